@@ -1,0 +1,1 @@
+//! The figures passdock promises, measured.

@@ -1,0 +1,3 @@
+//! The passdock command.
+
+fn main() {}

@@ -1,0 +1,1 @@
+//! The pass host: registry, context, pipelines, instruments, plugins.

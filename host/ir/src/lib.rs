@@ -1,0 +1,1 @@
+//! The arena IR, its text form and its verifier.

@@ -1,0 +1,1 @@
+//! Definitions of the ONNX operators: traits, type rules, evaluation.

@@ -1,0 +1,1 @@
+//! The graph-level standard passes as a loadable plugin.

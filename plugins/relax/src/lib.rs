@@ -1,0 +1,1 @@
+//! The graph-level standard passes, relax.transform.*.

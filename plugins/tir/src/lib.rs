@@ -1,0 +1,1 @@
+//! The loop-level standard passes, tir.transform.*.

@@ -1,0 +1,1 @@
+//! Proves that the boundary only grows.
