@@ -1,2 +1,55 @@
+//! The contract between a passdock host and its pass plugins.
+//!
+//! Only C crosses: `#[repr(C)]` records, fixed-width integers, `{pointer, length}` UTF-8 strings,
+//! kinds as integer newtypes that have room for values a reader doesn't know, and
+//! `Option<extern "C" fn>`. The normative text (who owns a pointer, how long it lives, whether it
+//! may be null, which thread may use it, what a status asks of the caller) is the C header
+//! `include/passdock.h`; the doc comments here only say what a field is.
+//!
+//! How it grows, and never breaks:
+//! - tables and argument structs that are passed by pointer start with `struct_size`: a reader uses
+//!   the prefix that both sides know;
+//! - arrays of records carry a stride ([`Column`]): a reader steps by it and ignores what it
+//!   doesn't know at a record's end;
+//! - new data is appended to a record, a table or a view; nothing is reordered, retyped or reused;
+//! - two versions are negotiated on their own: the layout ([`ABI`]) and the meaning ([`IR`]).
+//!
+//! Reading order: [`ids`], [`record`] (the arena), [`view`] (how a plugin sees it), [`desc`] (what
+//! it hands over to edit), [`host`] (what it may call), [`plugin`] (what it offers), [`version`].
 #![no_std]
-//! The contract.
+#![deny(missing_docs)]
+
+pub mod desc;
+pub mod dtype;
+pub mod host;
+pub mod ids;
+pub mod plugin;
+pub mod record;
+pub mod status;
+pub mod version;
+pub mod view;
+
+pub use desc::{
+    AttrDesc, CloneDesc, ConstantDesc, FunctionDesc, OpDesc, PortDesc, Position, RegionDesc,
+    TypeDesc,
+};
+pub use dtype::DType;
+pub use host::{
+    Context, ContextApi, Diagnostic, Failure, FunctionApi, Host, ModuleApi, OpApi, OpCall, Setting,
+    SettingKind, Severity, SymbolApi,
+};
+pub use ids::{symbol, ConstId, ExprId, LocId, OpId, RegionId, SymbolId, TypeId, UseId, ValueId};
+pub use plugin::{
+    Entry, EvaluateOp, InferOp, OpEntry, PassEntry, PassKind, Plugin, RunFunctionPass,
+    RunModulePass, ENTRY_SYMBOL, MANIFEST_SYMBOL,
+};
+pub use record::{
+    Attr, AttrKind, Constant, Dim, DimExpr, DimKind, ExprKind, Loc, LocKind, Op, Opset, Port,
+    Range, Region, Storage, Type, TypeKind, Use, Value,
+};
+pub use status::Status;
+pub use version::{Version, ABI, IR};
+pub use view::{
+    Bytes, Column, Function, FunctionEntry, FunctionKind, FunctionRef, FunctionView, Module,
+    ModuleRef, ModuleView, Str, Symbols,
+};

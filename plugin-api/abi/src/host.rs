@@ -1,0 +1,354 @@
+//! What a plugin may call: tables of functions that the host fills.
+//!
+//! A host older than the plugin's header leaves the newer ones out: `struct_size` tells how far a
+//! table goes, and a slot that is null isn't there.
+
+use core::ffi::c_void;
+
+use crate::desc::*;
+use crate::ids::*;
+use crate::plugin::PassKind;
+use crate::record::{Dim, ExprKind};
+use crate::status::Status;
+use crate::version::Version;
+use crate::view::*;
+
+/// The host's context of a running pass, opaque.
+#[repr(C)]
+pub struct Context {
+    _opaque: [u8; 0],
+}
+
+/// Everything the host offers.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Host {
+    /// Bytes of this struct as the host knows it.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The layout it speaks.
+    pub abi: Version,
+    /// The meaning it speaks.
+    pub ir: Version,
+    /// Strings.
+    pub symbols: *const SymbolApi,
+    /// Functions.
+    pub functions: *const FunctionApi,
+    /// Modules.
+    pub modules: *const ModuleApi,
+    /// The running pass.
+    pub context: *const ContextApi,
+    /// Op definitions.
+    pub ops: *const OpApi,
+    /// An optional power by its id, or null.
+    pub get_extension: Option<unsafe extern "C" fn(id: Str) -> *const c_void>,
+}
+
+/// Interned strings of a module.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct SymbolApi {
+    /// Bytes of this struct as the host knows it.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The text of a symbol; lives as long as the module. A stale id gives `""`.
+    pub text: Option<unsafe extern "C" fn(*const Symbols, SymbolId) -> Str>,
+    /// The symbol of a text, made if it is new; NONE if the text isn't UTF-8 or too long.
+    pub intern: Option<unsafe extern "C" fn(*const Symbols, Str) -> SymbolId>,
+    /// The symbol of a text, or NONE.
+    pub find: Option<unsafe extern "C" fn(*const Symbols, Str) -> SymbolId>,
+}
+
+/// Reading and editing one function. Every edit either is done or changes nothing.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct FunctionApi {
+    /// Bytes of this struct as the host knows it.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The sentence of the last call on this handle that didn't answer OK.
+    pub last_error: Option<unsafe extern "C" fn(*const Function) -> Str>,
+    /// A constant's bytes (all elements, of a splat too), alive while the function's view is.
+    pub constant_data:
+        Option<unsafe extern "C" fn(*const Function, ConstId, out: *mut Bytes) -> Status>,
+    /// Makes an op.
+    pub create_op: Option<
+        unsafe extern "C" fn(
+            *mut Function,
+            *const OpDesc,
+            *const Position,
+            out: *mut OpId,
+        ) -> Status,
+    >,
+    /// Makes an op before `old`, moves all uses of the old results to the new ones, erases `old`.
+    pub replace_op: Option<
+        unsafe extern "C" fn(*mut Function, old: OpId, *const OpDesc, out: *mut OpId) -> Status,
+    >,
+    /// Moves all uses of the old results to these values and erases `old`.
+    pub replace_op_with: Option<
+        unsafe extern "C" fn(
+            *mut Function,
+            old: OpId,
+            values: *const ValueId,
+            count: usize,
+        ) -> Status,
+    >,
+    /// Erases an op whose results nobody uses, with its regions.
+    pub erase_op: Option<unsafe extern "C" fn(*mut Function, OpId) -> Status>,
+    /// Moves an op.
+    pub move_op: Option<unsafe extern "C" fn(*mut Function, OpId, *const Position) -> Status>,
+    /// Sets an operand slot, or the next one; NONE leaves it out.
+    pub set_operand:
+        Option<unsafe extern "C" fn(*mut Function, OpId, index: u32, ValueId) -> Status>,
+    /// Moves all uses of one value to another.
+    pub replace_uses:
+        Option<unsafe extern "C" fn(*mut Function, from: ValueId, to: ValueId) -> Status>,
+    /// Sets an attribute of an op; NONE: of the function.
+    pub set_attr: Option<unsafe extern "C" fn(*mut Function, OpId, *const AttrDesc) -> Status>,
+    /// Removes an attribute of an op; NONE: of the function.
+    pub remove_attr: Option<unsafe extern "C" fn(*mut Function, OpId, SymbolId) -> Status>,
+    /// Refines a value's type.
+    pub set_type: Option<unsafe extern "C" fn(*mut Function, ValueId, TypeId) -> Status>,
+    /// Names a value; a name that is taken gets a number.
+    pub set_name: Option<unsafe extern "C" fn(*mut Function, ValueId, Str) -> Status>,
+    /// Interns a type.
+    pub add_type:
+        Option<unsafe extern "C" fn(*mut Function, *const TypeDesc, out: *mut TypeId) -> Status>,
+    /// Interns a dim expression in canonical form.
+    pub add_expr:
+        Option<unsafe extern "C" fn(*mut Function, ExprKind, Dim, Dim, out: *mut Dim) -> Status>,
+    /// Makes a constant.
+    pub add_constant: Option<
+        unsafe extern "C" fn(*mut Function, *const ConstantDesc, out: *mut ValueId) -> Status,
+    >,
+    /// Removes a constant that nobody uses.
+    pub erase_constant: Option<unsafe extern "C" fn(*mut Function, ConstId) -> Status>,
+    /// Copies a region's ops to a place.
+    pub clone_region: Option<unsafe extern "C" fn(*mut Function, *const CloneDesc) -> Status>,
+    /// Appends a parameter to the body (changes the interface) or an argument to a region.
+    pub add_arg: Option<
+        unsafe extern "C" fn(*mut Function, RegionId, *const PortDesc, out: *mut ValueId) -> Status,
+    >,
+    /// Ends a region: makes its `return` or `yield` if it has none, and sets its operands and ports.
+    /// Of a body that had results, this changes the interface.
+    pub set_results: Option<
+        unsafe extern "C" fn(
+            *mut Function,
+            RegionId,
+            values: *const ValueId,
+            ports: *const PortDesc,
+            count: usize,
+        ) -> Status,
+    >,
+    /// Whether `a` stands before `b` in their region's order; both must be in one region.
+    pub is_before:
+        Option<unsafe extern "C" fn(*const Function, a: OpId, b: OpId, out: *mut u32) -> Status>,
+}
+
+/// Reading and editing a module.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ModuleApi {
+    /// Bytes of this struct as the host knows it.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The sentence of the last call on this handle that didn't answer OK.
+    pub last_error: Option<unsafe extern "C" fn(*const Module) -> Str>,
+    /// An owned, read-only handle of a function as it is now; ends with `release`.
+    pub snapshot: Option<
+        unsafe extern "C" fn(*const Module, name: SymbolId, out: *mut FunctionRef) -> Status,
+    >,
+    /// Ends a snapshot.
+    pub release: Option<unsafe extern "C" fn(*const Module, FunctionRef)>,
+    /// A handle to edit a function in place, valid until the pass returns, the function is removed
+    /// or replaced, or another pass is run.
+    pub edit:
+        Option<unsafe extern "C" fn(*mut Module, name: SymbolId, out: *mut FunctionRef) -> Status>,
+    /// Makes a function with an empty body and hands it out as `edit` does.
+    pub create_function: Option<
+        unsafe extern "C" fn(*mut Module, *const FunctionDesc, out: *mut FunctionRef) -> Status,
+    >,
+    /// Removes a function.
+    pub remove_function: Option<unsafe extern "C" fn(*mut Module, name: SymbolId) -> Status>,
+    /// Runs a registered pass on the module, instruments included.
+    pub run_pass: Option<unsafe extern "C" fn(*mut Module, *mut Context, name: Str) -> Status>,
+}
+
+/// How grave a diagnostic is: TVM's numbers.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Severity(pub u32);
+
+#[allow(missing_docs)]
+impl Severity {
+    pub const BUG: Severity = Severity(10);
+    pub const ERROR: Severity = Severity(20);
+    pub const WARNING: Severity = Severity(30);
+    pub const NOTE: Severity = Severity(40);
+    pub const HELP: Severity = Severity(50);
+}
+
+/// A diagnostic, copied by the host.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Diagnostic {
+    /// `size_of::<Diagnostic>()` of the caller.
+    pub struct_size: u32,
+    /// How grave.
+    pub severity: Severity,
+    /// The op it is about, or NONE.
+    pub op: OpId,
+    /// 0.
+    pub reserved: u32,
+    /// A short stable code (`acme::bad-axis`), or empty.
+    pub code: Str,
+    /// A sentence.
+    pub message: Str,
+    /// What to do, or empty.
+    pub help: Str,
+}
+
+/// Why a pass failed or panicked, copied by the host.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Failure {
+    /// `size_of::<Failure>()` of the caller.
+    pub struct_size: u32,
+    /// The op it failed on, or NONE.
+    pub op: OpId,
+    /// A sentence, or the panic's message.
+    pub message: Str,
+    /// The panic's source file, or empty.
+    pub file: Str,
+    /// Its line, from 1; 0 if unknown.
+    pub line: u32,
+    /// Its column, from 1; 0 if unknown.
+    pub column: u32,
+}
+
+/// What a setting holds.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct SettingKind(pub u32);
+
+#[allow(missing_docs)]
+impl SettingKind {
+    pub const NONE: SettingKind = SettingKind(0);
+    pub const BOOL: SettingKind = SettingKind(1);
+    pub const INT: SettingKind = SettingKind(2);
+    pub const FLOAT: SettingKind = SettingKind(3);
+    pub const STRING: SettingKind = SettingKind(4);
+}
+
+/// An option's or config field's value.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// `size_of::<Setting>()` of the caller.
+    pub struct_size: u32,
+    /// Which field is set.
+    pub kind: SettingKind,
+    /// BOOL (0 or 1), INT.
+    pub int: i64,
+    /// FLOAT.
+    pub float: f64,
+    /// STRING; lives as long as the context.
+    pub string: Str,
+}
+
+/// The running pass.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct ContextApi {
+    /// Bytes of this struct as the host knows it.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// `PassContext.opt_level`.
+    pub opt_level: Option<unsafe extern "C" fn(*const Context) -> u32>,
+    /// An option of the running pass: defaults, then config, then the pipeline's `options`.
+    pub option:
+        Option<unsafe extern "C" fn(*const Context, name: Str, out: *mut Setting) -> Status>,
+    /// A registered config value: `key`, and the field of a struct (or empty).
+    pub config: Option<
+        unsafe extern "C" fn(*const Context, key: Str, field: Str, out: *mut Setting) -> Status,
+    >,
+    /// Emits a diagnostic.
+    pub emit: Option<unsafe extern "C" fn(*mut Context, *const Diagnostic) -> Status>,
+    /// Says why the pass is about to answer FAILED or PANICKED.
+    pub fail: Option<unsafe extern "C" fn(*mut Context, *const Failure)>,
+    /// The context on top of this thread's stack: `PassContext::current()`.
+    pub current: Option<unsafe extern "C" fn() -> *mut Context>,
+    /// Whether a pass of that name is registered, and of which kind.
+    pub find_pass:
+        Option<unsafe extern "C" fn(*const Context, name: Str, out: *mut PassKind) -> Status>,
+}
+
+/// A call into an op definition, opaque.
+#[repr(C)]
+pub struct OpCall {
+    _opaque: [u8; 0],
+}
+
+/// Op definitions: asking for them, and answering in them.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct OpApi {
+    /// Bytes of this struct as the host knows it.
+    pub struct_size: u32,
+    /// 0.
+    pub reserved: u32,
+    /// The traits of an op by its name in this function; 0 if nobody defines it.
+    pub traits: Option<unsafe extern "C" fn(*const Function, SymbolId) -> u64>,
+    /// Infers the types of an op's results and refines them. OK also if nothing is known.
+    pub infer: Option<unsafe extern "C" fn(*mut Context, *mut Function, OpId) -> Status>,
+    /// Evaluates an op whose operands are all constant and makes constants of its results, one per
+    /// result; NOT_FOUND if it can't be evaluated (`last_error` says why).
+    pub evaluate: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *mut Function,
+            OpId,
+            max_bytes: u64,
+            out: *mut ValueId,
+            count: usize,
+        ) -> Status,
+    >,
+    /// In a definition: a result has this type.
+    pub set_result_type:
+        Option<unsafe extern "C" fn(*mut OpCall, index: u32, *const TypeDesc) -> Status>,
+    /// In a definition: the result, an int64 or int32 tensor of rank 0 or 1, holds these dims.
+    pub set_result_dims:
+        Option<unsafe extern "C" fn(*mut OpCall, index: u32, *const Dim, count: usize) -> Status>,
+    /// In a definition: what is known of an operand's elements, as dims; NOT_FOUND if nothing is.
+    pub operand_dims: Option<
+        unsafe extern "C" fn(
+            *mut OpCall,
+            index: u32,
+            out: *mut *const Dim,
+            count: *mut usize,
+        ) -> Status,
+    >,
+    /// In a definition: a dim expression in canonical form.
+    pub add_expr:
+        Option<unsafe extern "C" fn(*mut OpCall, ExprKind, Dim, Dim, out: *mut Dim) -> Status>,
+    /// In a definition: interns a type, to be used in another.
+    pub add_type:
+        Option<unsafe extern "C" fn(*mut OpCall, *const TypeDesc, out: *mut TypeId) -> Status>,
+    /// In an evaluation: makes room for a result, to be filled before returning.
+    pub allocate_result: Option<
+        unsafe extern "C" fn(
+            *mut OpCall,
+            index: u32,
+            *const TypeDesc,
+            len: usize,
+            out: *mut *mut u8,
+        ) -> Status,
+    >,
+    /// In a definition: why it has no answer (not folded), or what is wrong with the op (infer).
+    pub refuse: Option<unsafe extern "C" fn(*mut OpCall, reason: Str)>,
+}

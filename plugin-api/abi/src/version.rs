@@ -1,0 +1,17 @@
+//! The two versions that host and plugin negotiate.
+
+/// `major.minor`. Sides with the same major talk, and both use the smaller minor.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    /// A break: nothing of another major is loaded.
+    pub major: u32,
+    /// Only additions.
+    pub minor: u32,
+}
+
+/// The layout: records, tables, symbols.
+pub const ABI: Version = Version { major: 0, minor: 1 };
+
+/// The meaning: op names the IR knows, kinds, invariants.
+pub const IR: Version = Version { major: 0, minor: 1 };
