@@ -1,0 +1,111 @@
+"""Does the judge see what it must see? Each case spoils a good model and says
+which sentence has to come back."""
+
+import json
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+HERE = Path(__file__).resolve().parent
+MODELS = HERE.parent.parent / "examples" / "models"
+DIGITS = MODELS / "digits.onnx"
+
+
+def ask(*arguments):
+    """The oracle's exit status and answer."""
+    done = subprocess.run([sys.executable, HERE / "oracle.py", *map(str, arguments)], capture_output=True, text=True)
+    return done.returncode, json.loads(done.stdout)
+
+
+class Oracle(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.other = Path(folder.name) / "other.onnx"
+        self.model = onnx.load(DIGITS)
+
+    def judged(self, command):
+        onnx.save(self.model, self.other)
+        return ask(command, DIGITS, self.other)
+
+    def refused(self, command, sentence):
+        status, answer = self.judged(command)
+        self.assertEqual((status, answer["ok"]), (1, False))
+        self.assertIn(sentence, answer["why"])
+
+    def initializer(self, name):
+        return next(i for i in self.model.graph.initializer if i.name == name)
+
+    def test_a_model_equals_itself(self):
+        for command in ("same-outputs", "same-fields"):
+            self.assertEqual(self.judged(command)[0], 0)
+
+    def test_a_changed_weight(self):
+        bias = numpy_helper.to_array(self.initializer("fc.bias")).copy()
+        bias += np.linspace(0, 0.1, 10, dtype=np.float32)
+        self.initializer("fc.bias").CopyFrom(numpy_helper.from_array(bias, "fc.bias"))
+        self.refused("same-outputs", "output 'probabilities' differs in")
+        self.refused("same-fields", "model.graph.initializer[7].raw_data differs")
+
+    def test_a_weight_that_became_nan(self):
+        bias = np.full(10, np.nan, np.float32)
+        self.initializer("fc.bias").CopyFrom(numpy_helper.from_array(bias, "fc.bias"))
+        self.refused("same-outputs", "infinite or NaN")
+
+    def test_another_interface(self):
+        self.model.graph.output[0].type.tensor_type.shape.dim[0].dim_param = "n"
+        self.refused("same-outputs", "output 'probabilities' has the type")
+        self.model.graph.input[0].name = "picture"
+        self.refused("same-outputs", "the inputs are ['picture'] instead of ['image']")
+
+    def test_an_initializer_that_became_overridable(self):
+        bias = self.initializer("fc.bias")
+        self.model.graph.input.append(onnx.helper.make_tensor_value_info("fc.bias", bias.data_type, bias.dims))
+        self.refused("same-outputs", "the inputs are ['image', 'fc.bias']")
+
+    def test_an_invalid_model(self):
+        self.model.graph.node[5].input[1] = "nowhere"
+        self.refused("same-outputs", "onnx.checker: ")
+
+    def test_a_renamed_node(self):
+        self.model.graph.node[5].name = "first"
+        self.refused("same-fields", "model.graph.node[5].name differs: '/conv1/Conv' and 'first'")
+        status, answer = self.judged("only-renamed")
+        self.assertEqual((status, answer["from"], answer["to"]), (0, "/conv1/Conv", "first"))
+
+    def test_more_than_one_name(self):
+        self.refused("only-renamed", "the model differs in 0 records instead of one")
+        self.model.graph.node[5].name = "first"
+        self.model.graph.node[6].name = "second"
+        self.refused("only-renamed", "the graph differs in 2 records instead of one")
+        self.model.graph.node[6].CopyFrom(onnx.load(DIGITS).graph.node[6])
+        self.model.graph.node[5].op_type = "Corr"
+        self.refused("only-renamed", "the node differs in 2 records instead of one")
+
+    def test_fields_that_onnx_does_not_know(self):
+        self.other.write_bytes(DIGITS.read_bytes() + bytes([0xFA, 0x3F, 1, 65]))  # field 1023: "A"
+        status, answer = ask("same-fields", DIGITS, self.other)
+        self.assertEqual(status, 1)
+        self.assertIn("fields that onnx doesn't know", answer["why"])
+
+    def test_a_file_that_is_no_model(self):
+        self.other.write_bytes(DIGITS.read_bytes()[:1000])
+        for command in ("same-outputs", "same-fields", "only-renamed"):
+            status, answer = ask(command, DIGITS, self.other)
+            self.assertEqual((status, answer["ok"]), (2, None))
+
+    def test_accuracy(self):
+        test_set = [MODELS / "digits_inputs.npy", MODELS / "digits_labels.npy"]
+        self.assertEqual(ask("accuracy", DIGITS, *test_set)[0], 0)
+        status, answer = ask("accuracy", DIGITS, *test_set, "--at-least", "0.999")
+        self.assertEqual((status, answer["of"]), (1, 360))
+
+
+if __name__ == "__main__":
+    unittest.main()
