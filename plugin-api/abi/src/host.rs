@@ -143,9 +143,6 @@ pub struct FunctionApi {
             count: usize,
         ) -> Status,
     >,
-    /// Whether `a` stands before `b` in their region's order; both must be in one region.
-    pub is_before:
-        Option<unsafe extern "C" fn(*const Function, a: OpId, b: OpId, out: *mut u32) -> Status>,
 }
 
 /// Reading and editing a module.

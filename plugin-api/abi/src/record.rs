@@ -45,14 +45,14 @@ pub struct Op {
     pub next: OpId,
     /// Where it comes from.
     pub loc: LocId,
-    /// Orders the ops of one region while [`Region::ORDERED`] is set.
+    /// Orders the ops of one region: `a` stands before `b` if `a.order < b.order`.
     pub order: u64,
 }
 
 impl Op {
     /// Erased; every use of the id is an error.
     pub const DEAD: u32 = 1;
-    /// Changed since it was imported.
+    /// Its own fields changed since it was imported; its regions say so for themselves.
     pub const TOUCHED: u32 = 2;
 }
 
@@ -127,7 +127,7 @@ pub struct Region {
     pub first: OpId,
     /// The last op, its terminator once it is whole.
     pub last: OpId,
-    /// [`Region::DEAD`], [`Region::TOUCHED`], [`Region::ORDERED`].
+    /// [`Region::DEAD`], [`Region::TOUCHED`].
     pub flags: u32,
     /// Where it comes from.
     pub loc: LocId,
@@ -136,10 +136,8 @@ pub struct Region {
 impl Region {
     /// Gone.
     pub const DEAD: u32 = 1;
-    /// Its own fields (arguments, ports) changed since it was imported.
+    /// Something in it, at any depth, changed since it was imported.
     pub const TOUCHED: u32 = 2;
-    /// `Op::order` of its ops is right.
-    pub const ORDERED: u32 = 4;
 }
 
 /// What a region gives out at one position.
