@@ -1,3 +1,55 @@
-//! The project's own commands.
+//! The project's own commands, typed as `cargo xtask …`.
+//!
+//! - `demo`: builds everything and lets a plugin loose on a real model;
+//! - `test`: everything that is checked, each step named, skips explained;
+//! - `tidy`: the rules of the house that no compiler knows.
+//!
+//! Nothing here writes outside cargo's target directory.
+#![allow(
+    clippy::print_stdout,
+    reason = "talking to the person who typed the command is its job"
+)]
 
-fn main() {}
+mod demo;
+mod native;
+mod old_rust;
+mod project;
+mod python;
+mod sdk;
+mod shell;
+mod steps;
+mod test;
+mod tidy;
+
+use std::process::ExitCode;
+
+use project::Project;
+
+const USAGE: &str = "\
+cargo xtask demo          build passdock and a plugin, run them on the example model
+cargo xtask test          run every check; says what it skipped and why
+cargo xtask test --all    the same, and a skip is a failure
+cargo xtask tidy          only the rules of the house";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    let done = Project::find().and_then(|project| match arguments[..] {
+        ["demo"] => demo::demo(&project).map(|()| true),
+        ["test"] => Ok(test::test(&project, false)),
+        ["test", "--all"] => Ok(test::test(&project, true)),
+        ["tidy"] => tidy::tidy(&project).map(|()| true),
+        _ => {
+            println!("{USAGE}");
+            Ok(matches!(arguments[..], [] | ["help" | "--help" | "-h"]))
+        }
+    });
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::FAILURE,
+        Err(error) => {
+            println!("error: {error:#}");
+            ExitCode::FAILURE
+        }
+    }
+}

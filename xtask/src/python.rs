@@ -1,0 +1,88 @@
+//! The independent judge: onnx and onnxruntime, in a Python environment that
+//! these commands make for themselves.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use anyhow::{Result, bail};
+
+use crate::project::{Profile, Project};
+use crate::shell;
+use crate::steps::Skip;
+
+/// The judge judged: does it see what it must see?
+pub(crate) fn test_oracle(project: &Project) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python.args([
+        "-B",
+        "-m",
+        "unittest",
+        "discover",
+        "--start-directory",
+        "tests/python",
+    ]);
+    shell::run(python.current_dir(&project.root))
+}
+
+/// Models through passdock and back, judged by onnx and onnxruntime.
+pub(crate) fn test_end_to_end(project: &Project, plugins: &[PathBuf]) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "tests/python/end_to_end.py", "--passdock"])
+        .arg(project.passdock(Profile::Dev));
+    for directory in plugins {
+        python.arg("--plugin-dir").arg(directory);
+    }
+    python
+        .arg("--work-dir")
+        .arg(project.target.join("end-to-end"));
+    shell::run(python.current_dir(&project.root))
+}
+
+/// The environment's interpreter; makes the environment if it's missing or outdated.
+fn environment(project: &Project) -> Result<PathBuf> {
+    let place = project.target.join("python");
+    let python = place.join(if cfg!(windows) {
+        "Scripts/python.exe"
+    } else {
+        "bin/python"
+    });
+    let wanted = fs::read_to_string(project.root.join("tests/python/requirements.txt"))?;
+    // Written last, so an environment that broke half way is made again.
+    let stamp = place.join("requirements.txt");
+    if fs::read_to_string(&stamp).is_ok_and(|installed| installed == wanted) {
+        return Ok(python);
+    }
+    if !shell::exists("python3") {
+        bail!(Skip("no python3".into()));
+    }
+    let made = shell::run(
+        Command::new("python3")
+            .args(["-m", "venv", "--clear"])
+            .arg(&place)
+            .current_dir(&project.root),
+    )
+    .and_then(|()| {
+        let mut pip = Command::new(&python);
+        pip.args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            "--requirement",
+        ]);
+        shell::run(
+            pip.arg("tests/python/requirements.txt")
+                .current_dir(&project.root),
+        )
+    });
+    if let Err(error) = made {
+        bail!(Skip(format!(
+            "no Python environment with onnx and onnxruntime: {error:#}"
+        )));
+    }
+    fs::write(stamp, wanted)?;
+    Ok(python)
+}

@@ -1,0 +1,102 @@
+//! The SDK as its users get it: packaged, copied out, built by their compiler.
+//!
+//! A plugin's author has neither this workspace nor its toolchain. So the files
+//! that `cargo package` would ship, and the example plugin, are copied to a tree
+//! of their own and built there, offline, by the oldest compiler promised.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use anyhow::{Context, Result};
+
+use crate::old_rust::OldRust;
+use crate::project::{Profile, Project};
+use crate::shell;
+
+/// The example that stands for a vendor's crate.
+const VENDOR: &str = "examples/hello-pass";
+/// The SDK's crates, as (package, directory).
+const PACKAGES: [(&str, &str); 2] = [
+    ("passdock-abi", "plugin-api/abi"),
+    ("passdock-plugin-api", "plugin-api"),
+];
+/// What `cargo package` makes itself.
+const GENERATED: [&str; 3] = [".cargo_vcs_info.json", "Cargo.lock", "Cargo.toml.orig"];
+
+/// The vendor's own tests, with today's compiler, in the vendor's own workspace.
+pub(crate) fn test_vendor(project: &Project) -> Result<()> {
+    let mut cargo = project.cargo();
+    cargo
+        .args(["test", "--offline", "--manifest-path"])
+        .arg(project.root.join(VENDOR).join("Cargo.toml"))
+        .env("CARGO_TARGET_DIR", project.target.join("vendor"));
+    shell::run(with_host(&mut cargo, project))
+}
+
+/// The SDK's and the vendor's tests with the oldest compiler, from a copy.
+pub(crate) fn test_with_old_rust(project: &Project) -> Result<()> {
+    let old = OldRust::find(project)?;
+    let tree = copy_out(project)?;
+    for directory in [tree.clone(), tree.join(VENDOR)] {
+        let mut cargo = old.cargo();
+        cargo.args(["test", "--offline"]).current_dir(directory);
+        cargo.env("CARGO_TARGET_DIR", project.target.join("rust-1.63-build"));
+        shell::run(with_host(&mut cargo, project))?;
+    }
+    Ok(())
+}
+
+/// Tells the SDK's test helper which host to run.
+fn with_host<'c>(command: &'c mut Command, project: &Project) -> &'c mut Command {
+    command.env("PASSDOCK", project.passdock(Profile::Dev))
+}
+
+/// Copies packaged SDK and example to a tree that stands by itself.
+fn copy_out(project: &Project) -> Result<PathBuf> {
+    let tree = project.target.join("sdk");
+    if tree.exists() {
+        fs::remove_dir_all(&tree)?;
+    }
+    for (package, directory) in PACKAGES {
+        let list = shell::read(project.cargo().args([
+            "package",
+            "--list",
+            "--allow-dirty",
+            "--package",
+            package,
+        ]))?;
+        let files = list.lines().filter(|file| !GENERATED.contains(file));
+        copy_files(&project.root.join(directory), &tree.join(directory), files)?;
+    }
+    let list = shell::read(
+        Command::new("git")
+            .args(["ls-files", "--cached", "--others", "--exclude-standard"])
+            .current_dir(project.root.join(VENDOR)),
+    )?;
+    // Today's lock file is of a version that the old cargo can't read.
+    copy_files(
+        &project.root.join(VENDOR),
+        &tree.join(VENDOR),
+        list.lines().filter(|file| *file != "Cargo.lock"),
+    )?;
+    // Ends the search for a workspace before it reaches this project's.
+    let members = PACKAGES
+        .map(|(_, directory)| format!("{directory:?}"))
+        .join(", ");
+    fs::write(
+        tree.join("Cargo.toml"),
+        format!("[workspace]\nmembers = [{members}]\nexclude = [{VENDOR:?}]\n"),
+    )?;
+    Ok(tree)
+}
+
+fn copy_files<'f>(from: &Path, to: &Path, files: impl Iterator<Item = &'f str>) -> Result<()> {
+    for file in files {
+        let target = to.join(file);
+        fs::create_dir_all(target.parent().unwrap_or(to))?;
+        fs::copy(from.join(file), target)
+            .with_context(|| format!("cannot copy {}", from.join(file).display()))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,87 @@
+//! Running other programs: shown as one would type them, failing as sentences.
+
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use anyhow::{Context, Result, bail};
+
+/// Shows the command, runs it with this program's own output, fails if it fails.
+pub(crate) fn run(command: &mut Command) -> Result<()> {
+    println!("$ {}", shown(command));
+    let status = command
+        .stdin(Stdio::null())
+        .status()
+        .with_context(|| cannot_start(command))?;
+    if !status.success() {
+        bail!("`{}` ended with {status}", shown(command));
+    }
+    Ok(())
+}
+
+/// Runs the command silently and gives what it wrote to standard output.
+pub(crate) fn read(command: &mut Command) -> Result<String> {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = output(command)?;
+    if !status.success() {
+        bail!(
+            "`{}` ended with {status}: {}",
+            shown(command),
+            String::from_utf8_lossy(&stderr).trim()
+        );
+    }
+    String::from_utf8(stdout)
+        .with_context(|| format!("`{}` printed something that isn't UTF-8", shown(command)))
+}
+
+/// Runs the command silently and gives all it wrote, whatever its exit status.
+pub(crate) fn output(command: &mut Command) -> Result<Output> {
+    command
+        .stdin(Stdio::null())
+        .output()
+        .with_context(|| cannot_start(command))
+}
+
+/// Is there such a program here?
+pub(crate) fn exists(program: &str) -> bool {
+    let started = Command::new(program)
+        .arg("--version")
+        .stdin(Stdio::null())
+        .output();
+    !matches!(started, Err(error) if error.kind() == ErrorKind::NotFound)
+}
+
+/// The command as one would type it in the checkout.
+fn shown(command: &Command) -> String {
+    let here = command.get_current_dir();
+    let short = |text: &std::ffi::OsStr| match here
+        .and_then(|here| Path::new(text).strip_prefix(here).ok())
+    {
+        Some(inside) => inside.display().to_string(),
+        None => text.to_string_lossy().into_owned(),
+    };
+    let program = Path::new(command.get_program());
+    let program = match program.file_stem() {
+        // The cargo that runs us is called by its path; nobody types that.
+        Some(stem) if stem == "cargo" => "cargo".to_owned(),
+        _ => short(program.as_os_str()),
+    };
+    std::iter::once(program)
+        .chain(command.get_args().map(short))
+        .map(|word| {
+            if word.contains(char::is_whitespace) {
+                format!("'{word}'")
+            } else {
+                word
+            }
+        })
+        .collect::<Vec<_>>()
+        .join(" ")
+}
+
+fn cannot_start(command: &Command) -> String {
+    format!("cannot start `{}`", command.get_program().to_string_lossy())
+}

@@ -1,0 +1,61 @@
+//! `cargo xtask test`: every check there is, from formatting to real models.
+
+use anyhow::{Result, bail};
+
+use crate::project::{Profile, Project};
+use crate::shell;
+use crate::steps::Steps;
+use crate::{native, python, sdk, tidy};
+
+/// True if all passed; with `all`, a skipped step counts as failed.
+pub(crate) fn test(project: &Project, all: bool) -> bool {
+    let before = untracked(project);
+    let mut steps = Steps::default();
+    let cargo = |arguments: &[&str]| shell::run(project.cargo().args(arguments));
+
+    steps.step("formatting", || cargo(&["fmt", "--all", "--check"]));
+    steps.step("the rules of the house", || tidy::tidy(project));
+    steps.step("lints", || {
+        cargo(&[
+            "clippy",
+            "--workspace",
+            "--all-targets",
+            "--",
+            "-D",
+            "warnings",
+        ])
+    });
+    steps.step("host and standard plugins", || {
+        cargo(&["build", "--workspace"])
+    });
+    steps.step("tests of the workspace", || cargo(&["test", "--workspace"]));
+    steps.step("a vendor's plugin, today's compiler", || {
+        sdk::test_vendor(project)
+    });
+    steps.step("the SDK and a vendor's plugin, rustc 1.63, offline", || {
+        sdk::test_with_old_rust(project)
+    });
+    steps.step("the header as C11 and C++17", || {
+        native::test_header(project)
+    });
+    steps.step("a plugin in C", || native::test_c_pass(project));
+    steps.step("the oracle itself", || python::test_oracle(project));
+    steps.step("models end to end", || {
+        python::test_end_to_end(project, &[project.built(Profile::Dev)])
+    });
+    steps.step("nothing left behind", || match untracked(project) {
+        Ok(after) if before.as_ref().is_ok_and(|before| *before == after) => Ok(()),
+        Ok(after) => bail!("the checkout has changed: {after}"),
+        Err(error) => Err(error),
+    });
+    steps.summary(all)
+}
+
+/// What git sees beside the last commit.
+fn untracked(project: &Project) -> Result<String> {
+    shell::read(
+        std::process::Command::new("git")
+            .args(["status", "--porcelain"])
+            .current_dir(&project.root),
+    )
+}

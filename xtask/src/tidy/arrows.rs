@@ -1,0 +1,119 @@
+//! Which of our crates may depend on which: design is what isn't connected.
+
+use anyhow::{Context, Result};
+use serde_json::Value;
+
+/// Every crate of the workspace, and those of ours that it may depend on.
+///
+/// A crate that isn't listed is an offence: adding one is a decision.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("passdock-abi", &[]),
+    ("passdock-plugin-api", &["passdock-abi"]),
+    ("passdock-ir", &["passdock-abi"]),
+    ("passdock-onnx", &["passdock-ir", "passdock-abi"]),
+    (
+        "passdock",
+        &[
+            "passdock-ir",
+            "passdock-onnx",
+            "passdock-plugin-api",
+            "passdock-abi",
+        ],
+    ),
+    (
+        "passdock-cli",
+        &["passdock", "passdock-ir", "passdock-onnx"],
+    ),
+    ("passdock-plugins-onnx-ops", &["passdock-plugin-api"]),
+    ("passdock-plugins-relax", &["passdock-plugin-api"]),
+    ("passdock-plugins-tir", &["passdock-plugin-api"]),
+    (
+        "passdock-onnx-ops",
+        &["passdock-plugins-onnx-ops", "passdock-plugin-api"],
+    ),
+    (
+        "passdock-relax",
+        &["passdock-plugins-relax", "passdock-plugin-api"],
+    ),
+    (
+        "passdock-tir",
+        &["passdock-plugins-tir", "passdock-plugin-api"],
+    ),
+    ("passdock-abi-layout", &[]),
+    ("xtask", &[]),
+];
+/// These stand above everything and may use all of it.
+const ABOVE: &[&str] = &["passdock-tests", "passdock-benches"];
+/// These come without any third-party crate, in whatever role.
+const BARE: &[&str] = &["passdock-abi", "passdock-plugin-api"];
+
+pub(super) fn offences(metadata: &Value) -> Result<Vec<String>> {
+    let mut offences = Vec::new();
+    let members = metadata["workspace_members"]
+        .as_array()
+        .context("cargo metadata lists no members")?;
+    let packages = metadata["packages"]
+        .as_array()
+        .context("cargo metadata lists no packages")?;
+    for package in packages
+        .iter()
+        .filter(|package| members.contains(&package["id"]))
+    {
+        let name = package["name"].as_str().unwrap_or_default();
+        let dependencies = package["dependencies"]
+            .as_array()
+            .context("a package without a list of dependencies")?;
+        if ABOVE.contains(&name) {
+            continue;
+        }
+        let Some((_, allowed)) = ARROWS.iter().find(|(from, _)| *from == name) else {
+            offences.push(format!("crate {name} has no entry in the table of arrows"));
+            continue;
+        };
+        for dependency in dependencies {
+            let to = dependency["name"].as_str().unwrap_or_default();
+            let ours = !dependency["path"].is_null();
+            let for_tests = dependency["kind"] == "dev";
+            if BARE.contains(&name) && !ours {
+                offences.push(format!(
+                    "{name} must have no third-party dependency, and has {to}"
+                ));
+            }
+            if ours && !for_tests && !allowed.contains(&to) {
+                offences.push(format!("{name} must not depend on {to}"));
+            }
+        }
+    }
+    Ok(offences)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::offences;
+    use serde_json::json;
+
+    #[test]
+    fn a_wrong_arrow_and_an_unknown_crate_are_named() {
+        let metadata = json!({
+            "workspace_members": ["ir", "abi", "new"],
+            "packages": [
+                {"id": "ir", "name": "passdock-ir", "dependencies": [
+                    {"name": "passdock-onnx", "path": "host/onnx", "kind": null},
+                    {"name": "passdock-onnx", "path": "host/onnx", "kind": "dev"},
+                    {"name": "half", "path": null, "kind": null},
+                ]},
+                {"id": "abi", "name": "passdock-abi", "dependencies": [{"name": "half", "path": null, "kind": "dev"}]},
+                {"id": "new", "name": "passdock-new", "dependencies": []},
+                {"id": "other", "name": "half", "dependencies": []},
+            ],
+        });
+        assert_eq!(
+            offences(&metadata).expect("well formed"),
+            [
+                "passdock-ir must not depend on passdock-onnx",
+                "passdock-abi must have no third-party dependency, and has half",
+                "crate passdock-new has no entry in the table of arrows",
+            ]
+        );
+    }
+}
