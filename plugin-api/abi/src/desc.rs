@@ -18,6 +18,24 @@ pub struct Position {
     pub before: OpId,
 }
 
+impl Position {
+    /// Before an op.
+    pub const fn before(op: OpId) -> Position {
+        Position {
+            region: RegionId::NONE,
+            before: op,
+        }
+    }
+
+    /// At a region's end, before its terminator if it has one.
+    pub const fn end_of(region: RegionId) -> Position {
+        Position {
+            region,
+            before: OpId::NONE,
+        }
+    }
+}
+
 /// A type to intern.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]

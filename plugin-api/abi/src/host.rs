@@ -143,6 +143,9 @@ pub struct FunctionApi {
             count: usize,
         ) -> Status,
     >,
+    /// Says which version of a domain the function's ops mean. Refused for a domain whose version
+    /// is already another one: that would change what its ops mean.
+    pub set_opset: Option<unsafe extern "C" fn(*mut Function, domain: Str, version: i64) -> Status>,
 }
 
 /// Reading and editing a module.
