@@ -1,6 +1,7 @@
 //! The independent judge: onnx and onnxruntime, in a Python environment that
 //! these commands make for themselves.
 
+use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -25,18 +26,32 @@ pub(crate) fn test_oracle(project: &Project) -> Result<()> {
     shell::run(python.current_dir(&project.root))
 }
 
-/// Models through passdock and back, judged by onnx and onnxruntime.
-pub(crate) fn test_end_to_end(project: &Project, plugins: &[PathBuf]) -> Result<()> {
+/// The example model through passdock and back, judged by onnx and onnxruntime.
+pub(crate) fn test_example(project: &Project) -> Result<()> {
+    end_to_end(project, &[])
+}
+
+/// The same with the real models that `PASSDOCK_MODELS` points to.
+pub(crate) fn test_real_models(project: &Project) -> Result<()> {
+    match std::env::var_os("PASSDOCK_MODELS") {
+        Some(models) => end_to_end(project, &["--models".into(), models]),
+        None => bail!(Skip("PASSDOCK_MODELS names no directory of models".into())),
+    }
+}
+
+fn end_to_end(project: &Project, arguments: &[OsString]) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python
         .args(["-B", "tests/python/end_to_end.py", "--passdock"])
         .arg(project.passdock(Profile::Dev));
-    for directory in plugins {
-        python.arg("--plugin-dir").arg(directory);
-    }
+    // Where the vendor's tests left their plugin.
+    python
+        .arg("--plugin-dir")
+        .arg(project.target.join("vendor/debug"));
     python
         .arg("--work-dir")
-        .arg(project.target.join("end-to-end"));
+        .arg(project.target.join("end-to-end"))
+        .args(arguments);
     shell::run(python.current_dir(&project.root))
 }
 

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, bail};
 
-use crate::project::{Profile, Project};
+use crate::project::Project;
 use crate::shell;
 use crate::steps::Steps;
 use crate::{native, python, sdk, tidy};
@@ -40,8 +40,11 @@ pub(crate) fn test(project: &Project, all: bool) -> bool {
     });
     steps.step("a plugin in C", || native::test_c_pass(project));
     steps.step("the oracle itself", || python::test_oracle(project));
-    steps.step("models end to end", || {
-        python::test_end_to_end(project, &[project.built(Profile::Dev)])
+    steps.step("the example model, end to end", || {
+        python::test_example(project)
+    });
+    steps.step("real models, end to end", || {
+        python::test_real_models(project)
     });
     steps.step("nothing left behind", || match untracked(project) {
         Ok(after) if before.as_ref().is_ok_and(|before| *before == after) => Ok(()),

@@ -1,0 +1,150 @@
+#!/usr/bin/env python3
+"""Models through passdock and back, judged by onnx and onnxruntime.
+
+For each model: a pass that changes nothing gives the same bytes; with all byte
+spans dropped the file is equal field by field; one renamed node changes no
+other byte; optimised it computes the same. Prints a line for each check.
+"""
+
+import argparse
+import json
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import fields
+import outputs
+import wire
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+EXAMPLES = ROOT / "examples" / "models"
+# Passes of real plugins; each leaves some models as they are.
+QUIET = ["tir.transform.UnrollLoop", "acme.transform.FuseDoubleRelu"]
+OPTIMISE = [
+    "relax.transform.InferType",
+    "relax.transform.FoldConstant",
+    "relax.transform.CanonicalizeBindings",
+    "relax.transform.DeadCodeElimination",
+]
+
+
+class Failed(Exception):
+    """A check that didn't hold; the message says why."""
+
+
+class Passdock:
+    """The command, with the plugin directories to use."""
+
+    def __init__(self, executable, plugin_dirs, work):
+        self.executable, self.work = executable, work
+        self.plugin_dirs = [word for directory in plugin_dirs for word in ("--plugin-dir", directory)]
+
+    def run(self, model, out, *arguments):
+        """Runs passes on a model; gives the report."""
+        out.unlink(missing_ok=True)
+        command = [self.executable, "run", *arguments, model, "-o", out, "--json", *self.plugin_dirs]
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        if done.returncode != 0:
+            raise Failed(f"passdock ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+        report = json.loads(done.stdout)
+        if not report["ok"]:
+            raise Failed(f"passdock ended well but reports {done.stdout}")
+        return report
+
+    def pipeline(self, name, *passes):
+        """A pipeline file with these passes."""
+        path = self.work / f"{name}.toml"
+        path.write_text("".join(f'[[passes]]\nname = "{each}"\n' for each in passes))
+        return path
+
+
+def identity(passdock, model, out):
+    """The passes that change nothing give back the same bytes; there is at least one."""
+    quiet = []
+    for name in QUIET:
+        report = passdock.run(model, out, passdock.pipeline("identity", name))
+        if all(entry["status"] == "unchanged" for entry in report["passes"]):
+            quiet.append(name)
+            if out.read_bytes() != model.read_bytes():
+                raise Failed(f"{name} changed nothing, and the file isn't the same")
+    if not quiet:
+        raise Failed(f"none of {', '.join(QUIET)} reports that it left the model unchanged")
+    return f"{out.stat().st_size} bytes, {len(quiet)} passes"
+
+
+def dropped_spans(passdock, model, out):
+    """With every byte encoded anew, the fields are the same."""
+    passdock.run(model, out, passdock.pipeline("identity", QUIET[0]), "--drop-spans")
+    expect(fields.same_fields(model, out))
+    return f"{out.stat().st_size} bytes for {model.stat().st_size}"
+
+
+def renamed(passdock, model, out):
+    """Renaming one node in the middle changes no other byte."""
+    nodes = [node.name for node in fields.read(model).graph.node if node.name]
+    if not nodes:
+        return "no node has a name"
+    old = nodes[len(nodes) // 2]
+    passdock.run(model, out, passdock.pipeline("identity", QUIET[0]), "--rename-node", f"{old}=renamed/{old}")
+    found = expect(wire.only_renamed(model, out))
+    if (found["from"], found["to"]) != (old, f"renamed/{old}"):
+        raise Failed(f"{found['from']!r} became {found['to']!r}")
+    return f"{old!r} among {len(nodes)}"
+
+
+def optimised(passdock, model, out):
+    """Optimised, it computes the same, through the same interface."""
+    report = passdock.run(model, out, "--passes", ",".join(OPTIMISE))
+    found = expect(outputs.same_outputs(model, out))
+    ops = report["model"]
+    return f"{ops['ops_before']} ops to {ops['ops_after']}, error {found['largest_error']:.0e} in {found['runs']} runs"
+
+
+def accurate(passdock, model, out):
+    """Our own model still reads digits, as well as before."""
+    passdock.run(model, out, "--passes", ",".join([*OPTIMISE, QUIET[1]]))
+    test_set = EXAMPLES / "digits_inputs.npy", EXAMPLES / "digits_labels.npy"
+    before, after = (expect(outputs.accuracy(path, *test_set, 0.95)) for path in (model, out))
+    if before != after:
+        raise Failed(f"{before['accuracy']:.4f} of the answers were right, now {after['accuracy']:.4f}")
+    return f"{after['accuracy']:.1%} of {after['of']}"
+
+
+def expect(found):
+    if found["why"]:
+        raise Failed(found["why"])
+    return found
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--passdock", type=Path, required=True, help="the executable")
+    p.add_argument("--plugin-dir", type=Path, action="append", default=[], help="where plugins lie")
+    p.add_argument("--work-dir", type=Path, required=True, help="for what it writes")
+    p.add_argument("--models", type=Path, help="a directory of models; without it, the example model")
+    args = p.parse_args()
+    args.work_dir.mkdir(parents=True, exist_ok=True)
+    passdock = Passdock(args.passdock, args.plugin_dir, args.work_dir)
+    if args.models:
+        models, checks = sorted(args.models.glob("*.onnx")), [identity, dropped_spans, renamed, optimised]
+    else:
+        models, checks = [EXAMPLES / "digits.onnx"], [identity, dropped_spans, renamed, optimised, accurate]
+    if not models:
+        print(f"there is no model in {args.models}")
+        return 1
+    failures = 0
+    for model in models:
+        for check in checks:
+            start = time.monotonic()
+            try:
+                word, text = "ok", check(passdock, model, args.work_dir / f"{check.__name__}.onnx")
+            except Exception as error:  # a failed check, or one that couldn't be made: both are failures
+                word, text = "FAILED", str(error) if isinstance(error, Failed) else f"{type(error).__name__}: {error}"
+                failures += 1
+            print(f"{word:6} {model.stem:18} {check.__name__:14} {time.monotonic() - start:5.1f} s  {text}", flush=True)
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
