@@ -39,6 +39,17 @@ pub(crate) fn test_real_models(project: &Project) -> Result<()> {
     }
 }
 
+/// ONNX's own test cases: the same bytes, the same fields, folded right.
+pub(crate) fn test_corpus(project: &Project) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "tests/python/corpus.py", "--passdock"])
+        .arg(project.passdock(Profile::Dev))
+        .arg("--work-dir")
+        .arg(project.target.join("corpus"));
+    shell::run(python.current_dir(&project.root))
+}
+
 fn end_to_end(project: &Project, arguments: &[OsString]) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python

@@ -46,6 +46,7 @@ pub(crate) fn test(project: &Project, all: bool) -> bool {
     steps.step("real models, end to end", || {
         python::test_real_models(project)
     });
+    steps.step("ONNX's own test cases", || python::test_corpus(project));
     steps.step("nothing left behind", || match untracked(project) {
         Ok(after) if before.as_ref().is_ok_and(|before| *before == after) => Ok(()),
         Ok(after) => bail!("the checkout has changed: {after}"),
