@@ -8,7 +8,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 
 use crate::old_rust::OldRust;
 use crate::project::{Profile, Project};
@@ -16,6 +16,7 @@ use crate::shell;
 
 /// The example that stands for a vendor's crate.
 const VENDOR: &str = "examples/hello-pass";
+const MOST_VENDOR_LINES: usize = 25;
 /// The SDK's crates, as (package, directory).
 const PACKAGES: [(&str, &str); 2] = [
     ("passdock-abi", "plugin-api/abi"),
@@ -24,14 +25,31 @@ const PACKAGES: [(&str, &str); 2] = [
 /// What `cargo package` makes itself.
 const GENERATED: [&str; 3] = [".cargo_vcs_info.json", "Cargo.lock", "Cargo.toml.orig"];
 
-/// The vendor's own tests, with today's compiler, in the vendor's own workspace.
+/// Formatting, lints and the vendor's own tests, with today's compiler, in the vendor's own workspace.
 pub(crate) fn test_vendor(project: &Project) -> Result<()> {
-    let mut cargo = project.cargo();
-    cargo
-        .args(["test", "--offline", "--manifest-path"])
-        .arg(project.root.join(VENDOR).join("Cargo.toml"))
-        .env("CARGO_TARGET_DIR", project.target.join("vendor"));
-    shell::run(with_host(&mut cargo, project))
+    let lines = fs::read_to_string(project.root.join(VENDOR).join("src/lib.rs"))?
+        .lines()
+        .count();
+    if lines > MOST_VENDOR_LINES {
+        bail!("{VENDOR}/src/lib.rs has {lines} lines; a pass must fit in {MOST_VENDOR_LINES}");
+    }
+    let cargo = |arguments: &[&str]| {
+        let mut cargo = project.cargo();
+        cargo.current_dir(project.root.join(VENDOR)).args(arguments);
+        shell::run(
+            with_host(&mut cargo, project).env("CARGO_TARGET_DIR", project.target.join("vendor")),
+        )
+    };
+    cargo(&["fmt", "--check"])?;
+    cargo(&[
+        "clippy",
+        "--offline",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ])?;
+    cargo(&["test", "--offline"])
 }
 
 /// The SDK's and the vendor's tests with the oldest compiler, from a copy.
