@@ -1,1 +1,3 @@
 //! The pass host: registry, context, pipelines, instruments, plugins.
+
+pub mod plugin;

@@ -1,0 +1,336 @@
+//! Checks of real libraries, built here by the system's C compiler, and of broken copies of them.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use expect_test::{Expect, expect};
+use tempfile::TempDir;
+
+use super::check;
+
+const MANIFEST: &str =
+    r#"[plugin]\nname = \"c\"\nversion = \"1\"\nabi = \"0.1\"\nir = \"0.1\"\npanic = \"none\"\n"#;
+
+/// A directory with a library in it; `None`, said aloud, where there is no C compiler.
+struct Built {
+    dir: TempDir,
+    lib: PathBuf,
+}
+
+fn build(source: &str, flags: &[&str]) -> Option<Built> {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let c = dir.path().join("plugin.c");
+    std::fs::write(&c, source).expect("writes the source");
+    let lib = dir.path().join("plugin.so");
+    let status = Command::new("cc")
+        .args(flags)
+        .arg("-o")
+        .arg(&lib)
+        .arg(&c)
+        .status();
+    match status {
+        Ok(status) => assert!(status.success(), "cc refuses {source}"),
+        Err(error) => {
+            skip(&format!("cc can't be run: {error}"));
+            return None;
+        }
+    }
+    Some(Built { dir, lib })
+}
+
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+fn skip(why: &str) {
+    eprintln!("skipped: {why}");
+}
+
+fn good() -> String {
+    format!(
+        "void *passdock_plugin_v0(void *host) {{ return host; }}\n\
+         const char passdock_manifest_v0[] = \"{MANIFEST}\";\n"
+    )
+}
+
+fn good_lib() -> Option<Built> {
+    if !cfg!(target_os = "linux") {
+        skip("ELF libraries are built on Linux only");
+        return None;
+    }
+    build(&good(), &["-shared", "-fPIC"])
+}
+
+#[track_caller]
+fn expect_error(lib: &Path, expected: &Expect) {
+    let error = check(lib).expect_err("the file is broken");
+    let shown = error
+        .to_string()
+        .replace(&lib.display().to_string(), "plugin.so");
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn a_good_library_gives_its_manifest() {
+    for flags in [
+        &["-shared", "-fPIC"][..],
+        &["-shared", "-fPIC", "-s"],
+        &["-shared", "-fPIC", "-Wl,--hash-style=sysv"],
+        &["-shared", "-fPIC", "-Wl,--hash-style=both", "-g"],
+    ] {
+        if !cfg!(target_os = "linux") {
+            return skip("ELF libraries are built on Linux only");
+        }
+        let Some(built) = build(&good(), flags) else {
+            return;
+        };
+        let checked = check(&built.lib).expect("a good library");
+        assert_eq!(checked.manifest.plugin.name, "c", "{flags:?}");
+        assert!(!checked.needs_path);
+    }
+}
+
+#[test]
+fn a_library_that_looks_beside_itself_is_loaded_by_path() {
+    if !cfg!(target_os = "linux") {
+        return skip("ELF libraries are built on Linux only");
+    }
+    let flags = ["-shared", "-fPIC", "-Wl,-rpath,$ORIGIN/deps"];
+    if let Some(built) = build(&good(), &flags) {
+        assert!(check(&built.lib).expect("a good library").needs_path);
+    }
+}
+
+#[test]
+fn each_wrong_library_has_its_sentence() {
+    if !cfg!(target_os = "linux") {
+        return skip("ELF libraries are built on Linux only");
+    }
+    let so = &["-shared", "-fPIC"][..];
+    let cases: &[(&str, &[&str], Expect)] = &[
+        (
+            "int nothing(void) { return 0; }",
+            so,
+            expect![
+                "plugin `plugin.so` can't be used: it doesn't export `passdock_plugin_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"
+            ],
+        ),
+        (
+            "void *passdock_plugin_v0(void *h) { return h; }",
+            so,
+            expect![
+                "plugin `plugin.so` can't be used: it doesn't export `passdock_manifest_v0`; write `export_plugin!(PLUGIN);` in the library's crate, or in C define the symbol with default visibility"
+            ],
+        ),
+        (
+            "int passdock_plugin_v0 = 1; const char passdock_manifest_v0[] = \"\";",
+            so,
+            expect![
+                "plugin `plugin.so` can't be used: it exports `passdock_plugin_v0` as data, it must be a function"
+            ],
+        ),
+        (
+            "void *passdock_plugin_v0(void *h) { return h; }\n\
+             void passdock_manifest_v0(void) {}",
+            so,
+            expect![
+                "plugin `plugin.so` can't be used: it exports `passdock_manifest_v0` as no data object, it must be an array of bytes"
+            ],
+        ),
+        (
+            "void *passdock_plugin_v0(void *h) { return h; }\n\
+             const char *passdock_manifest_v0 = \"[plugin]\";",
+            so,
+            expect![
+                "plugin `plugin.so` can't be used: its manifest isn't the TOML that hosts read: it is empty; declare the symbol as an array that holds the text, not as a pointer to it"
+            ],
+        ),
+        (
+            "void *passdock_plugin_v0(void *h) { return h; }\n\
+             const char passdock_manifest_v0[3] = \"abc\";",
+            so,
+            expect![
+                "plugin `plugin.so` can't be used: its manifest doesn't end with a NUL byte; end the text with `\\0`"
+            ],
+        ),
+        (
+            "void *passdock_plugin_v0(void *h) { return h; }\n\
+             char passdock_manifest_v0[2000000] = \"a\";",
+            so,
+            expect![
+                "plugin `plugin.so` can't be used: its manifest has 2000000 bytes, the limit is 1048576; shorten the summaries and docs"
+            ],
+        ),
+        (
+            "void *passdock_plugin_v0(void *h) { return h; }\n\
+             char passdock_manifest_v0[100];",
+            so,
+            expect![
+                "plugin `plugin.so` can't be used: it is damaged: its manifest isn't in the file; copy or build it again"
+            ],
+        ),
+        (
+            "int main(void) { return 0; }",
+            &["-pie", "-fPIE"],
+            expect![
+                "plugin `plugin.so` can't be used: it isn't a shared library (an executable); a plugin here is a `.so`"
+            ],
+        ),
+        (
+            "int x;",
+            &["-c"],
+            expect![
+                "plugin `plugin.so` can't be used: it isn't a shared library (an object file); a plugin here is a `.so`"
+            ],
+        ),
+    ];
+    for (source, flags, expected) in cases {
+        let Some(built) = build(source, flags) else {
+            return;
+        };
+        expect_error(&built.lib, expected);
+    }
+}
+
+#[test]
+fn files_that_are_no_libraries() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let path = dir.path().join("plugin.so");
+    expect_error(
+        &path,
+        &expect![
+            "plugin `plugin.so` can't be used: it can't be read (No such file or directory (os error 2)); check that it exists and that you may read it"
+        ],
+    );
+    for (bytes, expected) in [
+        (
+            &b""[..],
+            expect!["plugin `plugin.so` can't be used: it is empty; build it again"],
+        ),
+        (
+            b"\x7fELF",
+            expect![
+                "plugin `plugin.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`"
+            ],
+        ),
+        (
+            b"int main() { return 0; }",
+            expect![
+                "plugin `plugin.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`"
+            ],
+        ),
+        (
+            b"\x7fELF\x02\x01\x01\0\0\0\0\0\0\0\0\0\x03\0",
+            expect![
+                "plugin `plugin.so` can't be used: it is cut off: its header needs 64 bytes and the file has 18; copy or build it again"
+            ],
+        ),
+        (
+            b"!<arch>\nx               ",
+            expect![
+                "plugin `plugin.so` can't be used: it isn't a shared library (a static archive); a plugin here is a `.so`"
+            ],
+        ),
+    ] {
+        std::fs::write(&path, bytes).expect("writes");
+        expect_error(&path, &expected);
+    }
+    expect_error(
+        dir.path(),
+        &expect![
+            "plugin `plugin.so` can't be used: it isn't a regular file; name a shared library"
+        ],
+    );
+}
+
+#[test]
+fn a_library_for_another_machine() {
+    let Some(built) = good_lib() else { return };
+    let bytes = std::fs::read(&built.lib).expect("reads");
+    let other = built.dir.path().join("other.so");
+    let aarch64 = if cfg!(target_arch = "aarch64") {
+        62
+    } else {
+        183
+    };
+    for (at, value) in [(18, aarch64), (5, 2), (4, 1), (7, 9)] {
+        let mut copy = bytes.clone();
+        copy[at] = value;
+        std::fs::write(&other, copy).expect("writes");
+        let error = check(&other).expect_err("another machine's");
+        let text = error.to_string();
+        assert!(
+            text.contains("build it for this machine"),
+            "byte {at} = {value}: {text}"
+        );
+    }
+}
+
+#[test]
+fn every_cut_is_noticed() {
+    let Some(built) = good_lib() else { return };
+    let bytes = std::fs::read(&built.lib).expect("reads");
+    let cut = built.dir.path().join("cut.so");
+    for len in (0..bytes.len()).step_by(97).chain([bytes.len() - 1]) {
+        std::fs::write(&cut, &bytes[..len]).expect("writes");
+        let error = check(&cut).expect_err("cut off");
+        assert!(!error.to_string().is_empty(), "{len}");
+    }
+}
+
+/// Random damage never panics, hangs or runs anything; whatever passes has a whole manifest.
+#[test]
+fn random_damage_is_survived() {
+    let Some(built) = good_lib() else { return };
+    let bytes = std::fs::read(&built.lib).expect("reads");
+    let mut random = Random(0x9E37_79B9_7F4A_7C15);
+    for _ in 0..4_000 {
+        let mut copy = bytes.clone();
+        for _ in 0..1 + random.below(8) {
+            // Half of the hits go where headers and tables stand.
+            let range = if random.below(2) == 0 {
+                1024
+            } else {
+                copy.len()
+            };
+            let at = random.below(range.min(copy.len()));
+            copy[at] = match random.below(4) {
+                0 => 0,
+                1 => 0xFF,
+                2 => copy[at] ^ (1 << random.below(8)),
+                _ => random.below(256) as u8,
+            };
+        }
+        if random.below(8) == 0 {
+            copy.truncate(random.below(copy.len()));
+        }
+        if let Ok(found) = super::check_bytes(&copy[..], copy.len() as u64) {
+            assert!(found.manifest.len() <= copy.len());
+        }
+    }
+    for _ in 0..4_000 {
+        let len = 4 + random.below(512);
+        let mut noise: Vec<u8> = (0..len).map(|_| random.below(256) as u8).collect();
+        let magics: [&[u8]; 6] = [
+            b"\x7fELF\x02\x01\x01\0",
+            b"\x7fELF\x01\x01\x01\0",
+            b"\xcf\xfa\xed\xfe",
+            b"\xca\xfe\xba\xbe",
+            b"MZ",
+            b"!<arch>\n",
+        ];
+        let magic = magics[random.below(magics.len())];
+        let n = magic.len().min(noise.len());
+        noise[..n].copy_from_slice(&magic[..n]);
+        assert!(super::check_bytes(&noise[..], len as u64).is_err());
+    }
+}
+
+/// xorshift64*: the same damage on every run.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: usize) -> usize {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        (self.0.wrapping_mul(0x2545_F491_4F6C_DD1D) >> 33) as usize % n
+    }
+}

@@ -1,0 +1,424 @@
+//! The manifest: what a plugin says about itself, read without running any of its code.
+//!
+//! It is TOML text from a file that nobody checked before, so everything in it is doubted: length,
+//! encoding, syntax, names, numbers, types of defaults. Keys that this host doesn't know are
+//! ignored, so that newer plugins can say more.
+
+use std::collections::HashSet;
+
+use passdock_abi as abi;
+use serde::{Deserialize, Serialize};
+
+use super::error::{PluginErrorKind as Kind, Ver};
+use super::names;
+use super::raw;
+
+/// The longest manifest, its NUL included.
+pub const MAX_LEN: u64 = 1 << 20;
+
+/// What a plugin says about itself.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Manifest {
+    /// The plugin as a whole.
+    pub plugin: PluginSpec,
+    /// Its passes, in its order.
+    #[serde(rename = "pass")]
+    pub passes: Vec<PassSpec>,
+    /// The config keys that it registers.
+    #[serde(rename = "config")]
+    pub configs: Vec<ConfigSpec>,
+    /// The ops that it defines.
+    #[serde(rename = "op")]
+    pub ops: Vec<OpSpec>,
+}
+
+/// The plugin as a whole.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PluginSpec {
+    /// Its short name.
+    pub name: String,
+    /// Its own version, free text.
+    pub version: String,
+    /// The layout it was built against.
+    #[serde(serialize_with = "ver")]
+    pub abi: Ver,
+    /// The oldest layout that has all it uses.
+    #[serde(serialize_with = "ver")]
+    pub min_host: Ver,
+    /// The meaning it was built against.
+    #[serde(serialize_with = "ver")]
+    pub ir: Ver,
+    /// What a panic in it does.
+    pub panic: PanicStrategy,
+    /// A fingerprint of the records it was built with.
+    pub layout: Option<String>,
+    /// What built it.
+    pub compiler: Option<String>,
+}
+
+/// What a panic in a plugin does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PanicStrategy {
+    /// Its gate catches it.
+    Unwind,
+    /// It ends the process.
+    Abort,
+    /// It has none (C).
+    None,
+}
+
+/// What a pass works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PassKind {
+    /// Each graph function.
+    Function,
+    /// Each prim function.
+    PrimFunction,
+    /// The module.
+    Module,
+}
+
+impl PassKind {
+    /// The contract's number for it.
+    pub fn abi(self) -> abi::PassKind {
+        match self {
+            PassKind::Function => abi::PassKind::FUNCTION,
+            PassKind::PrimFunction => abi::PassKind::PRIM_FUNCTION,
+            PassKind::Module => abi::PassKind::MODULE,
+        }
+    }
+}
+
+/// Where a pass asks to stand in a pipeline that has places for phases.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names are the documentation")]
+pub enum Phase {
+    Early,
+    Simplify,
+    Late,
+    Lower,
+}
+
+/// A pass.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct PassSpec {
+    /// Its registered name.
+    pub name: String,
+    /// What it works on.
+    pub kind: PassKind,
+    /// The level from which on it runs.
+    pub opt_level: u32,
+    /// Passes that must have run before it.
+    pub required: Vec<String>,
+    /// What it does, in a sentence or two.
+    pub summary: String,
+    /// Whether it may run on two functions at once.
+    pub thread_safe: bool,
+    /// Whether it may change parameters or results of a function.
+    pub changes_interface: bool,
+    /// Where it asks to stand.
+    pub phase: Option<Phase>,
+    /// The config key whose struct is the second layer of its options.
+    pub config: Option<String>,
+    /// Its options.
+    #[serde(rename = "option")]
+    pub options: Vec<FieldSpec>,
+}
+
+/// A config key with its fields; a single field of empty name makes it a scalar.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConfigSpec {
+    /// Its registered key.
+    pub key: String,
+    /// Its fields.
+    #[serde(rename = "field")]
+    pub fields: Vec<FieldSpec>,
+}
+
+/// An option of a pass or a field of a config key.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FieldSpec {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    #[serde(rename = "type")]
+    pub ty: FieldType,
+    /// What holds if nobody sets it.
+    pub default: FieldValue,
+    /// What it is for.
+    pub doc: String,
+}
+
+/// What a field holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+#[allow(missing_docs, reason = "the names are the documentation")]
+pub enum FieldType {
+    Bool,
+    Int,
+    Float,
+    String,
+}
+
+impl FieldType {
+    /// As messages name it.
+    pub fn name(self) -> &'static str {
+        match self {
+            FieldType::Bool => "a bool",
+            FieldType::Int => "an int",
+            FieldType::Float => "a float",
+            FieldType::String => "a string",
+        }
+    }
+
+    /// What holds where a manifest gives no default.
+    pub fn zero(self) -> FieldValue {
+        match self {
+            FieldType::Bool => FieldValue::Bool(false),
+            FieldType::Int => FieldValue::Int(0),
+            FieldType::Float => FieldValue::Float(0.0),
+            FieldType::String => FieldValue::String(String::new()),
+        }
+    }
+
+    /// The TOML value as one of this type: an integer is a float too. `None` if it isn't one.
+    pub fn accept(self, value: &toml::Value) -> Option<FieldValue> {
+        match (self, value) {
+            (FieldType::Bool, toml::Value::Boolean(b)) => Some(FieldValue::Bool(*b)),
+            (FieldType::Int, toml::Value::Integer(i)) => Some(FieldValue::Int(*i)),
+            (FieldType::Float, toml::Value::Float(x)) => Some(FieldValue::Float(*x)),
+            (FieldType::Float, toml::Value::Integer(i)) => Some(FieldValue::Float(*i as f64)),
+            (FieldType::String, toml::Value::String(s)) => Some(FieldValue::String(s.clone())),
+            _ => None,
+        }
+    }
+}
+
+/// A value of an option or of a config field.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+#[allow(missing_docs, reason = "the names are the documentation")]
+pub enum FieldValue {
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    String(String),
+}
+
+impl FieldValue {
+    /// Its type.
+    pub fn ty(&self) -> FieldType {
+        match self {
+            FieldValue::Bool(_) => FieldType::Bool,
+            FieldValue::Int(_) => FieldType::Int,
+            FieldValue::Float(_) => FieldType::Float,
+            FieldValue::String(_) => FieldType::String,
+        }
+    }
+}
+
+impl std::fmt::Display for FieldValue {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            FieldValue::Bool(b) => b.fmt(f),
+            FieldValue::Int(i) => i.fmt(f),
+            FieldValue::Float(x) => write!(f, "{x:?}"),
+            FieldValue::String(s) => write!(f, "{s:?}"),
+        }
+    }
+}
+
+/// An op that the plugin defines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OpSpec {
+    /// Its canonical name, domain included.
+    pub name: String,
+    /// The first version of its domain with this meaning.
+    pub since: u32,
+}
+
+/// The versions that host and plugin use with each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Negotiated {
+    /// The layout.
+    pub abi: Ver,
+    /// The meaning.
+    pub ir: Ver,
+}
+
+impl Manifest {
+    /// Reads the bytes of the exported symbol: TOML text, a NUL, and nothing of interest after it.
+    pub fn from_symbol(bytes: &[u8]) -> Result<Manifest, Kind> {
+        // The symbol may be padded, so the first NUL ends the text.
+        let Some(len) = bytes.iter().position(|&b| b == 0) else {
+            return Err(match bytes.len() as u64 > MAX_LEN {
+                true => Kind::ManifestTooLong {
+                    len: bytes.len() as u64,
+                    limit: MAX_LEN,
+                },
+                false => Kind::ManifestNotTerminated,
+            });
+        };
+        if len as u64 >= MAX_LEN {
+            return Err(Kind::ManifestTooLong {
+                len: len as u64 + 1,
+                limit: MAX_LEN,
+            });
+        }
+        let text = std::str::from_utf8(&bytes[..len]).map_err(|e| Kind::ManifestNotUtf8 {
+            at: e.valid_up_to(),
+        })?;
+        Manifest::parse(text)
+    }
+
+    /// Reads a manifest's text. Versions are looked at first: a plugin of another major may write
+    /// the rest in another way.
+    pub fn parse(text: &str) -> Result<Manifest, Kind> {
+        if text.trim().is_empty() {
+            return Err(Kind::ManifestSyntax {
+                message: "it is empty; declare the symbol as an array that holds the text, not as \
+                          a pointer to it"
+                    .to_owned(),
+            });
+        }
+        let syntax = |e: toml::de::Error| Kind::ManifestSyntax {
+            message: located(text, &e),
+        };
+        match toml::from_str::<raw::Manifest>(text) {
+            Ok(raw) => {
+                let plugin = raw.plugin.check()?;
+                plugin.negotiate()?;
+                let manifest = Manifest {
+                    plugin,
+                    passes: each(raw.pass, raw::Pass::check)?,
+                    configs: each(raw.config, raw::Config::check)?,
+                    ops: each(raw.op, raw::Op::check)?,
+                };
+                manifest.check_unique()?;
+                Ok(manifest)
+            }
+            Err(error) => {
+                let versions = toml::from_str::<raw::OnlyPlugin>(text).map_err(syntax)?;
+                versions.plugin.check()?.negotiate()?;
+                Err(syntax(error))
+            }
+        }
+    }
+
+    /// The versions that this host and the plugin use with each other.
+    pub fn negotiate(&self) -> Result<Negotiated, Kind> {
+        self.plugin.negotiate()
+    }
+
+    fn check_unique(&self) -> Result<(), Kind> {
+        unique("the pass", self.passes.iter().map(|p| p.name.as_str()))?;
+        unique(
+            "the config key",
+            self.configs.iter().map(|c| c.key.as_str()),
+        )?;
+        for pass in &self.passes {
+            unique("the option", pass.options.iter().map(|o| o.name.as_str()))?;
+        }
+        for config in &self.configs {
+            unique("the field", config.fields.iter().map(|o| o.name.as_str()))?;
+            if config.fields.len() > 1 && config.fields.iter().any(|f| f.name.is_empty()) {
+                return Err(Kind::ManifestValue {
+                    what: format!("a field name of the config key `{}`", config.key),
+                    got: String::new(),
+                    rule: "only a key with a single field may leave its name empty",
+                });
+            }
+        }
+        let mut seen = HashSet::new();
+        for op in &self.ops {
+            if !seen.insert((op.name.as_str(), op.since)) {
+                return Err(Kind::ManifestDuplicate {
+                    what: "the op",
+                    name: format!("{} since {}", op.name, op.since),
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+impl PluginSpec {
+    fn negotiate(&self) -> Result<Negotiated, Kind> {
+        let (host_abi, host_ir) = (Ver::from(abi::ABI), Ver::from(abi::IR));
+        if self.abi.major != host_abi.major {
+            return Err(Kind::AbiMajor {
+                got: self.abi,
+                supported: host_abi.major,
+            });
+        }
+        if self.min_host.major != self.abi.major || self.min_host.minor > self.abi.minor {
+            return Err(Kind::MinHost {
+                min_host: self.min_host,
+                abi: self.abi,
+            });
+        }
+        if self.min_host.minor > host_abi.minor {
+            return Err(Kind::HostTooOld {
+                needed: self.min_host,
+                host: host_abi,
+            });
+        }
+        if self.ir.major != host_ir.major {
+            return Err(Kind::IrMajor {
+                got: self.ir,
+                supported: host_ir.major,
+            });
+        }
+        Ok(Negotiated {
+            abi: Ver {
+                major: host_abi.major,
+                minor: host_abi.minor.min(self.abi.minor),
+            },
+            ir: Ver {
+                major: host_ir.major,
+                minor: host_ir.minor.min(self.ir.minor),
+            },
+        })
+    }
+}
+
+fn each<R, T>(raw: Vec<R>, check: impl Fn(R) -> Result<T, Kind>) -> Result<Vec<T>, Kind> {
+    raw.into_iter().map(check).collect()
+}
+
+fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Result<(), Kind> {
+    let mut seen = HashSet::new();
+    for name in names {
+        if !seen.insert(name) {
+            return Err(Kind::ManifestDuplicate {
+                what,
+                name: names::shown(name),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The parser's message with the line and column it is about, on one line.
+fn located(text: &str, error: &toml::de::Error) -> String {
+    let message = names::shown(&error.message().replace('\n', ", "));
+    match error.span() {
+        Some(span) => {
+            let before = text.get(..span.start).unwrap_or(text);
+            let line = before.matches('\n').count() + 1;
+            let column = before.rsplit('\n').next().unwrap_or("").chars().count() + 1;
+            format!("line {line}, column {column}: {message}")
+        }
+        None => message,
+    }
+}
+
+fn ver<S: serde::Serializer>(v: &Ver, s: S) -> Result<S::Ok, S::Error> {
+    s.collect_str(v)
+}
+
+#[cfg(test)]
+mod tests;

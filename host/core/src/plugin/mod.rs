@@ -1,0 +1,53 @@
+//! Plugins: shared libraries (and parts of this program) that bring passes and op definitions.
+//!
+//! In the order in which a plugin meets them: [`discover`] finds files in the directories that the
+//! user named, [`file`] checks each without running any of it and takes out its manifest,
+//! [`manifest`] reads that as hostile text, [`library`] loads the few that a pipeline needs and
+//! checks the table that they answer, [`defs`] finds the definition of an op among all of them.
+//! [`error`] has a sentence for everything that can go wrong on the way.
+
+pub mod error;
+pub mod file;
+pub mod manifest;
+mod names;
+mod raw;
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde::Serialize;
+
+pub use error::{DirError, PluginError, PluginErrorKind, Ver};
+pub use manifest::{
+    ConfigSpec, FieldSpec, FieldType, FieldValue, Manifest, OpSpec, PanicStrategy, PassKind,
+    PassSpec, Phase, PluginSpec,
+};
+
+/// Where a plugin comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A library file.
+    File(PathBuf),
+    /// A plugin that is linked into this program, by name.
+    Static(String),
+}
+
+impl Origin {
+    /// The library file, if it is one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Origin::File(path) => Some(path),
+            Origin::Static(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::File(path) => write!(f, "`{}`", path.display()),
+            Origin::Static(name) => write!(f, "`{name}` (built in)"),
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! The manifest as TOML spells it, and the checks that turn it into [`Manifest`]'s parts.
+//!
+//! [`Manifest`]: super::manifest::Manifest
+
+use serde::Deserialize;
+
+use super::error::{PluginErrorKind as Kind, Ver};
+use super::manifest::{
+    ConfigSpec, FieldSpec, FieldType, OpSpec, PanicStrategy, PassKind, PassSpec, Phase, PluginSpec,
+};
+use super::names;
+
+#[derive(Deserialize)]
+pub(super) struct Manifest {
+    pub(super) plugin: Plugin,
+    #[serde(default)]
+    pub(super) pass: Vec<Pass>,
+    #[serde(default)]
+    pub(super) config: Vec<Config>,
+    #[serde(default)]
+    pub(super) op: Vec<Op>,
+}
+
+/// All that is read of a manifest whose rest can't be understood.
+#[derive(Deserialize)]
+pub(super) struct OnlyPlugin {
+    pub(super) plugin: Plugin,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Plugin {
+    name: String,
+    #[serde(default)]
+    version: String,
+    abi: String,
+    min_host: Option<String>,
+    ir: String,
+    panic: PanicStrategy,
+    layout: Option<String>,
+    compiler: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Pass {
+    name: String,
+    kind: PassKind,
+    #[serde(default)]
+    opt_level: i64,
+    #[serde(default)]
+    required: Vec<String>,
+    #[serde(default)]
+    summary: String,
+    #[serde(default)]
+    thread_safe: bool,
+    #[serde(default)]
+    changes_interface: bool,
+    phase: Option<Phase>,
+    config: Option<String>,
+    #[serde(default)]
+    option: Vec<Field>,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Config {
+    key: String,
+    #[serde(default)]
+    field: Vec<Field>,
+}
+
+#[derive(Deserialize)]
+struct Field {
+    name: String,
+    #[serde(rename = "type")]
+    ty: FieldType,
+    default: Option<toml::Value>,
+    #[serde(default)]
+    doc: String,
+}
+
+#[derive(Deserialize)]
+pub(super) struct Op {
+    name: String,
+    #[serde(default = "first_version")]
+    since: i64,
+}
+
+fn first_version() -> i64 {
+    1
+}
+
+impl Plugin {
+    pub(super) fn check(self) -> Result<PluginSpec, Kind> {
+        let abi = version("abi", &self.abi)?;
+        Ok(PluginSpec {
+            name: word("the plugin's name", self.name)?,
+            version: text("the plugin's version", self.version)?,
+            abi,
+            min_host: match &self.min_host {
+                Some(min_host) => version("min_host", min_host)?,
+                None => abi,
+            },
+            ir: version("ir", &self.ir)?,
+            panic: self.panic,
+            layout: self.layout.map(|t| text("`layout`", t)).transpose()?,
+            compiler: self.compiler.map(|t| text("`compiler`", t)).transpose()?,
+        })
+    }
+}
+
+impl Pass {
+    pub(super) fn check(self) -> Result<PassSpec, Kind> {
+        let name = pass_name("a pass's name", self.name)?;
+        let Ok(opt_level) = u32::try_from(self.opt_level) else {
+            return Err(Kind::ManifestValue {
+                what: format!("`opt_level` of `{name}`"),
+                got: self.opt_level.to_string(),
+                rule: "a level is a whole number from 0 on",
+            });
+        };
+        let required = self
+            .required
+            .into_iter()
+            .map(|r| pass_name(&format!("a name in `required` of `{name}`"), r))
+            .collect::<Result<_, _>>()?;
+        let config = self
+            .config
+            .map(|key| dotted(&format!("`config` of `{name}`"), key))
+            .transpose()?;
+        let options = self
+            .option
+            .into_iter()
+            .map(|f| f.check(&name, false))
+            .collect::<Result<_, _>>()?;
+        Ok(PassSpec {
+            summary: text(&format!("the summary of `{name}`"), self.summary)?,
+            name,
+            kind: self.kind,
+            opt_level,
+            required,
+            thread_safe: self.thread_safe,
+            changes_interface: self.changes_interface,
+            phase: self.phase,
+            config,
+            options,
+        })
+    }
+}
+
+impl Config {
+    pub(super) fn check(self) -> Result<ConfigSpec, Kind> {
+        let key = dotted("a config key", self.key)?;
+        let fields = self
+            .field
+            .into_iter()
+            .map(|f| f.check(&key, true))
+            .collect::<Result<_, _>>()?;
+        Ok(ConfigSpec { key, fields })
+    }
+}
+
+impl Field {
+    fn check(self, owner: &str, may_be_empty: bool) -> Result<FieldSpec, Kind> {
+        let name = match self.name.is_empty() && may_be_empty {
+            true => self.name,
+            false => word(&format!("the name of an option of `{owner}`"), self.name)?,
+        };
+        let default = match self.default {
+            None => self.ty.zero(),
+            Some(value) => self
+                .ty
+                .accept(&value)
+                .ok_or_else(|| Kind::ManifestDefault {
+                    what: format!("`{name}` of `{owner}`"),
+                    got: type_name(&value),
+                    expected: self.ty.name(),
+                })?,
+        };
+        if let super::manifest::FieldValue::String(s) = &default {
+            text(&format!("the default of `{name}` of `{owner}`"), s.clone())?;
+        }
+        Ok(FieldSpec {
+            doc: text(&format!("the doc of `{name}` of `{owner}`"), self.doc)?,
+            name,
+            ty: self.ty,
+            default,
+        })
+    }
+}
+
+impl Op {
+    pub(super) fn check(self) -> Result<OpSpec, Kind> {
+        if !names::is_op(&self.name) {
+            return Err(Kind::ManifestValue {
+                what: "an op's name".to_owned(),
+                got: names::shown(&self.name),
+                rule: "an op's name is its domain and name, without blanks",
+            });
+        }
+        match u32::try_from(self.since) {
+            Ok(since) if since > 0 => Ok(OpSpec {
+                name: self.name,
+                since,
+            }),
+            _ => Err(Kind::ManifestValue {
+                what: format!("`since` of `{}`", self.name),
+                got: self.since.to_string(),
+                rule: "the first version of a domain is 1",
+            }),
+        }
+    }
+}
+
+fn version(key: &str, value: &str) -> Result<Ver, Kind> {
+    let number = |part: &str| -> Option<u32> {
+        let digits = !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        digits.then(|| part.parse().ok()).flatten()
+    };
+    let parsed = value
+        .split_once('.')
+        .and_then(|(major, minor)| Some((number(major)?, number(minor)?)));
+    match parsed {
+        Some((major, minor)) => Ok(Ver { major, minor }),
+        None => Err(Kind::ManifestValue {
+            what: format!("`{key}`"),
+            got: names::shown(value),
+            rule: "a version is written `major.minor`",
+        }),
+    }
+}
+
+fn pass_name(what: &str, name: String) -> Result<String, Kind> {
+    require(names::is_pass, what, name, names::PASS_RULE)
+}
+
+fn dotted(what: &str, name: String) -> Result<String, Kind> {
+    require(names::is_dotted, what, name, names::DOTTED_RULE)
+}
+
+fn word(what: &str, name: String) -> Result<String, Kind> {
+    require(
+        names::is_word,
+        what,
+        name,
+        "it is a word of letters, digits, `_` and `-`, not longer than 256 bytes",
+    )
+}
+
+fn text(what: &str, value: String) -> Result<String, Kind> {
+    require(
+        names::is_text,
+        what,
+        value,
+        "control characters other than newline and tab aren't allowed",
+    )
+}
+
+fn require(
+    rule: fn(&str) -> bool,
+    what: &str,
+    value: String,
+    sentence: &'static str,
+) -> Result<String, Kind> {
+    if rule(&value) {
+        return Ok(value);
+    }
+    Err(Kind::ManifestValue {
+        what: what.to_owned(),
+        got: names::shown(&value),
+        rule: sentence,
+    })
+}
+
+fn type_name(value: &toml::Value) -> &'static str {
+    match value {
+        toml::Value::Boolean(_) => FieldType::Bool.name(),
+        toml::Value::Integer(_) => FieldType::Int.name(),
+        toml::Value::Float(_) => FieldType::Float.name(),
+        toml::Value::String(_) => FieldType::String.name(),
+        toml::Value::Datetime(_) => "a date",
+        toml::Value::Array(_) => "an array",
+        toml::Value::Table(_) => "a table",
+    }
+}
