@@ -1,1 +1,30 @@
-//! The arena IR, its text form and its verifier.
+//! The IR: one arena IR for graph functions and loop-level functions.
+//!
+//! A [`Module`] is an ordered list of [`Function`]s; a function is a set of flat arenas whose
+//! records are those of the plugin contract (`passdock_abi`), so a plugin reads them in place. This
+//! crate knows no passes, no plugins, no operators and no file formats but its own text form.
+//!
+//! Reading order: [`symbols`], [`function`] (what one reads), [`edit`] (what one changes),
+//! [`module`], [`types`], [`constant`], [`origin`], [`text`].
+
+pub mod constant;
+pub mod edit;
+pub mod error;
+pub mod function;
+pub mod module;
+pub mod name;
+pub mod origin;
+pub mod symbols;
+pub mod text;
+mod transfer;
+pub mod types;
+
+pub use constant::{ByteSource, ConstantData, Deferred, Payload};
+pub use edit::{AttrValue, CloneRegion, NewAttr, NewOp, NewPort, NewRegion, Position};
+pub use error::{Edit, EditError};
+pub use function::{Function, Walk};
+pub use module::Module;
+pub use name::OpName;
+pub use origin::{Entity, Origin, Origins};
+pub use symbols::Symbols;
+pub use types::{BufferSpec, TypeSpec};

@@ -1,0 +1,185 @@
+//! The bytes of constants: in memory, in a file, or one element that fills a shape.
+//!
+//! A constant's bytes are behind an `Arc` and never copied: a function's copy shares them, and a
+//! weight that nobody asks for is never read.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use passdock_abi::Storage;
+
+/// A file (or anything like it) whose bytes stay put while it lives.
+pub trait ByteSource: Send + Sync {
+    /// The path, as the text form spells it.
+    fn name(&self) -> &str;
+
+    /// `len` bytes from `offset`; an error is a whole sentence.
+    fn read(&self, offset: u64, len: u64) -> Result<&[u8], String>;
+}
+
+/// Bytes that are made when they are first asked for, from an encoding that isn't the IR's.
+pub trait Deferred: Send + Sync {
+    /// Makes the bytes; an error is a whole sentence.
+    fn load(&self) -> Result<Vec<u8>, String>;
+}
+
+/// Where the bytes are.
+pub enum Payload {
+    /// In memory.
+    Inline(Box<[u8]>),
+    /// In the mapped model file.
+    Mapped {
+        /// The file.
+        source: Arc<dyn ByteSource>,
+        /// Where in it.
+        offset: u64,
+        /// How many.
+        len: u64,
+    },
+    /// In another file.
+    External {
+        /// The file.
+        source: Arc<dyn ByteSource>,
+        /// Where in it.
+        offset: u64,
+        /// How many.
+        len: u64,
+    },
+    /// In the mapped model file, in an encoding of its own.
+    Deferred {
+        /// Makes them.
+        load: Box<dyn Deferred>,
+        /// How many they will be.
+        len: u64,
+    },
+    /// One element, `count` times.
+    Splat {
+        /// Its bytes.
+        element: Box<[u8]>,
+        /// How often.
+        count: u64,
+    },
+}
+
+/// A constant's data.
+pub struct ConstantData {
+    payload: Payload,
+    made: OnceLock<Result<Box<[u8]>, String>>,
+}
+
+impl ConstantData {
+    /// Wraps a payload.
+    pub fn new(payload: Payload) -> Arc<ConstantData> {
+        Arc::new(ConstantData {
+            payload,
+            made: OnceLock::new(),
+        })
+    }
+
+    /// Data in memory.
+    pub fn inline(bytes: impl Into<Box<[u8]>>) -> Arc<ConstantData> {
+        ConstantData::new(Payload::Inline(bytes.into()))
+    }
+
+    /// Where the bytes are.
+    pub fn payload(&self) -> &Payload {
+        &self.payload
+    }
+
+    /// How many bytes all elements take.
+    pub fn len(&self) -> u64 {
+        match &self.payload {
+            Payload::Inline(bytes) => bytes.len() as u64,
+            Payload::Mapped { len, .. }
+            | Payload::External { len, .. }
+            | Payload::Deferred { len, .. } => *len,
+            Payload::Splat { element, count } => (element.len() as u64).saturating_mul(*count),
+        }
+    }
+
+    /// Whether there are no bytes.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How the ABI names the place.
+    pub fn storage(&self) -> Storage {
+        match &self.payload {
+            Payload::Inline(_) => Storage::INLINE,
+            Payload::Mapped { .. } | Payload::Deferred { .. } => Storage::MAPPED,
+            Payload::External { .. } => Storage::EXTERNAL,
+            Payload::Splat { .. } => Storage::SPLAT,
+        }
+    }
+
+    /// All bytes, made or mapped at the first call; an error is a whole sentence.
+    pub fn bytes(&self) -> Result<&[u8], String> {
+        let made = match &self.payload {
+            Payload::Inline(bytes) => return Ok(bytes),
+            Payload::Mapped {
+                source,
+                offset,
+                len,
+            }
+            | Payload::External {
+                source,
+                offset,
+                len,
+            } => return source.read(*offset, *len),
+            Payload::Deferred { load, .. } => self.made.get_or_init(|| Ok(load.load()?.into())),
+            Payload::Splat { element, count } => self.made.get_or_init(|| {
+                let bytes = self.len();
+                let fits = usize::try_from(bytes).is_ok_and(|n| n <= isize::MAX as usize);
+                match (fits, usize::try_from(*count)) {
+                    (true, Ok(count)) => Ok(element.repeat(count).into()),
+                    _ => Err(format!(
+                        "A constant of {bytes} bytes doesn't fit in memory."
+                    )),
+                }
+            }),
+        };
+        match made {
+            Ok(bytes) => Ok(bytes),
+            Err(error) => Err(error.clone()),
+        }
+    }
+
+    /// Whether both hold the same bytes. Cheap where they share them.
+    pub fn same(&self, other: &ConstantData) -> Result<bool, String> {
+        if std::ptr::eq(self, other) {
+            return Ok(true);
+        }
+        if let (
+            Payload::Splat {
+                element: a,
+                count: n,
+            },
+            Payload::Splat {
+                element: b,
+                count: m,
+            },
+        ) = (&self.payload, &other.payload)
+        {
+            return Ok(a == b && n == m);
+        }
+        Ok(self.len() == other.len() && self.bytes()? == other.bytes()?)
+    }
+}
+
+impl fmt::Debug for ConstantData {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.payload {
+            Payload::Inline(bytes) => write!(f, "inline({} bytes)", bytes.len()),
+            Payload::Mapped { offset, len, .. } => write!(f, "mapped({offset}, {len})"),
+            Payload::External {
+                source,
+                offset,
+                len,
+            } => {
+                write!(f, "external({:?}, {offset}, {len})", source.name())
+            }
+            Payload::Deferred { len, .. } => write!(f, "deferred({len} bytes)"),
+            Payload::Splat { count, .. } => write!(f, "splat({count})"),
+        }
+    }
+}

@@ -1,0 +1,260 @@
+//! Attributes.
+
+use passdock_abi::{Attr, AttrKind, ConstId, OpId, Range, RegionId, SymbolId, TypeId};
+
+use crate::error::{Edit, EditError};
+use crate::function::Function;
+use crate::types::{push_range, slice};
+
+/// An attribute's value.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum AttrValue<'a> {
+    /// An attribute parameter without a default.
+    None,
+    /// An integer.
+    Int(i64),
+    /// A number.
+    Float(f32),
+    /// A string, not always UTF-8.
+    String(&'a [u8]),
+    /// A constant.
+    Tensor(ConstId),
+    /// A type.
+    Type(TypeId),
+    /// A region of the op: keeps its place among the attributes.
+    Region(RegionId),
+    /// Integers.
+    Ints(&'a [i64]),
+    /// Numbers.
+    Floats(&'a [f32]),
+    /// Strings.
+    Strings(&'a [&'a [u8]]),
+    /// Constants.
+    Tensors(&'a [ConstId]),
+    /// Types.
+    Types(&'a [TypeId]),
+    /// Regions of the op.
+    Regions(&'a [RegionId]),
+    /// Whatever the caller gives for this attribute parameter of the function, of this kind.
+    Reference(SymbolId, AttrKind),
+    /// The importer's own format.
+    Opaque(&'a [u8]),
+}
+
+/// An attribute to set.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct NewAttr<'a> {
+    /// Its name.
+    pub name: SymbolId,
+    /// Its value.
+    pub value: AttrValue<'a>,
+    /// Of a function: a parameter that callers may set.
+    pub param: bool,
+}
+
+impl<'a> NewAttr<'a> {
+    /// An attribute.
+    pub fn new(name: SymbolId, value: AttrValue<'a>) -> NewAttr<'a> {
+        NewAttr {
+            name,
+            value,
+            param: false,
+        }
+    }
+}
+
+impl Function {
+    /// Sets an attribute of an op; of NONE, of the function.
+    pub fn set_attr(&mut self, op: OpId, new: &NewAttr<'_>) -> Edit {
+        if op.is_some() {
+            self.live_op(op)?;
+        }
+        self.check_attr(new)?;
+        let record = self.make_attr(new);
+        let range = self.attr_range(op);
+        let known = slice(&self.attrs, range)
+            .iter()
+            .position(|attr| attr.name == new.name);
+        match known {
+            Some(at) => self.attrs[range.start as usize + at] = record,
+            None => {
+                let mut all = slice(&self.attrs, range).to_vec();
+                all.push(record);
+                self.replace_attrs(op, range, &all);
+            }
+        }
+        self.touch_attrs(op);
+        Ok(())
+    }
+
+    /// Removes an attribute of an op; of NONE, of the function.
+    pub fn remove_attr(&mut self, op: OpId, name: SymbolId) -> Edit {
+        if op.is_some() {
+            self.live_op(op)?;
+        }
+        let range = self.attr_range(op);
+        let mut all = slice(&self.attrs, range).to_vec();
+        let Some(at) = all.iter().position(|attr| attr.name == name) else {
+            let (op, name) = (self.describe_op(op), self.text(name));
+            return Err(EditError::stale(format!("{op} has no attribute `{name}`.")));
+        };
+        if matches!(all[at].kind, AttrKind::REGION | AttrKind::REGIONS) {
+            let (op, name) = (self.describe_op(op), self.text(name));
+            let message = format!("`{name}` of {op} is a region and stays as long as the op does.");
+            return Err(EditError::refused(message));
+        }
+        all.remove(at);
+        self.replace_attrs(op, range, &all);
+        self.touch_attrs(op);
+        Ok(())
+    }
+
+    pub(crate) fn check_attr(&self, new: &NewAttr<'_>) -> Edit {
+        if self.symbols.get(new.name).is_none() {
+            let message = format!(
+                "An attribute's name has to be a symbol, and {} is none.",
+                new.name
+            );
+            return Err(EditError::invalid(message));
+        }
+        match new.value {
+            AttrValue::Tensor(id) => self.live_constant(id).map(drop),
+            AttrValue::Type(id) => self.live_type(id).map(drop),
+            AttrValue::Region(id) => self.live_region(id).map(drop),
+            AttrValue::Tensors(ids) => ids
+                .iter()
+                .try_for_each(|&id| self.live_constant(id).map(drop)),
+            AttrValue::Types(ids) => ids.iter().try_for_each(|&id| self.live_type(id).map(drop)),
+            AttrValue::Regions(ids) => ids
+                .iter()
+                .try_for_each(|&id| self.live_region(id).map(drop)),
+            _ => Ok(()),
+        }
+    }
+
+    /// The attributes of a new op.
+    pub(crate) fn write_attrs(&mut self, op: OpId, attrs: &[NewAttr<'_>]) {
+        let records: Vec<Attr> = attrs.iter().map(|attr| self.make_attr(attr)).collect();
+        let mut all = self.attrs(op).to_vec();
+        for record in records {
+            match all.iter_mut().find(|known| known.name == record.name) {
+                Some(known) => *known = record,
+                None => all.push(record),
+            }
+        }
+        self.replace_attrs(op, Range::EMPTY, &all);
+    }
+
+    fn attr_range(&self, op: OpId) -> Range {
+        if op.is_none() {
+            self.function_attrs
+        } else {
+            self.ops[op.index()].attrs
+        }
+    }
+
+    /// Writes a list over the old one if it fits, else at the end.
+    fn replace_attrs(&mut self, op: OpId, old: Range, all: &[Attr]) {
+        let range = if all.len() <= old.len as usize {
+            let start = old.start as usize;
+            self.attrs[start..start + all.len()].copy_from_slice(all);
+            Range {
+                start: old.start,
+                len: all.len() as u32,
+            }
+        } else {
+            push_range(&mut self.attrs, all.iter().copied())
+        };
+        if op.is_none() {
+            self.function_attrs = range;
+        } else {
+            self.ops[op.index()].attrs = range;
+        }
+    }
+
+    fn touch_attrs(&mut self, op: OpId) {
+        if op.is_none() {
+            self.touch_function()
+        } else {
+            self.touch_op(op)
+        }
+    }
+
+    fn make_attr(&mut self, new: &NewAttr<'_>) -> Attr {
+        let mut list = Range::EMPTY;
+        let mut bits = 0;
+        let mut flags = if new.param { Attr::PARAM } else { 0 };
+        let kind = match new.value {
+            AttrValue::None => AttrKind::NONE,
+            AttrValue::Int(value) => {
+                bits = value as u64;
+                AttrKind::INT
+            }
+            AttrValue::Float(value) => {
+                bits = u64::from(value.to_bits());
+                AttrKind::FLOAT
+            }
+            AttrValue::Tensor(id) => {
+                bits = u64::from(id.0);
+                AttrKind::TENSOR
+            }
+            AttrValue::Type(id) => {
+                bits = u64::from(id.0);
+                AttrKind::TYPE
+            }
+            AttrValue::Region(id) => {
+                bits = u64::from(id.0);
+                AttrKind::REGION
+            }
+            AttrValue::Reference(param, kind) => {
+                bits = u64::from(param.0);
+                flags |= kind.0 << 16;
+                AttrKind::REFERENCE
+            }
+            AttrValue::String(bytes) => {
+                list = push_range(&mut self.bytes, bytes.iter().copied());
+                AttrKind::STRING
+            }
+            AttrValue::Opaque(bytes) => {
+                list = push_range(&mut self.bytes, bytes.iter().copied());
+                AttrKind::OPAQUE
+            }
+            AttrValue::Ints(ints) => {
+                list = push_range(&mut self.ints, ints.iter().copied());
+                AttrKind::INTS
+            }
+            AttrValue::Floats(floats) => {
+                list = push_range(&mut self.floats, floats.iter().copied());
+                AttrKind::FLOATS
+            }
+            AttrValue::Strings(strings) => {
+                let pool = &mut self.bytes;
+                let ranges = strings
+                    .iter()
+                    .map(|text| push_range(pool, text.iter().copied()));
+                list = push_range(&mut self.strings, ranges);
+                AttrKind::STRINGS
+            }
+            AttrValue::Tensors(ids) => {
+                list = push_range(&mut self.ids, ids.iter().map(|id| id.0));
+                AttrKind::TENSORS
+            }
+            AttrValue::Types(ids) => {
+                list = push_range(&mut self.ids, ids.iter().map(|id| id.0));
+                AttrKind::TYPES
+            }
+            AttrValue::Regions(ids) => {
+                list = push_range(&mut self.ids, ids.iter().map(|id| id.0));
+                AttrKind::REGIONS
+            }
+        };
+        Attr {
+            name: new.name,
+            kind,
+            bits,
+            list,
+            flags,
+            reserved: 0,
+        }
+    }
+}

@@ -1,0 +1,292 @@
+//! Copying a region's ops to a place: what inlining, fusing and unrolling are made of.
+
+use passdock_abi::{AttrKind, ConstId, Op, OpId, RegionId, TypeId, Value, ValueId, symbol};
+use rustc_hash::FxHashMap;
+
+use super::{NewOp, NewPort, NewRegion, Position};
+use crate::error::{Edit, EditError};
+use crate::function::{Function, MAX_DEPTH};
+use crate::transfer::Transfer;
+use crate::types::push_range;
+
+/// A region to copy, without its terminator.
+#[derive(Clone, Copy, Debug)]
+pub struct CloneRegion<'a> {
+    /// The region.
+    pub region: RegionId,
+    /// The function that holds it; `None`: the one that is edited.
+    pub source: Option<&'a Function>,
+    /// Where its ops go.
+    pub at: Position,
+    /// What stands for each of its arguments.
+    pub args: &'a [ValueId],
+    /// What stands here for values of the source that are defined outside the region. From the same
+    /// function, what isn't named stands for itself.
+    pub captures: &'a [[ValueId; 2]],
+}
+
+impl Function {
+    /// Copies a region's ops to a place; what stands for each operand of its terminator comes back.
+    pub fn clone_region(&mut self, clone: &CloneRegion<'_>) -> Edit<Vec<ValueId>> {
+        let (region, before) = self.resolve(clone.at)?;
+        let map = self.check_clone(clone, region, before)?;
+        let root = clone.region;
+        let mut copy = Copy {
+            into: self,
+            source: clone.source,
+            root,
+            map,
+            transfer: Transfer::default(),
+        };
+        copy.ops(region, before);
+        let Some(terminator) = copy.source().terminator(root) else {
+            return Ok(Vec::new());
+        };
+        Ok(copy.values(terminator))
+    }
+
+    /// Refuses what can't be copied, and says what stands for the values that are named.
+    fn check_clone(
+        &self,
+        clone: &CloneRegion<'_>,
+        region: RegionId,
+        before: OpId,
+    ) -> Edit<FxHashMap<ValueId, ValueId>> {
+        let (source, root) = (clone.source.unwrap_or(self), clone.region);
+        source.live_region(root)?;
+        let args = source.args(root);
+        if args.len() != clone.args.len() {
+            return Err(EditError::invalid(format!(
+                "The region takes {} arguments and {} were given.",
+                args.len(),
+                clone.args.len()
+            )));
+        }
+        if clone.source.is_none() && self.encloses(root, region) {
+            return Err(EditError::refused("A region can't be copied into itself."));
+        }
+        let mut map: FxHashMap<ValueId, ValueId> = FxHashMap::default();
+        map.extend(args.zip(clone.args.iter().copied()));
+        map.extend(clone.captures.iter().map(|&[from, to]| (from, to)));
+        for (index, (&from, &to)) in map.iter().enumerate() {
+            self.check_operand(to, region, before, index)?;
+            source.live_value(from)?;
+            if clone.source.is_none() && to.is_some() {
+                self.check_type_change(from, self.value(to).ty)?;
+            }
+        }
+        let mut deepest = source.depth(root);
+        for op in source.walk(root) {
+            deepest = deepest.max(source.depth(source.op(op).parent));
+            for (index, slot) in source.operands(op).iter().enumerate() {
+                let value = slot.value;
+                if value.is_none() || map.contains_key(&value) || source.is_within(value, root) {
+                    continue;
+                }
+                if clone.source.is_none() {
+                    self.check_operand(value, region, before, index)?;
+                } else if source.as_constant(value).is_none() {
+                    let name = source.describe(value);
+                    let message = format!("Nothing stands for {name}, which the region captures.");
+                    return Err(EditError::refused(message));
+                }
+            }
+        }
+        if deepest - source.depth(root) + self.depth(region) > MAX_DEPTH {
+            let message = format!("The copy would nest deeper than {MAX_DEPTH} levels.");
+            return Err(EditError::refused(message));
+        }
+        Ok(map)
+    }
+
+    /// The region a value is defined in.
+    pub fn home(&self, value: ValueId) -> RegionId {
+        let record = self.value(value);
+        match record.flags & Value::KIND {
+            Value::RESULT => self.op(OpId(record.def)).parent,
+            Value::ARG => RegionId(record.def),
+            _ => self.constant(record.constant).region,
+        }
+    }
+
+    /// Whether a value is defined in a region or one nested in it.
+    pub fn is_within(&self, value: ValueId, region: RegionId) -> bool {
+        self.encloses(region, self.home(value))
+    }
+
+    /// Whether a region is `outer` or nested in it.
+    pub fn encloses(&self, outer: RegionId, region: RegionId) -> bool {
+        let mut region = region;
+        while self.depth(region) > self.depth(outer) {
+            region = self.op(self.region(region).parent).parent;
+        }
+        region == outer
+    }
+}
+
+/// A copy under way. Everything was checked before it began.
+struct Copy<'f> {
+    into: &'f mut Function,
+    source: Option<&'f Function>,
+    root: RegionId,
+    map: FxHashMap<ValueId, ValueId>,
+    transfer: Transfer,
+}
+
+impl Copy<'_> {
+    fn source(&self) -> &Function {
+        self.source.unwrap_or(self.into)
+    }
+
+    /// Copies the root's ops and what is nested in them, with a stack of its own.
+    fn ops(&mut self, region: RegionId, before: OpId) {
+        let mut pending = vec![(self.source().region(self.root).first, region, before)];
+        while let Some((op, region, before)) = pending.pop() {
+            let Some(op) = op.option() else { continue };
+            let record = *self.source().op(op);
+            if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+                if record.parent != self.root {
+                    self.terminator(op, record.parent, region);
+                }
+                continue;
+            }
+            pending.push((record.next, region, before));
+            let made = self.op(op, &record, region, before);
+            let nested: Vec<RegionId> = self.source().regions_of(op).collect();
+            let copies: Vec<RegionId> = nested
+                .iter()
+                .map(|&inner| self.region_header(inner, made))
+                .collect();
+            self.attrs(op, made, &nested, &copies);
+            for (&inner, &copy) in nested.iter().zip(&copies) {
+                pending.push((self.source().region(inner).first, copy, OpId::NONE));
+            }
+        }
+    }
+
+    fn op(&mut self, op: OpId, record: &Op, region: RegionId, before: OpId) -> OpId {
+        let operands = self.values(op);
+        let results: Vec<ValueId> = self.source().results(op).collect();
+        let types: Vec<TypeId> = results
+            .iter()
+            .map(|&result| {
+                self.transfer
+                    .ty(self.source, self.into, self.source().value(result).ty)
+            })
+            .collect();
+        let new = NewOp {
+            operands: &operands,
+            result_types: &types,
+            loc: self.transfer.loc(self.source, self.into, record.loc),
+            ..NewOp::new(self.transfer.symbol(self.source, self.into, record.name))
+        };
+        let made = self.into.insert_op(&new, region, before);
+        let copies: Vec<ValueId> = self.into.results(made).collect();
+        for (&from, &to) in results.iter().zip(&copies) {
+            self.take_name(from, to);
+            let absent = self.source().value(from).flags & Value::ABSENT;
+            self.into.values[to.index()].flags |= absent;
+            self.map.insert(from, to);
+        }
+        made
+    }
+
+    fn region_header(&mut self, from: RegionId, op: OpId) -> RegionId {
+        let record = *self.source().region(from);
+        let name = self.transfer.symbol(self.source, self.into, record.name);
+        let to = self.into.insert_region(op, &NewRegion { name, args: &[] });
+        self.into.regions[to.index()].loc = self.transfer.loc(self.source, self.into, record.loc);
+        let args: Vec<ValueId> = self.source().args(from).collect();
+        for arg in args {
+            let ty = self
+                .transfer
+                .ty(self.source, self.into, self.source().value(arg).ty);
+            let copy = self.into.push_arg(to, &NewPort { name: "", ty });
+            self.take_name(arg, copy);
+            self.map.insert(arg, copy);
+        }
+        to
+    }
+
+    /// Ends a copied region as the source's ends.
+    fn terminator(&mut self, terminator: OpId, from: RegionId, to: RegionId) {
+        let values = self.values(terminator);
+        let mut ports = self.source().ports(from).to_vec();
+        for port in &mut ports {
+            port.name = self.transfer.symbol(self.source, self.into, port.name);
+            port.ty = self.transfer.ty(self.source, self.into, port.ty);
+        }
+        self.into.end_region(to, &values, &ports);
+    }
+
+    fn attrs(&mut self, from: OpId, to: OpId, regions: &[RegionId], copies: &[RegionId]) {
+        let place = |id: u32| {
+            regions
+                .iter()
+                .position(|region| region.0 == id)
+                .map_or(u32::MAX, |at| copies[at].0)
+        };
+        let mut attrs = self.source().attrs(from).to_vec();
+        for attr in &mut attrs {
+            match attr.kind {
+                AttrKind::REGION => attr.bits = u64::from(place(attr.bits as u32)),
+                AttrKind::REGIONS => {
+                    let ids = self.source().ids_in(attr.list).to_vec();
+                    let ids = ids.into_iter().map(place);
+                    attr.list = push_range(&mut self.into.ids, ids);
+                }
+                _ => *attr = self.transfer.attr(self.source, self.into, attr),
+            }
+            attr.name = self.transfer.symbol(self.source, self.into, attr.name);
+        }
+        self.into.ops[to.index()].attrs = push_range(&mut self.into.attrs, attrs);
+    }
+
+    /// What stands for the operands of an op of the source.
+    fn values(&mut self, op: OpId) -> Vec<ValueId> {
+        let operands: Vec<ValueId> = self
+            .source()
+            .operands(op)
+            .iter()
+            .map(|slot| slot.value)
+            .collect();
+        operands
+            .into_iter()
+            .map(|value| self.value(value))
+            .collect()
+    }
+
+    fn value(&mut self, value: ValueId) -> ValueId {
+        if value.is_none() {
+            return value;
+        }
+        if let Some(&known) = self.map.get(&value) {
+            return known;
+        }
+        let copied = self.source.is_some() || self.source().is_within(value, self.root);
+        let copy = match self.source().as_constant(value) {
+            Some(constant) if copied => self.constant(value, constant),
+            _ => value,
+        };
+        self.map.insert(value, copy);
+        copy
+    }
+
+    fn constant(&mut self, value: ValueId, constant: ConstId) -> ValueId {
+        let ty = self
+            .transfer
+            .ty(self.source, self.into, self.source().constant(constant).ty);
+        let data = self.source().constant_data(constant).clone();
+        let copy = self.into.insert_constant(ty, data, self.into.body);
+        self.take_name(value, copy);
+        copy
+    }
+
+    fn take_name(&mut self, from: ValueId, to: ValueId) {
+        let name = self.source().value(from).name;
+        if name.is_some() {
+            let symbols = self.source().symbols().clone();
+            self.into.give_name(to, symbols.text(name));
+        }
+    }
+}

@@ -1,0 +1,189 @@
+//! Constants.
+
+use std::sync::Arc;
+
+use passdock_abi::{
+    ConstId, Constant, LocId, OpId, RegionId, SymbolId, TypeId, TypeKind, Value, ValueId,
+};
+
+use crate::constant::{ConstantData, Payload};
+use crate::error::{Edit, EditError};
+use crate::function::Function;
+
+impl Function {
+    /// Makes a constant that is a value, visible in `region` (NONE: in the whole function).
+    pub fn add_constant(
+        &mut self,
+        ty: TypeId,
+        data: Arc<ConstantData>,
+        region: RegionId,
+        name: &str,
+    ) -> Edit<ValueId> {
+        self.check_constant(ty, &data)?;
+        let region = if region.is_none() { self.body } else { region };
+        self.live_region(region)?;
+        let value = self.insert_constant(ty, data, region);
+        if !name.is_empty() {
+            self.give_name(value, name);
+        }
+        Ok(value)
+    }
+
+    /// Makes a checked constant that is a value.
+    pub(crate) fn insert_constant(
+        &mut self,
+        ty: TypeId,
+        data: Arc<ConstantData>,
+        region: RegionId,
+    ) -> ValueId {
+        let constant = self.insert_tensor(ty, data, region);
+        let value = self.make_value(Value::CONST, constant.0, 0, ty);
+        self.values[value.index()].constant = constant;
+        self.constants[constant.index()].value = value;
+        value
+    }
+
+    /// Makes a constant that is no value: an attribute's tensor.
+    pub fn add_tensor(
+        &mut self,
+        ty: TypeId,
+        data: Arc<ConstantData>,
+        region: RegionId,
+    ) -> Edit<ConstId> {
+        self.check_constant(ty, &data)?;
+        let region = if region.is_none() { self.body } else { region };
+        self.live_region(region)?;
+        Ok(self.insert_tensor(ty, data, region))
+    }
+
+    pub(crate) fn insert_tensor(
+        &mut self,
+        ty: TypeId,
+        data: Arc<ConstantData>,
+        region: RegionId,
+    ) -> ConstId {
+        let id = ConstId(self.constants.len() as u32);
+        self.constants.push(Constant {
+            value: ValueId::NONE,
+            ty,
+            region,
+            storage: data.storage(),
+            flags: Constant::TOUCHED,
+            loc: LocId::NONE,
+            anchor: OpId::NONE,
+            reserved: 0,
+            byte_len: data.len(),
+        });
+        self.data.push(data);
+        self.touch_region(region);
+        id
+    }
+
+    /// Gives a parameter a default: the importer's overridable initializer.
+    pub fn set_default(
+        &mut self,
+        param: ValueId,
+        ty: TypeId,
+        data: Arc<ConstantData>,
+    ) -> Edit<ConstId> {
+        let record = *self.live_value(param)?;
+        if record.flags & Value::KIND != Value::ARG {
+            let name = self.describe(param);
+            let message = format!("{name} isn't a parameter, so it can't have a default.");
+            return Err(EditError::refused(message));
+        }
+        let id = self.add_tensor(ty, data, RegionId(record.def))?;
+        self.constants[id.index()].value = param;
+        self.values[param.index()].constant = id;
+        Ok(id)
+    }
+
+    /// Removes a constant that nobody uses.
+    pub fn erase_constant(&mut self, id: ConstId) -> Edit {
+        let record = *self.live_constant(id)?;
+        if let Some(value) = record.value.option() {
+            let held = &self.values[value.index()];
+            let is_default = held.flags & Value::KIND != Value::CONST;
+            if is_default || held.use_count > 0 {
+                let name = self.describe(value);
+                let why = if is_default {
+                    "is a parameter's default"
+                } else {
+                    "is still used"
+                };
+                let message = format!("The constant {name} {why} and can't be erased.");
+                return Err(EditError::refused(message));
+            }
+            let name = held.name;
+            self.values[value.index()].flags |= Value::DEAD;
+            if let Some(names) = &mut self.names {
+                names.remove(&name);
+            }
+        }
+        self.constants[id.index()].flags |= Constant::DEAD;
+        self.touch_region(record.region);
+        Ok(())
+    }
+
+    /// Refuses data whose size isn't the type's.
+    fn check_constant(&self, ty: TypeId, data: &ConstantData) -> Edit {
+        let record = self.live_type(ty)?;
+        let shape = self
+            .static_shape(ty)
+            .filter(|_| record.kind == TypeKind::TENSOR);
+        let Some(shape) = shape else {
+            let message = "A constant's type has to be a tensor whose dims are all known.";
+            return Err(EditError::refused(message));
+        };
+        let elements = shape.iter().try_fold(1_u64, |all, &dim| {
+            u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
+        });
+        let Some(elements) = elements else {
+            let message = format!("The shape {shape:?} of a constant is negative or too large.");
+            return Err(EditError::refused(message));
+        };
+        let (have, want) = match data.payload() {
+            Payload::Splat { element, .. } => (element.len() as u64, record.dtype.byte_len(1)),
+            _ => (data.len(), record.dtype.byte_len(elements)),
+        };
+        match want {
+            Some(want) if want != have => Err(EditError::refused(format!(
+                "A constant of {} with shape {shape:?} takes {want} bytes, and {have} were given.",
+                record.dtype.name().unwrap_or("an unknown dtype")
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Says how an importer found a constant; `storage` follows from its data.
+    pub fn mark_constant(&mut self, id: ConstId, flags: u32, loc: LocId, anchor: OpId) {
+        let record = &mut self.constants[id.index()];
+        (record.loc, record.anchor) = (loc, anchor);
+        record.flags |= flags & Constant::NODE;
+    }
+
+    /// A name nobody has yet: `base`, or `base` with a number.
+    pub fn fresh_name(&mut self, base: &str) -> SymbolId {
+        let symbols = self.symbols.clone();
+        let names = self.names.get_or_insert_with(|| {
+            let live = self
+                .values
+                .iter()
+                .filter(|value| value.flags & Value::DEAD == 0);
+            let ports = self.ports.iter().map(|port| port.name);
+            let all = live.map(|value| value.name).chain(ports);
+            all.filter(|name| name.is_some())
+                .map(|name| (name, 1))
+                .collect()
+        });
+        let wanted = symbols.intern(base);
+        let mut name = wanted;
+        while names.contains_key(&name) {
+            let number = names.entry(wanted).or_insert(1);
+            name = symbols.intern(&format!("{base}_{number}"));
+            *number += 1;
+        }
+        names.insert(name, 1);
+        name
+    }
+}

@@ -1,0 +1,204 @@
+//! Making ops.
+
+use passdock_abi::{
+    ConstId, LocId, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId, symbol,
+};
+
+use super::NewAttr;
+use crate::error::{Edit, EditError};
+use crate::function::{Function, MAX_LIST, MAX_RECORDS};
+
+/// Where an op goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Position {
+    /// The region; ignored if `before` is set.
+    pub region: RegionId,
+    /// Before this op; NONE: at the region's end, before its terminator if it has one.
+    pub before: OpId,
+}
+
+impl Position {
+    /// Right before an op.
+    pub fn before(op: OpId) -> Position {
+        Position {
+            region: RegionId::NONE,
+            before: op,
+        }
+    }
+
+    /// At a region's end, before its terminator.
+    pub fn end(region: RegionId) -> Position {
+        Position {
+            region,
+            before: OpId::NONE,
+        }
+    }
+}
+
+/// A name and a type: an argument to make, or a port.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NewPort<'a> {
+    /// Empty: none.
+    pub name: &'a str,
+    /// NONE: unknown.
+    pub ty: TypeId,
+}
+
+/// A region to make, empty.
+#[derive(Clone, Copy, Debug)]
+pub struct NewRegion<'a> {
+    /// Its name among the op's regions.
+    pub name: SymbolId,
+    /// Its arguments.
+    pub args: &'a [NewPort<'a>],
+}
+
+/// An op to make.
+#[derive(Clone, Copy, Debug)]
+pub struct NewOp<'a> {
+    /// Its canonical name.
+    pub name: SymbolId,
+    /// Its location.
+    pub loc: LocId,
+    /// Its operands; NONE entries are left out.
+    pub operands: &'a [ValueId],
+    /// One type per result; NONE: unknown (for a replacement: the replaced result's).
+    pub result_types: &'a [TypeId],
+    /// Its attributes.
+    pub attrs: &'a [NewAttr<'a>],
+    /// Its regions.
+    pub regions: &'a [NewRegion<'a>],
+    /// A replacement takes the regions of the replaced op over.
+    pub take_regions: bool,
+    /// A replacement takes the attributes of the replaced op over, before `attrs`.
+    pub take_attrs: bool,
+}
+
+impl<'a> NewOp<'a> {
+    /// An op with nothing but a name.
+    pub fn new(name: SymbolId) -> NewOp<'a> {
+        NewOp {
+            name,
+            loc: LocId::NONE,
+            operands: &[],
+            result_types: &[],
+            attrs: &[],
+            regions: &[],
+            take_regions: false,
+            take_attrs: false,
+        }
+    }
+}
+
+impl Function {
+    /// Makes an op.
+    pub fn create_op(&mut self, new: &NewOp<'_>, at: Position) -> Edit<OpId> {
+        let (region, before) = self.resolve(at)?;
+        self.check_new(new, region, before)?;
+        Ok(self.insert_op(new, region, before))
+    }
+
+    /// The region and the op before which something goes.
+    pub(crate) fn resolve(&self, at: Position) -> Edit<(RegionId, OpId)> {
+        if at.before.is_some() {
+            return Ok((self.live_op(at.before)?.parent, at.before));
+        }
+        self.live_region(at.region)?;
+        Ok((at.region, self.terminator(at.region).unwrap_or(OpId::NONE)))
+    }
+
+    /// Refuses an op that can't be made.
+    pub(crate) fn check_new(&self, new: &NewOp<'_>, region: RegionId, before: OpId) -> Edit {
+        let Some(name) = self.symbols.get(new.name) else {
+            let message = format!("An op's name has to be a symbol, and {} is none.", new.name);
+            return Err(EditError::invalid(message));
+        };
+        if matches!(new.name, symbol::RETURN | symbol::YIELD) {
+            let message = format!("A `{name}` is made by setting its region's results.");
+            return Err(EditError::refused(message));
+        }
+        let lists = [
+            ("operands", new.operands.len()),
+            ("results", new.result_types.len()),
+            ("attributes", new.attrs.len()),
+            ("regions", new.regions.len()),
+        ];
+        for (what, len) in lists {
+            if len > MAX_LIST {
+                let message = format!("{name} would have {len} {what}; the limit is {MAX_LIST}.");
+                return Err(EditError::invalid(message));
+            }
+        }
+        let used = self.uses.len().max(self.ids.len()).max(self.values.len());
+        let wanted = lists.iter().map(|(_, len)| len).sum::<usize>();
+        if used.saturating_add(wanted) > MAX_RECORDS {
+            let message = "The function is full: an arena holds at most 2^32 - 2 records.";
+            return Err(EditError::refused(message));
+        }
+        for (index, &value) in new.operands.iter().enumerate() {
+            self.check_operand(value, region, before, index)?;
+        }
+        for &ty in new.result_types.iter().filter(|ty| ty.is_some()) {
+            self.live_type(ty)?;
+        }
+        for attr in new.attrs {
+            self.check_attr(attr)?;
+        }
+        for nested in new.regions {
+            self.check_region(nested, region)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a checked op.
+    pub(crate) fn insert_op(&mut self, new: &NewOp<'_>, region: RegionId, before: OpId) -> OpId {
+        let op = OpId(self.ops.len() as u32);
+        self.ops.push(Op {
+            name: new.name,
+            flags: 0,
+            operands: Range::EMPTY,
+            results: Range::EMPTY,
+            attrs: Range::EMPTY,
+            regions: Range::EMPTY,
+            parent: region,
+            prev: OpId::NONE,
+            next: OpId::NONE,
+            loc: new.loc,
+            order: 0,
+        });
+        self.live_ops += 1;
+        self.ops[op.index()].operands = self.make_slots(op, new.operands);
+        let start = self.ids.len() as u32;
+        for (index, &ty) in new.result_types.iter().enumerate() {
+            let value = self.make_value(Value::RESULT, op.0, index as u32, ty);
+            self.ids.push(value.0);
+        }
+        self.ops[op.index()].results = Range {
+            start,
+            len: new.result_types.len() as u32,
+        };
+        self.link_op(op, region, before);
+        self.write_attrs(op, new.attrs);
+        for nested in new.regions {
+            self.insert_region(op, nested);
+        }
+        self.touch_op(op);
+        op
+    }
+
+    /// Makes a value nobody uses yet.
+    pub(crate) fn make_value(&mut self, kind: u32, def: u32, index: u32, ty: TypeId) -> ValueId {
+        let id = ValueId(self.values.len() as u32);
+        self.values.push(Value {
+            ty: if ty.is_none() { TypeId(0) } else { ty },
+            name: SymbolId::NONE,
+            flags: kind | Value::TOUCHED,
+            def,
+            index,
+            first_use: UseId::NONE,
+            use_count: 0,
+            constant: ConstId::NONE,
+        });
+        id
+    }
+}

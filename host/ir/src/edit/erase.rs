@@ -1,0 +1,76 @@
+//! Erasing ops, with everything in them.
+
+use passdock_abi::{Op, OpId, Range, Region, RegionId, Value, symbol};
+
+use crate::error::{Edit, EditError};
+use crate::function::Function;
+
+impl Function {
+    /// Erases an op whose results nobody uses, with its regions.
+    pub fn erase_op(&mut self, op: OpId) -> Edit {
+        let record = *self.live_op(op)?;
+        if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+            let name = self.describe_op(op);
+            let message = format!("{name} ends its region and can't be erased.");
+            return Err(EditError::refused(message));
+        }
+        let used = self
+            .results(op)
+            .find(|&result| self.value(result).use_count > 0);
+        if let Some(result) = used {
+            let user = self
+                .uses(result)
+                .next()
+                .map_or(OpId::NONE, |(_, slot)| slot.user);
+            let (name, result, user) = (
+                self.describe_op(op),
+                self.describe(result),
+                self.describe_op(user),
+            );
+            return Err(EditError::refused(format!(
+                "{name} can't be erased: its result {result} is used by {user}. Replace the uses \
+                 first."
+            )));
+        }
+        self.erase_checked(op);
+        Ok(())
+    }
+
+    /// Erases an op that nobody uses.
+    pub(crate) fn erase_checked(&mut self, op: OpId) {
+        self.touch_region(self.ops[op.index()].parent);
+        self.unlink_op(op);
+        let mut pending = vec![op];
+        while let Some(op) = pending.pop() {
+            self.drop_slots(op);
+            let (results, regions) = {
+                let record = &mut self.ops[op.index()];
+                record.flags |= Op::DEAD;
+                (record.results, record.regions)
+            };
+            self.live_ops -= 1;
+            self.bury_values(results);
+            for at in regions.start..regions.start + regions.len {
+                let region = RegionId(self.ids[at as usize]);
+                self.regions[region.index()].flags |= Region::DEAD;
+                self.bury_values(self.regions[region.index()].args);
+                let mut next = self.regions[region.index()].first;
+                while let Some(nested) = next.option() {
+                    pending.push(nested);
+                    next = self.ops[nested.index()].next;
+                }
+            }
+        }
+    }
+
+    fn bury_values(&mut self, ids: Range) {
+        for at in ids.start..ids.start + ids.len {
+            let value = self.ids[at as usize];
+            let record = &mut self.values[value as usize];
+            record.flags |= Value::DEAD;
+            if let (Some(names), true) = (&mut self.names, record.name.is_some()) {
+                names.remove(&record.name);
+            }
+        }
+    }
+}

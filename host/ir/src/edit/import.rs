@@ -1,0 +1,175 @@
+//! What importers and parsers may do beyond editing: say what a file said.
+
+use passdock_abi::{
+    Constant, Loc, LocId, LocKind, Op, OpId, Opset, Port, Range, Region, RegionId, SymbolId,
+    TypeId, Value, ValueId,
+};
+use rustc_hash::{FxBuildHasher, FxHashSet};
+use std::hash::BuildHasher;
+
+use crate::error::{Edit, EditError};
+use crate::function::Function;
+use crate::types::push_range;
+
+impl Function {
+    /// Gives a value the name it has in the file, which another region's value may have too.
+    pub fn import_name(&mut self, value: ValueId, name: SymbolId) {
+        self.names = None;
+        self.values[value.index()].name = name;
+    }
+
+    /// Says that the file leaves a result out.
+    pub fn import_absent(&mut self, value: ValueId) {
+        self.values[value.index()].flags |= Value::ABSENT;
+    }
+
+    /// Says that the file declares a value's type beside its definition.
+    pub fn import_declared(&mut self, value: ValueId) {
+        self.values[value.index()].flags |= Value::DECLARED;
+    }
+
+    /// Makes the results of an op and a value each ahead of it: values whose ids come in the order
+    /// of the file's declarations, for [`Function::import_op_results`].
+    pub fn import_value(&mut self, ty: TypeId) -> ValueId {
+        let value = self.make_value(Value::RESULT, OpId::NONE.0, 0, ty);
+        self.values[value.index()].flags |= Value::DECLARED;
+        value
+    }
+
+    /// Puts values made by [`Function::import_value`] in the place of an op's results; NONE keeps
+    /// the result it has.
+    pub fn import_op_results(&mut self, op: OpId, values: &[ValueId]) -> Edit {
+        let results = self.live_op(op)?.results;
+        for (index, &value) in values.iter().enumerate().take(results.len as usize) {
+            if value.is_none() {
+                continue;
+            }
+            let record = *self.live_value(value)?;
+            if record.flags & Value::KIND != Value::RESULT || record.def != OpId::NONE.0 {
+                let message = format!("{value} was given to an op before.");
+                return Err(EditError::refused(message));
+            }
+            let slot = results.start as usize + index;
+            let made = self.ids[slot] as usize;
+            self.values[made].flags |= Value::DEAD;
+            let held = &mut self.values[value.index()];
+            (held.def, held.index) = (op.0, index as u32);
+            self.ids[slot] = value.0;
+        }
+        Ok(())
+    }
+
+    /// Buries a value of [`Function::import_value`] that no op defines.
+    pub fn import_orphan(&mut self, value: ValueId) {
+        let record = &mut self.values[value.index()];
+        if record.def == OpId::NONE.0 && record.flags & Value::KIND == Value::RESULT {
+            record.flags |= Value::DEAD;
+        }
+    }
+
+    /// Sets the version of a domain.
+    pub fn set_opset(&mut self, domain: SymbolId, version: i64) {
+        match self.opsets.iter_mut().find(|opset| opset.domain == domain) {
+            Some(opset) => opset.version = version,
+            None => self.opsets.push(Opset {
+                domain,
+                reserved: 0,
+                version,
+            }),
+        }
+        self.touch_function();
+    }
+
+    /// Interns a location.
+    pub fn add_loc(&mut self, loc: Loc) -> LocId {
+        let hash = FxBuildHasher.hash_one(loc);
+        let locs = &self.locs;
+        if let Some(&id) = self.loc_index.find(hash, |&id| locs[id as usize] == loc) {
+            return LocId(id);
+        }
+        let id = self.locs.len() as u32;
+        self.locs.push(loc);
+        let locs = &self.locs;
+        self.loc_index
+            .insert_unique(hash, id, |&id| FxBuildHasher.hash_one(locs[id as usize]));
+        LocId(id)
+    }
+
+    /// A location by the name of an ONNX node.
+    pub fn add_name_loc(&mut self, name: &str) -> LocId {
+        let name = self.symbols.intern(name);
+        self.add_loc(Loc {
+            kind: LocKind::NAME,
+            name,
+            a: 0,
+            b: 0,
+        })
+    }
+
+    /// A location that says "came from these"; what is fused already is taken apart.
+    pub fn fuse_locs(&mut self, locs: &[LocId]) -> LocId {
+        let mut parts: Vec<u32> = Vec::new();
+        for &id in locs {
+            match self.loc(id) {
+                Some(loc) if loc.kind == LocKind::FUSED => {
+                    let range = Range {
+                        start: loc.a,
+                        len: loc.b,
+                    };
+                    parts.extend(self.ids_in(range));
+                }
+                Some(_) => parts.push(id.0),
+                None => {}
+            }
+        }
+        let mut seen = FxHashSet::default();
+        parts.retain(|&id| seen.insert(id));
+        match parts.as_slice() {
+            [] => LocId::NONE,
+            &[one] => LocId(one),
+            _ => {
+                let Range { start, len } = push_range(&mut self.ids, parts);
+                self.add_loc(Loc {
+                    kind: LocKind::FUSED,
+                    name: SymbolId::NONE,
+                    a: start,
+                    b: len,
+                })
+            }
+        }
+    }
+
+    /// Sets an op's location.
+    pub fn set_loc(&mut self, op: OpId, loc: LocId) -> Edit {
+        self.live_op(op)?;
+        self.ops[op.index()].loc = loc;
+        self.touch_op(op);
+        Ok(())
+    }
+
+    /// Sets a region's location: a graph's name.
+    pub fn set_region_loc(&mut self, region: RegionId, loc: LocId) -> Edit {
+        self.live_region(region)?;
+        self.regions[region.index()].loc = loc;
+        self.touch_region(region);
+        Ok(())
+    }
+
+    /// Says that everything is as the file has it: nothing is touched.
+    pub fn seal(&mut self) {
+        self.ops.iter_mut().for_each(|op| op.flags &= !Op::TOUCHED);
+        self.values
+            .iter_mut()
+            .for_each(|value| value.flags &= !Value::TOUCHED);
+        self.regions
+            .iter_mut()
+            .for_each(|region| region.flags &= !Region::TOUCHED);
+        self.ports
+            .iter_mut()
+            .for_each(|port| port.flags &= !Port::TOUCHED);
+        self.constants
+            .iter_mut()
+            .for_each(|constant| constant.flags &= !Constant::TOUCHED);
+        self.touched = false;
+    }
+}

@@ -1,0 +1,65 @@
+//! The edits: the only ways to change a function.
+//!
+//! Each checks first and changes after, so a refused edit changed nothing; each marks what it
+//! touched, so that an exporter copies everything else. Ids aren't reused: what is erased stays in
+//! its arena, marked dead, until the host compacts the function between passes.
+
+mod attr;
+mod clone;
+mod constant;
+mod create;
+mod erase;
+mod import;
+mod operand;
+mod order;
+mod region;
+mod replace;
+mod value;
+
+pub use attr::{AttrValue, NewAttr};
+pub use clone::CloneRegion;
+pub use create::{NewOp, NewPort, NewRegion, Position};
+
+use passdock_abi::{Op, OpId, Region, RegionId, ValueId};
+
+use crate::function::Function;
+
+impl Function {
+    /// Marks an op as changed, and everything around it.
+    pub(crate) fn touch_op(&mut self, op: OpId) {
+        let record = &mut self.ops[op.index()];
+        record.flags |= Op::TOUCHED;
+        let parent = record.parent;
+        self.touch_region(parent);
+    }
+
+    /// Marks a region as changed, and everything around it.
+    pub(crate) fn touch_region(&mut self, region: RegionId) {
+        self.version += 1;
+        self.touched = true;
+        let mut region = region;
+        // Around a touched region everything is touched already.
+        while region.is_some() && self.regions[region.index()].flags & Region::TOUCHED == 0 {
+            let record = &mut self.regions[region.index()];
+            record.flags |= Region::TOUCHED;
+            region = match record.parent.option() {
+                Some(op) => self.ops[op.index()].parent,
+                None => RegionId::NONE,
+            };
+        }
+    }
+
+    /// Marks the function's own header as changed.
+    pub(crate) fn touch_function(&mut self) {
+        self.version += 1;
+        self.touched = true;
+    }
+
+    /// Marks the ops that use a value as changed.
+    pub(crate) fn touch_users(&mut self, value: ValueId) {
+        let users: Vec<OpId> = self.uses(value).map(|(_, slot)| slot.user).collect();
+        for user in users {
+            self.touch_op(user);
+        }
+    }
+}

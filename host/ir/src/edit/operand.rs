@@ -1,0 +1,130 @@
+//! Operand slots and the use lists they form.
+
+use passdock_abi::{OpId, Range, Use, UseId, ValueId};
+
+use crate::error::{Edit, EditError};
+use crate::function::{Function, MAX_LIST};
+
+impl Function {
+    /// Sets an operand slot, or appends one at the next index; NONE leaves the operand out.
+    pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) -> Edit {
+        let record = *self.live_op(op)?;
+        let len = record.operands.len as usize;
+        self.check_operand(value, record.parent, op, index)?;
+        if index < len {
+            let slot = UseId(record.operands.start + index as u32);
+            if self.uses[slot.index()].value == value {
+                return Ok(());
+            }
+            self.unlink_use(slot);
+            self.link_use(slot, value);
+        } else if index == len && len < MAX_LIST {
+            self.append_operand(op, value);
+        } else {
+            let name = self.describe_op(op);
+            return Err(EditError::invalid(format!(
+                "{name} has {len} operands, so operand {index} can't be set; the next one is {len}."
+            )));
+        }
+        self.touch_op(op);
+        Ok(())
+    }
+
+    /// Refuses an operand that isn't visible right before `before` in a region.
+    pub(crate) fn check_operand(
+        &self,
+        value: ValueId,
+        region: passdock_abi::RegionId,
+        before: OpId,
+        index: usize,
+    ) -> Edit {
+        if value.is_none() {
+            return Ok(());
+        }
+        self.live_value(value)?;
+        if self.is_visible(value, region, before) {
+            return Ok(());
+        }
+        let value = self.describe(value);
+        Err(EditError::refused(format!(
+            "Operand {index} would use {value} where it isn't visible: a value is visible after its \
+             definition, in its region and those nested in it."
+        )))
+    }
+
+    /// Makes the slots of a new op.
+    pub(crate) fn make_slots(&mut self, op: OpId, operands: &[ValueId]) -> Range {
+        let start = self.uses.len() as u32;
+        for &value in operands {
+            let slot = UseId(self.uses.len() as u32);
+            self.uses.push(Use {
+                value: ValueId::NONE,
+                user: op,
+                next: UseId::NONE,
+                prev: UseId::NONE,
+            });
+            self.link_use(slot, value);
+        }
+        Range {
+            start,
+            len: operands.len() as u32,
+        }
+    }
+
+    fn append_operand(&mut self, op: OpId, value: ValueId) {
+        let range = self.ops[op.index()].operands;
+        if (range.start + range.len) as usize == self.uses.len() {
+            self.make_slots(op, &[value]);
+            self.ops[op.index()].operands.len += 1;
+            return;
+        }
+        // The slots behind are somebody else's: move to the end.
+        let mut operands: Vec<ValueId> = self.operands(op).iter().map(|slot| slot.value).collect();
+        operands.push(value);
+        self.drop_slots(op);
+        self.ops[op.index()].operands = self.make_slots(op, &operands);
+    }
+
+    /// Ends the uses of all an op's slots.
+    pub(crate) fn drop_slots(&mut self, op: OpId) {
+        let range = self.ops[op.index()].operands;
+        for slot in range.start..range.start + range.len {
+            self.unlink_use(UseId(slot));
+            self.uses[slot as usize].user = OpId::NONE;
+        }
+        self.ops[op.index()].operands = Range::EMPTY;
+    }
+
+    pub(crate) fn link_use(&mut self, slot: UseId, value: ValueId) {
+        self.uses[slot.index()].value = value;
+        if value.is_none() {
+            return;
+        }
+        let head = &mut self.values[value.index()];
+        let next = std::mem::replace(&mut head.first_use, slot);
+        head.use_count += 1;
+        (self.uses[slot.index()].next, self.uses[slot.index()].prev) = (next, UseId::NONE);
+        if next.is_some() {
+            self.uses[next.index()].prev = slot;
+        }
+    }
+
+    pub(crate) fn unlink_use(&mut self, slot: UseId) {
+        let Use {
+            value, next, prev, ..
+        } = self.uses[slot.index()];
+        if value.is_none() {
+            return;
+        }
+        match prev.option() {
+            Some(prev) => self.uses[prev.index()].next = next,
+            None => self.values[value.index()].first_use = next,
+        }
+        if next.is_some() {
+            self.uses[next.index()].prev = prev;
+        }
+        self.values[value.index()].use_count -= 1;
+        let record = &mut self.uses[slot.index()];
+        (record.value, record.next, record.prev) = (ValueId::NONE, UseId::NONE, UseId::NONE);
+    }
+}

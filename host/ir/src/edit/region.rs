@@ -1,0 +1,180 @@
+//! Regions: making them, their arguments, their results.
+
+use passdock_abi::{
+    LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId, Value, ValueId, symbol,
+};
+
+use super::{NewPort, NewRegion};
+use crate::error::{Edit, EditError};
+use crate::function::{Function, MAX_DEPTH, MAX_LIST};
+use crate::types::push_range;
+
+impl Function {
+    /// Gives an op another region.
+    pub fn add_region(&mut self, op: OpId, new: &NewRegion<'_>) -> Edit<RegionId> {
+        let parent = self.live_op(op)?.parent;
+        self.check_region(new, parent)?;
+        let region = self.insert_region(op, new);
+        self.touch_op(op);
+        Ok(region)
+    }
+
+    pub(crate) fn check_region(&self, new: &NewRegion<'_>, around: RegionId) -> Edit {
+        if self.depth(around) + 1 > MAX_DEPTH {
+            let message = format!("Regions can't nest deeper than {MAX_DEPTH} levels.");
+            return Err(EditError::refused(message));
+        }
+        if new.args.len() > MAX_LIST {
+            let message = format!("A region can't have more than {MAX_LIST} arguments.");
+            return Err(EditError::invalid(message));
+        }
+        for arg in new.args.iter().filter(|arg| arg.ty.is_some()) {
+            self.live_type(arg.ty)?;
+        }
+        Ok(())
+    }
+
+    pub(crate) fn insert_region(&mut self, op: OpId, new: &NewRegion<'_>) -> RegionId {
+        let id = RegionId(self.regions.len() as u32);
+        self.regions.push(Region {
+            parent: op,
+            name: new.name,
+            args: Range::EMPTY,
+            ports: Range::EMPTY,
+            first: OpId::NONE,
+            last: OpId::NONE,
+            flags: 0,
+            loc: LocId::NONE,
+        });
+        let around = self.ops[op.index()].parent;
+        self.depths.push(self.depth(around) + 1);
+        for arg in new.args {
+            self.push_arg(id, arg);
+        }
+        let old = self.ops[op.index()].regions;
+        self.ops[op.index()].regions = append_id(&mut self.ids, old, id.0);
+        self.touch_region(id);
+        id
+    }
+
+    /// Appends an argument to a region; of the body, a parameter.
+    pub fn add_arg(&mut self, region: RegionId, new: &NewPort<'_>) -> Edit<ValueId> {
+        self.live_region(region)?;
+        if new.ty.is_some() {
+            self.live_type(new.ty)?;
+        }
+        let value = self.push_arg(region, new);
+        self.touch_region(region);
+        Ok(value)
+    }
+
+    pub(crate) fn push_arg(&mut self, region: RegionId, new: &NewPort<'_>) -> ValueId {
+        let old = self.regions[region.index()].args;
+        let value = self.make_value(Value::ARG, region.0, old.len, new.ty);
+        self.regions[region.index()].args = append_id(&mut self.ids, old, value.0);
+        if !new.name.is_empty() {
+            self.give_name(value, new.name);
+        }
+        value
+    }
+
+    /// Ends a region: makes its terminator if it has none, and sets its operands and ports.
+    pub fn set_results(
+        &mut self,
+        region: RegionId,
+        values: &[ValueId],
+        ports: &[NewPort<'_>],
+    ) -> Edit {
+        self.live_region(region)?;
+        if values.len() != ports.len() || values.len() > MAX_LIST {
+            return Err(EditError::invalid(format!(
+                "A region needs a port for each of its results: {} values, {} ports.",
+                values.len(),
+                ports.len()
+            )));
+        }
+        for (index, &value) in values.iter().enumerate() {
+            self.check_operand(value, region, OpId::NONE, index)?;
+        }
+        for port in ports.iter().filter(|port| port.ty.is_some()) {
+            self.live_type(port.ty)?;
+        }
+        let symbols = self.symbols.clone();
+        let records: Vec<Port> = ports
+            .iter()
+            .map(|port| Port {
+                name: if port.name.is_empty() {
+                    SymbolId::NONE
+                } else {
+                    symbols.intern(port.name)
+                },
+                ty: port.ty,
+                flags: Port::TOUCHED,
+                reserved: 0,
+            })
+            .collect();
+        self.end_region(region, values, &records);
+        Ok(())
+    }
+
+    /// Ends a region as checked.
+    pub(crate) fn end_region(&mut self, region: RegionId, values: &[ValueId], ports: &[Port]) {
+        let terminator = match self.terminator(region) {
+            Some(op) => op,
+            None => self.push_terminator(region),
+        };
+        self.drop_slots(terminator);
+        self.ops[terminator.index()].operands = self.make_slots(terminator, values);
+        let ports = ports.iter().map(|&port| Port {
+            flags: Port::TOUCHED,
+            ..port
+        });
+        self.regions[region.index()].ports = push_range(&mut self.ports, ports);
+        self.touch_op(terminator);
+    }
+
+    fn push_terminator(&mut self, region: RegionId) -> OpId {
+        let op = OpId(self.ops.len() as u32);
+        let name = if region == self.body {
+            symbol::RETURN
+        } else {
+            symbol::YIELD
+        };
+        self.ops.push(Op {
+            name,
+            flags: 0,
+            operands: Range::EMPTY,
+            results: Range::EMPTY,
+            attrs: Range::EMPTY,
+            regions: Range::EMPTY,
+            parent: region,
+            prev: OpId::NONE,
+            next: OpId::NONE,
+            loc: LocId::NONE,
+            order: 0,
+        });
+        self.live_ops += 1;
+        self.link_op(op, region, OpId::NONE);
+        op
+    }
+}
+
+/// A range of the id pool with one more id; moved to the end if others are behind it.
+fn append_id(ids: &mut Vec<u32>, range: Range, id: u32) -> Range {
+    let start = range.start as usize;
+    let end = start + range.len as usize;
+    if end == ids.len() {
+        ids.push(id);
+        return Range {
+            start: range.start,
+            len: range.len + 1,
+        };
+    }
+    let moved = ids.len() as u32;
+    ids.extend_from_within(start..end);
+    ids.push(id);
+    Range {
+        start: moved,
+        len: range.len + 1,
+    }
+}

@@ -1,0 +1,293 @@
+//! Replacing ops, moving ops, moving uses.
+
+use passdock_abi::{OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId, symbol};
+
+use super::{NewOp, Position};
+use crate::error::{Edit, EditError};
+use crate::function::Function;
+use crate::types::slice;
+
+impl Function {
+    /// Makes an op before `old`, moves the uses of the old results to the new ones, erases `old`.
+    /// The new results take the names of the old ones over, and their types where none is given.
+    pub fn replace_op(&mut self, old: OpId, new: &NewOp<'_>) -> Edit<OpId> {
+        let record = *self.live_op(old)?;
+        self.check_replaceable(old)?;
+        self.check_new(new, record.parent, old)?;
+        let results: Vec<ValueId> = self.results(old).collect();
+        if new.result_types.len() < results.len() {
+            let gone = results[new.result_types.len()..].iter().copied();
+            self.check_unused(old, gone)?;
+        }
+        let inherited = |index: usize, ty: TypeId| match (ty.is_none(), results.get(index)) {
+            (true, Some(&result)) => self.values[result.index()].ty,
+            _ => ty,
+        };
+        let types: Vec<TypeId> = new
+            .result_types
+            .iter()
+            .enumerate()
+            .map(|(at, &ty)| inherited(at, ty))
+            .collect();
+        for (&result, &ty) in results.iter().zip(&types) {
+            self.check_type_change(result, ty)?;
+        }
+        let loc = if new.loc.is_none() {
+            record.loc
+        } else {
+            new.loc
+        };
+        let made = NewOp {
+            loc,
+            result_types: &types,
+            attrs: &[],
+            ..*new
+        };
+        let op = self.insert_op(&made, record.parent, old);
+        if new.take_attrs {
+            self.ops[op.index()].attrs = record.attrs;
+            self.ops[old.index()].attrs = Range::EMPTY;
+        }
+        self.write_attrs(op, new.attrs);
+        if new.take_regions {
+            self.take_regions(old, op);
+        }
+        let replacements: Vec<ValueId> = self.results(op).collect();
+        for (&from, &to) in results.iter().zip(&replacements) {
+            self.values[to.index()].name = self.values[from.index()].name;
+            self.values[to.index()].flags |= self.values[from.index()].flags & Value::DECLARED;
+            self.values[from.index()].name = SymbolId::NONE;
+            self.move_uses(from, to);
+        }
+        self.erase_checked(old);
+        Ok(op)
+    }
+
+    /// Moves the uses of the old results to these values and erases `old`. A NONE stands for a
+    /// result that nobody uses.
+    pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Edit {
+        self.live_op(old)?;
+        self.check_replaceable(old)?;
+        let results: Vec<ValueId> = self.results(old).collect();
+        if results.len() != values.len() {
+            let name = self.describe_op(old);
+            return Err(EditError::invalid(format!(
+                "{name} has {} results and {} values were given to replace them.",
+                results.len(),
+                values.len()
+            )));
+        }
+        for (&from, &to) in results.iter().zip(values) {
+            if to.is_none() {
+                self.check_unused(old, std::iter::once(from))?;
+                continue;
+            }
+            if results.contains(&to) {
+                let name = self.describe_op(old);
+                let message = format!("{name} can't be replaced by a result of its own.");
+                return Err(EditError::refused(message));
+            }
+            self.check_move(from, to)?;
+        }
+        for (&from, &to) in results.iter().zip(values) {
+            self.move_uses(from, to);
+        }
+        self.erase_checked(old);
+        Ok(())
+    }
+
+    /// Moves all uses of a value to another.
+    pub fn replace_uses(&mut self, from: ValueId, to: ValueId) -> Edit {
+        self.live_value(from)?;
+        if from == to {
+            return Ok(());
+        }
+        self.check_move(from, to)?;
+        self.move_uses(from, to);
+        Ok(())
+    }
+
+    /// Moves an op.
+    pub fn move_op(&mut self, op: OpId, at: Position) -> Edit {
+        let record = *self.live_op(op)?;
+        if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+            let message = format!("{} ends its region and can't move.", self.describe_op(op));
+            return Err(EditError::refused(message));
+        }
+        let (region, before) = self.resolve(at)?;
+        if before == op {
+            return Ok(());
+        }
+        if region != record.parent {
+            let message = format!("{} can only move inside its region.", self.describe_op(op));
+            return Err(EditError::refused(message));
+        }
+        let order = |id: OpId| {
+            if id.is_none() {
+                u64::MAX
+            } else {
+                self.op(id).order
+            }
+        };
+        let target = order(before);
+        // Going back, its operands (and what its regions capture) have to be defined already.
+        if target < record.order {
+            let defined =
+                |value: ValueId| value.is_none() || self.is_visible(value, region, before);
+            let inside = std::iter::once(op).chain(
+                self.regions_of(op)
+                    .flat_map(|nested| self.walk(nested))
+                    .collect::<Vec<_>>(),
+            );
+            let captured = inside
+                .flat_map(|id| self.operands(id))
+                .map(|slot| slot.value);
+            let outer = |value: &ValueId| value.is_some() && !self.is_inside(*value, op);
+            if let Some(value) = captured.filter(outer).find(|&value| !defined(value)) {
+                let (op, value) = (self.describe_op(op), self.describe(value));
+                let message = format!("{op} can't move before its operand {value} is defined.");
+                return Err(EditError::refused(message));
+            }
+        }
+        // Going forward, nobody may use its results before its new place.
+        for result in self.results(op) {
+            for (_, slot) in self.uses(result) {
+                let mut user = slot.user;
+                while self.op(user).parent != region {
+                    user = self.region(self.op(user).parent).parent;
+                }
+                if order(user) < target {
+                    let (op, user) = (self.describe_op(op), self.describe_op(slot.user));
+                    let message = format!("{op} can't move behind {user}, which uses its result.");
+                    return Err(EditError::refused(message));
+                }
+            }
+        }
+        self.unlink_op(op);
+        self.link_op(op, region, before);
+        self.touch_op(op);
+        Ok(())
+    }
+
+    /// Whether a value is defined in a region of an op.
+    fn is_inside(&self, value: ValueId, op: OpId) -> bool {
+        self.regions_of(op)
+            .any(|region| self.is_within(value, region))
+    }
+
+    fn check_replaceable(&self, op: OpId) -> Edit {
+        if matches!(self.op(op).name, symbol::RETURN | symbol::YIELD) {
+            let message = format!(
+                "{} ends its region and can't be replaced.",
+                self.describe_op(op)
+            );
+            return Err(EditError::refused(message));
+        }
+        Ok(())
+    }
+
+    fn check_unused(&self, op: OpId, mut values: impl Iterator<Item = ValueId>) -> Edit {
+        match values.find(|&value| self.value(value).use_count > 0) {
+            None => Ok(()),
+            Some(value) => Err(EditError::refused(format!(
+                "{} can't be replaced: nothing stands for its result {}, which is used.",
+                self.describe_op(op),
+                self.describe(value)
+            ))),
+        }
+    }
+
+    /// Refuses a type that contradicts a value's.
+    pub(crate) fn check_type_change(&self, value: ValueId, ty: TypeId) -> Edit {
+        let old = self.value(value).ty;
+        if ty.is_none() || self.is_compatible(old, ty) {
+            return Ok(());
+        }
+        Err(EditError::refused(format!(
+            "The type {} contradicts {}, the type of {}; a type may be refined, not changed.",
+            crate::text::type_text(self, ty),
+            crate::text::type_text(self, old),
+            self.describe(value)
+        )))
+    }
+
+    /// Refuses to move uses to a value that isn't visible at each, or that contradicts the type.
+    fn check_move(&self, from: ValueId, to: ValueId) -> Edit {
+        let target = *self.live_value(to)?;
+        self.check_type_change(from, target.ty)?;
+        let record = self.value(from);
+        // What is visible where `from` is defined is visible at all its uses.
+        let everywhere = match record.flags & Value::KIND {
+            Value::RESULT => {
+                let op = OpId(record.def);
+                self.is_visible(to, self.op(op).parent, op)
+            }
+            Value::ARG => {
+                let region = RegionId(record.def);
+                let first = self.region(region).first;
+                self.is_visible(to, region, first)
+            }
+            _ => false,
+        };
+        if everywhere {
+            return Ok(());
+        }
+        for (_, slot) in self.uses(from) {
+            if !self.is_visible(to, self.op(slot.user).parent, slot.user) {
+                return Err(EditError::refused(format!(
+                    "{} can't stand for {}: it isn't visible at its use in {}.",
+                    self.describe(to),
+                    self.describe(from),
+                    self.describe_op(slot.user)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Puts the whole use list of one value in front of another's.
+    fn move_uses(&mut self, from: ValueId, to: ValueId) {
+        let first = self.values[from.index()].first_use;
+        let Some(mut last) = first.option() else {
+            return;
+        };
+        self.touch_users(from);
+        loop {
+            let slot = &mut self.uses[last.index()];
+            slot.value = to;
+            match slot.next.option() {
+                Some(next) => last = next,
+                None => break,
+            }
+        }
+        let moved = std::mem::take(&mut self.values[from.index()].use_count);
+        self.values[from.index()].first_use = UseId::NONE;
+        let head = &mut self.values[to.index()];
+        let behind = std::mem::replace(&mut head.first_use, first);
+        head.use_count += moved;
+        self.uses[last.index()].next = behind;
+        if behind.is_some() {
+            self.uses[behind.index()].prev = last;
+        }
+    }
+
+    /// Hands the regions of one op to another.
+    fn take_regions(&mut self, from: OpId, to: OpId) {
+        let taken = std::mem::replace(&mut self.ops[from.index()].regions, Range::EMPTY);
+        for at in taken.start..taken.start + taken.len {
+            let region = self.ids[at as usize] as usize;
+            self.regions[region].parent = to;
+        }
+        let own: Vec<u32> = slice(&self.ids, self.ops[to.index()].regions).to_vec();
+        if own.is_empty() {
+            self.ops[to.index()].regions = taken;
+            return;
+        }
+        let start = self.ids.len() as u32;
+        let range = taken.start as usize..(taken.start + taken.len) as usize;
+        self.ids.extend_from_within(range);
+        self.ids.extend(own);
+        let len = self.ids.len() as u32 - start;
+        self.ops[to.index()].regions = Range { start, len };
+    }
+}

@@ -1,0 +1,67 @@
+//! Types and names of values.
+
+use passdock_abi::{Constant, OpId, RegionId, SymbolId, TypeId, Value, ValueId};
+
+use crate::error::Edit;
+use crate::function::Function;
+
+impl Function {
+    /// Refines a value's type.
+    pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Edit {
+        let old = self.live_value(value)?.ty;
+        self.live_type(ty)?;
+        self.check_type_change(value, ty)?;
+        if old != ty {
+            self.values[value.index()].ty = ty;
+            self.touch_value(value);
+        }
+        Ok(())
+    }
+
+    /// Names a value; a name that is taken gets a number.
+    pub fn set_name(&mut self, value: ValueId, name: &str) -> Edit {
+        let old = self.live_value(value)?.name;
+        if old.is_some() && self.text(old) == name {
+            return Ok(());
+        }
+        if name.is_empty() {
+            self.values[value.index()].name = SymbolId::NONE;
+        } else {
+            self.give_name(value, name);
+        }
+        if let Some(names) = &mut self.names {
+            names.remove(&old);
+        }
+        self.touch_value(value);
+        self.touch_definition(value);
+        self.touch_users(value);
+        Ok(())
+    }
+
+    pub(crate) fn give_name(&mut self, value: ValueId, name: &str) {
+        let name = self.fresh_name(name);
+        self.values[value.index()].name = name;
+    }
+
+    /// Marks what declares a value as changed.
+    fn touch_value(&mut self, value: ValueId) {
+        self.values[value.index()].flags |= Value::TOUCHED;
+        let record = self.values[value.index()];
+        let region = match record.flags & Value::KIND {
+            Value::RESULT => self.op(OpId(record.def)).parent,
+            Value::ARG => RegionId(record.def),
+            _ => self.constant(record.constant).region,
+        };
+        self.touch_region(region);
+    }
+
+    fn touch_definition(&mut self, value: ValueId) {
+        let record = self.values[value.index()];
+        if record.flags & Value::KIND == Value::RESULT {
+            self.touch_op(OpId(record.def));
+        }
+        if let Some(constant) = record.constant.option() {
+            self.constants[constant.index()].flags |= Constant::TOUCHED;
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! Canonical names of ops and functions: one symbol that says domain, name and overload.
+//!
+//! `onnx.Relu` is ONNX's own Relu (domain `""`, also written `ai.onnx` in files);
+//! `com.microsoft.Gelu` is Gelu of `com.microsoft`: the last dot splits. What would be read
+//! otherwise is quoted, with `\` before `"` and `\`: a domain that is called `onnx`
+//! (`"onnx".Relu`), a name with a dot (`x."A.B"`), odd characters. An overload follows a `#`.
+//! A name without a domain part is the IR's own (`return`, `for`).
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// A canonical name, taken apart.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct OpName<'a> {
+    /// `None`: the IR's own; `""`: ONNX's own.
+    pub domain: Option<Cow<'a, str>>,
+    /// The name in the domain.
+    pub name: Cow<'a, str>,
+    /// Which overload; `""`: the only one.
+    pub overload: Cow<'a, str>,
+}
+
+impl<'a> OpName<'a> {
+    /// A name of a domain, as an ONNX file gives it.
+    pub fn of_domain(domain: &'a str, name: &'a str, overload: &'a str) -> OpName<'a> {
+        let domain = if domain == "ai.onnx" { "" } else { domain };
+        OpName {
+            domain: Some(domain.into()),
+            name: name.into(),
+            overload: overload.into(),
+        }
+    }
+
+    /// Takes a canonical name apart; `None` if the text isn't one.
+    pub fn parse(text: &'a str) -> Option<OpName<'a>> {
+        let mut parts = Vec::new();
+        let mut rest = text;
+        let mut overload = Cow::Borrowed("");
+        loop {
+            let (part, after) = take_part(rest)?;
+            parts.push(part);
+            match after.as_bytes().first() {
+                None => break,
+                Some(b'.') => rest = &after[1..],
+                Some(b'#') => {
+                    let (part, after) = take_part(&after[1..])?;
+                    overload = part.0;
+                    if !after.is_empty() {
+                        return None;
+                    }
+                    break;
+                }
+                Some(_) => return None,
+            }
+        }
+        let (name, _) = parts.pop()?;
+        let domain = match parts.as_slice() {
+            [] => None,
+            [(domain, false)] if domain == "onnx" => Some(Cow::Borrowed("")),
+            [(domain, _)] => Some(domain.clone()),
+            many if many.iter().all(|(_, quoted)| !quoted) => {
+                let joined: Vec<&str> = many.iter().map(|(part, _)| part.as_ref()).collect();
+                Some(Cow::Owned(joined.join(".")))
+            }
+            _ => return None,
+        };
+        Some(OpName {
+            domain,
+            name,
+            overload,
+        })
+    }
+}
+
+impl fmt::Display for OpName<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.domain.as_deref() {
+            None => {}
+            Some("") => f.write_str("onnx.")?,
+            Some(domain) => {
+                let plain = domain != "onnx" && domain.split('.').all(is_plain);
+                write_part(f, domain, plain)?;
+                f.write_str(".")?;
+            }
+        }
+        write_part(f, &self.name, is_plain(&self.name))?;
+        if !self.overload.is_empty() {
+            f.write_str("#")?;
+            write_part(f, &self.overload, is_plain(&self.overload))?;
+        }
+        Ok(())
+    }
+}
+
+/// Whether a part needs no quotes.
+pub fn is_plain(part: &str) -> bool {
+    !part.is_empty() && part.bytes().all(is_plain_byte)
+}
+
+fn is_plain_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}
+
+fn write_part(f: &mut fmt::Formatter<'_>, part: &str, plain: bool) -> fmt::Result {
+    if plain {
+        return f.write_str(part);
+    }
+    f.write_str("\"")?;
+    for c in part.chars() {
+        if matches!(c, '"' | '\\') {
+            f.write_str("\\")?;
+        }
+        write!(f, "{c}")?;
+    }
+    f.write_str("\"")
+}
+
+/// One part and whether it was quoted, and what follows it.
+fn take_part(text: &str) -> Option<((Cow<'_, str>, bool), &str)> {
+    let Some(quoted) = text.strip_prefix('"') else {
+        let end = text
+            .bytes()
+            .position(|b| !is_plain_byte(b))
+            .unwrap_or(text.len());
+        return (end > 0).then(|| ((Cow::Borrowed(&text[..end]), false), &text[end..]));
+    };
+    let mut part = String::new();
+    let mut chars = quoted.char_indices();
+    while let Some((at, c)) = chars.next() {
+        match c {
+            '"' => return Some(((Cow::Owned(part), true), &quoted[at + 1..])),
+            '\\' => part.push(chars.next()?.1),
+            c => part.push(c),
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn canonical_names_come_apart_and_together() {
+        for (domain, name, overload, text) in [
+            ("", "Relu", "", "onnx.Relu"),
+            ("ai.onnx", "Relu", "", "onnx.Relu"),
+            ("onnx", "Relu", "", "\"onnx\".Relu"),
+            ("com.microsoft", "Gelu", "", "com.microsoft.Gelu"),
+            ("ai.onnx.ml", "Scaler", "", "ai.onnx.ml.Scaler"),
+            ("x", "A.B", "v2", "x.\"A.B\"#v2"),
+            ("a b", "q\"\\", "", "\"a b\".\"q\\\"\\\\\""),
+            ("x", "", "", "x.\"\""),
+        ] {
+            let op = OpName::of_domain(domain, name, overload);
+            assert_eq!(op.to_string(), text);
+            assert_eq!(OpName::parse(text), Some(op));
+        }
+        assert_eq!(OpName::parse("return").unwrap().domain, None);
+        for bad in [
+            "",
+            ".",
+            "a.",
+            ".a",
+            "a..b",
+            "\"",
+            "a b",
+            "a#",
+            "a#b#c",
+            "\"a\".\"b\".c",
+        ] {
+            assert_eq!(OpName::parse(bad), None, "{bad}");
+        }
+    }
+}

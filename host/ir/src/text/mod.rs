@@ -1,0 +1,5 @@
+//! The text form (`.ir`).
+
+mod types;
+
+pub use types::type_text;

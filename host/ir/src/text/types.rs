@@ -1,0 +1,172 @@
+//! Types as text.
+
+use std::fmt::{self, Write};
+
+use passdock_abi::{Dim, DimKind, ExprId, ExprKind, SymbolId, Type, TypeId, TypeKind};
+
+use crate::function::Function;
+use crate::name::is_plain;
+
+/// A type as the text form spells it: `f32[n, 3, 32]`, `seq<f32[?]>`, `buffer<f32[128]>`.
+pub fn type_text(function: &Function, id: TypeId) -> String {
+    let mut text = String::new();
+    // Writing to a string doesn't fail.
+    let _ = write_type(&mut text, function, id);
+    text
+}
+
+/// Writes a type.
+pub(crate) fn write_type(out: &mut impl Write, f: &Function, id: TypeId) -> fmt::Result {
+    if id.is_none() {
+        return out.write_str("?");
+    }
+    let ty = f.ty(id);
+    let dtype = ty.dtype.name().unwrap_or("dtype");
+    match ty.kind {
+        TypeKind::TENSOR => write_shaped(out, f, id, dtype),
+        TypeKind::SPARSE => wrap(out, "sparse", |out| write_shaped(out, f, id, dtype)),
+        TypeKind::SCALAR => {
+            out.write_str(dtype)?;
+            if ty.lanes > 1 {
+                write!(out, "x{}", ty.lanes)
+            } else {
+                Ok(())
+            }
+        }
+        TypeKind::BUFFER => wrap(out, "buffer", |out| write_buffer(out, f, id, ty, dtype)),
+        TypeKind::TUPLE => wrap(out, "tuple", |out| write_items(out, f, ty)),
+        TypeKind::SEQUENCE => wrap(out, "seq", |out| write_items(out, f, ty)),
+        TypeKind::OPTIONAL => wrap(out, "optional", |out| write_items(out, f, ty)),
+        TypeKind::MAP => wrap(out, "map", |out| {
+            write!(out, "{dtype}, ")?;
+            write_items(out, f, ty)
+        }),
+        TypeKind::OPAQUE => wrap(out, "opaque", |out| out.write_str(f.text(ty.name))),
+        TypeKind::FUNCTION => wrap(out, "fn", |out| {
+            write!(out, "{}; ", ty.lanes)?;
+            write_items(out, f, ty)
+        }),
+        _ => out.write_str("?"),
+    }
+}
+
+fn wrap<W: Write>(
+    out: &mut W,
+    name: &str,
+    inner: impl FnOnce(&mut W) -> fmt::Result,
+) -> fmt::Result {
+    write!(out, "{name}<")?;
+    inner(out)?;
+    out.write_str(">")
+}
+
+fn write_items(out: &mut impl Write, f: &Function, ty: &Type) -> fmt::Result {
+    for (at, item) in f.items_of(ty).enumerate() {
+        if at > 0 {
+            out.write_str(", ")?;
+        }
+        write_type(out, f, item)?;
+    }
+    Ok(())
+}
+
+fn write_shaped(out: &mut impl Write, f: &Function, id: TypeId, dtype: &str) -> fmt::Result {
+    out.write_str(dtype)?;
+    match f.shape(id) {
+        None => out.write_str("[*]"),
+        Some(dims) => write_dims(out, f, dims),
+    }
+}
+
+fn write_buffer(
+    out: &mut impl Write,
+    f: &Function,
+    id: TypeId,
+    ty: &Type,
+    dtype: &str,
+) -> fmt::Result {
+    write_shaped(out, f, id, dtype)?;
+    if let [strides @ .., offset] = f.layout_of(ty) {
+        out.write_str(", strides ")?;
+        write_dims(out, f, strides)?;
+        out.write_str(", offset ")?;
+        write_dim(out, f, offset, 0)?;
+    }
+    if ty.name.is_some() {
+        out.write_str(", scope ")?;
+        write_name(out, f.text(ty.name))?;
+    }
+    if ty.flags & Type::MAY_ALIAS != 0 {
+        out.write_str(", may_alias")?;
+    }
+    Ok(())
+}
+
+fn write_dims(out: &mut impl Write, f: &Function, dims: &[Dim]) -> fmt::Result {
+    out.write_str("[")?;
+    for (at, dim) in dims.iter().enumerate() {
+        if at > 0 {
+            out.write_str(",")?;
+        }
+        write_dim(out, f, dim, 0)?;
+    }
+    out.write_str("]")
+}
+
+/// `tightness`: 1 inside a sum, 2 inside a product.
+fn write_dim(out: &mut impl Write, f: &Function, dim: &Dim, tightness: u32) -> fmt::Result {
+    match dim.kind {
+        DimKind::CONST => write!(out, "{}", dim.value),
+        DimKind::SYMBOL => write_name(out, f.text(SymbolId(dim.value as u32))),
+        DimKind::EXPR => {
+            let expr = f.expr(ExprId(dim.value as u32));
+            let (own, sign) = match expr.kind {
+                ExprKind::ADD => (1, "+"),
+                ExprKind::MUL => (2, "*"),
+                ExprKind::FLOORDIV => (2, "/"),
+                ExprKind::MOD => (2, "%"),
+                kind => {
+                    let name = if kind == ExprKind::MIN { "min" } else { "max" };
+                    write!(out, "{name}(")?;
+                    write_dim(out, f, &expr.lhs, 0)?;
+                    out.write_str(",")?;
+                    write_dim(out, f, &expr.rhs, 0)?;
+                    return out.write_str(")");
+                }
+            };
+            let parens = own <= tightness && tightness > 0;
+            out.write_str(if parens { "(" } else { "" })?;
+            // The left side may be of the same tightness, the right side not.
+            write_dim(out, f, &expr.lhs, own - 1)?;
+            out.write_str(sign)?;
+            write_dim(out, f, &expr.rhs, own)?;
+            out.write_str(if parens { ")" } else { "" })
+        }
+        _ => out.write_str("?"),
+    }
+}
+
+/// A name, quoted if it isn't an identifier.
+pub(crate) fn write_name(out: &mut impl Write, name: &str) -> fmt::Result {
+    if is_plain(name) && !name.as_bytes()[0].is_ascii_digit() {
+        return out.write_str(name);
+    }
+    write_quoted(out, name)
+}
+
+/// Text in quotes; `\` before what would end it or can't be seen.
+pub(crate) fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
+    out.write_str("\"")?;
+    for c in text.chars() {
+        match c {
+            '"' => out.write_str("\\\"")?,
+            '\\' => out.write_str("\\\\")?,
+            '\n' => out.write_str("\\n")?,
+            '\r' => out.write_str("\\r")?,
+            '\t' => out.write_str("\\t")?,
+            c if c.is_control() => write!(out, "\\u{{{:x}}}", c as u32)?,
+            c => write!(out, "{c}")?,
+        }
+    }
+    out.write_str("\"")
+}

@@ -1,0 +1,399 @@
+//! Types and dims: interned per function, so that equal ids are equal types.
+
+use std::hash::BuildHasher;
+
+use passdock_abi::{
+    DType, Dim, DimExpr, DimKind, ExprId, ExprKind, Range, SymbolId, Type, TypeId, TypeKind,
+};
+use rustc_hash::FxBuildHasher;
+
+use crate::error::{Edit, EditError};
+use crate::function::Function;
+
+/// A type to intern.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TypeSpec<'a> {
+    /// Nothing is known.
+    Unknown,
+    /// A tensor; `None`: of unknown rank.
+    Tensor(DType, Option<&'a [Dim]>),
+    /// A sparse tensor; `None`: of unknown rank.
+    Sparse(DType, Option<&'a [Dim]>),
+    /// A scalar of some lanes.
+    Scalar(DType, u32),
+    /// A buffer.
+    Buffer(BufferSpec<'a>),
+    /// A tuple of these.
+    Tuple(&'a [TypeId]),
+    /// A sequence of this.
+    Sequence(TypeId),
+    /// This or nothing.
+    Optional(TypeId),
+    /// A map.
+    Map(DType, TypeId),
+    /// A type nobody looks into, by its canonical name.
+    Opaque(SymbolId),
+    /// A function from these to those.
+    Function(&'a [TypeId], &'a [TypeId]),
+}
+
+/// A buffer type to intern.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BufferSpec<'a> {
+    /// Its element type.
+    pub dtype: DType,
+    /// Its shape.
+    pub shape: &'a [Dim],
+    /// Strides in elements, one per dim, then the offset; empty: compact, from 0.
+    pub layout: &'a [Dim],
+    /// Its memory scope; NONE: global.
+    pub scope: SymbolId,
+    /// Whether other buffers may overlap it.
+    pub may_alias: bool,
+}
+
+impl Function {
+    /// Interns a type.
+    pub fn add_type(&mut self, spec: TypeSpec<'_>) -> TypeId {
+        self.add_denoted_type(spec, SymbolId::NONE)
+    }
+
+    /// Interns a tensor type of ONNX's with its denotation.
+    pub fn add_denoted_type(&mut self, spec: TypeSpec<'_>, denotation: SymbolId) -> TypeId {
+        let mut record = Type {
+            kind: TypeKind::UNKNOWN,
+            dtype: DType::NONE,
+            lanes: 0,
+            flags: 0,
+            dims: Range::EMPTY,
+            aux: Range::EMPTY,
+            name: denotation,
+            reserved: 0,
+        };
+        let no_dims: &[Dim] = &[];
+        let no_items: &[TypeId] = &[];
+        let joined;
+        let one;
+        let (dims, layout, items) = match spec {
+            TypeSpec::Unknown => (no_dims, no_dims, no_items),
+            TypeSpec::Tensor(dtype, dims) | TypeSpec::Sparse(dtype, dims) => {
+                let sparse = matches!(spec, TypeSpec::Sparse(..));
+                record.kind = if sparse {
+                    TypeKind::SPARSE
+                } else {
+                    TypeKind::TENSOR
+                };
+                record.dtype = dtype;
+                if dims.is_none() {
+                    record.flags = Type::UNRANKED;
+                }
+                (dims.unwrap_or(no_dims), no_dims, no_items)
+            }
+            TypeSpec::Scalar(dtype, lanes) => {
+                (record.kind, record.dtype, record.lanes) = (TypeKind::SCALAR, dtype, lanes);
+                (no_dims, no_dims, no_items)
+            }
+            TypeSpec::Buffer(buffer) => {
+                (record.kind, record.dtype, record.name) =
+                    (TypeKind::BUFFER, buffer.dtype, buffer.scope);
+                record.flags = if buffer.may_alias { Type::MAY_ALIAS } else { 0 };
+                (buffer.shape, buffer.layout, no_items)
+            }
+            TypeSpec::Tuple(items) => {
+                record.kind = TypeKind::TUPLE;
+                (no_dims, no_dims, items)
+            }
+            TypeSpec::Sequence(item) | TypeSpec::Optional(item) => {
+                let sequence = matches!(spec, TypeSpec::Sequence(_));
+                record.kind = if sequence {
+                    TypeKind::SEQUENCE
+                } else {
+                    TypeKind::OPTIONAL
+                };
+                one = [item];
+                (no_dims, no_dims, &one[..])
+            }
+            TypeSpec::Map(key, value) => {
+                (record.kind, record.dtype) = (TypeKind::MAP, key);
+                one = [value];
+                (no_dims, no_dims, &one[..])
+            }
+            TypeSpec::Opaque(name) => {
+                (record.kind, record.name) = (TypeKind::OPAQUE, name);
+                (no_dims, no_dims, no_items)
+            }
+            TypeSpec::Function(params, results) => {
+                record.kind = TypeKind::FUNCTION;
+                record.lanes = results.len() as u32;
+                joined = [params, results].concat();
+                (no_dims, no_dims, &joined[..])
+            }
+        };
+        self.intern_type(record, dims, layout, items)
+    }
+
+    /// Interns a record with its lists; the record's own ranges are ignored.
+    pub(crate) fn intern_type(
+        &mut self,
+        mut record: Type,
+        dims: &[Dim],
+        layout: &[Dim],
+        items: &[TypeId],
+    ) -> TypeId {
+        record.dims = Range::EMPTY;
+        record.aux = Range::EMPTY;
+        let hash = FxBuildHasher.hash_one((record, dims, layout, items));
+        let found = self.type_index.find(hash, |&id| {
+            let known = &self.types[id as usize];
+            Type {
+                dims: Range::EMPTY,
+                aux: Range::EMPTY,
+                ..*known
+            } == record
+                && self.dims_in(known.dims) == dims
+                && self.layout_of(known) == layout
+                && self.items_of(known).eq(items.iter().copied())
+        });
+        if let Some(&id) = found {
+            return TypeId(id);
+        }
+        record.dims = push_range(&mut self.dims, dims.iter().copied());
+        record.aux = if items.is_empty() {
+            push_range(&mut self.dims, layout.iter().copied())
+        } else {
+            push_range(&mut self.ids, items.iter().map(|item| item.0))
+        };
+        let id = self.types.len() as u32;
+        self.types.push(record);
+        let (types, dims, ids) = (&self.types, &self.dims, &self.ids);
+        self.type_index.insert_unique(hash, id, |&id| {
+            let known = &types[id as usize];
+            let bare = Type {
+                dims: Range::EMPTY,
+                aux: Range::EMPTY,
+                ..*known
+            };
+            let shape = slice(dims, known.dims);
+            let buffer = known.kind == TypeKind::BUFFER;
+            let layout = if buffer { slice(dims, known.aux) } else { &[] };
+            let items: Vec<TypeId> = match buffer {
+                true => Vec::new(),
+                false => slice(ids, known.aux).iter().map(|&id| TypeId(id)).collect(),
+            };
+            FxBuildHasher.hash_one((bare, shape, layout, &items[..]))
+        });
+        TypeId(id)
+    }
+
+    /// A type's record.
+    pub fn ty(&self, id: TypeId) -> &Type {
+        &self.types[id.index()]
+    }
+
+    /// The dims of a tensor's or buffer's shape; `None` if the rank isn't known.
+    pub fn shape(&self, id: TypeId) -> Option<&[Dim]> {
+        let ty = self.types.get(id.index())?;
+        let shaped = matches!(
+            ty.kind,
+            TypeKind::TENSOR | TypeKind::SPARSE | TypeKind::BUFFER
+        );
+        (shaped && ty.flags & Type::UNRANKED == 0).then(|| self.dims_in(ty.dims))
+    }
+
+    /// The shape of a type if all its dims are constant.
+    pub fn static_shape(&self, id: TypeId) -> Option<Vec<i64>> {
+        let dims = self.shape(id)?;
+        dims.iter()
+            .map(|dim| (dim.kind == DimKind::CONST).then_some(dim.value))
+            .collect()
+    }
+
+    /// A buffer's strides and offset.
+    pub fn layout_of(&self, ty: &Type) -> &[Dim] {
+        if ty.kind == TypeKind::BUFFER {
+            self.dims_in(ty.aux)
+        } else {
+            &[]
+        }
+    }
+
+    /// The types a type is made of.
+    pub fn items_of(&self, ty: &Type) -> impl ExactSizeIterator<Item = TypeId> + '_ {
+        let range = if ty.kind == TypeKind::BUFFER {
+            Range::EMPTY
+        } else {
+            ty.aux
+        };
+        slice(&self.ids, range).iter().map(|&id| TypeId(id))
+    }
+
+    /// Dims of a range.
+    pub fn dims_in(&self, range: Range) -> &[Dim] {
+        slice(&self.dims, range)
+    }
+
+    /// A dim expression's record.
+    pub fn expr(&self, id: ExprId) -> &DimExpr {
+        &self.exprs[id.index()]
+    }
+
+    /// Whether a value of type `new` may stand for one of type `old`: it may say more or less, and
+    /// never something else.
+    pub fn is_compatible(&self, old: TypeId, new: TypeId) -> bool {
+        let mut pairs = vec![(old, new)];
+        while let Some((old, new)) = pairs.pop() {
+            if old == new || old.is_none() || new.is_none() {
+                continue;
+            }
+            let (a, b) = (self.ty(old), self.ty(new));
+            if a.kind == TypeKind::UNKNOWN || b.kind == TypeKind::UNKNOWN {
+                continue;
+            }
+            let dtypes = a.dtype == b.dtype || a.dtype == DType::NONE || b.dtype == DType::NONE;
+            if a.kind != b.kind || !dtypes || a.lanes != b.lanes {
+                return false;
+            }
+            if let (Some(a), Some(b)) = (self.shape(old), self.shape(new)) {
+                let contradict = |(a, b): (&Dim, &Dim)| {
+                    a.kind == DimKind::CONST && b.kind == DimKind::CONST && a.value != b.value
+                };
+                if a.len() != b.len() || a.iter().zip(b).any(contradict) {
+                    return false;
+                }
+            }
+            if self.items_of(a).len() != self.items_of(b).len() {
+                return false;
+            }
+            pairs.extend(self.items_of(a).zip(self.items_of(b)));
+        }
+        true
+    }
+
+    /// Interns a dim expression in canonical form: constants folded and on the right, commutative
+    /// sides in a fixed order, neutral elements gone.
+    pub fn add_expr(&mut self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Edit<Dim> {
+        for side in [lhs, rhs] {
+            let known = match side.kind {
+                DimKind::UNKNOWN => return Ok(Dim::UNKNOWN),
+                DimKind::CONST | DimKind::SYMBOL => true,
+                DimKind::EXPR => (side.value as usize) < self.exprs.len(),
+                _ => false,
+            };
+            if !known {
+                let message = format!("The dim {side:?} isn't one of this function.");
+                return Err(EditError::invalid(message));
+            }
+        }
+        let commutes = matches!(
+            kind,
+            ExprKind::ADD | ExprKind::MUL | ExprKind::MIN | ExprKind::MAX
+        );
+        let (mut lhs, mut rhs) = (lhs, rhs);
+        if commutes && self.dim_rank(&lhs) > self.dim_rank(&rhs) {
+            std::mem::swap(&mut lhs, &mut rhs);
+        }
+        if let (DimKind::CONST, DimKind::CONST) = (lhs.kind, rhs.kind) {
+            return Ok(fold(kind, lhs.value, rhs.value).map_or(Dim::UNKNOWN, Dim::constant));
+        }
+        if rhs.kind == DimKind::CONST {
+            match (kind, rhs.value) {
+                (ExprKind::ADD, 0) | (ExprKind::MUL | ExprKind::FLOORDIV, 1) => return Ok(lhs),
+                (ExprKind::MUL, 0) | (ExprKind::MOD, 1) => return Ok(Dim::constant(0)),
+                (ExprKind::FLOORDIV | ExprKind::MOD, 0) => return Ok(Dim::UNKNOWN),
+                _ => {}
+            }
+            // (x + a) + b = x + (a + b), and so for *; (x * a) floordiv a = x.
+            if lhs.kind == DimKind::EXPR {
+                let inner = self.exprs[lhs.value as usize];
+                if inner.kind == kind && inner.rhs.kind == DimKind::CONST && commutes {
+                    return match fold(kind, inner.rhs.value, rhs.value) {
+                        Some(value) => self.add_expr(kind, inner.lhs, Dim::constant(value)),
+                        None => Ok(Dim::UNKNOWN),
+                    };
+                }
+                let undone = kind == ExprKind::FLOORDIV && inner.kind == ExprKind::MUL;
+                if undone && inner.rhs == rhs {
+                    return Ok(inner.lhs);
+                }
+            }
+        }
+        if lhs == rhs && matches!(kind, ExprKind::MIN | ExprKind::MAX) {
+            return Ok(lhs);
+        }
+        let record = DimExpr {
+            kind,
+            reserved: 0,
+            lhs,
+            rhs,
+        };
+        let hash = FxBuildHasher.hash_one(record);
+        if let Some(&id) = self
+            .expr_index
+            .find(hash, |&id| self.exprs[id as usize] == record)
+        {
+            return Ok(expr_dim(id));
+        }
+        let id = self.exprs.len() as u32;
+        self.exprs.push(record);
+        let exprs = &self.exprs;
+        self.expr_index
+            .insert_unique(hash, id, |&id| FxBuildHasher.hash_one(exprs[id as usize]));
+        Ok(expr_dim(id))
+    }
+
+    /// Sorts the sides of commutative expressions: expressions, symbols by text, constants.
+    fn dim_rank(&self, dim: &Dim) -> (u32, i64, &str) {
+        match dim.kind {
+            DimKind::EXPR => (0, dim.value, ""),
+            DimKind::SYMBOL => (1, 0, self.symbols.text(SymbolId(dim.value as u32))),
+            _ => (2, dim.value, ""),
+        }
+    }
+}
+
+fn expr_dim(id: u32) -> Dim {
+    Dim {
+        kind: DimKind::EXPR,
+        denotation: SymbolId::NONE,
+        value: i64::from(id),
+    }
+}
+
+/// `None` on overflow and on division by zero.
+fn fold(kind: ExprKind, a: i64, b: i64) -> Option<i64> {
+    match kind {
+        ExprKind::ADD => a.checked_add(b),
+        ExprKind::MUL => a.checked_mul(b),
+        ExprKind::FLOORDIV => {
+            let quotient = a.checked_div(b)?;
+            Some(quotient - i64::from(a % b != 0 && (a < 0) != (b < 0)))
+        }
+        ExprKind::MOD => {
+            let rest = a.checked_rem(b)?;
+            Some(if rest != 0 && (rest < 0) != (b < 0) {
+                rest + b
+            } else {
+                rest
+            })
+        }
+        ExprKind::MIN => Some(a.min(b)),
+        ExprKind::MAX => Some(a.max(b)),
+        _ => None,
+    }
+}
+
+/// Entries of a pool; empty if the range lies outside.
+pub(crate) fn slice<T>(pool: &[T], range: Range) -> &[T] {
+    let start = range.start as usize;
+    pool.get(start..start + range.len as usize).unwrap_or(&[])
+}
+
+/// Appends to a pool.
+pub(crate) fn push_range<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Range {
+    let start = pool.len() as u32;
+    pool.extend(items);
+    Range {
+        start,
+        len: pool.len() as u32 - start,
+    }
+}
