@@ -1,1 +1,122 @@
 //! The figures passdock promises, measured.
+//!
+//! `cargo bench -p passdock-benches` prints them all, `--bench NAME` those of one file. A figure is
+//! the median of several runs; beside it stands what it is to reach, as a ratio to something that
+//! ran in the same minute wherever there is such a thing, because absolute times differ between
+//! machines. No figure fails a build.
+
+#![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
+
+use std::hint::black_box;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use passdock_abi::{FunctionKind, OpId};
+use passdock_ir::{Function, Module, NewOp, NewPort, Position, Symbols, TypeSpec};
+
+/// How long each figure is measured, about.
+const BUDGET: Duration = Duration::from_millis(600);
+
+/// A measured time, per item.
+#[derive(Clone, Copy, Debug)]
+pub struct Figure {
+    /// Nanoseconds per item, the median of the runs.
+    pub nanos: f64,
+}
+
+/// Times `run` on fresh inputs of `setup`; neither `setup` nor dropping the result counts.
+pub fn measure_with<S, T>(
+    items: usize,
+    mut setup: impl FnMut() -> S,
+    mut run: impl FnMut(S) -> T,
+) -> Figure {
+    let mut times = Vec::new();
+    let started = Instant::now();
+    while times.len() < 5 || (started.elapsed() < BUDGET && times.len() < 1001) {
+        let input = setup();
+        let start = Instant::now();
+        let result = black_box(run(black_box(input)));
+        times.push(start.elapsed());
+        drop(result);
+    }
+    times.sort_unstable();
+    Figure {
+        nanos: times[times.len() / 2].as_nanos() as f64 / items as f64,
+    }
+}
+
+/// Times `run`.
+pub fn measure<T>(items: usize, mut run: impl FnMut() -> T) -> Figure {
+    measure_with(items, || (), |()| run())
+}
+
+/// Prints a figure and what it is to reach.
+pub fn report(what: &str, figure: Figure, to_reach: &str) {
+    println!(
+        "{what:<58} {:>12}   to reach: {to_reach}",
+        time(figure.nanos)
+    );
+}
+
+/// Prints a figure as a ratio to another that ran beside it.
+pub fn report_ratio(what: &str, figure: Figure, beside: Figure, to_reach: &str) {
+    let ratio = figure.nanos / beside.nanos;
+    let both = format!("{ratio:.2} x");
+    println!(
+        "{what:<58} {both:>12}   to reach: {to_reach}   ({} beside {})",
+        time(figure.nanos),
+        time(beside.nanos)
+    );
+}
+
+fn time(nanos: f64) -> String {
+    match nanos {
+        n if n < 1e3 => format!("{n:.2} ns"),
+        n if n < 1e6 => format!("{:.2} µs", n / 1e3),
+        n if n < 1e9 => format!("{:.2} ms", n / 1e6),
+        n => format!("{:.2} s", n / 1e9),
+    }
+}
+
+/// A function `@name` that is a chain of `len` ops: each tenth a Relu of the one before, the others
+/// an Add of the last two.
+pub fn chain(symbols: &Arc<Symbols>, name: &str, len: usize) -> Function {
+    let mut f = Function::new(symbols.clone(), FunctionKind::GRAPH, symbols.intern(name));
+    let dims = [passdock_abi::Dim::constant(4)];
+    let ty = f.add_type(TypeSpec::Tensor(passdock_abi::DType::F32, Some(&dims)));
+    let body = f.body();
+    let [add, relu] = ["onnx.Add", "onnx.Relu"].map(|name| symbols.intern(name));
+    let x = f
+        .add_arg(body, &NewPort { name: "x", ty })
+        .expect("a new argument");
+    let (mut last, mut before) = (x, x);
+    for i in 0..len {
+        let operands = [last, before];
+        let (name, operands) = if i % 10 == 9 {
+            (relu, &operands[..1])
+        } else {
+            (add, &operands[..])
+        };
+        let new = NewOp {
+            operands,
+            result_types: &[ty],
+            ..NewOp::new(name)
+        };
+        let op: OpId = f.create_op(&new, Position::end(body)).expect("a new op");
+        before = last;
+        last = f.result(op, 0).expect("its result");
+    }
+    f.set_results(body, &[last], &[NewPort { name: "y", ty }])
+        .expect("a result");
+    f
+}
+
+/// A module of `functions` chains of `len` ops.
+pub fn module(functions: usize, len: usize) -> Module {
+    let mut module = Module::new();
+    for i in 0..functions {
+        let function = chain(&module.symbols().clone(), &format!("f{i}"), len);
+        module.insert(function).expect("a new name");
+    }
+    module
+}

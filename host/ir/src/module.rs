@@ -14,11 +14,13 @@ use crate::error::{Edit, EditError};
 use crate::function::Function;
 use crate::symbols::Symbols;
 
+type Functions = IndexMap<SymbolId, Arc<Function>, FxBuildHasher>;
+
 /// A module.
 #[derive(Clone)]
 pub struct Module {
     symbols: Arc<Symbols>,
-    functions: IndexMap<SymbolId, Arc<Function>, FxBuildHasher>,
+    functions: Arc<Functions>,
     metadata: Arc<Vec<(String, String)>>,
     source: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -28,7 +30,7 @@ impl Module {
     pub fn new() -> Module {
         Module {
             symbols: Symbols::new(),
-            functions: IndexMap::default(),
+            functions: Arc::default(),
             metadata: Arc::default(),
             source: None,
         }
@@ -71,7 +73,9 @@ impl Module {
 
     /// A function to edit: copied first if anyone else holds it.
     pub fn function_mut(&mut self, name: SymbolId) -> Option<&mut Function> {
-        self.functions.get_mut(&name).map(Arc::make_mut)
+        Arc::make_mut(&mut self.functions)
+            .get_mut(&name)
+            .map(Arc::make_mut)
     }
 
     /// Adds a function at the end.
@@ -84,7 +88,7 @@ impl Module {
             let message = format!("The module has a function @{name} already.");
             return Err(EditError::refused(message));
         }
-        self.functions.insert(name, function);
+        Arc::make_mut(&mut self.functions).insert(name, function);
         Ok(())
     }
 
@@ -92,18 +96,19 @@ impl Module {
     pub fn replace(&mut self, function: impl Into<Arc<Function>>) -> Edit {
         let function = function.into();
         self.check_symbols(&function)?;
-        match self.functions.get_mut(&function.name()) {
+        let name = function.name();
+        match Arc::make_mut(&mut self.functions).get_mut(&name) {
             Some(place) => {
                 *place = function;
                 Ok(())
             }
-            None => Err(self.missing(function.name())),
+            None => Err(self.missing(name)),
         }
     }
 
     /// Removes a function; the others keep their order.
     pub fn remove(&mut self, name: SymbolId) -> Edit<Arc<Function>> {
-        self.functions
+        Arc::make_mut(&mut self.functions)
             .shift_remove(&name)
             .ok_or_else(|| self.missing(name))
     }
@@ -135,11 +140,12 @@ impl Module {
 
     /// Whether both hold the very same functions in the same order.
     pub fn is_same(&self, other: &Module) -> bool {
-        self.functions.len() == other.functions.len()
-            && self
-                .functions()
-                .zip(other.functions())
-                .all(|(a, b)| Arc::ptr_eq(a, b))
+        Arc::ptr_eq(&self.functions, &other.functions)
+            || self.functions.len() == other.functions.len()
+                && self
+                    .functions()
+                    .zip(other.functions())
+                    .all(|(a, b)| Arc::ptr_eq(a, b))
     }
 
     fn check_symbols(&self, function: &Function) -> Edit {
