@@ -1,0 +1,210 @@
+//! The command line, as `--help` teaches it.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+
+/// Runs compiler passes that ship as files over neural-network models.
+#[derive(Debug, Parser)]
+#[command(
+    name = "passdock",
+    version,
+    propagate_version = true,
+    after_help = "\
+Examples:
+  passdock run pipeline.toml model.onnx -o out.onnx
+  passdock run model.onnx --passes relax.transform.FoldConstant --timing
+  passdock list passes --plugin-dir plugins
+  passdock explain pipeline.toml
+  passdock convert model.onnx model.ir
+
+Exit status: 0 all done; 1 a pass, the model, its file or the output failed;
+2 the command line or the pipeline is wrong; 3 a plugin that is needed could not be loaded."
+)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run a pipeline over a model.
+    Run(RunArgs),
+    /// Show what there is and who provides it.
+    List(ListArgs),
+    /// Show a plugin's manifest, without loading the plugin.
+    Inspect(InspectArgs),
+    /// Say whether a pipeline is right; nothing runs.
+    Check(CheckArgs),
+    /// Show what would run, in what order, why or why not, from which file.
+    Explain(ExplainArgs),
+    /// Convert between .onnx and .ir.
+    Convert(ConvertArgs),
+}
+
+/// Where plugins are.
+#[derive(Debug, Args)]
+pub(crate) struct PluginArgs {
+    /// Look for plugins in DIR, before all other places. Repeatable.
+    ///
+    /// The order is: --plugin-dir, `[plugins] dirs` of the pipeline, PASSDOCK_PLUGIN_PATH, the
+    /// standard plugins beside the executable.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) plugin_dir: Vec<PathBuf>,
+}
+
+/// How passes are chosen; the same for `run`, `check` and `explain`.
+#[derive(Debug, Args)]
+pub(crate) struct ContextArgs {
+    /// Run these passes, after those of the pipeline.
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    pub(crate) passes: Vec<String>,
+    /// Run passes up to this optimization level; wins over the pipeline's.
+    #[arg(short = 'O', value_name = "LEVEL")]
+    pub(crate) opt_level: Option<u32>,
+    /// Run this pass of the pipeline whatever its level. Repeatable.
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    pub(crate) require: Vec<String>,
+    /// Don't run this pass. Repeatable.
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    pub(crate) disable: Vec<String>,
+    /// Set a config option: `tir.UnrollLoop.auto_max_step=16`. VALUE is TOML. Repeatable.
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub(crate) config: Vec<String>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock run pipeline.toml model.onnx -o out.onnx
+  passdock run model.onnx -o out.onnx --passes relax.transform.FoldConstant,relax.transform.DeadCodeElimination
+  passdock run pipeline.toml model.onnx --print-changed --timing
+  cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
+
+Without -o nothing is written: the report is all.")]
+pub(crate) struct RunArgs {
+    /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "PIPELINE.toml] [MODEL", num_args = 1..=2, required = true)]
+    pub(crate) inputs: Vec<String>,
+    /// Write the result here: .onnx, .ir, or `-` for IR text.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+    #[command(flatten)]
+    pub(crate) context: ContextArgs,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    /// Show the time of each pass as a tree.
+    #[arg(long)]
+    pub(crate) timing: bool,
+    /// Print the module before PASS, or before `all`. Repeatable.
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    pub(crate) print_before: Vec<String>,
+    /// Print the module after PASS, or after `all`. Repeatable.
+    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    pub(crate) print_after: Vec<String>,
+    /// Print what each pass changed, as a diff.
+    #[arg(long)]
+    pub(crate) print_changed: bool,
+    /// Verify the functions that a pass changed, all functions, or nothing.
+    #[arg(long, value_enum, value_name = "WHEN", default_value = "changed")]
+    pub(crate) verify: Verify,
+    /// Write the module to DIR after each pass.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) dump_dir: Option<PathBuf>,
+    /// Run function passes on N threads; by default on all cores.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Print one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Encode everything anew instead of copying what didn't change.
+    #[arg(long, hide = true)]
+    pub(crate) drop_spans: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Verify {
+    /// After each pass, the functions that it changed.
+    Changed,
+    /// Before the first pass and after each, all functions.
+    All,
+    /// Never.
+    Off,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ListArgs {
+    /// What to list.
+    #[arg(value_enum, default_value = "passes")]
+    pub(crate) what: Listing,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum Listing {
+    /// Passes, with level, kind and plugin.
+    Passes,
+    /// Plugins, with version and file; also files that can't be used.
+    Plugins,
+    /// Instruments.
+    Instruments,
+    /// Config options, with type, default and meaning.
+    Config,
+    /// Operators that have a definition.
+    Ops,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct InspectArgs {
+    /// The plugin's library file.
+    #[arg(value_name = "PLUGIN")]
+    pub(crate) file: PathBuf,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CheckArgs {
+    /// The pipeline.
+    #[arg(value_name = "PIPELINE.toml")]
+    pub(crate) pipeline: PathBuf,
+    #[command(flatten)]
+    pub(crate) context: ContextArgs,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ExplainArgs {
+    /// The pipeline; without one, --passes says what would run.
+    #[arg(value_name = "PIPELINE.toml")]
+    pub(crate) pipeline: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) context: ContextArgs,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    /// Print JSON.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct ConvertArgs {
+    /// The model to read: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "IN")]
+    pub(crate) input: String,
+    /// The model to write: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "OUT")]
+    pub(crate) output: String,
+    /// Encode everything anew instead of copying what didn't change.
+    #[arg(long, hide = true)]
+    pub(crate) drop_spans: bool,
+}

@@ -1,0 +1,498 @@
+//! A pipeline file: TOML, read with the place of everything in it.
+//!
+//! Every error underlines the key or value that it is about; a misspelt key gets the nearest valid
+//! one. Names of passes, config keys and options are only read here: whether there are such passes
+//! is asked when the pipeline is resolved, again with the place at hand.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use crate::diagnostic::Snippet;
+use crate::error::{ErrorKind, PassError};
+use crate::suggest::{listed, nearest};
+
+/// How deep Sequentials may nest in a file.
+const MAX_NESTING: usize = 64;
+
+/// Something and where it stands in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Located<T> {
+    /// It.
+    pub value: T,
+    /// Its bytes in the file.
+    pub span: Range<usize>,
+}
+
+/// A file's name and text, for errors that show its lines.
+#[derive(Clone, Debug)]
+pub struct SourceText {
+    /// As the user named it.
+    pub name: Arc<str>,
+    /// All of it.
+    pub text: Arc<str>,
+}
+
+/// What a pipeline file says.
+#[derive(Clone, Debug)]
+pub struct PipelineFile {
+    /// The file.
+    pub source: SourceText,
+    /// `[context]`.
+    pub context: ContextTable,
+    /// `[plugins] dirs`.
+    pub plugin_dirs: Vec<Located<String>>,
+    /// `[plugins.NAME]`.
+    pub plugins: Vec<PluginTable>,
+    /// `[[instruments]]`.
+    pub instruments: Vec<InstrumentTable>,
+    /// `[[passes]]`.
+    pub passes: Vec<PassTable>,
+}
+
+/// `[context]`.
+#[derive(Clone, Debug, Default)]
+pub struct ContextTable {
+    /// `opt_level`.
+    pub opt_level: Option<u32>,
+    /// `required_pass`.
+    pub required_pass: Vec<Located<String>>,
+    /// `disabled_pass`.
+    pub disabled_pass: Vec<Located<String>>,
+    /// `[context.config]`.
+    pub config: Vec<Entry>,
+}
+
+/// A key and its value.
+pub type Entry = (Located<String>, Located<toml::Value>);
+
+/// `[plugins.NAME]`.
+#[derive(Clone, Debug)]
+pub struct PluginTable {
+    /// The plugin's name.
+    pub name: Located<String>,
+    /// Passes of other plugins that this one's replace.
+    pub overrides: Vec<Located<String>>,
+}
+
+/// `[[instruments]]`.
+#[derive(Clone, Debug)]
+pub struct InstrumentTable {
+    /// Its name.
+    pub name: Located<String>,
+    /// Everything else in its table.
+    pub options: Vec<Entry>,
+}
+
+/// `[[passes]]`, or a pass's name in a nested list.
+#[derive(Clone, Debug)]
+pub enum PassTable {
+    /// One pass.
+    Pass {
+        /// Its registered name or an alias.
+        name: Located<String>,
+        /// `options`.
+        options: Vec<Entry>,
+    },
+    /// A nested Sequential.
+    Sequential {
+        /// Its name.
+        name: Located<String>,
+        /// Its level.
+        opt_level: u32,
+        /// What it requires.
+        required: Vec<Located<String>>,
+        /// What it leaves out.
+        disabled: Vec<Located<String>>,
+        /// Its children.
+        passes: Vec<PassTable>,
+    },
+}
+
+impl PassTable {
+    /// Its name.
+    pub fn name(&self) -> &Located<String> {
+        match self {
+            PassTable::Pass { name, .. } | PassTable::Sequential { name, .. } => name,
+        }
+    }
+}
+
+impl SourceText {
+    /// An error about a place in the file.
+    pub fn error(&self, span: &Range<usize>, label: &str, message: impl Into<String>) -> PassError {
+        let snippet = Snippet::new(&self.name, &self.text, span.clone(), label);
+        let mut error = PassError::new(ErrorKind::Pipeline, message);
+        error.location = Some(snippet.location());
+        error.snippet = Some(Box::new(snippet));
+        error
+    }
+
+    /// Shows a place in the file with an error that has none yet.
+    pub fn locate(&self, mut error: PassError, span: &Range<usize>) -> PassError {
+        if error.snippet.is_none() {
+            let snippet = Snippet::new(&self.name, &self.text, span.clone(), "");
+            error.location = Some(snippet.location());
+            error.snippet = Some(Box::new(snippet));
+        }
+        error
+    }
+}
+
+impl PipelineFile {
+    /// Reads a file's text; `name` is how errors call the file.
+    pub fn parse(name: &str, text: &str) -> Result<PipelineFile, PassError> {
+        let source = SourceText { name: name.into(), text: text.into() };
+        let root = DeTable::parse(text).map_err(|error| {
+            let span = error.span().unwrap_or(0..0);
+            let message = format!("This isn't TOML: {}.", error.message().trim_end_matches('.'));
+            source.error(&span, "", message)
+        })?;
+        let span = root.span();
+        let mut table = Table::new(&source, "the pipeline", Spanned::new(span, root.into_inner()));
+        let context = match table.table("context", "`[context]`")? {
+            Some(context) => read_context(context)?,
+            None => ContextTable::default(),
+        };
+        let (plugin_dirs, plugins) = match table.table("plugins", "`[plugins]`")? {
+            Some(plugins) => read_plugins(plugins)?,
+            None => (Vec::new(), Vec::new()),
+        };
+        let instruments = table
+            .tables("instruments", "`[[instruments]]`")?
+            .into_iter()
+            .map(read_instrument)
+            .collect::<Result<_, _>>()?;
+        let passes = match table.take("passes") {
+            Some((_, value)) => read_passes(&source, value, 0)?,
+            None => Vec::new(),
+        };
+        table.finish()?;
+        Ok(PipelineFile { source, context, plugin_dirs, plugins, instruments, passes })
+    }
+}
+
+fn read_context(mut table: Table<'_, '_>) -> Result<ContextTable, PassError> {
+    let context = ContextTable {
+        opt_level: table.level("opt_level")?,
+        required_pass: table.strings("required_pass")?,
+        disabled_pass: table.strings("disabled_pass")?,
+        config: match table.table("config", "`[context.config]`")? {
+            Some(config) => config.entries()?,
+            None => Vec::new(),
+        },
+    };
+    table.finish()?;
+    Ok(context)
+}
+
+fn read_plugins(
+    mut table: Table<'_, '_>,
+) -> Result<(Vec<Located<String>>, Vec<PluginTable>), PassError> {
+    let dirs = table.strings("dirs")?;
+    let mut plugins = Vec::new();
+    for (name, value) in std::mem::take(&mut table.rest) {
+        let what = format!("`[plugins.{}]`", name.value);
+        let mut plugin = Table::from_value(table.source, &what, value)?;
+        plugins.push(PluginTable { name, overrides: plugin.strings("override")? });
+        plugin.finish()?;
+    }
+    Ok((dirs, plugins))
+}
+
+fn read_instrument(mut table: Table<'_, '_>) -> Result<InstrumentTable, PassError> {
+    let name = table.required_string("name")?;
+    Ok(InstrumentTable { name, options: table.entries()? })
+}
+
+fn read_passes(
+    source: &SourceText,
+    list: Spanned<DeValue<'_>>,
+    depth: usize,
+) -> Result<Vec<PassTable>, PassError> {
+    if depth > MAX_NESTING {
+        let message = format!("Sequentials can't nest deeper than {MAX_NESTING} levels in a file.");
+        return Err(source.error(&list.span(), "", message));
+    }
+    let span = list.span();
+    let DeValue::Array(items) = list.into_inner() else {
+        let message = "`passes` has to be a list of passes: `[[passes]]` tables, or names.";
+        return Err(source.error(&span, "not a list", message));
+    };
+    items.into_iter().map(|item| read_pass(source, item, depth)).collect()
+}
+
+fn read_pass(
+    source: &SourceText,
+    item: Spanned<DeValue<'_>>,
+    depth: usize,
+) -> Result<PassTable, PassError> {
+    if let DeValue::String(name) = item.get_ref() {
+        let name = Located { value: name.to_string(), span: item.span() };
+        return Ok(PassTable::Pass { name, options: Vec::new() });
+    }
+    let mut table = Table::from_value(source, "`[[passes]]`", item)?;
+    let nested = table.take("passes");
+    let pass = match nested {
+        Some((_, children)) => PassTable::Sequential {
+            passes: read_passes(source, children, depth + 1)?,
+            name: match table.string("name")? {
+                Some(name) => name,
+                None => Located { value: "sequential".to_owned(), span: table.span.clone() },
+            },
+            opt_level: table.level("opt_level")?.unwrap_or(0),
+            required: table.strings("required")?,
+            disabled: table.strings("disabled")?,
+        },
+        None => PassTable::Pass {
+            name: table.required_string("name")?,
+            options: match table.table("options", "`options`")? {
+                Some(options) => options.entries()?,
+                None => Vec::new(),
+            },
+        },
+    };
+    table.finish()?;
+    Ok(pass)
+}
+
+/// A table whose keys are taken out one by one; what is left over is unknown.
+struct Table<'s, 'i> {
+    source: &'s SourceText,
+    what: String,
+    span: Range<usize>,
+    rest: Vec<(Located<String>, Spanned<DeValue<'i>>)>,
+    known: Vec<&'static str>,
+}
+
+impl<'s, 'i> Table<'s, 'i> {
+    fn new(source: &'s SourceText, what: &str, table: Spanned<DeTable<'i>>) -> Table<'s, 'i> {
+        let span = table.span();
+        let located = |key: Spanned<std::borrow::Cow<'i, str>>| Located {
+            span: key.span(),
+            value: key.into_inner().into_owned(),
+        };
+        let mut rest: Vec<_> =
+            table.into_inner().into_iter().map(|(key, value)| (located(key), value)).collect();
+        rest.sort_by_key(|(key, _)| key.span.start);
+        Table { source, what: what.to_owned(), span, rest, known: Vec::new() }
+    }
+
+    fn from_value(
+        source: &'s SourceText,
+        what: &str,
+        value: Spanned<DeValue<'i>>,
+    ) -> Result<Table<'s, 'i>, PassError> {
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::Table(table) => Ok(Table::new(source, what, Spanned::new(span, table))),
+            other => {
+                let message = format!("{what} has to be a table, and this is {}.", kind(&other));
+                Err(source.error(&span, "not a table", message))
+            }
+        }
+    }
+
+    fn take(&mut self, key: &'static str) -> Option<(Located<String>, Spanned<DeValue<'i>>)> {
+        self.known.push(key);
+        let at = self.rest.iter().position(|(name, _)| name.value == key)?;
+        Some(self.rest.remove(at))
+    }
+
+    fn table(
+        &mut self,
+        key: &'static str,
+        what: &str,
+    ) -> Result<Option<Table<'s, 'i>>, PassError> {
+        let Some((_, value)) = self.take(key) else { return Ok(None) };
+        Table::from_value(self.source, what, value).map(Some)
+    }
+
+    fn tables(&mut self, key: &'static str, what: &str) -> Result<Vec<Table<'s, 'i>>, PassError> {
+        let Some((_, value)) = self.take(key) else { return Ok(Vec::new()) };
+        let span = value.span();
+        let DeValue::Array(items) = value.into_inner() else {
+            let message = format!("`{key}` has to be a list of tables, written {what}.");
+            return Err(self.source.error(&span, "not a list", message));
+        };
+        items.into_iter().map(|item| Table::from_value(self.source, what, item)).collect()
+    }
+
+    fn level(&mut self, key: &'static str) -> Result<Option<u32>, PassError> {
+        let Some((_, value)) = self.take(key) else { return Ok(None) };
+        let span = value.span();
+        let shown = kind(value.get_ref());
+        match u32::deserialize(toml::de::ValueDeserializer::from(value)) {
+            Ok(level) => Ok(Some(level)),
+            Err(_) => {
+                let message = format!("`{key}` has to be an integer from 0 on, and this is {shown}.");
+                Err(self.source.error(&span, "not a level", message))
+            }
+        }
+    }
+
+    fn string(&mut self, key: &'static str) -> Result<Option<Located<String>>, PassError> {
+        match self.take(key) {
+            Some((_, value)) => as_string(self.source, key, value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    fn required_string(&mut self, key: &'static str) -> Result<Located<String>, PassError> {
+        match self.string(key)? {
+            Some(text) => Ok(text),
+            None => {
+                let message = format!("{} needs a `{key}`.", self.what);
+                Err(self.source.error(&self.span, "", message))
+            }
+        }
+    }
+
+    fn strings(&mut self, key: &'static str) -> Result<Vec<Located<String>>, PassError> {
+        let Some((_, value)) = self.take(key) else { return Ok(Vec::new()) };
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::Array(items) => {
+                items.into_iter().map(|item| as_string(self.source, key, item)).collect()
+            }
+            DeValue::String(name) => {
+                let message = format!("`{key}` has to be a list of names, and this is a string.");
+                let error = self.source.error(&span, "not a list", message);
+                Err(error.help(format!("Did you mean `{key} = [\"{name}\"]`?")))
+            }
+            other => {
+                let shown = kind(&other);
+                let message = format!("`{key}` has to be a list of names, and this is {shown}.");
+                Err(self.source.error(&span, "not a list", message))
+            }
+        }
+    }
+
+    /// Everything that is left, as it is.
+    fn entries(self) -> Result<Vec<Entry>, PassError> {
+        let source = self.source;
+        let entry = |(key, value): (Located<String>, Spanned<DeValue<'i>>)| {
+            let span = value.span();
+            let value = toml::Value::deserialize(toml::de::ValueDeserializer::from(value));
+            let value = value.map_err(|error| source.error(&span, "", error.message()))?;
+            Ok((key, Located { value, span }))
+        };
+        self.rest.into_iter().map(entry).collect()
+    }
+
+    /// Refuses what is left.
+    fn finish(self) -> Result<(), PassError> {
+        let Some((key, _)) = self.rest.first() else { return Ok(()) };
+        let message = format!("There is no key `{}` in {}.", key.value, self.what);
+        let error = self.source.error(&key.span, "unknown key", message);
+        Err(match nearest(&key.value, self.known.iter().copied()) {
+            Some(known) => error.help(format!("Did you mean `{known}`?")),
+            None => error.help(format!("Valid keys: {}.", listed(self.known.iter().copied()))),
+        })
+    }
+}
+
+fn as_string(
+    source: &SourceText,
+    key: &str,
+    value: Spanned<DeValue<'_>>,
+) -> Result<Located<String>, PassError> {
+    let span = value.span();
+    match value.into_inner() {
+        DeValue::String(text) => Ok(Located { value: text.into_owned(), span }),
+        other => {
+            let message = format!("`{key}` takes strings, and this is {}.", kind(&other));
+            Err(source.error(&span, "not a string", message))
+        }
+    }
+}
+
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a float",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    #[track_caller]
+    fn check_error(text: &str, expected: Expect) {
+        match PipelineFile::parse("p.toml", text) {
+            Ok(file) => panic!("this should be refused: {file:?}"),
+            Err(error) => expected.assert_eq(&error.to_diagnostic().render(false)),
+        }
+    }
+
+    #[test]
+    fn the_example_of_the_documentation_is_read() {
+        let text = r#"
+[context]
+opt_level = 3
+disabled_pass = ["relax.transform.EliminateCommonSubexpr"]
+[context.config]
+"tir.UnrollLoop" = { auto_max_step = 16, explicit_unroll = true }
+[plugins]
+dirs = ["plugins"]
+[plugins.acme]
+override = ["relax.transform.FoldConstant"]
+[[instruments]]
+name = "timing"
+[[passes]]
+name = "relax.transform.FoldConstant"
+[[passes]]
+name = "acme.transform.FuseDoubleRelu"
+options = { limit = 8 }
+[[passes]]
+name = "cleanup"
+opt_level = 1
+passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.DeadCodeElimination" }]
+"#;
+        let file = PipelineFile::parse("p.toml", text).unwrap();
+        assert_eq!(file.context.opt_level, Some(3));
+        assert_eq!(file.context.config[0].0.value, "tir.UnrollLoop");
+        assert_eq!(file.plugin_dirs[0].value, "plugins");
+        assert_eq!(file.plugins[0].name.value, "acme");
+        assert_eq!(file.instruments[0].name.value, "timing");
+        let names: Vec<_> = file.passes.iter().map(|pass| &pass.name().value[..]).collect();
+        assert_eq!(
+            names,
+            ["relax.transform.FoldConstant", "acme.transform.FuseDoubleRelu", "cleanup"]
+        );
+        let PassTable::Sequential { passes, opt_level: 1, .. } = &file.passes[2] else {
+            panic!("{:?}", file.passes[2])
+        };
+        assert_eq!(passes[1].name().value, "relax.transform.DeadCodeElimination");
+    }
+
+    #[test]
+    fn every_mistake_is_underlined() {
+        check_error("[context]\nopt_lvl = 3\n", expect![[r#""#]]);
+        check_error("[context]\nopt_level = \"3\"\n", expect![[r#""#]]);
+        check_error("[context]\nopt_level = -1\n", expect![[r#""#]]);
+        check_error("[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n", expect![[r#""#]]);
+        check_error("[[passes]]\nnam = \"x\"\n", expect![[r#""#]]);
+        check_error("passes = 3\n", expect![[r#""#]]);
+        check_error("[[passes]]\nname = \"a\n", expect![[r#""#]]);
+        check_error("[[instruments]]\n", expect![[r#""#]]);
+        check_error("[plugins]\ndirs = [1]\n", expect![[r#""#]]);
+    }
+
+    #[test]
+    fn nesting_is_limited() {
+        let deep = format!("passes = {}{}", "[{passes = ".repeat(200), "[]".to_owned() + &"}]".repeat(200));
+        assert!(PipelineFile::parse("p.toml", &deep).is_err());
+    }
+}

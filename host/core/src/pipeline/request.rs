@@ -1,0 +1,77 @@
+//! What is asked of a run: plain data, so that a run can happen in another process.
+
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that `passdock run` was told.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The pipeline file, if there is one.
+    pub pipeline: Option<PipelineText>,
+    /// Passes to run after the file's, by name.
+    pub passes: Vec<String>,
+    /// The model to read: a path, or `-` for IR text on standard input.
+    pub model: String,
+    /// The model to write; nothing is written without it.
+    pub output: Option<String>,
+    /// Where plugins are, before the directories of the file.
+    pub plugin_dirs: Vec<PathBuf>,
+    /// Where else plugins are, after the directories of the file: they may be missing.
+    pub standard_dirs: Vec<PathBuf>,
+    /// Wins over the file's.
+    pub opt_level: Option<u32>,
+    /// Added to the file's `required_pass`.
+    pub required_pass: Vec<String>,
+    /// Added to the file's `disabled_pass`.
+    pub disabled_pass: Vec<String>,
+    /// `KEY=VALUE`, each wins over the file's.
+    pub config: Vec<String>,
+    /// What to print, and when.
+    pub print: Print,
+    /// Whether to collect and show the time of each pass as a tree.
+    pub timing: bool,
+    /// When to verify.
+    pub verify: VerifyMode,
+    /// Where to write the module after each pass.
+    pub dump_dir: Option<PathBuf>,
+    /// How many threads run function passes; `None`: as many as there are cores.
+    pub jobs: Option<usize>,
+    /// Encode everything anew instead of copying what didn't change.
+    pub drop_spans: bool,
+}
+
+/// A pipeline file: its name for messages and relative paths, and its text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PipelineText {
+    /// As the user named it.
+    pub path: PathBuf,
+    /// All of it.
+    pub text: String,
+}
+
+/// What to print around passes.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Print {
+    /// The module before these passes; `all` stands for all.
+    pub before: Vec<String>,
+    /// The module after these.
+    pub after: Vec<String>,
+    /// What each pass changed, as a diff.
+    pub changed: bool,
+}
+
+/// When to verify.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum VerifyMode {
+    /// After each pass, the functions that it changed.
+    #[default]
+    Changed,
+    /// Before the first pass and after each, all functions.
+    All,
+    /// Never.
+    Off,
+}
