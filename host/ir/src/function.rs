@@ -120,6 +120,7 @@ impl Function {
     }
 
     /// The arenas as a plugin sees them; right until the next edit.
+    #[inline]
     pub fn view(&self) -> FunctionView {
         FunctionView {
             struct_size: size_of::<FunctionView>() as u32,
@@ -214,6 +215,12 @@ impl Function {
         let is_terminator = |op: &&Op| matches!(op.name, symbol::RETURN | symbol::YIELD);
         let live = self.ops.iter().filter(|op| op.flags & Op::DEAD == 0);
         live.filter(|op| !is_terminator(op)).count()
+    }
+
+    /// Live ops, terminators included: what views count.
+    #[inline]
+    pub fn live_ops(&self) -> u32 {
+        self.live_ops
     }
 
     /// An op's record, dead or alive.
@@ -530,6 +537,7 @@ impl Iterator for Walk<'_> {
     }
 }
 
+#[inline]
 fn column<T>(records: &[T]) -> Column {
     Column {
         base: records.as_ptr().cast(),
