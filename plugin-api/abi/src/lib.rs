@@ -48,7 +48,7 @@ pub use record::{
     Range, Region, Storage, Type, TypeKind, Use, Value,
 };
 pub use status::Status;
-pub use version::{Version, ABI, IR};
+pub use version::{Version, ABI, IR, LAYOUT};
 pub use view::{
     Bytes, Column, Function, FunctionEntry, FunctionKind, FunctionRef, FunctionView, Module,
     ModuleRef, ModuleView, Str, Symbols,

@@ -333,6 +333,24 @@ impl Dim {
             value: name.0 as i64,
         }
     }
+
+    /// The size, if it is one.
+    pub const fn as_const(self) -> Option<i64> {
+        if self.kind.0 == DimKind::CONST.0 {
+            Some(self.value)
+        } else {
+            None
+        }
+    }
+
+    /// The symbol, if it is one.
+    pub const fn as_symbol(self) -> Option<SymbolId> {
+        if self.kind.0 == DimKind::SYMBOL.0 {
+            Some(SymbolId(self.value as u32))
+        } else {
+            None
+        }
+    }
 }
 
 /// How a dim expression combines its sides.

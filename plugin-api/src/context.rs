@@ -1,0 +1,187 @@
+//! [`PassContext`]: what a pass knows of the run it is part of, and what it says to the user.
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, PassKind, Severity, ValueId};
+
+use crate::error::{EditError, PassError};
+use crate::function::Function;
+use crate::gate;
+use crate::module::Module;
+use crate::raw::{self, RawContext, Tables};
+use crate::setting::{OptionValue, Options};
+
+/// The context of the running pass: level, options, config, diagnostics, op definitions.
+pub struct PassContext {
+    raw: RawContext,
+    module: Option<Module<'static>>,
+}
+
+impl PassContext {
+    /// For hosts, which run passes written with this SDK.
+    ///
+    /// # Safety
+    /// Both handles are as the contract says and outlive the answer.
+    #[doc(hidden)]
+    #[allow(unsafe_code)]
+    pub unsafe fn from_raw(
+        tables: &'static Tables,
+        context: *mut abi::Context,
+        module: Option<abi::ModuleRef>,
+    ) -> PassContext {
+        PassContext {
+            // SAFETY: the caller's promise.
+            raw: unsafe { RawContext::new(tables, context) },
+            // SAFETY: the caller's promise; `module()` gives it out for no longer than `self`.
+            module: module.map(|module| unsafe { Module::from_raw(tables, module) }),
+        }
+    }
+
+    pub(crate) fn raw(&self) -> &RawContext {
+        &self.raw
+    }
+
+    /// Calls back with the context on top of this thread's stack, which is the running pass's
+    /// unless the pass runs others; `None` outside a pass.
+    #[allow(unsafe_code)]
+    pub fn current<R>(then: impl FnOnce(&PassContext) -> R) -> Option<R> {
+        let tables = gate::tables()?;
+        let handle = raw::current(tables)?;
+        // SAFETY: a context that is on the stack stays there until this pass returns.
+        let context = unsafe { PassContext::from_raw(tables, handle, None) };
+        Some(then(&context))
+    }
+
+    /// The optimization level of the run.
+    pub fn opt_level(&self) -> u32 {
+        self.raw.opt_level()
+    }
+
+    /// The module as it was before the pass, to read, in a function pass. A module pass has its
+    /// own.
+    pub fn module(&self) -> Option<&Module<'_>> {
+        self.module.as_ref()
+    }
+
+    /// The options of the running pass: its defaults, overridden by config, overridden by the
+    /// pipeline.
+    pub fn options<T: Options>(&self) -> Result<T, PassError> {
+        T::read(&|name| self.raw.option(name))
+    }
+
+    /// One option of the running pass; `None` if it has none of that name.
+    pub fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
+        self.raw.option(name)
+    }
+
+    /// A config struct that some plugin registered under this key; what nobody set is its default.
+    pub fn config<T: Options>(&self, key: &str) -> Result<T, PassError> {
+        T::read(&|field| self.raw.config(key, field))
+    }
+
+    /// One config value: `field` of the struct under `key`, or `""` for a value that is no struct.
+    pub fn config_value(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
+        self.raw.config(key, field)
+    }
+
+    /// The kind of a registered pass; `None` if there is no such pass.
+    pub fn find_pass(&self, name: &str) -> Option<PassKind> {
+        self.raw.find_pass(name)
+    }
+
+    /// Says something to the user. An error doesn't stop the pass, but makes it count as failed.
+    pub fn emit(&self, diagnostic: &Diagnostic) {
+        self.raw.emit(
+            diagnostic.severity,
+            diagnostic.op.unwrap_or(OpId::NONE),
+            &diagnostic.code,
+            &diagnostic.message,
+            &diagnostic.help,
+        );
+    }
+
+    /// Infers and refines the types of an op's results by its definition. Nothing known: nothing
+    /// done. An error says what is wrong with the op.
+    pub fn infer(&self, function: &mut Function, op: OpId) -> Result<(), EditError> {
+        self.raw.infer(&mut function.raw, op)
+    }
+
+    /// Evaluates an op whose operands are all constant, and makes a constant of each result;
+    /// `None` if it can't be evaluated or a result would be larger than `max_bytes`.
+    pub fn evaluate(
+        &self,
+        function: &mut Function,
+        op: OpId,
+        max_bytes: u64,
+    ) -> Result<Option<Vec<ValueId>>, EditError> {
+        let mut values = vec![ValueId::NONE; function.result_count(op)];
+        match self
+            .raw
+            .evaluate(&mut function.raw, op, max_bytes, &mut values)
+        {
+            Ok(()) => Ok(Some(values)),
+            Err(error) if error.status == abi::Status::NOT_FOUND => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+/// Something to say to the user.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Diagnostic {
+    /// How grave.
+    pub severity: Severity,
+    /// A sentence.
+    pub message: String,
+    /// A short stable code (`acme::bad-axis`), or empty.
+    pub code: String,
+    /// What to do, or empty.
+    pub help: String,
+    /// The op it is about.
+    pub op: Option<OpId>,
+}
+
+impl Diagnostic {
+    /// Any severity.
+    pub fn new(severity: Severity, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity,
+            message: message.into(),
+            code: String::new(),
+            help: String::new(),
+            op: None,
+        }
+    }
+
+    /// Makes the pass count as failed.
+    pub fn error(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::ERROR, message)
+    }
+
+    /// Something to look at.
+    pub fn warning(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::WARNING, message)
+    }
+
+    /// Something to know.
+    pub fn note(message: impl Into<String>) -> Diagnostic {
+        Diagnostic::new(Severity::NOTE, message)
+    }
+
+    /// The op it is about.
+    pub fn at(mut self, op: OpId) -> Diagnostic {
+        self.op = Some(op);
+        self
+    }
+
+    /// Its stable code.
+    pub fn code(mut self, code: impl Into<String>) -> Diagnostic {
+        self.code = code.into();
+        self
+    }
+
+    /// What to do.
+    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
+        self.help = help.into();
+        self
+    }
+}

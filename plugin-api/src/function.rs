@@ -1,0 +1,772 @@
+//! [`Function`]: what a pass reads. What it edits is in `edit.rs`.
+
+use std::collections::HashSet;
+use std::fmt;
+
+use passdock_abi as abi;
+use passdock_abi::{
+    ConstId, FunctionKind, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, ValueId,
+};
+
+use crate::attr::{Attr, Strings};
+use crate::error::EditError;
+use crate::iter::{Ops, Use, Uses, Walk};
+use crate::name::Name;
+use crate::op_def::OpTraits;
+use crate::raw::{RawFunction, Tables};
+use crate::types::{Dims, Type};
+
+/// A function of the module: read in place through `&self`, edited through `&mut self`.
+///
+/// Ids (`OpId`, `ValueId`, …) are plain numbers that belong to one function. An id that was
+/// erased, or that belongs to another function, is a mistake in the pass: reads panic with a
+/// sentence that names it (the host reports it as the pass's failure and keeps the module), edits
+/// answer an error. A value may be [`ValueId::NONE`], an operand left out: reads answer "nothing".
+pub struct Function {
+    pub(crate) raw: RawFunction,
+}
+
+#[cold]
+#[track_caller]
+fn stale(what: &dyn fmt::Display) -> ! {
+    panic!(
+        "{} names nothing in this function: it was erased, or belongs to another function; \
+         ask `is_live` about an id that was kept across edits",
+        what
+    )
+}
+
+impl Function {
+    /// For hosts, which hand their own functions to passes written with this SDK.
+    ///
+    /// # Safety
+    /// `function` is as the contract says, nobody else edits it while the answer lives, and it
+    /// outlives the answer.
+    #[doc(hidden)]
+    #[allow(unsafe_code)]
+    pub unsafe fn from_raw(tables: &'static Tables, function: abi::FunctionRef) -> Function {
+        Function {
+            // SAFETY: the caller's promise.
+            raw: unsafe { RawFunction::new(tables, function) },
+        }
+    }
+
+    /// For hosts: what it was made from.
+    #[doc(hidden)]
+    pub fn as_raw(&self) -> abi::FunctionRef {
+        self.raw.reference()
+    }
+
+    /// The canonical name of the function itself.
+    pub fn function_name(&self) -> &str {
+        self.text(self.raw.view().name)
+    }
+
+    /// Graph function (`fn`) or loop-level function (`prim`).
+    pub fn kind(&self) -> FunctionKind {
+        self.raw.view().kind
+    }
+
+    /// Its body.
+    pub fn body(&self) -> RegionId {
+        self.raw.view().body
+    }
+
+    /// Its parameters: the body's arguments.
+    pub fn params(&self) -> &[ValueId] {
+        self.args(self.body())
+    }
+
+    /// Grows with every edit; equal versions are equal functions.
+    pub fn version(&self) -> u64 {
+        self.raw.view().version
+    }
+
+    /// How many ops there are, in all regions, terminators included.
+    pub fn op_count(&self) -> usize {
+        self.raw.view().op_count as usize
+    }
+
+    /// The version of a domain that the function's ops mean; `""` is ONNX's own.
+    pub fn opset(&self, domain: &str) -> Option<i64> {
+        let domain = self.find_symbol(domain)?;
+        let mut opsets = self.raw.opsets();
+        opsets
+            .find(|opset| opset.domain == domain)
+            .map(|opset| opset.version)
+    }
+
+    // Symbols.
+
+    /// The text of a symbol.
+    #[inline]
+    pub fn text(&self, symbol: SymbolId) -> &str {
+        self.raw.text(symbol)
+    }
+
+    /// The symbol of a text, if the module has one.
+    pub fn find_symbol(&self, text: &str) -> Option<SymbolId> {
+        self.raw.find(text)
+    }
+
+    /// The symbol of a text, made if it is new.
+    pub fn intern(&self, text: &str) -> Result<SymbolId, EditError> {
+        self.raw.intern(text)
+    }
+
+    // Going over ops.
+
+    /// All ops, those in nested regions included, in program order. A snapshot: editing goes on
+    /// meanwhile, and what is erased is skipped.
+    pub fn ops(&self) -> Ops {
+        self.walk(self.body())
+    }
+
+    /// The ops that stand directly in a region, in order. A snapshot.
+    pub fn ops_in(&self, region: RegionId) -> Ops {
+        let mut ids = Vec::new();
+        let mut next = self.region_record(region).first;
+        while let Some(record) = self.raw.op(next.0) {
+            ids.push(next);
+            next = record.next;
+        }
+        Ops::new(self, ids)
+    }
+
+    /// All ops of a name, those in nested regions included, in program order. A snapshot.
+    pub fn ops_named<'n>(&self, name: impl Into<Name<'n>>) -> Ops {
+        let ids = match name.into().find(&self.raw) {
+            Some(name) => self
+                .iter()
+                .filter(|op| {
+                    self.raw
+                        .op(op.0)
+                        .map_or(false, |record| record.name == name)
+                })
+                .collect(),
+            None => Vec::new(),
+        };
+        Ops::new(self, ids)
+    }
+
+    /// All ops of a region and of the regions in it, in program order. A snapshot.
+    pub fn walk(&self, region: RegionId) -> Ops {
+        let mut ids = Vec::new();
+        if region == self.body() {
+            ids.reserve(self.op_count());
+        }
+        ids.extend(Walk::new(self, region));
+        Ops::new(self, ids)
+    }
+
+    /// As [`Function::ops`], but borrowing the function instead of copying ids: the fastest way to
+    /// only look.
+    pub fn iter(&self) -> Walk<'_> {
+        Walk::new(self, self.body())
+    }
+
+    /// As [`Function::walk`], borrowing.
+    pub fn iter_in(&self, region: RegionId) -> Walk<'_> {
+        Walk::new(self, region)
+    }
+
+    /// Whether an op is still there.
+    #[inline]
+    pub fn is_live(&self, op: OpId) -> bool {
+        self.raw
+            .op(op.0)
+            .map_or(false, |record| record.flags & abi::Op::DEAD == 0)
+    }
+
+    /// Whether a value is still there.
+    pub fn is_live_value(&self, value: ValueId) -> bool {
+        self.raw
+            .value(value.0)
+            .map_or(false, |record| record.flags & abi::Value::DEAD == 0)
+    }
+
+    // Records, live ones only.
+
+    #[inline]
+    #[track_caller]
+    pub(crate) fn op_record(&self, op: OpId) -> abi::Op {
+        match self.raw.op(op.0) {
+            Some(record) if record.flags & abi::Op::DEAD == 0 => record,
+            _ => stale(&op),
+        }
+    }
+
+    /// `None` for an operand left out.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn value_record(&self, value: ValueId) -> Option<abi::Value> {
+        match self.raw.value(value.0) {
+            Some(record) if record.flags & abi::Value::DEAD == 0 => Some(record),
+            _ if value.is_none() => None,
+            _ => stale(&value),
+        }
+    }
+
+    #[inline]
+    #[track_caller]
+    pub(crate) fn region_record(&self, region: RegionId) -> abi::Region {
+        match self.raw.region(region.0) {
+            Some(record) if record.flags & abi::Region::DEAD == 0 => record,
+            _ => stale(&region),
+        }
+    }
+
+    // Ops.
+
+    /// An op's name, domain included: `onnx.Relu`.
+    #[inline]
+    #[track_caller]
+    pub fn name(&self, op: OpId) -> &str {
+        self.text(self.symbol(op))
+    }
+
+    /// The symbol of an op's name: comparing symbols is cheaper than comparing texts.
+    #[inline]
+    #[track_caller]
+    pub fn symbol(&self, op: OpId) -> SymbolId {
+        self.op_record(op).name
+    }
+
+    /// How many operands an op has, those left out in between included.
+    #[inline]
+    #[track_caller]
+    pub fn operand_count(&self, op: OpId) -> usize {
+        self.op_record(op).operands.len as usize
+    }
+
+    /// An operand; `None` if there is no such slot, or it is left out.
+    #[inline]
+    #[track_caller]
+    pub fn operand(&self, op: OpId, index: usize) -> Option<ValueId> {
+        let slot = self.raw.use_range(self.op_record(op).operands).get(index)?;
+        slot.value.option()
+    }
+
+    /// An op's operands; one left out is [`ValueId::NONE`].
+    #[inline]
+    #[track_caller]
+    pub fn operands(&self, op: OpId) -> impl ExactSizeIterator<Item = ValueId> + '_ {
+        Operands(self.raw.use_range(self.op_record(op).operands))
+    }
+
+    /// How many results an op has.
+    #[inline]
+    #[track_caller]
+    pub fn result_count(&self, op: OpId) -> usize {
+        self.op_record(op).results.len as usize
+    }
+
+    /// A result; [`ValueId::NONE`] if there is no such one.
+    #[inline]
+    #[track_caller]
+    pub fn result(&self, op: OpId, index: usize) -> ValueId {
+        self.results(op)
+            .get(index)
+            .copied()
+            .unwrap_or(ValueId::NONE)
+    }
+
+    /// An op's results.
+    #[inline]
+    #[track_caller]
+    pub fn results(&self, op: OpId) -> &[ValueId] {
+        self.raw.ids(self.op_record(op).results)
+    }
+
+    /// An op's regions.
+    #[inline]
+    #[track_caller]
+    pub fn regions(&self, op: OpId) -> &[RegionId] {
+        self.raw.ids(self.op_record(op).regions)
+    }
+
+    /// An op's region of a name (`"then_branch"`).
+    #[track_caller]
+    pub fn region<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<RegionId> {
+        let name = name.into().find(&self.raw)?;
+        let mut regions = self.regions(op).iter().copied();
+        regions.find(|region| self.region_record(*region).name == name)
+    }
+
+    /// The region an op stands in.
+    #[inline]
+    #[track_caller]
+    pub fn parent_region(&self, op: OpId) -> RegionId {
+        self.op_record(op).parent
+    }
+
+    /// The op after it in its region.
+    #[inline]
+    #[track_caller]
+    pub fn next_op(&self, op: OpId) -> Option<OpId> {
+        self.op_record(op).next.option()
+    }
+
+    /// The op before it in its region.
+    #[inline]
+    #[track_caller]
+    pub fn previous_op(&self, op: OpId) -> Option<OpId> {
+        self.op_record(op).prev.option()
+    }
+
+    /// Whether `a` stands before `b`; both must stand in the same region.
+    #[inline]
+    #[track_caller]
+    pub fn is_before(&self, a: OpId, b: OpId) -> bool {
+        let (a, b) = (self.op_record(a), self.op_record(b));
+        assert_eq!(
+            a.parent, b.parent,
+            "`is_before` compares ops of one region; these stand in two"
+        );
+        a.order < b.order
+    }
+
+    /// What definitions say of an op.
+    #[track_caller]
+    pub fn traits(&self, op: OpId) -> OpTraits {
+        OpTraits(self.raw.traits(self.symbol(op)))
+    }
+
+    /// Where an op comes from.
+    #[track_caller]
+    pub fn loc(&self, op: OpId) -> LocId {
+        self.op_record(op).loc
+    }
+
+    /// The ONNX node's name, if that is where an op comes from.
+    #[track_caller]
+    pub fn loc_name(&self, op: OpId) -> Option<&str> {
+        let loc = self.raw.loc(self.loc(op).0)?;
+        if loc.kind == LocKind::NAME {
+            loc.name.option().map(|name| self.text(name))
+        } else {
+            None
+        }
+    }
+
+    // Values.
+
+    /// The op that a value is a result of; `None` for an argument, a constant, an operand left out.
+    #[inline]
+    #[track_caller]
+    pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
+        let record = self.value_record(value)?;
+        if record.flags & abi::Value::KIND == abi::Value::RESULT {
+            Some(OpId(record.def))
+        } else {
+            None
+        }
+    }
+
+    /// Which result of its op, or argument of its region, a value is.
+    #[inline]
+    #[track_caller]
+    pub fn index(&self, value: ValueId) -> usize {
+        self.value_record(value)
+            .map_or(0, |record| record.index as usize)
+    }
+
+    /// The region that a value is an argument of.
+    #[inline]
+    #[track_caller]
+    pub fn arg_region(&self, value: ValueId) -> Option<RegionId> {
+        let record = self.value_record(value)?;
+        if record.flags & abi::Value::KIND == abi::Value::ARG {
+            Some(RegionId(record.def))
+        } else {
+            None
+        }
+    }
+
+    /// How often a value is used.
+    #[inline]
+    #[track_caller]
+    pub fn use_count(&self, value: ValueId) -> usize {
+        self.value_record(value)
+            .map_or(0, |record| record.use_count as usize)
+    }
+
+    /// The uses of a value. A snapshot.
+    #[track_caller]
+    pub fn uses(&self, value: ValueId) -> Uses {
+        let mut uses = Vec::with_capacity(self.use_count(value));
+        self.each_use(value, |op, index| uses.push(Use { op, index }));
+        Uses::new(self, uses)
+    }
+
+    /// The ops that use a value, each once. A snapshot.
+    #[track_caller]
+    pub fn users(&self, value: ValueId) -> Ops {
+        let mut ids = Vec::with_capacity(self.use_count(value));
+        let mut seen = HashSet::new();
+        self.each_use(value, |op, _| {
+            if seen.insert(op) {
+                ids.push(op);
+            }
+        });
+        Ops::new(self, ids)
+    }
+
+    #[track_caller]
+    fn each_use(&self, value: ValueId, mut then: impl FnMut(OpId, usize)) {
+        let mut next = match self.value_record(value) {
+            Some(record) => record.first_use,
+            None => return,
+        };
+        while let Some(slot) = self.raw.use_(next.0) {
+            let first = self.op_record(slot.user).operands.start;
+            then(slot.user, (next.0 - first) as usize);
+            next = slot.next;
+        }
+    }
+
+    /// The name of a value.
+    #[track_caller]
+    pub fn value_name(&self, value: ValueId) -> Option<&str> {
+        let name = self.value_record(value)?.name.option()?;
+        Some(self.text(name))
+    }
+
+    /// The id of a value's type; equal ids are equal types.
+    #[inline]
+    #[track_caller]
+    pub fn type_id(&self, value: ValueId) -> TypeId {
+        self.value_record(value)
+            .map_or(TypeId::NONE, |record| record.ty)
+    }
+
+    /// A value's type; an unknown type for an operand left out.
+    #[inline]
+    #[track_caller]
+    pub fn type_of(&self, value: ValueId) -> Type<'_> {
+        self.ty(self.type_id(value))
+    }
+
+    /// A type by its id; an unknown type for an id that names none.
+    #[inline]
+    pub fn ty(&self, id: TypeId) -> Type<'_> {
+        const UNKNOWN: abi::Type = abi::Type {
+            kind: abi::TypeKind::UNKNOWN,
+            dtype: abi::DType::NONE,
+            lanes: 0,
+            flags: 0,
+            dims: abi::Range::EMPTY,
+            aux: abi::Range::EMPTY,
+            name: SymbolId::NONE,
+            reserved: 0,
+        };
+        Type::new(self, self.raw.ty(id.0).unwrap_or(UNKNOWN))
+    }
+
+    /// A value's element type; [`abi::DType::NONE`] if it has none or it isn't known.
+    #[inline]
+    #[track_caller]
+    pub fn dtype(&self, value: ValueId) -> abi::DType {
+        self.type_of(value).dtype()
+    }
+
+    /// A value's number of dims, if it is known.
+    #[inline]
+    #[track_caller]
+    pub fn rank(&self, value: ValueId) -> Option<usize> {
+        self.type_of(value).rank()
+    }
+
+    /// A value's dims, if their number is known.
+    #[inline]
+    #[track_caller]
+    pub fn dims(&self, value: ValueId) -> Option<Dims<'_>> {
+        self.type_of(value).dims()
+    }
+
+    /// A value's sizes, if all are constant.
+    #[track_caller]
+    pub fn shape(&self, value: ValueId) -> Option<Vec<i64>> {
+        self.type_of(value).shape()
+    }
+
+    // Constants.
+
+    /// The constant that a value is. A parameter's default isn't one: callers may override it.
+    #[inline]
+    #[track_caller]
+    pub fn constant(&self, value: ValueId) -> Option<ConstId> {
+        let record = self.value_record(value)?;
+        if record.flags & abi::Value::KIND == abi::Value::CONST {
+            record.constant.option()
+        } else {
+            None
+        }
+    }
+
+    /// The default of a parameter that callers may override.
+    #[track_caller]
+    pub fn default_of(&self, param: ValueId) -> Option<ConstId> {
+        let record = self.value_record(param)?;
+        if record.flags & abi::Value::KIND == abi::Value::ARG {
+            record.constant.option()
+        } else {
+            None
+        }
+    }
+
+    /// The record of a constant: its type, its size, where its bytes are.
+    pub fn constant_record(&self, constant: ConstId) -> Option<abi::Constant> {
+        let record = self.raw.constant(constant.0)?;
+        if record.flags & abi::Constant::DEAD == 0 {
+            Some(record)
+        } else {
+            None
+        }
+    }
+
+    /// The elements of a value that is constant, little-endian, packed as ONNX packs them; `None`
+    /// if it isn't constant. An error if the file that holds them can't be read.
+    #[track_caller]
+    pub fn constant_data(&self, value: ValueId) -> Result<Option<&[u8]>, EditError> {
+        match self.constant(value) {
+            Some(constant) => self.constant_bytes(constant).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The elements of a constant.
+    pub fn constant_bytes(&self, constant: ConstId) -> Result<&[u8], EditError> {
+        self.raw.constant_data(constant)
+    }
+
+    /// The elements of a constant int64 or int32 tensor; `None` if the value is anything else.
+    #[track_caller]
+    pub fn constant_ints(&self, value: ValueId) -> Result<Option<Vec<i64>>, EditError> {
+        let bytes = match self.constant_data(value)? {
+            Some(bytes) => bytes,
+            None => return Ok(None),
+        };
+        Ok(match self.dtype(value) {
+            abi::DType::I64 => Some(elements(bytes, i64::from_le_bytes)),
+            abi::DType::I32 => Some(elements(bytes, |four| i32::from_le_bytes(four).into())),
+            _ => None,
+        })
+    }
+
+    /// The elements of a constant float32 tensor; `None` if the value is anything else.
+    #[track_caller]
+    pub fn constant_floats(&self, value: ValueId) -> Result<Option<Vec<f32>>, EditError> {
+        match self.constant_data(value)? {
+            Some(bytes) if self.dtype(value) == abi::DType::F32 => {
+                Ok(Some(elements(bytes, f32::from_le_bytes)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    // Regions.
+
+    /// The arguments of a region.
+    #[inline]
+    #[track_caller]
+    pub fn args(&self, region: RegionId) -> &[ValueId] {
+        self.raw.ids(self.region_record(region).args)
+    }
+
+    /// The name of a region among its op's regions.
+    #[track_caller]
+    pub fn region_name(&self, region: RegionId) -> &str {
+        match self.region_record(region).name.option() {
+            Some(name) => self.text(name),
+            None => "",
+        }
+    }
+
+    /// The op a region is of; `None` for the body.
+    #[inline]
+    #[track_caller]
+    pub fn parent_op(&self, region: RegionId) -> Option<OpId> {
+        self.region_record(region).parent.option()
+    }
+
+    /// The first op of a region.
+    #[inline]
+    #[track_caller]
+    pub fn first_op(&self, region: RegionId) -> Option<OpId> {
+        self.region_record(region).first.option()
+    }
+
+    /// The `return` or `yield` that ends a region; its operands are what the region gives out.
+    #[inline]
+    #[track_caller]
+    pub fn terminator(&self, region: RegionId) -> Option<OpId> {
+        let last = self.region_record(region).last.option()?;
+        let name = self.symbol(last);
+        if name == abi::symbol::RETURN || name == abi::symbol::YIELD {
+            Some(last)
+        } else {
+            None
+        }
+    }
+
+    /// The names and declared types under which a region's results go out.
+    #[track_caller]
+    pub fn ports(&self, region: RegionId) -> impl ExactSizeIterator<Item = abi::Port> + '_ {
+        Ports(self.raw.port_range(self.region_record(region).ports))
+    }
+
+    // Attributes.
+
+    /// An attribute of an op.
+    #[track_caller]
+    pub fn attr<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<Attr<'_>> {
+        let attrs = self.op_record(op).attrs;
+        if attrs.len == 0 {
+            return None;
+        }
+        let name = name.into().find(&self.raw)?;
+        let attr = self.raw.attr_range(attrs).find(|attr| attr.name == name)?;
+        Some(Attr::read(self, &attr))
+    }
+
+    /// All attributes of an op, with their names' symbols.
+    #[track_caller]
+    pub fn attrs(&self, op: OpId) -> impl Iterator<Item = (SymbolId, Attr<'_>)> + '_ {
+        let attrs = self.raw.attr_range(self.op_record(op).attrs);
+        attrs.map(move |attr| (attr.name, Attr::read(self, &attr)))
+    }
+
+    /// An attribute of the function itself (`SkipOptimization`).
+    pub fn function_attr<'n>(&self, name: impl Into<Name<'n>>) -> Option<Attr<'_>> {
+        let name = name.into().find(&self.raw)?;
+        let attrs = self.raw.view().function_attrs;
+        let attr = self.raw.attr_range(attrs).find(|attr| attr.name == name)?;
+        Some(Attr::read(self, &attr))
+    }
+
+    /// An integer attribute.
+    #[track_caller]
+    pub fn int<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<i64> {
+        match self.attr(op, name)? {
+            Attr::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A float attribute.
+    #[track_caller]
+    pub fn float<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<f32> {
+        match self.attr(op, name)? {
+            Attr::Float(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A text attribute; `None` also if it isn't UTF-8.
+    #[track_caller]
+    pub fn string<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&str> {
+        match self.attr(op, name)? {
+            Attr::String(value) => std::str::from_utf8(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// An attribute that is a list of integers.
+    #[track_caller]
+    pub fn ints<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&[i64]> {
+        match self.attr(op, name)? {
+            Attr::Ints(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// An attribute that is a list of floats.
+    #[track_caller]
+    pub fn floats<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&[f32]> {
+        match self.attr(op, name)? {
+            Attr::Floats(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// An attribute that is a list of texts.
+    #[track_caller]
+    pub fn strings<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<Strings<'_>> {
+        match self.attr(op, name)? {
+            Attr::Strings(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// An attribute that is a tensor.
+    #[track_caller]
+    pub fn tensor<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<ConstId> {
+        match self.attr(op, name)? {
+            Attr::Tensor(id) => Some(id),
+            _ => None,
+        }
+    }
+}
+
+/// Little-endian elements of `N` bytes.
+fn elements<T, const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {
+    let chunks = bytes.chunks_exact(N);
+    chunks
+        .map(|chunk| {
+            let mut element = [0; N];
+            element.copy_from_slice(chunk);
+            read(element)
+        })
+        .collect()
+}
+
+impl<'a> IntoIterator for &'a Function {
+    type Item = OpId;
+    type IntoIter = Walk<'a>;
+
+    fn into_iter(self) -> Walk<'a> {
+        self.iter()
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{} ({} ops)", self.function_name(), self.op_count())
+    }
+}
+
+/// Operands of an op.
+struct Operands<'a>(crate::raw::Records<'a, abi::Use>);
+
+impl Iterator for Operands<'_> {
+    type Item = ValueId;
+
+    #[inline]
+    fn next(&mut self) -> Option<ValueId> {
+        self.0.next().map(|slot| slot.value)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Operands<'_> {}
+
+/// Ports of a region.
+struct Ports<'a>(crate::raw::Records<'a, abi::Port>);
+
+impl Iterator for Ports<'_> {
+    type Item = abi::Port;
+
+    fn next(&mut self) -> Option<abi::Port> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Ports<'_> {}

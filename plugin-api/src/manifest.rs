@@ -1,0 +1,314 @@
+//! The manifest: what a plugin says of itself, rendered as TOML while it is compiled.
+//!
+//! `const fn`s may not borrow mutably yet (Rust 1.63), so everything is written by one function,
+//! whose inner loops are macros; called with room for no byte it only counts.
+
+use crate::setting::{OptionDefault, OptionSpec};
+use crate::spec::{PassRun, PluginSpec};
+
+/// The text, NUL at its end, and its length, which doesn't depend on the room that is there.
+#[doc(hidden)]
+pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
+    let mut out = [0u8; N];
+    let mut at = 0;
+
+    macro_rules! byte {
+        ($byte:expr) => {{
+            if at < N {
+                out[at] = $byte;
+            }
+            at += 1;
+        }};
+    }
+    macro_rules! raw {
+        ($text:expr) => {{
+            let bytes = $text.as_bytes();
+            let mut i = 0;
+            while i < bytes.len() {
+                byte!(bytes[i]);
+                i += 1;
+            }
+        }};
+    }
+    // The inside of a basic string, from some byte on.
+    macro_rules! escaped {
+        ($text:expr, $from:expr) => {{
+            let bytes = $text.as_bytes();
+            let mut i = $from;
+            while i < bytes.len() {
+                let b = bytes[i];
+                if b == b'"' || b == b'\\' {
+                    byte!(b'\\');
+                    byte!(b);
+                } else if b == b'\n' {
+                    raw!("\\n");
+                } else if b < b' ' || b == 0x7f {
+                    raw!("\\u00");
+                    byte!(hex(b >> 4));
+                    byte!(hex(b & 15));
+                } else {
+                    byte!(b);
+                }
+                i += 1;
+            }
+        }};
+    }
+    macro_rules! string {
+        ($key:expr, $text:expr) => {{
+            raw!($key);
+            raw!(" = \"");
+            escaped!($text, 0);
+            raw!("\"\n");
+        }};
+    }
+    macro_rules! int {
+        ($value:expr) => {{
+            let value: i128 = $value;
+            if value < 0 {
+                byte!(b'-');
+            }
+            let value = if value < 0 { -value } else { value };
+            let mut unit = 1;
+            while value / unit >= 10 {
+                unit *= 10;
+            }
+            while unit > 0 {
+                byte!(b'0' + (value / unit % 10) as u8);
+                unit /= 10;
+            }
+        }};
+    }
+    // Lines of a doc comment: each has a space in front, which isn't part of it.
+    macro_rules! docs {
+        ($key:expr, $docs:expr) => {{
+            let docs = $docs;
+            if docs.len() > 0 {
+                raw!($key);
+                raw!(" = \"");
+                let mut line = 0;
+                while line < docs.len() {
+                    if line > 0 {
+                        raw!("\\n");
+                    }
+                    let bytes = docs[line].as_bytes();
+                    let from = (!bytes.is_empty() && bytes[0] == b' ') as usize;
+                    escaped!(docs[line], from);
+                    line += 1;
+                }
+                raw!("\"\n");
+            }
+        }};
+    }
+    macro_rules! fields {
+        ($table:expr, $fields:expr) => {{
+            let fields: &[OptionSpec] = $fields;
+            let mut f = 0;
+            while f < fields.len() {
+                raw!($table);
+                string!("name", fields[f].name);
+                match fields[f].default {
+                    OptionDefault::Bool(value) => {
+                        raw!("type = \"bool\"\ndefault = ");
+                        raw!(if value { "true" } else { "false" });
+                    }
+                    OptionDefault::Int(value) => {
+                        raw!("type = \"int\"\ndefault = ");
+                        int!(value as i128);
+                    }
+                    OptionDefault::Float(text) => {
+                        raw!("type = \"float\"\ndefault = ");
+                        check_float(text);
+                        raw!(text);
+                        if ends_with_point(text) {
+                            byte!(b'0');
+                        }
+                    }
+                    OptionDefault::Str(text) => {
+                        raw!("type = \"string\"\ndefault = \"");
+                        escaped!(text, 0);
+                        byte!(b'"');
+                    }
+                }
+                byte!(b'\n');
+                docs!("doc", fields[f].docs);
+                f += 1;
+            }
+        }};
+    }
+
+    raw!("[plugin]\n");
+    string!("name", plugin.name);
+    string!("version", plugin.version);
+    raw!("abi = \"");
+    int!(passdock_abi::ABI.major as i128);
+    byte!(b'.');
+    int!(passdock_abi::ABI.minor as i128);
+    raw!("\"\nmin_host = \"");
+    int!(passdock_abi::ABI.major as i128);
+    byte!(b'.');
+    int!(MIN_HOST_MINOR as i128);
+    raw!("\"\nir = \"");
+    int!(passdock_abi::IR.major as i128);
+    byte!(b'.');
+    int!(passdock_abi::IR.minor as i128);
+    raw!("\"\n");
+    string!("panic", if plugin.unwinds { "unwind" } else { "abort" });
+    raw!("layout = \"");
+    let mut shift = 32;
+    while shift > 0 {
+        shift -= 4;
+        byte!(hex((passdock_abi::LAYOUT >> shift) as u8 & 15));
+    }
+    raw!("\"\ncompiler = \"rustc\"\n");
+
+    let mut p = 0;
+    while p < plugin.passes.len() {
+        let pass = &plugin.passes[p];
+        raw!("\n[[pass]]\n");
+        string!("name", pass.name);
+        raw!(match pass.run {
+            PassRun::Function(_) => "kind = \"function\"\n",
+            PassRun::PrimFunction(_) => "kind = \"prim_function\"\n",
+            PassRun::Module(_) => "kind = \"module\"\n",
+        });
+        raw!("opt_level = ");
+        int!(pass.opt_level as i128);
+        raw!("\nrequired = [");
+        let mut r = 0;
+        while r < pass.required.len() {
+            if r > 0 {
+                raw!(", ");
+            }
+            byte!(b'"');
+            escaped!(pass.required[r], 0);
+            byte!(b'"');
+            r += 1;
+        }
+        raw!("]\n");
+        docs!("summary", pass.docs);
+        if pass.thread_safe {
+            raw!("thread_safe = true\n");
+        }
+        if pass.changes_interface {
+            raw!("changes_interface = true\n");
+        }
+        if !pass.phase.is_empty() {
+            string!("phase", pass.phase);
+        }
+        if !pass.config.is_empty() {
+            string!("config", pass.config);
+        }
+        fields!("[[pass.option]]\n", pass.options);
+        p += 1;
+    }
+
+    let mut c = 0;
+    while c < plugin.configs.len() {
+        raw!("\n[[config]]\n");
+        string!("key", plugin.configs[c].key);
+        docs!("doc", plugin.configs[c].docs);
+        fields!("[[config.field]]\n", plugin.configs[c].fields);
+        c += 1;
+    }
+    // A pass's own options under a config key, unless somebody above said them.
+    let mut p = 0;
+    while p < plugin.passes.len() {
+        if is_first_of_config(plugin, p) {
+            raw!("\n[[config]]\n");
+            string!("key", plugin.passes[p].config);
+            fields!("[[config.field]]\n", plugin.passes[p].options);
+        }
+        p += 1;
+    }
+
+    let mut o = 0;
+    while o < plugin.ops.len() {
+        raw!("\n[[op]]\n");
+        string!("name", plugin.ops[o].name);
+        raw!("since = ");
+        int!(plugin.ops[o].since as i128);
+        byte!(b'\n');
+        o += 1;
+    }
+    byte!(0);
+    (out, at)
+}
+
+/// What this SDK, with the features that are on, uses of the host: the minor of its ABI.
+const MIN_HOST_MINOR: u32 = 1;
+
+/// A copy, for the exported symbol.
+#[doc(hidden)]
+pub const fn copy<const N: usize>(bytes: &[u8]) -> [u8; N] {
+    let mut out = [0; N];
+    let mut i = 0;
+    while i < N {
+        out[i] = bytes[i];
+        i += 1;
+    }
+    out
+}
+
+const fn hex(digit: u8) -> u8 {
+    if digit < 10 {
+        b'0' + digit
+    } else {
+        b'a' + digit - 10
+    }
+}
+
+/// Stops the compilation at a float that TOML would read otherwise.
+const fn check_float(text: &str) {
+    let bytes = text.as_bytes();
+    let mut i = 0;
+    while i < bytes.len() {
+        match bytes[i] {
+            b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b'_' => {}
+            _ => panic!("the default of an f64 option must be a plain literal, as `0.5` or `1e-5`"),
+        }
+        i += 1;
+    }
+}
+
+const fn ends_with_point(text: &str) -> bool {
+    let bytes = text.as_bytes();
+    !bytes.is_empty() && bytes[bytes.len() - 1] == b'.'
+}
+
+/// Whether this pass is the first to have this config key, and no config was declared under it.
+const fn is_first_of_config(plugin: &PluginSpec, pass: usize) -> bool {
+    let key = plugin.passes[pass].config;
+    if key.is_empty() || plugin.passes[pass].options.is_empty() {
+        return false;
+    }
+    let mut c = 0;
+    while c < plugin.configs.len() {
+        if equal(plugin.configs[c].key, key) {
+            return false;
+        }
+        c += 1;
+    }
+    let mut p = 0;
+    while p < pass {
+        if equal(plugin.passes[p].config, key) && !plugin.passes[p].options.is_empty() {
+            return false;
+        }
+        p += 1;
+    }
+    true
+}
+
+const fn equal(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut i = 0;
+    while i < a.len() {
+        if a[i] != b[i] {
+            return false;
+        }
+        i += 1;
+    }
+    true
+}

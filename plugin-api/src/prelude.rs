@@ -1,0 +1,9 @@
+//! What a pass needs: `use passdock_plugin_api::prelude::*;`
+
+pub use crate::{export_plugin, options, plugin};
+pub use crate::{
+    Attr, AttrValue, ConstId, ConstantSpec, DType, Diagnostic, Dim, EditError, Function,
+    FunctionBuilder, FunctionKind, Module, OpBuilder, OpCall, OpDef, OpId, OpResult, OpTraits,
+    Options, PassContext, PassError, PassResult, Position, Refusal, RegionId, SymbolId, TypeId,
+    TypeKind, TypeSpec, ValueId,
+};

@@ -1,0 +1,195 @@
+//! The running pass's context.
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, Status, ValueId};
+
+use super::{text, RawFunction, Tables};
+use crate::error::EditError;
+use crate::setting::OptionValue;
+
+/// A context handle and the tables to call.
+pub(crate) struct RawContext {
+    pub(super) tables: &'static Tables,
+    pub(super) handle: *mut abi::Context,
+}
+
+impl RawContext {
+    /// # Safety
+    /// `handle` is as the contract says and outlives the answer.
+    #[inline]
+    pub(crate) unsafe fn new(tables: &'static Tables, handle: *mut abi::Context) -> RawContext {
+        RawContext { tables, handle }
+    }
+
+    pub(crate) fn opt_level(&self) -> u32 {
+        match self.tables.context.opt_level {
+            // SAFETY: the handle lives as long as `self`.
+            Some(function) => unsafe { function(self.handle) },
+            None => 0,
+        }
+    }
+
+    /// An option of the running pass; `None` if it has none of that name.
+    pub(crate) fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
+        let function = match self.tables.context.option {
+            Some(function) => function,
+            None => return Err(EditError::unsupported("option", None)),
+        };
+        let mut out = unset();
+        // SAFETY: the handle lives as long as `self`; the name until the call returns.
+        let status = unsafe { function(self.handle, abi::Str::new(name), &mut out) };
+        // SAFETY: the host wrote the setting, whose text lives as long as the context.
+        unsafe { setting(status, &out, || format!("option `{}`", name)) }
+    }
+
+    /// A registered config value; `None` if nobody set or registered it.
+    pub(crate) fn config(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
+        let function = match self.tables.context.config {
+            Some(function) => function,
+            None => return Err(EditError::unsupported("config", None)),
+        };
+        let mut out = unset();
+        let (name, field) = (abi::Str::new(key), abi::Str::new(field));
+        // SAFETY: the handle lives as long as `self`; the names until the call returns.
+        let status = unsafe { function(self.handle, name, field, &mut out) };
+        // SAFETY: the host wrote the setting, whose text lives as long as the context.
+        unsafe { setting(status, &out, || format!("config `{}`", key)) }
+    }
+
+    pub(crate) fn emit(
+        &self,
+        severity: abi::Severity,
+        op: OpId,
+        code: &str,
+        message: &str,
+        help: &str,
+    ) {
+        let diagnostic = abi::Diagnostic {
+            struct_size: std::mem::size_of::<abi::Diagnostic>() as u32,
+            severity,
+            op,
+            reserved: 0,
+            code: abi::Str::new(code),
+            message: abi::Str::new(message),
+            help: abi::Str::new(help),
+        };
+        if let Some(function) = self.tables.context.emit {
+            // SAFETY: the handle lives as long as `self`; the host copies the diagnostic.
+            // A host that can't take it is no reason to fail the pass.
+            let _ = unsafe { function(self.handle, &diagnostic) };
+        }
+    }
+
+    /// Says why the pass is about to fail.
+    pub(crate) fn fail(&self, op: OpId, message: &str, file: &str, line: u32, column: u32) {
+        let failure = abi::Failure {
+            struct_size: std::mem::size_of::<abi::Failure>() as u32,
+            op,
+            message: abi::Str::new(message),
+            file: abi::Str::new(file),
+            line,
+            column,
+        };
+        if let Some(function) = self.tables.context.fail {
+            // SAFETY: the handle lives as long as `self`; the host copies the failure.
+            unsafe { function(self.handle, &failure) }
+        }
+    }
+
+    /// The kind of a registered pass; `None` if there is no such pass.
+    pub(crate) fn find_pass(&self, name: &str) -> Option<abi::PassKind> {
+        let function = self.tables.context.find_pass?;
+        let mut out = abi::PassKind(0);
+        // SAFETY: the handle lives as long as `self`; the name until the call returns.
+        let status = unsafe { function(self.handle, abi::Str::new(name), &mut out) };
+        if status.is_ok() {
+            Some(out)
+        } else {
+            None
+        }
+    }
+
+    /// Infers the types of an op's results.
+    pub(crate) fn infer(&self, function: &mut RawFunction, op: OpId) -> Result<(), EditError> {
+        let infer = match self.tables.ops.infer {
+            Some(infer) => infer,
+            None => return Err(EditError::unsupported("infer", Some(op))),
+        };
+        // SAFETY: both handles live; the function is ours to edit.
+        let status = unsafe { infer(self.handle, function.handle, op) };
+        function.done(status, "infer", Some(op))
+    }
+
+    /// Evaluates an op whose operands are constant; `values` gets a constant for each result.
+    pub(crate) fn evaluate(
+        &self,
+        function: &mut RawFunction,
+        op: OpId,
+        max_bytes: u64,
+        values: &mut [ValueId],
+    ) -> Result<(), EditError> {
+        let evaluate = match self.tables.ops.evaluate {
+            Some(evaluate) => evaluate,
+            None => return Err(EditError::unsupported("evaluate", Some(op))),
+        };
+        let (out, count) = (values.as_mut_ptr(), values.len());
+        // SAFETY: both handles live; the function is ours to edit; `out` has room for `count`.
+        let status = unsafe { evaluate(self.handle, function.handle, op, max_bytes, out, count) };
+        function.done(status, "evaluate", Some(op))
+    }
+}
+
+/// The context on top of this thread's stack.
+pub(crate) fn current(tables: &Tables) -> Option<*mut abi::Context> {
+    let function = tables.context.current?;
+    // SAFETY: the contract asks nothing of the caller.
+    let handle = unsafe { function() };
+    if handle.is_null() {
+        None
+    } else {
+        Some(handle)
+    }
+}
+
+fn unset() -> abi::Setting {
+    abi::Setting {
+        struct_size: std::mem::size_of::<abi::Setting>() as u32,
+        kind: abi::SettingKind::NONE,
+        int: 0,
+        float: 0.0,
+        string: abi::Str::EMPTY,
+    }
+}
+
+/// # Safety
+/// The host wrote `out`, if it answered OK, and its text is alive.
+unsafe fn setting(
+    status: Status,
+    out: &abi::Setting,
+    what: impl Fn() -> String,
+) -> Result<Option<OptionValue>, EditError> {
+    match status {
+        Status::OK => {}
+        Status::NOT_FOUND => return Ok(None),
+        _ => {
+            let message = format!("{} can't be read (status {})", what(), status.0);
+            return Err(EditError::new(status, message, None));
+        }
+    }
+    Ok(Some(match out.kind {
+        abi::SettingKind::NONE => return Ok(None),
+        abi::SettingKind::BOOL => OptionValue::Bool(out.int != 0),
+        abi::SettingKind::INT => OptionValue::Int(out.int),
+        abi::SettingKind::FLOAT => OptionValue::Float(out.float),
+        // SAFETY: the caller's promise.
+        abi::SettingKind::STRING => OptionValue::String(unsafe { text(out.string) }.to_owned()),
+        kind => {
+            let message = format!(
+                "{} is of a kind ({}) that this plugin is too old to know",
+                what(),
+                kind.0
+            );
+            return Err(EditError::new(Status::UNSUPPORTED, message, None));
+        }
+    }))
+}

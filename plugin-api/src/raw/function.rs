@@ -1,0 +1,586 @@
+//! One function: reads through its view, edits through the host's table.
+
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::ffi::c_void;
+use std::rc::Rc;
+
+use passdock_abi as abi;
+use passdock_abi::{
+    ConstId, Dim, ExprKind, LocId, OpId, Position, Range, RegionId, Status, SymbolId, TypeId,
+    ValueId,
+};
+
+use super::read::{pool, record, Pooled, Record, Records};
+use super::{text, Tables};
+use crate::attr::AttrValue;
+use crate::error::EditError;
+
+/// A handle, its view, and the tables to call.
+pub(crate) struct RawFunction {
+    pub(super) tables: &'static Tables,
+    pub(super) handle: *mut abi::Function,
+    view: *const abi::FunctionView,
+    /// Made when the first iterator is, so that a pass that doesn't iterate pays nothing.
+    alive: Cell<Option<Alive>>,
+}
+
+/// What an iterator keeps instead of a borrow: tells which ops are still there, and knows when
+/// the function isn't.
+#[derive(Clone)]
+pub(crate) struct Alive(Rc<Cell<*const abi::FunctionView>>);
+
+impl Alive {
+    pub(super) fn new(view: *const abi::FunctionView) -> Alive {
+        Alive(Rc::new(Cell::new(view)))
+    }
+
+    /// From now on nothing is there.
+    pub(super) fn end(&self) {
+        self.0.set(std::ptr::null());
+    }
+
+    /// Whether an op is there.
+    #[inline]
+    pub(crate) fn has(&self, op: OpId) -> bool {
+        let view = self.0.get();
+        if view.is_null() {
+            return false;
+        }
+        // SAFETY: whoever owns the handle ends this before the view goes away.
+        match unsafe { record::<abi::Op>(&(*view).ops, op.0) } {
+            Some(record) => record.flags & abi::Op::DEAD == 0,
+            None => false,
+        }
+    }
+}
+
+impl Drop for RawFunction {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(alive) = self.alive.take() {
+            alive.end();
+        }
+    }
+}
+
+/// Columns of records by the record's type.
+macro_rules! records {
+    ($($name:ident: $record:ident in $column:ident;)*) => {$(
+        #[inline]
+        pub(crate) fn $name(&self, index: u32) -> Option<abi::$record> {
+            // SAFETY: the view's `$column` column holds `$record`s, and lives as long as `self`.
+            unsafe { record(&self.view().$column, index) }
+        }
+    )*};
+}
+
+/// One call of the host's function table that answers a status.
+macro_rules! call {
+    ($self:ident.$name:ident($op:expr; $($argument:expr),*)) => {
+        match $self.tables.functions.$name {
+            Some(function) => {
+                // SAFETY: the handle lives as long as `self`; what the arguments point to lives
+                // until the call returns, and is as the contract says.
+                let status = unsafe { function($self.handle, $($argument),*) };
+                $self.done(status, stringify!($name), $op)
+            }
+            None => Err(EditError::unsupported(stringify!($name), $op)),
+        }
+    };
+}
+
+impl RawFunction {
+    /// # Safety
+    /// The reference is as the contract says and lives as long as the answer, and nobody else
+    /// edits the function meanwhile.
+    #[inline]
+    pub(crate) unsafe fn new(tables: &'static Tables, function: abi::FunctionRef) -> RawFunction {
+        RawFunction {
+            tables,
+            handle: function.handle,
+            view: function.view,
+            alive: Cell::new(None),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn view(&self) -> &abi::FunctionView {
+        // SAFETY: lives as long as `self`; changes only in calls that take `&mut self`.
+        unsafe { &*self.view }
+    }
+
+    pub(crate) fn reference(&self) -> abi::FunctionRef {
+        abi::FunctionRef {
+            handle: self.handle,
+            view: self.view,
+        }
+    }
+
+    pub(crate) fn alive(&self) -> Alive {
+        let alive = self.alive.take().unwrap_or_else(|| Alive::new(self.view));
+        self.alive.set(Some(alive.clone()));
+        alive
+    }
+
+    records! {
+        op: Op in ops;
+        value: Value in values;
+        use_: Use in uses;
+        region: Region in regions;
+        ty: Type in types;
+        expr: DimExpr in exprs;
+        constant: Constant in constants;
+        loc: Loc in locs;
+        string: Range in strings;
+    }
+
+    /// Ids of a range of the id pool.
+    #[inline]
+    pub(crate) fn ids<T: Pooled>(&self, range: Range) -> &[T] {
+        debug_assert_eq!(std::mem::size_of::<T>(), 4);
+        // SAFETY: `ids` holds `u32`s, which every id is.
+        unsafe { pool(&self.view().ids, range) }
+    }
+
+    #[inline]
+    pub(crate) fn ints(&self, range: Range) -> &[i64] {
+        // SAFETY: `ints` holds `i64`s.
+        unsafe { pool(&self.view().ints, range) }
+    }
+
+    #[inline]
+    pub(crate) fn floats(&self, range: Range) -> &[f32] {
+        // SAFETY: `floats` holds `f32`s.
+        unsafe { pool(&self.view().floats, range) }
+    }
+
+    #[inline]
+    pub(crate) fn bytes(&self, range: Range) -> &[u8] {
+        // SAFETY: `bytes` holds `u8`s.
+        unsafe { pool(&self.view().bytes, range) }
+    }
+
+    /// A range of operand slots.
+    #[inline]
+    pub(crate) fn use_range(&self, range: Range) -> Records<'_, abi::Use> {
+        self.range(self.view().uses, range)
+    }
+
+    #[inline]
+    pub(crate) fn attr_range(&self, range: Range) -> Records<'_, abi::Attr> {
+        self.range(self.view().attrs, range)
+    }
+
+    #[inline]
+    pub(crate) fn dim_range(&self, range: Range) -> Records<'_, Dim> {
+        self.range(self.view().dims, range)
+    }
+
+    #[inline]
+    pub(crate) fn port_range(&self, range: Range) -> Records<'_, abi::Port> {
+        self.range(self.view().ports, range)
+    }
+
+    pub(crate) fn opsets(&self) -> Records<'_, abi::Opset> {
+        let column = self.view().opsets;
+        let all = Range {
+            start: 0,
+            len: column.len,
+        };
+        self.range(column, all)
+    }
+
+    #[inline]
+    fn range<T: Record>(&self, column: abi::Column, range: Range) -> Records<'_, T> {
+        // SAFETY: the callers above name a column of this view with the record it holds.
+        unsafe { Records::new(column, range) }
+    }
+
+    /// The text of a symbol.
+    #[inline]
+    pub(crate) fn text(&self, symbol: SymbolId) -> &str {
+        match self.tables.symbols.text {
+            // SAFETY: the module's symbols live, and stay where they are, as long as the module.
+            Some(function) => unsafe { text(function(self.view().symbols, symbol)) },
+            None => "",
+        }
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<SymbolId> {
+        let find = self.tables.symbols.find?;
+        // SAFETY: `name` lives until the call returns.
+        unsafe { find(self.view().symbols, abi::Str::new(name)) }.option()
+    }
+
+    pub(crate) fn intern(&self, name: &str) -> Result<SymbolId, EditError> {
+        let intern = match self.tables.symbols.intern {
+            Some(function) => function,
+            None => return Err(EditError::unsupported("intern", None)),
+        };
+        // SAFETY: `name` lives until the call returns.
+        let symbol = unsafe { intern(self.view().symbols, abi::Str::new(name)) };
+        symbol.option().ok_or_else(|| {
+            let message = format!(
+                "a name of {} bytes is longer than the host takes; use a shorter one",
+                name.len()
+            );
+            EditError::new(Status::INVALID, message, None)
+        })
+    }
+
+    /// All traits a definition gives an op of this name; 0 if nobody defines it.
+    pub(crate) fn traits(&self, name: SymbolId) -> u64 {
+        match self.tables.ops.traits {
+            // SAFETY: the handle lives as long as `self`.
+            Some(function) => unsafe { function(self.handle, name) },
+            None => 0,
+        }
+    }
+
+    /// Turns a status into a result with the host's sentence.
+    pub(super) fn done(
+        &self,
+        status: Status,
+        call: &str,
+        op: Option<OpId>,
+    ) -> Result<(), EditError> {
+        if status.is_ok() {
+            return Ok(());
+        }
+        let said = match self.tables.functions.last_error {
+            // SAFETY: the handle lives; the text does until the next call on it, and is copied.
+            Some(function) => unsafe { text(function(self.handle)) },
+            None => "",
+        };
+        Err(EditError::described(status, said, call, op))
+    }
+
+    pub(crate) fn constant_data(&self, constant: ConstId) -> Result<&[u8], EditError> {
+        let mut out = abi::Bytes::EMPTY;
+        call!(self.constant_data(None; constant, &mut out))?;
+        if out.ptr.is_null() || out.len == 0 {
+            return Ok(&[]);
+        }
+        // SAFETY: the host's bytes, alive and unchanged until the next edit.
+        Ok(unsafe { std::slice::from_raw_parts(out.ptr, out.len) })
+    }
+
+    pub(crate) fn create_op(
+        &mut self,
+        parts: &OpParts<'_>,
+        at: Position,
+    ) -> Result<OpId, EditError> {
+        let mut out = OpId::NONE;
+        parts.with(|desc| call!(self.create_op(None; desc, &at, &mut out)))?;
+        Ok(out)
+    }
+
+    pub(crate) fn replace_op(&mut self, old: OpId, parts: &OpParts<'_>) -> Result<OpId, EditError> {
+        let mut out = OpId::NONE;
+        parts.with(|desc| call!(self.replace_op(Some(old); old, desc, &mut out)))?;
+        Ok(out)
+    }
+
+    pub(crate) fn replace_op_with(
+        &mut self,
+        old: OpId,
+        values: &[ValueId],
+    ) -> Result<(), EditError> {
+        call!(self.replace_op_with(Some(old); old, values.as_ptr(), values.len()))
+    }
+
+    pub(crate) fn erase_op(&mut self, op: OpId) -> Result<(), EditError> {
+        call!(self.erase_op(Some(op); op))
+    }
+
+    pub(crate) fn move_op(&mut self, op: OpId, at: Position) -> Result<(), EditError> {
+        call!(self.move_op(Some(op); op, &at))
+    }
+
+    pub(crate) fn set_operand(
+        &mut self,
+        op: OpId,
+        index: u32,
+        value: ValueId,
+    ) -> Result<(), EditError> {
+        call!(self.set_operand(Some(op); op, index, value))
+    }
+
+    pub(crate) fn replace_uses(&mut self, from: ValueId, to: ValueId) -> Result<(), EditError> {
+        call!(self.replace_uses(None; from, to))
+    }
+
+    pub(crate) fn set_attr(
+        &mut self,
+        op: OpId,
+        name: SymbolId,
+        value: &AttrValue,
+    ) -> Result<(), EditError> {
+        let mut lists = Vec::new();
+        let desc = attr_desc(name, value, &mut lists);
+        call!(self.set_attr(op.option(); op, &desc))
+    }
+
+    pub(crate) fn remove_attr(&mut self, op: OpId, name: SymbolId) -> Result<(), EditError> {
+        call!(self.remove_attr(op.option(); op, name))
+    }
+
+    pub(crate) fn set_type(&mut self, value: ValueId, ty: TypeId) -> Result<(), EditError> {
+        call!(self.set_type(None; value, ty))
+    }
+
+    pub(crate) fn set_name(&mut self, value: ValueId, name: &str) -> Result<(), EditError> {
+        call!(self.set_name(None; value, abi::Str::new(name)))
+    }
+
+    pub(crate) fn add_type(&mut self, parts: &TypeParts<'_>) -> Result<TypeId, EditError> {
+        let mut out = TypeId::NONE;
+        call!(self.add_type(None; &parts.desc(), &mut out))?;
+        Ok(out)
+    }
+
+    pub(crate) fn add_expr(
+        &mut self,
+        kind: ExprKind,
+        left: Dim,
+        right: Dim,
+    ) -> Result<Dim, EditError> {
+        let mut out = Dim::UNKNOWN;
+        call!(self.add_expr(None; kind, left, right, &mut out))?;
+        Ok(out)
+    }
+
+    pub(crate) fn add_constant(&mut self, parts: &ConstantParts<'_>) -> Result<ValueId, EditError> {
+        let desc = abi::ConstantDesc {
+            struct_size: std::mem::size_of::<abi::ConstantDesc>() as u32,
+            flags: if parts.splat {
+                abi::ConstantDesc::SPLAT
+            } else {
+                0
+            },
+            ty: parts.ty,
+            region: parts.region,
+            name: abi::Str::new(parts.name),
+            data: abi::Bytes::new(parts.data),
+        };
+        let mut out = ValueId::NONE;
+        call!(self.add_constant(None; &desc, &mut out))?;
+        Ok(out)
+    }
+
+    pub(crate) fn erase_constant(&mut self, constant: ConstId) -> Result<(), EditError> {
+        call!(self.erase_constant(None; constant))
+    }
+
+    /// `source`: another function; `None`: this one.
+    pub(crate) fn clone_region(
+        &mut self,
+        source: Option<&RawFunction>,
+        region: RegionId,
+        at: Position,
+        args: &[ValueId],
+        captures: &[[ValueId; 2]],
+        result_count: usize,
+    ) -> Result<Vec<ValueId>, EditError> {
+        let mut results = vec![ValueId::NONE; result_count];
+        let nobody = abi::FunctionRef {
+            handle: std::ptr::null_mut(),
+            view: std::ptr::null(),
+        };
+        let desc = abi::CloneDesc {
+            struct_size: std::mem::size_of::<abi::CloneDesc>() as u32,
+            region,
+            source: source.map_or(nobody, RawFunction::reference),
+            at,
+            args: args.as_ptr(),
+            arg_count: args.len(),
+            captures: captures.as_ptr(),
+            capture_count: captures.len(),
+            results: results.as_mut_ptr(),
+            result_count: results.len(),
+        };
+        call!(self.clone_region(None; &desc))?;
+        Ok(results)
+    }
+
+    pub(crate) fn add_arg(
+        &mut self,
+        region: RegionId,
+        name: &str,
+        ty: TypeId,
+    ) -> Result<ValueId, EditError> {
+        let mut out = ValueId::NONE;
+        call!(self.add_arg(None; region, &port(name, ty), &mut out))?;
+        Ok(out)
+    }
+
+    pub(crate) fn set_results<'a>(
+        &mut self,
+        region: RegionId,
+        values: &[ValueId],
+        ports: impl Iterator<Item = (&'a str, TypeId)>,
+    ) -> Result<(), EditError> {
+        let mut ports: Vec<_> = ports.map(|(name, ty)| port(name, ty)).collect();
+        ports.resize(values.len(), port("", TypeId::NONE));
+        call!(self.set_results(None; region, values.as_ptr(), ports.as_ptr(), values.len()))
+    }
+
+    pub(crate) fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
+        call!(self.set_opset(None; abi::Str::new(domain), version))
+    }
+}
+
+fn port(name: &str, ty: TypeId) -> abi::PortDesc {
+    abi::PortDesc {
+        name: abi::Str::new(name),
+        ty,
+        reserved: 0,
+    }
+}
+
+/// An op to make, names interned.
+pub(crate) struct OpParts<'a> {
+    pub(crate) name: SymbolId,
+    pub(crate) flags: u32,
+    pub(crate) loc: LocId,
+    pub(crate) operands: &'a [ValueId],
+    pub(crate) result_types: Cow<'a, [TypeId]>,
+    pub(crate) attrs: Vec<(SymbolId, &'a AttrValue)>,
+    pub(crate) regions: Vec<RegionParts<'a>>,
+}
+
+/// A region of an op to make.
+pub(crate) struct RegionParts<'a> {
+    pub(crate) name: SymbolId,
+    pub(crate) args: &'a [(&'a str, TypeId)],
+}
+
+impl OpParts<'_> {
+    /// Hands the description out while all it points to lives.
+    fn with<R>(&self, call: impl FnOnce(&abi::OpDesc) -> R) -> R {
+        let mut lists = Vec::new();
+        let attrs: Vec<_> = self
+            .attrs
+            .iter()
+            .map(|(name, value)| attr_desc(*name, value, &mut lists))
+            .collect();
+        let args: Vec<Vec<_>> = self
+            .regions
+            .iter()
+            .map(|region| {
+                region
+                    .args
+                    .iter()
+                    .map(|(name, ty)| port(name, *ty))
+                    .collect()
+            })
+            .collect();
+        let regions: Vec<_> = self
+            .regions
+            .iter()
+            .zip(&args)
+            .map(|(region, args)| abi::RegionDesc {
+                name: region.name,
+                reserved: 0,
+                args: args.as_ptr(),
+                arg_count: args.len(),
+            })
+            .collect();
+        call(&abi::OpDesc {
+            struct_size: std::mem::size_of::<abi::OpDesc>() as u32,
+            flags: self.flags,
+            name: self.name,
+            loc: self.loc,
+            operands: self.operands.as_ptr(),
+            operand_count: self.operands.len(),
+            result_types: self.result_types.as_ptr(),
+            result_count: self.result_types.len(),
+            attrs: attrs.as_ptr(),
+            attr_count: attrs.len(),
+            regions: regions.as_ptr(),
+            region_count: regions.len(),
+        })
+    }
+}
+
+/// The description of an attribute, pointing into `value` and `lists`.
+fn attr_desc(name: SymbolId, value: &AttrValue, lists: &mut Vec<Vec<abi::Bytes>>) -> abi::AttrDesc {
+    use abi::AttrKind;
+
+    fn slice<T>(kind: AttrKind, items: &[T]) -> (AttrKind, u64, *const c_void, usize) {
+        (kind, 0, items.as_ptr().cast(), items.len())
+    }
+    fn bits(kind: AttrKind, bits: u64) -> (AttrKind, u64, *const c_void, usize) {
+        (kind, bits, std::ptr::null(), 0)
+    }
+
+    let (kind, bits, data, count) = match value {
+        AttrValue::Int(value) => bits(AttrKind::INT, *value as u64),
+        AttrValue::Float(value) => bits(AttrKind::FLOAT, u64::from(value.to_bits())),
+        AttrValue::String(value) => slice(AttrKind::STRING, value),
+        AttrValue::Tensor(id) => bits(AttrKind::TENSOR, u64::from(id.0)),
+        AttrValue::Type(id) => bits(AttrKind::TYPE, u64::from(id.0)),
+        AttrValue::Ints(values) => slice(AttrKind::INTS, values),
+        AttrValue::Floats(values) => slice(AttrKind::FLOATS, values),
+        AttrValue::Strings(values) => {
+            let list: Vec<_> = values.iter().map(|s| abi::Bytes::new(s)).collect();
+            let desc = slice(AttrKind::STRINGS, &list);
+            // The vector moves, its elements stay.
+            lists.push(list);
+            desc
+        }
+        AttrValue::Tensors(ids) => slice(AttrKind::TENSORS, ids),
+        AttrValue::Types(ids) => slice(AttrKind::TYPES, ids),
+        AttrValue::Reference(symbol) => bits(AttrKind::REFERENCE, u64::from(symbol.0)),
+    };
+    abi::AttrDesc {
+        struct_size: std::mem::size_of::<abi::AttrDesc>() as u32,
+        kind,
+        name,
+        flags: 0,
+        bits,
+        data,
+        count,
+    }
+}
+
+/// A type to intern.
+pub(crate) struct TypeParts<'a> {
+    pub(crate) kind: abi::TypeKind,
+    pub(crate) dtype: abi::DType,
+    pub(crate) lanes: u32,
+    pub(crate) flags: u32,
+    pub(crate) name: SymbolId,
+    pub(crate) dims: &'a [Dim],
+    pub(crate) layout: &'a [Dim],
+    pub(crate) items: &'a [TypeId],
+}
+
+impl TypeParts<'_> {
+    pub(super) fn desc(&self) -> abi::TypeDesc {
+        abi::TypeDesc {
+            struct_size: std::mem::size_of::<abi::TypeDesc>() as u32,
+            kind: self.kind,
+            dtype: self.dtype,
+            lanes: self.lanes,
+            flags: self.flags,
+            name: self.name,
+            dims: self.dims.as_ptr(),
+            dim_count: self.dims.len(),
+            layout: self.layout.as_ptr(),
+            layout_count: self.layout.len(),
+            items: self.items.as_ptr(),
+            item_count: self.items.len(),
+        }
+    }
+}
+
+/// A constant to make.
+pub(crate) struct ConstantParts<'a> {
+    pub(crate) ty: TypeId,
+    pub(crate) region: RegionId,
+    pub(crate) name: &'a str,
+    pub(crate) splat: bool,
+    pub(crate) data: &'a [u8],
+}

@@ -1,0 +1,224 @@
+//! A module: its list of functions, handles of them, edits.
+
+use passdock_abi as abi;
+use passdock_abi::{FunctionKind, FunctionRef, Range, Status, SymbolId};
+
+use super::function::{Alive, RawFunction};
+use super::read::Records;
+use super::{text, RawContext, Tables};
+use crate::error::EditError;
+
+/// A module handle, its view, the tables to call.
+pub(crate) struct RawModule {
+    tables: &'static Tables,
+    handle: *mut abi::Module,
+    view: *const abi::ModuleView,
+    /// Of the handle that `edit` or `create` gave out last, which the next edit ends.
+    editing: Option<Alive>,
+}
+
+impl Drop for RawModule {
+    fn drop(&mut self) {
+        self.end_editing();
+    }
+}
+
+impl RawModule {
+    /// # Safety
+    /// The reference is as the contract says and lives as long as the answer, and nobody else
+    /// edits the module meanwhile.
+    pub(crate) unsafe fn new(tables: &'static Tables, module: abi::ModuleRef) -> RawModule {
+        RawModule {
+            tables,
+            handle: module.handle,
+            view: module.view,
+            editing: None,
+        }
+    }
+
+    fn view(&self) -> &abi::ModuleView {
+        // SAFETY: lives as long as `self`; changes only in calls that take `&mut self`.
+        unsafe { &*self.view }
+    }
+
+    pub(crate) fn reference(&self) -> abi::ModuleRef {
+        abi::ModuleRef {
+            handle: self.handle,
+            view: self.view,
+        }
+    }
+
+    pub(crate) fn version(&self) -> u64 {
+        self.view().version
+    }
+
+    pub(crate) fn functions(&self) -> Records<'_, abi::FunctionEntry> {
+        let column = self.view().functions;
+        let all = Range {
+            start: 0,
+            len: column.len,
+        };
+        // SAFETY: the column holds `FunctionEntry`s and changes only under `&mut self`.
+        unsafe { Records::new(column, all) }
+    }
+
+    pub(crate) fn text(&self, symbol: SymbolId) -> &str {
+        match self.tables.symbols.text {
+            // SAFETY: the symbols live, and stay where they are, as long as the module.
+            Some(function) => unsafe { text(function(self.view().symbols, symbol)) },
+            None => "",
+        }
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<SymbolId> {
+        let find = self.tables.symbols.find?;
+        // SAFETY: `name` lives until the call returns.
+        unsafe { find(self.view().symbols, abi::Str::new(name)) }.option()
+    }
+
+    fn done(&self, status: Status, call: &str) -> Result<(), EditError> {
+        if status.is_ok() {
+            return Ok(());
+        }
+        let said = match self.tables.modules.last_error {
+            // SAFETY: the handle lives; the text does until the next call on it, and is copied.
+            Some(function) => unsafe { text(function(self.handle)) },
+            None => "",
+        };
+        Err(EditError::described(status, said, call, None))
+    }
+
+    fn end_editing(&mut self) {
+        if let Some(alive) = self.editing.take() {
+            alive.end();
+        }
+    }
+
+    /// A read-only handle, which ends with `release`.
+    pub(crate) fn snapshot(&self, name: SymbolId) -> Result<RawSnapshot, EditError> {
+        let function = match self.tables.modules.snapshot {
+            Some(function) => function,
+            None => return Err(EditError::unsupported("snapshot", None)),
+        };
+        let mut out = nobody();
+        // SAFETY: the handle lives as long as `self`.
+        let status = unsafe { function(self.handle, name, &mut out) };
+        self.done(status, "snapshot")?;
+        Ok(RawSnapshot {
+            // SAFETY: a handle of our own, until it is released.
+            function: unsafe { RawFunction::new(self.tables, out) },
+            module: self.handle,
+        })
+    }
+
+    /// A handle to edit, until the next call that takes `&mut self`.
+    pub(crate) fn edit(&mut self, name: SymbolId) -> Result<RawFunction, EditError> {
+        self.end_editing();
+        let function = match self.tables.modules.edit {
+            Some(function) => function,
+            None => return Err(EditError::unsupported("edit", None)),
+        };
+        let mut out = nobody();
+        // SAFETY: the handle lives as long as `self`.
+        let status = unsafe { function(self.handle, name, &mut out) };
+        self.done(status, "edit")?;
+        Ok(self.hand_out(out))
+    }
+
+    pub(crate) fn create(
+        &mut self,
+        name: &str,
+        kind: FunctionKind,
+        opsets_of: SymbolId,
+    ) -> Result<RawFunction, EditError> {
+        self.end_editing();
+        let function = match self.tables.modules.create_function {
+            Some(function) => function,
+            None => return Err(EditError::unsupported("create_function", None)),
+        };
+        let desc = abi::FunctionDesc {
+            struct_size: std::mem::size_of::<abi::FunctionDesc>() as u32,
+            kind,
+            name: abi::Str::new(name),
+            opsets_of,
+            reserved: 0,
+        };
+        let mut out = nobody();
+        // SAFETY: the handle lives as long as `self`; the host copies the description.
+        let status = unsafe { function(self.handle, &desc, &mut out) };
+        self.done(status, "create_function")?;
+        Ok(self.hand_out(out))
+    }
+
+    fn hand_out(&mut self, reference: FunctionRef) -> RawFunction {
+        // SAFETY: ours to edit until the next call that takes `&mut self`, which ends what
+        // outlived its borrow.
+        let function = unsafe { RawFunction::new(self.tables, reference) };
+        self.editing = Some(function.alive());
+        function
+    }
+
+    pub(crate) fn remove(&mut self, name: SymbolId) -> Result<(), EditError> {
+        self.end_editing();
+        let function = match self.tables.modules.remove_function {
+            Some(function) => function,
+            None => return Err(EditError::unsupported("remove_function", None)),
+        };
+        // SAFETY: the handle lives as long as `self`.
+        let status = unsafe { function(self.handle, name) };
+        self.done(status, "remove_function")
+    }
+
+    pub(crate) fn run_pass(&mut self, context: &RawContext, name: &str) -> Result<(), EditError> {
+        self.end_editing();
+        let function = match self.tables.modules.run_pass {
+            Some(function) => function,
+            None => return Err(EditError::unsupported("run_pass", None)),
+        };
+        // SAFETY: both handles live; the name does until the call returns.
+        let status = unsafe { function(self.handle, context.handle, abi::Str::new(name)) };
+        self.done(status, "run_pass")
+    }
+}
+
+fn nobody() -> FunctionRef {
+    FunctionRef {
+        handle: std::ptr::null_mut(),
+        view: std::ptr::null(),
+    }
+}
+
+/// An owned, read-only function handle.
+pub(crate) struct RawSnapshot {
+    pub(crate) function: RawFunction,
+    module: *const abi::Module,
+}
+
+impl RawSnapshot {
+    /// Splits off the function; `release` is to be called when it is gone.
+    pub(crate) fn into_parts(self) -> (RawFunction, Release) {
+        let release = Release {
+            tables: self.function.tables,
+            module: self.module,
+            function: self.function.reference(),
+        };
+        (self.function, release)
+    }
+}
+
+/// Gives a snapshot back when it is dropped.
+pub(crate) struct Release {
+    tables: &'static Tables,
+    module: *const abi::Module,
+    function: FunctionRef,
+}
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        if let Some(function) = self.tables.modules.release {
+            // SAFETY: the module outlives its snapshots (`Snapshot`'s lifetime); the handle isn't
+            // used any more.
+            unsafe { function(self.module, self.function) }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! A call into an op definition.
+
+use passdock_abi as abi;
+use passdock_abi::{Dim, ExprKind, OpId, Status, TypeId};
+
+use super::{Tables, TypeParts};
+use crate::error::EditError;
+
+/// A call handle and the tables to answer through.
+#[derive(Clone, Copy)]
+pub(crate) struct RawOpCall {
+    tables: &'static Tables,
+    handle: *mut abi::OpCall,
+}
+
+macro_rules! call {
+    ($self:ident.$name:ident($op:expr; $($argument:expr),*)) => {
+        match $self.tables.ops.$name {
+            Some(function) => {
+                // SAFETY: the handle lives as long as `self`; what the arguments point to lives
+                // until the call returns.
+                let status = unsafe { function($self.handle, $($argument),*) };
+                if status.is_ok() {
+                    Ok(())
+                } else {
+                    Err(EditError::described(status, "", stringify!($name), Some($op)))
+                }
+            }
+            None => Err(EditError::unsupported(stringify!($name), Some($op))),
+        }
+    };
+}
+
+impl RawOpCall {
+    /// # Safety
+    /// `handle` is as the contract says and outlives the answer.
+    pub(crate) unsafe fn new(tables: &'static Tables, handle: *mut abi::OpCall) -> RawOpCall {
+        RawOpCall { tables, handle }
+    }
+
+    pub(crate) fn set_result_type(
+        self,
+        op: OpId,
+        index: u32,
+        ty: &TypeParts<'_>,
+    ) -> Result<(), EditError> {
+        call!(self.set_result_type(op; index, &ty.desc()))
+    }
+
+    pub(crate) fn set_result_dims(
+        self,
+        op: OpId,
+        index: u32,
+        dims: &[Dim],
+    ) -> Result<(), EditError> {
+        call!(self.set_result_dims(op; index, dims.as_ptr(), dims.len()))
+    }
+
+    /// What is known of an operand's elements.
+    pub(crate) fn operand_dims(self, op: OpId, index: u32) -> Result<Option<Vec<Dim>>, EditError> {
+        let (mut dims, mut count) = (std::ptr::null(), 0);
+        match call!(self.operand_dims(op; index, &mut dims, &mut count)) {
+            Ok(()) if count == 0 || dims.is_null() => Ok(Some(Vec::new())),
+            // SAFETY: the host's array, alive until the call returns; copied.
+            Ok(()) => Ok(Some(
+                unsafe { std::slice::from_raw_parts(dims, count) }.to_vec(),
+            )),
+            Err(error) if error.status == Status::NOT_FOUND => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(crate) fn add_expr(
+        self,
+        op: OpId,
+        kind: ExprKind,
+        left: Dim,
+        right: Dim,
+    ) -> Result<Dim, EditError> {
+        let mut out = Dim::UNKNOWN;
+        call!(self.add_expr(op; kind, left, right, &mut out))?;
+        Ok(out)
+    }
+
+    pub(crate) fn add_type(self, op: OpId, ty: &TypeParts<'_>) -> Result<TypeId, EditError> {
+        let mut out = TypeId::NONE;
+        call!(self.add_type(op; &ty.desc(), &mut out))?;
+        Ok(out)
+    }
+
+    /// Zeroed room for a result, until the call returns. The caller asks once per result.
+    pub(crate) fn allocate_result<'a>(
+        self,
+        op: OpId,
+        index: u32,
+        ty: &TypeParts<'_>,
+        len: usize,
+    ) -> Result<&'a mut [u8], EditError> {
+        let mut out = std::ptr::null_mut();
+        call!(self.allocate_result(op; index, &ty.desc(), len, &mut out))?;
+        if out.is_null() || len == 0 {
+            return Ok(&mut []);
+        }
+        // SAFETY: `len` zeroed bytes of the host's that nobody else uses until the call returns;
+        // each result is asked for once.
+        Ok(unsafe { std::slice::from_raw_parts_mut(out, len) })
+    }
+
+    pub(crate) fn refuse(self, reason: &str) {
+        if let Some(function) = self.tables.ops.refuse {
+            // SAFETY: the handle lives as long as `self`; the host copies the text.
+            unsafe { function(self.handle, abi::Str::new(reason)) }
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Reading a view's columns: strided records, dense pools of numbers and ids.
+
+use std::marker::PhantomData;
+
+use passdock_abi as abi;
+
+/// A record, which a column may hold with a larger stride than this side knows.
+///
+/// # Safety
+/// `repr(C)`, plain integers.
+pub(crate) unsafe trait Record: Copy {}
+// SAFETY (all): plain integers, `repr(C)`.
+unsafe impl Record for abi::Op {}
+unsafe impl Record for abi::Value {}
+unsafe impl Record for abi::Use {}
+unsafe impl Record for abi::Region {}
+unsafe impl Record for abi::Port {}
+unsafe impl Record for abi::Attr {}
+unsafe impl Record for abi::Type {}
+unsafe impl Record for abi::Dim {}
+unsafe impl Record for abi::DimExpr {}
+unsafe impl Record for abi::Constant {}
+unsafe impl Record for abi::Loc {}
+unsafe impl Record for abi::Opset {}
+unsafe impl Record for abi::Range {}
+unsafe impl Record for abi::FunctionEntry {}
+
+/// An element of a dense pool: its layout is final, so a range of them is a slice.
+///
+/// # Safety
+/// A number, or a `repr(transparent)` one.
+pub(crate) unsafe trait Pooled: Copy {}
+// SAFETY (all): numbers.
+unsafe impl Pooled for u8 {}
+unsafe impl Pooled for i64 {}
+unsafe impl Pooled for f32 {}
+unsafe impl Pooled for abi::ValueId {}
+unsafe impl Pooled for abi::RegionId {}
+unsafe impl Pooled for abi::TypeId {}
+unsafe impl Pooled for abi::ConstId {}
+unsafe impl Pooled for abi::LocId {}
+
+/// One record, or `None` beyond the end.
+///
+/// # Safety
+/// `column` is one of a live view's, of records of kind `T`.
+#[inline]
+pub(crate) unsafe fn record<T: Record>(column: &abi::Column, index: u32) -> Option<T> {
+    if index < column.len {
+        let offset = index as usize * column.stride as usize;
+        // SAFETY: in bounds; the contract makes the stride at least a `T`, and aligned for it.
+        Some(unsafe { column.base.cast::<u8>().add(offset).cast::<T>().read() })
+    } else {
+        None
+    }
+}
+
+/// A range of a pool; empty if it isn't inside.
+///
+/// # Safety
+/// `column` is one of a live view's, a pool of `T`, and doesn't change for `'a`.
+#[inline]
+pub(crate) unsafe fn pool<'a, T: Pooled>(column: &abi::Column, range: abi::Range) -> &'a [T] {
+    let end = range.start as u64 + range.len as u64;
+    if range.len == 0 || end > column.len as u64 {
+        return &[];
+    }
+    debug_assert_eq!(column.stride as usize, std::mem::size_of::<T>());
+    // SAFETY: in bounds of a dense array that stays as it is for `'a`.
+    unsafe {
+        let first = column.base.cast::<T>().add(range.start as usize);
+        std::slice::from_raw_parts(first, range.len as usize)
+    }
+}
+
+/// A range of a column's records, read one by one.
+pub(crate) struct Records<'a, T> {
+    column: abi::Column,
+    at: u32,
+    end: u32,
+    borrow: PhantomData<&'a T>,
+}
+
+impl<'a, T: Record> Records<'a, T> {
+    /// # Safety
+    /// `column` is one of a view's, of records of kind `T`, and stays as it is for `'a`.
+    #[inline]
+    pub(crate) unsafe fn new(column: abi::Column, range: abi::Range) -> Records<'a, T> {
+        let end = range.start.saturating_add(range.len);
+        let inside = end <= column.len;
+        Records {
+            column,
+            at: if inside { range.start } else { 0 },
+            end: if inside { end } else { 0 },
+            borrow: PhantomData,
+        }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        (self.end - self.at) as usize
+    }
+
+    /// The record `index` places on.
+    #[inline]
+    pub(crate) fn get(&self, index: usize) -> Option<T> {
+        if index < self.len() {
+            // SAFETY: `new`'s caller vouches for the column.
+            unsafe { record(&self.column, self.at + index as u32) }
+        } else {
+            None
+        }
+    }
+}
+
+impl<'a, T> Clone for Records<'a, T> {
+    fn clone(&self) -> Self {
+        Records { ..*self }
+    }
+}
+
+impl<'a, T: Record> Iterator for Records<'a, T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        let next = self.get(0)?;
+        self.at += 1;
+        Some(next)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.len(), Some(self.len()))
+    }
+}

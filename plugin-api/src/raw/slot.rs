@@ -1,0 +1,281 @@
+//! What a plugin's table points to: the functions that the host calls.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, Status};
+
+use super::{RawContext, RawOpCall, Tables};
+use crate::context::PassContext;
+use crate::error::PassError;
+use crate::function::Function;
+use crate::gate;
+use crate::module::Module;
+use crate::op_def::{OpCall, OpDef, OpFn};
+use crate::spec::{PassRun, PassSpec};
+
+/// Where a plugin keeps which host it is attached to.
+#[doc(hidden)]
+pub struct Slot(AtomicPtr<Attached>);
+
+impl Slot {
+    /// Attached to nobody.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Slot {
+        Slot(AtomicPtr::new(std::ptr::null_mut()))
+    }
+}
+
+/// A plugin attached to a host; made once, lives for ever, as the library does.
+struct Attached {
+    host: *const abi::Host,
+    table: abi::Plugin,
+}
+
+/// A pass and the host that calls it.
+pub(crate) struct BoundPass {
+    run: PassRun,
+    tables: &'static Tables,
+}
+
+/// An op definition and the host that calls it.
+pub(crate) struct BoundOp {
+    def: &'static OpDef,
+    tables: &'static Tables,
+}
+
+/// Answers the plugin's table, made at the first call; null for a host it doesn't fit, or for a
+/// second one.
+///
+/// # Safety
+/// `host` is as the contract says and lives for ever.
+#[doc(hidden)]
+pub unsafe fn attach(
+    slot: &'static Slot,
+    passes: &'static [PassSpec],
+    ops: &'static [OpDef],
+    host: *const abi::Host,
+) -> *const abi::Plugin {
+    let known = slot.0.load(Ordering::Acquire);
+    if !known.is_null() {
+        // SAFETY: only ever set to a leaked box.
+        let known = unsafe { &*known };
+        return if known.host == host {
+            &known.table
+        } else {
+            std::ptr::null()
+        };
+    }
+    // SAFETY: the caller's promise.
+    let tables = match unsafe { Tables::new(host) } {
+        Some(tables) => tables,
+        None => return std::ptr::null(),
+    };
+    gate::install_hook();
+    let tables: &'static Tables = Box::leak(Box::new(tables));
+    let passes = pass_entries(passes, tables);
+    let ops = op_entries(ops, tables);
+    let made = Box::into_raw(Box::new(Attached {
+        host,
+        table: abi::Plugin {
+            struct_size: std::mem::size_of::<abi::Plugin>() as u32,
+            pass_count: passes.len() as u32,
+            passes: passes.as_ptr(),
+            pass_stride: std::mem::size_of::<abi::PassEntry>() as u32,
+            op_stride: std::mem::size_of::<abi::OpEntry>() as u32,
+            ops: ops.as_ptr(),
+            op_count: ops.len() as u32,
+            reserved: 0,
+        },
+    }));
+    let nobody = std::ptr::null_mut();
+    match slot
+        .0
+        .compare_exchange(nobody, made, Ordering::AcqRel, Ordering::Acquire)
+    {
+        // SAFETY: just leaked.
+        Ok(_) => unsafe { &(*made).table },
+        // Another thread was faster; its host may be another, and ours stays unused.
+        // SAFETY: only ever set to a leaked box.
+        Err(first) => unsafe {
+            if (*first).host == host {
+                &(*first).table
+            } else {
+                std::ptr::null()
+            }
+        },
+    }
+}
+
+/// The pointer a pass or op gets back at each call.
+fn state<T>(bound: T) -> *mut c_void {
+    Box::into_raw(Box::new(bound)).cast()
+}
+
+fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::PassEntry] {
+    let entries = passes.iter().map(|pass| abi::PassEntry {
+        name: abi::Str::new(pass.name),
+        kind: pass.run.kind(),
+        reserved: 0,
+        state: state(BoundPass {
+            run: pass.run,
+            tables,
+        }),
+        run_function: match pass.run {
+            PassRun::Module(_) => None,
+            _ => Some(run_function),
+        },
+        run_module: match pass.run {
+            PassRun::Module(_) => Some(run_module),
+            _ => None,
+        },
+    });
+    Box::leak(entries.collect())
+}
+
+fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::OpEntry] {
+    let entries = ops.iter().map(|def| abi::OpEntry {
+        name: abi::Str::new(def.name),
+        since: def.since,
+        min_operands: def.min_operands,
+        max_operands: def.max_operands,
+        reserved: 0,
+        traits: def.all_traits().0,
+        state: state(BoundOp { def, tables }),
+        infer: def.infer.map(|_| infer as abi::InferOp),
+        evaluate: def.evaluate.map(|_| evaluate as abi::EvaluateOp),
+    });
+    Box::leak(entries.collect())
+}
+
+/// The host calls a function or prim-function pass.
+unsafe extern "C" fn run_function(
+    state: *mut c_void,
+    context: *mut abi::Context,
+    function: *const abi::FunctionRef,
+    module: *const abi::ModuleRef,
+) -> Status {
+    // SAFETY: `state` is what `pass_entries` made.
+    let pass: &'static BoundPass = unsafe { &*state.cast() };
+    let body = || {
+        // SAFETY: the contract: the handles live, and the function is ours, until we return.
+        let (mut function, cx) = unsafe {
+            let module = module.as_ref().copied();
+            (
+                Function::from_raw(pass.tables, *function),
+                PassContext::from_raw(pass.tables, context, module),
+            )
+        };
+        let result = match pass.run {
+            PassRun::Function(run) | PassRun::PrimFunction(run) => run(&mut function, &cx),
+            PassRun::Module(_) => return Status::INVALID,
+        };
+        answer(result, cx.raw())
+    };
+    // SAFETY: the contract: the context lives until we return.
+    let raw = unsafe { RawContext::new(pass.tables, context) };
+    gate::enter(pass.tables, body, |panic| report(panic, &raw))
+}
+
+/// The host calls a module pass.
+unsafe extern "C" fn run_module(
+    state: *mut c_void,
+    context: *mut abi::Context,
+    module: *const abi::ModuleRef,
+) -> Status {
+    // SAFETY: `state` is what `pass_entries` made.
+    let pass: &'static BoundPass = unsafe { &*state.cast() };
+    let body = || {
+        // SAFETY: the contract: the handles live, and the module is ours, until we return.
+        let (mut module, cx) = unsafe {
+            (
+                Module::from_raw(pass.tables, *module),
+                PassContext::from_raw(pass.tables, context, None),
+            )
+        };
+        let result = match pass.run {
+            PassRun::Module(run) => run(&mut module, &cx),
+            _ => return Status::INVALID,
+        };
+        answer(result, cx.raw())
+    };
+    // SAFETY: the contract: the context lives until we return.
+    let raw = unsafe { RawContext::new(pass.tables, context) };
+    gate::enter(pass.tables, body, |panic| report(panic, &raw))
+}
+
+#[inline]
+fn answer(result: Result<(), PassError>, context: &RawContext) -> Status {
+    match result {
+        Ok(()) => Status::OK,
+        Err(error) => {
+            let op = error.op.unwrap_or(OpId::NONE);
+            context.fail(op, &error.message, "", 0, 0);
+            Status::FAILED
+        }
+    }
+}
+
+fn report(panic: &gate::Panicked, context: &RawContext) {
+    context.fail(
+        OpId::NONE,
+        &panic.message,
+        &panic.file,
+        panic.line,
+        panic.column,
+    );
+}
+
+/// The host asks an op's definition for result types.
+unsafe extern "C" fn infer(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: `state` is what `op_entries` made; the rest is the contract.
+    unsafe { define(state, call, function, op, |def| def.infer) }
+}
+
+/// The host asks an op's definition for results.
+unsafe extern "C" fn evaluate(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: `state` is what `op_entries` made; the rest is the contract.
+    unsafe { define(state, call, function, op, |def| def.evaluate) }
+}
+
+/// # Safety
+/// `state` is what `op_entries` made; the rest is as the contract says.
+unsafe fn define(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+    part: fn(&OpDef) -> Option<OpFn>,
+) -> Status {
+    // SAFETY: the caller's promise.
+    let bound: &'static BoundOp = unsafe { &*state.cast() };
+    // SAFETY: the contract: the call lives until we return.
+    let raw = unsafe { RawOpCall::new(bound.tables, call) };
+    let body = || {
+        let run = match part(bound.def) {
+            Some(run) => run,
+            None => return Status::UNSUPPORTED,
+        };
+        // SAFETY: the contract: the function can be read until we return.
+        let function = unsafe { Function::from_raw(bound.tables, *function) };
+        match run(&OpCall::new(raw, function, op)) {
+            Ok(()) => Status::OK,
+            Err(refusal) => {
+                raw.refuse(&refusal.reason);
+                Status::REFUSED
+            }
+        }
+    };
+    gate::enter(bound.tables, body, |panic| raw.refuse(&panic.sentence()))
+}

@@ -1,0 +1,237 @@
+//! Options: a struct whose fields the user sets in a pipeline, described in the manifest.
+
+use std::fmt;
+
+use passdock_abi::Status;
+
+use crate::error::{EditError, PassError};
+
+/// The value of an option or config field.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum OptionValue {
+    /// True or false.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// Text.
+    String(String),
+}
+
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionValue::Bool(value) => write!(f, "{}", value),
+            OptionValue::Int(value) => write!(f, "{}", value),
+            OptionValue::Float(value) => write!(f, "{}", value),
+            OptionValue::String(value) => write!(f, "{:?}", value),
+        }
+    }
+}
+
+/// A struct of options. Made by [`options!`](crate::options), not by hand.
+pub trait Options: Sized {
+    /// What the manifest says of each field.
+    #[doc(hidden)]
+    const OPTIONS: &'static [OptionSpec];
+
+    /// Reads each field from where options are kept.
+    #[doc(hidden)]
+    fn read(
+        source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
+    ) -> Result<Self, PassError>;
+}
+
+/// One option as the manifest describes it.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct OptionSpec {
+    pub name: &'static str,
+    pub docs: &'static [&'static str],
+    pub default: OptionDefault,
+}
+
+/// A default, and with it the option's type.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum OptionDefault {
+    Bool(bool),
+    Int(i64),
+    /// As it is written in the source.
+    Float(&'static str),
+    Str(&'static str),
+}
+
+/// A type a field may have.
+#[doc(hidden)]
+pub trait OptionType: Sized {
+    fn from_value(value: &OptionValue) -> Option<Self>;
+}
+
+impl OptionType for bool {
+    fn from_value(value: &OptionValue) -> Option<bool> {
+        match value {
+            OptionValue::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+impl OptionType for f64 {
+    fn from_value(value: &OptionValue) -> Option<f64> {
+        match value {
+            OptionValue::Float(value) => Some(*value),
+            OptionValue::Int(value) => Some(*value as f64),
+            _ => None,
+        }
+    }
+}
+
+impl OptionType for String {
+    fn from_value(value: &OptionValue) -> Option<String> {
+        match value {
+            OptionValue::String(value) => Some(value.clone()),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! integers {
+    ($($int:ty)*) => {$(
+        impl OptionType for $int {
+            fn from_value(value: &OptionValue) -> Option<$int> {
+                match value {
+                    OptionValue::Int(value) => <$int>::try_from(*value).ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+integers! { i64 i32 u32 u64 usize }
+
+/// The value a field gets: what is set, or its default.
+#[doc(hidden)]
+pub fn field<T: OptionType>(
+    name: &str,
+    found: Result<Option<OptionValue>, EditError>,
+    default: impl FnOnce() -> T,
+) -> Result<T, PassError> {
+    match found {
+        Ok(None) => Ok(default()),
+        Ok(Some(value)) => T::from_value(&value).ok_or_else(|| {
+            PassError::new(format!(
+                "option `{}` can't be {}: a {} is expected",
+                name,
+                value,
+                std::any::type_name::<T>()
+            ))
+        }),
+        // A pass without such an option, in a host that is strict about it.
+        Err(error) if error.status == Status::NOT_FOUND => Ok(default()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Declares a struct of options: each field documented, of type `bool`, an integer, `f64` or
+/// `String`, with a default.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// options! {
+///     /// How far loops are unrolled.
+///     pub struct Unroll {
+///         /// The most iterations that are unrolled without being asked to.
+///         pub auto_max_step: i64 = 0,
+///         /// Whether `unroll` loops are unrolled.
+///         pub explicit: bool = true,
+///     }
+/// }
+///
+/// fn unroll(_f: &mut Function, cx: &PassContext) -> PassResult {
+///     let options: Unroll = cx.options()?;
+///     assert!(options.auto_max_step >= 0);
+///     Ok(())
+/// }
+/// # assert!(Unroll::default().explicit && Unroll::default().auto_max_step == 0);
+/// ```
+#[macro_export]
+macro_rules! options {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $doc:expr])*
+                $field_vis:vis $field:ident : $ty:ident = $default:expr
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis struct $name {
+            $($(#[doc = $doc])* $field_vis $field: $ty,)*
+        }
+
+        impl ::std::default::Default for $name {
+            fn default() -> Self {
+                $name { $($field: $crate::__option_default!(value $ty $default),)* }
+            }
+        }
+
+        impl $crate::Options for $name {
+            const OPTIONS: &'static [$crate::__private::OptionSpec] = &[
+                $($crate::__private::OptionSpec {
+                    name: ::std::stringify!($field),
+                    docs: &[$($doc),*],
+                    default: $crate::__option_default!(spec $ty $default),
+                }),*
+            ];
+
+            fn read(
+                source: &dyn ::std::ops::Fn(
+                    &str,
+                ) -> ::std::result::Result<
+                    ::std::option::Option<$crate::OptionValue>,
+                    $crate::EditError,
+                >,
+            ) -> ::std::result::Result<Self, $crate::PassError> {
+                ::std::result::Result::Ok($name {
+                    $($field: $crate::__private::field(
+                        ::std::stringify!($field),
+                        source(::std::stringify!($field)),
+                        || $crate::__option_default!(value $ty $default),
+                    )?,)*
+                })
+            }
+        }
+    };
+}
+
+/// A default, as the manifest has it and as the struct has it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __option_default {
+    (spec bool $default:expr) => {
+        $crate::__private::OptionDefault::Bool($default)
+    };
+    (spec f64 $default:expr) => {
+        $crate::__private::OptionDefault::Float(::std::stringify!($default))
+    };
+    (spec String $default:expr) => {
+        $crate::__private::OptionDefault::Str($default)
+    };
+    (spec $int:ident $default:expr) => {{
+        let default: $int = $default;
+        $crate::__private::OptionDefault::Int(default as i64)
+    }};
+    (value String $default:expr) => {
+        ::std::string::String::from($default)
+    };
+    (value $ty:ident $default:expr) => {
+        $default
+    };
+}

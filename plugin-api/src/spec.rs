@@ -1,0 +1,324 @@
+//! What `plugin!` makes of its input, and the macros themselves.
+
+use passdock_abi as abi;
+
+use crate::context::PassContext;
+use crate::error::PassResult;
+use crate::function::Function;
+use crate::module::Module;
+use crate::op_def::OpDef;
+use crate::setting::OptionSpec;
+
+/// A plugin as a value: made by [`plugin!`](crate::plugin), exported from a library by
+/// [`export_plugin!`](crate::export_plugin), or registered with a host it is linked into.
+#[derive(Clone, Copy)]
+pub struct StaticPlugin {
+    /// What the host calls first.
+    pub entry: abi::Entry,
+    /// TOML text, ended by a NUL.
+    pub manifest: &'static [u8],
+}
+
+impl StaticPlugin {
+    /// The manifest's text.
+    pub fn manifest_text(&self) -> &'static str {
+        let text = self.manifest.strip_suffix(&[0]).unwrap_or(self.manifest);
+        // Rendered from `&str`s; nothing else ends up in it.
+        std::str::from_utf8(text).unwrap_or("")
+    }
+}
+
+/// The function of a pass, by what it works on.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum PassRun {
+    Function(fn(&mut Function, &PassContext) -> PassResult),
+    PrimFunction(fn(&mut Function, &PassContext) -> PassResult),
+    Module(fn(&mut Module<'_>, &PassContext) -> PassResult),
+}
+
+impl PassRun {
+    pub(crate) fn kind(self) -> abi::PassKind {
+        match self {
+            PassRun::Function(_) => abi::PassKind::FUNCTION,
+            PassRun::PrimFunction(_) => abi::PassKind::PRIM_FUNCTION,
+            PassRun::Module(_) => abi::PassKind::MODULE,
+        }
+    }
+}
+
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct PassSpec {
+    pub name: &'static str,
+    pub run: PassRun,
+    pub docs: &'static [&'static str],
+    pub opt_level: u32,
+    pub required: &'static [&'static str],
+    pub thread_safe: bool,
+    pub changes_interface: bool,
+    pub phase: &'static str,
+    pub options: &'static [OptionSpec],
+    pub config: &'static str,
+}
+
+impl PassSpec {
+    pub const fn new(name: &'static str, run: PassRun, docs: &'static [&'static str]) -> PassSpec {
+        PassSpec {
+            name,
+            run,
+            docs,
+            opt_level: 0,
+            required: &[],
+            thread_safe: false,
+            changes_interface: false,
+            phase: "",
+            options: &[],
+            config: "",
+        }
+    }
+}
+
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct ConfigSpec {
+    pub key: &'static str,
+    pub docs: &'static [&'static str],
+    pub fields: &'static [OptionSpec],
+}
+
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct PluginSpec {
+    pub name: &'static str,
+    pub version: &'static str,
+    pub unwinds: bool,
+    pub passes: &'static [PassSpec],
+    pub configs: &'static [ConfigSpec],
+    pub ops: &'static [OpDef],
+}
+
+/// Makes the value `PLUGIN` of the passes and op definitions named in it.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// fn nothing(_f: &mut Function, _cx: &PassContext) -> PassResult {
+///     Ok(())
+/// }
+///
+/// fn nothing_at_all(_m: &mut Module, _cx: &PassContext) -> PassResult {
+///     Ok(())
+/// }
+///
+/// plugin! {
+///     name: "acme",
+///     passes: [
+///         /// Does nothing, to every graph function.
+///         function "acme.transform.Nothing" => nothing { opt_level: 1, thread_safe: true },
+///         /// Does nothing, to the module.
+///         module "acme.transform.NothingAtAll" => nothing_at_all {
+///             required: ["acme.transform.Nothing"],
+///             phase: "late",
+///         },
+///     ],
+/// }
+/// # let manifest = PLUGIN.manifest_text();
+/// # assert!(manifest.contains("summary = \"Does nothing, to every graph function.\""), "{}", manifest);
+/// # assert!(manifest.contains("required = [\"acme.transform.Nothing\"]"), "{}", manifest);
+/// ```
+///
+/// The sections come in this order, and all but the name may be missing: `name`, `version` (the
+/// crate's, if it isn't given), `passes`, `configs`, `ops`.
+///
+/// A pass is `function` (called with each graph function), `prim_function` (with each loop-level
+/// function) or `module`; its doc comment is its summary. Its keys, all with defaults:
+///
+/// | key | meaning |
+/// |---|---|
+/// | `opt_level: 1` | runs in contexts of this level and above (0) |
+/// | `required: ["…"]` | passes that run before it |
+/// | `thread_safe: true` | may be called for several functions at once |
+/// | `changes_interface: true` | may change parameters and results |
+/// | `phase: "late"` | where pipelines place it: `early`, `simplify`, `late`, `lower` |
+/// | `options: Unroll` | a struct made by [`options!`](crate::options) |
+/// | `config: "tir.Unroll"` | the config key that sets the same options for a whole run |
+///
+/// `configs: ["acme.Target" => Target]` registers config structs that no pass has as its options.
+/// `ops: [RELU, CONV]` (or a `&'static [OpDef]`) registers op definitions.
+#[macro_export]
+macro_rules! plugin {
+    (
+        name: $name:expr
+        $(, version: $version:expr)?
+        $(, passes: [$(
+            $(#[doc = $doc:expr])*
+            $kind:ident $pass:literal => $run:path $({ $($keys:tt)* })?
+        ),* $(,)?])?
+        $(, configs: [$(
+            $(#[doc = $config_doc:expr])*
+            $config:literal => $config_type:ty
+        ),* $(,)?])?
+        $(, ops: $ops:tt)?
+        $(,)?
+    ) => {
+        /// This plugin: its entry and its manifest.
+        pub const PLUGIN: $crate::StaticPlugin = {
+            use $crate::__private as private;
+
+            const __PASSES: &[private::PassSpec] = &[$($(
+                $crate::__pass!(
+                    @keys
+                    (private::PassSpec::new(
+                        $pass,
+                        $crate::__pass!(@run $kind $run),
+                        &[$($doc),*],
+                    ))
+                    []
+                    $($($keys)*)?
+                ),
+            )*)?];
+            const __CONFIGS: &[private::ConfigSpec] = &[$($(
+                private::ConfigSpec {
+                    key: $config,
+                    docs: &[$($config_doc),*],
+                    fields: <$config_type as $crate::Options>::OPTIONS,
+                },
+            )*)?];
+            const __OPS: &[$crate::OpDef] = $crate::__ops!($($ops)?);
+            const __SPEC: private::PluginSpec = private::PluginSpec {
+                name: $name,
+                version: $crate::__version!($($version)?),
+                unwinds: ::std::cfg!(panic = "unwind"),
+                passes: __PASSES,
+                configs: __CONFIGS,
+                ops: __OPS,
+            };
+            const __LENGTH: usize = private::render::<0>(&__SPEC).1;
+            const __MANIFEST: &[u8] = &private::render::<__LENGTH>(&__SPEC).0;
+
+            unsafe extern "C" fn entry(
+                host: *const private::abi::Host,
+            ) -> *const private::abi::Plugin {
+                static __SLOT: private::Slot = private::Slot::new();
+                // SAFETY: the caller is a host, and keeps its contract.
+                #[allow(unused_unsafe)]
+                unsafe {
+                    private::attach(&__SLOT, __PASSES, __OPS, host)
+                }
+            }
+
+            $crate::StaticPlugin {
+                entry,
+                manifest: __MANIFEST,
+            }
+        };
+    };
+}
+
+/// Parts of a pass.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __pass {
+    (@run function $run:path) => { $crate::__private::PassRun::Function($run) };
+    (@run prim_function $run:path) => { $crate::__private::PassRun::PrimFunction($run) };
+    (@run module $run:path) => { $crate::__private::PassRun::Module($run) };
+    (@run $kind:ident $run:path) => {
+        ::std::compile_error!(::std::concat!(
+            "`", ::std::stringify!($kind),
+            "` is no kind of pass; there are `function`, `prim_function` and `module`"
+        ))
+    };
+
+    (@keys ($new:expr) [$($done:tt)*]) => {
+        $crate::__private::PassSpec { $($done)* ..$new }
+    };
+    (@keys ($new:expr) [$($done:tt)*] opt_level: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* opt_level: $value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] required: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* required: &$value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] thread_safe: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* thread_safe: $value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] changes_interface: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* changes_interface: $value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] phase: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* phase: $value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] config: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* config: $value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] options: $value:ty $(, $($rest:tt)*)?) => {
+        $crate::__pass!(
+            @keys ($new)
+            [$($done)* options: <$value as $crate::Options>::OPTIONS,]
+            $($($rest)*)?
+        )
+    };
+    (@keys ($new:expr) [$($done:tt)*] $key:ident : $($rest:tt)*) => {
+        ::std::compile_error!(::std::concat!(
+            "`", ::std::stringify!($key), "` is no key of a pass; there are `opt_level`, \
+             `required`, `thread_safe`, `changes_interface`, `phase`, `options` and `config`"
+        ))
+    };
+}
+
+/// The list of op definitions.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __ops {
+    () => { &[] };
+    ([$($op:expr),* $(,)?]) => { &[$($op),*] };
+    ($ops:expr) => { $ops };
+}
+
+/// The plugin's version: the crate's, if none is given.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __version {
+    () => {
+        ::std::env!("CARGO_PKG_VERSION")
+    };
+    ($version:expr) => {
+        $version
+    };
+}
+
+/// Exports a plugin made by [`plugin!`](crate::plugin) from the library that is being built, which
+/// is to be a `cdylib`: `export_plugin!(PLUGIN);`
+#[macro_export]
+macro_rules! export_plugin {
+    ($plugin:path) => {
+        #[allow(non_upper_case_globals)]
+        const _: () = {
+            use $crate::__private as private;
+
+            const __PLUGIN: $crate::StaticPlugin = $plugin;
+
+            /// Read from the file, without loading it.
+            #[used]
+            #[no_mangle]
+            #[cfg_attr(target_vendor = "apple", link_section = "__DATA,__passdock")]
+            #[cfg_attr(windows, link_section = ".passdk")]
+            #[cfg_attr(not(any(target_vendor = "apple", windows)), link_section = ".passdock")]
+            pub static passdock_manifest_v0: [u8; __PLUGIN.manifest.len()] =
+                private::copy(__PLUGIN.manifest);
+
+            /// # Safety
+            /// Called by a host that keeps its contract.
+            #[no_mangle]
+            pub unsafe extern "C" fn passdock_plugin_v0(
+                host: *const private::abi::Host,
+            ) -> *const private::abi::Plugin {
+                // SAFETY: the caller's promise.
+                #[allow(unused_unsafe)]
+                unsafe {
+                    (__PLUGIN.entry)(host)
+                }
+            }
+        };
+    };
+}
