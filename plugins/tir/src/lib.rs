@@ -1,1 +1,21 @@
-//! The loop-level standard passes, tir.transform.*.
+//! The loop-level standard passes, `tir.transform.*`.
+//!
+//! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code.
+
+pub mod unroll_loop;
+
+use passdock_plugin_api::prelude::*;
+use unroll_loop::{UnrollLoop, unroll_loop};
+
+plugin! {
+    name: "tir",
+    passes: [
+        /// Replaces loops by copies of their bodies.
+        prim_function "tir.transform.UnrollLoop" => unroll_loop {
+            opt_level: 0,
+            thread_safe: true,
+            options: UnrollLoop,
+            config: "tir.UnrollLoop",
+        },
+    ],
+}

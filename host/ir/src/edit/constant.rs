@@ -128,11 +128,14 @@ impl Function {
     /// Refuses data whose size isn't the type's.
     fn check_constant(&self, ty: TypeId, data: &ConstantData) -> Edit {
         let record = self.live_type(ty)?;
-        let shape = self
-            .static_shape(ty)
-            .filter(|_| record.kind == TypeKind::TENSOR);
+        let shape = match record.kind {
+            TypeKind::TENSOR => self.static_shape(ty),
+            TypeKind::SCALAR => Some(vec![i64::from(record.lanes.max(1))]),
+            _ => None,
+        };
         let Some(shape) = shape else {
-            let message = "A constant's type has to be a tensor whose dims are all known.";
+            let message =
+                "A constant's type has to be a scalar, or a tensor whose dims are all known.";
             return Err(EditError::refused(message));
         };
         let elements = shape.iter().try_fold(1_u64, |all, &dim| {

@@ -1,1 +1,3 @@
-//! The graph-level standard passes as a loadable plugin.
+//! The loadable form of `passdock-plugins-relax`: it only adds the exported symbols.
+
+passdock_plugin_api::export_plugin!(passdock_plugins_relax::PLUGIN);

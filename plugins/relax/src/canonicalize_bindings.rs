@@ -1,0 +1,54 @@
+//! `relax.transform.CanonicalizeBindings`: lets the uses of a copy use the original.
+//!
+//! ```text
+//! %0 = onnx.Identity(%x) : f32[4]
+//! %1 = onnx.Relu(%0) : f32[4]
+//! →
+//! %1 = onnx.Relu(%x) : f32[4]
+//! ```
+//!
+//! A field of a tuple that is at hand is a copy too. It does not take away a copy that a region
+//! gives out and that would have to come back on export: of a parameter, of a constant, of a value
+//! from outside the region, or of one that the region gives out already.
+//!
+//! Source: TVM `src/relax/transform/canonicalize_bindings.cc`.
+
+use passdock_plugin_api::prelude::*;
+
+pub(crate) fn canonicalize_bindings(f: &mut Function, _cx: &PassContext) -> PassResult {
+    for op in f.walk(f.body()) {
+        if let Some(original) = original(f, op)
+            && !is_needed(f, op, original)
+        {
+            f.replace_op_with(op, &[original])?;
+        }
+    }
+    Ok(())
+}
+
+/// What an op copies, if that is all it does.
+fn original(f: &Function, op: OpId) -> Option<ValueId> {
+    if f.result_count(op) != 1 {
+        return None;
+    }
+    if f.traits(op).is_identity() {
+        return f.operand(op, 0);
+    }
+    if f.name(op) != "tuple_get" {
+        return None;
+    }
+    let tuple = f.defining_op(f.operand(op, 0)?)?;
+    let index = usize::try_from(f.int(op, "index")?).ok()?;
+    if f.name(tuple) == "tuple" { f.operand(tuple, index) } else { None }
+}
+
+/// Whether the region that the op is in gives its result out and couldn't give out the original.
+fn is_needed(f: &Function, op: OpId, original: ValueId) -> bool {
+    let region = f.parent_region(op);
+    let Some(terminator) = f.terminator(region) else { return false };
+    if !f.users(f.result(op, 0)).any(|user| user == terminator) {
+        return false;
+    }
+    let is_local = f.defining_op(original).is_some_and(|def| f.parent_region(def) == region);
+    !is_local || f.users(original).any(|user| user == terminator)
+}

@@ -1,0 +1,113 @@
+//! `relax.transform.FoldConstant`: evaluates what depends on constants only.
+//!
+//! ```text
+//! %a = const i64[2] [2, 3]
+//! %b = const i64[2] [10, 20]
+//! %0 = onnx.Add(%a, %b) : i64[2]
+//! %1 = onnx.Mul(%x, %0) : i64[2]
+//! →
+//! %0 = const i64[2] [12, 23]
+//! %1 = onnx.Mul(%x, %0) : i64[2]
+//! ```
+//!
+//! An `onnx.If` whose condition is constant is replaced by the ops of its branch. What depends on
+//! types only (`Shape` of a tensor whose dims are known) is folded too.
+//!
+//! It does not fold what is random or has state, what takes no operands (`ones(shape=(4, 5))` is
+//! smaller than its value), what nobody can evaluate, and what would grow the model: see
+//! [`FoldConstant::max_growth`].
+//!
+//! Source: TVM `src/relay/transforms/fold_constant.cc` (ConstantChecker and ConstantFolder). Program
+//! order stands for the recursion there: an op's operands were folded before it is looked at.
+
+use passdock_plugin_api::prelude::*;
+
+options! {
+    /// What folding may cost.
+    pub struct FoldConstant {
+        /// By how many bytes one folded op may make the model larger: its results, without the
+        /// operands that nobody else uses.
+        max_growth: i64 = 1024,
+        /// Fold also where the model grows beyond that.
+        allow_growth: bool = false,
+    }
+}
+
+pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
+    let options = cx.options::<FoldConstant>()?;
+    let mut next = f.first_op(f.body());
+    // Where to go on when a region is done.
+    let mut after = Vec::new();
+    loop {
+        let Some(op) = next else {
+            match after.pop() {
+                Some(op) => next = op,
+                None => return Ok(()),
+            }
+            continue;
+        };
+        next = f.next_op(op);
+        if f.name(op) == "onnx.If"
+            && let Some(branch) = constant_branch(f, op)?
+        {
+            next = inline(f, op, branch)?.or(next);
+            continue;
+        }
+        if is_foldable(f, op)
+            && let Some(values) = cx.evaluate(f, op, budget(f, op, &options))?
+        {
+            f.replace_op_with(op, &values)?;
+            continue;
+        }
+        for &region in f.regions(op) {
+            after.push(std::mem::replace(&mut next, f.first_op(region)));
+        }
+    }
+}
+
+/// The branch that an `onnx.If` takes, if its condition is constant.
+fn constant_branch(f: &Function, op: OpId) -> Result<Option<RegionId>, EditError> {
+    let Some(condition) = f.operand(op, 0) else { return Ok(None) };
+    let taken = match f.constant_data(condition)? {
+        Some(&[byte]) => byte != 0,
+        _ => return Ok(None),
+    };
+    Ok(f.region(op, if taken { "then_branch" } else { "else_branch" }))
+}
+
+/// Puts a region's ops in the place of the op that holds it, and answers the first of them.
+fn inline(f: &mut Function, op: OpId, region: RegionId) -> Result<Option<OpId>, EditError> {
+    let before = f.previous_op(op);
+    let around = f.parent_region(op);
+    let values = f.clone_region(region, Position { region: around, before: op }, &[])?;
+    f.replace_op_with(op, &values)?;
+    Ok(match before {
+        Some(before) => f.next_op(before),
+        None => f.first_op(around),
+    })
+}
+
+/// Whether an op's results are constant, and it has an evaluation.
+fn is_foldable(f: &Function, op: OpId) -> bool {
+    let traits = f.traits(op);
+    let may_fold =
+        traits.folds() && traits.is_pure() && !traits.is_random() && !traits.is_stateful();
+    may_fold
+        && f.operand_count(op) > 0
+        && (traits.is_shape_only()
+            || f.operands(op).all(|operand| operand.0 == u32::MAX || f.constant(operand).is_some()))
+}
+
+/// How many bytes the results may take.
+fn budget(f: &Function, op: OpId, options: &FoldConstant) -> u64 {
+    if options.allow_growth {
+        return u64::MAX;
+    }
+    let freed: u64 = f
+        .operands(op)
+        .filter(|&operand| operand.0 != u32::MAX && f.use_count(operand) == 1)
+        .filter_map(|operand| f.constant_record(f.constant(operand)?))
+        .map(|constant| constant.byte_len)
+        .sum();
+    freed.saturating_add(u64::try_from(options.max_growth).unwrap_or(0))
+}
