@@ -1,0 +1,124 @@
+//! Attributes as an evaluation reads them.
+//!
+//! Reading one of another kind than the definition says, a reference to a function's attribute
+//! among them, is never a silent default: the op isn't folded.
+
+use std::borrow::Cow;
+
+use super::{Call, NotFolded, Tensor, refuse};
+
+/// An attribute's value.
+#[derive(Debug)]
+pub enum Attr<'a> {
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f32),
+    /// Bytes, usually UTF-8.
+    String(&'a [u8]),
+    /// Integers.
+    Ints(Cow<'a, [i64]>),
+    /// Floats.
+    Floats(Cow<'a, [f32]>),
+    /// Strings.
+    Strings(Vec<&'a [u8]>),
+    /// A tensor.
+    Tensor(Tensor<'a>),
+    /// Anything else: a graph, a type, a reference to an attribute of the function.
+    Other,
+}
+
+/// The attributes of one op.
+pub trait Attrs {
+    /// The attribute of that name.
+    fn get(&self, name: &str) -> Option<Attr<'_>>;
+
+    /// The names of all.
+    fn names(&self) -> Vec<&str>;
+}
+
+/// Attributes in a list, for tests and for ops that have none.
+impl Attrs for Vec<(&str, Attr<'_>)> {
+    fn get(&self, name: &str) -> Option<Attr<'_>> {
+        let (_, value) = self.iter().find(|(given, _)| *given == name)?;
+        Some(match value {
+            Attr::Int(value) => Attr::Int(*value),
+            Attr::Float(value) => Attr::Float(*value),
+            Attr::String(value) => Attr::String(value),
+            Attr::Ints(value) => Attr::Ints(Cow::Borrowed(value)),
+            Attr::Floats(value) => Attr::Floats(Cow::Borrowed(value)),
+            Attr::Strings(value) => Attr::Strings(value.clone()),
+            Attr::Tensor(value) => Attr::Tensor(value.borrow()),
+            Attr::Other => Attr::Other,
+        })
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.iter().map(|(name, _)| *name).collect()
+    }
+}
+
+macro_rules! readers {
+    ($($(#[$doc:meta])* $name:ident: $kind:ident -> $type:ty, $word:literal;)*) => {
+        impl<'a> Call<'a> {
+            $($(#[$doc])*
+            pub fn $name(&self, name: &str) -> Result<Option<$type>, NotFolded> {
+                match self.attrs.get(name) {
+                    None => Ok(None),
+                    Some(Attr::$kind(value)) => Ok(Some(value)),
+                    Some(_) => refuse!("its attribute `{name}` isn't {}", $word),
+                }
+            })*
+        }
+    };
+}
+
+readers! {
+    /// An integer attribute.
+    int: Int -> i64, "an integer";
+    /// A float attribute.
+    float: Float -> f32, "a float";
+    /// A string attribute.
+    string: String -> &'a [u8], "a string";
+    /// An attribute of integers.
+    ints: Ints -> Cow<'a, [i64]>, "a list of integers";
+    /// An attribute of floats.
+    floats: Floats -> Cow<'a, [f32]>, "a list of floats";
+    /// An attribute of strings.
+    strings: Strings -> Vec<&'a [u8]>, "a list of strings";
+    /// A tensor attribute.
+    tensor: Tensor -> Tensor<'a>, "a tensor";
+}
+
+impl Call<'_> {
+    /// An integer attribute, or its default.
+    pub fn int_or(&self, name: &str, default: i64) -> Result<i64, NotFolded> {
+        Ok(self.int(name)?.unwrap_or(default))
+    }
+
+    /// An integer attribute that is 0 or 1.
+    pub fn flag(&self, name: &str, default: bool) -> Result<bool, NotFolded> {
+        Ok(self.int(name)?.map_or(default, |value| value != 0))
+    }
+
+    /// A float attribute, or its default.
+    pub fn float_or(&self, name: &str, default: f32) -> Result<f32, NotFolded> {
+        Ok(self.float(name)?.unwrap_or(default))
+    }
+
+    /// Which of these words a string attribute is, the first being its default.
+    pub fn word(&self, name: &str, words: &[&'static str]) -> Result<&'static str, NotFolded> {
+        let Some(given) = self.string(name)? else {
+            return Ok(words[0]);
+        };
+        match words.iter().find(|word| word.as_bytes() == given) {
+            Some(word) => Ok(word),
+            None => {
+                refuse!(
+                    "`{}` isn't a known `{name}`",
+                    String::from_utf8_lossy(given)
+                )
+            }
+        }
+    }
+}

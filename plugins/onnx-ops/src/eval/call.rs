@@ -1,0 +1,135 @@
+//! One op to evaluate, and how an evaluation reads its operands.
+
+use super::{Attrs, NotFolded, Tensor, element_count, name_of, refuse};
+use crate::DType;
+
+/// However much a caller allows, nothing larger than this is made.
+const LIMIT: u64 = 1 << 31;
+
+/// An op to evaluate.
+#[derive(Clone, Copy)]
+pub struct Call<'a> {
+    /// The operator, without its domain.
+    pub name: &'a str,
+    /// The version of its domain.
+    pub version: i64,
+    /// Its operands; `None` is one left out.
+    pub inputs: &'a [Option<Tensor<'a>>],
+    /// Its attributes.
+    pub attrs: &'a dyn Attrs,
+    /// How many results are wanted.
+    pub outputs: usize,
+    /// The most bytes that one result may take.
+    pub max_bytes: u64,
+}
+
+impl<'a> Call<'a> {
+    /// An operand that must be there.
+    pub fn input(&self, index: usize) -> Result<&'a Tensor<'a>, NotFolded> {
+        match self.optional(index) {
+            Some(tensor) => Ok(tensor),
+            None => refuse!("operand {index} is missing"),
+        }
+    }
+
+    /// An operand that may be left out.
+    pub fn optional(&self, index: usize) -> Option<&'a Tensor<'a>> {
+        self.inputs.get(index)?.as_ref()
+    }
+
+    /// All operands, none of them left out.
+    pub fn all_inputs(&self) -> Result<Vec<&'a Tensor<'a>>, NotFolded> {
+        (0..self.inputs.len())
+            .map(|index| self.input(index))
+            .collect()
+    }
+
+    /// The integers in an operand of rank 0 or 1.
+    pub fn ints_in(&self, index: usize) -> Result<Vec<i64>, NotFolded> {
+        let tensor = self.input(index)?;
+        if tensor.rank() > 1 {
+            return refuse!("operand {index} must be a list of integers");
+        }
+        integers(tensor)
+    }
+
+    /// As [`Call::ints_in`], for an operand that may be left out.
+    pub fn optional_ints_in(&self, index: usize) -> Result<Option<Vec<i64>>, NotFolded> {
+        self.optional(index)
+            .map(|_| self.ints_in(index))
+            .transpose()
+    }
+
+    /// Integers that were an attribute before version `moved` of the domain and are an operand since.
+    pub fn ints_since(
+        &self,
+        moved: i64,
+        index: usize,
+        attr: &str,
+    ) -> Result<Option<Vec<i64>>, NotFolded> {
+        if self.version >= moved {
+            self.optional_ints_in(index)
+        } else {
+            Ok(self.ints(attr)?.map(|ints| ints.into_owned()))
+        }
+    }
+
+    /// Whether a result of that type and shape is allowed; how many elements it has.
+    pub fn room_for(&self, dtype: DType, shape: &[usize]) -> Result<usize, NotFolded> {
+        let elements = element_count(shape)?;
+        // A string takes its offset; what the strings themselves take is counted when they are copied.
+        let bytes = if dtype == DType::STRING {
+            (elements as u64).checked_mul(8)
+        } else {
+            dtype.byte_len(elements as u64)
+        };
+        self.room_for_bytes(bytes)?;
+        Ok(elements)
+    }
+
+    /// Whether a result of so many bytes is allowed.
+    pub fn room_for_bytes(&self, bytes: Option<u64>) -> Result<(), NotFolded> {
+        match bytes {
+            Some(bytes) if bytes <= self.max_bytes.min(LIMIT) => Ok(()),
+            Some(bytes) => refuse!("its result would take {bytes} bytes"),
+            None => refuse!("the size of its result isn't known"),
+        }
+    }
+}
+
+/// The elements of an int64 or int32 tensor.
+pub(crate) fn integers(tensor: &Tensor) -> Result<Vec<i64>, NotFolded> {
+    match tensor.dtype() {
+        DType::I64 => Ok(tensor.stored::<i64>()?.into_owned()),
+        DType::I32 => Ok(tensor
+            .stored::<i32>()?
+            .iter()
+            .map(|&int| int.into())
+            .collect()),
+        other => refuse!("{} where integers are needed", name_of(other)),
+    }
+}
+
+/// An axis, counted from the back if it is negative.
+pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, NotFolded> {
+    let counted = if axis < 0 {
+        axis.checked_add(rank as i64)
+    } else {
+        Some(axis)
+    };
+    match counted.and_then(|axis| usize::try_from(axis).ok()) {
+        Some(axis) if axis < rank => Ok(axis),
+        _ => refuse!("axis {axis} is out of range for rank {rank}"),
+    }
+}
+
+/// Which axes of a rank are meant, each at most once.
+pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<bool>, NotFolded> {
+    let mut chosen = vec![false; rank];
+    for &entry in list {
+        if std::mem::replace(&mut chosen[axis(entry, rank)?], true) {
+            return refuse!("axis {entry} is named twice");
+        }
+    }
+    Ok(chosen)
+}

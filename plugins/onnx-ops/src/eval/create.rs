@@ -1,0 +1,206 @@
+//! Operators that make tensors out of sizes: Constant, ConstantOfShape, Range, EyeLike, OneHot.
+
+use ndarray::{ArrayD, IxDyn};
+
+use super::call::axis;
+use super::cast::{from_singles, singles};
+use super::cells::{Cell, Movement, rearrange};
+use super::data_movement::dims;
+use super::number::{Number, with_number};
+use super::{Call, Elements, Folded, NotFolded, Tensor, name_of, refuse};
+use crate::DType;
+
+/// What an attribute says.
+pub(crate) fn constant<'a>(call: &Call<'a>) -> Folded<'a> {
+    if let Some(value) = call.tensor("value")? {
+        return Ok(vec![value]);
+    }
+    if let Some(value) = call.int("value_int")? {
+        return Ok(vec![Tensor::from_vec(DType::I64, vec![], vec![value])]);
+    }
+    if let Some(value) = call.float("value_float")? {
+        return Ok(vec![Tensor::from_vec(DType::F32, vec![], vec![value])]);
+    }
+    if let Some(values) = call.ints("value_ints")? {
+        return Ok(vec![Tensor::from_vec(
+            DType::I64,
+            vec![values.len()],
+            values.into_owned(),
+        )]);
+    }
+    if let Some(values) = call.floats("value_floats")? {
+        return Ok(vec![Tensor::from_vec(
+            DType::F32,
+            vec![values.len()],
+            values.into_owned(),
+        )]);
+    }
+    if let Some(value) = call.string("value_string")? {
+        return Ok(vec![Tensor::from_strings(vec![], [value].into_iter())]);
+    }
+    if let Some(values) = call.strings("value_strings")? {
+        let shape = vec![values.len()];
+        return Ok(vec![Tensor::from_strings(shape, values.into_iter())]);
+    }
+    refuse!("it has no value that is known here")
+}
+
+/// One value, the float 0 by default, in a shape.
+pub(crate) fn constant_of_shape<'a>(call: &Call<'a>) -> Folded<'a> {
+    let shape = dims(&call.ints_in(0)?)?;
+    let value = match call.tensor("value")? {
+        Some(value) => value,
+        None => Tensor::from_vec(DType::F32, vec![1], vec![0f32]),
+    };
+    if value.len() != 1 {
+        return refuse!("its value isn't one element");
+    }
+    call.room_for(value.dtype(), &shape)?;
+    rearrange(call, &[&value], &Fill(shape))
+}
+
+struct Fill(Vec<usize>);
+
+impl Movement for Fill {
+    fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
+        let value = inputs[0].iter().next().copied().unwrap_or_else(T::zeroed);
+        Ok(vec![ArrayD::from_elem(IxDyn(&self.0), value)])
+    }
+}
+
+/// From `start` in steps of `delta` while before `limit`.
+pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
+    let dtype = call.input(0)?.dtype();
+    match dtype {
+        DType::F32 | DType::F64 | DType::I16 | DType::I32 | DType::I64 => steps(call),
+        DType::F16 | DType::BF16 if call.version >= 27 && call.int_or("stash_type", 1)? == 1 => {
+            let single = |index: usize| -> Result<_, NotFolded> {
+                let tensor = call.input(index)?;
+                Ok(Some(from_singles(
+                    DType::F32,
+                    tensor.shape().to_vec(),
+                    singles(tensor)?,
+                )?))
+            };
+            let inputs = [single(0)?, single(1)?, single(2)?];
+            let results = steps(&Call {
+                inputs: &inputs,
+                ..*call
+            })?;
+            let rounded = |t: Tensor| from_singles(dtype, t.shape().to_vec(), singles(&t)?);
+            results.into_iter().map(rounded).collect()
+        }
+        other => refuse!("it isn't computed on {}", name_of(other)),
+    }
+}
+
+fn steps<'r>(call: &Call) -> Folded<'r> {
+    let dtype = call.input(0)?.dtype();
+    with_number!(dtype, T => {
+        let [start, limit, delta] = [0, 1, 2].map(|index| scalar::<T>(call, index));
+        let (start, limit, delta) = (start?, limit?, delta?);
+        let count = match (start.to_int(), limit.to_int(), delta.to_int()) {
+            (_, _, Some(0)) => return refuse!("a step of 0 goes nowhere"),
+            (Some(start), Some(limit), Some(delta)) => {
+                let way = limit - start;
+                (way / delta + i128::from(way % delta != 0 && (way < 0) == (delta < 0))).max(0)
+            }
+            _ => {
+                let steps = limit.minus(start).over(delta).map_or(f64::NAN, T::to_f64).ceil();
+                if !steps.is_finite() {
+                    return refuse!("it has no end");
+                }
+                steps.max(0.0) as i128
+            }
+        };
+        let Ok(count) = usize::try_from(count) else { return refuse!("it is too long") };
+        call.room_for(dtype, &[count])?;
+        let element = |at: usize| start.plus(T::from_int(at as i128).times(delta));
+        let elements: Vec<T> = (0..count).map(element).collect();
+        Ok(vec![Tensor::from_vec(dtype, vec![count], elements)])
+    })
+}
+
+/// The one element of an operand.
+fn scalar<T: Number>(call: &Call, index: usize) -> Result<T, NotFolded> {
+    let tensor = call.input(index)?;
+    match &*tensor.stored::<T>()? {
+        [element] if tensor.dtype() == T::DTYPE => Ok(*element),
+        _ => refuse!("operand {index} isn't a scalar of the first operand's type"),
+    }
+}
+
+/// A matrix with ones on a diagonal.
+pub(crate) fn eye_like<'a>(call: &Call<'a>) -> Folded<'a> {
+    let x = call.input(0)?;
+    let dtype = match call.int("dtype")? {
+        Some(dtype) => DType(u32::try_from(dtype).unwrap_or(0)),
+        None => x.dtype(),
+    };
+    let diagonal = call.int_or("k", 0)?;
+    let &[rows, columns] = x.shape() else {
+        return refuse!("its operand isn't a matrix");
+    };
+    call.room_for(dtype, x.shape())?;
+    let on = |at: usize| (at % columns) as i64 - (at / columns) as i64 == diagonal;
+    let places = 0..rows * columns;
+    if dtype == DType::BOOL {
+        let elements: Vec<bool> = places.map(on).collect();
+        return Ok(vec![Tensor::from_vec(dtype, vec![rows, columns], elements)]);
+    }
+    with_number!(dtype, T => {
+        let elements: Vec<T> = places.map(|at| if on(at) { T::ONE } else { T::ZERO }).collect();
+        Ok(vec![Tensor::from_vec(dtype, vec![rows, columns], elements)])
+    })
+}
+
+/// A new axis with one value at each index and another elsewhere.
+pub(crate) fn one_hot<'a>(call: &Call<'a>) -> Folded<'a> {
+    let (indices, depth, values) = (call.input(0)?, call.input(1)?, call.input(2)?);
+    if depth.len() != 1 || values.len() != 2 {
+        return refuse!("it needs one depth and two values");
+    }
+    let wide = |tensor: &Tensor| -> Result<Vec<f64>, NotFolded> {
+        with_number!(tensor.dtype(), T => {
+            Ok(tensor.stored::<T>()?.iter().map(|x| x.to_f64()).collect())
+        })
+    };
+    let depth = wide(depth)?[0];
+    if !(0.0..=u32::MAX.into()).contains(&depth) {
+        return refuse!("its depth is out of range");
+    }
+    let depth = depth.trunc();
+    let at = axis(call.int_or("axis", -1)?, indices.rank() + 1)?;
+    let mut shape = indices.shape().to_vec();
+    shape.insert(at, depth as usize);
+    call.room_for(values.dtype(), &shape)?;
+    let inner: usize = indices.shape()[at..].iter().product();
+    let hot = wide(indices)?
+        .into_iter()
+        .map(|index| if index < 0.0 { index + depth } else { index })
+        .enumerate()
+        .filter(|(_, index)| (0.0..depth).contains(index))
+        .map(|(place, index)| {
+            (place / inner * depth as usize + index as usize) * inner + place % inner
+        })
+        .collect();
+    rearrange(call, &[values], &OneHot { shape, hot })
+}
+
+struct OneHot {
+    shape: Vec<usize>,
+    hot: Vec<usize>,
+}
+
+impl Movement for OneHot {
+    fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
+        let Some(&[off, on]) = inputs[0].as_slice() else {
+            return refuse!("it needs two values");
+        };
+        let mut result = ArrayD::from_elem(IxDyn(&self.shape), off);
+        if let Some(cells) = result.as_slice_mut() {
+            self.hot.iter().for_each(|&place| cells[place] = on);
+        }
+        Ok(vec![result])
+    }
+}

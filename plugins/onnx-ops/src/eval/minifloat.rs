@@ -1,0 +1,284 @@
+//! Floats of eight bits and fewer, by the table of their values.
+//!
+//! There are at most 256 values, so encoding looks for the nearest among the positive ones; ties go
+//! to the even code, which is how IEEE rounds.
+
+use std::sync::OnceLock;
+
+use crate::DType;
+
+/// One of the small float types.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct MiniFloat {
+    exponent_bits: u32,
+    mantissa_bits: u32,
+    bias: i32,
+    specials: Specials,
+}
+
+/// Which codes aren't finite numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Specials {
+    /// As IEEE: the highest exponent is infinity and NaN.
+    Ieee,
+    /// All ones is NaN, there is no infinity.
+    OneNan,
+    /// The code of minus zero is NaN; neither infinity nor minus zero.
+    NoMinusZero,
+    /// Every code is a number.
+    None,
+}
+
+/// How a value beyond the largest one is encoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Overflow {
+    /// As the largest one, infinity too.
+    Saturate,
+    /// As infinity, or NaN where there is none.
+    Overflow,
+}
+
+impl MiniFloat {
+    /// The small float type of that element type, if it is one with a sign and a mantissa.
+    pub(crate) fn of(dtype: DType) -> Option<MiniFloat> {
+        let (exponent_bits, mantissa_bits, bias, specials) = match dtype {
+            DType::F8E4M3FN => (4, 3, 7, Specials::OneNan),
+            DType::F8E4M3FNUZ => (4, 3, 8, Specials::NoMinusZero),
+            DType::F8E5M2 => (5, 2, 15, Specials::Ieee),
+            DType::F8E5M2FNUZ => (5, 2, 16, Specials::NoMinusZero),
+            DType::F4E2M1 => (2, 1, 1, Specials::None),
+            _ => return None,
+        };
+        Some(MiniFloat {
+            exponent_bits,
+            mantissa_bits,
+            bias,
+            specials,
+        })
+    }
+
+    fn sign_bit(self) -> u8 {
+        1 << (self.exponent_bits + self.mantissa_bits)
+    }
+
+    /// What a code means.
+    pub(crate) fn decode(self, code: u8) -> f32 {
+        let magnitude = code & (self.sign_bit() - 1);
+        let negative = code & self.sign_bit() != 0;
+        let mantissa = f32::from(magnitude & ((1 << self.mantissa_bits) - 1));
+        let exponent = i32::from(magnitude >> self.mantissa_bits);
+        let highest = exponent == (1 << self.exponent_bits) - 1;
+        let all_ones = magnitude == self.sign_bit() - 1;
+        let value = match self.specials {
+            Specials::Ieee if highest && mantissa == 0.0 => f32::INFINITY,
+            Specials::Ieee if highest => f32::NAN,
+            Specials::OneNan if all_ones => f32::NAN,
+            Specials::NoMinusZero if negative && magnitude == 0 => return f32::NAN,
+            _ => {
+                let scale = (-(self.mantissa_bits as i32)) as f32;
+                if exponent == 0 {
+                    mantissa * (scale + (1 - self.bias) as f32).exp2()
+                } else {
+                    let whole = (1 << self.mantissa_bits) as f32 + mantissa;
+                    whole * (scale + (exponent - self.bias) as f32).exp2()
+                }
+            }
+        };
+        if negative { -value } else { value }
+    }
+
+    /// The code nearest to a value; `None` for a NaN in a type that has none.
+    pub(crate) fn encode(self, value: f64, overflow: Overflow) -> Option<u8> {
+        let sign = if value.is_sign_negative() {
+            self.sign_bit()
+        } else {
+            0
+        };
+        if value.is_nan() {
+            return match self.specials {
+                Specials::None => None,
+                Specials::NoMinusZero => Some(self.sign_bit()),
+                // The quiet NaN without a payload.
+                Specials::Ieee => {
+                    let infinity = ((1 << self.exponent_bits) - 1) << self.mantissa_bits;
+                    Some(sign | infinity | 1 << (self.mantissa_bits - 1))
+                }
+                Specials::OneNan => Some(sign | (self.sign_bit() - 1)),
+            };
+        }
+        let values = self.positive_values();
+        let largest = values.len() - 1;
+        let magnitude = value.abs();
+        let above = values.partition_point(|&known| known < magnitude);
+        let code = if above == 0 {
+            0
+        } else {
+            let below = values[above - 1];
+            // Beyond the largest, as if the numbers went on.
+            let next = values
+                .get(above)
+                .copied()
+                .unwrap_or_else(|| 2.0 * below - values[above - 2]);
+            match (magnitude - below).partial_cmp(&(next - magnitude)) {
+                Some(std::cmp::Ordering::Less) => above - 1,
+                Some(std::cmp::Ordering::Equal) => (above - 1) + (above - 1) % 2,
+                _ => above,
+            }
+        };
+        let code = match (code <= largest, overflow, self.specials) {
+            (true, ..) => code as u8,
+            (false, Overflow::Saturate, _) | (false, _, Specials::None) => largest as u8,
+            // The code after the largest is infinity.
+            (false, _, Specials::Ieee) => largest as u8 + 1,
+            (false, _, Specials::OneNan) => self.sign_bit() - 1,
+            (false, _, Specials::NoMinusZero) => return Some(self.sign_bit()),
+        };
+        match self.specials {
+            Specials::NoMinusZero if code == 0 => Some(0),
+            _ => Some(sign | code),
+        }
+    }
+
+    /// The finite values of the codes without a sign, which ascend with the code.
+    fn positive_values(self) -> &'static [f64] {
+        static TABLES: [OnceLock<Vec<f64>>; 5] = [const { OnceLock::new() }; 5];
+        let table = match (self.exponent_bits, self.specials) {
+            (2, _) => 0,
+            (4, Specials::OneNan) => 1,
+            (4, _) => 2,
+            (5, Specials::Ieee) => 3,
+            _ => 4,
+        };
+        TABLES[table].get_or_init(|| {
+            let codes = 0..self.sign_bit();
+            codes
+                .map(|code| self.decode(code).into())
+                .filter(|value: &f64| value.is_finite())
+                .collect()
+        })
+    }
+}
+
+/// What a float8e8m0 code means: a power of two.
+pub(crate) fn decode_e8m0(code: u8) -> f32 {
+    match code {
+        255 => f32::NAN,
+        // 2^-127 is subnormal in float32: half of its smallest normal number.
+        0 => f32::MIN_POSITIVE / 2.0,
+        exponent => f32::from_bits(u32::from(exponent) << 23),
+    }
+}
+
+/// How a float8e8m0 is rounded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Rounding {
+    /// To the next power of two.
+    Up,
+    /// To the one before.
+    Down,
+    /// To the nearest; ties up.
+    Nearest,
+}
+
+/// The float8e8m0 code of a value; `None` where ONNX doesn't say.
+pub(crate) fn encode_e8m0(value: f64, rounding: Rounding, overflow: Overflow) -> Option<u8> {
+    if value.is_nan() {
+        return Some(255);
+    }
+    let lowest = f64::from(decode_e8m0(0));
+    let highest = f64::from(decode_e8m0(254));
+    if !(lowest..=highest).contains(&value) {
+        // What lies outside is only specified for these two, minus zero and less for none.
+        return match (overflow, rounding) {
+            (Overflow::Saturate, Rounding::Up) if value == 0.0 && !value.is_sign_negative() => {
+                Some(0)
+            }
+            _ if value <= 0.0 => None,
+            (Overflow::Saturate, Rounding::Up) if value > highest => Some(254),
+            (Overflow::Saturate, Rounding::Up) => Some(0),
+            (Overflow::Overflow, Rounding::Nearest) => Some(255),
+            _ => None,
+        };
+    }
+    let bits = value.to_bits();
+    let exponent = (bits >> 52) as i64 - 1023;
+    let fraction = bits & ((1 << 52) - 1);
+    let up = match rounding {
+        Rounding::Up => fraction != 0,
+        Rounding::Down => false,
+        Rounding::Nearest => fraction >= 1 << 51,
+    };
+    u8::try_from(exponent + 127 + i64::from(up)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TYPES: [DType; 5] = [
+        DType::F8E4M3FN,
+        DType::F8E4M3FNUZ,
+        DType::F8E5M2,
+        DType::F8E5M2FNUZ,
+        DType::F4E2M1,
+    ];
+
+    #[test]
+    fn every_code_survives_decoding_and_encoding() {
+        for dtype in TYPES {
+            let float = MiniFloat::of(dtype).expect("it is a small float");
+            for code in 0..2 * u16::from(float.sign_bit()) {
+                let code = code as u8;
+                let value = float.decode(code);
+                let back = float
+                    .encode(value.into(), Overflow::Overflow)
+                    .expect("it has a code");
+                assert_eq!(
+                    float.decode(back).to_bits(),
+                    value.to_bits(),
+                    "{dtype:?} {code:#x}"
+                );
+            }
+        }
+        for code in 0..=255 {
+            let value = decode_e8m0(code).into();
+            assert_eq!(
+                encode_e8m0(value, Rounding::Up, Overflow::Saturate),
+                Some(code)
+            );
+        }
+    }
+
+    #[test]
+    fn the_largest_values_are_those_of_the_standard() {
+        let largest = TYPES.map(|dtype| {
+            let float = MiniFloat::of(dtype).expect("it is a small float");
+            *float.positive_values().last().expect("it has values")
+        });
+        assert_eq!(largest, [448.0, 240.0, 57344.0, 57344.0, 6.0]);
+    }
+
+    #[test]
+    fn ties_go_to_the_even_code_and_overflow_as_asked() {
+        let float = MiniFloat::of(DType::F8E4M3FN).expect("it is a small float");
+        let cases = [
+            (1.0625, 0x38),
+            (1.1875, 0x3a),
+            (464.0, 0x7e),
+            (464.5, 0x7f),
+            (f64::INFINITY, 0x7f),
+            (-0.0, 0x80),
+        ];
+        for (value, code) in cases {
+            assert_eq!(
+                float.encode(value, Overflow::Overflow),
+                Some(code),
+                "{value}"
+            );
+        }
+        assert_eq!(
+            float.encode(f64::NEG_INFINITY, Overflow::Saturate),
+            Some(0xfe)
+        );
+    }
+}

@@ -1,0 +1,127 @@
+//! Operators that only look at shapes or only change them: no element moves.
+
+use super::call::{axes, axis};
+use super::{Call, Folded, NotFolded, Tensor, element_count, refuse};
+use crate::DType;
+
+/// The same tensor.
+pub(crate) fn identity<'a>(call: &Call<'a>) -> Folded<'a> {
+    Ok(vec![call.input(0)?.borrow()])
+}
+
+/// The dims from `start` to `end`.
+pub(crate) fn shape<'a>(call: &Call<'a>) -> Folded<'a> {
+    let dims = call.input(0)?.shape();
+    let range = shape_range(dims.len(), call.int_or("start", 0)?, call.int("end")?);
+    let result: Vec<i64> = dims[range].iter().map(|&dim| dim as i64).collect();
+    Ok(vec![Tensor::from_vec(
+        DType::I64,
+        vec![result.len()],
+        result,
+    )])
+}
+
+/// Which dims Shape answers: both ends counted from the back if negative, then clamped.
+pub(crate) fn shape_range(rank: usize, start: i64, end: Option<i64>) -> std::ops::Range<usize> {
+    let bound = |at: i64| {
+        let at = if at < 0 {
+            at.saturating_add(rank as i64)
+        } else {
+            at
+        };
+        at.clamp(0, rank as i64) as usize
+    };
+    let (start, end) = (bound(start), end.map_or(rank, bound));
+    start..end.max(start)
+}
+
+/// The number of elements.
+pub(crate) fn size<'a>(call: &Call<'a>) -> Folded<'a> {
+    let count = call.input(0)?.len() as i64;
+    Ok(vec![Tensor::from_vec(DType::I64, vec![], vec![count])])
+}
+
+/// The elements in a new shape: 0 keeps a dim (unless `allowzero`), one -1 takes what is left.
+pub(crate) fn reshape<'a>(call: &Call<'a>) -> Folded<'a> {
+    let x = call.input(0)?;
+    let shape = reshaped(x.shape(), &call.ints_in(1)?, call.flag("allowzero", false)?)?;
+    Ok(vec![x.reshaped(shape)?])
+}
+
+fn reshaped(old: &[usize], wanted: &[i64], allow_zero: bool) -> Result<Vec<usize>, NotFolded> {
+    let mut shape = Vec::with_capacity(wanted.len());
+    let mut open = None;
+    for (at, &dim) in wanted.iter().enumerate() {
+        shape.push(match dim {
+            0 if allow_zero => 0,
+            0 => match old.get(at) {
+                Some(&kept) => kept,
+                None => return refuse!("there is no dim {at} to keep"),
+            },
+            -1 if open.is_none() => {
+                open = Some(at);
+                1
+            }
+            _ => match usize::try_from(dim) {
+                Ok(dim) => dim,
+                Err(_) => return refuse!("{wanted:?} isn't a shape"),
+            },
+        });
+    }
+    if let Some(at) = open {
+        let (all, known) = (element_count(old)?, element_count(&shape)?);
+        if known == 0 || all % known != 0 {
+            return refuse!("{all} elements don't fill the shape {wanted:?}");
+        }
+        shape[at] = all / known;
+    }
+    Ok(shape)
+}
+
+/// Without dims of 1: those of `axes`, or all.
+pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
+    let x = call.input(0)?;
+    let gone = match call.ints_since(13, 1, "axes")? {
+        Some(list) => axes(&list, x.rank())?,
+        None => x.shape().iter().map(|&dim| dim == 1).collect(),
+    };
+    let mut shape = Vec::new();
+    for (&dim, gone) in x.shape().iter().zip(gone) {
+        match (gone, dim) {
+            (false, _) => shape.push(dim),
+            (true, 1) => {}
+            (true, _) => return refuse!("a dim of {dim} can't be squeezed"),
+        }
+    }
+    Ok(vec![x.reshaped(shape)?])
+}
+
+/// With dims of 1 at `axes` of the result.
+pub(crate) fn unsqueeze<'a>(call: &Call<'a>) -> Folded<'a> {
+    let x = call.input(0)?;
+    let Some(list) = call.ints_since(13, 1, "axes")? else {
+        return refuse!("it has no axes");
+    };
+    let new = axes(&list, x.rank() + list.len())?;
+    let mut old = x.shape().iter().copied();
+    let shape = new
+        .iter()
+        .map(|&new| if new { 1 } else { old.next().unwrap_or(1) })
+        .collect();
+    Ok(vec![x.reshaped(shape)?])
+}
+
+/// A matrix: the dims before `axis`, the dims from it.
+pub(crate) fn flatten<'a>(call: &Call<'a>) -> Folded<'a> {
+    let x = call.input(0)?;
+    let at = call.int_or("axis", 1)?;
+    // The rank itself is allowed here, and counts from the front only.
+    let at = if at == x.rank() as i64 {
+        x.rank()
+    } else {
+        axis(at, x.rank())?
+    };
+    let (rows, columns) = x.shape().split_at(at);
+    let shape = vec![rows.iter().product(), columns.iter().product()];
+    Ok(vec![x.reshaped(shape)?])
+}

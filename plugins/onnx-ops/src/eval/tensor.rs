@@ -1,0 +1,319 @@
+//! A tensor as it crosses the boundary: element type, shape, little-endian bytes.
+//!
+//! Operands are borrowed, possibly from a mapped file and so possibly unaligned: reading their
+//! elements copies only then. Results own the vector they were computed into, whatever its element
+//! type, so that nothing is copied on the way out either.
+//!
+//! Elements of less than a byte are packed low bits first, as ONNX packs them. Strings are `n + 1`
+//! little-endian `u64` offsets, then the bytes that they bound; they needn't be UTF-8.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use bytemuck::{AnyBitPattern, NoUninit};
+use ndarray::{ArrayD, CowArray, IxDyn};
+
+use super::{NotFolded, refuse};
+use crate::DType;
+
+#[cfg(target_endian = "big")]
+compile_error!("tensors are little-endian in memory; a big-endian host would have to swap them");
+
+/// An array with a view's or an owner's data.
+pub type Elements<'a, T> = CowArray<'a, T, IxDyn>;
+
+/// An operand or a result.
+pub struct Tensor<'a> {
+    dtype: DType,
+    shape: Vec<usize>,
+    data: Data<'a>,
+}
+
+enum Data<'a> {
+    Borrowed(&'a [u8]),
+    Owned(Box<dyn Bytes>),
+}
+
+/// A vector of any element type, seen as bytes.
+trait Bytes {
+    fn bytes(&self) -> &[u8];
+}
+
+impl<T: NoUninit> Bytes for Vec<T> {
+    fn bytes(&self) -> &[u8] {
+        bytemuck::cast_slice(self)
+    }
+}
+
+impl<'a> Tensor<'a> {
+    /// A tensor over borrowed bytes, whose length must fit the shape.
+    pub fn from_bytes(
+        dtype: DType,
+        shape: Vec<usize>,
+        bytes: &'a [u8],
+    ) -> Result<Tensor<'a>, NotFolded> {
+        let elements = element_count(&shape)?;
+        if dtype == DType::STRING {
+            check_strings(elements, bytes)?;
+        } else if dtype.byte_len(elements as u64) != Some(bytes.len() as u64) {
+            return refuse!(
+                "a tensor of {elements} {} has {} bytes",
+                name_of(dtype),
+                bytes.len()
+            );
+        }
+        Ok(Tensor {
+            dtype,
+            shape,
+            data: Data::Borrowed(bytes),
+        })
+    }
+
+    /// A tensor of computed elements. `T` is how `dtype` is stored; the caller answers for that.
+    pub fn from_vec<T: NoUninit>(dtype: DType, shape: Vec<usize>, elements: Vec<T>) -> Tensor<'a> {
+        Tensor {
+            dtype,
+            shape,
+            data: Data::Owned(Box::new(elements)),
+        }
+    }
+
+    /// As [`Tensor::from_vec`], of an array in any layout.
+    pub fn from_array<T: NoUninit>(dtype: DType, array: ArrayD<T>) -> Tensor<'a> {
+        let shape = array.shape().to_vec();
+        let elements = if array.is_standard_layout() {
+            let count = array.len();
+            let (mut all, offset) = array.into_raw_vec_and_offset();
+            // A slice of a larger array keeps what lies around it.
+            all.truncate(offset.unwrap_or(0) + count);
+            all.drain(..offset.unwrap_or(0));
+            all
+        } else {
+            array.iter().copied().collect()
+        };
+        Tensor::from_vec(dtype, shape, elements)
+    }
+
+    /// Strings, one after the other.
+    pub fn from_strings<'s>(
+        shape: Vec<usize>,
+        strings: impl Iterator<Item = &'s [u8]> + Clone,
+    ) -> Tensor<'a> {
+        let count = strings.clone().count();
+        let total: usize = strings.clone().map(<[u8]>::len).sum();
+        let mut bytes = Vec::with_capacity((count + 1) * 8 + total);
+        let mut end = 0u64;
+        bytes.extend_from_slice(&end.to_le_bytes());
+        for string in strings.clone() {
+            end += string.len() as u64;
+            bytes.extend_from_slice(&end.to_le_bytes());
+        }
+        strings.for_each(|string| bytes.extend_from_slice(string));
+        Tensor::from_vec(DType::STRING, shape, bytes)
+    }
+
+    /// Its element type.
+    pub fn dtype(&self) -> DType {
+        self.dtype
+    }
+
+    /// Its shape.
+    pub fn shape(&self) -> &[usize] {
+        &self.shape
+    }
+
+    /// The number of its dims.
+    pub fn rank(&self) -> usize {
+        self.shape.len()
+    }
+
+    /// How many elements it has.
+    pub fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Whether it has none.
+    pub fn is_empty(&self) -> bool {
+        self.shape.contains(&0)
+    }
+
+    /// Its bytes, as they cross the boundary.
+    pub fn bytes(&self) -> &[u8] {
+        match &self.data {
+            Data::Borrowed(bytes) => bytes,
+            Data::Owned(vector) => vector.bytes(),
+        }
+    }
+
+    /// The same elements, borrowed.
+    pub fn borrow(&self) -> Tensor<'_> {
+        Tensor {
+            dtype: self.dtype,
+            shape: self.shape.clone(),
+            data: Data::Borrowed(self.bytes()),
+        }
+    }
+
+    /// The same elements in another shape of as many.
+    pub fn reshaped(&self, shape: Vec<usize>) -> Result<Tensor<'_>, NotFolded> {
+        if element_count(&shape)? != self.len() {
+            return refuse!("{} elements don't fill the shape {shape:?}", self.len());
+        }
+        Ok(Tensor {
+            shape,
+            ..self.borrow()
+        })
+    }
+
+    /// Itself in another shape of as many elements.
+    pub fn with_shape(self, shape: Vec<usize>) -> Result<Tensor<'a>, NotFolded> {
+        self.reshaped(shape.clone())?;
+        Ok(Tensor { shape, ..self })
+    }
+
+    /// The same bytes as elements of another type.
+    pub fn reinterpreted(&self, dtype: DType, shape: Vec<usize>) -> Result<Tensor<'_>, NotFolded> {
+        Tensor::from_bytes(dtype, shape, self.bytes())
+    }
+
+    /// Its elements as they are stored, copied only if they aren't aligned. `T` has the size of the
+    /// element type; otherwise the answer is [`NotFolded`].
+    pub fn stored<T: AnyBitPattern + NoUninit>(&self) -> Result<Cow<'_, [T]>, NotFolded> {
+        let bytes = self.bytes();
+        if size_of::<T>() as u32 * 8 != self.dtype.bits() {
+            return refuse!("elements of {} have another size", name_of(self.dtype));
+        }
+        Ok(match bytemuck::try_cast_slice(bytes) {
+            Ok(elements) => Cow::Borrowed(elements),
+            Err(_) => {
+                let mut elements = vec![T::zeroed(); self.len()];
+                bytemuck::cast_slice_mut::<T, u8>(&mut elements).copy_from_slice(bytes);
+                Cow::Owned(elements)
+            }
+        })
+    }
+
+    /// As [`Tensor::stored`], in its shape.
+    pub fn array<T: AnyBitPattern + NoUninit>(&self) -> Result<Elements<'_, T>, NotFolded> {
+        in_shape(&self.shape, self.stored()?)
+    }
+
+    /// The codes of elements of less than a byte, one a byte, in their shape.
+    pub fn codes(&self) -> Result<Vec<u8>, NotFolded> {
+        let bits = self.dtype.bits() as usize;
+        if !matches!(bits, 1..8) {
+            return refuse!("elements of {} aren't packed", name_of(self.dtype));
+        }
+        let per_byte = 8 / bits;
+        let mask = (1u8 << bits) - 1;
+        let bytes = self.bytes();
+        Ok((0..self.len())
+            .map(|i| bytes[i / per_byte] >> (i % per_byte * bits) & mask)
+            .collect())
+    }
+
+    /// The reverse of [`Tensor::codes`].
+    pub fn from_codes(dtype: DType, shape: Vec<usize>, codes: &[u8]) -> Tensor<'a> {
+        let bits = dtype.bits() as usize;
+        let mask = (1u8 << bits) - 1;
+        let packed: Vec<u8> = codes
+            .chunks(8 / bits)
+            .map(|chunk| {
+                chunk
+                    .iter()
+                    .enumerate()
+                    .fold(0, |byte, (i, code)| byte | (code & mask) << (i * bits))
+            })
+            .collect();
+        Tensor::from_vec(dtype, shape, packed)
+    }
+
+    /// Its strings.
+    pub fn strings(&self) -> Result<Vec<&[u8]>, NotFolded> {
+        if self.dtype != DType::STRING {
+            return refuse!("a tensor of {} has no strings", name_of(self.dtype));
+        }
+        let (table, text) = self.bytes().split_at((self.len() + 1) * 8);
+        let ends: Vec<usize> = table.chunks_exact(8).map(offset).collect();
+        Ok(ends
+            .windows(2)
+            .map(|pair| &text[pair[0]..pair[1]])
+            .collect())
+    }
+}
+
+impl fmt::Debug for Tensor<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "{}{:?} {:02x?}",
+            name_of(self.dtype),
+            self.shape,
+            self.bytes()
+        )
+    }
+}
+
+/// The spelling of an element type in reasons.
+pub(crate) fn name_of(dtype: DType) -> Cow<'static, str> {
+    match dtype.name() {
+        Some(name) => Cow::Borrowed(name),
+        None => Cow::Owned(format!("element type {}", dtype.0)),
+    }
+}
+
+/// How many elements a shape has.
+pub(crate) fn element_count(shape: &[usize]) -> Result<usize, NotFolded> {
+    // A dim of 0 must not hide an overflow of the others from whoever multiplies them later.
+    let product = shape
+        .iter()
+        .try_fold(1usize, |count, &dim| count.checked_mul(dim.max(1)));
+    match product {
+        Some(_) => Ok(shape.iter().product()),
+        None => refuse!("the shape {shape:?} has too many elements"),
+    }
+}
+
+/// Gives elements their shape.
+pub(crate) fn in_shape<'a, T: Clone>(
+    shape: &[usize],
+    elements: Cow<'a, [T]>,
+) -> Result<Elements<'a, T>, NotFolded> {
+    let shaped = match elements {
+        Cow::Borrowed(slice) => {
+            ndarray::ArrayView::from_shape(IxDyn(shape), slice).map(CowArray::from)
+        }
+        Cow::Owned(vector) => ArrayD::from_shape_vec(IxDyn(shape), vector).map(CowArray::from),
+    };
+    shaped.map_err(|error| NotFolded::new(format!("the shape {shape:?} doesn't fit: {error}")))
+}
+
+/// One little-endian offset of a string table.
+fn offset(bytes: &[u8]) -> usize {
+    bytes
+        .iter()
+        .rev()
+        .fold(0, |value, &byte| value << 8 | byte as usize)
+}
+
+/// Whether the bytes are a string table: offsets that start at 0, never fall, and end at the end.
+fn check_strings(elements: usize, bytes: &[u8]) -> Result<(), NotFolded> {
+    let table = elements.checked_add(1).and_then(|n| n.checked_mul(8));
+    let whole = table
+        .filter(|&table| table <= bytes.len())
+        .is_some_and(|table| {
+            let (table, text) = bytes.split_at(table);
+            let mut last = 0;
+            offset(&table[..8]) == 0
+                && table.chunks_exact(8).all(|entry| {
+                    let previous = std::mem::replace(&mut last, offset(entry));
+                    previous <= last
+                })
+                && last == text.len()
+        });
+    if whole {
+        Ok(())
+    } else {
+        refuse!("the offsets of a string tensor are damaged")
+    }
+}
