@@ -1,3 +1,27 @@
-//! The passdock command.
+//! The `passdock` command.
+//!
+//! Everything that can be done is a function of the `passdock` library; here are the command line,
+//! what people see, and the exit status.
 
-fn main() {}
+mod args;
+mod command;
+mod plugins;
+mod show;
+
+use std::process::ExitCode;
+
+use args::{Cli, Command};
+use clap::Parser;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let status = match cli.command {
+        Command::Run(args) => command::run::run(args),
+        Command::List(args) => command::list::list(args),
+        Command::Inspect(args) => command::inspect::inspect(args),
+        Command::Check(args) => command::check::check(args),
+        Command::Explain(args) => command::explain::explain(args),
+        Command::Convert(args) => command::convert::convert(args),
+    };
+    ExitCode::from(status)
+}

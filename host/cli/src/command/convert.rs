@@ -1,0 +1,14 @@
+//! `passdock convert`: between `.onnx` and `.ir`.
+
+use passdock::model_file;
+
+use crate::args::ConvertArgs;
+
+pub(crate) fn convert(args: ConvertArgs) -> u8 {
+    let converted = model_file::read(&args.input)
+        .and_then(|module| model_file::write(&module, &args.output, args.drop_spans));
+    match converted {
+        Ok(()) => 0,
+        Err(error) => super::fail(&error),
+    }
+}

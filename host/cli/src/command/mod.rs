@@ -1,0 +1,52 @@
+//! The subcommands, one file each. Each answers the exit status.
+
+pub(crate) mod check;
+pub(crate) mod convert;
+pub(crate) mod explain;
+pub(crate) mod inspect;
+pub(crate) mod list;
+pub(crate) mod run;
+
+use std::path::Path;
+
+use passdock::pipeline::{PipelineText, Request};
+use passdock::{ErrorKind, PassError};
+
+use crate::args::{ContextArgs, PluginArgs};
+use crate::{plugins, show};
+
+/// Shows an error and answers its exit status.
+fn fail(error: &PassError) -> u8 {
+    show::diagnostic(&error.to_diagnostic());
+    error.kind.exit_status()
+}
+
+/// What the options that several commands share ask for.
+fn request(
+    pipeline: Option<&Path>,
+    context: ContextArgs,
+    plugin_args: PluginArgs,
+) -> Result<Request, PassError> {
+    let pipeline = match pipeline {
+        None => None,
+        Some(path) => match std::fs::read_to_string(path) {
+            Ok(text) => Some(PipelineText { path: path.to_path_buf(), text }),
+            Err(error) => {
+                let path = path.display();
+                let message = format!("The pipeline `{path}` can't be read: {error}.");
+                return Err(PassError::new(ErrorKind::Pipeline, message));
+            }
+        },
+    };
+    Ok(Request {
+        pipeline,
+        passes: context.passes,
+        opt_level: context.opt_level,
+        required_pass: context.require,
+        disabled_pass: context.disable,
+        config: context.config,
+        plugin_dirs: plugin_args.plugin_dir,
+        standard_dirs: plugins::standard_dirs(),
+        ..Request::default()
+    })
+}

@@ -1,0 +1,146 @@
+//! `passdock run`: a pipeline over a model, and the report of it.
+
+use std::path::Path;
+
+use passdock::pipeline::{self, PassReport, PassStatus, Print, Report, Request, VerifyMode};
+use passdock::{ErrorKind, PassError};
+
+use crate::args::{RunArgs, Verify};
+use crate::show::{self, Align, Table};
+
+pub(crate) fn run(args: RunArgs) -> u8 {
+    let json = args.json;
+    let request = match read_request(args) {
+        Ok(request) => request,
+        Err(error) => return fail(&error, json),
+    };
+    let report = pipeline::run(&request);
+    for diagnostic in &report.diagnostics {
+        show::diagnostic(diagnostic);
+    }
+    if json {
+        show::print_json(&report);
+    } else {
+        let text = render(&report);
+        // With the model on standard output, people read the report on standard error.
+        match request.output.as_deref() {
+            Some("-") => show::print_error(&text),
+            _ => show::print(&text),
+        }
+    }
+    report.exit_status
+}
+
+fn fail(error: &PassError, json: bool) -> u8 {
+    let status = super::fail(error);
+    if json {
+        show::print_json(&Report {
+            exit_status: status,
+            diagnostics: vec![error.to_diagnostic()],
+            ..Report::default()
+        });
+    }
+    status
+}
+
+fn read_request(args: RunArgs) -> Result<Request, PassError> {
+    let usage = |message: &str| Err(PassError::new(ErrorKind::Pipeline, message));
+    let is_pipeline = |path: &String| Path::new(path).extension().is_some_and(|e| e == "toml");
+    let (pipeline, model) = match args.inputs.as_slice() {
+        [pipeline, model] if is_pipeline(pipeline) => (Some(pipeline), model),
+        [pipeline, _] => {
+            let message = format!("`{pipeline}` isn't a pipeline: the first of two files is a .toml.");
+            return usage(&message);
+        }
+        [model] if is_pipeline(model) => {
+            return usage("There is a pipeline and no model: `passdock run PIPELINE.toml MODEL`.");
+        }
+        [model] => (None, model),
+        _ => return usage("A model is needed: `passdock run [PIPELINE.toml] MODEL`."),
+    };
+    if pipeline.is_none() && args.context.passes.is_empty() {
+        return usage("There is nothing to run: give a pipeline (.toml) or --passes A,B,C.");
+    }
+    if args.json && args.output.as_deref() == Some("-") {
+        return usage("With --json standard output is the report's; give `-o` a file.");
+    }
+    let request = super::request(pipeline.map(Path::new), args.context, args.plugins)?;
+    Ok(Request {
+        model: model.clone(),
+        output: args.output,
+        print: Print {
+            before: args.print_before,
+            after: args.print_after,
+            changed: args.print_changed,
+        },
+        timing: args.timing,
+        verify: match args.verify {
+            Verify::Changed => VerifyMode::Changed,
+            Verify::All => VerifyMode::All,
+            Verify::Off => VerifyMode::Off,
+        },
+        dump_dir: args.dump_dir,
+        jobs: args.jobs,
+        drop_spans: args.drop_spans,
+        ..request
+    })
+}
+
+/// The report as people read it.
+fn render(report: &Report) -> String {
+    let mut table = Table::new([
+        ("pass", Align::Left),
+        ("status", Align::Left),
+        ("time", Align::Right),
+        ("ops", Align::Right),
+        ("from", Align::Left),
+    ]);
+    for pass in &report.passes {
+        table.row(row(pass));
+    }
+    let mut text = table.render();
+    for instrument in &report.instruments {
+        text.push_str(&format!("\n{}:\n{}", instrument.name, instrument.text));
+    }
+    if report.ok {
+        let model = &report.model;
+        let place = match &model.output {
+            Some(path) if path == "-" => "written to standard output".to_owned(),
+            Some(path) => format!("written to {path}"),
+            None => "not written (no -o)".to_owned(),
+        };
+        text.push_str(&format!(
+            "{}: {} → {} ops in {}, {place}\n",
+            model.input,
+            model.ops_before,
+            model.ops_after,
+            show::seconds(report.seconds)
+        ));
+    }
+    text
+}
+
+fn row(pass: &PassReport) -> [String; 5] {
+    let indent = if pass.parent.is_some() { "  " } else { "" };
+    let name = match &pass.requested_by {
+        Some(by) => format!("{indent}{} (required by {by})", pass.name),
+        None => format!("{indent}{}", pass.name),
+    };
+    let status = match pass.status {
+        PassStatus::Changed => "changed",
+        PassStatus::Unchanged => "unchanged",
+        PassStatus::Skipped => "skipped",
+        PassStatus::Failed => "FAILED",
+    };
+    let status = match pass.reason.is_empty() {
+        true => status.to_owned(),
+        false => format!("{status}: {}", pass.reason),
+    };
+    let ops = match pass.status {
+        PassStatus::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
+        PassStatus::Unchanged => pass.ops_after.to_string(),
+        PassStatus::Skipped | PassStatus::Failed => String::new(),
+    };
+    let from = pass.file.clone().or_else(|| pass.plugin.clone()).unwrap_or_default();
+    [name, status, show::seconds(pass.seconds), ops, from]
+}
