@@ -1,3 +1,5 @@
 //! The pass host: registry, context, pipelines, instruments, plugins.
 
+pub mod boundary;
+pub mod diagnostic;
 pub mod plugin;

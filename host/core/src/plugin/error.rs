@@ -132,8 +132,6 @@ pub enum PluginErrorKind {
         abi: Ver,
         ir: Ver,
     },
-    #[error("its entry panicked; an entry only answers its table")]
-    EntryPanicked,
     #[error("the table that its entry answers is malformed: {0}; build the plugin again")]
     Table(String),
     #[error(

@@ -6,18 +6,25 @@
 //! checks the table that they answer, [`defs`] finds the definition of an op among all of them.
 //! [`error`] has a sentence for everything that can go wrong on the way.
 
+pub mod defs;
+pub mod discover;
 pub mod error;
 pub mod file;
+pub mod library;
 pub mod manifest;
 mod names;
 mod raw;
+mod table;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+pub use defs::OpDefs;
+pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, PluginError, PluginErrorKind, Ver};
+pub use library::{LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
     ConfigSpec, FieldSpec, FieldType, FieldValue, Manifest, OpSpec, PanicStrategy, PassKind,
     PassSpec, Phase, PluginSpec,

@@ -41,7 +41,7 @@ where
     }
     let image = Image::<Elf, R>::read(header, endian, data, len)?;
     let dynamic = image.dynamic()?;
-    if dynamic.flags_1 & u64::from(elf::DF_1_PIE.0) != 0 {
+    if dynamic.flags_1 & elf::DF_1_PIE.0 != 0 {
         return Err(not_a_library("an executable"));
     }
     let entry = image.symbol(&dynamic, abi::ENTRY_SYMBOL)?;
@@ -371,10 +371,10 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
                 return Err(damaged("its symbol hash table is malformed"));
             };
             let chained = self.word(chains_at.saturating_add(u64::from(link) * 4))?;
-            if chained | 1 == hash | 1 {
-                if let Some(symbol) = self.named(index, dynamic, name)? {
-                    return Ok(Some(symbol));
-                }
+            if chained | 1 == hash | 1
+                && let Some(symbol) = self.named(index, dynamic, name)?
+            {
+                return Ok(Some(symbol));
             }
             if chained & 1 == 1 {
                 return Ok(None);

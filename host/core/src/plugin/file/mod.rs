@@ -18,6 +18,7 @@ use object::{Architecture, BinaryFormat, FileKind, ReadCache};
 use super::error::{PluginError, PluginErrorKind as Kind};
 use super::manifest::Manifest;
 pub use reader::Identity;
+pub(super) use reader::open;
 
 /// A library file that may be handed to the system's loader.
 #[derive(Debug)]

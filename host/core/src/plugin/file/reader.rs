@@ -14,7 +14,7 @@ use super::super::error::PluginErrorKind as Kind;
 const FRONT: u64 = 16 << 10;
 
 /// What tells one state of a file from another.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     len: u64,
     modified: i128,
@@ -26,7 +26,7 @@ pub struct Identity {
 impl Identity {
     /// Of an open file.
     #[cfg(unix)]
-    pub(in super::super) fn of(meta: &Metadata) -> Identity {
+    fn of(meta: &Metadata) -> Identity {
         use std::os::unix::fs::MetadataExt;
         let nanos = |s: i64, ns: i64| i128::from(s) * 1_000_000_000 + i128::from(ns);
         Identity {
@@ -40,7 +40,7 @@ impl Identity {
 
     /// Of an open file.
     #[cfg(not(unix))]
-    pub(in super::super) fn of(meta: &Metadata) -> Identity {
+    fn of(meta: &Metadata) -> Identity {
         let modified = meta
             .modified()
             .ok()

@@ -1,0 +1,350 @@
+//! `ContextApi`: what a running pass may ask of its surroundings, and what it says.
+
+use std::cell::{Cell, RefCell};
+use std::ptr;
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, PassKind, Setting, SettingKind, Status, Str};
+use passdock_ir::{Edit, EditError, Function, Module};
+
+use super::session::FunctionSession;
+use super::{gate, input};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::plugin::{self, FieldValue, OpDefs};
+
+pub(super) static TABLE: abi::ContextApi = abi::ContextApi {
+    struct_size: size_of::<abi::ContextApi>() as u32,
+    reserved: 0,
+    opt_level: Some(opt_level),
+    option: Some(option),
+    config: Some(config),
+    emit: Some(emit),
+    fail: Some(fail),
+    current: Some(current),
+    find_pass: Some(find_pass),
+};
+
+/// What stands around a running pass. The host's context implements it; what it hands out lives as
+/// long as it does.
+pub trait Surroundings {
+    /// The level of the run.
+    fn opt_level(&self) -> u32;
+    /// An option of the running pass, all layers applied.
+    fn option(&self, name: &str) -> Option<&FieldValue>;
+    /// A registered config value; `field` is empty for a value that is no struct.
+    fn config(&self, key: &str, field: &str) -> Option<&FieldValue>;
+    /// The kind of a registered pass.
+    fn pass_kind(&self, name: &str) -> Option<plugin::PassKind>;
+    /// Runs a registered pass, instruments included; the error is a whole sentence.
+    fn run_pass(&self, module: &Module, name: &str) -> Result<Module, String>;
+    /// The op definitions of all plugins.
+    fn op_defs(&self) -> &OpDefs;
+}
+
+/// Why a pass failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Failure {
+    /// Whether it panicked.
+    pub panicked: bool,
+    /// A sentence, or the panic's message.
+    pub message: String,
+    /// The function it failed on, where one is known.
+    pub function: Option<String>,
+    /// The op it failed on.
+    pub op: Option<String>,
+    /// Where that op stands.
+    pub location: Option<String>,
+    /// Where in the plugin's source it panicked: `file:line:column`.
+    pub panic_at: Option<String>,
+}
+
+/// What a `*mut abi::Context` points to.
+pub(super) struct ContextSession<'a> {
+    around: &'a dyn Surroundings,
+    /// The function that the pass works on, or null.
+    function: Cell<*const FunctionSession<'static>>,
+    diagnostics: RefCell<Vec<Diagnostic>>,
+    failure: RefCell<Option<Failure>>,
+}
+
+impl<'a> ContextSession<'a> {
+    pub(super) fn new(around: &'a dyn Surroundings) -> ContextSession<'a> {
+        ContextSession {
+            around,
+            function: Cell::new(ptr::null()),
+            diagnostics: RefCell::default(),
+            failure: RefCell::default(),
+        }
+    }
+
+    pub(super) fn handle(&self) -> *mut abi::Context {
+        ptr::from_ref(self).cast_mut().cast()
+    }
+
+    /// The session of a handle.
+    ///
+    /// # Safety
+    /// The handle is null or came from [`ContextSession::handle`] and its session lives.
+    pub(super) unsafe fn of<'s>(handle: *const abi::Context) -> Edit<&'s ContextSession<'a>> {
+        let session = handle.cast::<ContextSession<'a>>();
+        if session.is_null() || !session.is_aligned() {
+            return Err(EditError::invalid("The context's handle is null."));
+        }
+        // SAFETY: the caller's promise.
+        Ok(unsafe { &*session })
+    }
+
+    pub(super) fn around(&self) -> &'a dyn Surroundings {
+        self.around
+    }
+
+    /// Makes this the context of this thread, and `function` what it speaks of, until the answer
+    /// is dropped.
+    #[inline]
+    pub(super) fn enter(&self, function: *const FunctionSession<'_>) -> Entered<'_> {
+        self.function.set(function.cast());
+        Entered {
+            function: &self.function,
+            outer: CURRENT.replace(self.handle()),
+        }
+    }
+
+    /// Keeps why a pass fails.
+    pub(super) fn fail(&self, op: OpId, message: String, panic_at: Option<String>) {
+        let [op, location, function] = self.place(op);
+        self.failure.replace(Some(Failure {
+            panicked: false,
+            message,
+            function,
+            op,
+            location,
+            panic_at,
+        }));
+    }
+
+    pub(super) fn take_diagnostics(&self) -> Vec<Diagnostic> {
+        self.diagnostics.take()
+    }
+
+    /// What a pass that answered `status` failed of.
+    #[cold]
+    pub(super) fn failure(&self, status: Status) -> Failure {
+        let said = self.failure.take();
+        let mut failure = said.unwrap_or_else(|| Failure {
+            message: match status {
+                Status::FAILED => "The pass failed and didn't say why.".to_owned(),
+                Status::PANICKED => "The pass panicked and didn't say where.".to_owned(),
+                Status(code) => format!("The pass answered status {code} and didn't say why."),
+            },
+            ..Failure::default()
+        });
+        failure.panicked = status == Status::PANICKED;
+        failure
+    }
+
+    /// Names an op of the function that the pass works on: itself, where it stands, the function.
+    pub(super) fn place(&self, op: OpId) -> [Option<String>; 3] {
+        // SAFETY: `enter` was given a session that lives until the pass returns.
+        let Some(session) = (unsafe { self.function.get().as_ref() }) else {
+            let op = op.option().map(|op| op.to_string());
+            return [op, None, None];
+        };
+        let named = session.with(|state| {
+            let f = state.function();
+            let function = Some(f.text(f.name()).to_owned());
+            Ok(match f.live_op(op) {
+                Ok(record) => [Some(f.describe_op(op)), location(f, record.loc), function],
+                Err(_) => [op.option().map(|op| op.to_string()), None, function],
+            })
+        });
+        named.unwrap_or_default()
+    }
+}
+
+thread_local! {
+    /// The context of the pass that runs on this thread: what plugins get from `current`.
+    static CURRENT: Cell<*mut abi::Context> = const { Cell::new(ptr::null_mut()) };
+}
+
+/// The op definitions of the run that this thread works for.
+pub(super) fn with_op_defs<T>(then: impl FnOnce(&OpDefs) -> T) -> Option<T> {
+    // SAFETY: what stands here is a session whose pass hasn't returned.
+    let session = unsafe { ContextSession::of(CURRENT.get()) }.ok()?;
+    Some(then(session.around.op_defs()))
+}
+
+/// A pass runs on this thread until this is dropped.
+pub(super) struct Entered<'c> {
+    function: &'c Cell<*const FunctionSession<'static>>,
+    outer: *mut abi::Context,
+}
+
+impl Drop for Entered<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        self.function.set(ptr::null());
+        CURRENT.set(self.outer);
+    }
+}
+
+/// A location as messages write it.
+fn location(f: &Function, id: abi::LocId) -> Option<String> {
+    let loc = f.loc(id.option()?)?;
+    let name = f.text(loc.name);
+    match loc.kind {
+        abi::LocKind::NAME => Some(name.to_owned()),
+        abi::LocKind::TEXT => Some(format!("{name}:{}:{}", loc.a, loc.b)),
+        abi::LocKind::FUSED => {
+            let range = abi::Range {
+                start: loc.a,
+                len: loc.b,
+            };
+            // One level: what is fused of fused ones is named by the first of each.
+            let parts = f.ids_in(range).iter().take(4);
+            let names: Vec<String> = parts
+                .filter_map(|&id| f.loc(abi::LocId(id)))
+                .map(|part| f.text(part.name).to_owned())
+                .filter(|name| !name.is_empty())
+                .collect();
+            Some(names.join(", "))
+        }
+        _ => None,
+    }
+}
+
+// SAFETY of all calls below is the contract's: handles are those that the host handed out and that
+// haven't ended, and what an argument points to is there as long as the call.
+
+unsafe extern "C" fn opt_level(cx: *const abi::Context) -> u32 {
+    // SAFETY: see above.
+    gate::guard(0, || match unsafe { ContextSession::of(cx) } {
+        Ok(session) => session.around.opt_level(),
+        Err(_) => 0,
+    })
+}
+
+unsafe extern "C" fn option(cx: *const abi::Context, name: Str, out: *mut Setting) -> Status {
+    // SAFETY: see above.
+    answer(|| unsafe {
+        let session = ContextSession::of(cx)?;
+        let name = input::text(name, "name of the option")?;
+        set(session.around.option(name), out)
+    })
+}
+
+unsafe extern "C" fn config(
+    cx: *const abi::Context,
+    key: Str,
+    field: Str,
+    out: *mut Setting,
+) -> Status {
+    // SAFETY: see above.
+    answer(|| unsafe {
+        let session = ContextSession::of(cx)?;
+        let key = input::text(key, "config key")?;
+        let field = input::text(field, "config field")?;
+        set(session.around.config(key, field), out)
+    })
+}
+
+/// Writes a value where the plugin has room for one.
+///
+/// # Safety
+/// As [`input::plain`].
+unsafe fn set(value: Option<&FieldValue>, out: *mut Setting) -> Edit {
+    // SAFETY: the caller's promise.
+    let room = unsafe { input::plain(out, "setting")? }.struct_size as usize;
+    if room < size_of::<Setting>() {
+        let message = format!("`struct_size` of a Setting is {room}.");
+        return Err(EditError::invalid(message));
+    }
+    let Some(value) = value else {
+        return Err(EditError {
+            status: Status::NOT_FOUND,
+            message: "There is no such setting.".to_owned(),
+        });
+    };
+    let mut setting = Setting {
+        struct_size: size_of::<Setting>() as u32,
+        kind: SettingKind::NONE,
+        int: 0,
+        float: 0.0,
+        string: Str::EMPTY,
+    };
+    match value {
+        FieldValue::Bool(b) => (setting.kind, setting.int) = (SettingKind::BOOL, i64::from(*b)),
+        FieldValue::Int(i) => (setting.kind, setting.int) = (SettingKind::INT, *i),
+        FieldValue::Float(x) => (setting.kind, setting.float) = (SettingKind::FLOAT, *x),
+        FieldValue::String(s) => {
+            (setting.kind, setting.string) = (SettingKind::STRING, Str::new(s));
+        }
+    }
+    // SAFETY: the caller's promise; there is room, as was looked up.
+    unsafe { input::answer(out, setting) };
+    Ok(())
+}
+
+unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnostic) -> Status {
+    // SAFETY: see above.
+    answer(|| unsafe {
+        let session = ContextSession::of(cx)?;
+        let said = input::described(diagnostic)?;
+        let severity = match said.severity {
+            abi::Severity::BUG => Severity::Bug,
+            abi::Severity::ERROR => Severity::Error,
+            abi::Severity::WARNING => Severity::Warning,
+            abi::Severity::HELP => Severity::Help,
+            _ => Severity::Note,
+        };
+        let code = input::text(said.code, "code of the diagnostic")?;
+        let message = input::text(said.message, "message")?;
+        let help = input::text(said.help, "help")?;
+        let mut diagnostic = Diagnostic::new(severity, code, message);
+        [diagnostic.op, diagnostic.location, diagnostic.function] = session.place(said.op);
+        diagnostic.help = (!help.is_empty()).then(|| help.to_owned());
+        session.diagnostics.borrow_mut().push(diagnostic);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn fail(cx: *mut abi::Context, failure: *const abi::Failure) {
+    // SAFETY: see above.
+    answer(|| unsafe {
+        let session = ContextSession::of(cx)?;
+        let said = input::described(failure)?;
+        let message = input::text(said.message, "message")?.to_owned();
+        let file = input::text(said.file, "source file").unwrap_or_default();
+        let panic_at = format!("{file}:{}:{}", said.line, said.column);
+        session.fail(said.op, message, (!file.is_empty()).then_some(panic_at));
+        Ok(())
+    });
+}
+
+unsafe extern "C" fn current() -> *mut abi::Context {
+    CURRENT.get()
+}
+
+unsafe extern "C" fn find_pass(cx: *const abi::Context, name: Str, out: *mut PassKind) -> Status {
+    // SAFETY: see above.
+    answer(|| unsafe {
+        let session = ContextSession::of(cx)?;
+        let name = input::text(name, "name of the pass")?;
+        let Some(kind) = session.around.pass_kind(name) else {
+            return Err(EditError {
+                status: Status::NOT_FOUND,
+                message: format!("There is no pass `{name}`."),
+            });
+        };
+        input::check_out(out)?;
+        input::answer(out, kind.abi());
+        Ok(())
+    })
+}
+
+/// The status of a call that has no sentence to keep.
+pub(super) fn answer(body: impl FnOnce() -> Edit) -> Status {
+    gate::guard(Status::UNSUPPORTED, || match body() {
+        Ok(()) => Status::OK,
+        Err(error) => error.status,
+    })
+}

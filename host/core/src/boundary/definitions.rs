@@ -1,0 +1,125 @@
+//! Which definition an op has, remembered per op symbol: passes ask for the traits of every op.
+//!
+//! Each thread remembers for itself, so nothing is locked. The memory is of one module's symbols
+//! and one set of definitions; another's takes its place.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
+
+use passdock_abi::{OpEntry, SymbolId};
+use passdock_ir::{Function, OpName, Symbols};
+
+use super::context::{self, ContextSession};
+use super::session::FunctionSession;
+use crate::plugin::OpDefs;
+use crate::plugin::library::LoadedOp;
+
+#[derive(Default)]
+struct Memory {
+    defs: u64,
+    /// A weak pointer keeps the address from being given to other symbols.
+    symbols: Weak<Symbols>,
+    /// By op symbol.
+    slots: Vec<Option<Slot>>,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    domain: SymbolId,
+    version: Option<i64>,
+    definition: Option<LoadedOp>,
+}
+
+thread_local! {
+    static MEMORY: RefCell<Memory> = RefCell::default();
+}
+
+/// The traits of an op in a function; 0 if nobody defines it.
+pub(super) fn traits(session: &FunctionSession<'_>, name: SymbolId) -> u64 {
+    let found = context::with_op_defs(|defs| look_up(defs, session, name)).flatten();
+    found.map_or(0, |definition| flags(&definition))
+}
+
+/// The definition of an op in a function.
+pub(super) fn find(
+    context: &ContextSession<'_>,
+    session: &FunctionSession<'_>,
+    name: SymbolId,
+) -> Option<LoadedOp> {
+    look_up(context.around().op_defs(), session, name)
+}
+
+/// What the entry says, and what follows from it.
+fn flags(definition: &LoadedOp) -> u64 {
+    let entry = &definition.entry;
+    let folds = match entry.evaluate {
+        Some(_) => OpEntry::FOLDS,
+        None => 0,
+    };
+    entry.traits | OpEntry::DEFINED | folds
+}
+
+fn look_up(defs: &OpDefs, session: &FunctionSession<'_>, name: SymbolId) -> Option<LoadedOp> {
+    let found = session.with(|state| {
+        let function = state.function();
+        let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name));
+        Ok(match known {
+            Some(definition) => definition,
+            // Not under the borrow: it may load a plugin, whose entry may do anything.
+            None => {
+                let slot = make_slot(defs, function, name);
+                MEMORY.with_borrow_mut(|memory| memory.remember(name, slot));
+                slot.definition
+            }
+        })
+    });
+    found.ok().flatten()
+}
+
+fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
+    let text = function.text(name);
+    let domain = OpName::parse(text).and_then(|name| name.domain);
+    let domain = match domain {
+        Some(domain) => function.symbols().intern(&domain),
+        None => SymbolId::NONE,
+    };
+    let version = function.opset(domain);
+    Slot {
+        domain,
+        version,
+        definition: defs.find(text, version),
+    }
+}
+
+impl Memory {
+    /// What is remembered of a name, if it is still right for this function.
+    fn known(
+        &mut self,
+        defs: &OpDefs,
+        function: &Function,
+        name: SymbolId,
+    ) -> Option<Option<LoadedOp>> {
+        let symbols = function.symbols();
+        if self.defs != defs.id() || !std::ptr::eq(self.symbols.as_ptr(), Arc::as_ptr(symbols)) {
+            *self = Memory {
+                defs: defs.id(),
+                symbols: Arc::downgrade(symbols),
+                slots: Vec::new(),
+            };
+        }
+        let slot = (*self.slots.get(name.index())?)?;
+        (function.opset(slot.domain) == slot.version).then_some(slot.definition)
+    }
+
+    fn remember(&mut self, name: SymbolId, slot: Slot) {
+        // A symbol that isn't one must not make the list long.
+        let known = self.symbols.upgrade();
+        if known.is_none_or(|symbols| symbols.get(name).is_none()) {
+            return;
+        }
+        if self.slots.len() <= name.index() {
+            self.slots.resize(name.index() + 1, None);
+        }
+        self.slots[name.index()] = Some(slot);
+    }
+}

@@ -1,0 +1,356 @@
+//! From the contract's descriptions to the IR's: checked, borrowed, nothing copied that needn't be.
+
+use passdock_abi as abi;
+use passdock_abi::{AttrKind, DimKind, SymbolId, TypeId, TypeKind};
+use passdock_ir::{
+    AttrValue, BufferSpec, Edit, EditError, Function, NewAttr, NewOp, NewPort, NewRegion, Position,
+    TypeSpec,
+};
+
+use super::input;
+
+/// Lists that a description needs and the contract holds in another form.
+#[derive(Default)]
+pub(super) struct Scratch<'a> {
+    strings: Vec<Vec<&'a [u8]>>,
+    ports: Vec<Vec<NewPort<'a>>>,
+}
+
+/// An op's description, taken apart.
+pub(super) struct OpParts<'a> {
+    desc: &'a abi::OpDesc,
+    attrs: &'a [abi::AttrDesc],
+    regions: &'a [abi::RegionDesc],
+    scratch: Scratch<'a>,
+}
+
+impl<'a> OpParts<'a> {
+    /// # Safety
+    /// As [`input::described`], for the description and all that it points to.
+    pub(super) unsafe fn new(desc: *const abi::OpDesc) -> Edit<OpParts<'a>> {
+        // SAFETY: the caller's promise, here and below.
+        let desc = unsafe { input::described(desc)? };
+        // SAFETY: as above.
+        let attrs = unsafe { input::list(desc.attrs, desc.attr_count, "attributes")? };
+        // SAFETY: as above.
+        let regions = unsafe { input::list(desc.regions, desc.region_count, "regions")? };
+        let mut scratch = Scratch::default();
+        for attr in attrs {
+            // SAFETY: as above.
+            unsafe { scratch.add_strings(attr)? };
+        }
+        for region in regions {
+            // SAFETY: as above.
+            unsafe { scratch.add_ports(region.args, region.arg_count)? };
+        }
+        Ok(OpParts {
+            desc,
+            attrs,
+            regions,
+            scratch,
+        })
+    }
+
+    /// Hands the op as the IR takes it to `then`.
+    ///
+    /// # Safety
+    /// As for `new`.
+    pub(super) unsafe fn with<T>(&self, then: impl FnOnce(&NewOp<'_>) -> Edit<T>) -> Edit<T> {
+        let desc = self.desc;
+        let mut op = NewOp::new(desc.name);
+        // SAFETY: the caller's promise, here and below.
+        op.operands = unsafe { input::list(desc.operands, desc.operand_count, "operands")? };
+        let none;
+        // SAFETY: as above.
+        op.result_types = match desc.result_types.is_null() && desc.result_count > 0 {
+            true => {
+                if desc.result_count > passdock_ir::function::MAX_LIST {
+                    return Err(EditError::invalid("The op has too many results."));
+                }
+                none = vec![TypeId::NONE; desc.result_count];
+                &none
+            }
+            // SAFETY: as above.
+            false => unsafe { input::list(desc.result_types, desc.result_count, "result types")? },
+        };
+        op.loc = desc.loc;
+        op.take_regions = desc.flags & abi::OpDesc::TAKE_REGIONS != 0;
+        op.take_attrs = desc.flags & abi::OpDesc::TAKE_ATTRS != 0;
+        let mut strings = self.scratch.strings.iter();
+        let mut attrs = Vec::with_capacity(self.attrs.len());
+        for attr in self.attrs {
+            // SAFETY: as above.
+            attrs.push(unsafe { new_attr(attr, &mut strings)? });
+        }
+        op.attrs = &attrs;
+        let regions: Vec<NewRegion<'_>> = self
+            .regions
+            .iter()
+            .zip(&self.scratch.ports)
+            .map(|(region, args)| NewRegion {
+                name: region.name,
+                args,
+            })
+            .collect();
+        op.regions = &regions;
+        then(&op)
+    }
+}
+
+impl<'a> Scratch<'a> {
+    /// # Safety
+    /// As [`input::list`].
+    unsafe fn add_strings(&mut self, attr: &abi::AttrDesc) -> Edit {
+        if attr.kind != AttrKind::STRINGS {
+            return Ok(());
+        }
+        // SAFETY: the caller's promise, here and below.
+        let strings: &[abi::Bytes] =
+            unsafe { input::list(attr.data.cast(), attr.count, "strings")? };
+        let strings = strings
+            .iter()
+            // SAFETY: as above.
+            .map(|s| unsafe { input::list(s.ptr, s.len, "string") })
+            .collect::<Edit<_>>()?;
+        self.strings.push(strings);
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`input::list`].
+    unsafe fn add_ports(&mut self, ports: *const abi::PortDesc, count: usize) -> Edit {
+        // SAFETY: the caller's promise, here and below.
+        let ports = unsafe { input::list(ports, count, "ports")? };
+        let ports = ports
+            .iter()
+            // SAFETY: as above.
+            .map(|p| unsafe { new_port(p) })
+            .collect::<Edit<_>>()?;
+        self.ports.push(ports);
+        Ok(())
+    }
+}
+
+/// A list of ports.
+///
+/// # Safety
+/// As [`input::list`].
+pub(super) unsafe fn new_ports<'a>(
+    ports: *const abi::PortDesc,
+    count: usize,
+) -> Edit<Vec<NewPort<'a>>> {
+    let mut scratch = Scratch::default();
+    // SAFETY: the caller's promise.
+    unsafe { scratch.add_ports(ports, count)? };
+    Ok(scratch.ports.pop().unwrap_or_default())
+}
+
+/// A port.
+///
+/// # Safety
+/// As [`input::text`].
+pub(super) unsafe fn new_port<'a>(port: &abi::PortDesc) -> Edit<NewPort<'a>> {
+    Ok(NewPort {
+        // SAFETY: the caller's promise.
+        name: unsafe { input::text(port.name, "name of a port")? },
+        ty: port.ty,
+    })
+}
+
+/// Hands an attribute as the IR takes it to `then`.
+///
+/// # Safety
+/// As [`input::described`], for the description and all that it points to.
+pub(super) unsafe fn with_attr<T>(
+    desc: *const abi::AttrDesc,
+    then: impl FnOnce(&NewAttr<'_>) -> Edit<T>,
+) -> Edit<T> {
+    // SAFETY: the caller's promise, here and below.
+    let desc = unsafe { input::described(desc)? };
+    let mut scratch = Scratch::default();
+    // SAFETY: as above.
+    unsafe { scratch.add_strings(desc)? };
+    // SAFETY: as above.
+    let attr = unsafe { new_attr(desc, &mut scratch.strings.iter())? };
+    then(&attr)
+}
+
+/// # Safety
+/// As [`input::described`].
+unsafe fn new_attr<'a>(
+    desc: &'a abi::AttrDesc,
+    strings: &mut std::slice::Iter<'a, Vec<&'a [u8]>>,
+) -> Edit<NewAttr<'a>> {
+    // SAFETY: the caller's promise, here and below.
+    unsafe { input::described::<abi::AttrDesc>(desc)? };
+    /// # Safety
+    /// As [`input::list`].
+    unsafe fn data<'a, T>(desc: &abi::AttrDesc) -> Edit<&'a [T]> {
+        // SAFETY: the caller's promise.
+        unsafe { input::list(desc.data.cast(), desc.count, "attribute's data") }
+    }
+    let id = || {
+        u32::try_from(desc.bits)
+            .map_err(|_| EditError::invalid(format!("An attribute's id is {}.", desc.bits)))
+    };
+    let value = match desc.kind {
+        AttrKind::NONE => AttrValue::None,
+        AttrKind::INT => AttrValue::Int(desc.bits as i64),
+        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(desc.bits as u32)),
+        AttrKind::TENSOR => AttrValue::Tensor(abi::ConstId(id()?)),
+        AttrKind::TYPE => AttrValue::Type(TypeId(id()?)),
+        AttrKind::REFERENCE => AttrValue::Reference(SymbolId(id()?), AttrKind(desc.flags >> 16)),
+        // SAFETY: as above.
+        AttrKind::STRING => AttrValue::String(unsafe { data(desc)? }),
+        // SAFETY: as above.
+        AttrKind::OPAQUE => AttrValue::Opaque(unsafe { data(desc)? }),
+        // SAFETY: as above.
+        AttrKind::INTS => AttrValue::Ints(unsafe { data(desc)? }),
+        // SAFETY: as above.
+        AttrKind::FLOATS => AttrValue::Floats(unsafe { data(desc)? }),
+        // SAFETY: as above.
+        AttrKind::TYPES => AttrValue::Types(unsafe { data(desc)? }),
+        // SAFETY: as above.
+        AttrKind::TENSORS => AttrValue::Tensors(unsafe { data(desc)? }),
+        AttrKind::STRINGS => AttrValue::Strings(strings.next().map_or(&[], |s| s)),
+        AttrKind::REGION | AttrKind::REGIONS => {
+            let message = "An attribute that is a region is made with its op's regions.";
+            return Err(EditError::invalid(message));
+        }
+        AttrKind(kind) => {
+            let message = format!("This host knows no attribute of kind {kind}.");
+            return Err(EditError::invalid(message));
+        }
+    };
+    Ok(NewAttr {
+        name: desc.name,
+        value,
+        param: desc.flags & abi::Attr::PARAM != 0,
+    })
+}
+
+/// A place for an op.
+///
+/// # Safety
+/// As [`input::plain`].
+pub(super) unsafe fn position(at: *const abi::Position) -> Edit<Position> {
+    // SAFETY: the caller's promise.
+    let at = unsafe { input::plain(at, "position")? };
+    Ok(place(at))
+}
+
+/// A place for an op.
+pub(super) fn place(at: &abi::Position) -> Position {
+    Position {
+        region: at.region,
+        before: at.before,
+    }
+}
+
+/// Interns a described type.
+///
+/// # Safety
+/// As [`input::described`], for the description and all that it points to.
+pub(super) unsafe fn add_type(f: &mut Function, desc: *const abi::TypeDesc) -> Edit<TypeId> {
+    // SAFETY: the caller's promise, here and below.
+    let desc = unsafe { input::described(desc)? };
+    // SAFETY: as above.
+    let dims = unsafe { input::list(desc.dims, desc.dim_count, "dims")? };
+    // SAFETY: as above.
+    let layout = unsafe { input::list(desc.layout, desc.layout_count, "layout")? };
+    // SAFETY: as above.
+    let items = unsafe { input::list(desc.items, desc.item_count, "types")? };
+    check_dims(f, dims)?;
+    if dims.iter().any(|d| d.kind == DimKind::CONST && d.value < 0) {
+        return Err(EditError::invalid("A dim of a shape is negative."));
+    }
+    check_dims(f, layout)?;
+    for &item in items {
+        f.live_type(item)?;
+    }
+    if desc.name.is_some() && f.symbols().get(desc.name).is_none() {
+        return Err(EditError::invalid(format!(
+            "There is no symbol {}.",
+            desc.name
+        )));
+    }
+    if desc.dtype.0 > u32::from(u16::MAX) {
+        return Err(EditError::invalid(format!(
+            "There is no dtype {}.",
+            desc.dtype.0
+        )));
+    }
+    let one = || match items {
+        [item] => Ok(*item),
+        _ => Err(EditError::invalid("This kind of type is made of one type.")),
+    };
+    let shape = (desc.flags & abi::Type::UNRANKED == 0).then_some(dims);
+    let spec = match desc.kind {
+        TypeKind::UNKNOWN => TypeSpec::Unknown,
+        TypeKind::TENSOR => TypeSpec::Tensor(desc.dtype, shape),
+        TypeKind::SPARSE => TypeSpec::Sparse(desc.dtype, shape),
+        TypeKind::SCALAR => TypeSpec::Scalar(desc.dtype, desc.lanes),
+        TypeKind::BUFFER => {
+            if !layout.is_empty() && layout.len() != dims.len() + 1 {
+                let message = "A buffer's layout is a stride per dim, then the offset.";
+                return Err(EditError::invalid(message));
+            }
+            TypeSpec::Buffer(BufferSpec {
+                dtype: desc.dtype,
+                shape: dims,
+                layout,
+                scope: desc.name,
+                may_alias: desc.flags & abi::Type::MAY_ALIAS != 0,
+            })
+        }
+        TypeKind::TUPLE => TypeSpec::Tuple(items),
+        TypeKind::SEQUENCE => TypeSpec::Sequence(one()?),
+        TypeKind::OPTIONAL => TypeSpec::Optional(one()?),
+        TypeKind::MAP => TypeSpec::Map(desc.dtype, one()?),
+        TypeKind::OPAQUE if desc.name.is_none() => {
+            return Err(EditError::invalid("An opaque type needs a name."));
+        }
+        TypeKind::OPAQUE => TypeSpec::Opaque(desc.name),
+        TypeKind::FUNCTION => match items.len().checked_sub(desc.lanes as usize) {
+            Some(params) => TypeSpec::Function(&items[..params], &items[params..]),
+            None => {
+                let message = "A function type has more results than types.";
+                return Err(EditError::invalid(message));
+            }
+        },
+        TypeKind(kind) => {
+            let message = format!("This host knows no type of kind {kind}.");
+            return Err(EditError::invalid(message));
+        }
+    };
+    Ok(match desc.kind {
+        TypeKind::TENSOR | TypeKind::SPARSE => f.add_denoted_type(spec, desc.name),
+        _ => f.add_type(spec),
+    })
+}
+
+/// Refuses dims that mean nothing in a function.
+pub(super) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
+    let exprs = f.view().exprs.len;
+    for dim in dims {
+        let known = match dim.kind {
+            DimKind::UNKNOWN | DimKind::CONST => true,
+            DimKind::SYMBOL => symbol_of(dim).is_some_and(|id| f.symbols().get(id).is_some()),
+            DimKind::EXPR => u32::try_from(dim.value).is_ok_and(|id| id < exprs),
+            _ => false,
+        };
+        let denoted = dim.denotation.is_none() || f.symbols().get(dim.denotation).is_some();
+        if !known || !denoted {
+            let message = format!(
+                "A dim of kind {} and value {} means nothing in this function.",
+                dim.kind.0, dim.value
+            );
+            return Err(EditError::invalid(message));
+        }
+    }
+    Ok(())
+}
+
+fn symbol_of(dim: &abi::Dim) -> Option<SymbolId> {
+    u32::try_from(dim.value).ok().map(SymbolId)
+}

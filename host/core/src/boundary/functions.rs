@@ -1,0 +1,397 @@
+//! `FunctionApi`: reading and editing one function.
+
+use passdock_abi as abi;
+use passdock_abi::{
+    Bytes, CloneDesc, ConstId, ConstantDesc, Dim, ExprKind, OpDesc, OpId, PortDesc, RegionId,
+    Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
+};
+use passdock_ir::{CloneRegion, ConstantData, Edit, EditError, Function, Payload};
+
+use super::session::FunctionSession;
+use super::{describe, gate, input};
+
+pub(super) static TABLE: abi::FunctionApi = abi::FunctionApi {
+    struct_size: size_of::<abi::FunctionApi>() as u32,
+    reserved: 0,
+    last_error: Some(last_error),
+    constant_data: Some(constant_data),
+    create_op: Some(create_op),
+    replace_op: Some(replace_op),
+    replace_op_with: Some(replace_op_with),
+    erase_op: Some(erase_op),
+    move_op: Some(move_op),
+    set_operand: Some(set_operand),
+    replace_uses: Some(replace_uses),
+    set_attr: Some(set_attr),
+    remove_attr: Some(remove_attr),
+    set_type: Some(set_type),
+    set_name: Some(set_name),
+    add_type: Some(add_type),
+    add_expr: Some(add_expr),
+    add_constant: Some(add_constant),
+    erase_constant: Some(erase_constant),
+    clone_region: Some(clone_region),
+    add_arg: Some(add_arg),
+    set_results: Some(set_results),
+    set_opset: Some(set_opset),
+};
+
+// SAFETY of all calls below is the contract's: handles are those that the host handed out and that
+// haven't ended, and what a description points to is there as long as the call.
+
+unsafe extern "C" fn last_error(f: *const abi::Function) -> Str {
+    gate::guard(Str::EMPTY, || {
+        // SAFETY: see above.
+        unsafe { FunctionSession::of(f) }.map_or(Str::EMPTY, |session| session.last_error())
+    })
+}
+
+unsafe extern "C" fn constant_data(
+    f: *const abi::Function,
+    id: ConstId,
+    out: *mut Bytes,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::read(f, |state| {
+            input::check_out(out)?;
+            let function = state.read()?;
+            function.live_constant(id)?;
+            let bytes = function.constant_data(id).bytes().map_err(io)?;
+            input::answer(out, Bytes::new(bytes));
+            Ok(())
+        })
+    }
+}
+
+fn io(message: String) -> EditError {
+    EditError {
+        status: Status::IO,
+        message,
+    }
+}
+
+unsafe extern "C" fn create_op(
+    f: *mut abi::Function,
+    desc: *const OpDesc,
+    at: *const abi::Position,
+    out: *mut OpId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            input::check_out(out)?;
+            let at = describe::position(at)?;
+            let function = state.edit()?;
+            let op = describe::OpParts::new(desc)?.with(|new| function.create_op(new, at))?;
+            input::answer(out, op);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn replace_op(
+    f: *mut abi::Function,
+    old: OpId,
+    desc: *const OpDesc,
+    out: *mut OpId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            input::check_out(out)?;
+            let function = state.edit()?;
+            let op = describe::OpParts::new(desc)?.with(|new| function.replace_op(old, new))?;
+            input::answer(out, op);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn replace_op_with(
+    f: *mut abi::Function,
+    old: OpId,
+    values: *const ValueId,
+    count: usize,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            let values = input::list(values, count, "values")?;
+            state.edit()?.replace_op_with(old, values)
+        })
+    }
+}
+
+unsafe extern "C" fn erase_op(f: *mut abi::Function, op: OpId) -> Status {
+    // SAFETY: see above.
+    unsafe { gate::edit(f, |state| state.edit()?.erase_op(op)) }
+}
+
+unsafe extern "C" fn move_op(f: *mut abi::Function, op: OpId, at: *const abi::Position) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            let at = describe::position(at)?;
+            state.edit()?.move_op(op, at)
+        })
+    }
+}
+
+unsafe extern "C" fn set_operand(
+    f: *mut abi::Function,
+    op: OpId,
+    index: u32,
+    value: ValueId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            state.edit()?.set_operand(op, index as usize, value)
+        })
+    }
+}
+
+unsafe extern "C" fn replace_uses(f: *mut abi::Function, from: ValueId, to: ValueId) -> Status {
+    // SAFETY: see above.
+    unsafe { gate::edit(f, |state| state.edit()?.replace_uses(from, to)) }
+}
+
+unsafe extern "C" fn set_attr(
+    f: *mut abi::Function,
+    op: OpId,
+    desc: *const abi::AttrDesc,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            let function = state.edit()?;
+            describe::with_attr(desc, |new| function.set_attr(op, new))
+        })
+    }
+}
+
+unsafe extern "C" fn remove_attr(f: *mut abi::Function, op: OpId, name: SymbolId) -> Status {
+    // SAFETY: see above.
+    unsafe { gate::edit(f, |state| state.edit()?.remove_attr(op, name)) }
+}
+
+unsafe extern "C" fn set_type(f: *mut abi::Function, value: ValueId, ty: TypeId) -> Status {
+    // SAFETY: see above.
+    unsafe { gate::edit(f, |state| state.edit()?.set_type(value, ty)) }
+}
+
+unsafe extern "C" fn set_name(f: *mut abi::Function, value: ValueId, name: Str) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            let name = input::text(name, "name of a value")?;
+            state.edit()?.set_name(value, name)
+        })
+    }
+}
+
+unsafe extern "C" fn add_type(
+    f: *mut abi::Function,
+    desc: *const TypeDesc,
+    out: *mut TypeId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            input::check_out(out)?;
+            let ty = describe::add_type(state.edit()?, desc)?;
+            input::answer(out, ty);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn add_expr(
+    f: *mut abi::Function,
+    kind: ExprKind,
+    lhs: Dim,
+    rhs: Dim,
+    out: *mut Dim,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            input::check_out(out)?;
+            let dim = checked_expr(state.edit()?, kind, lhs, rhs)?;
+            input::answer(out, dim);
+            Ok(())
+        })
+    }
+}
+
+/// Interns a dim expression whose parts are looked at first.
+pub(super) fn checked_expr(f: &mut Function, kind: ExprKind, lhs: Dim, rhs: Dim) -> Edit<Dim> {
+    if !(ExprKind::ADD.0..=ExprKind::MAX.0).contains(&kind.0) {
+        let message = format!("This host knows no dim expression of kind {}.", kind.0);
+        return Err(EditError::invalid(message));
+    }
+    describe::check_dims(f, &[lhs, rhs])?;
+    f.add_expr(kind, lhs, rhs)
+}
+
+unsafe extern "C" fn add_constant(
+    f: *mut abi::Function,
+    desc: *const ConstantDesc,
+    out: *mut ValueId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            input::check_out(out)?;
+            let desc = input::described(desc)?;
+            let name = input::text(desc.name, "name of a constant")?;
+            let bytes = input::list(desc.data.ptr, desc.data.len, "bytes of a constant")?;
+            let function = state.edit()?;
+            let data = match desc.flags & ConstantDesc::SPLAT {
+                0 => ConstantData::inline(bytes),
+                _ => splat(function, desc.ty, bytes)?,
+            };
+            let value = function.add_constant(desc.ty, data, desc.region, name)?;
+            input::answer(out, value);
+            Ok(())
+        })
+    }
+}
+
+fn splat(f: &Function, ty: TypeId, element: &[u8]) -> Edit<std::sync::Arc<ConstantData>> {
+    f.live_type(ty)?;
+    let count = f.static_shape(ty).and_then(|shape| {
+        let dims = shape.iter().map(|&dim| u64::try_from(dim).ok());
+        dims.reduce(|a, b| a?.checked_mul(b?)).unwrap_or(Some(1))
+    });
+    let Some(count) = count else {
+        let message = "A constant's type needs a shape of constant dims.";
+        return Err(EditError::invalid(message));
+    };
+    Ok(ConstantData::new(Payload::Splat {
+        element: element.into(),
+        count,
+    }))
+}
+
+unsafe extern "C" fn erase_constant(f: *mut abi::Function, id: ConstId) -> Status {
+    // SAFETY: see above.
+    unsafe { gate::edit(f, |state| state.edit()?.erase_constant(id)) }
+}
+
+unsafe extern "C" fn clone_region(f: *mut abi::Function, desc: *const CloneDesc) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            let desc = input::described(desc)?;
+            let args = input::list(desc.args, desc.arg_count, "arguments")?;
+            let captures = input::list(desc.captures, desc.capture_count, "captures")?;
+            if desc.result_count > 0 {
+                input::check_out(desc.results)?;
+            }
+            let clone = CloneRegion {
+                region: desc.region,
+                source: None,
+                at: describe::place(&desc.at),
+                args,
+                captures,
+            };
+            let source = desc.source.handle;
+            let made = if source.is_null() || source == f {
+                check_room(state.read()?, desc)?;
+                state.edit()?.clone_region(&clone)?
+            } else {
+                FunctionSession::of(source)?.with(|other| {
+                    let other = other.read()?;
+                    if !std::ptr::eq(other.symbols().as_ref(), state.read()?.symbols().as_ref()) {
+                        let message = "The region to copy is of another module.";
+                        return Err(EditError::refused(message));
+                    }
+                    check_room(other, desc)?;
+                    let source = Some(other);
+                    state.edit()?.clone_region(&CloneRegion { source, ..clone })
+                })?
+            };
+            for (at, value) in made.into_iter().enumerate() {
+                input::answer(desc.results.add(at), value);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Refuses a place for the results that doesn't have room for exactly them.
+fn check_room(source: &Function, desc: &CloneDesc) -> Edit {
+    source.live_region(desc.region)?;
+    let terminator = source.terminator(desc.region);
+    let count = terminator.map_or(0, |op| source.operands(op).len());
+    if count == desc.result_count {
+        return Ok(());
+    }
+    Err(EditError::invalid(format!(
+        "The region to copy gives {count} values, and there is room for {}.",
+        desc.result_count
+    )))
+}
+
+unsafe extern "C" fn add_arg(
+    f: *mut abi::Function,
+    region: RegionId,
+    port: *const PortDesc,
+    out: *mut ValueId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            input::check_out(out)?;
+            let port = describe::new_port(input::plain(port, "argument")?)?;
+            let value = state.edit()?.add_arg(region, &port)?;
+            input::answer(out, value);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn set_results(
+    f: *mut abi::Function,
+    region: RegionId,
+    values: *const ValueId,
+    ports: *const PortDesc,
+    count: usize,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            let values = input::list(values, count, "results")?;
+            let ports = describe::new_ports(ports, count)?;
+            state.edit()?.set_results(region, values, &ports)
+        })
+    }
+}
+
+unsafe extern "C" fn set_opset(f: *mut abi::Function, domain: Str, version: i64) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            let text = input::text(domain, "domain")?;
+            if version < 1 {
+                let message = format!("The version of the domain `{text}` would be {version}.");
+                return Err(EditError::invalid(message));
+            }
+            let function = state.edit()?;
+            let domain = function.symbols().intern(text);
+            match function.opset(domain) {
+                Some(known) if known == version => Ok(()),
+                Some(known) => Err(EditError::refused(format!(
+                    "The function's version of the domain `{text}` is {known} and can't become \
+                     {version}: its ops would mean something else."
+                ))),
+                None => {
+                    function.set_opset(domain, version);
+                    Ok(())
+                }
+            }
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! The gate through which every call of a plugin's comes in: handle looked at, panics kept, errors
+//! turned into a status and a sentence, the view written again.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use passdock_abi as abi;
+use passdock_abi::Status;
+use passdock_ir::{Edit, EditError};
+
+use super::session::{FunctionSession, State};
+
+/// An edit of a function.
+///
+/// # Safety
+/// As [`FunctionSession::of`].
+pub(super) unsafe fn edit(
+    handle: *mut abi::Function,
+    body: impl FnOnce(&mut State<'_>) -> Edit,
+) -> Status {
+    // SAFETY: the caller's promise.
+    let status = unsafe { read(handle, body) };
+    // SAFETY: as above.
+    if let Ok(session) = unsafe { FunctionSession::of(handle) } {
+        // Also after an error: a refused edit may have interned a type.
+        session.refresh();
+    }
+    status
+}
+
+/// A question about a function.
+///
+/// # Safety
+/// As [`FunctionSession::of`].
+pub(super) unsafe fn read(
+    handle: *const abi::Function,
+    body: impl FnOnce(&mut State<'_>) -> Edit,
+) -> Status {
+    // SAFETY: the caller's promise.
+    let session = match unsafe { FunctionSession::of(handle) } {
+        Ok(session) => session,
+        Err(error) => return error.status,
+    };
+    match catch_unwind(AssertUnwindSafe(|| session.with(body))) {
+        Ok(Ok(())) => Status::OK,
+        Ok(Err(error)) => session.fail(error),
+        Err(payload) => {
+            let _ = session.with(|state| {
+                state.break_off();
+                Ok(())
+            });
+            session.fail(host_failed(payload))
+        }
+    }
+}
+
+/// Any other call: nothing unwinds out of it.
+pub(super) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+    catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
+        let _ = host_failed(payload);
+        otherwise
+    })
+}
+
+/// The error for a panic of the host's own.
+pub(super) fn host_failed(payload: Box<dyn std::any::Any + Send>) -> EditError {
+    let text = panic_text(payload);
+    EditError::refused(format!(
+        "The host failed ({text}), which is a mistake in passdock."
+    ))
+}
+
+/// What a panic says. Dropping what it carries can panic again, so that is let go.
+pub(super) fn panic_text(payload: Box<dyn std::any::Any + Send>) -> String {
+    let text = match (
+        payload.downcast_ref::<&str>(),
+        payload.downcast_ref::<String>(),
+    ) {
+        (Some(text), _) => (*text).to_owned(),
+        (None, Some(text)) => text.clone(),
+        (None, None) => "a panic without a message".to_owned(),
+    };
+    if catch_unwind(AssertUnwindSafe(|| drop(payload))).is_err() {
+        return text;
+    }
+    text
+}

@@ -1,0 +1,127 @@
+//! What a plugin hands over, looked at before it is used: pointers, lengths, text, versions of
+//! structs.
+//!
+//! A pointer that is neither null nor misaligned is believed, since nothing can tell; everything
+//! else that a plugin could get wrong is an error with a sentence.
+
+use passdock_abi as abi;
+use passdock_ir::symbols::MAX_SYMBOL_BYTES;
+use passdock_ir::{Edit, EditError};
+
+/// More elements than any list of the contract has.
+const MAX_COUNT: usize = 1 << 30;
+
+/// A struct of the contract that is passed by pointer and says its own size first.
+///
+/// # Safety
+/// `repr(C)`, and the first field is `struct_size: u32`.
+pub(super) unsafe trait Sized: Copy {
+    /// What messages call it.
+    const NAME: &'static str;
+}
+
+macro_rules! described {
+    ($($name:ident),*) => {$(
+        // SAFETY: declared so in the contract.
+        unsafe impl Sized for abi::$name {
+            const NAME: &'static str = stringify!($name);
+        }
+    )*};
+}
+
+described!(
+    TypeDesc,
+    AttrDesc,
+    OpDesc,
+    ConstantDesc,
+    CloneDesc,
+    FunctionDesc,
+    Diagnostic,
+    Failure
+);
+
+/// A described struct.
+///
+/// # Safety
+/// A pointer that is not null and aligned points to as many bytes as its first field says.
+pub(super) unsafe fn described<'a, T: Sized>(at: *const T) -> Edit<&'a T> {
+    check_pointer(at, T::NAME)?;
+    // SAFETY: the caller's promise; the struct starts with its size.
+    let size = unsafe { at.cast::<u32>().read() } as usize;
+    // The contract's first version has all fields of today's; a shorter struct is a mistake.
+    if size < size_of::<T>() {
+        let message = format!(
+            "`struct_size` of a {} is {size}, at least {} is needed.",
+            T::NAME,
+            size_of::<T>()
+        );
+        return Err(EditError::invalid(message));
+    }
+    // SAFETY: the struct is there as far as this side knows it.
+    Ok(unsafe { &*at })
+}
+
+/// A plain struct.
+///
+/// # Safety
+/// A pointer that is not null and aligned points to a `T`.
+pub(super) unsafe fn plain<'a, T: Copy>(at: *const T, what: &str) -> Edit<&'a T> {
+    check_pointer(at, what)?;
+    // SAFETY: the caller's promise.
+    Ok(unsafe { &*at })
+}
+
+/// A list.
+///
+/// # Safety
+/// A pointer that is not null and aligned points to `count` elements.
+pub(super) unsafe fn list<'a, T>(at: *const T, count: usize, what: &str) -> Edit<&'a [T]> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    check_pointer(at, what)?;
+    if count > MAX_COUNT {
+        let message = format!("The list of {what} has {count} elements.");
+        return Err(EditError::invalid(message));
+    }
+    // SAFETY: the caller's promise; the length fits.
+    Ok(unsafe { std::slice::from_raw_parts(at, count) })
+}
+
+/// Text.
+///
+/// # Safety
+/// A pointer that is not null points to as many bytes as the length says.
+pub(super) unsafe fn text<'a>(text: abi::Str, what: &str) -> Edit<&'a str> {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { list(text.ptr, text.len, what)? };
+    if bytes.len() > MAX_SYMBOL_BYTES {
+        let message = format!("The {what} has {} bytes.", bytes.len());
+        return Err(EditError::invalid(message));
+    }
+    std::str::from_utf8(bytes).map_err(|_| EditError::invalid(format!("The {what} isn't UTF-8.")))
+}
+
+/// Writes an answer.
+///
+/// # Safety
+/// A pointer that is not null and aligned points to room for a `T`.
+pub(super) unsafe fn answer<T>(out: *mut T, value: T) {
+    // SAFETY: the caller's promise; `check_out` was asked before anything was changed.
+    unsafe { out.write(value) }
+}
+
+/// Refuses a place for an answer that can't be written to.
+pub(super) fn check_out<T>(out: *mut T) -> Edit {
+    check_pointer(out, "place for the answer")
+}
+
+fn check_pointer<T>(at: *const T, what: &str) -> Edit {
+    let wrong = match at {
+        at if at.is_null() => "null",
+        at if !at.is_aligned() => "misaligned",
+        _ => return Ok(()),
+    };
+    let message = format!("The pointer to the {what} is {wrong}.");
+    Err(EditError::invalid(message))
+}

@@ -1,0 +1,59 @@
+//! The boundary: the contract's tables over the IR, and the calls into passes.
+//!
+//! A pass gets handles: pointers to sessions that live on the host's stack while it runs
+//! ([`session`] for a function, [`modules`] for a module, [`context`] for everything else). It reads
+//! through views, and edits through the tables that [`host`] gives to every plugin: one file a
+//! table. Whatever comes in goes through [`gate`] and [`input`] first. [`run`] calls the passes;
+//! it is all that the rest of the host sees of this.
+//!
+//! **Invariant:** nothing here unwinds into a plugin, holds a `&mut` of the IR across a call into
+//! one, or gives out memory that a plugin has to free.
+
+mod context;
+mod definitions;
+mod describe;
+mod functions;
+mod gate;
+mod input;
+mod merge;
+mod modules;
+mod ops;
+mod run;
+mod session;
+mod symbols;
+
+use std::ffi::c_void;
+use std::ptr;
+
+use passdock_abi as abi;
+
+pub use context::{Failure, Surroundings};
+pub use modules::ModuleInput;
+pub use run::{
+    FunctionClosure, FunctionPass, FunctionRunner, ModuleClosure, ModulePass, run_module_pass,
+    same_interface,
+};
+
+/// The host's table, as every plugin gets it.
+pub fn host() -> &'static abi::Host {
+    struct Shared(abi::Host);
+    // SAFETY: the table and the tables it points to are immutable and live for good.
+    unsafe impl Sync for Shared {}
+    static HOST: Shared = Shared(abi::Host {
+        struct_size: size_of::<abi::Host>() as u32,
+        reserved: 0,
+        abi: abi::ABI,
+        ir: abi::IR,
+        symbols: ptr::from_ref(&symbols::TABLE),
+        functions: ptr::from_ref(&functions::TABLE),
+        modules: ptr::from_ref(&modules::TABLE),
+        context: ptr::from_ref(&context::TABLE),
+        ops: ptr::from_ref(&ops::TABLE),
+        get_extension: Some(get_extension),
+    });
+    &HOST.0
+}
+
+unsafe extern "C" fn get_extension(_id: abi::Str) -> *const c_void {
+    ptr::null()
+}

@@ -1,0 +1,459 @@
+//! `ModuleApi`: reading and editing a module.
+//!
+//! A module pass works on a copy of the module's list of functions; a function that it edits is
+//! copied at the first edit. Handles that have ended stay in memory until the pass returns, so that
+//! a plugin that kept one gets an error.
+
+use std::cell::{Cell, UnsafeCell};
+use std::sync::Arc;
+
+use passdock_abi as abi;
+use passdock_abi::{FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, Status, Str, SymbolId};
+use passdock_ir::{Edit, EditError, Function, Module, OpName};
+use rustc_hash::FxHashMap;
+
+use super::context::ContextSession;
+use super::session::{Access, FunctionSession};
+use super::{gate, input};
+
+pub(super) static TABLE: abi::ModuleApi = abi::ModuleApi {
+    struct_size: size_of::<abi::ModuleApi>() as u32,
+    reserved: 0,
+    last_error: Some(last_error),
+    snapshot: Some(snapshot),
+    release: Some(release),
+    edit: Some(edit),
+    create_function: Some(create_function),
+    remove_function: Some(remove_function),
+    run_pass: Some(run_pass),
+};
+
+/// A module as passes see it, made once for a pass and shared by the threads that run it.
+pub struct ModuleInput<'m> {
+    module: &'m Module,
+    entries: Vec<FunctionEntry>,
+}
+
+impl<'m> ModuleInput<'m> {
+    /// Lists the module's functions.
+    pub fn new(module: &'m Module) -> ModuleInput<'m> {
+        ModuleInput {
+            module,
+            entries: entries(module),
+        }
+    }
+
+    /// The module.
+    pub fn module(&self) -> &'m Module {
+        self.module
+    }
+}
+
+/// What a `*mut abi::Module` points to.
+pub(super) struct ModuleSession<'a> {
+    view: UnsafeCell<abi::ModuleView>,
+    state: UnsafeCell<State<'a>>,
+    busy: Cell<bool>,
+}
+
+struct State<'a> {
+    module: Held<'a>,
+    /// Of the module that is edited.
+    entries: Vec<FunctionEntry>,
+    /// The handles to edit that are good.
+    edits: FxHashMap<SymbolId, Box<FunctionSession<'static>>>,
+    /// The snapshots that weren't given back.
+    snapshots: FxHashMap<*mut abi::Function, Box<FunctionSession<'static>>>,
+    /// The handles that have ended.
+    retired: Vec<Box<FunctionSession<'static>>>,
+    last_error: String,
+}
+
+enum Held<'a> {
+    /// The input of a function pass.
+    Read(&'a Module),
+    /// What a module pass works on.
+    Edit(Module),
+}
+
+impl<'a> ModuleSession<'a> {
+    /// The module that a function pass may read.
+    pub(super) fn read(input: &'a ModuleInput<'_>) -> ModuleSession<'a> {
+        ModuleSession::new(Held::Read(input.module), &input.entries, Vec::new())
+    }
+
+    /// A module to edit.
+    pub(super) fn edit(module: &Module) -> ModuleSession<'static> {
+        let entries = entries(module);
+        let session = ModuleSession::new(Held::Edit(module.clone()), &[], entries);
+        session.refresh(0);
+        session
+    }
+
+    fn new(
+        module: Held<'a>,
+        listed: &[FunctionEntry],
+        entries: Vec<FunctionEntry>,
+    ) -> ModuleSession<'a> {
+        let view = abi::ModuleView {
+            struct_size: size_of::<abi::ModuleView>() as u32,
+            reserved: 0,
+            version: 0,
+            symbols: Arc::as_ptr(module.get().symbols()).cast(),
+            functions: column(listed),
+        };
+        ModuleSession {
+            view: UnsafeCell::new(view),
+            state: UnsafeCell::new(State {
+                module,
+                entries,
+                edits: FxHashMap::default(),
+                snapshots: FxHashMap::default(),
+                retired: Vec::new(),
+                last_error: String::new(),
+            }),
+            busy: Cell::new(false),
+        }
+    }
+
+    /// What a plugin gets. Good while the session stays where it is.
+    pub(super) fn reference(&self) -> abi::ModuleRef {
+        abi::ModuleRef {
+            handle: std::ptr::from_ref(self).cast_mut().cast(),
+            view: self.view.get(),
+        }
+    }
+
+    /// What became of the module: `None` if it is as it was.
+    pub(super) fn finish(self, input: &Module) -> Edit<Option<Module>> {
+        self.with(|state| state.flush())?;
+        match self.state.into_inner().module {
+            Held::Edit(module) if !module.is_same(input) => Ok(Some(module)),
+            _ => Ok(None),
+        }
+    }
+
+    /// The session of a handle.
+    ///
+    /// # Safety
+    /// The handle is null or came from [`ModuleSession::reference`] and its session lives.
+    unsafe fn of<'s>(handle: *const abi::Module) -> Edit<&'s ModuleSession<'a>> {
+        let session = handle.cast::<ModuleSession<'a>>();
+        if session.is_null() || !session.is_aligned() {
+            return Err(EditError::invalid("The module's handle is null."));
+        }
+        // SAFETY: the caller's promise.
+        Ok(unsafe { &*session })
+    }
+
+    fn with<T>(&self, body: impl FnOnce(&mut State<'a>) -> Edit<T>) -> Edit<T> {
+        if self.busy.replace(true) {
+            return Err(EditError::refused("The module is being edited already."));
+        }
+        let _guard = Busy(&self.busy);
+        // SAFETY: `busy` makes this the only borrow of the state, and it ends here.
+        body(unsafe { &mut *self.state.get() })
+    }
+
+    /// Lists the functions again after the list changed.
+    fn refresh(&self, step: u64) {
+        let listed = self.with(|state| {
+            if let Held::Edit(module) = &state.module {
+                state.entries = entries(module);
+            }
+            Ok(column(&state.entries))
+        });
+        if let Ok(functions) = listed {
+            // SAFETY: only this thread uses the session, and plugins read the header between calls.
+            unsafe {
+                let view = &mut *self.view.get();
+                view.functions = functions;
+                view.version += step;
+            }
+        }
+    }
+}
+
+impl State<'_> {
+    fn editable(&mut self) -> Edit<&mut Module> {
+        match &mut self.module {
+            Held::Edit(module) => Ok(module),
+            Held::Read(_) => Err(EditError::refused(
+                "A function pass gets the module to read; a module pass may edit it.",
+            )),
+        }
+    }
+
+    /// The function as it is now, edits included.
+    fn now(&self, name: SymbolId) -> Edit<Arc<Function>> {
+        if let Some(session) = self.edits.get(&name) {
+            return session.freeze();
+        }
+        let module = self.module.get();
+        module
+            .function(name)
+            .cloned()
+            .ok_or_else(|| missing(module, name))
+    }
+
+    /// Puts what was edited into the module.
+    fn flush(&mut self) -> Edit {
+        let names: Vec<SymbolId> = self.edits.keys().copied().collect();
+        for name in names {
+            let function = self.now(name)?;
+            let module = self.editable()?;
+            let known = module.function(name);
+            let same = known.is_some_and(|f| f.version() == function.version());
+            if !same {
+                module.replace(function)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends a handle.
+    fn retire(&mut self, name: SymbolId) {
+        if let Some(session) = self.edits.remove(&name) {
+            session.end();
+            self.retired.push(session);
+        }
+    }
+
+    /// A handle to edit a function.
+    fn open(&mut self, name: SymbolId) -> Edit<FunctionRef> {
+        if let Some(session) = self.edits.get(&name) {
+            return Ok(session.reference());
+        }
+        let module = self.editable()?;
+        let Some(function) = module.function(name) else {
+            return Err(missing(module, name));
+        };
+        let session = Box::new(FunctionSession::held(function.clone(), Access::Edit));
+        let reference = session.reference();
+        self.edits.insert(name, session);
+        Ok(reference)
+    }
+}
+
+impl Held<'_> {
+    fn get(&self) -> &Module {
+        match self {
+            Held::Read(module) => module,
+            Held::Edit(module) => module,
+        }
+    }
+}
+
+struct Busy<'c>(&'c Cell<bool>);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
+
+fn entries(module: &Module) -> Vec<FunctionEntry> {
+    let entry = |f: &Arc<Function>| FunctionEntry {
+        name: f.name(),
+        kind: f.kind(),
+        op_count: f.live_ops(),
+        reserved: 0,
+    };
+    module.functions().map(entry).collect()
+}
+
+fn column(entries: &[FunctionEntry]) -> abi::Column {
+    abi::Column {
+        base: entries.as_ptr().cast(),
+        len: entries.len() as u32,
+        stride: size_of::<FunctionEntry>() as u32,
+    }
+}
+
+fn missing(module: &Module, name: SymbolId) -> EditError {
+    let name = module.symbols().text(name);
+    EditError {
+        status: Status::NOT_FOUND,
+        message: format!("The module has no function @{name}."),
+    }
+}
+
+/// A call on a module: handle looked at, panics kept, the sentence of an error kept.
+///
+/// # Safety
+/// As [`ModuleSession::of`].
+unsafe fn call(
+    handle: *const abi::Module,
+    body: impl FnOnce(&ModuleSession<'_>) -> Edit,
+) -> Status {
+    // SAFETY: the caller's promise.
+    let session = match unsafe { ModuleSession::of(handle) } {
+        Ok(session) => session,
+        Err(error) => return error.status,
+    };
+    let done = gate::guard(
+        Err(EditError::refused(
+            "The host failed, which is a mistake in passdock.",
+        )),
+        || body(session),
+    );
+    match done {
+        Ok(()) => Status::OK,
+        Err(error) => {
+            let status = error.status;
+            let _ = session.with(|state| {
+                state.last_error = error.message;
+                Ok(())
+            });
+            status
+        }
+    }
+}
+
+// SAFETY of all calls below is the contract's: handles are those that the host handed out and that
+// haven't ended, and what a description points to is there as long as the call.
+
+unsafe extern "C" fn last_error(m: *const abi::Module) -> Str {
+    gate::guard(Str::EMPTY, || {
+        // SAFETY: see above.
+        match unsafe { ModuleSession::of(m) } {
+            Ok(session) => session
+                .with(|state| Ok(Str::new(&state.last_error)))
+                .unwrap_or(Str::EMPTY),
+            Err(_) => Str::EMPTY,
+        }
+    })
+}
+
+unsafe extern "C" fn snapshot(
+    m: *const abi::Module,
+    name: SymbolId,
+    out: *mut FunctionRef,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        call(m, |session| {
+            input::check_out(out)?;
+            session.with(|state| {
+                let function = state.now(name)?;
+                let made = Box::new(FunctionSession::held(function, Access::Read));
+                let reference = made.reference();
+                state.snapshots.insert(reference.handle, made);
+                input::answer(out, reference);
+                Ok(())
+            })
+        })
+    }
+}
+
+unsafe extern "C" fn release(m: *const abi::Module, f: FunctionRef) {
+    // SAFETY: see above.
+    unsafe {
+        call(m, |session| {
+            session.with(|state| {
+                state.snapshots.remove(&f.handle);
+                Ok(())
+            })
+        });
+    }
+}
+
+unsafe extern "C" fn edit(m: *mut abi::Module, name: SymbolId, out: *mut FunctionRef) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        call(m, |session| {
+            input::check_out(out)?;
+            let reference = session.with(|state| state.open(name))?;
+            input::answer(out, reference);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn create_function(
+    m: *mut abi::Module,
+    desc: *const FunctionDesc,
+    out: *mut FunctionRef,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        call(m, |session| {
+            input::check_out(out)?;
+            let desc = input::described(desc)?;
+            let text = input::text(desc.name, "name of the function")?;
+            let reference = session.with(|state| {
+                let name = create(state, desc, text)?;
+                state.open(name)
+            })?;
+            session.refresh(1);
+            input::answer(out, reference);
+            Ok(())
+        })
+    }
+}
+
+fn create(state: &mut State<'_>, desc: &FunctionDesc, text: &str) -> Edit<SymbolId> {
+    if !matches!(desc.kind, FunctionKind::GRAPH | FunctionKind::PRIM) {
+        let message = format!("This host knows no function of kind {}.", desc.kind.0);
+        return Err(EditError::invalid(message));
+    }
+    if OpName::parse(text).is_none() {
+        let message = format!("`{text}` isn't the canonical name of a function.");
+        return Err(EditError::invalid(message));
+    }
+    let opsets = match desc.opsets_of.option() {
+        Some(other) => state.now(other)?.opsets().to_vec(),
+        None => Vec::new(),
+    };
+    let module = state.editable()?;
+    let name = module.symbols().intern(text);
+    let mut function = Function::new(module.symbols().clone(), desc.kind, name);
+    for opset in opsets {
+        function.set_opset(opset.domain, opset.version);
+    }
+    module.insert(function)?;
+    Ok(name)
+}
+
+unsafe extern "C" fn remove_function(m: *mut abi::Module, name: SymbolId) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        call(m, |session| {
+            session.with(|state| {
+                state.editable()?.remove(name)?;
+                state.retire(name);
+                Ok(())
+            })?;
+            session.refresh(1);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: Str) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        call(m, |session| {
+            let context = ContextSession::of(cx)?;
+            let name = input::text(name, "name of the pass")?;
+            let module = session.with(|state| {
+                state.flush()?;
+                Ok(state.editable()?.clone())
+            })?;
+            // Not under the borrow: the pass may be one of the same plugin, which asks again.
+            let result = context.around().run_pass(&module, name);
+            let module = result.map_err(|message| EditError {
+                status: Status::FAILED,
+                message,
+            })?;
+            session.with(|state| {
+                let names: Vec<SymbolId> = state.edits.keys().copied().collect();
+                names.into_iter().for_each(|name| state.retire(name));
+                *state.editable()? = module;
+                Ok(())
+            })?;
+            session.refresh(1);
+            Ok(())
+        })
+    }
+}

@@ -1,0 +1,554 @@
+//! `OpApi`: op definitions, asked for by passes and answered by plugins.
+//!
+//! A definition sees the op's function through a read view; what it answers is collected in an
+//! [`OpCall`] and goes into the function after it returned without an error.
+
+use std::sync::Arc;
+
+use passdock_abi as abi;
+use passdock_abi::{
+    Dim, ExprKind, OpCall as Handle, OpId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
+};
+use passdock_ir::{ConstantData, Edit, EditError, Function};
+
+use super::context::{self, ContextSession};
+use super::session::{Access, FunctionSession};
+use super::{definitions, describe, functions, gate, input, merge};
+use crate::plugin::library::LoadedOp;
+
+pub(super) static TABLE: abi::OpApi = abi::OpApi {
+    struct_size: size_of::<abi::OpApi>() as u32,
+    reserved: 0,
+    traits: Some(traits),
+    infer: Some(infer),
+    evaluate: Some(evaluate),
+    set_result_type: Some(set_result_type),
+    set_result_dims: Some(set_result_dims),
+    operand_dims: Some(operand_dims),
+    add_expr: Some(add_expr),
+    add_type: Some(add_type),
+    allocate_result: Some(allocate_result),
+    refuse: Some(refuse),
+};
+
+/// More elements than shape data is kept of.
+const MAX_SHAPE_DATA: usize = 256;
+
+/// What a `*mut abi::OpCall` points to: one call into a definition, and what it answered.
+struct OpCall<'c, 'a> {
+    session: &'c FunctionSession<'a>,
+    op: OpId,
+    /// Bytes that an evaluation may still take.
+    budget: u64,
+    evaluating: bool,
+    types: Vec<(u32, TypeId)>,
+    dims: Vec<(u32, Box<[Dim]>)>,
+    /// Made for `operand_dims`, alive until the call ends.
+    asked: Vec<Box<[Dim]>>,
+    results: Vec<(u32, TypeId, Box<[u8]>)>,
+    refusal: Option<String>,
+}
+
+impl<'c, 'a> OpCall<'c, 'a> {
+    fn new(session: &'c FunctionSession<'a>, op: OpId) -> OpCall<'c, 'a> {
+        OpCall {
+            session,
+            op,
+            budget: 0,
+            evaluating: false,
+            types: Vec::new(),
+            dims: Vec::new(),
+            asked: Vec::new(),
+            results: Vec::new(),
+            refusal: None,
+        }
+    }
+
+    /// Calls a definition. The function can only be read meanwhile.
+    fn run(&mut self, function: abi::InferOp, definition: &LoadedOp) -> Edit<Status> {
+        let before = self
+            .session
+            .with(|state| Ok(state.set_access(Access::Read)))?;
+        let reference = self.session.reference();
+        let handle = std::ptr::from_mut(self).cast::<Handle>();
+        // SAFETY: the function and its state come from the table of a plugin that stays loaded; the
+        // call and the reference live until it returns.
+        let status = unsafe { function(definition.entry.state, handle, &reference, self.op) };
+        self.session.with(|state| {
+            // A definition can't have edited; what the host broke stays broken.
+            if state.set_access(before) == Access::Broken {
+                state.break_off();
+            }
+            Ok(())
+        })?;
+        Ok(status)
+    }
+
+    /// The call behind a handle.
+    ///
+    /// # Safety
+    /// The handle is null or that of a call that hasn't returned, and nobody else uses it.
+    unsafe fn of(handle: *mut Handle) -> Edit<&'c mut OpCall<'c, 'a>> {
+        let call = handle.cast::<OpCall<'c, 'a>>();
+        if call.is_null() || !call.is_aligned() {
+            return Err(EditError::invalid("The handle of the op's call is null."));
+        }
+        // SAFETY: the caller's promise.
+        Ok(unsafe { &mut *call })
+    }
+
+    /// Interns a described type in the function.
+    ///
+    /// # Safety
+    /// As [`describe::add_type`].
+    unsafe fn intern(&self, desc: *const TypeDesc) -> Edit<TypeId> {
+        let made = self.session.with(|state| {
+            // SAFETY: the caller's promise.
+            unsafe { describe::add_type(state.own(), desc) }
+        });
+        self.session.refresh();
+        made
+    }
+}
+
+// SAFETY of all calls below is the contract's: handles are those that the host handed out and that
+// haven't ended, and what a description points to is there as long as the call.
+
+unsafe extern "C" fn traits(f: *const abi::Function, name: SymbolId) -> u64 {
+    gate::guard(0, || {
+        // SAFETY: see above.
+        let Ok(session) = (unsafe { FunctionSession::of(f) }) else {
+            return 0;
+        };
+        definitions::traits(session, name)
+    })
+}
+
+unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpId) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        ask(cx, f, |context, session| {
+            let found = session.with(|state| {
+                let name = state.read()?.live_op(op)?.name;
+                // What was known of its results' elements was known of an op that may have changed.
+                if state.has_extras() {
+                    let results: Vec<ValueId> = state.function().results(op).collect();
+                    let dims = &mut state.extras().dims;
+                    results.iter().for_each(|result| _ = dims.remove(result));
+                }
+                Ok(name)
+            });
+            let Some(definition) = definitions::find(context, session, found?) else {
+                return Ok(());
+            };
+            let Some(function) = definition.entry.infer else {
+                return Ok(());
+            };
+            let mut call = OpCall::new(session, op);
+            let status = call.run(function, &definition)?;
+            match (status, call.refusal.take()) {
+                (Status::OK, None) => keep_inferred(call),
+                (Status::NOT_FOUND, _) => Ok(()),
+                (status, said) => Err(wrong(session, op, status, said)),
+            }
+        })
+    }
+}
+
+/// Puts what was inferred into the function.
+fn keep_inferred(call: OpCall<'_, '_>) -> Edit {
+    let (op, types, dims) = (call.op, call.types, call.dims);
+    call.session.with(|state| {
+        let results: Vec<ValueId> = state.read()?.results(op).collect();
+        for (index, ty) in types {
+            let Some(&value) = results.get(index as usize) else {
+                continue;
+            };
+            let function = state.edit()?;
+            let known = function.value(value).ty;
+            // A type that contradicts goes in as it is, to be refused with a sentence.
+            let merged = merge::merge(function, known, ty).unwrap_or(ty);
+            function.set_type(value, merged)?;
+        }
+        for (index, dims) in dims {
+            if let Some(&value) = results.get(index as usize) {
+                state.extras().dims.insert(value, dims);
+            }
+        }
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn evaluate(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    op: OpId,
+    max_bytes: u64,
+    out: *mut ValueId,
+    count: usize,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        ask(cx, f, |context, session| {
+            let name = session.with(|state| {
+                let function = state.read()?;
+                let record = function.live_op(op)?;
+                if record.results.len as usize != count {
+                    return Err(EditError::invalid(format!(
+                        "{} has {} results, and there is room for {count}.",
+                        function.describe_op(op),
+                        record.results.len
+                    )));
+                }
+                if count > 0 {
+                    input::check_out(out)?;
+                }
+                check_constant_operands(function, op)?;
+                Ok(record.name)
+            })?;
+            let definition = definitions::find(context, session, name);
+            let Some(definition) = definition else {
+                return Err(not_evaluated(session, op, "no plugin defines it"));
+            };
+            let Some(function) = definition.entry.evaluate else {
+                return Err(not_evaluated(
+                    session,
+                    op,
+                    "its definition has no evaluation",
+                ));
+            };
+            let mut call = OpCall::new(session, op);
+            call.budget = max_bytes;
+            call.evaluating = true;
+            let status = call.run(function, &definition)?;
+            match (status, call.refusal.take()) {
+                (Status::OK, None) => {}
+                (Status::PANICKED, said) => return Err(wrong(session, op, status, said)),
+                (_, Some(why)) => return Err(not_evaluated(session, op, &why)),
+                (Status::NOT_FOUND | Status::REFUSED, None) => {
+                    return Err(not_evaluated(session, op, "its definition has no answer"));
+                }
+                (status, None) => return Err(wrong(session, op, status, None)),
+            }
+            let values = keep_results(call, count)?;
+            for (at, value) in values.into_iter().enumerate() {
+                input::answer(out.add(at), value);
+            }
+            Ok(())
+        })
+    }
+}
+
+fn check_constant_operands(function: &Function, op: OpId) -> Edit {
+    for (index, slot) in function.operands(op).iter().enumerate() {
+        if slot.value.is_some() && function.as_constant(slot.value).is_none() {
+            return Err(EditError {
+                status: Status::NOT_FOUND,
+                message: format!(
+                    "{} can't be evaluated: its operand {index} isn't constant.",
+                    function.describe_op(op)
+                ),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// Makes constants of what was computed, or nothing at all.
+fn keep_results(call: OpCall<'_, '_>, count: usize) -> Edit<Vec<ValueId>> {
+    let (session, op) = (call.session, call.op);
+    let mut results = call.results;
+    results.sort_by_key(|(index, ..)| *index);
+    if results.len() != count {
+        let why = "its definition didn't give all results";
+        return Err(not_evaluated(session, op, why));
+    }
+    session.with(|state| {
+        let function = state.edit()?;
+        let replaced: Vec<ValueId> = function.results(op).collect();
+        for (&value, (_, ty, _)) in replaced.iter().zip(&results) {
+            if !function.is_compatible(function.value(value).ty, *ty) {
+                return Err(EditError::refused(format!(
+                    "The evaluation of {} contradicts the type of {}.",
+                    function.describe_op(op),
+                    function.describe(value)
+                )));
+            }
+        }
+        let mut values = Vec::with_capacity(count);
+        for (&value, (_, ty, bytes)) in replaced.iter().zip(results) {
+            let name = function.value(value).name;
+            let name = name.option().map(|name| function.text(name).to_owned());
+            let data: Arc<ConstantData> = ConstantData::inline(bytes);
+            values.push(function.add_constant(
+                ty,
+                data,
+                abi::RegionId::NONE,
+                name.as_deref().unwrap_or(""),
+            )?);
+        }
+        Ok(values)
+    })
+}
+
+fn not_evaluated(session: &FunctionSession<'_>, op: OpId, why: &str) -> EditError {
+    EditError {
+        status: Status::NOT_FOUND,
+        message: format!("{} can't be evaluated: {why}.", describe_op(session, op)),
+    }
+}
+
+fn wrong(
+    session: &FunctionSession<'_>,
+    op: OpId,
+    status: Status,
+    said: Option<String>,
+) -> EditError {
+    let op = describe_op(session, op);
+    let message = match (status, said) {
+        (_, Some(said)) => format!("{op} is wrong: {said}"),
+        (Status::PANICKED, None) => format!("The definition of {op} panicked."),
+        (Status(code), None) => {
+            format!("The definition of {op} failed with status {code} and didn't say why.")
+        }
+    };
+    EditError::refused(message)
+}
+
+fn describe_op(session: &FunctionSession<'_>, op: OpId) -> String {
+    session
+        .with(|state| Ok(state.function().describe_op(op)))
+        .unwrap_or_else(|_| op.to_string())
+}
+
+/// A question about an op: handles looked at, panics kept, the error's sentence kept.
+///
+/// # Safety
+/// The contract's.
+unsafe fn ask(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    body: impl FnOnce(&ContextSession<'_>, &FunctionSession<'_>) -> Edit,
+) -> Status {
+    // SAFETY: the caller's promise.
+    let session = match unsafe { FunctionSession::of(f) } {
+        Ok(session) => session,
+        Err(error) => return error.status,
+    };
+    // SAFETY: as above.
+    let done = match unsafe { ContextSession::of(cx) } {
+        Ok(context) => gate::guard(Err(failed()), || body(context, session)),
+        Err(error) => Err(error),
+    };
+    session.refresh();
+    match done {
+        Ok(()) => Status::OK,
+        Err(error) => session.fail(error),
+    }
+}
+
+fn failed() -> EditError {
+    EditError::refused("The host failed, which is a mistake in passdock.")
+}
+
+unsafe extern "C" fn set_result_type(
+    call: *mut Handle,
+    index: u32,
+    desc: *const TypeDesc,
+) -> Status {
+    // SAFETY: see above.
+    context::answer(|| unsafe {
+        let call = OpCall::of(call)?;
+        let ty = call.intern(desc)?;
+        call.types.retain(|(known, _)| *known != index);
+        call.types.push((index, ty));
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn set_result_dims(
+    call: *mut Handle,
+    index: u32,
+    dims: *const Dim,
+    count: usize,
+) -> Status {
+    // SAFETY: see above.
+    context::answer(|| unsafe {
+        let call = OpCall::of(call)?;
+        let dims = input::list(dims, count, "dims")?;
+        call.session
+            .with(|state| describe::check_dims(state.function(), dims))?;
+        if dims.len() <= MAX_SHAPE_DATA {
+            call.dims.retain(|(known, _)| *known != index);
+            call.dims.push((index, dims.into()));
+        }
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn operand_dims(
+    call: *mut Handle,
+    index: u32,
+    out: *mut *const Dim,
+    count: *mut usize,
+) -> Status {
+    // SAFETY: see above.
+    context::answer(|| unsafe {
+        let call = OpCall::of(call)?;
+        input::check_out(out)?;
+        input::check_out(count)?;
+        let op = call.op;
+        let known = call.session.with(|state| {
+            let value = state.function().operand(op, index as usize);
+            if value.is_none() {
+                return Ok(None);
+            }
+            if let Some(dims) = state.extras().dims.get(&value) {
+                return Ok(Some(dims.clone()));
+            }
+            Ok(constant_dims(state.function(), value))
+        })?;
+        let Some(dims) = known else {
+            return Err(EditError {
+                status: Status::NOT_FOUND,
+                message: "Nothing is known of the operand's elements.".to_owned(),
+            });
+        };
+        input::answer(out, dims.as_ptr());
+        input::answer(count, dims.len());
+        call.asked.push(dims);
+        Ok(())
+    })
+}
+
+/// The elements of a small constant of integers.
+fn constant_dims(f: &Function, value: ValueId) -> Option<Box<[Dim]>> {
+    let id = f.as_constant(value)?;
+    let ty = *f.ty(f.value(value).ty);
+    let size = match ty.dtype {
+        abi::DType::I64 => 8,
+        abi::DType::I32 => 4,
+        _ => return None,
+    };
+    if ty.dims.len > 1 || f.constant(id).byte_len > (MAX_SHAPE_DATA * size) as u64 {
+        return None;
+    }
+    let bytes = f.constant_data(id).bytes().ok()?;
+    let number = |element: &[u8]| match *element {
+        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
+        [a, b, c, d, e, f, g, h] => i64::from_le_bytes([a, b, c, d, e, f, g, h]),
+        _ => 0,
+    };
+    let dims = bytes.chunks_exact(size).map(number).map(Dim::constant);
+    Some(dims.collect())
+}
+
+unsafe extern "C" fn add_expr(
+    call: *mut Handle,
+    kind: ExprKind,
+    lhs: Dim,
+    rhs: Dim,
+    out: *mut Dim,
+) -> Status {
+    // SAFETY: see above.
+    context::answer(|| unsafe {
+        let call = OpCall::of(call)?;
+        input::check_out(out)?;
+        let made = call
+            .session
+            .with(|state| functions::checked_expr(state.own(), kind, lhs, rhs));
+        call.session.refresh();
+        input::answer(out, made?);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn add_type(
+    call: *mut Handle,
+    desc: *const TypeDesc,
+    out: *mut TypeId,
+) -> Status {
+    // SAFETY: see above.
+    context::answer(|| unsafe {
+        let call = OpCall::of(call)?;
+        input::check_out(out)?;
+        let ty = call.intern(desc)?;
+        input::answer(out, ty);
+        Ok(())
+    })
+}
+
+unsafe extern "C" fn allocate_result(
+    call: *mut Handle,
+    index: u32,
+    desc: *const TypeDesc,
+    len: usize,
+    out: *mut *mut u8,
+) -> Status {
+    // SAFETY: see above.
+    context::answer(|| unsafe {
+        let call = OpCall::of(call)?;
+        input::check_out(out)?;
+        if !call.evaluating {
+            return Err(EditError::refused(
+                "Only an evaluation has results to fill.",
+            ));
+        }
+        if len as u64 > call.budget {
+            call.refusal = Some(format!(
+                "its results are larger than the limit ({len} bytes, {} left)",
+                call.budget
+            ));
+            return Err(EditError {
+                status: Status::NOT_FOUND,
+                message: String::new(),
+            });
+        }
+        let ty = call.intern(desc)?;
+        call.session
+            .with(|state| check_len(state.function(), ty, len))?;
+        let mut bytes = Vec::new();
+        if bytes.try_reserve_exact(len).is_err() {
+            call.refusal = Some(format!("there is no memory for a result of {len} bytes"));
+            return Err(EditError {
+                status: Status::NOT_FOUND,
+                message: String::new(),
+            });
+        }
+        bytes.resize(len, 0_u8);
+        let mut bytes = bytes.into_boxed_slice();
+        call.budget -= len as u64;
+        // The allocation stays where it is when the box moves.
+        input::answer(out, bytes.as_mut_ptr());
+        call.results.retain(|(known, ..)| *known != index);
+        call.results.push((index, ty, bytes));
+        Ok(())
+    })
+}
+
+/// Refuses room that isn't as long as the type's elements.
+fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
+    let dtype = f.ty(ty).dtype;
+    let Some(shape) = f.static_shape(ty) else {
+        return Err(EditError::invalid("A result's shape isn't constant."));
+    };
+    let elements = shape
+        .iter()
+        .try_fold(1_u64, |n, &dim| n.checked_mul(u64::try_from(dim).ok()?));
+    let needed = elements.and_then(|n| dtype.byte_len(n));
+    if dtype != abi::DType::STRING && needed != Some(len as u64) {
+        let message = format!("A result of {len} bytes isn't as long as its type says.");
+        return Err(EditError::invalid(message));
+    }
+    Ok(())
+}
+
+unsafe extern "C" fn refuse(call: *mut Handle, reason: Str) {
+    // SAFETY: see above.
+    context::answer(|| unsafe {
+        let call = OpCall::of(call)?;
+        let reason = input::text(reason, "reason")?;
+        call.refusal = Some(reason.trim_end_matches('.').to_owned());
+        Ok(())
+    });
+}

@@ -1,0 +1,223 @@
+//! Calling passes: the host's own way in, for loaded plugins, static ones and closures alike.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::{Arc, OnceLock};
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, Status};
+use passdock_ir::{Function, Module};
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::__private::{Panicked, Slot, Tables, attach, enter};
+
+use super::context::{ContextSession, Failure, Surroundings};
+use super::host;
+use super::modules::{ModuleInput, ModuleSession};
+use super::session::{Access, FunctionSession};
+use crate::diagnostic::Diagnostic;
+use crate::plugin::LoadedPass;
+
+/// A closure that is a function pass, or a prim-function pass.
+pub type FunctionClosure =
+    dyn Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync;
+
+/// A closure that is a module pass.
+pub type ModuleClosure =
+    dyn for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult + Send + Sync;
+
+/// A pass on one function.
+#[derive(Clone, Copy)]
+pub enum FunctionPass<'p> {
+    /// Of a plugin.
+    Loaded(&'p LoadedPass),
+    /// The embedder's own.
+    Closure(&'p FunctionClosure),
+}
+
+/// A pass on the module.
+#[derive(Clone, Copy)]
+pub enum ModulePass<'p> {
+    /// Of a plugin.
+    Loaded(&'p LoadedPass),
+    /// The embedder's own.
+    Closure(&'p ModuleClosure),
+}
+
+/// Runs function passes of one module on one thread. Each thread makes its own from the shared
+/// [`ModuleInput`].
+pub struct FunctionRunner<'a> {
+    context: ContextSession<'a>,
+    module: ModuleSession<'a>,
+}
+
+impl<'a> FunctionRunner<'a> {
+    /// Ready to run.
+    pub fn new(input: &'a ModuleInput<'_>, around: &'a dyn Surroundings) -> FunctionRunner<'a> {
+        FunctionRunner {
+            context: ContextSession::new(around),
+            module: ModuleSession::read(input),
+        }
+    }
+
+    /// Runs a pass on a function of the module; `None` if it changed nothing.
+    #[inline]
+    pub fn run(
+        &self,
+        pass: FunctionPass<'_>,
+        function: &Function,
+    ) -> Result<Option<Arc<Function>>, Failure> {
+        let session = FunctionSession::borrowed(function, Access::Edit);
+        let status = {
+            let _entered = self.context.enter(&session);
+            let status = self.call(pass, &session);
+            if status != Status::OK {
+                return Err(self.context.failure(status));
+            }
+            status
+        };
+        debug_assert!(status.is_ok());
+        match session.finish() {
+            Ok(own) => Ok(own.map(|own| Arc::new(*own))),
+            Err(error) => Err(Failure {
+                message: error.message,
+                ..Failure::default()
+            }),
+        }
+    }
+
+    /// What the passes said since this was last asked.
+    pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
+        self.context.take_diagnostics()
+    }
+
+    #[inline]
+    fn call(&self, pass: FunctionPass<'_>, session: &FunctionSession<'_>) -> Status {
+        let function = session.reference();
+        let module = self.module.reference();
+        match pass {
+            FunctionPass::Loaded(pass) => match pass.entry.run_function {
+                // SAFETY: the function and its state come from the table of a plugin that stays
+                // loaded; the handles live until it returns.
+                Some(run) => unsafe {
+                    run(pass.entry.state, self.context.handle(), &function, &module)
+                },
+                None => Status::UNSUPPORTED,
+            },
+            FunctionPass::Closure(run) => gated(&self.context, |tables| {
+                // SAFETY: the handles live until the closure returns, and nobody else edits.
+                let mut function = unsafe { sdk::Function::from_raw(tables, function) };
+                // SAFETY: as above.
+                let cx = unsafe {
+                    sdk::PassContext::from_raw(tables, self.context.handle(), Some(module))
+                };
+                run(&mut function, &cx)
+            }),
+        }
+    }
+}
+
+/// Runs a module pass; `None` if it changed nothing. The diagnostics come back either way.
+pub fn run_module_pass(
+    pass: ModulePass<'_>,
+    module: &Module,
+    around: &dyn Surroundings,
+) -> (Result<Option<Module>, Failure>, Vec<Diagnostic>) {
+    let context = ContextSession::new(around);
+    let session = ModuleSession::edit(module);
+    let status = {
+        let _entered = context.enter(std::ptr::null());
+        call_module(pass, &session, &context)
+    };
+    let result = match status {
+        Status::OK => session.finish(module).map_err(|error| Failure {
+            message: error.message,
+            ..Failure::default()
+        }),
+        status => Err(context.failure(status)),
+    };
+    (result, context.take_diagnostics())
+}
+
+fn call_module(
+    pass: ModulePass<'_>,
+    session: &ModuleSession<'_>,
+    context: &ContextSession<'_>,
+) -> Status {
+    let module = session.reference();
+    match pass {
+        ModulePass::Loaded(pass) => match pass.entry.run_module {
+            // SAFETY: the function and its state come from the table of a plugin that stays loaded;
+            // the handles live until it returns.
+            Some(run) => unsafe { run(pass.entry.state, context.handle(), &module) },
+            None => Status::UNSUPPORTED,
+        },
+        ModulePass::Closure(run) => gated(context, |tables| {
+            // SAFETY: the handles live until the closure returns, and nobody else edits.
+            let mut module = unsafe { sdk::Module::from_raw(tables, module) };
+            // SAFETY: as above.
+            let cx = unsafe { sdk::PassContext::from_raw(tables, context.handle(), None) };
+            run(&mut module, &cx)
+        }),
+    }
+}
+
+/// Runs a closure as a plugin's shim runs a pass: its panic is kept, its error told.
+fn gated(
+    context: &ContextSession<'_>,
+    body: impl FnOnce(&'static Tables) -> sdk::PassResult,
+) -> Status {
+    let Some(tables) = tables() else {
+        return Status::UNSUPPORTED;
+    };
+    let body = AssertUnwindSafe(body);
+    let run = || match body.0(tables) {
+        Ok(()) => Status::OK,
+        Err(error) => {
+            context.fail(error.op.unwrap_or(OpId::NONE), error.message, None);
+            Status::FAILED
+        }
+    };
+    enter(tables, run, |panic: &Panicked| {
+        let at = format!("{}:{}:{}", panic.file, panic.line, panic.column);
+        let at = (!panic.file.is_empty()).then_some(at);
+        context.fail(OpId::NONE, panic.message.clone(), at);
+    })
+}
+
+/// The SDK's tables for closures, and its panic hook.
+fn tables() -> Option<&'static Tables> {
+    static TABLES: OnceLock<Option<Tables>> = OnceLock::new();
+    static HOST: Slot = Slot::new();
+    let tables = TABLES.get_or_init(|| {
+        // SAFETY: the host's tables are as the contract says and live for good.
+        unsafe {
+            attach(&HOST, &[], &[], host());
+            Tables::new(host())
+        }
+    });
+    tables.as_ref()
+}
+
+/// Whether two states of a function take and give the same: names and types of parameters and
+/// results.
+pub fn same_interface(a: &Function, b: &Function) -> bool {
+    let params = |f: &Function| -> Vec<(abi::SymbolId, String)> {
+        let args = f.args(f.body());
+        args.map(|arg| (f.value(arg).name, type_text(f, f.value(arg).ty)))
+            .collect()
+    };
+    let results = |f: &Function| -> Vec<(abi::SymbolId, String)> {
+        let ports = f.ports(f.body()).iter();
+        ports
+            .map(|port| (port.name, type_text(f, port.ty)))
+            .collect()
+    };
+    a.kind() == b.kind() && params(a) == params(b) && results(a) == results(b)
+}
+
+/// A type's text: ids of two states of a function needn't mean the same type.
+fn type_text(f: &Function, ty: abi::TypeId) -> String {
+    match ty.is_none() {
+        true => String::new(),
+        false => passdock_ir::text::type_text(f, ty),
+    }
+}

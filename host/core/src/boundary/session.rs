@@ -1,0 +1,269 @@
+//! A function in a plugin's hands: the view that it reads and the function behind it.
+//!
+//! The function is copied when it is first edited, not before: a pass that changes nothing costs
+//! the view's header and the call. The header stays where it is and is written again after each
+//! edit, as the contract promises.
+
+use std::cell::{Cell, UnsafeCell};
+use std::sync::Arc;
+
+use passdock_abi as abi;
+use passdock_abi::{Status, ValueId};
+use passdock_ir::{Edit, EditError, Function};
+use rustc_hash::FxHashMap;
+
+/// What a `*mut abi::Function` points to.
+///
+/// Plugins read the view through raw pointers while the host is called, so everything here is
+/// behind cells and the host only ever holds a `&FunctionSession`.
+pub(super) struct FunctionSession<'a> {
+    view: UnsafeCell<abi::FunctionView>,
+    state: UnsafeCell<State<'a>>,
+    busy: Cell<bool>,
+}
+
+/// What stands behind the view.
+pub(super) struct State<'a> {
+    shared: Shared<'a>,
+    /// The copy that is edited.
+    own: Option<Box<Function>>,
+    access: Access,
+    /// What a pass that edits nothing and asks nothing doesn't pay for.
+    extras: Option<Box<Extras>>,
+}
+
+/// What is kept beside the function.
+#[derive(Default)]
+pub(super) struct Extras {
+    last_error: String,
+    /// What is known of the elements of small integer tensors.
+    pub(super) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
+}
+
+/// The function as it was handed out.
+enum Shared<'a> {
+    Borrowed(&'a Function),
+    Held(Arc<Function>),
+}
+
+/// What may be done with a session.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Access {
+    /// Reads and edits.
+    Edit,
+    /// Reads: a snapshot, or a definition's look at an op.
+    Read,
+    /// Nothing any more: the function is gone, or another pass ran.
+    Ended,
+    /// Nothing any more: the host failed in the middle of an edit.
+    Broken,
+}
+
+impl<'a> FunctionSession<'a> {
+    /// A session on a function that somebody else holds.
+    #[inline]
+    pub(super) fn borrowed(function: &'a Function, access: Access) -> FunctionSession<'a> {
+        FunctionSession::new(function.view(), Shared::Borrowed(function), access)
+    }
+
+    /// A session that holds its function.
+    pub(super) fn held(function: Arc<Function>, access: Access) -> FunctionSession<'static> {
+        FunctionSession::new(function.view(), Shared::Held(function), access)
+    }
+
+    #[inline]
+    fn new(view: abi::FunctionView, shared: Shared<'a>, access: Access) -> FunctionSession<'a> {
+        FunctionSession {
+            view: UnsafeCell::new(view),
+            state: UnsafeCell::new(State {
+                shared,
+                own: None,
+                access,
+                extras: None,
+            }),
+            busy: Cell::new(false),
+        }
+    }
+
+    /// What a plugin gets. Good while the session stays where it is.
+    #[inline]
+    pub(super) fn reference(&self) -> abi::FunctionRef {
+        abi::FunctionRef {
+            handle: std::ptr::from_ref(self).cast_mut().cast(),
+            view: self.view.get(),
+        }
+    }
+
+    /// The session of a handle.
+    ///
+    /// # Safety
+    /// The handle is null or came from [`FunctionSession::reference`] and its session lives.
+    pub(super) unsafe fn of<'s>(handle: *const abi::Function) -> Edit<&'s FunctionSession<'a>> {
+        let session = handle.cast::<FunctionSession<'a>>();
+        if session.is_null() || !session.is_aligned() {
+            return Err(EditError::invalid("The function's handle is null."));
+        }
+        // SAFETY: the caller's promise.
+        Ok(unsafe { &*session })
+    }
+
+    /// Runs `body` on what stands behind the view. A second borrow inside the first, which only a
+    /// plugin that hands a definition's handle around could ask for, is refused.
+    pub(super) fn with<T>(&self, body: impl FnOnce(&mut State<'a>) -> Edit<T>) -> Edit<T> {
+        if self.busy.replace(true) {
+            return Err(EditError::refused("The function is being edited already."));
+        }
+        let _guard = Busy(&self.busy);
+        // SAFETY: `busy` makes this the only borrow of the state, and it ends here.
+        body(unsafe { &mut *self.state.get() })
+    }
+
+    /// Writes the view again after the function changed.
+    pub(super) fn refresh(&self) {
+        if let Ok(view) = self.with(|state| Ok(state.function().view())) {
+            // SAFETY: only this thread uses the session, and plugins read the header between calls.
+            unsafe { self.view.get().write(view) };
+        }
+    }
+
+    /// Keeps an error's sentence for `last_error`.
+    pub(super) fn fail(&self, error: EditError) -> Status {
+        let status = error.status;
+        let _ = self.with(|state| {
+            state.extras().last_error = error.message;
+            Ok(())
+        });
+        status
+    }
+
+    /// The sentence of the last error; alive until the next call.
+    pub(super) fn last_error(&self) -> abi::Str {
+        self.with(|state| Ok(abi::Str::new(&state.extras().last_error)))
+            .unwrap_or(abi::Str::EMPTY)
+    }
+
+    /// Ends the session for the plugin; its view still lies where it lay.
+    pub(super) fn end(&self) {
+        let _ = self.with(|state| {
+            state.access = Access::Ended;
+            Ok(())
+        });
+    }
+
+    /// The function as it is now, to be kept. Later edits copy again; the view stays right, since
+    /// the arenas don't move.
+    pub(super) fn freeze(&self) -> Edit<Arc<Function>> {
+        self.with(|state| {
+            if let Some(own) = state.own.take() {
+                state.shared = Shared::Held(Arc::new(*own));
+            }
+            Ok(match &state.shared {
+                Shared::Held(function) => function.clone(),
+                Shared::Borrowed(function) => Arc::new((*function).clone()),
+            })
+        })
+    }
+
+    /// What became of the function: `None` if it is as it was handed out.
+    #[inline]
+    pub(super) fn finish(self) -> Result<Option<Box<Function>>, EditError> {
+        let state = self.state.into_inner();
+        if state.access == Access::Broken {
+            return Err(broken());
+        }
+        let before = state.shared.function().version();
+        Ok(state.own.filter(|own| own.version() != before))
+    }
+}
+
+impl State<'_> {
+    /// The function, to read.
+    pub(super) fn function(&self) -> &Function {
+        match &self.own {
+            Some(own) => own,
+            None => self.shared.function(),
+        }
+    }
+
+    /// The function, to read, if the session is still good for it.
+    pub(super) fn read(&self) -> Edit<&Function> {
+        match self.access {
+            Access::Ended => Err(ended()),
+            Access::Broken => Err(broken()),
+            Access::Read | Access::Edit => Ok(self.function()),
+        }
+    }
+
+    /// The function, to edit: copied when this is first asked for.
+    pub(super) fn edit(&mut self) -> Edit<&mut Function> {
+        match self.access {
+            Access::Edit => {}
+            Access::Read => {
+                let message = "The function is a snapshot: it can be read, not edited.";
+                return Err(EditError::refused(message));
+            }
+            Access::Ended => return Err(ended()),
+            Access::Broken => return Err(broken()),
+        }
+        Ok(self.own())
+    }
+
+    /// The copy that is edited, made now if it isn't there yet; whatever may be done with it.
+    pub(super) fn own(&mut self) -> &mut Function {
+        self.own
+            .get_or_insert_with(|| Box::new(self.shared.function().clone()))
+    }
+
+    /// Whether anything is kept beside the function.
+    pub(super) fn has_extras(&self) -> bool {
+        self.extras.is_some()
+    }
+
+    /// What is kept beside the function.
+    pub(super) fn extras(&mut self) -> &mut Extras {
+        self.extras.get_or_insert_default()
+    }
+
+    /// Says that the host itself failed inside an edit: the copy can't be trusted any more.
+    pub(super) fn break_off(&mut self) {
+        self.access = Access::Broken;
+    }
+
+    /// Sets what may be done, and answers what could be done before.
+    pub(super) fn set_access(&mut self, access: Access) -> Access {
+        std::mem::replace(&mut self.access, access)
+    }
+}
+
+impl Shared<'_> {
+    #[inline]
+    fn function(&self) -> &Function {
+        match self {
+            Shared::Borrowed(function) => function,
+            Shared::Held(function) => function,
+        }
+    }
+}
+
+/// Ends a borrow of the state, on a panic too.
+struct Busy<'c>(&'c Cell<bool>);
+
+impl Drop for Busy<'_> {
+    fn drop(&mut self) {
+        self.0.set(false);
+    }
+}
+
+fn ended() -> EditError {
+    EditError::stale(
+        "The function's handle has ended: the function was removed or replaced, or another pass \
+         ran; ask the module for a new one.",
+    )
+}
+
+fn broken() -> EditError {
+    EditError::refused(
+        "The host failed inside an earlier edit of this function, which is a mistake in passdock; \
+         the pass can't go on.",
+    )
+}

@@ -1,0 +1,96 @@
+//! Op definitions of all plugins, found by name and version, loaded when first asked for.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+
+use super::error::PluginError;
+use super::library::{LoadedOp, Plugin};
+
+/// What the plugins say about ops.
+#[derive(Debug)]
+pub struct OpDefs {
+    /// Tells one set of definitions from another in caches.
+    id: u64,
+    /// Definitions of a name, by the first version that they are for, ascending.
+    by_name: HashMap<String, Vec<Definition>>,
+    failures: Mutex<Vec<PluginError>>,
+}
+
+#[derive(Debug)]
+struct Definition {
+    since: u32,
+    plugin: Arc<Plugin>,
+    /// Which op of the plugin's.
+    at: usize,
+}
+
+impl OpDefs {
+    /// The definitions of these plugins. None is loaded for it.
+    pub fn new<'p>(plugins: impl IntoIterator<Item = &'p Arc<Plugin>>) -> OpDefs {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        let mut by_name: HashMap<String, Vec<Definition>> = HashMap::new();
+        for plugin in plugins {
+            for (at, op) in plugin.manifest().ops.iter().enumerate() {
+                by_name
+                    .entry(op.name.clone())
+                    .or_default()
+                    .push(Definition {
+                        since: op.since,
+                        plugin: plugin.clone(),
+                        at,
+                    });
+            }
+        }
+        for definitions in by_name.values_mut() {
+            definitions.sort_by_key(|d| d.since);
+        }
+        OpDefs {
+            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            by_name,
+            failures: Mutex::default(),
+        }
+    }
+
+    /// How an op of this canonical name is defined in a version of its domain (`None`: the newest).
+    /// A plugin that can't be loaded defines nothing; [`OpDefs::failures`] tells of it.
+    pub(crate) fn find(&self, name: &str, version: Option<i64>) -> Option<LoadedOp> {
+        let definitions = self.by_name.get(name)?;
+        let fits = |d: &&Definition| version.is_none_or(|v| i64::from(d.since) <= v);
+        let definition = definitions.iter().rev().find(fits)?;
+        match definition.plugin.load() {
+            Ok(plugin) => plugin.ops().get(definition.at).copied(),
+            Err(error) => {
+                let mut failures = self.lock();
+                if failures.iter().all(|known| known.origin != error.origin) {
+                    failures.push(error);
+                }
+                None
+            }
+        }
+    }
+
+    /// The plugins whose definitions were asked for and that couldn't be loaded.
+    pub fn failures(&self) -> Vec<PluginError> {
+        self.lock().clone()
+    }
+
+    /// Every defined op: its name, the version since which, its plugin. In no order.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, u32, &Arc<Plugin>)> + '_ {
+        self.by_name.iter().flat_map(|(name, definitions)| {
+            definitions
+                .iter()
+                .map(move |d| (name.as_str(), d.since, &d.plugin))
+        })
+    }
+
+    pub(crate) fn id(&self) -> u64 {
+        self.id
+    }
+
+    fn lock(&self) -> std::sync::MutexGuard<'_, Vec<PluginError>> {
+        self.failures
+            .lock()
+            .unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,124 @@
+//! The table that a plugin's entry answers, read as far as both sides know it, and doubted.
+
+use std::ffi::c_void;
+
+use passdock_abi as abi;
+
+use super::error::PluginErrorKind as Kind;
+use super::names;
+use crate::boundary;
+
+/// More passes or ops than a plugin has.
+const MAX_ENTRIES: u32 = 1 << 16;
+/// More bytes than a struct of the contract has.
+const MAX_STRUCT: u32 = 1 << 16;
+/// The table's size in the contract's first version: none is smaller.
+const MIN_TABLE: u32 = 48;
+/// A pass's, likewise.
+const MIN_PASS: u32 = 48;
+/// An op's, likewise.
+const MIN_OP: u32 = 64;
+
+/// A plugin's passes and op definitions by name, copied out of its table.
+pub(super) struct Table {
+    pub(super) passes: Vec<(&'static str, abi::PassEntry)>,
+    pub(super) ops: Vec<(&'static str, abi::OpEntry)>,
+}
+
+/// Calls an entry and reads what it answers.
+pub(super) fn call(entry: abi::Entry) -> Result<Table, Kind> {
+    let host = boundary::host();
+    // SAFETY: `entry` has the contract's type, and the host's table lives for good.
+    let plugin = unsafe { entry(host) };
+    if plugin.is_null() {
+        return Err(Kind::NullTable {
+            symbol: abi::ENTRY_SYMBOL,
+            abi: abi::ABI.into(),
+            ir: abi::IR.into(),
+        });
+    }
+    let malformed = |text: &str| Kind::Table(text.to_owned());
+    if !plugin.is_aligned() {
+        return Err(malformed("its address isn't aligned"));
+    }
+    // SAFETY: the contract says that a table starts with its size; it is aligned and not null.
+    let size = unsafe { plugin.cast::<u32>().read() };
+    if !(MIN_TABLE..=MAX_STRUCT).contains(&size) {
+        return Err(Kind::Table(format!(
+            "`struct_size` is {size}, at least {MIN_TABLE} is needed"
+        )));
+    }
+    // SAFETY: the table has at least the size of the contract's first version, which is all that
+    // this host knows.
+    let table: abi::Plugin = unsafe { plugin.read() };
+    let passes = entries::<abi::PassEntry>(
+        table.passes.cast(),
+        table.pass_count,
+        table.pass_stride,
+        MIN_PASS,
+        "passes",
+    )?;
+    let ops = entries::<abi::OpEntry>(
+        table.ops.cast(),
+        table.op_count,
+        table.op_stride,
+        MIN_OP,
+        "ops",
+    )?;
+    let passes = passes
+        .into_iter()
+        .map(|e| Ok((name(e.name)?, e)))
+        .collect::<Result<_, Kind>>()?;
+    let ops = ops
+        .into_iter()
+        .map(|e| Ok((name(e.name)?, e)))
+        .collect::<Result<_, Kind>>()?;
+    Ok(Table { passes, ops })
+}
+
+/// Copies `count` records that stand `stride` bytes apart.
+fn entries<T: Copy>(
+    base: *const c_void,
+    count: u32,
+    stride: u32,
+    min: u32,
+    what: &str,
+) -> Result<Vec<T>, Kind> {
+    // Holds as long as no field was added since the contract's first version; then a shorter
+    // record is completed by zeroes here.
+    const { assert!(size_of::<T>() <= MIN_PASS as usize || size_of::<T>() == MIN_OP as usize) };
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let wrong = |text: String| Err(Kind::Table(text));
+    if count > MAX_ENTRIES {
+        return wrong(format!("it has {count} {what}, the limit is {MAX_ENTRIES}"));
+    }
+    if stride < min || stride > MAX_STRUCT || !(stride as usize).is_multiple_of(align_of::<T>()) {
+        return wrong(format!("its {what} are said to be {stride} bytes apart"));
+    }
+    if base.is_null() || !base.cast::<T>().is_aligned() {
+        return wrong(format!("its {what} stand at an impossible address"));
+    }
+    let read = |at: u32| {
+        // SAFETY: the plugin says that `count` records stand here, `stride` bytes apart; address
+        // and stride are aligned, and a record is at least as long as this host reads.
+        unsafe {
+            base.byte_add(at as usize * stride as usize)
+                .cast::<T>()
+                .read()
+        }
+    };
+    Ok((0..count).map(read).collect())
+}
+
+/// A name in a table; it lives as long as the library, which is for good.
+fn name(text: abi::Str) -> Result<&'static str, Kind> {
+    if text.ptr.is_null() || text.len == 0 || text.len > names::MAX_LEN {
+        return Err(Kind::Table("a name in it is null or overlong".to_owned()));
+    }
+    // SAFETY: the contract says that a name in the table is as long as it says and lives as long as
+    // the library, which is never unloaded.
+    let bytes = unsafe { std::slice::from_raw_parts(text.ptr, text.len) };
+    std::str::from_utf8(bytes).map_err(|_| Kind::Table("a name in it isn't UTF-8".to_owned()))
+}
