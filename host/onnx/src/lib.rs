@@ -1,1 +1,38 @@
 //! ONNX files to and from the IR, without loss.
+//!
+//! A model file is mapped and walked once. The module's entities remember the bytes they came from
+//! ([`passdock_ir::Origin`]); weights, doc strings, metadata and fields nobody knows never leave the
+//! file. Writing walks the original bytes again: what wasn't touched is copied, what was is edited
+//! in place, what is new is encoded. So a module that no pass changed is the same file, byte for
+//! byte, and a renamed node changes that node's name and nothing else.
+//!
+//! Neither side knows operators or opsets. Reading order: [`wire`], [`schema`], [`source`], `types`
+//! and `data` (small encodings), [`read()`], [`write()`].
+
+mod data;
+mod error;
+mod keep;
+mod read;
+mod schema;
+mod source;
+mod types;
+mod wire;
+mod write;
+
+pub use error::OnnxError;
+pub(crate) use keep::{Original, SparseSpan};
+pub use read::{read, read_bytes};
+pub use source::Source;
+pub use write::{Output, WriteOptions, write};
+
+/// The name of the function that the main graph is.
+pub const MAIN: &str = "main";
+
+/// Fields of the model's header that are metadata of the module, by number.
+const METADATA: [(u32, &str); 5] = [
+    (schema::model::IR_VERSION, "onnx.ir_version"),
+    (schema::model::PRODUCER_NAME, "onnx.producer_name"),
+    (schema::model::PRODUCER_VERSION, "onnx.producer_version"),
+    (schema::model::DOMAIN, "onnx.domain"),
+    (schema::model::MODEL_VERSION, "onnx.model_version"),
+];

@@ -1,0 +1,46 @@
+//! What the reader keeps for the writer beside spans: the extras of a few rare entities.
+
+use passdock_abi::SymbolId;
+
+/// The name in the file of a value whose name meant another value outside its graph.
+pub(crate) struct Original<'a> {
+    /// The name that the value got instead; renamed since, it keeps its newer name.
+    pub(crate) given: SymbolId,
+    /// The name in the file.
+    pub(crate) original: &'a str,
+}
+
+impl<'a> Original<'a> {
+    pub(crate) fn to_bytes(&self) -> Vec<u8> {
+        [&self.given.0.to_le_bytes()[..], self.original.as_bytes()].concat()
+    }
+
+    pub(crate) fn from_bytes(bytes: &'a [u8]) -> Option<Original<'a>> {
+        let (given, original) = bytes.split_first_chunk::<4>()?;
+        let original = std::str::from_utf8(original).ok()?;
+        Some(Original { given: SymbolId(u32::from_le_bytes(*given)), original })
+    }
+}
+
+/// Where the sparse initializer stands that an op is made of.
+#[derive(Clone, Copy)]
+pub(crate) struct SparseSpan {
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+}
+
+impl SparseSpan {
+    pub(crate) fn to_bytes(self) -> Vec<u8> {
+        [self.at.to_le_bytes(), self.len.to_le_bytes()].concat()
+    }
+
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<SparseSpan> {
+        let (words, rest) = bytes.as_chunks::<8>();
+        match (words, rest) {
+            (&[at, len], []) => {
+                Some(SparseSpan { at: u64::from_le_bytes(at), len: u64::from_le_bytes(len) })
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,195 @@
+//! `ModelProto` and `FunctionProto`.
+
+use std::sync::Arc;
+
+use passdock_abi::{AttrKind, FunctionKind, SymbolId};
+use passdock_ir::{AttrValue, Entity, Function, Module, NewAttr};
+
+use super::attr::Attribute;
+use super::graph::{Importer, span};
+use super::{Context, Opsets, read_opset, sort};
+use crate::error::{OnnxError, Result};
+use crate::schema::{function, model};
+use crate::source::Source;
+use crate::types::text;
+use crate::wire::{Message, Value};
+use crate::{MAIN, METADATA};
+
+/// Reads a whole file.
+pub(super) fn read(source: &Arc<Source>) -> Result<Module> {
+    let file = Message { bytes: source.bytes(), at: 0 };
+    let mut module = Module::new();
+    let symbols = module.symbols().clone();
+    let mut cx = Context::new(source, &symbols);
+    let (mut graph, mut functions) = (None, Vec::new());
+    let (mut opsets, mut metadata) = (Opsets::new(), Vec::new());
+    for field in file.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (model::GRAPH, Value::Bytes(_)) if graph.is_some() => {
+                return Err(OnnxError::at(field.record.at, "the model has two graphs"));
+            }
+            (model::GRAPH, Value::Bytes(body)) => graph = Some(body),
+            (model::FUNCTIONS, Value::Bytes(body)) => functions.push(body),
+            (model::OPSET_IMPORT, Value::Bytes(body)) => read_opset(body, &mut opsets)?,
+            (number, value) => {
+                if number == model::IR_VERSION && let Value::Varint(version) = value {
+                    cx.ir_version = version as i64;
+                }
+                if let Some(pair) = read_metadata(number, value)? {
+                    metadata.retain(|(known, _)| *known != pair.0);
+                    metadata.push(pair);
+                }
+            }
+        }
+    }
+    let Some(graph) = graph else {
+        return Err(OnnxError::new("it isn't an ONNX model: it has no graph"));
+    };
+    let mut names = Vec::with_capacity(functions.len());
+    for &body in &functions {
+        let name = function_name(&mut cx, body)?;
+        if !cx.local.insert(name) {
+            let what = format!("the model has two functions {}", symbols.text(name));
+            return Err(OnnxError::at(body.at, what));
+        }
+        names.push(name);
+    }
+    module.insert(read_graph(&mut cx, graph, &opsets).map_err(|error| error.inside("graph"))?)?;
+    for (index, (&body, &name)) in functions.iter().zip(&names).enumerate() {
+        let function = read_function(&mut cx, body, name);
+        let part = || format!("functions[{index}] ({})", symbols.text(name));
+        module.insert(function.map_err(|error| error.inside(part()))?)?;
+    }
+    module.set_metadata(metadata);
+    module.set_source(Some(source.clone()));
+    Ok(module)
+}
+
+/// A field of the model's header that the IR keeps as text.
+pub(crate) fn read_metadata(number: u32, value: Value<'_>) -> Result<Option<(String, String)>> {
+    let Some(&(_, key)) = METADATA.iter().find(|row| row.0 == number) else { return Ok(None) };
+    let value = match value {
+        Value::Varint(value) if matches!(number, model::IR_VERSION | model::MODEL_VERSION) => {
+            (value as i64).to_string()
+        }
+        Value::Bytes(body) => text(body)?.to_owned(),
+        _ => return Ok(None),
+    };
+    Ok(Some((key.to_owned(), value)))
+}
+
+/// Reads the main graph, again if its nodes have to be sorted first.
+fn read_graph<'a>(cx: &mut Context<'a>, graph: Message<'a>, opsets: &Opsets) -> Result<Function> {
+    let name = cx.symbols.intern(MAIN);
+    let first = import(cx, name, None, |importer| importer.open_body(graph));
+    let function = match first {
+        Err((_, true)) => {
+            let orders = sort::graph(cx, graph)?;
+            import(cx, name, Some(&orders), |importer| importer.open_body(graph))
+        }
+        done => done,
+    };
+    let mut function = function.map_err(|(error, _)| error)?;
+    cx.import_opsets(&mut function, opsets);
+    function.origins_mut().set(Entity::Function, span(graph));
+    function.seal();
+    Ok(function)
+}
+
+/// Imports one function; an error says whether a name was used that had no definition so far.
+fn import<'c, 'a>(
+    cx: &'c mut Context<'a>,
+    name: SymbolId,
+    orders: Option<&'c sort::Orders>,
+    open: impl FnOnce(&mut Importer<'c, 'a>) -> Result,
+) -> std::result::Result<Function, (OnnxError, bool)> {
+    cx.table.fill(passdock_abi::ValueId::NONE);
+    let function = Function::new(cx.symbols.clone(), FunctionKind::GRAPH, name);
+    let mut importer = Importer::new(cx, function, orders);
+    match open(&mut importer).and_then(|()| importer.run()) {
+        Ok(()) => importer.finish().map_err(|error| (error, false)),
+        Err(error) => Err((error, importer.undefined)),
+    }
+}
+
+/// The canonical name of a local function.
+fn function_name<'a>(cx: &mut Context<'a>, message: Message<'a>) -> Result<SymbolId> {
+    let mut parts = [Message { bytes: &[], at: message.at }; 3];
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (function::DOMAIN, Value::Bytes(body)) => parts[0] = body,
+            (function::NAME, Value::Bytes(body)) => parts[1] = body,
+            (function::OVERLOAD, Value::Bytes(body)) => parts[2] = body,
+            _ => {}
+        }
+    }
+    cx.op_name(parts)
+}
+
+/// Reads a local function, again if its nodes have to be sorted first.
+fn read_function<'a>(
+    cx: &mut Context<'a>,
+    message: Message<'a>,
+    name: SymbolId,
+) -> Result<Function> {
+    let first = import(cx, name, None, |importer| importer.open_function(message));
+    let function = match first {
+        Err((_, true)) => {
+            let orders = sort::function(cx, message)?;
+            import(cx, name, Some(&orders), |importer| importer.open_function(message))
+        }
+        done => done,
+    };
+    let mut function = function.map_err(|(error, _)| error)?;
+    let mut opsets = Opsets::new();
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (function::OPSET_IMPORT, Value::Bytes(body)) => read_opset(body, &mut opsets)?,
+            (function::ATTRIBUTE, Value::Bytes(body)) => {
+                let name = cx.symbol(body)?;
+                let value = AttrValue::None;
+                function.set_attr(passdock_abi::OpId::NONE, &NewAttr { name, value, param: true })?;
+            }
+            (function::ATTRIBUTE_PROTO, Value::Bytes(body)) => {
+                default(cx, &mut function, body).map_err(|error| error.inside("attribute_proto"))?;
+            }
+            _ => {}
+        }
+    }
+    cx.import_opsets(&mut function, &opsets);
+    function.origins_mut().set(Entity::Function, span(message));
+    function.seal();
+    Ok(function)
+}
+
+/// An attribute parameter with a default. What isn't a number or a string stays in ONNX's form.
+fn default<'a>(cx: &mut Context<'a>, f: &mut Function, message: Message<'a>) -> Result {
+    let attribute = Attribute::read(message)?;
+    let name = cx.symbols.intern(attribute.name);
+    let (mut ints, mut floats, mut strings) = (Vec::new(), Vec::new(), Vec::new());
+    let value = match attribute.kind {
+        AttrKind::INT => AttrValue::Int(attribute.bits() as i64),
+        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attribute.bits() as u32)),
+        AttrKind::STRING => AttrValue::String(attribute.body().bytes),
+        AttrKind::INTS => {
+            super::node::read_ints(attribute, &mut ints)?;
+            AttrValue::Ints(&ints)
+        }
+        AttrKind::FLOATS => {
+            super::node::read_floats(attribute, &mut floats)?;
+            AttrValue::Floats(&floats)
+        }
+        AttrKind::STRINGS => {
+            for text in attribute.bodies() {
+                strings.push(text?.bytes);
+            }
+            AttrValue::Strings(&strings)
+        }
+        _ => AttrValue::Opaque(message.bytes),
+    };
+    f.set_attr(passdock_abi::OpId::NONE, &NewAttr { name, value, param: true })?;
+    Ok(())
+}

@@ -1,0 +1,394 @@
+//! `NodeProto` to an op, or to a constant that remembers being a node.
+
+use passdock_abi::{
+    AttrKind, ConstId, DType, Dim, LocId, OpId, RegionId, SymbolId, TypeId, ValueId, symbol,
+};
+use passdock_ir::{
+    AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeSpec,
+};
+
+use super::attr::Attribute;
+use super::graph::{Frame, Importer, span};
+use crate::error::{OnnxError, Result};
+use crate::schema::node;
+use crate::types::text;
+use crate::wire::{Message, Value, push_fixed32, push_varints};
+
+/// How many attributes a node may have.
+const MAX_ATTRS: usize = 4096;
+
+/// Buffers that every node needs again.
+#[derive(Default)]
+pub(super) struct Scratch<'a> {
+    operands: Vec<ValueId>,
+    outputs: Vec<SymbolId>,
+    types: Vec<TypeId>,
+    attrs: Vec<Attribute<'a>>,
+    /// Regions of the op just made, and their graphs.
+    pub(super) opened: Vec<(RegionId, Message<'a>)>,
+}
+
+/// An attribute's value with the lists it needs.
+#[derive(Default)]
+struct Decoded<'a> {
+    ints: Vec<i64>,
+    floats: Vec<f32>,
+    strings: Vec<&'a [u8]>,
+    tensors: Vec<ConstId>,
+    types: Vec<TypeId>,
+}
+
+/// Decodes an `INTS`.
+pub(crate) fn read_ints(attribute: Attribute<'_>, to: &mut Vec<i64>) -> Result {
+    for item in attribute.items() {
+        push_varints(item?, to)?;
+    }
+    Ok(())
+}
+
+/// Decodes a `FLOATS`.
+pub(crate) fn read_floats(attribute: Attribute<'_>, to: &mut Vec<f32>) -> Result {
+    let mut bytes = Vec::new();
+    for item in attribute.items() {
+        push_fixed32(item?, &mut bytes)?;
+    }
+    let words = bytes.as_chunks::<4>().0;
+    to.extend(words.iter().map(|&word| f32::from_le_bytes(word)));
+    Ok(())
+}
+
+/// A node's header.
+struct Header<'a> {
+    /// Domain, op type, overload.
+    parts: [Message<'a>; 3],
+    name: Option<Message<'a>>,
+}
+
+impl<'a> Importer<'_, 'a> {
+    /// Makes what a node says; `None`: a constant.
+    pub(super) fn node(&mut self, frame: &mut Frame<'a>, message: Message<'a>) -> Result<Option<OpId>> {
+        let header = self.header(message)?;
+        let name = self.cx.op_name(header.parts)?;
+        let loc = match header.name {
+            Some(name) => {
+                self.cx.symbol(name)?;
+                self.f.add_name_loc(text(name)?)
+            }
+            None => LocId::NONE,
+        };
+        if self.is_constant(name) && self.constant(frame, message, loc)? {
+            return Ok(None);
+        }
+        self.scratch.types.clear();
+        for output in &self.scratch.outputs {
+            let known = frame.declared.get(output);
+            self.scratch.types.push(known.map_or(TypeId::NONE, |known| known.0));
+        }
+        let op = self.op(frame, name, loc)?;
+        self.f.origins_mut().set(Entity::Op(op), span(message));
+        self.anchor(frame, op);
+        for index in 0..self.scratch.outputs.len() {
+            let output = self.scratch.outputs[index];
+            let Some(value) = self.f.result(op, index) else { continue };
+            if output == symbol::EMPTY {
+                self.f.import_absent(value);
+                continue;
+            }
+            self.f.import_name(value, output);
+            if frame.declared.get(&output).is_some_and(|known| known.1) {
+                self.f.import_declared(value);
+            }
+        }
+        Ok(Some(op))
+    }
+
+    /// Walks a node once; operands, outputs and attributes go to the scratch buffers.
+    fn header(&mut self, message: Message<'a>) -> Result<Header<'a>> {
+        self.scratch.operands.clear();
+        self.scratch.outputs.clear();
+        self.scratch.attrs.clear();
+        let empty = Message { bytes: &[], at: message.at };
+        let mut header = Header { parts: [empty; 3], name: None };
+        for field in message.fields() {
+            let field = field?;
+            let Value::Bytes(body) = field.value else { continue };
+            match field.number {
+                node::INPUT => {
+                    let value = self.lookup(body).map_err(|error| OnnxError {
+                        at: Some(body.at),
+                        ..error
+                    })?;
+                    self.scratch.operands.push(value);
+                }
+                node::OUTPUT => {
+                    let name = self.cx.symbol(body)?;
+                    self.scratch.outputs.push(name);
+                }
+                node::ATTRIBUTE => {
+                    let attribute = Attribute::read(body);
+                    let place = || format!("attribute[{}]", self.scratch.attrs.len());
+                    let attribute = attribute.map_err(|error| error.inside(place()))?;
+                    self.scratch.attrs.push(attribute);
+                }
+                node::NAME => header.name = Some(body),
+                node::DOMAIN => header.parts[0] = body,
+                node::OP_TYPE => header.parts[1] = body,
+                node::OVERLOAD => header.parts[2] = body,
+                _ => {}
+            }
+        }
+        if self.scratch.attrs.len() > MAX_ATTRS {
+            let what = format!("a node can't have more than {MAX_ATTRS} attributes");
+            return Err(OnnxError::at(message.at, what));
+        }
+        Ok(header)
+    }
+
+    fn op(&mut self, frame: &Frame<'a>, name: SymbolId, loc: LocId) -> Result<OpId> {
+        let attrs = std::mem::take(&mut self.scratch.attrs);
+        let mut decoded = Vec::new();
+        if !attrs.is_empty() {
+            decoded.reserve(attrs.len());
+            for (index, attribute) in attrs.iter().enumerate() {
+                let done = self.decode(frame.region, attribute);
+                decoded.push(done.map_err(|error| error.inside(format!("attribute[{index}]")))?);
+            }
+        }
+        let mut new_attrs = Vec::with_capacity(attrs.len());
+        let mut graphs = Vec::new();
+        for (attribute, decoded) in attrs.iter().zip(&decoded) {
+            let name = self.cx.symbols.intern(attribute.name);
+            if matches!(attribute.kind, AttrKind::REGION | AttrKind::REGIONS) {
+                for body in attribute.bodies() {
+                    graphs.push((name, body?));
+                }
+            }
+            // The file's first attribute of a name is the op's; others are only carried along.
+            if !new_attrs.iter().any(|known: &NewAttr<'_>| known.name == name) {
+                new_attrs.push(NewAttr::new(name, self.value(attribute, decoded)));
+            }
+        }
+        let new_regions: Vec<NewRegion<'_>> =
+            graphs.iter().map(|&(name, _)| NewRegion { name, args: &[] }).collect();
+        let new = NewOp {
+            loc,
+            operands: &self.scratch.operands,
+            result_types: &self.scratch.types,
+            attrs: &new_attrs,
+            regions: &new_regions,
+            ..NewOp::new(name)
+        };
+        let op = self.f.create_op(&new, Position::end(frame.region))?;
+        if !graphs.is_empty() {
+            self.attach(op, &attrs, graphs)?;
+        }
+        drop(new_attrs);
+        self.scratch.attrs = attrs;
+        Ok(op)
+    }
+
+    /// Lets graph attributes name their regions, and queues the regions.
+    fn attach(
+        &mut self,
+        op: OpId,
+        attrs: &[Attribute<'a>],
+        graphs: Vec<(SymbolId, Message<'a>)>,
+    ) -> Result {
+        let regions: Vec<RegionId> = self.f.regions_of(op).collect();
+        let mut next = 0;
+        for attribute in attrs {
+            let name = self.cx.symbols.intern(attribute.name);
+            let value = match attribute.kind {
+                AttrKind::REGION => AttrValue::Region(regions[next]),
+                AttrKind::REGIONS => {
+                    let count = attribute.bodies().count();
+                    AttrValue::Regions(&regions[next..next + count])
+                }
+                _ => continue,
+            };
+            next += match value {
+                AttrValue::Regions(regions) => regions.len(),
+                _ => 1,
+            };
+            let known = self.f.attr(op, name).map(|attr| attr.kind);
+            if known != Some(AttrKind::NONE) {
+                let what = format!("{:?} is there twice, once as a graph", attribute.name);
+                return Err(OnnxError::at(attribute.message.at, what));
+            }
+            self.f.set_attr(op, &NewAttr::new(name, value))?;
+        }
+        let bodies = graphs.iter().map(|&(_, body)| body);
+        self.scratch.opened.extend(regions.into_iter().zip(bodies));
+        Ok(())
+    }
+
+    fn decode(&mut self, region: RegionId, attribute: &Attribute<'a>) -> Result<Decoded<'a>> {
+        let mut decoded = Decoded::default();
+        match attribute.kind {
+            AttrKind::INTS => read_ints(*attribute, &mut decoded.ints)?,
+            AttrKind::FLOATS => read_floats(*attribute, &mut decoded.floats)?,
+            AttrKind::STRINGS => {
+                for body in attribute.bodies() {
+                    decoded.strings.push(body?.bytes);
+                }
+            }
+            AttrKind::TENSOR | AttrKind::TENSORS => {
+                for body in attribute.bodies() {
+                    decoded.tensors.push(self.attr_tensor(region, body?)?);
+                }
+            }
+            AttrKind::TYPE | AttrKind::TYPES => {
+                for body in attribute.bodies() {
+                    let ty = self.ty(body?)?;
+                    decoded.types.push(ty);
+                }
+            }
+            _ => {}
+        }
+        Ok(decoded)
+    }
+
+    fn attr_tensor(&mut self, region: RegionId, message: Message<'a>) -> Result<ConstId> {
+        let tensor = self.cx.tensor(message)?;
+        let ty = tensor.ty(&mut self.f);
+        let id = self.f.add_tensor(ty, tensor.data, region)?;
+        self.f.origins_mut().set(Entity::Constant(id), span(message));
+        Ok(id)
+    }
+
+    fn value<'d>(&self, attribute: &Attribute<'a>, decoded: &'d Decoded<'a>) -> AttrValue<'d>
+    where
+        'a: 'd,
+    {
+        match attribute.kind {
+            AttrKind::INT => AttrValue::Int(attribute.bits() as i64),
+            AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attribute.bits() as u32)),
+            AttrKind::STRING => AttrValue::String(attribute.body().bytes),
+            AttrKind::INTS => AttrValue::Ints(&decoded.ints),
+            AttrKind::FLOATS => AttrValue::Floats(&decoded.floats),
+            AttrKind::STRINGS => AttrValue::Strings(&decoded.strings),
+            AttrKind::TENSOR => AttrValue::Tensor(decoded.tensors[0]),
+            AttrKind::TENSORS => AttrValue::Tensors(&decoded.tensors),
+            AttrKind::TYPE => AttrValue::Type(decoded.types[0]),
+            AttrKind::TYPES => AttrValue::Types(&decoded.types),
+            AttrKind::REFERENCE => {
+                let name = String::from_utf8_lossy(attribute.body().bytes);
+                AttrValue::Reference(self.cx.symbols.intern(&name), attribute.referred)
+            }
+            // Set once the op has its regions.
+            AttrKind::REGION | AttrKind::REGIONS => AttrValue::None,
+            _ => AttrValue::Opaque(attribute.message.bytes),
+        }
+    }
+
+    fn is_constant(&self, name: SymbolId) -> bool {
+        self.scratch.attrs.len() == 1
+            && self.scratch.operands.is_empty()
+            && self.scratch.outputs.len() == 1
+            && self.scratch.outputs[0] != symbol::EMPTY
+            && self.cx.symbols.text(name) == "onnx.Constant"
+            && !self.cx.local.contains(&name)
+    }
+
+    /// Makes a constant of a node in the scratch buffers; `false`: it has to be an op.
+    fn constant(&mut self, frame: &mut Frame<'a>, message: Message<'a>, loc: LocId) -> Result<bool> {
+        let attribute = self.scratch.attrs[0];
+        let value = match (attribute.name, attribute.kind) {
+            ("value", AttrKind::TENSOR) => {
+                let tensor = self.cx.tensor(attribute.body())?;
+                let ty = tensor.ty(&mut self.f);
+                self.f.add_constant(ty, tensor.data, frame.region, "")?
+            }
+            (
+                "value_int" | "value_ints" | "value_float" | "value_floats" | "value_string"
+                | "value_strings",
+                kind,
+            ) => {
+                let Some((dtype, dims, bytes)) = plain_value(attribute, kind)? else {
+                    return Ok(false);
+                };
+                let ty = self.f.add_type(TypeSpec::Tensor(dtype, Some(&dims)));
+                self.f.add_constant(ty, ConstantData::inline(bytes), frame.region, "")?
+            }
+            _ => return Ok(false),
+        };
+        let id = self.f.value(value).constant;
+        self.f.origins_mut().set(Entity::Constant(id), span(message));
+        frame.waiting.push((id, loc));
+        let name = self.scratch.outputs[0];
+        self.define_constant(frame, value, name)?;
+        Ok(true)
+    }
+
+    /// The op of a sparse initializer: a `Constant` whose value stays in ONNX's form.
+    pub(super) fn sparse_op(
+        &mut self,
+        region: RegionId,
+        message: Message<'a>,
+        dtype: DType,
+        dims: &[i64],
+    ) -> Result<OpId> {
+        let dims: Vec<Dim> = dims.iter().map(|&dim| Dim::constant(dim)).collect();
+        let ty = self.f.add_type(TypeSpec::Sparse(dtype, Some(&dims)));
+        let mut value = Vec::new();
+        crate::write::put_sparse_value(&mut value, message.bytes);
+        let attrs = [NewAttr::new(
+            self.cx.symbols.intern("sparse_value"),
+            AttrValue::Opaque(&value),
+        )];
+        let name = self.cx.symbols.intern("onnx.Constant");
+        let new = NewOp { result_types: &[ty], attrs: &attrs, ..NewOp::new(name) };
+        let op = self.f.create_op(&new, Position::end(region))?;
+        let place = crate::SparseSpan { at: message.at, len: message.len() };
+        self.f.origins_mut().set_extras(Entity::Op(op), place.to_bytes());
+        Ok(op)
+    }
+}
+
+/// Type and bytes of a `Constant`'s plain attribute; `None`: it isn't of the kind its name says.
+type Plain = Option<(DType, Vec<Dim>, Vec<u8>)>;
+
+fn plain_value(attribute: Attribute<'_>, kind: AttrKind) -> Result<Plain> {
+    let list = |len: usize| vec![Dim::constant(len as i64)];
+    Ok(Some(match (attribute.name, kind) {
+        ("value_int", AttrKind::INT) => {
+            (DType::I64, Vec::new(), attribute.bits().to_le_bytes().to_vec())
+        }
+        ("value_float", AttrKind::FLOAT) => {
+            (DType::F32, Vec::new(), (attribute.bits() as u32).to_le_bytes().to_vec())
+        }
+        ("value_ints", AttrKind::INTS) => {
+            let mut ints = Vec::new();
+            read_ints(attribute, &mut ints)?;
+            (DType::I64, list(ints.len()), ints.iter().flat_map(|int| int.to_le_bytes()).collect())
+        }
+        ("value_floats", AttrKind::FLOATS) => {
+            let mut bytes = Vec::new();
+            for item in attribute.items() {
+                push_fixed32(item?, &mut bytes)?;
+            }
+            (DType::F32, list(bytes.len() / 4), bytes)
+        }
+        ("value_string", AttrKind::STRING) => {
+            (DType::STRING, Vec::new(), join_strings(&[attribute.body().bytes]))
+        }
+        ("value_strings", AttrKind::STRINGS) => {
+            let texts: Vec<&[u8]> =
+                attribute.bodies().map(|body| body.map(|body| body.bytes)).collect::<std::result::Result<_, _>>()?;
+            (DType::STRING, list(texts.len()), join_strings(&texts))
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// The IR's form of a string tensor: `n + 1` offsets, then the bytes.
+fn join_strings(texts: &[&[u8]]) -> Vec<u8> {
+    let mut bytes = 0_u64.to_le_bytes().to_vec();
+    let mut end = 0;
+    for text in texts {
+        end += text.len() as u64;
+        bytes.extend_from_slice(&end.to_le_bytes());
+    }
+    texts.iter().for_each(|text| bytes.extend_from_slice(text));
+    bytes
+}

@@ -1,0 +1,233 @@
+//! The order to read the nodes of a model whose file isn't sorted.
+//!
+//! Files have to list a node after those it depends on, and many don't. What a node depends on
+//! includes what the graphs inside it use from outside, so all graphs are walked together: a use is
+//! an edge in the graph that defines the name, from the node there that contains the use.
+
+use passdock_abi::AttrKind;
+use rustc_hash::FxHashMap;
+
+use super::Context;
+use super::attr::Attribute;
+use super::graph::bodies;
+use crate::error::{OnnxError, Result};
+use crate::schema::{function, graph, node, tensor, value_info};
+use crate::wire::{Message, Value};
+
+/// The order of the nodes of each graph, by where the graph stands in the file.
+pub(super) type Orders = FxHashMap<u64, Vec<u32>>;
+
+/// Defined by an input or initializer: nothing to wait for.
+const NO_NODE: u32 = u32::MAX;
+
+struct Open<'a> {
+    message: Message<'a>,
+    outputs: u32,
+    nodes: Vec<Message<'a>>,
+    /// Which node is at hand; before the first one, [`NO_NODE`].
+    current: u32,
+    /// Graphs of the node at hand that wait.
+    inside: Vec<Message<'a>>,
+    /// (node, the node it needs)
+    edges: Vec<(u32, u32)>,
+    defined: Vec<&'a [u8]>,
+}
+
+#[derive(Default)]
+struct Sorter<'a> {
+    /// What a name means, innermost last: depth and node.
+    names: FxHashMap<&'a [u8], Vec<(usize, u32)>>,
+    open: Vec<Open<'a>>,
+    orders: Orders,
+}
+
+/// Sorts a graph and those nested in it.
+pub(super) fn graph<'a>(_: &Context<'a>, message: Message<'a>) -> Result<Orders> {
+    let mut sorter = Sorter::default();
+    sorter.open_graph(message)?;
+    sorter.run()
+}
+
+/// Sorts a function's body and the graphs nested in it.
+pub(super) fn function<'a>(_: &Context<'a>, message: Message<'a>) -> Result<Orders> {
+    let mut sorter = Sorter::default();
+    let inputs = bodies(message, function::INPUT).map(|body| Ok(body?.bytes));
+    let inputs = inputs.collect::<Result<_>>()?;
+    sorter.open(message, function::NODE, function::OUTPUT, inputs)?;
+    sorter.run()
+}
+
+impl<'a> Sorter<'a> {
+    fn open_graph(&mut self, message: Message<'a>) -> Result {
+        let mut defined = Vec::new();
+        for (number, name) in [(graph::INPUT, value_info::NAME), (graph::INITIALIZER, tensor::NAME)]
+        {
+            for body in bodies(message, number) {
+                defined.extend(last(body?, name)?);
+            }
+        }
+        for body in bodies(message, graph::SPARSE_INITIALIZER) {
+            if let Some(values) = last_body(body?, crate::schema::sparse::VALUES)? {
+                defined.extend(last(values, tensor::NAME)?);
+            }
+        }
+        self.open(message, graph::NODE, graph::OUTPUT, defined)
+    }
+
+    fn open(
+        &mut self,
+        message: Message<'a>,
+        nodes: u32,
+        outputs: u32,
+        mut defined: Vec<&'a [u8]>,
+    ) -> Result {
+        let depth = self.open.len();
+        let nodes: Vec<Message<'a>> = bodies(message, nodes).collect::<Result<_>>()?;
+        for name in &defined {
+            self.names.entry(name).or_default().push((depth, NO_NODE));
+        }
+        for (index, &node) in nodes.iter().enumerate() {
+            for output in bodies(node, node::OUTPUT) {
+                let name = output?.bytes;
+                self.names.entry(name).or_default().push((depth, index as u32));
+                defined.push(name);
+            }
+        }
+        self.open.push(Open {
+            message,
+            outputs,
+            nodes,
+            current: NO_NODE,
+            inside: Vec::new(),
+            edges: Vec::new(),
+            defined,
+        });
+        Ok(())
+    }
+
+    fn run(mut self) -> Result<Orders> {
+        while let Some(open) = self.open.last_mut() {
+            if let Some(inside) = open.inside.pop() {
+                self.open_graph(inside)?;
+                continue;
+            }
+            let next = open.current.wrapping_add(1);
+            open.current = next;
+            let Some(&node) = open.nodes.get(next as usize) else {
+                self.close()?;
+                continue;
+            };
+            for attribute in bodies(node, node::ATTRIBUTE) {
+                let attribute = Attribute::read(attribute?)?;
+                if matches!(attribute.kind, AttrKind::REGION | AttrKind::REGIONS) {
+                    for body in attribute.bodies() {
+                        open.inside.push(body?);
+                    }
+                }
+            }
+            for input in bodies(node, node::INPUT) {
+                self.used(input?.bytes);
+            }
+        }
+        Ok(self.orders)
+    }
+
+    /// Notes that the nodes at hand use a name.
+    fn used(&mut self, name: &[u8]) {
+        let Some(&(depth, index)) = self.names.get(name).and_then(|meanings| meanings.last()) else {
+            return;
+        };
+        let open = &mut self.open[depth];
+        if index != NO_NODE && (open.current as usize) < open.nodes.len() {
+            open.edges.push((open.current, index));
+        }
+    }
+
+    fn close(&mut self) -> Result {
+        let Some(open) = self.open.last() else { return Ok(()) };
+        let outputs = bodies(open.message, open.outputs);
+        let names: Vec<&[u8]> = if open.outputs == function::OUTPUT {
+            outputs.map(|body| Ok(body?.bytes)).collect::<Result<_>>()?
+        } else {
+            outputs
+                .map(|body| Ok(last(body?, value_info::NAME)?.unwrap_or_default()))
+                .collect::<Result<_>>()?
+        };
+        names.into_iter().for_each(|name| self.used(name));
+        let Some(open) = self.open.pop() else { return Ok(()) };
+        for name in open.defined {
+            if let Some(meanings) = self.names.get_mut(name) {
+                meanings.pop();
+            }
+        }
+        let order = sorted(open.nodes.len(), open.edges).map_err(|node| {
+            let at = open.nodes[node].at;
+            OnnxError::at(at, "a node needs its own result").inside(format!("node[{node}]"))
+        })?;
+        self.orders.insert(open.message.at, order);
+        Ok(())
+    }
+}
+
+/// The last length-delimited field of a number.
+fn last_body(message: Message<'_>, number: u32) -> Result<Option<Message<'_>>> {
+    bodies(message, number).last().transpose()
+}
+
+fn last(message: Message<'_>, number: u32) -> Result<Option<&[u8]>> {
+    Ok(last_body(message, number)?.map(|body| body.bytes))
+}
+
+/// Nodes in their order, each after those it needs; an error names a node that needs itself.
+fn sorted(nodes: usize, mut edges: Vec<(u32, u32)>) -> std::result::Result<Vec<u32>, usize> {
+    edges.sort_unstable();
+    edges.dedup();
+    let first = |node: u32| edges.partition_point(|edge| edge.0 < node);
+    let (mut order, mut done) = (Vec::with_capacity(nodes), vec![false; nodes]);
+    let mut waiting = vec![false; nodes];
+    let mut stack: Vec<(u32, usize)> = Vec::new();
+    for root in 0..nodes as u32 {
+        if done[root as usize] {
+            continue;
+        }
+        waiting[root as usize] = true;
+        stack.push((root, first(root)));
+        while let Some((node, edge)) = stack.last_mut() {
+            match edges.get(*edge).filter(|edge| edge.0 == *node) {
+                Some(&(_, needed)) => {
+                    *edge += 1;
+                    if waiting[needed as usize] {
+                        return Err(needed as usize);
+                    }
+                    if !done[needed as usize] {
+                        waiting[needed as usize] = true;
+                        stack.push((needed, first(needed)));
+                    }
+                }
+                None => {
+                    let node = *node;
+                    (waiting[node as usize], done[node as usize]) = (false, true);
+                    order.push(node);
+                    stack.pop();
+                }
+            }
+        }
+    }
+    Ok(order)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_sorted_stays_and_what_isn_t_moves_least() {
+        assert_eq!(sorted(3, vec![(1, 0), (2, 1), (2, 0)]), Ok(vec![0, 1, 2]));
+        assert_eq!(sorted(4, vec![(0, 2), (1, 0), (3, 1)]), Ok(vec![2, 0, 1, 3]));
+        assert_eq!(sorted(2, vec![(0, 1), (1, 0)]), Err(0));
+        assert_eq!(sorted(1, vec![(0, 0)]), Err(0));
+        let chain: Vec<(u32, u32)> = (0..99_999).map(|i| (i, i + 1)).collect();
+        let order = sorted(100_000, chain).unwrap();
+        assert!(order.iter().rev().copied().eq(0..100_000));
+    }
+}

@@ -1,0 +1,158 @@
+//! `TensorProto` to a type and a constant's data, which stays where it is.
+
+use std::sync::Arc;
+
+use passdock_abi::{DType, Dim, TypeId};
+use passdock_ir::{ByteSource, ConstantData, Function, Payload, TypeSpec};
+
+use super::Context;
+use crate::data::{Typed, string_len, typed_field};
+use crate::error::{OnnxError, Result};
+use crate::schema::{entry, tensor};
+use crate::types::{dtype, text};
+use crate::wire::{Message, Value, push_varints};
+
+/// A tensor: what the IR keeps of it.
+pub(crate) struct Tensor<'a> {
+    /// Its name, if it has one.
+    pub(crate) name: Option<Message<'a>>,
+    pub(crate) dtype: DType,
+    pub(crate) dims: Vec<Dim>,
+    pub(crate) data: Arc<ConstantData>,
+}
+
+impl Tensor<'_> {
+    /// Its type.
+    pub(crate) fn ty(&self, f: &mut Function) -> TypeId {
+        f.add_type(TypeSpec::Tensor(self.dtype, Some(&self.dims)))
+    }
+}
+
+/// What a walk over a tensor finds.
+#[derive(Default)]
+struct Found<'a> {
+    name: Option<Message<'a>>,
+    code: u64,
+    raw: Option<Message<'a>>,
+    external: bool,
+    location: Option<&'a str>,
+    offset: u64,
+    length: Option<u64>,
+}
+
+impl<'a> Context<'a> {
+    /// Reads a tensor's header and finds its data.
+    pub(crate) fn tensor(&mut self, message: Message<'a>) -> Result<Tensor<'a>> {
+        let mut found = Found::default();
+        self.ints.clear();
+        for field in message.fields() {
+            let field = field?;
+            match (field.number, field.value) {
+                (tensor::DIMS, value) => _ = push_varints(value, &mut self.ints)?,
+                (tensor::DATA_TYPE, Value::Varint(code)) => found.code = code,
+                (tensor::NAME, Value::Bytes(body)) => found.name = Some(body),
+                (tensor::RAW_DATA, Value::Bytes(body)) => found.raw = Some(body),
+                (tensor::EXTERNAL_DATA, Value::Bytes(body)) => read_entry(body, &mut found)?,
+                (tensor::DATA_LOCATION, Value::Varint(code)) => found.external = code == 1,
+                _ => {}
+            }
+        }
+        let dtype = dtype(found.code);
+        let count = self.ints.iter().try_fold(1_u64, |all, &dim| {
+            u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
+        });
+        let Some(count) = count else {
+            let what = format!("the shape {:?} of a tensor is negative or too large", self.ints);
+            return Err(OnnxError::at(message.at, what));
+        };
+        let dims = self.ints.iter().map(|&dim| Dim::constant(dim)).collect();
+        let payload = match found.raw {
+            _ if found.external => self.external(message, &found, dtype, count)?,
+            Some(_) if dtype == DType::STRING => {
+                return Err(OnnxError::at(message.at, "strings can't be raw data"));
+            }
+            Some(raw) => self.raw(raw, dtype, count)?,
+            None => self.typed(message, dtype, count)?,
+        };
+        Ok(Tensor { name: found.name, dtype, dims, data: ConstantData::new(payload) })
+    }
+
+    fn raw(&self, raw: Message<'a>, dtype: DType, count: u64) -> Result<Payload> {
+        let expected = dtype.byte_len(count).filter(|&expected| expected != raw.len());
+        if let Some(expected) = expected {
+            let what = format!(
+                "a tensor's shape asks for {expected} bytes of data and it has {}",
+                raw.len()
+            );
+            return Err(OnnxError::at(raw.at, what));
+        }
+        let source: Arc<dyn ByteSource> = self.source.clone();
+        Ok(Payload::Mapped { source, offset: raw.at, len: raw.len() })
+    }
+
+    fn typed(&self, message: Message<'a>, dtype: DType, count: u64) -> Result<Payload> {
+        let len = if dtype == DType::STRING {
+            let (strings, len) = string_len(message)?;
+            if strings != count {
+                let what =
+                    format!("a tensor's shape asks for {count} strings and it has {strings}");
+                return Err(OnnxError::at(message.at, what));
+            }
+            len
+        } else {
+            // Of a type that isn't known, the data stays in the file.
+            typed_field(dtype).and_then(|_| dtype.byte_len(count)).unwrap_or(0)
+        };
+        let (at, span) = (message.at, message.len());
+        let load = Typed { source: self.source.clone(), at, len: span, dtype, byte_len: len };
+        Ok(Payload::Deferred { load: Box::new(load), len })
+    }
+
+    fn external(
+        &mut self,
+        message: Message<'a>,
+        found: &Found<'a>,
+        dtype: DType,
+        count: u64,
+    ) -> Result<Payload> {
+        let Some(location) = found.location else {
+            return Err(OnnxError::at(message.at, "external data has no location"));
+        };
+        let Some(len) = dtype.byte_len(count).or(found.length) else {
+            return Err(OnnxError::at(message.at, "external data has no known length"));
+        };
+        if let Some(length) = found.length.filter(|&length| length != len) {
+            let what = format!(
+                "a tensor's shape asks for {len} bytes of data and its external data has {length}"
+            );
+            return Err(OnnxError::at(message.at, what));
+        }
+        let source = self.external_file(location);
+        Ok(Payload::External { source, offset: found.offset, len })
+    }
+}
+
+/// One key and value of where external data is.
+fn read_entry<'a>(message: Message<'a>, found: &mut Found<'a>) -> Result {
+    let (mut key, mut value) = ("", "");
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (entry::KEY, Value::Bytes(body)) => key = text(body)?,
+            (entry::VALUE, Value::Bytes(body)) => value = text(body)?,
+            _ => {}
+        }
+    }
+    let number = || {
+        value.parse().map_err(|_| {
+            OnnxError::at(message.at, format!("the {key} {value:?} of external data is no number"))
+        })
+    };
+    match key {
+        "location" => found.location = Some(value),
+        "offset" => found.offset = number()?,
+        "length" => found.length = Some(number()?),
+        _ => {}
+    }
+    Ok(())
+}
