@@ -65,6 +65,7 @@ struct State<'a> {
     /// The snapshots that weren't given back.
     snapshots: FxHashMap<*mut abi::Function, Box<FunctionSession<'static>>>,
     /// The handles that have ended.
+    #[expect(clippy::vec_box, reason = "handles are the addresses of the boxes")]
     retired: Vec<Box<FunctionSession<'static>>>,
     last_error: String,
 }

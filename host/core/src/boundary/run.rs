@@ -12,7 +12,7 @@ use passdock_plugin_api::__private::{Panicked, Slot, Tables, attach, enter};
 use super::context::{ContextSession, Failure, Surroundings};
 use super::host;
 use super::modules::{ModuleInput, ModuleSession};
-use super::session::{Access, FunctionSession};
+use super::session::FunctionSession;
 use crate::diagnostic::Diagnostic;
 use crate::plugin::LoadedPass;
 
@@ -47,6 +47,7 @@ pub enum ModulePass<'p> {
 pub struct FunctionRunner<'a> {
     context: ContextSession<'a>,
     module: ModuleSession<'a>,
+    function: FunctionSession<'a>,
 }
 
 impl<'a> FunctionRunner<'a> {
@@ -55,32 +56,31 @@ impl<'a> FunctionRunner<'a> {
         FunctionRunner {
             context: ContextSession::new(around),
             module: ModuleSession::read(input),
+            function: FunctionSession::vacant(),
         }
     }
 
     /// Runs a pass on a function of the module; `None` if it changed nothing.
     #[inline]
     pub fn run(
-        &self,
+        &mut self,
         pass: FunctionPass<'_>,
-        function: &Function,
-    ) -> Result<Option<Arc<Function>>, Failure> {
-        let session = FunctionSession::borrowed(function, Access::Edit);
+        function: &'a Function,
+    ) -> Result<Option<Arc<Function>>, Box<Failure>> {
+        self.function.start(function);
         let status = {
-            let _entered = self.context.enter(&session);
-            let status = self.call(pass, &session);
-            if status != Status::OK {
-                return Err(self.context.failure(status));
-            }
-            status
+            let _entered = self.context.enter(&self.function);
+            self.call(pass)
         };
-        debug_assert!(status.is_ok());
-        match session.finish() {
-            Ok(own) => Ok(own.map(|own| Arc::new(*own))),
-            Err(error) => Err(Failure {
+        let own = self.function.finish();
+        match (status, own) {
+            (Status::OK, Ok(None)) => Ok(None),
+            (Status::OK, Ok(Some(own))) => Ok(Some(Arc::new(*own))),
+            (Status::OK, Err(error)) => Err(Box::new(Failure {
                 message: error.message,
                 ..Failure::default()
-            }),
+            })),
+            (status, _) => Err(Box::new(self.context.failure(status))),
         }
     }
 
@@ -90,8 +90,8 @@ impl<'a> FunctionRunner<'a> {
     }
 
     #[inline]
-    fn call(&self, pass: FunctionPass<'_>, session: &FunctionSession<'_>) -> Status {
-        let function = session.reference();
+    fn call(&self, pass: FunctionPass<'_>) -> Status {
+        let function = self.function.reference();
         let module = self.module.reference();
         match pass {
             FunctionPass::Loaded(pass) => match pass.entry.run_function {
@@ -120,7 +120,7 @@ pub fn run_module_pass(
     pass: ModulePass<'_>,
     module: &Module,
     around: &dyn Surroundings,
-) -> (Result<Option<Module>, Failure>, Vec<Diagnostic>) {
+) -> (Result<Option<Module>, Box<Failure>>, Vec<Diagnostic>) {
     let context = ContextSession::new(around);
     let session = ModuleSession::edit(module);
     let status = {
@@ -128,11 +128,13 @@ pub fn run_module_pass(
         call_module(pass, &session, &context)
     };
     let result = match status {
-        Status::OK => session.finish(module).map_err(|error| Failure {
-            message: error.message,
-            ..Failure::default()
+        Status::OK => session.finish(module).map_err(|error| {
+            Box::new(Failure {
+                message: error.message,
+                ..Failure::default()
+            })
         }),
-        status => Err(context.failure(status)),
+        status => Err(Box::new(context.failure(status))),
     };
     (result, context.take_diagnostics())
 }

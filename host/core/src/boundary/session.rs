@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{Status, ValueId};
+use passdock_ir::function::EMPTY_VIEW;
 use passdock_ir::{Edit, EditError, Function};
 use rustc_hash::FxHashMap;
 
@@ -42,6 +43,8 @@ pub(super) struct Extras {
 
 /// The function as it was handed out.
 enum Shared<'a> {
+    /// None yet.
+    Nothing,
     Borrowed(&'a Function),
     Held(Arc<Function>),
 }
@@ -60,10 +63,9 @@ pub(super) enum Access {
 }
 
 impl<'a> FunctionSession<'a> {
-    /// A session on a function that somebody else holds.
-    #[inline]
-    pub(super) fn borrowed(function: &'a Function, access: Access) -> FunctionSession<'a> {
-        FunctionSession::new(function.view(), Shared::Borrowed(function), access)
+    /// A session on no function yet, for a pass that runs on one after the other.
+    pub(super) fn vacant() -> FunctionSession<'a> {
+        FunctionSession::new(EMPTY_VIEW, Shared::Nothing, Access::Ended)
     }
 
     /// A session that holds its function.
@@ -71,7 +73,6 @@ impl<'a> FunctionSession<'a> {
         FunctionSession::new(function.view(), Shared::Held(function), access)
     }
 
-    #[inline]
     fn new(view: abi::FunctionView, shared: Shared<'a>, access: Access) -> FunctionSession<'a> {
         FunctionSession {
             view: UnsafeCell::new(view),
@@ -83,6 +84,33 @@ impl<'a> FunctionSession<'a> {
             }),
             busy: Cell::new(false),
         }
+    }
+
+    /// Makes a vacant session one to edit this function with.
+    #[inline]
+    pub(super) fn start(&mut self, function: &'a Function) {
+        function.fill_view(self.view.get_mut());
+        let state = self.state.get_mut();
+        state.shared = Shared::Borrowed(function);
+        state.access = Access::Edit;
+    }
+
+    /// Makes the session vacant, and answers what became of the function: `None` if it is as it
+    /// was handed out.
+    #[inline]
+    pub(super) fn finish(&mut self) -> Result<Option<Box<Function>>, EditError> {
+        let state = self.state.get_mut();
+        let access = std::mem::replace(&mut state.access, Access::Ended);
+        if state.extras.is_some() {
+            state.extras = None;
+        }
+        let Some(own) = state.own.take() else {
+            return Ok(None);
+        };
+        if access == Access::Broken {
+            return Err(broken());
+        }
+        Ok((own.version() != state.shared.function().version()).then_some(own))
     }
 
     /// What a plugin gets. Good while the session stays where it is.
@@ -120,10 +148,11 @@ impl<'a> FunctionSession<'a> {
 
     /// Writes the view again after the function changed.
     pub(super) fn refresh(&self) {
-        if let Ok(view) = self.with(|state| Ok(state.function().view())) {
+        let _ = self.with(|state| {
             // SAFETY: only this thread uses the session, and plugins read the header between calls.
-            unsafe { self.view.get().write(view) };
-        }
+            state.function().fill_view(unsafe { &mut *self.view.get() });
+            Ok(())
+        });
     }
 
     /// Keeps an error's sentence for `last_error`.
@@ -157,22 +186,14 @@ impl<'a> FunctionSession<'a> {
             if let Some(own) = state.own.take() {
                 state.shared = Shared::Held(Arc::new(*own));
             }
+            if state.access == Access::Broken {
+                return Err(broken());
+            }
             Ok(match &state.shared {
                 Shared::Held(function) => function.clone(),
-                Shared::Borrowed(function) => Arc::new((*function).clone()),
+                other => Arc::new(other.function().clone()),
             })
         })
-    }
-
-    /// What became of the function: `None` if it is as it was handed out.
-    #[inline]
-    pub(super) fn finish(self) -> Result<Option<Box<Function>>, EditError> {
-        let state = self.state.into_inner();
-        if state.access == Access::Broken {
-            return Err(broken());
-        }
-        let before = state.shared.function().version();
-        Ok(state.own.filter(|own| own.version() != before))
     }
 }
 
@@ -241,6 +262,7 @@ impl Shared<'_> {
         match self {
             Shared::Borrowed(function) => function,
             Shared::Held(function) => function,
+            Shared::Nothing => unreachable!("a vacant session has no handle"),
         }
     }
 }

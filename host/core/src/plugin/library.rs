@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use passdock_abi as abi;
+use passdock_plugin_api::StaticPlugin;
 
 use super::error::{PluginError, PluginErrorKind as Kind};
 use super::file::{self, Identity};
@@ -97,14 +98,14 @@ impl Plugin {
     }
 
     /// A plugin that is linked into this program.
-    pub fn from_static(entry: abi::Entry, manifest: &'static [u8]) -> Result<Plugin, PluginError> {
+    pub fn from_static(plugin: StaticPlugin) -> Result<Plugin, PluginError> {
         let unnamed = Origin::Static("?".to_owned());
-        let manifest =
-            Manifest::from_symbol(manifest).map_err(|kind| PluginError::new(unnamed, kind))?;
+        let manifest = Manifest::from_symbol(plugin.manifest)
+            .map_err(|kind| PluginError::new(unnamed, kind))?;
         Ok(Plugin {
             origin: Origin::Static(manifest.plugin.name.clone()),
             manifest: Arc::new(manifest),
-            source: Source::Static(entry),
+            source: Source::Static(plugin.entry),
             loaded: OnceLock::new(),
         })
     }
