@@ -1,14 +1,12 @@
-//! [`Function`]: what a pass reads. What it edits is in `edit.rs`.
+//! [`Function`]: what a pass reads. Its constants and attributes are read in `read.rs`; what a pass
+//! edits is in `edit.rs`.
 
 use std::collections::HashSet;
 use std::fmt;
 
 use passdock_abi as abi;
-use passdock_abi::{
-    ConstId, FunctionKind, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, ValueId,
-};
+use passdock_abi::{FunctionKind, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, ValueId};
 
-use crate::attr::{Attr, Strings};
 use crate::error::EditError;
 use crate::iter::{Ops, Use, Uses, Walk};
 use crate::name::Name;
@@ -490,81 +488,6 @@ impl Function {
         self.type_of(value).shape()
     }
 
-    // Constants.
-
-    /// The constant that a value is. A parameter's default isn't one: callers may override it.
-    #[inline]
-    #[track_caller]
-    pub fn constant(&self, value: ValueId) -> Option<ConstId> {
-        let record = self.value_record(value)?;
-        if record.flags & abi::Value::KIND == abi::Value::CONST {
-            record.constant.option()
-        } else {
-            None
-        }
-    }
-
-    /// The default of a parameter that callers may override.
-    #[track_caller]
-    pub fn default_of(&self, param: ValueId) -> Option<ConstId> {
-        let record = self.value_record(param)?;
-        if record.flags & abi::Value::KIND == abi::Value::ARG {
-            record.constant.option()
-        } else {
-            None
-        }
-    }
-
-    /// The record of a constant: its type, its size, where its bytes are.
-    pub fn constant_record(&self, constant: ConstId) -> Option<abi::Constant> {
-        let record = self.raw.constant(constant.0)?;
-        if record.flags & abi::Constant::DEAD == 0 {
-            Some(record)
-        } else {
-            None
-        }
-    }
-
-    /// The elements of a value that is constant, little-endian, packed as ONNX packs them; `None`
-    /// if it isn't constant. An error if the file that holds them can't be read.
-    #[track_caller]
-    pub fn constant_data(&self, value: ValueId) -> Result<Option<&[u8]>, EditError> {
-        match self.constant(value) {
-            Some(constant) => self.constant_bytes(constant).map(Some),
-            None => Ok(None),
-        }
-    }
-
-    /// The elements of a constant.
-    pub fn constant_bytes(&self, constant: ConstId) -> Result<&[u8], EditError> {
-        self.raw.constant_data(constant)
-    }
-
-    /// The elements of a constant int64 or int32 tensor; `None` if the value is anything else.
-    #[track_caller]
-    pub fn constant_ints(&self, value: ValueId) -> Result<Option<Vec<i64>>, EditError> {
-        let bytes = match self.constant_data(value)? {
-            Some(bytes) => bytes,
-            None => return Ok(None),
-        };
-        Ok(match self.dtype(value) {
-            abi::DType::I64 => Some(elements(bytes, i64::from_le_bytes)),
-            abi::DType::I32 => Some(elements(bytes, |four| i32::from_le_bytes(four).into())),
-            _ => None,
-        })
-    }
-
-    /// The elements of a constant float32 tensor; `None` if the value is anything else.
-    #[track_caller]
-    pub fn constant_floats(&self, value: ValueId) -> Result<Option<Vec<f32>>, EditError> {
-        match self.constant_data(value)? {
-            Some(bytes) if self.dtype(value) == abi::DType::F32 => {
-                Ok(Some(elements(bytes, f32::from_le_bytes)))
-            }
-            _ => Ok(None),
-        }
-    }
-
     // Regions.
 
     /// The arguments of a region.
@@ -615,110 +538,6 @@ impl Function {
     pub fn ports(&self, region: RegionId) -> impl ExactSizeIterator<Item = abi::Port> + '_ {
         Ports(self.raw.port_range(self.region_record(region).ports))
     }
-
-    // Attributes.
-
-    /// An attribute of an op.
-    #[track_caller]
-    pub fn attr<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<Attr<'_>> {
-        let attrs = self.op_record(op).attrs;
-        if attrs.len == 0 {
-            return None;
-        }
-        let name = name.into().find(&self.raw)?;
-        let attr = self.raw.attr_range(attrs).find(|attr| attr.name == name)?;
-        Some(Attr::read(self, &attr))
-    }
-
-    /// All attributes of an op, with their names' symbols.
-    #[track_caller]
-    pub fn attrs(&self, op: OpId) -> impl Iterator<Item = (SymbolId, Attr<'_>)> + '_ {
-        let attrs = self.raw.attr_range(self.op_record(op).attrs);
-        attrs.map(move |attr| (attr.name, Attr::read(self, &attr)))
-    }
-
-    /// An attribute of the function itself (`SkipOptimization`).
-    pub fn function_attr<'n>(&self, name: impl Into<Name<'n>>) -> Option<Attr<'_>> {
-        let name = name.into().find(&self.raw)?;
-        let attrs = self.raw.view().function_attrs;
-        let attr = self.raw.attr_range(attrs).find(|attr| attr.name == name)?;
-        Some(Attr::read(self, &attr))
-    }
-
-    /// An integer attribute.
-    #[track_caller]
-    pub fn int<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<i64> {
-        match self.attr(op, name)? {
-            Attr::Int(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    /// A float attribute.
-    #[track_caller]
-    pub fn float<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<f32> {
-        match self.attr(op, name)? {
-            Attr::Float(value) => Some(value),
-            _ => None,
-        }
-    }
-
-    /// A text attribute; `None` also if it isn't UTF-8.
-    #[track_caller]
-    pub fn string<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&str> {
-        match self.attr(op, name)? {
-            Attr::String(value) => std::str::from_utf8(value).ok(),
-            _ => None,
-        }
-    }
-
-    /// An attribute that is a list of integers.
-    #[track_caller]
-    pub fn ints<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&[i64]> {
-        match self.attr(op, name)? {
-            Attr::Ints(values) => Some(values),
-            _ => None,
-        }
-    }
-
-    /// An attribute that is a list of floats.
-    #[track_caller]
-    pub fn floats<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&[f32]> {
-        match self.attr(op, name)? {
-            Attr::Floats(values) => Some(values),
-            _ => None,
-        }
-    }
-
-    /// An attribute that is a list of texts.
-    #[track_caller]
-    pub fn strings<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<Strings<'_>> {
-        match self.attr(op, name)? {
-            Attr::Strings(values) => Some(values),
-            _ => None,
-        }
-    }
-
-    /// An attribute that is a tensor.
-    #[track_caller]
-    pub fn tensor<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<ConstId> {
-        match self.attr(op, name)? {
-            Attr::Tensor(id) => Some(id),
-            _ => None,
-        }
-    }
-}
-
-/// Little-endian elements of `N` bytes.
-fn elements<T, const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {
-    let chunks = bytes.chunks_exact(N);
-    chunks
-        .map(|chunk| {
-            let mut element = [0; N];
-            element.copy_from_slice(chunk);
-            read(element)
-        })
-        .collect()
 }
 
 impl<'a> IntoIterator for &'a Function {

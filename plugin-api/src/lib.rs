@@ -13,13 +13,17 @@ mod gate;
 mod iter;
 mod manifest;
 mod module;
+mod mutator;
 mod name;
 mod op_def;
 pub mod prelude;
 mod raw;
+mod read;
 mod setting;
 mod spec;
+pub mod testing;
 mod types;
+mod visitor;
 
 pub use attr::{Attr, AttrValue, Strings};
 pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
@@ -28,6 +32,7 @@ pub use error::{EditError, PassError, PassResult};
 pub use function::Function;
 pub use iter::{Ops, Use, Uses, Walk};
 pub use module::{FunctionMut, Module, Snapshot};
+pub use mutator::{MutateResult, Mutated, Mutation, Mutator};
 pub use name::Name;
 pub use op_def::{OpCall, OpDef, OpFn, OpResult, OpTraits, Refusal};
 pub use passdock_abi as abi;
@@ -38,6 +43,7 @@ pub use passdock_abi::{
 pub use setting::{OptionValue, Options};
 pub use spec::StaticPlugin;
 pub use types::{Dims, Type, TypeSpec};
+pub use visitor::{Visit, Visitor};
 
 /// What the macros need, and hosts; no part of the promise.
 #[doc(hidden)]

@@ -1,0 +1,306 @@
+//! Running the `passdock` program on IR text.
+
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Runs all passes of the plugin under test on `before`, in the order of its manifest, and
+/// compares with `after`: two texts of IR, whose layout doesn't matter.
+///
+/// Call it in a file of the crate's `tests/` directory, with
+/// `crate-type = ["cdylib", "rlib"]` in `Cargo.toml`. The `passdock` program is the one that the
+/// environment variable `PASSDOCK` names, or the one in `PATH`.
+///
+/// # Panics
+/// With a diff if the IR differs, and with what is missing if the program or the plugin isn't
+/// found.
+#[track_caller]
+pub fn check(before: &str, after: &str) {
+    Check::new().run(before, after);
+}
+
+/// As [`check`]: the passes leave `text` as it is.
+#[track_caller]
+pub fn check_unchanged(text: &str) {
+    check(text, text);
+}
+
+/// A check with passes, options or a plugin of one's choice.
+#[derive(Clone, Debug, Default)]
+pub struct Check {
+    passes: Option<String>,
+    arguments: Vec<OsString>,
+    plugin: Option<PathBuf>,
+}
+
+impl Check {
+    /// All passes of the plugin under test.
+    pub fn new() -> Check {
+        Check::default()
+    }
+
+    /// These passes, in this order; they may be other plugins' too.
+    pub fn passes(mut self, names: &[&str]) -> Check {
+        self.passes = Some(names.join(","));
+        self
+    }
+
+    /// A further argument of `passdock run`: `--config`, `-O3`, ….
+    pub fn argument(mut self, argument: impl Into<OsString>) -> Check {
+        self.arguments.push(argument.into());
+        self
+    }
+
+    /// This plugin file, not the crate's own.
+    pub fn plugin(mut self, file: impl Into<PathBuf>) -> Check {
+        self.plugin = Some(file.into());
+        self
+    }
+
+    /// Runs them on `before` and compares with `after`.
+    ///
+    /// # Panics
+    /// As [`check`].
+    #[track_caller]
+    pub fn run(&self, before: &str, after: &str) {
+        // Panics are raised here, so that they show the line of the test.
+        let (expected, actual) = match self.texts(before, after) {
+            Ok(texts) => texts,
+            Err(message) => panic!("{}", message),
+        };
+        if expected != actual {
+            panic!(
+                "the IR after the passes isn't the expected one:\n{}",
+                diff(&expected, &actual)
+            );
+        }
+    }
+
+    /// The expected and the actual IR, both as the host prints them.
+    fn texts(&self, before: &str, after: &str) -> Result<(String, String), String> {
+        let program = find_program()?;
+        let plugin = match &self.plugin {
+            Some(file) => file.clone(),
+            None => find_plugin()?,
+        };
+        let passes = match &self.passes {
+            Some(passes) => passes.clone(),
+            None => passes_of(&plugin)?,
+        };
+        let room = Room::new()?;
+        // The directory has the one plugin only: what else lies about in a target directory isn't
+        // meant to be loaded.
+        let plugins = room.path.join("plugins");
+        fs::create_dir(&plugins).map_err(|e| trouble("create", &plugins, e))?;
+        let copy = plugins.join(plugin.file_name().unwrap_or_default());
+        fs::copy(&plugin, &copy).map_err(|e| trouble("copy", &plugin, e))?;
+
+        let (input, expected) = (room.path.join("before.ir"), room.path.join("after.ir"));
+        fs::write(&input, before).map_err(|e| trouble("write", &input, e))?;
+        fs::write(&expected, after).map_err(|e| trouble("write", &expected, e))?;
+
+        let mut convert = Command::new(&program);
+        convert.arg("convert").arg(&expected).arg("-");
+        let expected = text(&program, &mut convert, "read the expected IR")?;
+        let mut run = Command::new(&program);
+        run.arg("run").arg(&input).arg("-o").arg("-");
+        run.arg("--passes")
+            .arg(&passes)
+            .arg("--plugin-dir")
+            .arg(&plugins);
+        run.args(&self.arguments);
+        let actual = text(&program, &mut run, &format!("run {}", passes))?;
+        Ok((expected, actual))
+    }
+}
+
+/// What a run of the program prints; its messages, if it fails.
+fn text(program: &Path, command: &mut Command, what: &str) -> Result<String, String> {
+    let Output {
+        status,
+        stdout,
+        stderr,
+    } = command
+        .output()
+        .map_err(|e| format!("{} can't be started: {}", program.display(), e))?;
+    if !status.success() {
+        return Err(format!(
+            "passdock couldn't {} ({}):\n{}",
+            what,
+            status,
+            String::from_utf8_lossy(&stderr)
+        ));
+    }
+    String::from_utf8(stdout).map_err(|_| "passdock printed text that isn't UTF-8".to_owned())
+}
+
+fn trouble(what: &str, path: &Path, error: std::io::Error) -> String {
+    format!("can't {} {}: {}", what, path.display(), error)
+}
+
+/// A directory of the test's own, removed at the end.
+struct Room {
+    path: PathBuf,
+}
+
+impl Room {
+    fn new() -> Result<Room, String> {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let name = format!("passdock-check-{}-{}", std::process::id(), number);
+        let path = env::temp_dir().join(name);
+        fs::create_dir_all(&path).map_err(|e| trouble("create", &path, e))?;
+        Ok(Room { path })
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        // What can't be removed now is the system's temporary directory's business.
+        let _ = fs::remove_dir_all(&self.path);
+    }
+}
+
+fn find_program() -> Result<PathBuf, String> {
+    if let Some(program) = env::var_os("PASSDOCK") {
+        let program = PathBuf::from(program);
+        if program.is_file() {
+            return Ok(program);
+        }
+        return Err(format!(
+            "the environment variable PASSDOCK names {}, which isn't a file",
+            program.display()
+        ));
+    }
+    let name = format!("passdock{}", env::consts::EXE_SUFFIX);
+    let path = env::var_os("PATH").unwrap_or_default();
+    env::split_paths(&path)
+        .map(|directory| directory.join(&name))
+        .find(|program| program.is_file())
+        .ok_or_else(|| {
+            "there is no `passdock` program in PATH: install it (`cargo install --path host/cli` \
+             in its repository), or name it in the environment variable PASSDOCK"
+                .to_owned()
+        })
+}
+
+/// The library that cargo built of the crate whose test this is.
+fn find_plugin() -> Result<PathBuf, String> {
+    let package = env::var("CARGO_PKG_NAME").map_err(|_| {
+        "the plugin under test isn't known outside `cargo test`: name it with `Check::plugin`"
+            .to_owned()
+    })?;
+    let test = env::current_exe().map_err(|e| format!("the test doesn't find itself: {}", e))?;
+    let name = format!(
+        "{}{}{}",
+        env::consts::DLL_PREFIX,
+        package.replace('-', "_"),
+        env::consts::DLL_SUFFIX
+    );
+    // target/<profile>/deps/<test>: cargo puts it beside the test, and links or copies it one up.
+    let places: Vec<PathBuf> = test
+        .ancestors()
+        .skip(1)
+        .take(2)
+        .map(|dir| dir.join(&name))
+        .collect();
+    let found = places.iter().find(|place| place.is_file());
+    found.cloned().ok_or_else(|| {
+        let places: Vec<String> = places.iter().map(|p| p.display().to_string()).collect();
+        format!(
+            "the plugin under test isn't at {}; is `crate-type = [\"cdylib\", \"rlib\"]` in its \
+             Cargo.toml, and is the library called as the package? Otherwise name it with \
+             `Check::plugin`",
+            places.join(" or ")
+        )
+    })
+}
+
+/// The names of a plugin's passes, from the manifest in the file.
+fn passes_of(plugin: &Path) -> Result<String, String> {
+    let bytes = fs::read(plugin).map_err(|e| trouble("read", plugin, e))?;
+    let names = pass_names(&bytes);
+    if names.is_empty() {
+        return Err(format!(
+            "{} names no passes in its manifest; is there an `export_plugin!(PLUGIN)`?",
+            plugin.display()
+        ));
+    }
+    Ok(names.join(","))
+}
+
+/// Good enough for manifests that `plugin!` made; the host reads them properly.
+fn pass_names(file: &[u8]) -> Vec<String> {
+    const START: &[u8] = b"[plugin]\nname = \"";
+    let start = match file.windows(START.len()).position(|window| window == START) {
+        Some(start) => start,
+        None => return Vec::new(),
+    };
+    let manifest = file[start..].split(|byte| *byte == 0).next().unwrap_or(&[]);
+    let text = String::from_utf8_lossy(manifest);
+    let mut lines = text.lines();
+    let mut names = Vec::new();
+    while let Some(line) = lines.next() {
+        if line == "[[pass]]" {
+            let name = lines.next().and_then(|line| line.strip_prefix("name = \""));
+            names.extend(
+                name.and_then(|name| name.strip_suffix('"'))
+                    .map(str::to_owned),
+            );
+        }
+    }
+    names
+}
+
+/// Lines that differ, `-` expected, `+` actual, equal lines at both ends left out.
+fn diff(expected: &str, actual: &str) -> String {
+    let expected: Vec<&str> = expected.lines().collect();
+    let actual: Vec<&str> = actual.lines().collect();
+    let pairs = expected.iter().zip(&actual);
+    let head = pairs.take_while(|(a, b)| a == b).count();
+    let pairs = expected[head..]
+        .iter()
+        .rev()
+        .zip(actual[head..].iter().rev());
+    let tail = pairs.take_while(|(a, b)| a == b).count();
+    let mut out = String::new();
+    let mut lines = |mark: char, lines: &[&str]| {
+        for line in lines {
+            out.push(mark);
+            out.push_str(line);
+            out.push('\n');
+        }
+    };
+    lines(' ', &expected[head.saturating_sub(3)..head]);
+    lines('-', &expected[head..expected.len() - tail]);
+    lines('+', &actual[head..actual.len() - tail]);
+    let end = expected.len() - tail;
+    lines(' ', &expected[end..(end + 3).min(expected.len())]);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{diff, pass_names};
+
+    #[test]
+    fn a_diff_shows_what_differs_and_a_little_around_it() {
+        assert_eq!(
+            diff("a\nb\nc\nd\nold\ne\nf\n", "a\nb\nc\nd\nnew\nnewer\ne\nf\n"),
+            " b\n c\n d\n-old\n+new\n+newer\n e\n f\n"
+        );
+        assert_eq!(diff("a\n", "a\na\n"), " a\n+a\n");
+    }
+
+    #[test]
+    fn names_are_read_from_the_file_of_a_plugin() {
+        let file =
+            b"\x7fELF..\0[plugin]\nname = \"p\"\n\n[[pass]]\nname = \"a.B\"\nkind = \"module\"\n\
+            \n[[pass]]\nname = \"c.D\"\n\0name = \"no\"";
+        assert_eq!(pass_names(file), ["a.B", "c.D"]);
+        assert_eq!(pass_names(b"[plugin]"), Vec::<String>::new());
+    }
+}

@@ -1,0 +1,127 @@
+//! A host in memory that is just large enough for unit tests: it keeps one function, does the
+//! common edits, and refuses what would leave a use without its value. No verifier, no text.
+//!
+//! What it lacks (op definitions, dim expressions, other passes) is missing from its tables, as in
+//! an older host.
+#![allow(unsafe_code)]
+
+mod arena;
+mod clone;
+mod tables;
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, Status, SymbolId};
+
+use crate::context::PassContext;
+use crate::function::Function;
+use arena::MockFunction;
+use tables::{host, tables};
+
+/// Calls back with an empty graph function named `main`, and a context of level 2.
+pub fn scratch<R>(then: impl FnOnce(&mut Function, &PassContext) -> R) -> R {
+    crate::gate::install_hook();
+    let mut context = MockContext::default();
+    let mut body = MockFunction::new();
+    let (context, handle): (*mut MockContext, *mut MockFunction) = (&mut context, &mut *body);
+    // SAFETY: both live until this function returns, and only the answer uses them.
+    let (mut function, cx) = unsafe {
+        (*handle).refresh();
+        let reference = abi::FunctionRef {
+            handle: handle.cast(),
+            view: (*handle).view,
+        };
+        (
+            Function::from_raw(tables(), reference),
+            PassContext::from_raw(tables(), context.cast(), None),
+        )
+    };
+    then(&mut function, &cx)
+}
+
+/// Calls a plugin's pass as a host does, through its table; the failure it told, if it failed.
+pub fn run_pass(
+    plugin: &crate::StaticPlugin,
+    pass: &str,
+    build: impl FnOnce(&mut Function),
+    look: impl FnOnce(&Function),
+) -> (Status, Option<Failure>) {
+    let mut context = MockContext::default();
+    let context: *mut MockContext = &mut context;
+    let mut body = MockFunction::new();
+    let handle: *mut MockFunction = &mut *body;
+    // SAFETY: this is the host, and keeps the contract: the handles live until the end.
+    unsafe {
+        let table = (plugin.entry)(host());
+        assert!(!table.is_null(), "the plugin refuses the mock host");
+        let passes = std::slice::from_raw_parts((*table).passes, (*table).pass_count as usize);
+        let entry = passes
+            .iter()
+            .find(|entry| crate::raw::text(entry.name) == pass);
+        let entry = entry.unwrap_or_else(|| panic!("the plugin has no pass `{}`", pass));
+        (*handle).refresh();
+        let reference = abi::FunctionRef {
+            handle: handle.cast(),
+            view: (*handle).view,
+        };
+        build(&mut Function::from_raw(tables(), reference));
+        let run = entry.run_function.expect("only function passes run here");
+        let status = run(entry.state, context.cast(), &reference, std::ptr::null());
+        look(&Function::from_raw(tables(), reference));
+        (status, (*context).failure.take())
+    }
+}
+
+/// Why a pass failed, as the host was told.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The op.
+    pub op: Option<OpId>,
+    /// The sentence.
+    pub message: String,
+    /// The panic's source file, or empty.
+    pub file: String,
+    /// Its line, or 0.
+    pub line: u32,
+}
+
+#[derive(Default)]
+struct MockContext {
+    failure: Option<Failure>,
+}
+
+thread_local! {
+    static SYMBOLS: RefCell<MockSymbols> = RefCell::new(MockSymbols::new());
+}
+
+/// Leaked texts, one set a thread: interned text never moves, and tests are short.
+struct MockSymbols {
+    texts: Vec<&'static str>,
+    ids: HashMap<&'static str, SymbolId>,
+}
+
+impl MockSymbols {
+    fn new() -> MockSymbols {
+        let mut symbols = MockSymbols {
+            texts: Vec::new(),
+            ids: HashMap::new(),
+        };
+        for text in abi::symbol::WELL_KNOWN {
+            symbols.intern(text);
+        }
+        symbols
+    }
+
+    fn intern(&mut self, text: &str) -> SymbolId {
+        if let Some(id) = self.ids.get(text) {
+            return *id;
+        }
+        let id = SymbolId(self.texts.len() as u32);
+        let text: &'static str = Box::leak(text.into());
+        self.texts.push(text);
+        self.ids.insert(text, id);
+        id
+    }
+}

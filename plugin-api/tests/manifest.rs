@@ -1,0 +1,182 @@
+//! What `plugin!` writes into the manifest.
+
+use passdock_plugin_api::prelude::*;
+
+options! {
+    /// How far loops are unrolled.
+    pub struct Unroll {
+        /// The most iterations.
+        pub auto_max_step: i64 = -3,
+        /// A "quoted" \ word,
+        /// and a second line.
+        pub explicit_unroll: bool = true,
+        pub ratio: f64 = 1.,
+        pub mode: String = "tab\there, \u{7f} and ü",
+    }
+}
+
+fn nothing(_f: &mut Function, _cx: &PassContext) -> PassResult {
+    Ok(())
+}
+
+fn nothing_in_a_module(_m: &mut Module, _cx: &PassContext) -> PassResult {
+    Ok(())
+}
+
+const RELU: OpDef = OpDef::new("onnx.Relu", 13).operands(1, 1);
+
+plugin! {
+    name: "acme",
+    version: "1.2.0",
+    passes: [
+        /// Replaces `Relu(Relu(x))` by "Relu(x)".
+        ///
+        /// Not more.
+        function "acme.transform.Fuse" => nothing {
+            opt_level: 1,
+            required: ["relax.transform.FoldConstant", "b"],
+            thread_safe: true,
+            phase: "simplify",
+        },
+        prim_function "acme.transform.Unroll" => nothing { options: Unroll, config: "acme.Unroll" },
+        prim_function "acme.transform.UnrollAgain" => nothing {
+            config: "acme.Unroll",
+            options: Unroll,
+        },
+        module "acme.transform.All" => nothing_in_a_module { changes_interface: true },
+    ],
+    configs: [
+        /// Where it will run.
+        "acme.Target" => Unroll,
+    ],
+    ops: [RELU, OpDef::new("acme.Gelu", 1)],
+}
+
+mod small {
+    passdock_plugin_api::plugin! { name: "small" }
+}
+
+#[test]
+fn everything_that_is_said_is_written() {
+    let expected = r#"[plugin]
+name = "acme"
+version = "1.2.0"
+abi = "0.1"
+min_host = "0.1"
+ir = "0.1"
+panic = "unwind"
+layout = "LAYOUT"
+compiler = "rustc"
+
+[[pass]]
+name = "acme.transform.Fuse"
+kind = "function"
+opt_level = 1
+required = ["relax.transform.FoldConstant", "b"]
+summary = "Replaces `Relu(Relu(x))` by \"Relu(x)\".\n\nNot more."
+thread_safe = true
+phase = "simplify"
+
+[[pass]]
+name = "acme.transform.Unroll"
+kind = "prim_function"
+opt_level = 0
+required = []
+config = "acme.Unroll"
+OPTIONS
+[[pass]]
+name = "acme.transform.UnrollAgain"
+kind = "prim_function"
+opt_level = 0
+required = []
+config = "acme.Unroll"
+OPTIONS
+[[pass]]
+name = "acme.transform.All"
+kind = "module"
+opt_level = 0
+required = []
+changes_interface = true
+
+[[config]]
+key = "acme.Target"
+doc = "Where it will run."
+FIELDS
+[[config]]
+key = "acme.Unroll"
+FIELDS
+[[op]]
+name = "onnx.Relu"
+since = 13
+
+[[op]]
+name = "acme.Gelu"
+since = 1
+"#;
+    let options = r#"[[pass.option]]
+name = "auto_max_step"
+type = "int"
+default = -3
+doc = "The most iterations."
+[[pass.option]]
+name = "explicit_unroll"
+type = "bool"
+default = true
+doc = "A \"quoted\" \\ word,\nand a second line."
+[[pass.option]]
+name = "ratio"
+type = "float"
+default = 1.0
+[[pass.option]]
+name = "mode"
+type = "string"
+default = "tab\u0009here, \u007f and ü"
+"#;
+    let expected = expected
+        .replace("OPTIONS\n", &format!("{}\n", options))
+        .replace(
+            "FIELDS\n",
+            &format!("{}\n", options.replace("pass.option", "config.field")),
+        )
+        .replace(
+            "LAYOUT",
+            &format!("{:08x}", passdock_plugin_api::abi::LAYOUT),
+        );
+    assert_eq!(PLUGIN.manifest_text(), expected);
+    assert_eq!(PLUGIN.manifest.last(), Some(&0));
+}
+
+#[test]
+fn a_plugin_without_anything_is_a_plugin_of_its_crates_version() {
+    let text = small::PLUGIN.manifest_text();
+    let version = format!(
+        "name = \"small\"\nversion = \"{}\"\n",
+        env!("CARGO_PKG_VERSION")
+    );
+    assert!(text.contains(&version), "{}", text);
+    assert!(!text.contains("[["), "{}", text);
+}
+
+#[test]
+fn options_read_what_is_set_and_default_the_rest() {
+    use passdock_plugin_api::{OptionValue, Options};
+
+    let read = |value: OptionValue, of: &'static str| {
+        Unroll::read(&move |name| {
+            Ok(if name == of {
+                Some(value.clone())
+            } else {
+                None
+            })
+        })
+    };
+    let set = read(OptionValue::Int(7), "auto_max_step").unwrap();
+    assert_eq!((set.auto_max_step, set.explicit_unroll), (7, true));
+    let set = read(OptionValue::Int(2), "ratio").unwrap();
+    assert_eq!(set.ratio, 2.0);
+    let error = read(OptionValue::Int(1), "explicit_unroll").unwrap_err();
+    assert_eq!(
+        error.message,
+        "option `explicit_unroll` can't be 1: a bool is expected"
+    );
+}
