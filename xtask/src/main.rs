@@ -29,6 +29,7 @@ const USAGE: &str = "\
 cargo xtask demo          build passdock and a plugin, run them on the example model
 cargo xtask test          run every check; says what it skipped and why
 cargo xtask test --all    the same, and a skip is a failure
+cargo xtask test WORD     only the steps whose name contains the word
 cargo xtask tidy          only the rules of the house";
 
 fn main() -> ExitCode {
@@ -36,8 +37,9 @@ fn main() -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = Project::find().and_then(|project| match arguments[..] {
         ["demo"] => demo::demo(&project).map(|()| true),
-        ["test"] => Ok(test::test(&project, false)),
-        ["test", "--all"] => Ok(test::test(&project, true)),
+        ["test"] => Ok(test::test(&project, false, "")),
+        ["test", "--all"] => Ok(test::test(&project, true, "")),
+        ["test", word] if !word.starts_with('-') => Ok(test::test(&project, false, word)),
         ["tidy"] => tidy::tidy(&project).map(|()| true),
         _ => {
             println!("{USAGE}");

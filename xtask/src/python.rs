@@ -55,6 +55,9 @@ fn end_to_end(project: &Project, arguments: &[OsString]) -> Result<()> {
     python
         .args(["-B", "tests/python/end_to_end.py", "--passdock"])
         .arg(project.passdock(Profile::Dev));
+    python
+        .arg("--renamer")
+        .arg(project.built(Profile::Dev).join("examples/rename_node"));
     // Where the vendor's tests left their plugin.
     python
         .arg("--plugin-dir")

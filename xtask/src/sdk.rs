@@ -49,7 +49,8 @@ pub(crate) fn test_vendor(project: &Project) -> Result<()> {
         "-D",
         "warnings",
     ])?;
-    cargo(&["test", "--offline"])
+    cargo(&["test", "--offline"])?;
+    cargo(&["build", "--offline"])
 }
 
 /// The SDK's and the vendor's tests with the oldest compiler, from a copy.

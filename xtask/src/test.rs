@@ -7,10 +7,10 @@ use crate::shell;
 use crate::steps::Steps;
 use crate::{native, python, sdk, tidy};
 
-/// True if all passed; with `all`, a skipped step counts as failed.
-pub(crate) fn test(project: &Project, all: bool) -> bool {
+/// True if all passed; with `all`, a skipped step counts as failed. `word` chooses steps by name.
+pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     let before = untracked(project);
-    let mut steps = Steps::default();
+    let mut steps = Steps::only(word);
     let cargo = |arguments: &[&str]| shell::run(project.cargo().args(arguments));
 
     steps.step("formatting", || cargo(&["fmt", "--all", "--check"]));
@@ -26,7 +26,7 @@ pub(crate) fn test(project: &Project, all: bool) -> bool {
         ])
     });
     steps.step("host and standard plugins", || {
-        cargo(&["build", "--workspace"])
+        cargo(&["build", "--workspace", "--all-targets"])
     });
     steps.step("tests of the workspace", || cargo(&["test", "--workspace"]));
     steps.step("a vendor's plugin, today's compiler", || {
