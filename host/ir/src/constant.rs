@@ -183,3 +183,30 @@ impl fmt::Debug for ConstantData {
         }
     }
 }
+
+/// The strings in the data of `count` string elements: `count + 1` little-endian `u64` offsets, then
+/// the bytes they bound. `None` if the data isn't so.
+pub fn string_elements(data: &[u8], count: u64) -> Option<impl Iterator<Item = &[u8]>> {
+    let count = usize::try_from(count).ok()?;
+    let table = count.checked_add(1)?.checked_mul(8)?;
+    let (offsets, bytes) = (data.get(..table)?, data.get(table..)?);
+    let (offsets, _) = offsets.as_chunks::<8>();
+    let bound = |at: usize| usize::try_from(u64::from_le_bytes(offsets[at])).ok();
+    let whole = bound(0) == Some(0) && bound(count) == Some(bytes.len());
+    let ordered = offsets.is_sorted_by_key(|&offset| u64::from_le_bytes(offset));
+    let part = move |at: usize| bytes.get(bound(at)?..bound(at + 1)?);
+    (whole && ordered).then(|| (0..count).filter_map(part))
+}
+
+/// The data of string elements.
+pub fn string_data<T: AsRef<[u8]>>(strings: &[T]) -> Vec<u8> {
+    let mut data = Vec::new();
+    let mut end = 0_u64;
+    data.extend(end.to_le_bytes());
+    for text in strings {
+        end += text.as_ref().len() as u64;
+        data.extend(end.to_le_bytes());
+    }
+    strings.iter().for_each(|text| data.extend(text.as_ref()));
+    data
+}

@@ -74,6 +74,8 @@ pub struct Function {
     pub(crate) types: Vec<Type>,
     pub(crate) dims: Vec<Dim>,
     pub(crate) exprs: Vec<DimExpr>,
+    /// Per expression: how many sides it is made of, all told.
+    pub(crate) expr_terms: Vec<u32>,
     pub(crate) constants: Vec<Constant>,
     pub(crate) locs: Vec<Loc>,
     pub(crate) opsets: Vec<Opset>,
@@ -126,6 +128,7 @@ impl Function {
             types: Vec::new(),
             dims: Vec::new(),
             exprs: Vec::new(),
+            expr_terms: Vec::new(),
             constants: Vec::new(),
             locs: Vec::new(),
             opsets: Vec::new(),

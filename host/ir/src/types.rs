@@ -1,5 +1,6 @@
 //! Types and dims: interned per function, so that equal ids are equal types.
 
+use std::cmp::Ordering;
 use std::hash::BuildHasher;
 
 use passdock_abi::{
@@ -9,6 +10,9 @@ use rustc_hash::FxBuildHasher;
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
+
+/// How many sides a dim expression may be made of, all told; beyond that it is `?`.
+pub const MAX_DIM_TERMS: u32 = 256;
 
 /// A type to intern.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -289,7 +293,7 @@ impl Function {
             ExprKind::ADD | ExprKind::MUL | ExprKind::MIN | ExprKind::MAX
         );
         let (mut lhs, mut rhs) = (lhs, rhs);
-        if commutes && self.dim_rank(&lhs) > self.dim_rank(&rhs) {
+        if commutes && self.compare_dims(&lhs, &rhs).is_gt() {
             std::mem::swap(&mut lhs, &mut rhs);
         }
         if let (DimKind::CONST, DimKind::CONST) = (lhs.kind, rhs.kind) {
@@ -320,6 +324,11 @@ impl Function {
         if lhs == rhs && matches!(kind, ExprKind::MIN | ExprKind::MAX) {
             return Ok(lhs);
         }
+        // An unknown size is always right, and what is written out has to stay readable.
+        let terms = self.dim_terms(&lhs) + self.dim_terms(&rhs);
+        if terms > MAX_DIM_TERMS {
+            return Ok(Dim::UNKNOWN);
+        }
         let record = DimExpr {
             kind,
             reserved: 0,
@@ -335,18 +344,47 @@ impl Function {
         }
         let id = self.exprs.len() as u32;
         self.exprs.push(record);
+        self.expr_terms.push(terms);
         let exprs = &self.exprs;
         self.expr_index
             .insert_unique(hash, id, |&id| FxBuildHasher.hash_one(exprs[id as usize]));
         Ok(expr_dim(id))
     }
 
-    /// Sorts the sides of commutative expressions: expressions, symbols by text, constants.
-    fn dim_rank(&self, dim: &Dim) -> (u32, i64, &str) {
+    /// Sorts the sides of commutative expressions: expressions, symbols by text, constants. Ids don't
+    /// count, so that the order is the same in every function.
+    fn compare_dims(&self, a: &Dim, b: &Dim) -> Ordering {
+        let rank = |dim: &Dim| match dim.kind {
+            DimKind::EXPR => 0,
+            DimKind::SYMBOL => 1,
+            _ => 2,
+        };
+        let text = |dim: &Dim| self.symbols.text(SymbolId(dim.value as u32));
+        rank(a).cmp(&rank(b)).then_with(|| match a.kind {
+            // Expressions are interned: only different ones are taken apart, down to a difference.
+            DimKind::EXPR if a.value == b.value => Ordering::Equal,
+            DimKind::EXPR => {
+                let (a, b) = (self.exprs[a.value as usize], self.exprs[b.value as usize]);
+                let sides = |a: &Dim, b: &Dim| self.compare_dims(a, b);
+                a.kind
+                    .0
+                    .cmp(&b.kind.0)
+                    .then_with(|| sides(&a.lhs, &b.lhs))
+                    .then_with(|| sides(&a.rhs, &b.rhs))
+            }
+            DimKind::SYMBOL => text(a).cmp(text(b)),
+            _ => a.value.cmp(&b.value),
+        })
+    }
+
+    fn dim_terms(&self, dim: &Dim) -> u32 {
         match dim.kind {
-            DimKind::EXPR => (0, dim.value, ""),
-            DimKind::SYMBOL => (1, 0, self.symbols.text(SymbolId(dim.value as u32))),
-            _ => (2, dim.value, ""),
+            DimKind::EXPR => self
+                .expr_terms
+                .get(dim.value as usize)
+                .copied()
+                .unwrap_or(1),
+            _ => 1,
         }
     }
 }

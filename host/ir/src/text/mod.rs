@@ -1,5 +1,51 @@
-//! The text form (`.ir`).
+//! The text form (`.ir`): `docs/ir.md` is its grammar.
+//!
+//! Printing what was parsed from a print gives the same text. Values with names print `%x` or
+//! `%"a/b:0"`, the others are numbered in program order. The printer is robust, since it is also
+//! what one looks at when something is broken; the parser accepts only what the verifier would.
+//!
+//! [`print`](mod@print) writes, [`parse`](mod@parse) reads; [`element`] is what both know of the
+//! elements of constants, [`lex`] cuts text into words, [`walk`] goes through nested regions
+//! without recursion.
 
+mod element;
+mod lex;
+mod parse;
+mod print;
 mod types;
+mod walk;
 
+pub use parse::{Open, ParseError, ParseOptions, parse, parse_with};
+pub use print::{Constants, PrintOptions, print, print_function, print_with, write_module};
 pub use types::type_text;
+
+/// Constants with more elements than this don't stand among the ops.
+pub const MAX_INLINE_ELEMENTS: u64 = 64;
+
+/// What can't be an op's bare name, because it means something behind an op.
+const RESERVED: &[&str] = &["loc", "extra", "const_extra", "region", "symbol"];
+
+/// The names of attribute kinds in references.
+const ATTR_KINDS: &[(passdock_abi::AttrKind, &str)] = {
+    use passdock_abi::AttrKind as K;
+    &[
+        (K::NONE, "none"),
+        (K::INT, "int"),
+        (K::FLOAT, "float"),
+        (K::STRING, "string"),
+        (K::TENSOR, "tensor"),
+        (K::TYPE, "type"),
+        (K::REGION, "region"),
+        (K::INTS, "ints"),
+        (K::FLOATS, "floats"),
+        (K::STRINGS, "strings"),
+        (K::TENSORS, "tensors"),
+        (K::TYPES, "types"),
+        (K::REGIONS, "regions"),
+        (K::REFERENCE, "reference"),
+        (K::OPAQUE, "opaque"),
+    ]
+};
+
+/// The kinds that the short form of a `for` names.
+const LOOP_KINDS: &[&str] = &["serial", "parallel", "vectorized", "unroll", "thread"];

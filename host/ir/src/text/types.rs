@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write};
 
-use passdock_abi::{Dim, DimKind, ExprId, ExprKind, SymbolId, Type, TypeId, TypeKind};
+use passdock_abi::{DType, Dim, DimKind, ExprId, ExprKind, SymbolId, Type, TypeId, TypeKind};
 
 use crate::function::Function;
 use crate::name::is_plain;
@@ -17,16 +17,15 @@ pub fn type_text(function: &Function, id: TypeId) -> String {
 
 /// Writes a type.
 pub(crate) fn write_type(out: &mut impl Write, f: &Function, id: TypeId) -> fmt::Result {
-    if id.is_none() {
+    let Ok(ty) = f.live_type(id) else {
         return out.write_str("?");
-    }
-    let ty = f.ty(id);
-    let dtype = ty.dtype.name().unwrap_or("dtype");
+    };
+    let dtype = Spelling(ty.dtype);
     match ty.kind {
         TypeKind::TENSOR => write_shaped(out, f, id, dtype),
         TypeKind::SPARSE => wrap(out, "sparse", |out| write_shaped(out, f, id, dtype)),
         TypeKind::SCALAR => {
-            out.write_str(dtype)?;
+            write!(out, "{dtype}")?;
             if ty.lanes > 1 {
                 write!(out, "x{}", ty.lanes)
             } else {
@@ -41,11 +40,16 @@ pub(crate) fn write_type(out: &mut impl Write, f: &Function, id: TypeId) -> fmt:
             write!(out, "{dtype}, ")?;
             write_items(out, f, ty)
         }),
-        TypeKind::OPAQUE => wrap(out, "opaque", |out| out.write_str(f.text(ty.name))),
-        TypeKind::FUNCTION => wrap(out, "fn", |out| {
-            write!(out, "{}; ", ty.lanes)?;
-            write_items(out, f, ty)
-        }),
+        TypeKind::OPAQUE => wrap(out, "opaque", |out| write_name(out, f.text(ty.name))),
+        TypeKind::FUNCTION => {
+            let items = f.items_of(ty);
+            let params = items.len().saturating_sub(ty.lanes as usize);
+            out.write_str("fn(")?;
+            write_list(out, f, items.take(params))?;
+            out.write_str(") -> (")?;
+            write_list(out, f, f.items_of(ty).skip(params))?;
+            out.write_str(")")
+        }
         _ => out.write_str("?"),
     }
 }
@@ -61,7 +65,15 @@ fn wrap<W: Write>(
 }
 
 fn write_items(out: &mut impl Write, f: &Function, ty: &Type) -> fmt::Result {
-    for (at, item) in f.items_of(ty).enumerate() {
+    write_list(out, f, f.items_of(ty))
+}
+
+fn write_list(
+    out: &mut impl Write,
+    f: &Function,
+    items: impl Iterator<Item = TypeId>,
+) -> fmt::Result {
+    for (at, item) in items.enumerate() {
         if at > 0 {
             out.write_str(", ")?;
         }
@@ -70,11 +82,38 @@ fn write_items(out: &mut impl Write, f: &Function, ty: &Type) -> fmt::Result {
     Ok(())
 }
 
-fn write_shaped(out: &mut impl Write, f: &Function, id: TypeId, dtype: &str) -> fmt::Result {
-    out.write_str(dtype)?;
+fn write_shaped(out: &mut impl Write, f: &Function, id: TypeId, dtype: Spelling) -> fmt::Result {
+    write!(out, "{dtype}")?;
     match f.shape(id) {
-        None => out.write_str("[*]"),
-        Some(dims) => write_dims(out, f, dims),
+        None => out.write_str("[*]")?,
+        Some(dims) => write_dims(out, f, dims)?,
+    }
+    let ty = f.ty(id);
+    if ty.kind == TypeKind::BUFFER {
+        return Ok(());
+    }
+    write_denotation(out, f, ty.name)
+}
+
+/// What ONNX says a tensor or a dim means: `@IMAGE`.
+fn write_denotation(out: &mut impl Write, f: &Function, name: SymbolId) -> fmt::Result {
+    if name.is_none() {
+        return Ok(());
+    }
+    out.write_str("@")?;
+    write_name(out, f.text(name))
+}
+
+/// An element type, also none and one this side doesn't know.
+struct Spelling(DType);
+
+impl fmt::Display for Spelling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.0, self.0.name()) {
+            (_, Some(name)) => f.write_str(name),
+            (DType::NONE, _) => f.write_str("any"),
+            (DType(code), _) => write!(f, "dtype{code}"),
+        }
     }
 }
 
@@ -83,7 +122,7 @@ fn write_buffer(
     f: &Function,
     id: TypeId,
     ty: &Type,
-    dtype: &str,
+    dtype: Spelling,
 ) -> fmt::Result {
     write_shaped(out, f, id, dtype)?;
     if let [strides @ .., offset] = f.layout_of(ty) {
@@ -115,6 +154,15 @@ fn write_dims(out: &mut impl Write, f: &Function, dims: &[Dim]) -> fmt::Result {
 
 /// `tightness`: 1 inside a sum, 2 inside a product.
 fn write_dim(out: &mut impl Write, f: &Function, dim: &Dim, tightness: u32) -> fmt::Result {
+    if dim.denotation.is_none() {
+        return write_bare_dim(out, f, dim, tightness);
+    }
+    // So that it's the whole dim's.
+    write_bare_dim(out, f, dim, 2)?;
+    write_denotation(out, f, dim.denotation)
+}
+
+fn write_bare_dim(out: &mut impl Write, f: &Function, dim: &Dim, tightness: u32) -> fmt::Result {
     match dim.kind {
         DimKind::CONST => write!(out, "{}", dim.value),
         DimKind::SYMBOL => write_name(out, f.text(SymbolId(dim.value as u32))),
@@ -157,6 +205,24 @@ pub(crate) fn write_name(out: &mut impl Write, name: &str) -> fmt::Result {
 /// Text in quotes; `\` before what would end it or can't be seen.
 pub(crate) fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_str("\"")?;
+    write_escaped(out, text)?;
+    out.write_str("\"")
+}
+
+/// Bytes in quotes: what isn't UTF-8 as `\x` and two hex digits.
+pub(super) fn write_bytes(out: &mut String, bytes: &[u8]) {
+    out.push('"');
+    for chunk in bytes.utf8_chunks() {
+        // Writing to a string doesn't fail, here and below.
+        _ = write_escaped(out, chunk.valid());
+        for byte in chunk.invalid() {
+            _ = write!(out, "\\x{byte:02x}");
+        }
+    }
+    out.push('"');
+}
+
+fn write_escaped(out: &mut impl Write, text: &str) -> fmt::Result {
     for c in text.chars() {
         match c {
             '"' => out.write_str("\\\"")?,
@@ -165,8 +231,8 @@ pub(crate) fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
             '\r' => out.write_str("\\r")?,
             '\t' => out.write_str("\\t")?,
             c if c.is_control() => write!(out, "\\u{{{:x}}}", c as u32)?,
-            c => write!(out, "{c}")?,
+            c => out.write_char(c)?,
         }
     }
-    out.write_str("\"")
+    Ok(())
 }

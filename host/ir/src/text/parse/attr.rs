@@ -1,0 +1,342 @@
+//! Attributes: their values go straight to the function's pools.
+
+use passdock_abi::{Attr, AttrKind, Range, RegionId, SymbolId};
+
+use rustc_hash::FxHashSet;
+
+use super::super::lex::Number;
+use super::super::{ATTR_KINDS, RESERVED};
+use super::{Parse, Parser};
+use crate::function::MAX_LIST;
+use crate::types::push_range;
+
+/// A region that an attribute names before it was read.
+pub(super) struct RegionFix {
+    pub(super) place: FixPlace,
+    /// The region's place among the op's; `None`: it is called as the attribute is.
+    pub(super) index: Option<u32>,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// Where the region's id goes.
+pub(super) enum FixPlace {
+    /// The attribute with this place in the op's list.
+    Attr(usize),
+    /// This entry of the id pool.
+    Id(usize),
+}
+
+/// One value, before it is known to be alone or in a list.
+#[derive(Clone, Copy)]
+struct Item {
+    kind: AttrKind,
+    bits: u64,
+    list: Range,
+}
+
+impl<'t> Parser<'t, '_> {
+    /// `{a = 1, b = "x"}` after the brace.
+    pub(super) fn attrs(&mut self, fixes: &mut Vec<RegionFix>) -> Parse<Vec<Attr>> {
+        let mut attrs: Vec<Attr> = Vec::new();
+        let mut seen = FxHashSet::default();
+        while !self.cur.eat("}") {
+            if !attrs.is_empty() {
+                self.cur.expect(",", "between attributes")?;
+            }
+            let start = self.cur.here();
+            // A parameter, unless it is an attribute that is called so.
+            let param = self.cur.peek_word() == "param"
+                && !matches!(self.cur.after_word(), b'=' | b',' | b'}')
+                && self.cur.eat_word("param");
+            let name = self.cur.name("an attribute's name or `}`")?;
+            let name = self.intern(&name, start)?;
+            if !seen.insert(name) {
+                let message = format!("There are two attributes `{}`.", self.symbols.text(name));
+                return Err(self.cur.error_since(start, message));
+            }
+            if attrs.len() == MAX_LIST {
+                let message = format!("An op can't have more than {MAX_LIST} attributes.");
+                return Err(self.cur.error_since(start, message));
+            }
+            let mut attr = Attr {
+                name,
+                kind: AttrKind::NONE,
+                bits: 0,
+                list: Range::EMPTY,
+                flags: if param { Attr::PARAM } else { 0 },
+                reserved: 0,
+            };
+            if self.cur.eat("=") {
+                self.attr_value(&mut attr, attrs.len(), fixes)?;
+            }
+            attrs.push(attr);
+        }
+        Ok(attrs)
+    }
+
+    fn attr_value(
+        &mut self,
+        attr: &mut Attr,
+        place: usize,
+        fixes: &mut Vec<RegionFix>,
+    ) -> Parse<()> {
+        let start = self.cur.here();
+        if self.cur.eat("[") {
+            return self.attr_list(attr, fixes, start);
+        }
+        let before = fixes.len();
+        let word = self.cur.peek_word();
+        if word == "ref" {
+            self.cur.word();
+            return self.reference(attr);
+        }
+        if self.cur.after_word() == b'['
+            && let Some(kind) = list_named(word)
+        {
+            self.cur.word();
+            self.cur.eat("[");
+            self.cur.expect(
+                "]",
+                "in an empty list; one that isn't needs no word before it",
+            )?;
+            attr.kind = kind;
+            return Ok(());
+        }
+        let item = self.attr_item(fixes)?;
+        for fix in &mut fixes[before..] {
+            fix.place = FixPlace::Attr(place);
+        }
+        (attr.kind, attr.bits, attr.list) = (item.kind, item.bits, item.list);
+        Ok(())
+    }
+
+    /// `ref(alpha, float)`.
+    fn reference(&mut self, attr: &mut Attr) -> Parse<()> {
+        self.cur.expect("(", "after `ref`")?;
+        let at = self.cur.here();
+        let param = self.cur.name("an attribute parameter's name")?;
+        let param = self.intern(&param, at)?;
+        self.cur.expect(",", "after the parameter's name")?;
+        let at = self.cur.here();
+        let word = self.cur.word();
+        let Some((kind, _)) = ATTR_KINDS.iter().find(|(_, name)| *name == word) else {
+            let message = format!("There is no kind of attribute `{word}`.");
+            let known = ATTR_KINDS.iter().map(|(_, name)| *name);
+            return Err(self.cur.error_since(at, message).suggest(word, known));
+        };
+        self.cur.expect(")", "after the kind")?;
+        attr.kind = AttrKind::REFERENCE;
+        attr.bits = u64::from(param.0);
+        attr.flags |= kind.0 << 16;
+        Ok(())
+    }
+
+    fn attr_list(
+        &mut self,
+        attr: &mut Attr,
+        fixes: &mut Vec<RegionFix>,
+        start: usize,
+    ) -> Parse<()> {
+        let mut items: Vec<Item> = Vec::new();
+        let before = fixes.len();
+        while !self.cur.eat("]") {
+            if !items.is_empty() {
+                self.cur.expect(",", "between the items of a list")?;
+            }
+            let at = self.cur.here();
+            let mut item = self.attr_item(fixes)?;
+            // `[1.0, 2]` is floats.
+            let first = items.first().map_or(item.kind, |first| first.kind);
+            if first == AttrKind::FLOAT && item.kind == AttrKind::INT {
+                item.kind = AttrKind::FLOAT;
+                item.bits = u64::from((item.bits as i64 as f32).to_bits());
+            }
+            if first != item.kind || list_of(item.kind).is_none() {
+                let message = "The items of a list have to be of one kind.";
+                return Err(self.cur.error_since(at, message));
+            }
+            items.push(item);
+        }
+        let Some(first) = items.first().copied() else {
+            return Err(self
+                .cur
+                .error_since(start, "An empty list has to say of what it is.")
+                .help("Write `ints[]`, `floats[]`, `strings[]`, `tensors[]`, `types[]` or `regions[]`."));
+        };
+        attr.kind = list_of(first.kind).unwrap_or(AttrKind::NONE);
+        let f = &mut self.f;
+        attr.list = match first.kind {
+            AttrKind::INT => push_range(&mut f.ints, items.iter().map(|item| item.bits as i64)),
+            AttrKind::FLOAT => push_range(
+                &mut f.floats,
+                items.iter().map(|item| f32::from_bits(item.bits as u32)),
+            ),
+            AttrKind::STRING => push_range(&mut f.strings, items.iter().map(|item| item.list)),
+            _ => push_range(&mut f.ids, items.iter().map(|item| item.bits as u32)),
+        };
+        for (at, fix) in fixes[before..].iter_mut().enumerate() {
+            if fix.index.is_none() {
+                let message = "A list of regions says their places: `[region 0, region 1]`.";
+                let text = self.cur.text();
+                return Err(super::ParseError::new(text, fix.start..fix.end, message));
+            }
+            fix.place = FixPlace::Id(attr.list.start as usize + at);
+        }
+        Ok(())
+    }
+
+    fn attr_item(&mut self, fixes: &mut Vec<RegionFix>) -> Parse<Item> {
+        let start = self.cur.here();
+        let item = |kind, bits| Item {
+            kind,
+            bits,
+            list: Range::EMPTY,
+        };
+        match self.cur.peek() {
+            b'"' => {
+                let text = self.cur.string()?;
+                let list = push_range(&mut self.f.bytes, text.iter().copied());
+                Ok(Item {
+                    kind: AttrKind::STRING,
+                    bits: 0,
+                    list,
+                })
+            }
+            b'-' | b'0'..=b'9' => self.attr_number(start),
+            _ => match self.cur.peek_word() {
+                "inf" | "nan" => self.attr_number(start),
+                "tensor" => {
+                    self.cur.word();
+                    let id = self.tensor(self.region())?;
+                    self.constant_clauses(id)?;
+                    Ok(item(AttrKind::TENSOR, u64::from(id.0)))
+                }
+                "type" => {
+                    self.cur.word();
+                    let ty = self.ty()?;
+                    Ok(item(AttrKind::TYPE, u64::from(ty.0)))
+                }
+                "opaque" => {
+                    self.cur.word();
+                    self.cur.expect("(", "after `opaque`")?;
+                    let bytes = self.cur.hex_string()?;
+                    self.cur.expect(")", "after the bytes")?;
+                    let list = push_range(&mut self.f.bytes, bytes);
+                    Ok(Item {
+                        kind: AttrKind::OPAQUE,
+                        bits: 0,
+                        list,
+                    })
+                }
+                "region" => {
+                    self.cur.word();
+                    let index = match self.cur.peek() {
+                        b'0'..=b'9' => Some(self.cur.integer("a region's place")?),
+                        _ => None,
+                    };
+                    fixes.push(RegionFix {
+                        place: FixPlace::Attr(0),
+                        index,
+                        start,
+                        end: self.cur.end(),
+                    });
+                    Ok(item(AttrKind::REGION, u64::from(RegionId::NONE.0)))
+                }
+                word => {
+                    let found = self.cur.found();
+                    let message = format!("Expected an attribute's value, found {found}.");
+                    let error = self.cur.error_here(message);
+                    let known = ["tensor", "type", "region", "ref", "opaque", "inf", "nan"];
+                    Err(if word.is_empty() || RESERVED.contains(&word) {
+                        error
+                    } else {
+                        error.suggest(word, known)
+                    })
+                }
+            },
+        }
+    }
+
+    fn attr_number(&mut self, start: usize) -> Parse<Item> {
+        let number = self.cur.number("a number")?;
+        let (kind, bits) = match number {
+            Number::Int(_) => (AttrKind::INT, number.int::<i64>().map(|value| value as u64)),
+            Number::Hex(bits) => (AttrKind::FLOAT, u32::try_from(bits).ok().map(u64::from)),
+            _ => {
+                let bits = number.float32().map(|value| u64::from(value.to_bits()));
+                (AttrKind::FLOAT, bits)
+            }
+        };
+        let Some(bits) = bits else {
+            let message = format!(
+                "`{}` isn't an attribute's number: those are i64 or f32.",
+                number.text()
+            );
+            return Err(self.cur.error_since(start, message));
+        };
+        Ok(Item {
+            kind,
+            bits,
+            list: Range::EMPTY,
+        })
+    }
+
+    /// Resolves what an op's attributes say of its regions.
+    pub(super) fn fix_regions(&mut self, op: passdock_abi::OpId, fixes: &[RegionFix]) -> Parse<()> {
+        let attrs = self.f.ops[op.index()].attrs.start as usize;
+        for fix in fixes {
+            let regions: Vec<RegionId> = self.f.regions_of(op).collect();
+            let found = match (fix.index, &fix.place) {
+                (Some(index), _) => regions.get(index as usize).copied(),
+                (None, FixPlace::Attr(place)) => {
+                    let name: SymbolId = self.f.attrs[attrs + place].name;
+                    let mut called = regions
+                        .iter()
+                        .filter(|region| self.f.region(**region).name == name);
+                    called.next().copied()
+                }
+                (None, FixPlace::Id(_)) => None,
+            };
+            let Some(region) = found else {
+                let message = "The op has no such region.";
+                let text = self.cur.text();
+                let error = super::ParseError::new(text, fix.start..fix.end, message);
+                return Err(error.help(
+                    "An op's regions follow it: `region then_branch { … }` is the region of \
+                     `then_branch = region`.",
+                ));
+            };
+            match fix.place {
+                FixPlace::Attr(place) => self.f.attrs[attrs + place].bits = u64::from(region.0),
+                FixPlace::Id(at) => self.f.ids[at] = region.0,
+            }
+        }
+        Ok(())
+    }
+}
+
+fn list_of(kind: AttrKind) -> Option<AttrKind> {
+    Some(match kind {
+        AttrKind::INT => AttrKind::INTS,
+        AttrKind::FLOAT => AttrKind::FLOATS,
+        AttrKind::STRING => AttrKind::STRINGS,
+        AttrKind::TENSOR => AttrKind::TENSORS,
+        AttrKind::TYPE => AttrKind::TYPES,
+        AttrKind::REGION => AttrKind::REGIONS,
+        _ => return None,
+    })
+}
+
+fn list_named(word: &str) -> Option<AttrKind> {
+    let (kind, _) = ATTR_KINDS.iter().find(|(_, name)| *name == word)?;
+    let lists = [
+        AttrKind::INTS,
+        AttrKind::FLOATS,
+        AttrKind::STRINGS,
+        AttrKind::TENSORS,
+        AttrKind::TYPES,
+        AttrKind::REGIONS,
+    ];
+    lists.contains(kind).then_some(*kind)
+}

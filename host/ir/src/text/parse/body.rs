@@ -1,0 +1,238 @@
+//! A function's body: regions on a stack, statements one by one.
+
+use passdock_abi::{ConstId, Constant, FunctionKind, OpId, RegionId, SymbolId, Value, ValueId};
+
+use super::super::lex::ValueName;
+use super::attr::RegionFix;
+use super::function::Ports;
+use super::{Parse, ParseError, Parser};
+use crate::edit::NewRegion;
+use crate::function::MAX_DEPTH;
+use crate::origin::Entity;
+
+/// A region that is open.
+pub(super) struct Frame<'t> {
+    pub(super) region: RegionId,
+    pub(super) ports: Option<Ports>,
+    /// The names defined before it.
+    mark: usize,
+    pub(super) ended: bool,
+    /// Constants that were ops, until the op behind them is known.
+    waiting: Vec<ConstId>,
+    /// The op it belongs to; `None` for a function's body.
+    owner: Option<Owner<'t>>,
+    /// Where its header starts.
+    start: usize,
+}
+
+impl Frame<'_> {
+    /// Where its header starts.
+    pub(super) fn start(&self) -> usize {
+        self.start
+    }
+}
+
+/// An op whose regions are being read.
+pub(super) struct Owner<'t> {
+    pub(super) op: OpId,
+    /// What its results will be called behind it.
+    pub(super) results: Vec<ResultName<'t>>,
+    pub(super) fixes: Vec<RegionFix>,
+    /// A loop in its short form has no further region.
+    pub(super) short: bool,
+}
+
+/// A result as written; `None`: left out.
+pub(super) struct ResultName<'t> {
+    pub(super) name: Option<ValueName<'t>>,
+    pub(super) start: usize,
+    pub(super) extra: Option<Vec<u8>>,
+}
+
+impl<'t> Parser<'t, '_> {
+    /// A function's body after its `{`.
+    pub(super) fn body(&mut self, ports: Option<Ports>, start: usize) -> Parse<()> {
+        let body = self.f.body();
+        self.frames.clear();
+        // The parameters are forgotten with the body.
+        self.push_frame(body, ports, None, start, 0);
+        loop {
+            match self.cur.peek() {
+                b'}' => {
+                    self.cur.eat("}");
+                    if self.close()? {
+                        return Ok(());
+                    }
+                }
+                0 if self.cur.here() >= self.cur.text().len() => {
+                    let start = self.frames.last().map_or(start, |frame| frame.start);
+                    let message = "The text ends before the `}` of what begins here.";
+                    return Err(ParseError::new(self.cur.text(), start..start + 1, message));
+                }
+                _ => self.statement()?,
+            }
+        }
+    }
+
+    /// The region that is being read; the body while a function's header is.
+    pub(super) fn region(&self) -> RegionId {
+        self.frames
+            .last()
+            .map_or(self.f.body(), |frame| frame.region)
+    }
+
+    fn push_frame(
+        &mut self,
+        region: RegionId,
+        ports: Option<Ports>,
+        owner: Option<Owner<'t>>,
+        start: usize,
+        mark: usize,
+    ) {
+        self.frames.push(Frame {
+            region,
+            ports,
+            mark,
+            ended: false,
+            waiting: Vec::new(),
+            owner,
+            start,
+        });
+    }
+
+    /// Ends a region at its `}`; whether it was the function's body.
+    fn close(&mut self) -> Parse<bool> {
+        let Some(mut frame) = self.frames.pop() else {
+            return Ok(true);
+        };
+        let at = self.cur.end() - 1;
+        if !frame.ended {
+            let prim = self.f.kind() == FunctionKind::PRIM;
+            let none = frame
+                .ports
+                .as_ref()
+                .is_none_or(|ports| ports.records.is_empty());
+            if !(prim && none) {
+                let word = terminator_of(&frame, self.f.body());
+                let message = format!("This region ends without a `{word}`.");
+                return Err(ParseError::new(self.cur.text(), at..at + 1, message));
+            }
+            let end = self.end_region(frame.region, &[], frame.ports.take(), at..at + 1)?;
+            anchor(&mut self.f.constants, &mut frame.waiting, end);
+        }
+        self.scope.leave(frame.mark);
+        match frame.owner {
+            None => Ok(true),
+            Some(owner) => {
+                if !owner.short && self.cur.peek_word() == "region" {
+                    self.open(owner)?;
+                } else {
+                    self.finish(owner)?;
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// `region then_branch(%x: f32[]) -> (%y: f32[]) {`.
+    pub(super) fn open(&mut self, owner: Owner<'t>) -> Parse<()> {
+        let start = self.cur.here();
+        self.cur.word();
+        let name = match self.cur.peek() {
+            b'(' | b'{' | b'-' => SymbolId::NONE,
+            _ if self.is_region_clause() => SymbolId::NONE,
+            _ => {
+                let at = self.cur.here();
+                let name = self.cur.name("a region's name or `{`")?;
+                self.intern(&name, at)?
+            }
+        };
+        let region = self.new_region(owner.op, name, start)?;
+        let mark = self.scope.mark();
+        if self.cur.peek() == b'(' {
+            self.args(region)?;
+        }
+        let ports = self.ports()?;
+        loop {
+            match self.cur.peek_word() {
+                "loc" => self.f.regions[region.index()].loc = self.loc()?,
+                "extra" => self.extra(Entity::Region(region))?,
+                _ => break,
+            }
+        }
+        self.cur.expect("{", "before a region's ops")?;
+        self.push_frame(region, ports, Some(owner), start, mark);
+        Ok(())
+    }
+
+    /// `loc(` and `extra(` behind `region` are clauses: a region that is called so has quotes.
+    fn is_region_clause(&mut self) -> bool {
+        matches!(self.cur.peek_word(), "loc" | "extra") && self.cur.after_word() == b'('
+    }
+
+    pub(super) fn new_region(&mut self, op: OpId, name: SymbolId, start: usize) -> Parse<RegionId> {
+        if self.frames.len() as u32 > MAX_DEPTH {
+            let message = format!("Regions can't nest deeper than {MAX_DEPTH} levels.");
+            return Err(self.cur.error_since(start, message));
+        }
+        Ok(self.f.insert_region(op, &NewRegion { name, args: &[] }))
+    }
+
+    /// Opens the body of a loop in its short form.
+    pub(super) fn open_loop(
+        &mut self,
+        owner: Owner<'t>,
+        region: RegionId,
+        start: usize,
+        mark: usize,
+    ) {
+        self.push_frame(region, None, Some(owner), start, mark);
+    }
+
+    /// An op whose regions were read: its results are visible now.
+    pub(super) fn finish(&mut self, owner: Owner<'t>) -> Parse<()> {
+        self.fix_regions(owner.op, &owner.fixes)?;
+        let first = self.f.ops[owner.op.index()].results.start as usize;
+        for (at, result) in owner.results.into_iter().enumerate() {
+            let value = ValueId(self.f.ids[first + at]);
+            match result.name {
+                Some(name) => self.define(name, value, result.start)?,
+                None => self.f.values[value.index()].flags |= Value::ABSENT,
+            }
+            if let Some(extra) = result.extra {
+                self.f.origins.set_extras(Entity::Value(value), extra);
+            }
+        }
+        Ok(())
+    }
+
+    /// Remembers a constant that was an op, until the op behind it comes.
+    pub(super) fn await_anchor(&mut self, id: ConstId) {
+        self.f.constants[id.index()].flags |= Constant::NODE;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.waiting.push(id);
+        }
+    }
+
+    /// The op behind the constants that wait for it.
+    pub(super) fn anchor(&mut self, op: OpId) {
+        if let Some(frame) = self.frames.last_mut() {
+            anchor(&mut self.f.constants, &mut frame.waiting, op);
+        }
+    }
+}
+
+fn anchor(constants: &mut [Constant], waiting: &mut Vec<ConstId>, op: OpId) {
+    for id in waiting.drain(..) {
+        constants[id.index()].anchor = op;
+    }
+}
+
+/// The word that ends a region.
+pub(super) fn terminator_of(frame: &Frame<'_>, body: RegionId) -> &'static str {
+    if frame.region == body {
+        "return"
+    } else {
+        "yield"
+    }
+}

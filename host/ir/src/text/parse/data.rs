@@ -1,0 +1,299 @@
+//! The data of constants.
+
+use std::sync::Arc;
+
+use passdock_abi::{ConstId, DType, RegionId, TypeId, TypeKind, ValueId};
+
+use super::super::element::{numbers_of, push_element};
+use super::super::lex::Number;
+use super::{BlobUse, Parse, Parser};
+use crate::constant::{ByteSource, ConstantData, Payload, string_data, string_elements};
+use crate::function::Function;
+use crate::origin::Entity;
+use crate::types::TypeSpec;
+
+const FORMS: &[&str] = &["splat", "external", "blob", "raw"];
+
+/// Data, or the number of a blob that stands further down.
+enum Data {
+    Here(Arc<ConstantData>),
+    Blob(u64, std::ops::Range<usize>),
+}
+
+impl<'t> Parser<'t, '_> {
+    /// A type and data: `f32[2] [1, 2]`. Makes a constant that is no value.
+    pub(super) fn tensor(&mut self, region: RegionId) -> Parse<ConstId> {
+        let start = self.cur.here();
+        let ty = self.ty()?;
+        let elements = match elements(&self.f, ty) {
+            Ok(elements) => elements,
+            Err(message) => return Err(self.cur.error_since(start, message)),
+        };
+        let at = self.cur.here();
+        let (data, blob) = match self.data(ty, elements)? {
+            Data::Here(data) => {
+                if let Err(message) = check_size(&self.f, ty, &data) {
+                    return Err(self.cur.error_since(at, message));
+                }
+                (data, None)
+            }
+            Data::Blob(number, span) => (ConstantData::inline([]), Some((number, span))),
+        };
+        let constant = self.f.insert_tensor(ty, data, region);
+        if let Some((number, span)) = blob {
+            self.blob_uses.push(BlobUse {
+                function: self.f.name(),
+                constant,
+                number,
+                span,
+            });
+        }
+        Ok(constant)
+    }
+
+    /// What a constant has besides its data.
+    pub(super) fn constant_clauses(&mut self, id: ConstId) -> Parse<()> {
+        loop {
+            match self.cur.peek_word() {
+                "loc" => self.f.constants[id.index()].loc = self.loc()?,
+                "const_extra" => self.extra(Entity::Constant(id))?,
+                _ => return Ok(()),
+            }
+        }
+    }
+
+    fn data(&mut self, ty: TypeId, elements: u64) -> Parse<Data> {
+        let dtype = self.f.ty(ty).dtype;
+        let start = self.cur.here();
+        if self.cur.peek() == b'[' {
+            return self.dense(dtype, elements).map(Data::Here);
+        }
+        let word = self.cur.peek_word();
+        if self.cur.after_word() != b'(' {
+            if self.f.shape(ty).is_some_and(<[_]>::is_empty) {
+                return self
+                    .element(dtype)
+                    .map(|bytes| Data::Here(ConstantData::inline(bytes)));
+            }
+            let found = self.cur.found();
+            let message = format!("Expected a constant's data, found {found}.");
+            let error = self.cur.error_here(message);
+            return Err(
+                error.help("`[1, 2]`, `splat(0)`, `blob(0)` or `external(\"file\", 0, 8)`.")
+            );
+        }
+        self.cur.word();
+        self.cur.expect("(", "before a constant's data")?;
+        let data = match word {
+            "splat" => {
+                let element = self.element(dtype)?;
+                Data::Here(ConstantData::new(Payload::Splat {
+                    element: element.into(),
+                    count: elements,
+                }))
+            }
+            "external" => Data::Here(self.external(start)?),
+            "raw" => Data::Here(ConstantData::inline(self.cur.hex_string()?)),
+            "blob" => {
+                let number = self.cur.integer("a blob's number")?;
+                Data::Blob(number, start..self.cur.end())
+            }
+            "elided" | "unreadable" => {
+                let message = "This constant was left out when the text was printed.";
+                return Err(self
+                    .cur
+                    .error_since(start, message)
+                    .help("Print the module without eliding constants."));
+            }
+            word => {
+                let message = format!("There is no form of data `{word}`.");
+                let error = self.cur.error_since(start, message);
+                return Err(error.suggest(word, FORMS.iter().copied()));
+            }
+        };
+        self.cur.expect(")", "after a constant's data")?;
+        Ok(data)
+    }
+
+    /// One element as it stands in a splat or alone.
+    fn element(&mut self, dtype: DType) -> Parse<Vec<u8>> {
+        let start = self.cur.here();
+        if self.cur.peek_word() == "raw" {
+            self.cur.word();
+            self.cur.expect("(", "after `raw`")?;
+            let bytes = self.cur.hex_string()?;
+            self.cur.expect(")", "after the bytes")?;
+            return Ok(bytes);
+        }
+        if dtype == DType::STRING {
+            return Ok(string_data(&[self.cur.string()?]));
+        }
+        let mut bytes = Vec::new();
+        for at in 0..numbers_of(dtype, 1) {
+            if at > 0 {
+                self.cur
+                    .expect(",", "between the parts of a complex number")?;
+            }
+            self.number(&mut bytes, dtype, at, start)?;
+        }
+        Ok(bytes)
+    }
+
+    fn number(&mut self, bytes: &mut Vec<u8>, dtype: DType, at: u64, start: usize) -> Parse<()> {
+        let number = self.cur.number("an element")?;
+        push_element(bytes, dtype, number, at)
+            .map_err(|message| self.cur.error_since(start, message))
+    }
+
+    fn dense(&mut self, dtype: DType, elements: u64) -> Parse<Arc<ConstantData>> {
+        let start = self.cur.here();
+        self.cur.eat("[");
+        let mut bytes = Vec::new();
+        let mut strings = Vec::new();
+        let mut count = 0_u64;
+        while !self.cur.eat("]") {
+            if count > 0 {
+                self.cur.expect(",", "between elements")?;
+            }
+            let at = self.cur.here();
+            if dtype == DType::STRING {
+                strings.push(self.cur.string()?);
+            } else {
+                self.number(&mut bytes, dtype, count, at)?;
+            }
+            count += 1;
+        }
+        let wanted = numbers_of(dtype, elements);
+        if count != wanted {
+            let message = format!("The shape needs {wanted} numbers, and there are {count}.");
+            let message = if dtype == DType::STRING {
+                message.replace("numbers", "strings")
+            } else {
+                message
+            };
+            return Err(self.cur.error_since(start, message));
+        }
+        if dtype == DType::STRING {
+            bytes = string_data(&strings);
+        }
+        Ok(ConstantData::inline(bytes))
+    }
+
+    /// `external("model.onnx", 4096, 864)` after the parenthesis.
+    fn external(&mut self, start: usize) -> Parse<Arc<ConstantData>> {
+        let name = self.cur.string_text()?.into_owned();
+        self.cur.expect(",", "after the file's name")?;
+        let offset = self.cur.integer("an offset in bytes")?;
+        self.cur.expect(",", "after the offset")?;
+        let len = self.cur.integer("a length in bytes")?;
+        let source = match self.source(name) {
+            Ok(source) => source,
+            Err(message) => return Err(self.cur.error_since(start, message)),
+        };
+        if let Err(message) = source.read(offset, len) {
+            return Err(self.cur.error_since(start, message));
+        }
+        Ok(ConstantData::new(Payload::External {
+            source,
+            offset,
+            len,
+        }))
+    }
+
+    fn source(&mut self, name: String) -> Result<Arc<dyn ByteSource>, String> {
+        if let Some(source) = self.sources.get(&name) {
+            return Ok(source.clone());
+        }
+        let Some(open) = self.options.open else {
+            return Err(format!(
+                "The data is in the file {name:?}, and files can't be opened from here."
+            ));
+        };
+        let source = open(&name)?;
+        self.sources.insert(name, source.clone());
+        Ok(source)
+    }
+
+    /// A number among the operands of a prim function: `2.0` is an f32, `3` an index, `3i32` says
+    /// its type.
+    pub(super) fn literal(&mut self) -> Parse<ValueId> {
+        let start = self.cur.here();
+        let number = self.cur.number("an operand")?;
+        let suffix = match number {
+            Number::Word(_) => "",
+            _ => self.cur.suffix(),
+        };
+        let dtype = match (number, suffix) {
+            (Number::Word("true" | "false"), _) => Some(DType::BOOL),
+            (Number::Int(_), "") => Some(DType::INDEX),
+            (Number::Float(_), "") => Some(DType::F32),
+            (Number::Int(_) | Number::Float(_), name) => {
+                DType::from_name(name).filter(|dtype| *dtype != DType::STRING)
+            }
+            _ => None,
+        };
+        let Some(dtype) = dtype else {
+            let message =
+                "This isn't a number with its type: `2.0`, `3`, `3i32`, `0.5f64`, `true`.";
+            return Err(self.cur.error_since(start, message));
+        };
+        let mut bytes = Vec::new();
+        if let Err(message) = push_element(&mut bytes, dtype, number, 0) {
+            return Err(self.cur.error_since(start, message));
+        }
+        let mut key = [0_u8; 8];
+        key[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
+        let key = (dtype.0, u64::from_le_bytes(key));
+        if let Some(&known) = self.literals.get(&key) {
+            return Ok(known);
+        }
+        let ty = self.f.add_type(TypeSpec::Tensor(dtype, Some(&[])));
+        let body = self.f.body();
+        let value = self
+            .f
+            .insert_constant(ty, ConstantData::inline(bytes), body);
+        self.literals.insert(key, value);
+        Ok(value)
+    }
+}
+
+/// How many elements a constant of this type has; `Err` if it can't be one's.
+fn elements(f: &Function, ty: TypeId) -> Result<u64, String> {
+    let shape = f
+        .static_shape(ty)
+        .filter(|_| f.ty(ty).kind == TypeKind::TENSOR);
+    let Some(shape) = shape else {
+        return Err("A constant's type has to be a tensor whose dims are all known.".to_owned());
+    };
+    let elements = shape.iter().try_fold(1_u64, |all, &dim| {
+        u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
+    });
+    elements.ok_or_else(|| "The shape of this constant is negative or too large.".to_owned())
+}
+
+/// Refuses data whose size isn't the type's.
+pub(super) fn check_size(f: &Function, ty: TypeId, data: &ConstantData) -> Result<(), String> {
+    let elements = elements(f, ty)?;
+    let dtype = f.ty(ty).dtype;
+    let (have, count) = match data.payload() {
+        Payload::Splat { element, .. } => (element.len() as u64, 1),
+        _ => (data.len(), elements),
+    };
+    if dtype == DType::STRING {
+        let whole = match data.payload() {
+            Payload::Inline(bytes) => string_elements(bytes, count).is_some(),
+            Payload::Splat { element, .. } => string_elements(element, count).is_some(),
+            _ => true,
+        };
+        return whole.then_some(()).ok_or_else(|| {
+            format!("These bytes aren't {count} strings: offsets, then what they bound.")
+        });
+    }
+    match dtype.byte_len(count) {
+        Some(want) if want != have => Err(format!(
+            "{count} elements of {} take {want} bytes, and these are {have}.",
+            dtype.name().unwrap_or("this type")
+        )),
+        _ => Ok(()),
+    }
+}

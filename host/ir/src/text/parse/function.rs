@@ -1,0 +1,323 @@
+//! The headers of functions and regions, and the clauses behind things.
+
+use passdock_abi::{
+    FunctionKind, Loc, LocId, LocKind, OpId, Port, RegionId, SymbolId, TypeId, Value, ValueId,
+};
+
+use super::super::lex::ValueName;
+use super::scope::Key;
+use super::{Parse, ParseError, Parser};
+use crate::edit::NewPort;
+use crate::function::{Function, MAX_LIST};
+use crate::origin::Entity;
+use crate::types::push_range;
+
+/// Ports and what the importer kept of each.
+pub(super) struct Ports {
+    pub(super) records: Vec<Port>,
+    pub(super) extras: Vec<(usize, Vec<u8>)>,
+}
+
+impl<'t> Parser<'t, '_> {
+    /// A function, from its `fn` to its `}`.
+    pub(super) fn function(&mut self) -> Parse<Function> {
+        let start = self.cur.here();
+        let kind = match self.cur.word() {
+            "prim" => FunctionKind::PRIM,
+            _ => FunctionKind::GRAPH,
+        };
+        self.cur.expect("@", "before a function's name")?;
+        let at = self.cur.here();
+        let name = self.cur.op_name("a function's name")?;
+        let name = self.intern(&name, at)?;
+        self.f = Function::new(self.symbols.clone(), kind, name);
+        self.literals.clear();
+        let body = self.f.body();
+        self.args(body)?;
+        let ports = self.ports()?;
+        self.function_clauses()?;
+        self.body(ports, start)?;
+        let next = Function::new(self.symbols.clone(), FunctionKind::GRAPH, SymbolId(0));
+        Ok(std::mem::replace(&mut self.f, next))
+    }
+
+    fn function_clauses(&mut self) -> Parse<()> {
+        let body = self.f.body();
+        loop {
+            let start = self.cur.here();
+            match self.cur.peek_word() {
+                "opset" => self.opsets()?,
+                "loc" => self.f.regions[body.index()].loc = self.loc()?,
+                "extra" => self.extra(Entity::Function)?,
+                "region_extra" => self.extra(Entity::Region(body))?,
+                "attributes" => {
+                    self.cur.word();
+                    self.cur.expect("{", "after `attributes`")?;
+                    let mut fixes = Vec::new();
+                    let attrs = self.attrs(&mut fixes)?;
+                    if let Some(fix) = fixes.first() {
+                        let message = "A function's attribute can't be a region.";
+                        let span = fix.start..fix.end;
+                        return Err(ParseError::new(self.cur.text(), span, message));
+                    }
+                    self.f.function_attrs = push_range(&mut self.f.attrs, attrs);
+                }
+                "" if self.cur.eat("{") => return Ok(()),
+                word => {
+                    let found = self.cur.found();
+                    let message = format!("Expected `{{` and the function's body, found {found}.");
+                    let error = self.cur.error_here(message);
+                    debug_assert!(start <= self.cur.here());
+                    let known = ["opset", "attributes", "loc", "extra", "region_extra"];
+                    return Err(error.suggest(word, known));
+                }
+            }
+        }
+    }
+
+    /// `opset("" = 17)`.
+    fn opsets(&mut self) -> Parse<()> {
+        self.cur.word();
+        self.cur.expect("(", "after `opset`")?;
+        while !self.cur.eat(")") {
+            if !self.f.opsets().is_empty() {
+                self.cur.expect(",", "between opsets")?;
+            }
+            let at = self.cur.here();
+            let domain = self.cur.string_text()?;
+            let domain = self.intern(&domain, at)?;
+            if self.f.opset(domain).is_some() {
+                let message = "This domain has a version already.";
+                return Err(self.cur.error_since(at, message));
+            }
+            self.cur.expect("=", "after a domain")?;
+            let version = self.cur.integer("an opset's version")?;
+            self.f.set_opset(domain, version);
+        }
+        Ok(())
+    }
+
+    /// `(%x: f32[n], %y: i64[])`.
+    pub(super) fn args(&mut self, region: RegionId) -> Parse<()> {
+        self.cur.expect("(", "before the parameters")?;
+        let mut count = 0;
+        while !self.cur.eat(")") {
+            if count > 0 {
+                self.cur.expect(",", "between parameters")?;
+            }
+            self.arg(region)?;
+            count += 1;
+            if count > MAX_LIST {
+                let message = format!("A region can't have more than {MAX_LIST} arguments.");
+                return Err(self.cur.error_here(message));
+            }
+        }
+        Ok(())
+    }
+
+    fn arg(&mut self, region: RegionId) -> Parse<()> {
+        let start = self.cur.here();
+        let name = self.cur.value_name()?;
+        let (ty, declared) = if self.cur.eat(":") {
+            self.value_type()?
+        } else {
+            (TypeId(0), false)
+        };
+        let value = self.f.push_arg(region, &NewPort { name: "", ty });
+        if declared {
+            self.f.values[value.index()].flags |= Value::DECLARED;
+        }
+        self.define(name, value, start)?;
+        if self.cur.eat("=") {
+            if !self.cur.eat_word("const") {
+                let message = "Expected `const` and the parameter's default.";
+                return Err(self.cur.error_here(message));
+            }
+            let id = self.tensor(region)?;
+            self.f.constants[id.index()].value = value;
+            self.f.values[value.index()].constant = id;
+            self.constant_clauses(id)?;
+        }
+        if self.cur.peek_word() == "extra" {
+            self.extra(Entity::Value(value))?;
+        }
+        Ok(())
+    }
+
+    /// A value's type; `!` before it says that the file declares it.
+    pub(super) fn value_type(&mut self) -> Parse<(TypeId, bool)> {
+        let declared = self.cur.eat("!");
+        Ok((self.ty()?, declared))
+    }
+
+    /// ` -> (%y: f32[n])`, if it comes next.
+    pub(super) fn ports(&mut self) -> Parse<Option<Ports>> {
+        if !self.cur.eat("->") {
+            return Ok(None);
+        }
+        self.cur.expect("(", "before the results")?;
+        let mut ports = Ports {
+            records: Vec::new(),
+            extras: Vec::new(),
+        };
+        while !self.cur.eat(")") {
+            if !ports.records.is_empty() {
+                self.cur.expect(",", "between results")?;
+            }
+            let start = self.cur.here();
+            let mut port = Port {
+                name: SymbolId::NONE,
+                ty: TypeId::NONE,
+                flags: Port::TOUCHED,
+                reserved: 0,
+            };
+            if !self.cur.eat_word("_") {
+                match self.cur.value_name()? {
+                    ValueName::Name(name) => port.name = self.intern(&name, start)?,
+                    ValueName::Number(_) => {
+                        let message = "A result has a name or none (`_`), not a number.";
+                        return Err(self.cur.error_since(start, message));
+                    }
+                }
+            }
+            if self.cur.eat(":") {
+                port.ty = self.ty()?;
+            }
+            if self.cur.peek_word() == "extra" {
+                let bytes = self.extra_bytes()?;
+                ports.extras.push((ports.records.len(), bytes));
+            }
+            ports.records.push(port);
+        }
+        Ok(Some(ports))
+    }
+
+    /// `loc("conv1")`, `loc("a", "f.ir":3:5)`.
+    pub(super) fn loc(&mut self) -> Parse<LocId> {
+        self.cur.word();
+        self.cur.expect("(", "after `loc`")?;
+        let mut parts = Vec::new();
+        while !self.cur.eat(")") {
+            if !parts.is_empty() {
+                self.cur.expect(",", "between locations")?;
+            }
+            let at = self.cur.here();
+            let name = self.cur.string_text()?;
+            let name = self.intern(&name, at)?;
+            let (mut kind, mut a, mut b) = (LocKind::NAME, 0, 0);
+            if self.cur.eat(":") {
+                kind = LocKind::TEXT;
+                a = self.cur.integer("a line")?;
+                self.cur.expect(":", "between line and column")?;
+                b = self.cur.integer("a column")?;
+            }
+            parts.push(self.f.add_loc(Loc { kind, name, a, b }));
+        }
+        Ok(self.f.fuse_locs(&parts))
+    }
+
+    /// `extra("0a0b")`.
+    pub(super) fn extra(&mut self, entity: Entity) -> Parse<()> {
+        let bytes = self.extra_bytes()?;
+        self.f.origins.set_extras(entity, bytes);
+        Ok(())
+    }
+
+    pub(super) fn extra_bytes(&mut self) -> Parse<Vec<u8>> {
+        self.cur.word();
+        self.cur.expect("(", "after `extra`")?;
+        let bytes = self.cur.hex_string()?;
+        self.cur.expect(")", "after the bytes")?;
+        Ok(bytes)
+    }
+
+    /// Gives a value its name, from here on.
+    pub(super) fn define(
+        &mut self,
+        name: ValueName<'t>,
+        value: ValueId,
+        start: usize,
+    ) -> Parse<()> {
+        let key = match &name {
+            ValueName::Number(number) => Key::Number(*number),
+            ValueName::Name(text) => {
+                let symbol = self.intern(text, start)?;
+                self.f.values[value.index()].name = symbol;
+                Key::Name(symbol)
+            }
+        };
+        let Err(known) = self.scope.define(key, value, start) else {
+            return Ok(());
+        };
+        let line = super::error::line_of(self.cur.text(), known);
+        let shown = spell(&name);
+        let message = format!("`{shown}` is defined already, on line {line}.");
+        let span = start..start + self.width(start);
+        Err(ParseError::new(self.cur.text(), span, message)
+            .help("A value's name may not be that of a value that is visible where it is defined."))
+    }
+
+    /// Bytes of the value's name that stands at `start`.
+    pub(super) fn width(&self, start: usize) -> usize {
+        let text = self.cur.text().get(start..).unwrap_or("");
+        if let Some(quoted) = text.strip_prefix("%\"") {
+            return quoted.find('"').map_or(text.len(), |end| end + 3);
+        }
+        let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let end = text.get(1..).and_then(|rest| rest.find(|c| !word(c)));
+        end.map_or(text.len(), |end| end + 1)
+    }
+
+    /// Ends a region with these values.
+    pub(super) fn end_region(
+        &mut self,
+        region: RegionId,
+        values: &[ValueId],
+        ports: Option<Ports>,
+        span: std::ops::Range<usize>,
+    ) -> Parse<OpId> {
+        let none = Port {
+            name: SymbolId::NONE,
+            ty: TypeId::NONE,
+            flags: Port::TOUCHED,
+            reserved: 0,
+        };
+        let (records, extras) = match ports {
+            Some(ports) => (ports.records, ports.extras),
+            None => (vec![none; values.len()], Vec::new()),
+        };
+        if records.len() != values.len() {
+            let message = format!(
+                "The header declares {} results, and {} values are given.",
+                records.len(),
+                values.len()
+            );
+            return Err(ParseError::new(self.cur.text(), span, message));
+        }
+        self.f.end_region(region, values, &records);
+        let start = self.f.region(region).ports.start;
+        for (at, bytes) in extras {
+            let port = Entity::Port(start + at as u32);
+            self.f.origins.set_extras(port, bytes);
+        }
+        match self.f.terminator(region) {
+            Some(op) => Ok(op),
+            None => Err(ParseError::new(
+                self.cur.text(),
+                span,
+                "This region can't be ended.",
+            )),
+        }
+    }
+}
+
+/// A value's name as messages spell it.
+pub(super) fn spell(name: &ValueName<'_>) -> String {
+    let mut text = String::from("%");
+    match name {
+        ValueName::Number(number) => text.push_str(&number.to_string()),
+        // Writing to a string doesn't fail.
+        ValueName::Name(name) => _ = super::super::types::write_name(&mut text, name),
+    }
+    text
+}

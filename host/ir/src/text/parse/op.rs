@@ -1,0 +1,488 @@
+//! Statements: constants, ops, loops, terminators.
+
+use passdock_abi::{
+    AttrKind, ConstId, DType, FunctionKind, Loc, LocId, LocKind, OpId, RegionId, SymbolId, TypeId,
+    Value, ValueId, symbol,
+};
+
+use super::super::LOOP_KINDS;
+use super::super::lex::ValueName;
+use super::body::{Owner, ResultName, terminator_of};
+use super::function::spell;
+use super::scope::Key;
+use super::{Parse, ParseError, Parser};
+use crate::edit::{NewOp, NewPort};
+use crate::function::{MAX_LIST, MAX_RECORDS};
+use crate::origin::Entity;
+use crate::types::{TypeSpec, push_range};
+
+impl<'t> Parser<'t, '_> {
+    pub(super) fn statement(&mut self) -> Parse<()> {
+        if let Some(frame) = self.frames.last().filter(|frame| frame.ended) {
+            let word = terminator_of(frame, self.f.body());
+            let message = format!("`{word}` ends its region, so nothing may follow it.");
+            return Err(self.cur.error_here(message));
+        }
+        let start = self.cur.here();
+        let results = self.results()?;
+        let behind = self.cur.after_word();
+        let named = !matches!(behind, b'.' | b'#' | b'(');
+        match self.cur.peek_word() {
+            "const" if named && !results.is_empty() => self.constant(results, start),
+            "return" | "yield" if named => self.terminator(results, start),
+            "for" if behind == b'%' => self.short_loop(results, start),
+            _ => self.op(results, start),
+        }
+    }
+
+    /// `%a, _, %b =`, if it comes next.
+    fn results(&mut self) -> Parse<Vec<ResultName<'t>>> {
+        let mut results = Vec::new();
+        loop {
+            let start = self.cur.here();
+            let absent =
+                self.cur.peek_word() == "_" && matches!(self.cur.after_word(), b',' | b'=');
+            let name = if absent {
+                self.cur.word();
+                None
+            } else if self.cur.peek() == b'%' {
+                Some(self.cur.value_name()?)
+            } else if results.is_empty() {
+                return Ok(results);
+            } else {
+                let message = "Expected another result (`%x` or `_`).";
+                return Err(self.cur.error_here(message));
+            };
+            let extra = match self.cur.peek_word() {
+                "extra" => Some(self.extra_bytes()?),
+                _ => None,
+            };
+            results.push(ResultName { name, start, extra });
+            if !self.cur.eat(",") {
+                self.cur.expect("=", "after an op's results")?;
+                return Ok(results);
+            }
+        }
+    }
+
+    /// `%w = const f32[2] [1, 2]`.
+    fn constant(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
+        let [result] = <[_; 1]>::try_from(results).map_err(|_| {
+            self.cur.error_since(
+                start,
+                "A constant is one value, and several are named here.",
+            )
+        })?;
+        let Some(name) = result.name else {
+            return Err(self
+                .cur
+                .error_since(start, "A constant needs a name or a number."));
+        };
+        self.cur.word();
+        let declared = self.cur.eat("!");
+        let region = self.region();
+        let id = self.tensor(region)?;
+        let value = self.constant_value(id, declared);
+        if let Some(extra) = result.extra {
+            self.f.origins.set_extras(Entity::Value(value), extra);
+        }
+        loop {
+            match self.cur.peek_word() {
+                "node" if self.cur.after_word() != b'(' && self.cur.after_word() != b'.' => {
+                    self.cur.word();
+                    self.await_anchor(id);
+                }
+                "extra" => self.extra(Entity::Value(value))?,
+                "loc" | "const_extra" => self.constant_clauses(id)?,
+                _ => break,
+            }
+        }
+        self.define(name, value, result.start)
+    }
+
+    fn constant_value(&mut self, id: ConstId, declared: bool) -> ValueId {
+        let ty = self.f.constants[id.index()].ty;
+        let value = self.f.make_value(Value::CONST, id.0, 0, ty);
+        self.f.values[value.index()].constant = id;
+        self.f.constants[id.index()].value = value;
+        if declared {
+            self.f.values[value.index()].flags |= Value::DECLARED;
+        }
+        value
+    }
+
+    /// `return %a, %b`.
+    fn terminator(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
+        let word = self.cur.word();
+        if !results.is_empty() {
+            let message = format!("A `{word}` has no results.");
+            return Err(self.cur.error_since(start, message));
+        }
+        let body = self.f.body();
+        let Some(frame) = self.frames.last() else {
+            return Ok(());
+        };
+        let expected = terminator_of(frame, body);
+        if word != expected {
+            let message = format!("This region ends with `{expected}`, not with `{word}`.");
+            return Err(self.cur.error_since(start, message));
+        }
+        let region = frame.region;
+        let mut values = Vec::new();
+        // What comes next in any case is the region's end or a clause.
+        if self.starts_operand() {
+            loop {
+                values.push(self.operand()?);
+                if !self.cur.eat(",") {
+                    break;
+                }
+            }
+        }
+        let span = start..self.cur.end();
+        let ports = self.frames.last_mut().and_then(|frame| frame.ports.take());
+        let op = self.end_region(region, &values, ports, span)?;
+        self.anchor(op);
+        let loc = self.op_clauses(op)?;
+        self.f.ops[op.index()].loc = loc;
+        if let Some(frame) = self.frames.last_mut() {
+            frame.ended = true;
+        }
+        Ok(())
+    }
+
+    fn starts_operand(&mut self) -> bool {
+        match self.cur.peek() {
+            b'%' | b'-' | b'0'..=b'9' => true,
+            _ => matches!(self.cur.peek_word(), "_" | "true" | "false"),
+        }
+    }
+
+    fn op(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
+        let at = self.cur.here();
+        let mut attrs = Vec::new();
+        let name = if self.cur.peek_word() == "call" && self.cur.after_word() == b'@' {
+            self.cur.word();
+            self.cur.eat("@");
+            let callee = self.cur.op_name("a function's name")?;
+            let list = push_range(&mut self.f.bytes, callee.bytes());
+            attrs.push(passdock_abi::Attr {
+                name: symbol::CALLEE,
+                kind: AttrKind::STRING,
+                bits: 0,
+                list,
+                flags: 0,
+                reserved: 0,
+            });
+            symbol::CALL
+        } else {
+            let name = self.cur.op_name("an op")?;
+            self.intern(&name, at)?
+        };
+        if matches!(name, symbol::RETURN | symbol::YIELD) {
+            let message = "A terminator has no parentheses: `return %x`.";
+            return Err(self.cur.error_since(at, message));
+        }
+        let operands = self.operands()?;
+        let mut fixes = Vec::new();
+        if self.cur.eat("{") {
+            let mut given = self.attrs(&mut fixes)?;
+            let shift = attrs.len();
+            for fix in &mut fixes {
+                if let super::attr::FixPlace::Attr(place) = &mut fix.place {
+                    *place += shift;
+                }
+            }
+            attrs.append(&mut given);
+        }
+        let (types, declared) = self.result_types(&results)?;
+        let op = self.insert(name, &operands, &types, start)?;
+        self.f.ops[op.index()].attrs = push_range(&mut self.f.attrs, attrs);
+        for (at, _) in declared
+            .iter()
+            .enumerate()
+            .filter(|(_, declared)| **declared)
+        {
+            let value = self.f.ids[self.f.ops[op.index()].results.start as usize + at];
+            self.f.values[value as usize].flags |= Value::DECLARED;
+        }
+        let loc = self.op_clauses(op)?;
+        self.f.ops[op.index()].loc = self.or_place(loc, start);
+        let owner = Owner {
+            op,
+            results,
+            fixes,
+            short: false,
+        };
+        if self.cur.peek_word() == "region" {
+            self.open(owner)
+        } else {
+            self.finish(owner)
+        }
+    }
+
+    fn operands(&mut self) -> Parse<Vec<ValueId>> {
+        self.cur.expect("(", "before an op's operands")?;
+        let mut operands = Vec::new();
+        while !self.cur.eat(")") {
+            if !operands.is_empty() {
+                self.cur.expect(",", "between operands")?;
+            }
+            if operands.len() == MAX_LIST {
+                let message = format!("An op can't have more than {MAX_LIST} operands.");
+                return Err(self.cur.error_here(message));
+            }
+            operands.push(self.operand()?);
+        }
+        Ok(operands)
+    }
+
+    /// `%x`, `_`, or a number in a prim function.
+    fn operand(&mut self) -> Parse<ValueId> {
+        match self.cur.peek() {
+            b'%' => {
+                let start = self.cur.here();
+                let name = self.cur.value_name()?;
+                let key = match &name {
+                    ValueName::Number(number) => Some(Key::Number(*number)),
+                    ValueName::Name(text) => self.symbols.find(text).map(Key::Name),
+                };
+                match key.and_then(|key| self.scope.get(key)) {
+                    Some(value) => Ok(value),
+                    None => Err(self.undefined(&name, start)),
+                }
+            }
+            _ if self.cur.eat_word("_") => Ok(ValueId::NONE),
+            _ if self.starts_operand() && self.f.kind() == FunctionKind::PRIM => self.literal(),
+            _ => {
+                let number = self.starts_operand();
+                let found = self.cur.found();
+                let message = format!("Expected an operand (`%x` or `_`), found {found}.");
+                let error = self.cur.error_here(message);
+                Err(if number {
+                    error
+                        .help("In a graph function a number is a constant: `%c = const f32[] 2.0`.")
+                } else {
+                    error
+                })
+            }
+        }
+    }
+
+    /// `: f32[2], i64[]`, one type per result.
+    fn result_types(&mut self, results: &[ResultName<'t>]) -> Parse<(Vec<TypeId>, Vec<bool>)> {
+        if !self.cur.eat(":") {
+            return Ok((vec![TypeId(0); results.len()], Vec::new()));
+        }
+        let start = self.cur.here();
+        let (mut types, mut declared) = (Vec::new(), Vec::new());
+        loop {
+            let (ty, flag) = self.value_type()?;
+            types.push(ty);
+            declared.push(flag);
+            if !self.cur.eat(",") {
+                break;
+            }
+        }
+        if types.len() != results.len() {
+            let message = format!(
+                "The op has {} results, and {} types are given.",
+                results.len(),
+                types.len()
+            );
+            return Err(self.cur.error_since(start, message));
+        }
+        Ok((types, declared))
+    }
+
+    fn insert(
+        &mut self,
+        name: SymbolId,
+        operands: &[ValueId],
+        types: &[TypeId],
+        start: usize,
+    ) -> Parse<OpId> {
+        let used = self
+            .f
+            .uses
+            .len()
+            .max(self.f.ids.len())
+            .max(self.f.values.len());
+        if used + operands.len() + types.len() > MAX_RECORDS {
+            let message = "The function is full: an arena holds at most 2^32 - 2 records.";
+            return Err(self.cur.error_since(start, message));
+        }
+        if types.len() > MAX_LIST {
+            let message = format!("An op can't have more than {MAX_LIST} results.");
+            return Err(self.cur.error_since(start, message));
+        }
+        let new = NewOp {
+            operands,
+            result_types: types,
+            ..NewOp::new(name)
+        };
+        let op = self.f.insert_op(&new, self.region(), OpId::NONE);
+        self.anchor(op);
+        Ok(op)
+    }
+
+    fn op_clauses(&mut self, op: OpId) -> Parse<LocId> {
+        let mut loc = LocId::NONE;
+        loop {
+            match self.cur.peek_word() {
+                "loc" if self.cur.after_word() == b'(' => loc = self.loc()?,
+                "extra" if self.cur.after_word() == b'(' => self.extra(Entity::Op(op))?,
+                _ => return Ok(loc),
+            }
+        }
+    }
+
+    /// An op without a location is where it stands in the text, if the text has a name.
+    fn or_place(&mut self, loc: LocId, start: usize) -> LocId {
+        if loc.is_some() || self.file.is_none() {
+            return loc;
+        }
+        let (a, b) = self.place(start);
+        self.f.add_loc(Loc {
+            kind: LocKind::TEXT,
+            name: self.file,
+            a,
+            b,
+        })
+    }
+
+    /// `for %i in 0..128 step 2 unroll tag("x") {`.
+    fn short_loop(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
+        if !results.is_empty() {
+            let message = "A loop in its short form has no results; write `for(…)` with a region.";
+            return Err(self.cur.error_since(start, message));
+        }
+        self.cur.word();
+        let at = self.cur.here();
+        let name = self.cur.value_name()?;
+        let (ty, declared) = if self.cur.eat(":") {
+            self.value_type()?
+        } else {
+            (self.f.add_type(TypeSpec::Scalar(DType::INDEX, 1)), false)
+        };
+        if !self.cur.eat_word("in") {
+            return Err(self
+                .cur
+                .error_here("Expected `in` and the bounds of the loop: `in 0..128`."));
+        }
+        let mut operands = vec![self.operand()?];
+        self.cur.expect("..", "between the bounds of a loop")?;
+        operands.push(self.operand()?);
+        if self.cur.eat_word("step") {
+            operands.push(self.operand()?);
+        }
+        let attrs = self.loop_words()?;
+        let op = self.insert(symbol::FOR, &operands, &[], start)?;
+        self.f.ops[op.index()].attrs = push_range(&mut self.f.attrs, attrs);
+        let loc = self.op_clauses(op)?;
+        self.f.ops[op.index()].loc = self.or_place(loc, start);
+        self.cur.expect("{", "before the body of a loop")?;
+        let body = self.symbols.intern("body");
+        let region: RegionId = self.new_region(op, body, start)?;
+        let mark = self.scope.mark();
+        let arg = self.f.push_arg(region, &NewPort { name: "", ty });
+        if declared {
+            self.f.values[arg.index()].flags |= Value::DECLARED;
+        }
+        self.define(name, arg, at)?;
+        let owner = Owner {
+            op,
+            results: Vec::new(),
+            fixes: Vec::new(),
+            short: true,
+        };
+        self.open_loop(owner, region, start, mark);
+        Ok(())
+    }
+
+    fn loop_words(&mut self) -> Parse<Vec<passdock_abi::Attr>> {
+        let mut attrs = Vec::new();
+        let word = self.cur.peek_word();
+        if LOOP_KINDS.contains(&word) {
+            self.cur.word();
+            attrs.push(self.text_attr("kind", word.as_bytes()));
+        } else if !matches!(word, "" | "tag" | "loc" | "extra") {
+            let message = format!("There is no kind of loop `{word}`.");
+            let error = self.cur.error_here(message);
+            return Err(error.suggest(word, LOOP_KINDS.iter().copied()));
+        }
+        if self.cur.eat_word("tag") {
+            self.cur.expect("(", "after `tag`")?;
+            let tag = self.cur.string()?;
+            self.cur.expect(")", "after the tag")?;
+            attrs.push(self.text_attr("tag", &tag));
+        }
+        Ok(attrs)
+    }
+
+    fn text_attr(&mut self, name: &str, text: &[u8]) -> passdock_abi::Attr {
+        passdock_abi::Attr {
+            name: self.symbols.intern(name),
+            kind: AttrKind::STRING,
+            bits: 0,
+            list: push_range(&mut self.f.bytes, text.iter().copied()),
+            flags: 0,
+            reserved: 0,
+        }
+    }
+
+    /// An error about a value that isn't visible, which says why if that can be seen.
+    fn undefined(&self, name: &ValueName<'t>, start: usize) -> ParseError {
+        let shown = spell(name);
+        let text = self.cur.text();
+        let written = &text[start..self.cur.end()];
+        let span = start..self.cur.end();
+        let fail = |message: String| ParseError::new(text, span.clone(), message);
+        let header = self.frames.first().map_or(0, |frame| frame.start());
+        let rest = &text[self.cur.end()..];
+        let behind = ["fn @", "prim @"].iter().filter_map(|word| rest.find(word));
+        let end = self.cur.end() + behind.min().unwrap_or(rest.len());
+        if let Some(at) = definition(text, written, self.cur.end()..end) {
+            let line = super::error::line_of(text, at);
+            return fail(format!(
+                "`{shown}` is used before its definition, on line {line}."
+            ))
+            .help(
+                "A value is visible after its definition, in its region and those nested in it.",
+            );
+        }
+        if let Some(at) = definition(text, written, header..start) {
+            let line = super::error::line_of(text, at);
+            return fail(format!(
+                "`{shown}` isn't visible here: the region that defines it, on line {line}, has ended."
+            ));
+        }
+        let error = fail(format!("There is no value `{shown}`."));
+        let ValueName::Name(name) = name else {
+            return error;
+        };
+        let known: Vec<&str> = self.scope.names().map(|id| self.symbols.text(id)).collect();
+        let near = known
+            .iter()
+            .take(10_000)
+            .map(|known| (strsim::damerau_levenshtein(name, known), known))
+            .filter(|(distance, _)| *distance <= name.len().div_ceil(3))
+            .min();
+        match near {
+            Some((_, near)) => {
+                let near = spell(&ValueName::Name((*near).into()));
+                error.help(format!("Did you mean `{near}`?"))
+            }
+            None => error,
+        }
+    }
+}
+
+/// Where a value's name is followed by `=` or `:`, as where it is defined.
+fn definition(text: &str, name: &str, range: std::ops::Range<usize>) -> Option<usize> {
+    let part = text.get(range.clone())?;
+    let found = part.match_indices(name).find(|(at, _)| {
+        let behind = part[at + name.len()..].trim_start_matches(' ');
+        behind.starts_with('=') || behind.starts_with(':')
+    });
+    found.map(|(at, _)| range.start + at)
+}

@@ -1,0 +1,333 @@
+//! Types and dims.
+
+use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId};
+
+use super::{Parse, Parser};
+use crate::types::{BufferSpec, MAX_DIM_TERMS, TypeSpec};
+
+/// How deep types may nest.
+const MAX_TYPE_DEPTH: u32 = 64;
+
+const WORDS: &[&str] = &[
+    "sparse", "buffer", "tuple", "seq", "optional", "map", "opaque", "fn",
+];
+
+impl<'t> Parser<'t, '_> {
+    /// `f32[n,3]`, `seq<f32[*]>`, `?`.
+    pub(super) fn ty(&mut self) -> Parse<TypeId> {
+        self.nested_type(0)
+    }
+
+    fn nested_type(&mut self, depth: u32) -> Parse<TypeId> {
+        if depth > MAX_TYPE_DEPTH {
+            let message = format!("Types can't nest deeper than {MAX_TYPE_DEPTH} levels.");
+            return Err(self.cur.error_here(message));
+        }
+        if self.cur.eat("?") {
+            return Ok(TypeId(0));
+        }
+        let start = self.cur.here();
+        let word = self.cur.word();
+        match word {
+            "sparse" => {
+                self.angle(word)?;
+                let dtype = self.dtype()?;
+                let dims = self.shape()?;
+                let denotation = self.denotation()?;
+                self.end_angle(word)?;
+                let spec = TypeSpec::Sparse(dtype, dims.as_deref());
+                Ok(self.f.add_denoted_type(spec, denotation))
+            }
+            "buffer" => self.buffer(),
+            "tuple" => {
+                self.angle(word)?;
+                let items = self.types_until(">", depth)?;
+                Ok(self.f.add_type(TypeSpec::Tuple(&items)))
+            }
+            "seq" | "optional" => {
+                self.angle(word)?;
+                let item = self.nested_type(depth + 1)?;
+                self.end_angle(word)?;
+                Ok(self.f.add_type(if word == "seq" {
+                    TypeSpec::Sequence(item)
+                } else {
+                    TypeSpec::Optional(item)
+                }))
+            }
+            "map" => {
+                self.angle(word)?;
+                let key = self.dtype()?;
+                self.cur.expect(",", "between a map's key and value")?;
+                let value = self.nested_type(depth + 1)?;
+                self.end_angle(word)?;
+                Ok(self.f.add_type(TypeSpec::Map(key, value)))
+            }
+            "opaque" => {
+                self.angle(word)?;
+                let at = self.cur.here();
+                let name = self.cur.name("the name of an opaque type")?;
+                let name = self.intern(&name, at)?;
+                self.end_angle(word)?;
+                Ok(self.f.add_type(TypeSpec::Opaque(name)))
+            }
+            "fn" => {
+                self.cur.expect("(", "after `fn`")?;
+                let params = self.types_until(")", depth)?;
+                self.cur.expect("->", "after the parameter types")?;
+                self.cur.expect("(", "before the result types")?;
+                let results = self.types_until(")", depth)?;
+                Ok(self.f.add_type(TypeSpec::Function(&params, &results)))
+            }
+            word => self.tensor_or_scalar(word, start),
+        }
+    }
+
+    fn tensor_or_scalar(&mut self, word: &str, start: usize) -> Parse<TypeId> {
+        if let Some(dtype) = dtype_named(word) {
+            if self.cur.peek() != b'[' {
+                return Ok(self.f.add_type(TypeSpec::Scalar(dtype, 1)));
+            }
+            let dims = self.shape()?;
+            let denotation = self.denotation()?;
+            let spec = TypeSpec::Tensor(dtype, dims.as_deref());
+            return Ok(self.f.add_denoted_type(spec, denotation));
+        }
+        // `f32x4`
+        let lanes = word.rsplit_once('x').and_then(|(dtype, lanes)| {
+            let lanes = lanes.parse().ok().filter(|&lanes| lanes > 1)?;
+            Some((DType::from_name(dtype)?, lanes))
+        });
+        match lanes {
+            Some((dtype, lanes)) => Ok(self.f.add_type(TypeSpec::Scalar(dtype, lanes))),
+            None => Err(self.unknown_type(word, start)),
+        }
+    }
+
+    fn unknown_type(&mut self, word: &str, start: usize) -> super::ParseError {
+        if word.is_empty() {
+            let found = self.cur.found();
+            let message = format!("Expected a type, found {found}.");
+            return self
+                .cur
+                .error_here(message)
+                .help("Types are `f32[n,3]`, `i64[]`, `f32[*]`, `seq<f32[*]>`, `?` and the like.");
+        }
+        let known = DType::ALL.iter().filter_map(|dtype| dtype.name());
+        self.cur
+            .error_since(start, format!("There is no type `{word}`."))
+            .suggest(word, known.chain(WORDS.iter().copied()))
+    }
+
+    fn angle(&mut self, word: &str) -> Parse<()> {
+        self.cur.expect("<", &format!("after `{word}`"))
+    }
+
+    fn end_angle(&mut self, word: &str) -> Parse<()> {
+        self.cur.expect(">", &format!("at the end of `{word}<…>`"))
+    }
+
+    fn types_until(&mut self, end: &str, depth: u32) -> Parse<Vec<TypeId>> {
+        let mut items = Vec::new();
+        while !self.cur.eat(end) {
+            if !items.is_empty() {
+                self.cur.expect(",", "between types")?;
+            }
+            items.push(self.nested_type(depth + 1)?);
+        }
+        Ok(items)
+    }
+
+    /// An element type.
+    pub(super) fn dtype(&mut self) -> Parse<DType> {
+        let start = self.cur.here();
+        let word = self.cur.word();
+        dtype_named(word).ok_or_else(|| self.unknown_type(word, start))
+    }
+
+    fn buffer(&mut self) -> Parse<TypeId> {
+        self.angle("buffer")?;
+        let dtype = self.dtype()?;
+        let Some(shape) = self.shape()? else {
+            return Err(self.cur.error_here("A buffer's rank has to be known."));
+        };
+        let mut layout = Vec::new();
+        let mut scope = SymbolId::NONE;
+        let mut may_alias = false;
+        while self.cur.eat(",") {
+            let start = self.cur.here();
+            match self.cur.word() {
+                "strides" => {
+                    layout = self.shape()?.unwrap_or_default();
+                    self.cur.expect(",", "after a buffer's strides")?;
+                    if !self.cur.eat_word("offset") {
+                        return Err(self.cur.error_here("Expected `offset` after the strides."));
+                    }
+                    layout.push(self.dim(0)?);
+                }
+                "scope" => {
+                    let at = self.cur.here();
+                    let name = self.cur.name("a memory scope")?;
+                    scope = self.intern(&name, at)?;
+                }
+                "may_alias" => may_alias = true,
+                word => {
+                    let message = "Expected `strides`, `scope` or `may_alias`.";
+                    let error = self.cur.error_since(start, message);
+                    return Err(error.suggest(word, ["strides", "scope", "may_alias"]));
+                }
+            }
+        }
+        self.end_angle("buffer")?;
+        if !layout.is_empty() && layout.len() != shape.len() + 1 {
+            let message = format!(
+                "A buffer needs a stride for each of its {} dims, and this has {}.",
+                shape.len(),
+                layout.len() - 1
+            );
+            return Err(self.cur.error_here(message));
+        }
+        Ok(self.f.add_type(TypeSpec::Buffer(BufferSpec {
+            dtype,
+            shape: &shape,
+            layout: &layout,
+            scope,
+            may_alias,
+        })))
+    }
+
+    /// `[n,3]`; `None` for `[*]`.
+    fn shape(&mut self) -> Parse<Option<Vec<Dim>>> {
+        self.cur.expect("[", "before a shape")?;
+        if self.cur.eat("*") {
+            self.cur.expect("]", "after `*`: the rank isn't known")?;
+            return Ok(None);
+        }
+        let mut dims = Vec::new();
+        while !self.cur.eat("]") {
+            if !dims.is_empty() {
+                self.cur.expect(",", "between dims")?;
+            }
+            dims.push(self.dim(0)?);
+        }
+        Ok(Some(dims))
+    }
+
+    /// `@IMAGE`.
+    fn denotation(&mut self) -> Parse<SymbolId> {
+        if !self.cur.eat("@") {
+            return Ok(SymbolId::NONE);
+        }
+        let at = self.cur.here();
+        let name = self.cur.name("a denotation")?;
+        self.intern(&name, at)
+    }
+
+    /// `n`, `3`, `?`, `n*2+1`.
+    fn dim(&mut self, depth: u32) -> Parse<Dim> {
+        let mut sum = self.product(depth)?;
+        loop {
+            let minus = match self.cur.peek() {
+                b'+' => false,
+                b'-' if !self.cur.clone().eat("->") => true,
+                _ => return Ok(sum),
+            };
+            self.cur.eat(if minus { "-" } else { "+" });
+            let mut term = self.product(depth)?;
+            if minus {
+                term = self.combine(ExprKind::MUL, term, Dim::constant(-1))?;
+            }
+            sum = self.combine(ExprKind::ADD, sum, term)?;
+        }
+    }
+
+    fn product(&mut self, depth: u32) -> Parse<Dim> {
+        let mut product = self.factor(depth)?;
+        loop {
+            let kind = match self.cur.peek() {
+                b'*' => ExprKind::MUL,
+                b'/' => ExprKind::FLOORDIV,
+                b'%' => ExprKind::MOD,
+                _ => return Ok(product),
+            };
+            self.cur.eat(match kind {
+                ExprKind::MUL => "*",
+                ExprKind::FLOORDIV => "/",
+                _ => "%",
+            });
+            let factor = self.factor(depth)?;
+            product = self.combine(kind, product, factor)?;
+        }
+    }
+
+    fn factor(&mut self, depth: u32) -> Parse<Dim> {
+        if depth > MAX_DIM_TERMS {
+            let message = format!("A dim can't nest deeper than {MAX_DIM_TERMS} levels.");
+            return Err(self.cur.error_here(message));
+        }
+        let start = self.cur.here();
+        let bare = match self.cur.peek() {
+            b'?' => {
+                self.cur.eat("?");
+                Dim::UNKNOWN
+            }
+            b'(' => {
+                self.cur.eat("(");
+                let inner = self.dim(depth + 1)?;
+                self.cur.expect(")", "in a dim")?;
+                inner
+            }
+            b'-' | b'0'..=b'9' => Dim::constant(self.cur.integer("a dim")?),
+            _ => {
+                let called = self.cur.after_word() == b'(';
+                match self.cur.peek_word() {
+                    word @ ("min" | "max") if called => {
+                        self.cur.word();
+                        self.cur.eat("(");
+                        let lhs = self.dim(depth + 1)?;
+                        self.cur.expect(",", "between two dims")?;
+                        let rhs = self.dim(depth + 1)?;
+                        self.cur.expect(")", "in a dim")?;
+                        let min = word == "min";
+                        self.combine(if min { ExprKind::MIN } else { ExprKind::MAX }, lhs, rhs)?
+                    }
+                    _ => {
+                        let name = self.cur.name("a dim")?;
+                        Dim::symbol(self.intern(&name, start)?)
+                    }
+                }
+            }
+        };
+        let denotation = self.denotation()?;
+        Ok(if denotation.is_none() {
+            bare
+        } else {
+            Dim { denotation, ..bare }
+        })
+    }
+
+    fn combine(&mut self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Parse<Dim> {
+        let made = self.f.add_expr(kind, lhs, rhs);
+        let known = lhs.kind != DimKind::UNKNOWN && rhs.kind != DimKind::UNKNOWN;
+        match made {
+            Ok(dim) if known && dim.kind == DimKind::UNKNOWN => Err(self.cur.error_here(
+                "This dim expression divides by zero, overflows, or has too many terms.",
+            )),
+            Ok(dim) => Ok(dim),
+            Err(error) => Err(self.cur.error_here(error.message)),
+        }
+    }
+}
+
+fn dtype_named(word: &str) -> Option<DType> {
+    if let Some(dtype) = DType::from_name(word) {
+        return Some(dtype);
+    }
+    if word == "any" {
+        return Some(DType::NONE);
+    }
+    word.strip_prefix("dtype")?
+        .parse()
+        .ok()
+        .filter(|&code| DType(code).name().is_none() && code != 0)
+        .map(DType)
+}

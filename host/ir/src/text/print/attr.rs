@@ -1,0 +1,131 @@
+//! Attributes.
+
+use std::fmt::Write;
+
+use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
+
+use super::super::ATTR_KINDS;
+use super::super::element::write_f32;
+use super::super::types::{write_bytes, write_name};
+use super::function::Printer;
+
+impl Printer<'_, '_> {
+    /// Writes ` {a = 1, b = 2}`, or nothing if there are none.
+    pub(super) fn attrs(&mut self, op: OpId, attrs: &[Attr]) {
+        if attrs.is_empty() {
+            return;
+        }
+        self.out.text.push_str(" {");
+        for (at, attr) in attrs.iter().enumerate() {
+            self.out.text.push_str(if at > 0 { ", " } else { "" });
+            self.attr(op, attr);
+        }
+        self.out.text.push('}');
+    }
+
+    fn attr(&mut self, op: OpId, attr: &Attr) {
+        if attr.flags & Attr::PARAM != 0 {
+            self.out.text.push_str("param ");
+        }
+        // Writing to a string doesn't fail, here and below.
+        _ = write_name(&mut self.out.text, self.f.text(attr.name));
+        if attr.kind != AttrKind::NONE {
+            self.out.text.push_str(" = ");
+            self.attr_value(op, attr);
+        }
+    }
+
+    fn attr_value(&mut self, op: OpId, attr: &Attr) {
+        let f = self.f;
+        let id = attr.bits as u32;
+        match attr.kind {
+            AttrKind::INT => _ = write!(self.out.text, "{}", attr.bits as i64),
+            AttrKind::FLOAT => write_f32(&mut self.out.text, f32::from_bits(id)),
+            AttrKind::STRING => write_bytes(&mut self.out.text, f.bytes_in(attr.list)),
+            AttrKind::TENSOR => self.attr_tensor(ConstId(id)),
+            AttrKind::TYPE => self.attr_type(TypeId(id)),
+            AttrKind::REGION => {
+                let name = f.live_region(RegionId(id)).map(|region| region.name);
+                let same = |region: &RegionId| f.live_region(*region).map(|r| r.name) == name;
+                let named = name == Ok(attr.name)
+                    && op.is_some()
+                    && f.regions_of(op).filter(same).count() == 1;
+                if named {
+                    self.out.text.push_str("region");
+                } else {
+                    self.attr_region(op, RegionId(id));
+                }
+            }
+            AttrKind::INTS => self.list("ints", f.ints_in(attr.list), |p, value| {
+                _ = write!(p.out.text, "{value}");
+            }),
+            AttrKind::FLOATS => self.list("floats", f.floats_in(attr.list), |p, &value| {
+                write_f32(&mut p.out.text, value);
+            }),
+            AttrKind::STRINGS => {
+                let strings: Vec<&[u8]> = f.strings_in(attr.list).collect();
+                self.list("strings", &strings, |p, text| {
+                    write_bytes(&mut p.out.text, text);
+                });
+            }
+            AttrKind::TENSORS => self.list("tensors", f.ids_in(attr.list), |p, &id| {
+                p.attr_tensor(ConstId(id));
+            }),
+            AttrKind::TYPES => self.list("types", f.ids_in(attr.list), |p, &id| {
+                p.attr_type(TypeId(id));
+            }),
+            AttrKind::REGIONS => self.list("regions", f.ids_in(attr.list), |p, &id| {
+                p.attr_region(op, RegionId(id));
+            }),
+            AttrKind::REFERENCE => {
+                self.out.text.push_str("ref(");
+                _ = write_name(&mut self.out.text, f.text(SymbolId(id)));
+                let code = attr.flags >> 16;
+                let kind = ATTR_KINDS.iter().find(|(kind, _)| kind.0 == code);
+                let kind = kind.map_or("unknown", |(_, name)| name);
+                _ = write!(self.out.text, ", {kind})");
+            }
+            AttrKind::OPAQUE => {
+                self.out.text.push_str("opaque(");
+                self.hex(f.bytes_in(attr.list));
+                self.out.text.push(')');
+            }
+            kind => _ = write!(self.out.text, "unknown({})", kind.0),
+        }
+    }
+
+    /// Writes a list; an empty one says of what.
+    fn list<T>(&mut self, what: &str, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
+        if items.is_empty() {
+            self.out.text.push_str(what);
+        }
+        self.out.text.push('[');
+        for (at, item) in items.iter().enumerate() {
+            self.out.text.push_str(if at > 0 { ", " } else { "" });
+            write(self, item);
+        }
+        self.out.text.push(']');
+    }
+
+    fn attr_tensor(&mut self, id: ConstId) {
+        self.out.text.push_str("tensor ");
+        self.tensor(id, false);
+        self.constant_clauses(id);
+    }
+
+    fn attr_type(&mut self, id: TypeId) {
+        self.out.text.push_str("type ");
+        self.ty(id);
+    }
+
+    /// A region by its place among the op's.
+    fn attr_region(&mut self, op: OpId, region: RegionId) {
+        let place = op
+            .option()
+            .and_then(|op| self.f.regions_of(op).position(|id| id == region));
+        match place {
+            Some(place) => _ = write!(self.out.text, "region {place}"),
+            None => self.out.text.push_str("region ?"),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The data of constants.
+
+use passdock_abi::{ConstId, DType};
+
+use super::super::MAX_INLINE_ELEMENTS;
+use super::super::element::write_elements;
+use super::super::types::write_bytes;
+use super::Constants;
+use super::function::Printer;
+use crate::constant::{ConstantData, Payload, string_elements};
+
+impl Printer<'_, '_> {
+    /// Writes a constant's type and data.
+    pub(super) fn tensor(&mut self, id: ConstId, declared: bool) {
+        let f = self.f;
+        let Ok(constant) = f.live_constant(id) else {
+            self.out.text.push_str("unreadable(\"no such constant\")");
+            return;
+        };
+        if declared {
+            self.out.text.push('!');
+        }
+        self.ty(constant.ty);
+        self.out.text.push(' ');
+        let shape = f.static_shape(constant.ty);
+        let count = shape.as_ref().and_then(|shape| {
+            let dims = shape.iter().map(|&dim| u64::try_from(dim).ok());
+            dims.reduce(|all, dim| all?.checked_mul(dim?))
+                .unwrap_or(Some(1))
+        });
+        let dtype = f.live_type(constant.ty).map_or(DType::NONE, |ty| ty.dtype);
+        let scalar = shape.is_some_and(|shape| shape.is_empty());
+        self.data(f.constant_data(id), dtype, count, scalar);
+    }
+
+    fn data(
+        &mut self,
+        data: &std::sync::Arc<ConstantData>,
+        dtype: DType,
+        count: Option<u64>,
+        scalar: bool,
+    ) {
+        let payload = data.payload();
+        if let Payload::Splat { element, .. } = payload {
+            self.out.text.push_str("splat(");
+            if !write_data(&mut self.out.text, dtype, element, 1) {
+                self.raw(element);
+            }
+            self.out.text.push(')');
+            return;
+        }
+        if let Some(count) = count.filter(|&count| count <= MAX_INLINE_ELEMENTS)
+            && let Ok(bytes) = data.bytes()
+        {
+            let start = self.out.text.len();
+            self.out.text.push_str(if scalar { "" } else { "[" });
+            if write_data(&mut self.out.text, dtype, bytes, count) {
+                self.out.text.push_str(if scalar { "" } else { "]" });
+            } else {
+                self.out.text.truncate(start);
+                self.raw(bytes);
+            }
+            return;
+        }
+        match (self.options.constants, payload) {
+            (Constants::Elide, _) => {
+                self.out.elided += 1;
+                let text = format!("elided({})", data.len());
+                self.out.text.push_str(&text);
+            }
+            (
+                Constants::Reference,
+                Payload::Mapped {
+                    source,
+                    offset,
+                    len,
+                }
+                | Payload::External {
+                    source,
+                    offset,
+                    len,
+                },
+            ) => {
+                self.out.text.push_str("external(");
+                self.out.quoted(source.name());
+                let text = format!(", {offset}, {len})");
+                self.out.text.push_str(&text);
+            }
+            _ => {
+                let text = format!("blob({})", self.out.blob(data));
+                self.out.text.push_str(&text);
+            }
+        }
+    }
+
+    /// Bytes that aren't what the type says.
+    fn raw(&mut self, bytes: &[u8]) {
+        self.out.text.push_str("raw(");
+        self.hex(bytes);
+        self.out.text.push(')');
+    }
+
+    pub(super) fn hex(&mut self, bytes: &[u8]) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        self.out.text.push('"');
+        for byte in bytes {
+            let pair = [
+                DIGITS[usize::from(byte >> 4)],
+                DIGITS[usize::from(byte & 15)],
+            ];
+            self.out.text.extend(pair.map(char::from));
+        }
+        self.out.text.push('"');
+    }
+}
+
+fn write_data(out: &mut String, dtype: DType, bytes: &[u8], count: u64) -> bool {
+    if dtype != DType::STRING {
+        return write_elements(out, dtype, bytes, count);
+    }
+    let Some(strings) = string_elements(bytes, count) else {
+        return false;
+    };
+    for (at, text) in strings.enumerate() {
+        out.push_str(if at > 0 { ", " } else { "" });
+        write_bytes(out, text);
+    }
+    true
+}
+
+/// A scalar as it stands among operands: an `index` and an `f32` as they are, others with their
+/// type behind; `None` if it can't be told so.
+pub(super) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
+    let is_float = matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16);
+    let is_int = matches!(
+        dtype,
+        DType::U8
+            | DType::I8
+            | DType::U16
+            | DType::I16
+            | DType::U32
+            | DType::I32
+            | DType::U64
+            | DType::I64
+            | DType::INDEX
+    );
+    let mut text = String::new();
+    if !(is_float || is_int || dtype == DType::BOOL) || !write_elements(&mut text, dtype, bytes, 1)
+    {
+        return None;
+    }
+    // Not `nan`, `inf`, `0x7fc00001`.
+    let decimal = !text.contains(['n', 'x']);
+    match dtype {
+        DType::BOOL if text.starts_with(['t', 'f']) => Some(text),
+        DType::BOOL => None,
+        DType::F32 | DType::INDEX => decimal.then_some(text),
+        _ => decimal.then(|| text + dtype.name().unwrap_or("")),
+    }
+}

@@ -1,0 +1,303 @@
+//! Functions and regions: headers, indentation, clauses.
+
+use std::fmt::Write;
+
+use passdock_abi::{
+    ConstId, Constant, FunctionKind, LocId, LocKind, OpId, RegionId, TypeId, Value, ValueId,
+};
+
+use super::super::types::{write_name, write_type};
+use super::super::walk::{Event, Events};
+use super::names::Names;
+use super::{Out, PrintOptions};
+use crate::function::Function;
+use crate::origin::Entity;
+
+/// Deeper regions aren't indented further, or the text would be quadratic in the depth.
+const MAX_INDENT: usize = 32;
+
+/// Writes one function.
+pub(super) struct Printer<'p, 'w> {
+    pub(super) f: &'p Function,
+    pub(super) options: &'p PrintOptions,
+    pub(super) out: &'p mut Out<'w>,
+    pub(super) names: Names,
+    /// Levels of indentation, two spaces each.
+    level: usize,
+    /// The texts of types, and where each type's stands in them.
+    type_texts: String,
+    type_ranges: Vec<(u32, u32)>,
+}
+
+impl<'p, 'w> Printer<'p, 'w> {
+    pub(super) fn new(
+        f: &'p Function,
+        options: &'p PrintOptions,
+        out: &'p mut Out<'w>,
+        level: usize,
+    ) -> Printer<'p, 'w> {
+        let names = Names::new(f, options.raw_ids, &mut out.bound);
+        Printer {
+            f,
+            options,
+            out,
+            names,
+            level,
+            type_texts: String::new(),
+            type_ranges: Vec::new(),
+        }
+    }
+
+    pub(super) fn function(&mut self) {
+        for event in Events::new(self.f) {
+            match event {
+                Event::Enter(region) => {
+                    if region == self.f.body() {
+                        self.header();
+                    } else {
+                        self.region_header(region);
+                    }
+                    self.level += 1;
+                    for at in 0..self.names.top(region).len() {
+                        self.constant(self.names.top(region)[at].1);
+                    }
+                }
+                Event::Op(op) => {
+                    for at in 0..self.names.before(op).len() {
+                        self.constant(self.names.before(op)[at]);
+                    }
+                    self.op(op);
+                    self.level += self.region_indent(op);
+                }
+                Event::Leave => {
+                    self.level -= 1;
+                    self.indent();
+                    self.out.text.push_str("}\n");
+                }
+                Event::After(op) => self.level -= self.region_indent(op),
+            }
+            self.out.flush_if_full();
+        }
+    }
+
+    /// An op's regions stand one level in, but for a loop's, which has its op for a header.
+    fn region_indent(&self, op: OpId) -> usize {
+        let nested = self.f.op(op).regions.len > 0;
+        usize::from(nested && !self.is_short_loop(op))
+    }
+
+    pub(super) fn indent(&mut self) {
+        for _ in 0..self.level.min(MAX_INDENT) {
+            self.out.text.push_str("  ");
+        }
+    }
+
+    fn header(&mut self) {
+        let f = self.f;
+        let body = f.body();
+        self.indent();
+        let prim = f.kind() == FunctionKind::PRIM;
+        self.out.text.push_str(if prim { "prim @" } else { "fn @" });
+        self.op_name(f.text(f.name()));
+        self.args(body);
+        self.ports(body);
+        if !f.opsets().is_empty() {
+            self.out.text.push_str(" opset(");
+            for (at, opset) in f.opsets().iter().enumerate() {
+                self.out.text.push_str(if at > 0 { ", " } else { "" });
+                self.out.quoted(f.text(opset.domain));
+                _ = write!(self.out.text, " = {}", opset.version);
+            }
+            self.out.text.push(')');
+        }
+        self.extra("extra", Entity::Function);
+        self.loc(f.region(body).loc);
+        self.extra("region_extra", Entity::Region(body));
+        if !f.attrs(OpId::NONE).is_empty() {
+            self.out.text.push_str(" attributes");
+            self.attrs(OpId::NONE, f.attrs(OpId::NONE));
+        }
+        self.out.text.push_str(" {\n");
+    }
+
+    fn region_header(&mut self, region: RegionId) {
+        let record = *self.f.region(region);
+        let parent = record.parent;
+        if parent.is_some() && self.is_short_loop(parent) {
+            // The op's line was its header.
+            return;
+        }
+        self.indent();
+        self.out.text.push_str("region");
+        if record.name.is_some() {
+            self.out.text.push(' ');
+            _ = write_name(&mut self.out.text, self.f.text(record.name));
+        }
+        if record.args.len > 0 {
+            self.args(region);
+        }
+        self.ports(region);
+        self.loc(record.loc);
+        self.extra("extra", Entity::Region(region));
+        self.out.text.push_str(" {\n");
+    }
+
+    fn args(&mut self, region: RegionId) {
+        self.out.text.push('(');
+        let f = self.f;
+        for (at, arg) in f.args(region).enumerate() {
+            self.out.text.push_str(if at > 0 { ", " } else { "" });
+            let record = f.value(arg);
+            self.names.write(&mut self.out.text, f, arg);
+            self.out.text.push_str(": ");
+            self.value_type(record);
+            let default = record.constant;
+            if default.is_some() {
+                self.out.text.push_str(" = const ");
+                self.tensor(default, false);
+                self.constant_clauses(default);
+            }
+            self.extra("extra", Entity::Value(arg));
+        }
+        self.out.text.push(')');
+    }
+
+    /// ` -> (%y: f32[n])`; nothing if no port says anything.
+    fn ports(&mut self, region: RegionId) {
+        let f = self.f;
+        let ports = f.ports(region);
+        let start = f.region(region).ports.start;
+        let extra = |at: usize| Entity::Port(start + at as u32);
+        let silent = |at: usize| {
+            ports[at].name.is_none()
+                && ports[at].ty.is_none()
+                && f.origins().extras(extra(at)).is_none()
+        };
+        if (0..ports.len()).all(silent) {
+            return;
+        }
+        self.out.text.push_str(" -> (");
+        for (at, port) in ports.iter().enumerate() {
+            self.out.text.push_str(if at > 0 { ", " } else { "" });
+            if port.name.is_some() {
+                self.out.text.push('%');
+                _ = write_name(&mut self.out.text, f.text(port.name));
+            } else {
+                self.out.text.push('_');
+            }
+            if port.ty.is_some() {
+                self.out.text.push_str(": ");
+                self.ty(port.ty);
+            }
+            self.extra("extra", extra(at));
+        }
+        self.out.text.push(')');
+    }
+
+    fn constant(&mut self, id: ConstId) {
+        let f = self.f;
+        let constant = f.constant(id);
+        let value = constant.value;
+        self.indent();
+        self.names.write(&mut self.out.text, f, value);
+        self.out.text.push_str(" = const ");
+        self.tensor(id, f.value(value).flags & Value::DECLARED != 0);
+        if constant.flags & Constant::NODE != 0 {
+            self.out.text.push_str(" node");
+        }
+        self.constant_clauses(id);
+        self.extra("extra", Entity::Value(value));
+        self.out.text.push('\n');
+    }
+
+    /// What a constant has besides its data.
+    pub(super) fn constant_clauses(&mut self, id: ConstId) {
+        let loc = self.f.live_constant(id).map_or(LocId::NONE, |c| c.loc);
+        self.loc(loc);
+        self.extra("const_extra", Entity::Constant(id));
+    }
+
+    /// A value's type; `!` says that the file declares it.
+    pub(super) fn value_type(&mut self, value: &Value) {
+        if value.flags & Value::DECLARED != 0 {
+            self.out.text.push('!');
+        }
+        self.ty(value.ty);
+    }
+
+    pub(super) fn ty(&mut self, id: TypeId) {
+        if self.f.live_type(id).is_err() {
+            self.out.text.push('?');
+            return;
+        }
+        if self.type_ranges.len() <= id.index() {
+            self.type_ranges.resize(id.index() + 1, (0, 0));
+        }
+        let (start, end) = self.type_ranges[id.index()];
+        if start < end {
+            self.out
+                .text
+                .push_str(&self.type_texts[start as usize..end as usize]);
+            return;
+        }
+        let start = self.type_texts.len();
+        _ = write_type(&mut self.type_texts, self.f, id);
+        self.out.text.push_str(&self.type_texts[start..]);
+        self.type_ranges[id.index()] = (start as u32, self.type_texts.len() as u32);
+    }
+
+    /// ` loc("conv1")`, ` loc("a", "b")` for "came from these".
+    pub(super) fn loc(&mut self, id: LocId) {
+        let Some(loc) = self.f.loc(id).copied() else {
+            return;
+        };
+        let mut written = 0;
+        if loc.kind == LocKind::FUSED {
+            let range = passdock_abi::Range {
+                start: loc.a,
+                len: loc.b,
+            };
+            let f = self.f;
+            for &part in f.ids_in(range) {
+                self.one_loc(LocId(part), &mut written);
+            }
+        } else {
+            self.one_loc(id, &mut written);
+        }
+        if written > 0 {
+            self.out.text.push(')');
+        }
+    }
+
+    fn one_loc(&mut self, id: LocId, written: &mut u32) {
+        let Some(loc) = self.f.loc(id).copied() else {
+            return;
+        };
+        let in_text = loc.kind == LocKind::TEXT;
+        if !(loc.kind == LocKind::NAME || in_text && self.options.text_locs) {
+            return;
+        }
+        self.out
+            .text
+            .push_str(if *written == 0 { " loc(" } else { ", " });
+        *written += 1;
+        self.out.quoted(self.f.text(loc.name));
+        if in_text {
+            _ = write!(self.out.text, ":{}:{}", loc.a, loc.b);
+        }
+    }
+
+    /// What the importer kept of an entity, in hexadecimal.
+    pub(super) fn extra(&mut self, clause: &str, entity: Entity) {
+        let f = self.f;
+        if let Some(bytes) = f.origins().extras(entity) {
+            _ = write!(self.out.text, " {clause}(");
+            self.hex(bytes);
+            self.out.text.push(')');
+        }
+    }
+
+    pub(super) fn use_of(&mut self, value: ValueId) {
+        self.names.write_use(&mut self.out.text, self.f, value);
+    }
+}

@@ -1,0 +1,295 @@
+//! What each value is called in the text, and where constants stand.
+
+use std::fmt::Write;
+
+use passdock_abi::{
+    ConstId, Constant, DType, FunctionKind, LocId, OpId, RegionId, SymbolId, TypeKind, Value,
+    ValueId,
+};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::types::write_name;
+use super::super::walk::{Event, Events};
+use super::data::literal;
+use crate::function::Function;
+use crate::origin::Entity;
+
+const NO_NUMBER: u32 = u32::MAX;
+
+/// The names of one function's values.
+pub(super) struct Names {
+    /// Per value id.
+    numbers: Vec<u32>,
+    /// Values whose own name means another value where they stand.
+    renamed: FxHashMap<ValueId, String>,
+    /// Constants that stand where they are used.
+    literals: FxHashMap<ValueId, String>,
+    /// Constants at the start of their region, in order of region and place.
+    top: Vec<(RegionId, ConstId)>,
+    /// Constants right before an op.
+    anchored: FxHashMap<OpId, Vec<ConstId>>,
+    raw: bool,
+}
+
+impl Names {
+    /// Names all values; `bound` is all `false` before and after.
+    pub(super) fn new(f: &Function, raw: bool, bound: &mut Vec<bool>) -> Names {
+        let mut names = Names {
+            numbers: vec![NO_NUMBER; f.value_ids()],
+            renamed: FxHashMap::default(),
+            literals: FxHashMap::default(),
+            top: Vec::new(),
+            anchored: FxHashMap::default(),
+            raw,
+        };
+        names.place_constants(f);
+        bound.resize(f.symbols().len().max(bound.len()), false);
+        let mut binder = Binder {
+            f,
+            names: &mut names,
+            bound,
+            log: Vec::new(),
+            next: 0,
+        };
+        binder.function();
+        names
+    }
+
+    /// The constants at the start of a region.
+    pub(super) fn top(&self, region: RegionId) -> &[(RegionId, ConstId)] {
+        let start = self.top.partition_point(|entry| entry.0 < region);
+        let len = self.top[start..].partition_point(|entry| entry.0 == region);
+        &self.top[start..start + len]
+    }
+
+    /// The constants right before an op.
+    pub(super) fn before(&self, op: OpId) -> &[ConstId] {
+        if self.anchored.is_empty() {
+            return &[];
+        }
+        self.anchored.get(&op).map_or(&[], Vec::as_slice)
+    }
+
+    /// Writes a value where it is used.
+    pub(super) fn write_use(&self, out: &mut String, f: &Function, value: ValueId) {
+        if value.is_none() {
+            out.push('_');
+        } else if let (false, Some(text)) = (self.literals.is_empty(), self.literals.get(&value)) {
+            out.push_str(text);
+        } else {
+            self.write(out, f, value);
+        }
+    }
+
+    /// Writes a value's name. Writing to a string doesn't fail.
+    pub(super) fn write(&self, out: &mut String, f: &Function, value: ValueId) {
+        out.push('%');
+        let number = self.numbers.get(value.index());
+        match number.copied() {
+            _ if self.raw => _ = write!(out, "{value}"),
+            Some(NO_NUMBER) => {
+                let name = f.value(value).name;
+                if let (false, Some(text)) = (self.renamed.is_empty(), self.renamed.get(&value)) {
+                    _ = write_name(out, text);
+                } else if name.is_some() {
+                    _ = write_name(out, f.text(name));
+                } else {
+                    // Only in a broken function: nothing defines it.
+                    _ = write!(out, "<{value}>");
+                }
+            }
+            Some(number) => push_number(out, number),
+            None => _ = write!(out, "<{value}>"),
+        }
+    }
+
+    fn place_constants(&mut self, f: &Function) {
+        let is_value = |constant: &Constant| {
+            let value = constant
+                .value
+                .option()
+                .filter(|id| id.index() < f.value_ids());
+            value.is_some_and(|id| f.value(id).flags & Value::KIND == Value::CONST)
+        };
+        let mut late = Vec::new();
+        for (id, constant) in f
+            .live_constants()
+            .filter(|(_, constant)| is_value(constant))
+        {
+            if f.kind() == FunctionKind::PRIM
+                && let Some(text) = inline(f, id, constant)
+            {
+                self.literals.insert(constant.value, text);
+            } else if constant.flags & Constant::NODE == 0 {
+                self.top.push((constant.region, id));
+            } else {
+                let anchor = f.live_op(constant.anchor);
+                if anchor.is_ok_and(|op| op.parent == constant.region) {
+                    self.anchored.entry(constant.anchor).or_default().push(id);
+                }
+                late.push((constant.region, id));
+            }
+        }
+        if !self.anchored.is_empty() {
+            self.drop_late_anchors(f);
+        }
+        // Those that were ops stand behind the others: read back, they are before the first op.
+        let placed: FxHashSet<ConstId> = self.anchored.values().flatten().copied().collect();
+        self.top
+            .extend(late.into_iter().filter(|(_, id)| !placed.contains(id)));
+        self.top.sort_by_key(|entry| entry.0);
+    }
+
+    /// A constant that is used before its anchor can't stand there.
+    fn drop_late_anchors(&mut self, f: &Function) {
+        let mut waiting: FxHashSet<ValueId> = self
+            .anchored
+            .values()
+            .flatten()
+            .map(|&id| f.constant(id).value)
+            .collect();
+        for op in f.walk(f.body()) {
+            for &id in self.before(op) {
+                waiting.remove(&f.constant(id).value);
+            }
+            for slot in f.operands(op) {
+                if waiting.remove(&slot.value) {
+                    let constant = f.constant(f.value(slot.value).constant);
+                    if let Some(ids) = self.anchored.get_mut(&constant.anchor) {
+                        ids.retain(|&id| f.constant(id).value != slot.value);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The text of a constant that stands where it is used: a number in a prim function's body that has
+/// nothing but its value.
+fn inline(f: &Function, id: ConstId, constant: &Constant) -> Option<String> {
+    let value = f.value(constant.value);
+    let plain = value.name.is_none()
+        && value.use_count > 0
+        && value.flags & Value::DECLARED == 0
+        && constant.region == f.body()
+        && constant.flags & Constant::NODE == 0
+        && constant.loc == LocId::NONE
+        && f.origins().extras(Entity::Value(constant.value)).is_none()
+        && f.origins().extras(Entity::Constant(id)).is_none();
+    let ty = f.live_type(constant.ty).ok()?;
+    let scalar = ty.kind == TypeKind::TENSOR
+        && ty.name.is_none()
+        && f.shape(constant.ty).is_some_and(<[_]>::is_empty);
+    if !plain || !scalar || ty.dtype == DType::NONE {
+        return None;
+    }
+    literal(ty.dtype, f.constant_data(id).bytes().ok()?)
+}
+
+/// Walks the function once, as the parser will.
+struct Binder<'f> {
+    f: &'f Function,
+    names: &'f mut Names,
+    bound: &'f mut Vec<bool>,
+    /// The names of the open regions, so that they can be unbound.
+    log: Vec<SymbolId>,
+    next: u32,
+}
+
+impl Binder<'_> {
+    fn function(&mut self) {
+        let mut marks = Vec::new();
+        for event in Events::new(self.f) {
+            match event {
+                Event::Enter(region) => {
+                    marks.push(self.log.len());
+                    self.f.args(region).for_each(|arg| {
+                        self.number(arg);
+                        self.bind(arg);
+                    });
+                    for at in 0..self.names.top(region).len() {
+                        let id = self.names.top(region)[at].1;
+                        self.constant(id);
+                    }
+                }
+                Event::Op(op) => {
+                    for at in 0..self.names.before(op).len() {
+                        let id = self.names.before(op)[at];
+                        self.constant(id);
+                    }
+                    let nested = self.f.op(op).regions.len > 0;
+                    for result in self.f.results(op) {
+                        self.number(result);
+                        if !nested {
+                            self.bind(result);
+                        }
+                    }
+                }
+                Event::After(op) => self.f.results(op).for_each(|result| self.bind(result)),
+                Event::Leave => {
+                    let mark = marks.pop().unwrap_or(0);
+                    for name in self.log.drain(mark..) {
+                        self.bound[name.index()] = false;
+                    }
+                }
+            }
+        }
+    }
+
+    fn constant(&mut self, id: ConstId) {
+        let value = self.f.constant(id).value;
+        self.number(value);
+        self.bind(value);
+    }
+
+    fn number(&mut self, value: ValueId) {
+        let record = self.f.value(value);
+        if record.name.is_none() && !is_absent(record) {
+            self.names.numbers[value.index()] = self.next;
+            self.next += 1;
+        }
+    }
+
+    fn bind(&mut self, value: ValueId) {
+        let record = self.f.value(value);
+        let name = record.name;
+        if name.index() >= self.bound.len() || is_absent(record) {
+            return;
+        }
+        if !self.bound[name.index()] {
+            self.bound[name.index()] = true;
+            self.log.push(name);
+            return;
+        }
+        // Another value of this name is visible: the text needs another name for this one.
+        let base = self.f.text(name);
+        let taken = |text: &str| {
+            self.f.symbols().find(text).is_some()
+                || self.names.renamed.values().any(|known| known == text)
+        };
+        let fresh = (1_u32..)
+            .map(|n| format!("{base}_{n}"))
+            .find(|text| !taken(text));
+        self.names.renamed.insert(value, fresh.unwrap_or_default());
+    }
+}
+
+/// Whether a result prints as `_`.
+pub(super) fn is_absent(value: &Value) -> bool {
+    value.flags & Value::ABSENT != 0 && value.use_count == 0
+}
+
+pub(super) fn push_number(out: &mut String, number: u32) {
+    let mut digits = [0_u8; 10];
+    let mut at = digits.len();
+    let mut rest = number;
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend(digits[at..].iter().map(|&digit| char::from(digit)));
+}

@@ -1,0 +1,221 @@
+//! Ops.
+
+use passdock_abi::{
+    AttrKind, DType, FunctionKind, Op, OpId, RegionId, TypeId, TypeKind, Value, symbol,
+};
+
+use super::super::types::write_bytes;
+use super::super::{LOOP_KINDS, RESERVED};
+use super::function::Printer;
+use super::names::is_absent;
+use crate::name::OpName;
+use crate::origin::Entity;
+use crate::types::slice;
+
+impl<'p> Printer<'p, '_> {
+    pub(super) fn op(&mut self, op: OpId) {
+        let f = self.f;
+        let record = f.op(op);
+        if self.is_implied(op, record) {
+            return;
+        }
+        self.indent();
+        if self.is_short_loop(op) {
+            self.short_loop(op, record);
+        } else if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+            self.out.text.push_str(f.text(record.name));
+            let start = self.out.text.len();
+            for slot in f.operands(op) {
+                let comma = self.out.text.len() > start;
+                self.out.text.push_str(if comma { ", " } else { " " });
+                self.use_of(slot.value);
+            }
+            self.op_clauses(op, record);
+        } else {
+            self.plain_op(op, record);
+        }
+        self.out.text.push('\n');
+    }
+
+    fn plain_op(&mut self, op: OpId, record: &Op) {
+        let f = self.f;
+        let mut all_unknown = true;
+        for (at, result) in f.results(op).enumerate() {
+            self.out.text.push_str(if at > 0 { ", " } else { "" });
+            let value = f.value(result);
+            all_unknown &= value.ty == TypeId(0) && value.flags & Value::DECLARED == 0;
+            if is_absent(value) {
+                self.out.text.push('_');
+            } else {
+                self.names.write(&mut self.out.text, f, result);
+            }
+            self.extra("extra", Entity::Value(result));
+        }
+        if record.results.len > 0 {
+            self.out.text.push_str(" = ");
+        }
+        let mut attrs = f.attrs(op);
+        if let Some(callee) = self.short_callee(op, record) {
+            self.out.text.push_str("call @");
+            self.out.text.push_str(callee);
+            attrs = &attrs[1..];
+        } else {
+            self.op_name(f.text(record.name));
+        }
+        self.out.text.push('(');
+        for (at, slot) in f.operands(op).iter().enumerate() {
+            self.out.text.push_str(if at > 0 { ", " } else { "" });
+            self.use_of(slot.value);
+        }
+        self.out.text.push(')');
+        self.attrs(op, attrs);
+        if record.results.len > 0 && !all_unknown {
+            for (at, result) in f.results(op).enumerate() {
+                self.out.text.push_str(if at > 0 { ", " } else { " : " });
+                self.value_type(f.value(result));
+            }
+        }
+        self.op_clauses(op, record);
+    }
+
+    fn op_clauses(&mut self, op: OpId, record: &Op) {
+        self.loc(record.loc);
+        self.extra("extra", Entity::Op(op));
+        if self.options.raw_ids {
+            self.out.text.push_str(&format!(" ; {op}"));
+        }
+    }
+
+    /// Writes an op's or function's name so that it reads back as the same symbol.
+    pub(super) fn op_name(&mut self, text: &str) {
+        if is_canonical(text) {
+            self.out.text.push_str(text);
+        } else {
+            self.out.text.push_str("symbol(");
+            self.out.quoted(text);
+            self.out.text.push(')');
+        }
+    }
+
+    /// A terminator without results isn't written in a prim function.
+    fn is_implied(&self, op: OpId, record: &Op) -> bool {
+        matches!(record.name, symbol::RETURN | symbol::YIELD)
+            && self.f.kind() == FunctionKind::PRIM
+            && record.operands.len == 0
+            && record.attrs.len == 0
+            && self.f.loc(record.loc).is_none()
+            && self.f.origins().extras(Entity::Op(op)).is_none()
+    }
+
+    /// `call @f(%x)` says the callee, if it is the first attribute and a canonical name.
+    fn short_callee(&self, op: OpId, record: &Op) -> Option<&'p str> {
+        let f = self.f;
+        let first = f.attrs(op).first()?;
+        let callee = record.name == symbol::CALL
+            && first.name == symbol::CALLEE
+            && first.kind == AttrKind::STRING;
+        let text = std::str::from_utf8(f.bytes_in(first.list)).ok()?;
+        (callee && is_canonical(text)).then_some(text)
+    }
+
+    /// Whether `for %i in 0..n unroll { … }` says everything about a loop.
+    pub(super) fn is_short_loop(&self, op: OpId) -> bool {
+        let f = self.f;
+        let record = f.op(op);
+        if record.name != symbol::FOR || record.results.len != 0 {
+            return false;
+        }
+        let operands = f.operands(op);
+        let bounds = matches!(operands.len(), 2 | 3) && operands.iter().all(|o| o.value.is_some());
+        let mut regions = f.regions_of(op);
+        let (Some(body), None) = (regions.next(), regions.next()) else {
+            return false;
+        };
+        bounds && self.is_short_body(body) && self.loop_words(op).is_some()
+    }
+
+    fn is_short_body(&self, body: RegionId) -> bool {
+        let f = self.f;
+        let record = f.region(body);
+        let named = record.name.is_some() && f.text(record.name) == "body";
+        let mut args = f.args(body);
+        let (Some(arg), None) = (args.next(), args.next()) else {
+            return false;
+        };
+        let arg_is_plain =
+            f.value(arg).constant.is_none() && f.origins().extras(Entity::Value(arg)).is_none();
+        let ended = f
+            .terminator(body)
+            .is_some_and(|op| f.op(op).operands.len == 0);
+        named
+            && arg_is_plain
+            && ended
+            && record.ports.len == 0
+            && f.loc(record.loc).is_none()
+            && f.origins().extras(Entity::Region(body)).is_none()
+    }
+
+    /// The kind and the tag of a loop; `None` if its attributes say anything else.
+    fn loop_words(&self, op: OpId) -> Option<(Option<&'p str>, Option<&'p [u8]>)> {
+        let f = self.f;
+        let (mut kind, mut tag) = (None, None);
+        for (at, attr) in f.attrs(op).iter().enumerate() {
+            let bytes = f.bytes_in(attr.list);
+            match (f.text(attr.name), attr.kind, at) {
+                ("kind", AttrKind::STRING, 0) => {
+                    let known = |word: &&&str| word.as_bytes() == bytes;
+                    kind = Some(*LOOP_KINDS.iter().find(known)?);
+                }
+                ("tag", AttrKind::STRING, 0 | 1) => tag = Some(bytes),
+                _ => return None,
+            }
+        }
+        Some((kind, tag))
+    }
+
+    fn short_loop(&mut self, op: OpId, record: &Op) {
+        let f = self.f;
+        let operands = slice(&f.uses, record.operands);
+        let body = f.regions_of(op).next().unwrap_or(RegionId::NONE);
+        self.out.text.push_str("for ");
+        if let Some(arg) = f.args(body).next() {
+            self.names.write(&mut self.out.text, f, arg);
+            let value = f.value(arg);
+            let ty = f.live_type(value.ty);
+            let index = ty.is_ok_and(|ty| {
+                ty.kind == TypeKind::SCALAR && ty.dtype == DType::INDEX && ty.lanes <= 1
+            });
+            if !index || value.flags & Value::DECLARED != 0 {
+                self.out.text.push_str(": ");
+                self.value_type(value);
+            }
+        }
+        self.out.text.push_str(" in ");
+        for (at, slot) in operands.iter().enumerate() {
+            self.out.text.push_str(["", "..", " step "][at.min(2)]);
+            self.use_of(slot.value);
+        }
+        let (kind, tag) = self.loop_words(op).unwrap_or_default();
+        if let Some(kind) = kind {
+            self.out.text.push(' ');
+            self.out.text.push_str(kind);
+        }
+        if let Some(tag) = tag {
+            self.out.text.push_str(" tag(");
+            write_bytes(&mut self.out.text, tag);
+            self.out.text.push(')');
+        }
+        self.loc(record.loc);
+        self.extra("extra", Entity::Op(op));
+        self.out.text.push_str(" {");
+    }
+}
+
+/// Whether a name reads back as the same symbol.
+fn is_canonical(text: &str) -> bool {
+    let plain = |part: &str| crate::name::is_plain(part);
+    if RESERVED.contains(&text) || text.starts_with("ai.onnx.") && text.matches('.').count() == 2 {
+        return false;
+    }
+    text.split('.').all(plain) || OpName::parse(text).is_some_and(|name| name.to_string() == text)
+}
