@@ -1,0 +1,423 @@
+//! Plugin files, good and bad, through discovery and loading: what is found, what is said about
+//! each mistake, and that nothing runs before it is needed.
+#![allow(
+    clippy::print_stderr,
+    missing_docs,
+    reason = "a skipped test says so; a test crate has no readers of its API"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use expect_test::{Expect, expect};
+use passdock::plugin::discover::check_conflicts;
+use passdock::plugin::{Plugin, SearchDir, discover};
+use tempfile::TempDir;
+
+/// The contract's structs, as a C author writes them.
+const C: &str = r#"
+#include <stddef.h>
+#include <stdint.h>
+typedef struct { const char *ptr; size_t len; } Str;
+typedef struct { Str name; uint32_t kind, reserved; void *state; void *fn, *module; } Pass;
+typedef struct {
+    uint32_t struct_size, pass_count;
+    const void *passes;
+    uint32_t pass_stride, op_stride;
+    const void *ops;
+    uint32_t op_count, reserved;
+} Plugin;
+static uint32_t run(void *s, void *c, void *f, void *m) { (void)s; (void)c; (void)f; (void)m; return 0; }
+#define NAME(text) { text, sizeof(text) - 1 }
+"#;
+
+/// A plugin with one function pass, whose parts a test may replace.
+struct Parts {
+    manifest: String,
+    passes: &'static str,
+    table: &'static str,
+    entry: &'static str,
+    more: String,
+}
+
+fn parts(pass: &str) -> Parts {
+    Parts {
+        manifest: manifest("0.1", pass),
+        passes: "{ NAME(PASS), 1, 0, 0, run, 0 }",
+        table: "{ sizeof(Plugin), 1, passes, sizeof(Pass), 0, 0, 0, 0 }",
+        entry: "return &plugin;",
+        more: format!("#define PASS \"{pass}\"\n"),
+    }
+}
+
+fn manifest(abi: &str, pass: &str) -> String {
+    format!(
+        "[plugin]\nname = \"c\"\nabi = \"{abi}\"\nir = \"0.1\"\npanic = \"none\"\n\
+         [[pass]]\nname = \"{pass}\"\nkind = \"function\"\n"
+    )
+}
+
+impl Parts {
+    fn source(&self) -> String {
+        let manifest = self.manifest.replace('"', "\\\"").replace('\n', "\\n");
+        format!(
+            "{C}{}\n\
+             static const Pass passes[] = {{ {} }};\n\
+             static const Plugin plugin = {};\n\
+             const void *passdock_plugin_v0(const void *host) {{ (void)host; {} }}\n\
+             const char passdock_manifest_v0[] = \"{manifest}\";\n",
+            self.more, self.passes, self.table, self.entry,
+        )
+    }
+
+    /// Builds the library; `false`, said aloud, where there is no C compiler.
+    fn build(&self, path: &Path) -> bool {
+        let source = path.with_extension("c");
+        std::fs::write(&source, self.source()).expect("writes the source");
+        let status = Command::new("cc")
+            .args(["-shared", "-fPIC", "-o"])
+            .arg(path)
+            .arg(&source)
+            .status();
+        match status {
+            Ok(status) => assert!(status.success(), "cc refuses {}", self.source()),
+            Err(error) => eprintln!("skipped: cc can't be run: {error}"),
+        }
+        path.exists()
+    }
+}
+
+fn here() -> TempDir {
+    tempfile::tempdir().expect("a temporary directory")
+}
+
+fn library(dir: &Path, name: &str) -> PathBuf {
+    dir.join(name)
+        .with_extension(std::env::consts::DLL_EXTENSION)
+}
+
+fn search(dir: &Path) -> [SearchDir; 1] {
+    [SearchDir {
+        path: dir.to_path_buf(),
+        required: true,
+    }]
+}
+
+#[track_caller]
+fn check_load(parts: &Parts, expected: &Expect) {
+    let dir = here();
+    let lib = library(dir.path(), "plugin");
+    if !parts.build(&lib) {
+        return;
+    }
+    let plugin = Plugin::open(&lib).expect("the file is fine");
+    let said = match plugin.load() {
+        Ok(loaded) => format!("{:?}", loaded.passes()),
+        Err(error) => error.to_string(),
+    };
+    expected.assert_eq(&said.replace(&dir.path().display().to_string(), "DIR"));
+}
+
+#[test]
+fn a_good_plugin_loads() {
+    check_load(
+        &parts("c.transform.One"),
+        &expect![[r#"[pass c.transform.One of `DIR/plugin.so`]"#]],
+    );
+}
+
+#[test]
+fn each_wrong_table_has_its_sentence() {
+    let with = |change: &dyn Fn(&mut Parts)| {
+        let mut parts = parts("c.transform.One");
+        change(&mut parts);
+        parts
+    };
+    check_load(
+        &with(&|p| p.entry = "return 0;"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` answered null: it refuses this host (ABI 0.1, IR 0.1)"
+        ],
+    );
+    check_load(
+        &with(&|p| p.entry = "return (const char *)&plugin + 1;"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: its address isn't aligned; build the plugin again"
+        ],
+    );
+    check_load(
+        &with(&|p| p.table = "{ 7, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: `struct_size` is 7, at least 40 is needed; build the plugin again"
+        ],
+    );
+    check_load(
+        &with(&|p| p.table = "{ 0xDEADBEEF, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: `struct_size` is 3735928559, at least 40 is needed; build the plugin again"
+        ],
+    );
+    check_load(
+        &with(&|p| p.table = "{ sizeof(Plugin), 1, 0, sizeof(Pass), 0, 0, 0, 0 }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: its passes stand at an impossible address; build the plugin again"
+        ],
+    );
+    check_load(
+        &with(&|p| p.table = "{ sizeof(Plugin), 1, passes, 3, 0, 0, 0, 0 }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: its passes are said to be 3 bytes apart; build the plugin again"
+        ],
+    );
+    check_load(
+        &with(&|p| p.table = "{ sizeof(Plugin), 4000000000u, passes, sizeof(Pass), 0, 0, 0, 0 }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: it has 4000000000 passes, the limit is 65536; build the plugin again"
+        ],
+    );
+    check_load(
+        &with(&|p| p.table = "{ sizeof(Plugin), 0, 0, 0, 0, 0, 0, 0 }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the table lacks the pass `c.transform.One`; both come from `plugin!`, in C keep them equal"
+        ],
+    );
+    check_load(
+        &with(&|p| p.passes = "{ { 0, 3 }, 1, 0, 0, run, 0 }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: a name in it is null or overlong; build the plugin again"
+        ],
+    );
+    check_load(
+        &with(&|p| p.passes = "{ NAME(\"\\xff\\xfe\"), 1, 0, 0, run, 0 }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: a name in it isn't UTF-8; build the plugin again"
+        ],
+    );
+    check_load(
+        &with(&|p| p.passes = "{ NAME(\"c.transform.Two\"), 1, 0, 0, run, 0 }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the table lacks the pass `c.transform.One`; both come from `plugin!`, in C keep them equal"
+        ],
+    );
+    check_load(
+        &with(&|p| p.passes = "{ NAME(PASS), 3, 0, 0, run, 0 }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the pass `c.transform.One` is of another kind in the table; both come from `plugin!`, in C keep them equal"
+        ],
+    );
+    check_load(
+        &with(&|p| p.passes = "{ NAME(PASS), 1, 0, 0, 0, run }"),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: the pass `c.transform.One` has no function to run; build the plugin again"
+        ],
+    );
+    check_load(
+        &with(&|p| {
+            p.passes =
+                "{ NAME(PASS), 1, 0, 0, run, 0 }, { NAME(\"c.transform.More\"), 1, 0, 0, run, 0 }";
+            p.table = "{ sizeof(Plugin), 2, passes, sizeof(Pass), 0, 0, 0, 0 }";
+        }),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the manifest lacks the pass `c.transform.More`; both come from `plugin!`, in C keep them equal"
+        ],
+    );
+    check_load(
+        &with(&|p| {
+            p.more.push_str("static const char op[128];\n");
+            p.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), 64, op, 1, 0 }";
+        }),
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: a name in it is null or overlong; build the plugin again"
+        ],
+    );
+}
+
+/// A newer plugin's records are longer; this host reads the part that it knows.
+#[test]
+fn longer_records_of_a_newer_minor_are_read_by_stride() {
+    let mut parts = parts("c.transform.One");
+    parts.manifest = manifest("0.9", "c.transform.One")
+        + "[[pass]]\nname = \"c.transform.Two\"\nkind = \"function\"\n";
+    parts.manifest = parts
+        .manifest
+        .replace("abi = \"0.9\"", "abi = \"0.9\"\nmin_host = \"0.1\"");
+    parts.more += "typedef struct { Pass known; uint64_t newer[5]; } Longer;\n\
+        static const Longer longer[] = {\n\
+        { { NAME(\"c.transform.One\"), 1, 0, 0, run, 0 }, { 1, 2, 3, 4, 5 } },\n\
+        { { NAME(\"c.transform.Two\"), 1, 0, 0, run, 0 }, { 1, 2, 3, 4, 5 } } };\n";
+    parts.table = "{ sizeof(Plugin), 2, longer, sizeof(Longer), 0, 0, 0, 0 }";
+    check_load(
+        &parts,
+        &expect![
+            "[pass c.transform.One of `DIR/plugin.so`, pass c.transform.Two of `DIR/plugin.so`]"
+        ],
+    );
+}
+
+#[test]
+fn a_library_that_the_system_refuses_is_named_by_its_path() {
+    let mut parts = parts("c.transform.One");
+    parts.more += "extern int nobody_defines_this(void);\n\
+                   int uses(void) { return nobody_defines_this(); }\n";
+    check_load(
+        &parts,
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the system refuses to load it: DIR/plugin.so: undefined symbol: nobody_defines_this"
+        ],
+    );
+}
+
+#[test]
+fn another_major_is_refused_before_anything_runs() {
+    let dir = here();
+    let mark = dir.path().join("ran");
+    let mut parts = parts("c.transform.One");
+    parts.manifest = manifest("7.0", "c.transform.One");
+    parts.more += &marks(&mark);
+    let lib = library(dir.path(), "plugin");
+    if !parts.build(&lib) {
+        return;
+    }
+    let error = Plugin::open(&lib).expect_err("another major").to_string();
+    expect!["plugin `DIR/plugin.so` can't be used: it was built for plugin ABI 7.0, this host supports 0.x; build it against passdock-plugin-api for ABI 0, or use a passdock of ABI 7"].assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
+    assert!(!mark.exists());
+}
+
+/// Code that runs when the library is loaded, and leaves a mark.
+fn marks(file: &Path) -> String {
+    format!(
+        "#include <stdio.h>\n\
+         __attribute__((constructor)) static void mark(void) {{\n\
+             FILE *f = fopen(\"{}\", \"w\"); if (f) fclose(f);\n}}\n",
+        file.display()
+    )
+}
+
+#[test]
+fn nothing_runs_before_it_is_needed() {
+    let dir = here();
+    let mark = dir.path().join("ran");
+    let mut parts = parts("c.transform.One");
+    parts.more += &marks(&mark);
+    if !parts.build(&library(dir.path(), "plugin")) {
+        return;
+    }
+    let found = discover(&search(dir.path())).expect("the directory is there");
+    assert_eq!(found.plugins.len(), 1);
+    let plugin = &found.plugins[0];
+    assert_eq!(plugin.manifest().passes[0].name, "c.transform.One");
+    assert!(!mark.exists() && !plugin.is_loaded());
+    let pass = plugin.load_pass("c.transform.One").expect("loads");
+    assert!(pass.is_some() && mark.exists() && plugin.is_loaded());
+}
+
+/// Libraries with the same symbol names, loaded one after the other: each answers for itself.
+#[test]
+fn many_plugins_keep_apart() {
+    let dir = here();
+    for i in 0..20 {
+        let parts = parts(&format!("c.transform.P{i}"));
+        if !parts.build(&library(dir.path(), &format!("p{i:02}"))) {
+            return;
+        }
+    }
+    let found = discover(&search(dir.path())).expect("the directory is there");
+    assert_eq!(found.plugins.len(), 20);
+    for (i, plugin) in found.plugins.iter().enumerate() {
+        let name = format!("c.transform.P{i}");
+        let pass = plugin.load_pass(&name).expect("loads").expect("is there");
+        assert_eq!(pass.spec().name, name);
+    }
+    check_conflicts(&found.plugins).expect("no two give one pass");
+}
+
+#[test]
+fn two_plugins_that_give_one_pass_are_both_named() {
+    let dir = here();
+    let parts = parts("c.transform.One");
+    if !parts.build(&library(dir.path(), "a")) || !parts.build(&library(dir.path(), "b")) {
+        return;
+    }
+    let found = discover(&search(dir.path())).expect("the directory is there");
+    let error = check_conflicts(&found.plugins).expect_err("two give one pass");
+    expect!["plugin `DIR/b.so` can't be used: the pass `c.transform.One` is also given by `DIR/a.so`; remove one of the two, or rename"].assert_eq(
+        &error
+            .to_string()
+            .replace(&dir.path().display().to_string(), "DIR"),
+    );
+}
+
+#[test]
+fn a_file_that_changed_after_it_was_read_is_refused_if_it_says_something_else() {
+    let dir = here();
+    let lib = library(dir.path(), "plugin");
+    let rebuilt = library(dir.path(), "rebuilt");
+    if !parts("c.transform.One").build(&lib) {
+        return;
+    }
+    let same = Plugin::open(&lib).expect("a good plugin");
+    let other = Plugin::open(&lib).expect("a good plugin");
+    parts("c.transform.One").build(&rebuilt);
+    std::fs::rename(&rebuilt, &lib).expect("renames");
+    assert!(same.load().is_ok(), "built again, says the same");
+    parts("c.transform.Two").build(&rebuilt);
+    std::fs::rename(&rebuilt, &lib).expect("renames");
+    let error = other.load().expect_err("says something else").to_string();
+    expect!["plugin `DIR/plugin.so` can't be used: the file changed after its manifest was read; run again"].assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
+}
+
+#[test]
+fn a_directory_with_everything_wrong() {
+    let dir = here();
+    let good = library(dir.path(), "good");
+    if !parts("c.transform.One").build(&good) {
+        return;
+    }
+    let bytes = std::fs::read(&good).expect("reads");
+    std::fs::write(library(dir.path(), "cut"), &bytes[..bytes.len() / 2]).expect("writes");
+    std::fs::write(library(dir.path(), "noise"), b"not a library").expect("writes");
+    std::fs::write(library(dir.path(), "empty"), b"").expect("writes");
+    std::fs::write(dir.path().join("readme.txt"), b"no library").expect("writes");
+    std::fs::write(library(dir.path(), ".hidden"), b"being copied").expect("writes");
+    std::fs::create_dir(library(dir.path(), "folder")).expect("makes a directory");
+    std::fs::create_dir(dir.path().join("nested")).expect("makes a directory");
+    std::fs::copy(&good, library(&dir.path().join("nested"), "deep")).expect("copies");
+    #[cfg(unix)]
+    std::os::unix::fs::symlink(&good, library(dir.path(), "link")).expect("links");
+    let found = discover(&search(dir.path())).expect("the directory is there");
+    let mut said: Vec<String> = found
+        .plugins
+        .iter()
+        .map(|p| p.origin().to_string())
+        .collect();
+    said.extend(found.unreadable.iter().map(|e| e.to_string()));
+    let said = said
+        .join("\n")
+        .replace(&dir.path().display().to_string(), "DIR");
+    expect![[r#"
+        `DIR/good.so`
+        plugin `DIR/cut.so` can't be used: it is cut off: one of its segments needs 8540 bytes and the file has 7656; copy or build it again
+        plugin `DIR/empty.so` can't be used: it is empty; build it again
+        plugin `DIR/folder.so` can't be used: it isn't a regular file; name a shared library
+        plugin `DIR/noise.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`"#]].assert_eq(&said);
+}
+
+#[test]
+fn a_directory_that_is_missing() {
+    let missing = SearchDir {
+        path: PathBuf::from("no/such/directory"),
+        required: true,
+    };
+    let error = discover(std::slice::from_ref(&missing)).expect_err("it is missing");
+    expect!["the plugin directory `no/such/directory` can't be read (No such file or directory (os error 2)); correct its name or create it"].assert_eq(&error.to_string());
+    let optional = SearchDir {
+        required: false,
+        ..missing
+    };
+    assert!(
+        discover(&[optional])
+            .expect("may be missing")
+            .plugins
+            .is_empty()
+    );
+}
