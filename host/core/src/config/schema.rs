@@ -1,0 +1,208 @@
+//! What an option holds, and whether a value is one.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use super::ConfigValue;
+use crate::plugin::{FieldSpec, FieldType, FieldValue};
+use crate::suggest;
+
+/// The fields of a config option, or the options of a pass.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Schema {
+    /// The config key, or the pass's name.
+    pub key: String,
+    /// Its fields; a single one of empty name makes it a scalar.
+    pub fields: Vec<Field>,
+}
+
+/// A field.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    #[serde(rename = "type")]
+    pub ty: FieldType,
+    /// What holds if nobody sets it.
+    pub default: FieldValue,
+    /// What it is for.
+    pub doc: String,
+    /// The smallest and the largest integer that it takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<(i64, i64)>,
+}
+
+/// A key, field or value that isn't right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The option or pass.
+    pub key: String,
+    /// The field, if it is about one.
+    pub field: Option<String>,
+    /// What is wrong.
+    pub wrong: Wrong,
+    /// A whole sentence.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+/// What is wrong: tells a reader of files which part to underline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// The key isn't registered, or is registered already.
+    Key,
+    /// There is no such field.
+    Field,
+    /// The value has another type, or is out of range.
+    Value,
+}
+
+impl Schema {
+    /// The options or config that a manifest declares.
+    pub(crate) fn from_specs(key: &str, fields: &[FieldSpec]) -> Schema {
+        let field = |spec: &FieldSpec| Field {
+            name: spec.name.clone(),
+            ty: spec.ty,
+            default: spec.default.clone(),
+            doc: spec.doc.clone(),
+            range: None,
+        };
+        Schema {
+            key: key.to_owned(),
+            fields: fields.iter().map(field).collect(),
+        }
+    }
+
+    /// Whether it is one value and not a struct.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self.fields.as_slice(), [field] if field.name.is_empty())
+    }
+
+    /// Its type as messages name it.
+    pub fn type_name(&self) -> String {
+        match self.fields.as_slice() {
+            [field] if field.name.is_empty() => field.ty.name().to_owned(),
+            fields => {
+                let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                format!("a table of {{{}}}", names.join(", "))
+            }
+        }
+    }
+
+    /// What holds if nobody sets anything.
+    pub fn defaults(&self) -> ConfigValue {
+        let pair = |field: &Field| (field.name.clone(), field.default.clone());
+        self.fields.iter().map(pair).collect()
+    }
+
+    /// A field by its name.
+    pub fn field(&self, name: &str) -> Result<&Field, ConfigError> {
+        let found = self.fields.iter().find(|field| field.name == name);
+        found.ok_or_else(|| {
+            let names = || self.fields.iter().map(|field| field.name.as_str());
+            let help = match suggest::nearest(name, names()) {
+                Some(near) => format!("Did you mean `{near}`?"),
+                None => format!("It has {}.", suggest::listed(names())),
+            };
+            ConfigError {
+                key: self.key.clone(),
+                field: Some(name.to_owned()),
+                wrong: Wrong::Field,
+                message: format!("`{}` has no field `{name}`.", self.key),
+                help: Some(help),
+            }
+        })
+    }
+
+    /// The whole value, with defaults for what is left out.
+    pub fn accept(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
+        let mut accepted = self.defaults();
+        accepted.extend(self.accept_part(value)?);
+        Ok(accepted)
+    }
+
+    /// Only the fields that are given.
+    pub fn accept_part(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
+        if self.is_scalar() {
+            let value = self.fields[0].accept(value, &self.key)?;
+            return Ok(ConfigValue::from([(String::new(), value)]));
+        }
+        let Some(table) = value.as_table() else {
+            return Err(ConfigError {
+                key: self.key.clone(),
+                field: None,
+                wrong: Wrong::Value,
+                message: format!(
+                    "Expected `{}` to be {}, but got {}.",
+                    self.key,
+                    self.type_name(),
+                    shown(value)
+                ),
+                help: None,
+            });
+        };
+        let accept = |(name, value): (&String, &toml::Value)| {
+            Ok((name.clone(), self.field(name)?.accept(value, &self.key)?))
+        };
+        table.iter().map(accept).collect()
+    }
+}
+
+impl Field {
+    /// A value of this field; `key` is for the message.
+    pub fn accept(&self, value: &toml::Value, key: &str) -> Result<FieldValue, ConfigError> {
+        let (rule, help) = match (self.ty.accept(value), self.range) {
+            (Some(FieldValue::Int(i)), Some((min, max))) if i < min || i > max => {
+                (format!("from {min} to {max}"), None)
+            }
+            (Some(value), _) => return Ok(value),
+            (None, _) => {
+                let quoted = value.as_str().filter(|text| {
+                    let read = text.parse::<toml::Value>().ok();
+                    read.is_some_and(|value| self.ty.accept(&value).is_some())
+                });
+                let help = quoted.map(|text| format!("Write {text} without quotes."));
+                (self.ty.name().to_owned(), help)
+            }
+        };
+        let what = match self.name.as_str() {
+            "" => format!("`{key}`"),
+            name => format!("the field `{name}` of `{key}`"),
+        };
+        Err(ConfigError {
+            key: key.to_owned(),
+            field: (!self.name.is_empty()).then(|| self.name.clone()),
+            wrong: Wrong::Value,
+            message: format!("Expected {what} to be {rule}, but got {}.", shown(value)),
+            help,
+        })
+    }
+}
+
+/// A value with its type, short.
+pub(crate) fn shown(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(s) => format!("the string {s:?}"),
+        toml::Value::Integer(i) => format!("the int {i}"),
+        toml::Value::Float(x) => format!("the float {x:?}"),
+        toml::Value::Boolean(b) => format!("the bool {b}"),
+        toml::Value::Datetime(_) => "a date".to_owned(),
+        toml::Value::Array(_) => "an array".to_owned(),
+        toml::Value::Table(_) => "a table".to_owned(),
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.help {
+            Some(help) => write!(f, " {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}

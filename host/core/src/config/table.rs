@@ -1,0 +1,94 @@
+//! The registered options.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use super::schema::{ConfigError, Schema, Wrong};
+use crate::suggest;
+
+/// Options by key.
+#[derive(Default)]
+pub(crate) struct ConfigTable {
+    entries: BTreeMap<String, Entry>,
+}
+
+/// An option and who registered it.
+#[derive(Clone)]
+pub(crate) struct Entry {
+    pub(crate) schema: Schema,
+    /// The plugin's name; `None`: the program.
+    pub(crate) plugin: Option<String>,
+}
+
+/// An option as lists show it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConfigInfo {
+    /// Who registered it; `None`: the program itself.
+    pub plugin: Option<String>,
+    /// Its key and fields.
+    #[serde(flatten)]
+    pub schema: Schema,
+}
+
+impl ConfigTable {
+    pub(crate) fn register(
+        &mut self,
+        schema: Schema,
+        plugin: Option<String>,
+    ) -> Result<(), ConfigError> {
+        if let Some(entry) = self.entries.get(&schema.key) {
+            let by = match &entry.plugin {
+                Some(plugin) => format!("by plugin {plugin}"),
+                None => "by this program".to_owned(),
+            };
+            return Err(ConfigError {
+                message: format!(
+                    "The config option `{}` is registered already, {by}.",
+                    schema.key
+                ),
+                key: schema.key,
+                field: None,
+                wrong: Wrong::Key,
+                help: Some("Rename one of the two.".to_owned()),
+            });
+        }
+        self.entries
+            .insert(schema.key.clone(), Entry { schema, plugin });
+        Ok(())
+    }
+
+    pub(crate) fn get(&self, key: &str) -> Result<&Entry, ConfigError> {
+        self.entries.get(key).ok_or_else(|| {
+            let keys = || self.entries.keys().map(String::as_str);
+            let near = suggest::nearest(key, keys());
+            let others = keys().filter(|other| Some(*other) != near);
+            let listed = suggest::listed(near.into_iter().chain(others));
+            ConfigError {
+                key: key.to_owned(),
+                field: None,
+                wrong: Wrong::Key,
+                message: format!("Invalid config option `{key}`; candidates are: {listed}."),
+                help: near.map(|near| format!("Did you mean `{near}`?")),
+            }
+        })
+    }
+
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
+        self.entries.keys().map(String::as_str)
+    }
+
+    pub(crate) fn list(&self) -> Vec<ConfigInfo> {
+        let info = |entry: &Entry| ConfigInfo {
+            plugin: entry.plugin.clone(),
+            schema: entry.schema.clone(),
+        };
+        self.entries.values().map(info).collect()
+    }
+
+    /// Forgets what a plugin registered.
+    pub(crate) fn remove_plugin(&mut self, plugin: &str) {
+        self.entries
+            .retain(|_, entry| entry.plugin.as_deref() != Some(plugin));
+    }
+}

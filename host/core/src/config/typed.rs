@@ -1,0 +1,144 @@
+//! Options as Rust types.
+
+use super::ConfigValue;
+use super::schema::Field;
+pub use crate::plugin::FieldType;
+use crate::plugin::FieldValue;
+
+/// A type that can be a config option: a struct made by [`config_struct!`](crate::config_struct),
+/// or `bool`, `i64`, `f64`, `String`.
+pub trait ConfigOption: Sized + 'static {
+    /// Its fields; one of empty name for a scalar.
+    fn fields() -> Vec<Field>;
+    /// Reads a checked value; `None` if it isn't one of this type.
+    fn from_config(value: &ConfigValue) -> Option<Self>;
+}
+
+/// What a field can be.
+pub trait Scalar: Sized {
+    /// Its type in manifests and messages.
+    const TYPE: FieldType;
+    /// As a field keeps it.
+    fn to_field(self) -> FieldValue;
+    /// Out of a field.
+    fn from_field(value: &FieldValue) -> Option<Self>;
+}
+
+macro_rules! scalars {
+    ($($ty:ty, $variant:ident;)*) => {$(
+        impl Scalar for $ty {
+            const TYPE: FieldType = FieldType::$variant;
+
+            fn to_field(self) -> FieldValue {
+                FieldValue::$variant(self)
+            }
+
+            fn from_field(value: &FieldValue) -> Option<$ty> {
+                match value {
+                    FieldValue::$variant(value) => Some(value.clone()),
+                    _ => None,
+                }
+            }
+        }
+
+        impl ConfigOption for $ty {
+            fn fields() -> Vec<Field> {
+                vec![Field {
+                    name: String::new(),
+                    ty: FieldType::$variant,
+                    default: FieldType::$variant.zero(),
+                    doc: String::new(),
+                    range: None,
+                }]
+            }
+
+            fn from_config(value: &ConfigValue) -> Option<$ty> {
+                <$ty as Scalar>::from_field(value.get("")?)
+            }
+        }
+    )*};
+}
+
+scalars! {
+    bool, Bool;
+    i64, Int;
+    f64, Float;
+    String, String;
+}
+
+/// Declares a struct that can be a config option: fields with docs, types (`bool`, `i64`, `f64`,
+/// `String`), defaults, and for integers ranges.
+///
+/// ```
+/// passdock::config_struct! {
+///     /// How loops are unrolled.
+///     pub struct UnrollLoop {
+///         /// Loops of up to this many steps are unrolled.
+///         pub auto_max_step: i64 = 0, in 0..=65536;
+///         /// Whether loops marked `unroll` are written out.
+///         pub explicit_unroll: bool = true;
+///     }
+/// }
+/// passdock::register_config_option::<UnrollLoop>("doc.UnrollLoop").unwrap();
+/// let cx = passdock::PassContext::builder()
+///     .config("doc.UnrollLoop", UnrollLoop { auto_max_step: 16, ..UnrollLoop::default() })
+///     .build()
+///     .unwrap();
+/// let unroll = cx.get_config::<UnrollLoop>("doc.UnrollLoop").unwrap().unwrap();
+/// assert_eq!(unroll.auto_max_step, 16);
+/// ```
+#[macro_export]
+macro_rules! config_struct {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $doc:literal])*
+                $field_vis:vis $field:ident: $ty:ty = $default:expr $(, in $min:literal ..= $max:literal)?;
+            )*
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis struct $name {
+            $( $(#[doc = $doc])* $field_vis $field: $ty, )*
+        }
+
+        impl Default for $name {
+            fn default() -> $name {
+                $name { $( $field: $default.into(), )* }
+            }
+        }
+
+        impl $crate::config::ConfigOption for $name {
+            fn fields() -> Vec<$crate::config::Field> {
+                let defaults = $name::default();
+                vec![$(
+                    $crate::config::Field {
+                        name: stringify!($field).to_owned(),
+                        ty: <$ty as $crate::config::Scalar>::TYPE,
+                        default: $crate::config::Scalar::to_field(defaults.$field),
+                        doc: [$($doc),*].iter().map(|line: &&str| line.trim()).collect::<Vec<_>>().join("\n"),
+                        range: $crate::config_struct!(@range $($min, $max)?),
+                    },
+                )*]
+            }
+
+            fn from_config(value: &$crate::config::ConfigValue) -> Option<$name> {
+                Some($name {
+                    $( $field: $crate::config::Scalar::from_field(value.get(stringify!($field))?)?, )*
+                })
+            }
+        }
+
+        impl From<$name> for $crate::toml::Value {
+            fn from(value: $name) -> $crate::toml::Value {
+                let mut table = $crate::toml::Table::new();
+                $( table.insert(stringify!($field).to_owned(), value.$field.into()); )*
+                $crate::toml::Value::Table(table)
+            }
+        }
+    };
+    (@range) => { None };
+    (@range $min:literal, $max:literal) => { Some(($min, $max)) };
+}

@@ -1,0 +1,202 @@
+//! Building a context: everything is checked here, so that a context that exists is right.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex};
+
+use serde::{Deserialize, Serialize};
+
+use super::callbacks::Instruments;
+use super::{DiagnosticHandler, Inner, PassContext};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::{ErrorKind, PassError};
+use crate::instrument::{PassInstrument, InstrumentRef};
+use crate::pass_info::check_name;
+use crate::record::Recorder;
+use crate::registry::Registry;
+
+/// When the IR is verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verify {
+    /// After each pass, the functions that it changed.
+    #[default]
+    Changed,
+    /// After each pass, all functions.
+    All,
+    /// Never.
+    Off,
+}
+
+/// A context in the making.
+#[derive(Default)]
+pub struct ContextBuilder {
+    opt_level: Option<u32>,
+    required_pass: Vec<String>,
+    disabled_pass: Vec<String>,
+    config: Vec<(String, toml::Value)>,
+    registry: Option<Registry>,
+    instruments: Vec<InstrumentRef>,
+    verify: Verify,
+    jobs: usize,
+    diagnostics: Option<Box<DiagnosticHandler>>,
+    recorder: Option<Arc<Recorder>>,
+}
+
+impl ContextBuilder {
+    pub(super) fn new() -> ContextBuilder {
+        ContextBuilder::default()
+    }
+
+    /// The level: passes of a higher one aren't run. 2 if it isn't set.
+    pub fn opt_level(mut self, level: u32) -> ContextBuilder {
+        self.opt_level = Some(level);
+        self
+    }
+
+    /// Passes that run at any level and that instruments can't veto.
+    pub fn required_pass<N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> ContextBuilder {
+        self.required_pass.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Passes that don't run.
+    pub fn disabled_pass<N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> ContextBuilder {
+        self.disabled_pass.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// Sets a config option. A later value of the same key wins.
+    pub fn config(mut self, key: impl Into<String>, value: impl Into<toml::Value>) -> Self {
+        self.config.push((key.into(), value.into()));
+        self
+    }
+
+    /// Looks names up here instead of in the process-wide registry.
+    pub fn registry(mut self, registry: &Registry) -> ContextBuilder {
+        self.registry = Some(registry.clone());
+        self
+    }
+
+    /// Adds an instrument.
+    pub fn instrument(mut self, instrument: impl PassInstrument + 'static) -> ContextBuilder {
+        self.instruments.push(Arc::new(instrument));
+        self
+    }
+
+    /// Adds an instrument that the caller keeps too, to ask it for results.
+    pub fn shared_instrument(mut self, instrument: InstrumentRef) -> ContextBuilder {
+        self.instruments.push(instrument);
+        self
+    }
+
+    /// When the IR is verified.
+    pub fn verify(mut self, verify: Verify) -> ContextBuilder {
+        self.verify = verify;
+        self
+    }
+
+    /// On how many threads function passes run; 0, unless set: one for each core.
+    pub fn jobs(mut self, jobs: usize) -> ContextBuilder {
+        self.jobs = jobs;
+        self
+    }
+
+    /// Where diagnostics go instead of standard error.
+    pub fn on_diagnostic(
+        mut self,
+        handler: impl Fn(Diagnostic) + Send + Sync + 'static,
+    ) -> ContextBuilder {
+        self.diagnostics = Some(Box::new(handler));
+        self
+    }
+
+    /// Keeps what each pass did.
+    pub(crate) fn recorder(mut self, recorder: Arc<Recorder>) -> ContextBuilder {
+        self.recorder = Some(recorder);
+        self
+    }
+
+    /// The context, if everything in it is right.
+    pub fn build(self) -> Result<PassContext, PassError> {
+        let registry = self.registry.unwrap_or_else(|| Registry::global().clone());
+        let names = self.required_pass.iter().chain(&self.disabled_pass);
+        names.into_iter().try_for_each(|name| check_name(name))?;
+        let mut config = BTreeMap::new();
+        for (key, value) in &self.config {
+            let accepted = registry.config_schema(key)?.accept(value)?;
+            config.insert(key.clone(), accepted);
+        }
+        let canonical = |names: &[String]| -> BTreeSet<String> {
+            names.iter().map(|name| registry.canonical(name)).collect()
+        };
+        let (required, disabled) = (canonical(&self.required_pass), canonical(&self.disabled_pass));
+        let both: Vec<&String> = required.intersection(&disabled).collect();
+        let pool = match self.jobs {
+            0 | 1 => None,
+            jobs => Some(thread_pool(jobs)?),
+        };
+        let warnings: Vec<Diagnostic> = both
+            .into_iter()
+            .map(|name| {
+                let message = format!("The pass `{name}` is both required and disabled; it is disabled.");
+                Diagnostic::new(Severity::Warning, "required-and-disabled", message)
+            })
+            .collect();
+        let context = PassContext(Arc::new(Inner {
+            opt_level: self.opt_level.unwrap_or(2),
+            required_pass: self.required_pass,
+            disabled_pass: self.disabled_pass,
+            required,
+            disabled,
+            met: Mutex::default(),
+            config,
+            registry,
+            instruments: Mutex::new(Instruments::new(self.instruments)),
+            is_default: false,
+            verify: self.verify,
+            jobs: self.jobs,
+            pool,
+            diagnostics: self.diagnostics,
+            recorder: self.recorder,
+        }));
+        warnings.into_iter().for_each(|w| context.emit(w));
+        Ok(context)
+    }
+}
+
+impl PassContext {
+    /// The context of a thread that entered none.
+    pub(super) fn thread_default() -> PassContext {
+        PassContext(Arc::new(Inner {
+            opt_level: 2,
+            required_pass: Vec::new(),
+            disabled_pass: Vec::new(),
+            required: BTreeSet::new(),
+            disabled: BTreeSet::new(),
+            met: Mutex::default(),
+            config: BTreeMap::new(),
+            registry: Registry::global().clone(),
+            instruments: Mutex::new(Instruments::new(Vec::new())),
+            is_default: true,
+            verify: Verify::default(),
+            jobs: 0,
+            pool: None,
+            diagnostics: None,
+            recorder: None,
+        }))
+    }
+}
+
+fn thread_pool(jobs: usize) -> Result<rayon::ThreadPool, PassError> {
+    let built = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
+    built.map_err(|error| {
+        let message = format!("{jobs} threads can't be started ({error}).");
+        PassError::new(ErrorKind::Context, message).help("Ask for fewer jobs.")
+    })
+}

@@ -1,0 +1,134 @@
+//! Calling instruments: in the order of the list, one at a time, nothing unwinds out of them.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use passdock_ir::Module;
+
+use super::stack;
+use crate::error::{Cause, ErrorKind, PassError};
+use crate::instrument::{InstrumentRef, InstrumentResult, PassInstrument};
+use crate::pass_info::PassInfo;
+use crate::util;
+
+/// A context's instruments.
+pub(super) struct Instruments {
+    pub(super) list: Arc<[InstrumentRef]>,
+    /// How many times the list was entered and not yet exited.
+    pub(super) entered: u32,
+}
+
+impl Instruments {
+    pub(super) fn new(list: Vec<InstrumentRef>) -> Instruments {
+        Instruments {
+            list: list.into(),
+            entered: 0,
+        }
+    }
+
+    pub(super) fn clear(&mut self) {
+        *self = Instruments::new(Vec::new());
+    }
+}
+
+fn call<T>(
+    instrument: &dyn PassInstrument,
+    callback: &'static str,
+    body: impl FnOnce() -> InstrumentResult<T>,
+) -> Result<T, PassError> {
+    let cause: Cause = match stack::callback(|| catch_unwind(AssertUnwindSafe(body))) {
+        Ok(Ok(value)) => return Ok(value),
+        Ok(Err(error)) => Arc::from(error),
+        Err(payload) => {
+            let text = util::panic_text(&*payload);
+            let message = format!(
+                "The instrument `{}` panicked in {callback}: {text}.",
+                instrument.name()
+            );
+            return Err(PassError::new(ErrorKind::Instrument, message));
+        }
+    };
+    let message = format!(
+        "The instrument `{}` failed in {callback}: {cause}.",
+        instrument.name()
+    );
+    Err(PassError::new(ErrorKind::Instrument, message).caused_by(cause))
+}
+
+/// Enters all. If one fails, those before it are exited again, in reverse.
+pub(super) fn enter(list: &[InstrumentRef]) -> Result<(), PassError> {
+    for (at, instrument) in list.iter().enumerate() {
+        let Err(mut error) = call(&**instrument, "enter_pass_ctx", || instrument.enter_pass_ctx())
+        else {
+            continue;
+        };
+        for earlier in list[..at].iter().rev() {
+            if let Err(more) = call(&**earlier, "exit_pass_ctx", || earlier.exit_pass_ctx()) {
+                error.notes.push(more.message);
+            }
+        }
+        return Err(error);
+    }
+    Ok(())
+}
+
+/// Exits all; the first failure ends it.
+pub(super) fn exit(list: &[InstrumentRef]) -> Result<(), PassError> {
+    list.iter()
+        .try_for_each(|i| call(&**i, "exit_pass_ctx", || i.exit_pass_ctx()))
+}
+
+/// Asks all, also after one said no.
+pub(crate) fn should_run(
+    list: &[InstrumentRef],
+    module: &Module,
+    info: &PassInfo,
+) -> Result<bool, PassError> {
+    let mut all = true;
+    for i in list {
+        all &= call(&**i, "should_run", || i.should_run(module, info))?;
+    }
+    Ok(all)
+}
+
+/// Tells all that the pass is about to run. If one fails, those told before hear of it.
+pub(crate) fn before(
+    list: &[InstrumentRef],
+    module: &Module,
+    info: &PassInfo,
+) -> Result<(), PassError> {
+    for (at, i) in list.iter().enumerate() {
+        if let Err(error) = call(&**i, "run_before_pass", || i.run_before_pass(module, info)) {
+            failed(&list[..at], module, info, &error);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Tells all that the pass ran. If one fails, the later ones hear of that instead.
+pub(crate) fn after(
+    list: &[InstrumentRef],
+    before: &Module,
+    after: &Module,
+    info: &PassInfo,
+) -> Result<(), PassError> {
+    for (at, i) in list.iter().enumerate() {
+        if let Err(error) = call(&**i, "run_after_pass", || i.run_after_pass(after, info)) {
+            failed(&list[at + 1..], before, info, &error);
+            return Err(error);
+        }
+    }
+    Ok(())
+}
+
+/// Tells all that the pass failed.
+pub(crate) fn failed(list: &[InstrumentRef], module: &Module, info: &PassInfo, error: &PassError) {
+    for i in list {
+        // It answers nothing, and what it might panic about can't outrank the pass's own error.
+        let _ = call(&**i, "pass_failed", || {
+            i.pass_failed(module, info, error);
+            Ok(())
+        });
+    }
+}

@@ -1,0 +1,241 @@
+//! [`PassContext`]: the level, names, config, instruments and diagnostics that passes run under.
+//!
+//! A context doesn't change once it is built, except for its instruments. [`PassContext::scope`]
+//! enters it; the stack behind [`PassContext::current`] is in [`stack`].
+
+mod builder;
+pub(crate) mod callbacks;
+mod scope;
+pub(crate) mod stack;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+pub use builder::{ContextBuilder, Verify};
+pub use scope::Entered;
+
+use crate::config::{ConfigError, ConfigOption, ConfigValue, Wrong};
+use crate::diagnostic::Diagnostic;
+use crate::instrument::{PassInstrument, InstrumentRef};
+use crate::util;
+use crate::pass_info::PassInfo;
+use crate::record::Recorder;
+use crate::registry::Registry;
+use callbacks::Instruments;
+
+/// Where diagnostics go.
+pub type DiagnosticHandler = dyn Fn(Diagnostic) + Send + Sync;
+
+/// What passes run under. Its clone is the same context.
+#[derive(Clone)]
+pub struct PassContext(Arc<Inner>);
+
+struct Inner {
+    opt_level: u32,
+    required_pass: Vec<String>,
+    disabled_pass: Vec<String>,
+    /// Canonical spellings of the two lists.
+    required: BTreeSet<String>,
+    disabled: BTreeSet<String>,
+    /// Names of the lists that a pass which occurred bears.
+    met: Mutex<BTreeSet<String>>,
+    config: BTreeMap<String, ConfigValue>,
+    registry: Registry,
+    instruments: Mutex<Instruments>,
+    /// The thread's own: entered as long as the thread lives.
+    is_default: bool,
+    verify: Verify,
+    jobs: usize,
+    pool: Option<rayon::ThreadPool>,
+    diagnostics: Option<Box<DiagnosticHandler>>,
+    recorder: Option<Arc<Recorder>>,
+}
+
+/// Why a pass runs or doesn't.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Enabled {
+    /// It runs; forced if a `required_pass` list names it.
+    Yes { forced: bool },
+    /// It doesn't, and why.
+    No(String),
+}
+
+impl PassContext {
+    /// A context of level 2, to be filled in.
+    pub fn builder() -> ContextBuilder {
+        ContextBuilder::new()
+    }
+
+    /// The innermost context of this thread that was entered, or the thread's default one.
+    pub fn current() -> PassContext {
+        stack::current()
+    }
+
+    /// The level: passes of a higher one aren't run.
+    pub fn opt_level(&self) -> u32 {
+        self.0.opt_level
+    }
+
+    /// Passes that run at any level and that instruments can't veto.
+    pub fn required_pass(&self) -> &[String] {
+        &self.0.required_pass
+    }
+
+    /// Passes that don't run.
+    pub fn disabled_pass(&self) -> &[String] {
+        &self.0.disabled_pass
+    }
+
+    /// The registry in which names are looked up.
+    pub fn registry(&self) -> &Registry {
+        &self.0.registry
+    }
+
+    /// Its instruments, in order.
+    pub fn instruments(&self) -> Vec<Arc<dyn PassInstrument>> {
+        self.instrument_list().to_vec()
+    }
+
+    /// Whether both are the same context, not merely equal ones.
+    pub fn is(&self, other: &PassContext) -> bool {
+        Arc::ptr_eq(&self.0, &other.0)
+    }
+
+    /// A config value, or `None` if this context doesn't set it.
+    ///
+    /// An error if the key isn't registered, or registered with another type.
+    pub fn get_config<T: ConfigOption>(&self, key: &str) -> Result<Option<T>, ConfigError> {
+        let schema = self.0.registry.config_schema(key)?;
+        if !same_fields(&schema.fields, &T::fields()) {
+            return Err(ConfigError {
+                key: key.to_owned(),
+                field: None,
+                wrong: Wrong::Value,
+                message: format!(
+                    "The config option `{key}` is {}, which isn't the type that is asked for.",
+                    schema.type_name()
+                ),
+                help: None,
+            });
+        }
+        Ok(self.0.config.get(key).and_then(T::from_config))
+    }
+
+    /// A config value as it is kept.
+    pub fn config(&self, key: &str) -> Option<&ConfigValue> {
+        self.0.config.get(key)
+    }
+
+    pub(crate) fn verify(&self) -> Verify {
+        self.0.verify
+    }
+
+    pub(crate) fn recorder(&self) -> Option<&Recorder> {
+        self.0.recorder.as_deref()
+    }
+
+    /// On how many threads function passes run.
+    pub(crate) fn jobs(&self) -> usize {
+        match self.0.jobs {
+            0 => rayon::current_num_threads(),
+            jobs => jobs,
+        }
+    }
+
+    /// Runs `body` where its parallel parts use this context's threads.
+    pub(crate) fn in_pool<T: Send>(&self, body: impl FnOnce() -> T + Send) -> T {
+        match &self.0.pool {
+            Some(pool) => pool.install(body),
+            None => body(),
+        }
+    }
+
+    /// Hands a diagnostic to whoever asked for them, or to standard error.
+    pub(crate) fn emit(&self, diagnostic: Diagnostic) {
+        match &self.0.diagnostics {
+            Some(handler) => handler(diagnostic),
+            None => {
+                use std::io::{IsTerminal, Write};
+                let color = std::io::stderr().is_terminal();
+                // There is nobody to tell that standard error is closed.
+                let _ = writeln!(std::io::stderr(), "{}", diagnostic.render(color));
+            }
+        }
+    }
+
+    /// The enable rule: disabled, else required, else by level. `also_disabled` is a Sequential's
+    /// own list.
+    pub(crate) fn enabled(&self, info: &PassInfo, also_disabled: &BTreeSet<String>) -> Enabled {
+        self.meet(&info.name);
+        if self.0.disabled.contains(&info.name) {
+            Enabled::No("disabled by the context".to_owned())
+        } else if also_disabled.contains(&info.name) {
+            Enabled::No("disabled by its Sequential".to_owned())
+        } else if self.0.required.contains(&info.name) {
+            Enabled::Yes { forced: true }
+        } else if self.0.opt_level < info.opt_level {
+            Enabled::No(format!(
+                "its level {} is above the context's opt_level {}",
+                info.opt_level, self.0.opt_level
+            ))
+        } else {
+            Enabled::Yes { forced: false }
+        }
+    }
+
+    /// Whether a `required_pass` list names it.
+    pub(crate) fn is_forced(&self, name: &str) -> bool {
+        self.0.required.contains(name)
+    }
+
+    /// Whether a `disabled_pass` list names it.
+    pub(crate) fn is_disabled(&self, name: &str) -> bool {
+        self.0.disabled.contains(name)
+    }
+
+    /// Remembers that a pass of this name occurred, so that a list may name it.
+    pub(crate) fn meet(&self, name: &str) {
+        if self.0.required.contains(name) || self.0.disabled.contains(name) {
+            util::lock(&self.0.met).insert(name.to_owned());
+        }
+    }
+
+    pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {
+        util::lock(&self.0.instruments).list.clone()
+    }
+}
+
+fn same_fields(a: &[crate::config::Field], b: &[crate::config::Field]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.name == b.name && a.ty == b.ty)
+}
+
+impl fmt::Display for PassContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Pass context information:")?;
+        writeln!(f, "\topt_level: {}", self.opt_level())?;
+        writeln!(f, "\trequired passes: [{}]", self.required_pass().join(", "))?;
+        writeln!(f, "\tdisabled passes: [{}]", self.disabled_pass().join(", "))?;
+        let instruments = self.instrument_list();
+        let names: Vec<&str> = instruments.iter().map(|i| i.name()).collect();
+        writeln!(f, "\tinstruments: [{}]", names.join(", "))?;
+        let value = |(key, value): (&String, &ConfigValue)| {
+            let fields: Vec<String> = value
+                .iter()
+                .map(|(name, value)| match name.as_str() {
+                    "" => value.to_string(),
+                    name => format!("{name} = {value}"),
+                })
+                .collect();
+            format!("{key}: {}", fields.join(", "))
+        };
+        let config: Vec<String> = self.0.config.iter().map(value).collect();
+        write!(f, "\tconfig: {{{}}}", config.join("; "))
+    }
+}
+
+impl fmt::Debug for PassContext {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PassContext(opt_level={})", self.0.opt_level)
+    }
+}

@@ -1,0 +1,180 @@
+//! Entering and leaving a context, and changing its instruments meanwhile.
+//!
+//! Enter callbacks run before the context is on the stack and exit callbacks after it is off, so
+//! that inside both `PassContext::current()` is the outer one.
+
+use super::callbacks::{self, Instruments};
+use super::{PassContext, stack};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::{ErrorKind, PassError};
+use crate::instrument::InstrumentRef;
+use crate::suggest;
+use crate::util;
+
+/// A context that was entered. Leave it with [`Entered::exit`]; dropped, it is left too, and an
+/// error of that becomes a diagnostic.
+#[must_use = "the context is left when this is dropped"]
+pub struct Entered {
+    context: Option<PassContext>,
+}
+
+impl PassContext {
+    /// Runs `body` with this context entered, and leaves it.
+    ///
+    /// If both fail, the body's error goes out with the other's message as a note.
+    pub fn scope<T>(
+        &self,
+        body: impl FnOnce(&PassContext) -> Result<T, PassError>,
+    ) -> Result<T, PassError> {
+        let entered = self.enter()?;
+        match body(self) {
+            Ok(value) => entered.exit().map(|()| value),
+            Err(error) => Err(match entered.leave(true) {
+                Ok(()) => error,
+                Err(exit) => error.note(exit.message),
+            }),
+        }
+    }
+
+    /// Enters this context until the answer is left or dropped.
+    pub fn enter(&self) -> Result<Entered, PassError> {
+        let list = self.instrument_list();
+        if let Err(error) = callbacks::enter(&list) {
+            self.drop_instruments(&error);
+            return Err(error);
+        }
+        util::lock(&self.0.instruments).entered += 1;
+        stack::push(self.clone());
+        Ok(Entered {
+            context: Some(self.clone()),
+        })
+    }
+
+    /// Replaces the instruments of a context that may be entered: the old ones are exited, the new
+    /// ones entered. A pass that is running keeps the list that it started with.
+    pub fn override_instruments(&self, new: Vec<InstrumentRef>) -> Result<(), PassError> {
+        if stack::in_callback() {
+            return Err(PassError::new(
+                ErrorKind::Context,
+                "The instruments can't be replaced while one of their callbacks runs.",
+            )
+            .help("Replace them before or after the pass."));
+        }
+        let old = {
+            let mut now = util::lock(&self.0.instruments);
+            let empty = Instruments::new(Vec::new());
+            std::mem::replace(&mut *now, empty)
+        };
+        for _ in 0..old.entered {
+            callbacks::exit(&old.list)?;
+        }
+        // The thread's default context counts as entered.
+        let depth = match self.0.is_default {
+            true => 1,
+            false => old.entered,
+        };
+        let mut installed = Instruments::new(new);
+        for _ in 0..depth {
+            callbacks::enter(&installed.list)?;
+            installed.entered += 1;
+        }
+        *util::lock(&self.0.instruments) = installed;
+        Ok(())
+    }
+
+    /// After a failed enter or exit the context goes on without instruments, and says so.
+    fn drop_instruments(&self, error: &PassError) {
+        util::lock(&self.0.instruments).clear();
+        let message = format!(
+            "The context goes on without instruments, because one failed: {}",
+            error.message
+        );
+        self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
+    }
+
+    /// Names in the lists that are neither registered nor were met.
+    fn check_names(&self) -> Result<(), PassError> {
+        let met = util::lock(&self.0.met);
+        let registry = self.registry();
+        for (list, names) in [
+            ("required_pass", &self.0.required),
+            ("disabled_pass", &self.0.disabled),
+        ] {
+            for name in names {
+                if !met.contains(name) && !registry.contains(name) {
+                    let known = registry.pass_names();
+                    let near = suggest::did_you_mean(name, known.iter().map(String::as_str));
+                    let message = format!("`{list}` names `{name}`, and there is no such pass.");
+                    let error = PassError::new(ErrorKind::UnknownPass, message);
+                    return Err(match near.is_empty() {
+                        true => error,
+                        false => error.help(near.trim_start().to_owned()),
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Entered {
+    /// The context.
+    pub fn context(&self) -> &PassContext {
+        self.context.as_ref().expect("taken only when it is left")
+    }
+
+    /// Leaves the context, which must be the innermost one.
+    pub fn exit(self) -> Result<(), PassError> {
+        self.leave(false)
+    }
+
+    fn leave(mut self, in_flight: bool) -> Result<(), PassError> {
+        match self.context.take() {
+            Some(context) => leave(&context, in_flight),
+            None => Ok(()),
+        }
+    }
+}
+
+fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
+    if let Err(top) = stack::pop(context) {
+        let instead = match top {
+            Some(top) => format!("the innermost one has opt_level {}", top.opt_level()),
+            None => "none is entered".to_owned(),
+        };
+        let message = format!(
+            "The pass context of opt_level {} can't be left: {instead}.",
+            context.opt_level()
+        );
+        return Err(PassError::new(ErrorKind::Context, message)
+            .help("Leave contexts in the reverse order of entering them."));
+    }
+    let list = {
+        let mut instruments = util::lock(&context.0.instruments);
+        match instruments.entered {
+            0 => Vec::new().into(),
+            _ => {
+                instruments.entered -= 1;
+                instruments.list.clone()
+            }
+        }
+    };
+    if let Err(error) = callbacks::exit(&list) {
+        context.drop_instruments(&error);
+        return Err(error);
+    }
+    match in_flight {
+        true => Ok(()),
+        false => context.check_names(),
+    }
+}
+
+impl Drop for Entered {
+    fn drop(&mut self) {
+        if let Some(context) = self.context.take() {
+            if let Err(error) = leave(&context, std::thread::panicking()) {
+                context.emit(error.to_diagnostic());
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Instruments: what watches passes run, and may veto them.
+
+use std::error::Error;
+use std::sync::Arc;
+
+use passdock_ir::Module;
+
+use crate::error::PassError;
+use crate::pass_info::PassInfo;
+
+/// What a callback answers.
+pub type InstrumentResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// An instrument that several may hold.
+pub type InstrumentRef = Arc<dyn PassInstrument>;
+
+/// Watches the passes of a context. Each callback may be left out.
+///
+/// The module is read-only, and while a callback runs, passes that it runs itself aren't watched.
+pub trait PassInstrument: Send + Sync {
+    /// How messages call it.
+    fn name(&self) -> &str;
+
+    /// The context is about to be entered.
+    fn enter_pass_ctx(&self) -> InstrumentResult {
+        Ok(())
+    }
+
+    /// The context was left.
+    fn exit_pass_ctx(&self) -> InstrumentResult {
+        Ok(())
+    }
+
+    /// Whether the pass may run. Not asked for passes that the context requires.
+    fn should_run(&self, module: &Module, info: &PassInfo) -> InstrumentResult<bool> {
+        let _ = (module, info);
+        Ok(true)
+    }
+
+    /// The pass is about to run.
+    fn run_before_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
+        let _ = (module, info);
+        Ok(())
+    }
+
+    /// The pass ran; this is what it made.
+    fn run_after_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
+        let _ = (module, info);
+        Ok(())
+    }
+
+    /// The pass, or an instrument around it, failed after `run_before_pass`; `run_after_pass` won't
+    /// be called. This is the module as it was, and is again.
+    fn pass_failed(&self, module: &Module, info: &PassInfo, error: &PassError) {
+        let _ = (module, info, error);
+    }
+}

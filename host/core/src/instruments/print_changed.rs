@@ -1,0 +1,103 @@
+//! What each pass changed, as a diff of the functions that it changed.
+
+use std::sync::{Arc, Mutex};
+use std::thread::{self, ThreadId};
+
+use passdock_ir::{Function, Module, text};
+use similar::TextDiff;
+
+use super::Sink;
+use crate::error::PassError;
+use crate::instrument::{InstrumentResult, PassInstrument};
+use crate::pass_info::PassInfo;
+use crate::util;
+
+/// Longer texts, in lines, are shown by their sizes: finding their difference takes too long.
+const MAX_LINES: usize = 20_000;
+
+/// Prints what each pass changed.
+pub struct PrintChanged {
+    sink: Sink,
+    /// The module before each pass that is running, by thread.
+    running: Mutex<Vec<(ThreadId, Module)>>,
+}
+
+impl PrintChanged {
+    /// Prints to `sink`.
+    pub fn new(sink: Sink) -> PrintChanged {
+        PrintChanged {
+            sink,
+            running: Mutex::default(),
+        }
+    }
+
+    fn pop(&self) -> Option<Module> {
+        let mut running = util::lock(&self.running);
+        let thread = thread::current().id();
+        let at = running.iter().rposition(|(id, _)| *id == thread)?;
+        Some(running.remove(at).1)
+    }
+}
+
+impl PassInstrument for PrintChanged {
+    fn name(&self) -> &str {
+        "print-changed"
+    }
+
+    fn exit_pass_ctx(&self) -> InstrumentResult {
+        util::lock(&self.running).clear();
+        Ok(())
+    }
+
+    fn run_before_pass(&self, module: &Module, _info: &PassInfo) -> InstrumentResult {
+        let running = (thread::current().id(), module.clone());
+        util::lock(&self.running).push(running);
+        Ok(())
+    }
+
+    fn run_after_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
+        if let Some(before) = self.pop() {
+            if let Some(text) = difference(&before, module) {
+                (self.sink)(&format!("Changed by {}:\n{text}\n", info.name));
+            }
+        }
+        Ok(())
+    }
+
+    fn pass_failed(&self, _module: &Module, _info: &PassInfo, _error: &PassError) {
+        self.pop();
+    }
+}
+
+/// A unified diff of what differs; `None` if nothing does.
+fn difference(before: &Module, after: &Module) -> Option<String> {
+    let mut out = String::new();
+    let mut add = |name: &str, old: Option<&Arc<Function>>, new: Option<&Arc<Function>>| {
+        let print = |f: Option<&Arc<Function>>| match f {
+            Some(f) => text::print_function(f, &text::PrintOptions::default()),
+            None => String::new(),
+        };
+        let (old, new) = (print(old), print(new));
+        let (olds, news) = (old.lines().count(), new.lines().count());
+        if olds.max(news) > MAX_LINES {
+            out.push_str(&format!("@{name}: {olds} lines became {news}\n"));
+            return;
+        }
+        let diff = TextDiff::from_lines(&old, &new);
+        let mut unified = diff.unified_diff();
+        let unified = unified.context_radius(2).header(&format!("@{name}"), &format!("@{name}"));
+        out.push_str(&unified.to_string());
+    };
+    for new in after.functions() {
+        match before.function(new.name()) {
+            Some(old) if Arc::ptr_eq(old, new) => {}
+            old => add(new.text(new.name()), old, Some(new)),
+        }
+    }
+    for old in before.functions() {
+        if after.function(old.name()).is_none() {
+            add(old.text(old.name()), Some(old), None);
+        }
+    }
+    (!out.is_empty()).then_some(out)
+}

@@ -1,0 +1,268 @@
+//! Calling a pass that isn't a Sequential: on the module, or on each of its functions.
+//!
+//! All functions are computed from the module as it was and then stored together. Where a pass
+//! declares that it may, it runs on several functions at once; functions are gathered in module
+//! order, diagnostics too, and of several failures the first in that order counts, so that nothing
+//! depends on the number of threads.
+
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, OnceLock};
+
+use passdock_abi::{AttrKind, OpId, SymbolId};
+use passdock_ir::{Function, Module, Symbols};
+use rayon::prelude::*;
+
+use crate::boundary::{
+    Failure, FunctionRunner, ModuleInput, Surroundings, run_module_pass, same_interface,
+};
+use crate::config::ConfigValue;
+use crate::context::{PassContext, stack};
+use crate::diagnostic::Diagnostic;
+use crate::error::{ErrorKind, PassError, Provider};
+use crate::pass::{FunctionWork, Pass, Work};
+use crate::plugin::{FieldValue, OpDefs, PassKind};
+use crate::util;
+
+/// Fewer ops in all than this aren't worth waking other threads for.
+const PARALLEL_OPS: usize = 4096;
+
+/// Runs a pass's work; the module comes back the same if nothing changed.
+pub(crate) fn call(
+    pass: &dyn Pass,
+    work: Work<'_>,
+    module: &Module,
+    cx: &PassContext,
+    watched: bool,
+) -> Result<Module, PassError> {
+    let around = Around::new(pass, cx, watched)?;
+    match work {
+        Work::Module(body) => {
+            let (result, diagnostics) = run_module_pass(body, module, &around);
+            let failed = around.flush(diagnostics);
+            let after = result.map_err(|failure| around.failed(*failure))?;
+            failed?;
+            Ok(after.unwrap_or_else(|| module.clone()))
+        }
+        Work::Functions(work) => around.functions(work, module),
+        Work::Host(body) => catch_unwind(AssertUnwindSafe(|| body(module, cx)))
+            .unwrap_or_else(|payload| Err(panicked(&util::panic_text(&*payload), None))),
+        Work::Sequence(_) => unreachable!("the run loop runs these itself"),
+    }
+}
+
+/// What stands around a running pass.
+struct Around<'c> {
+    cx: &'c PassContext,
+    watched: bool,
+    pass: String,
+    provider: Option<Provider>,
+    options: ConfigValue,
+    /// All registered config options with their values here; gathered when first asked for.
+    config: OnceLock<BTreeMap<String, ConfigValue>>,
+    ops: Arc<OpDefs>,
+}
+
+/// What a pass made of one function.
+type Outcome = (Result<Option<Arc<Function>>, Box<Failure>>, Vec<Diagnostic>);
+
+impl<'c> Around<'c> {
+    fn new(pass: &dyn Pass, cx: &'c PassContext, watched: bool) -> Result<Around<'c>, PassError> {
+        Ok(Around {
+            cx,
+            watched,
+            pass: pass.info().name.clone(),
+            provider: pass.provider().cloned(),
+            options: pass.options(cx)?,
+            config: OnceLock::new(),
+            ops: cx.registry().op_defs(),
+        })
+    }
+
+    fn functions(&self, work: FunctionWork<'_>, module: &Module) -> Result<Module, PassError> {
+        let skipped = SkipAttrs::new(module.symbols());
+        let functions: Vec<&Arc<Function>> = module
+            .functions()
+            .filter(|f| f.kind() == work.kind && !skipped.applies(f))
+            .collect();
+        let input = ModuleInput::new(module);
+        let mut changed = Vec::new();
+        let mut gather = |before: &Arc<Function>, (result, diagnostics): Outcome| {
+            let failed = self.flush(diagnostics);
+            let in_function = |mut error: PassError| {
+                let name = || before.text(before.name()).to_owned();
+                error.function.get_or_insert_with(name);
+                error
+            };
+            let after = result.map_err(|failure| in_function(self.failed(*failure)))?;
+            failed.map_err(in_function)?;
+            if let Some(after) = after {
+                if !work.changes_interface && !same_interface(before, &after) {
+                    return Err(in_function(changed_interface()));
+                }
+                changed.push(after);
+            }
+            Ok(())
+        };
+        if self.runs_parallel(&work, &functions) {
+            let outcomes = self.cx.in_pool(|| self.parallel(&work, &functions, &input));
+            let pairs = functions.iter().zip(outcomes);
+            pairs.into_iter().try_for_each(|(f, o)| gather(f, o))?;
+        } else {
+            let mut runner = FunctionRunner::new(&input, self);
+            for function in &functions {
+                let result = runner.run(work.pass, function);
+                gather(function, (result, runner.take_diagnostics()))?;
+            }
+        }
+        let mut after = module.clone();
+        for function in changed {
+            after.replace(function).map_err(|error| {
+                let message = format!("What the pass made can't be stored: {error}");
+                PassError::new(ErrorKind::Failed, message)
+            })?;
+        }
+        Ok(after)
+    }
+
+    fn runs_parallel(&self, work: &FunctionWork<'_>, functions: &[&Arc<Function>]) -> bool {
+        if !work.thread_safe || functions.len() < 2 || self.cx.jobs() < 2 {
+            return false;
+        }
+        let mut ops = 0;
+        functions.iter().any(|f| {
+            ops += f.op_ids();
+            ops >= PARALLEL_OPS
+        })
+    }
+
+    /// Each function's outcome, in order.
+    fn parallel(
+        &self,
+        work: &FunctionWork<'_>,
+        functions: &[&Arc<Function>],
+        input: &ModuleInput<'_>,
+    ) -> Vec<Outcome> {
+        // Small enough pieces that threads stay busy, large enough that starting one is nothing.
+        let piece = (functions.len() / (self.cx.jobs() * 16)).max(1);
+        let pieces = functions.par_chunks(piece).map(|functions| {
+            stack::with_pushed(self.cx, || {
+                let mut runner = FunctionRunner::new(input, self);
+                let mut outcomes: Vec<Outcome> = Vec::with_capacity(functions.len());
+                for function in functions {
+                    let result = runner.run(work.pass, function);
+                    outcomes.push((result, runner.take_diagnostics()));
+                }
+                outcomes
+            })
+        });
+        pieces.flatten_iter().collect()
+    }
+
+    /// Hands out what a pass said; an error if it said one.
+    fn flush(&self, diagnostics: Vec<Diagnostic>) -> Result<(), PassError> {
+        let mut failed = None;
+        for mut diagnostic in diagnostics {
+            diagnostic.pass = Some(self.pass.clone());
+            diagnostic.plugin = self.provider.as_ref().map(|p| p.plugin.clone());
+            diagnostic.file = self.provider.as_ref().and_then(Provider::file);
+            if diagnostic.severity.is_failure() {
+                failed.get_or_insert_with(|| diagnostic.message.clone());
+            }
+            self.cx.emit(diagnostic);
+        }
+        match failed {
+            None => Ok(()),
+            Some(first) => {
+                let message = format!("The pass emitted error diagnostics; the first: {first}");
+                Err(PassError::new(ErrorKind::Failed, message))
+            }
+        }
+    }
+
+    /// A pass's failure as an error of the run.
+    fn failed(&self, failure: Failure) -> PassError {
+        let mut error = match failure.panicked {
+            true => panicked(&failure.message, failure.panic_at.as_deref()),
+            false => PassError::new(ErrorKind::Failed, failure.message),
+        };
+        error.function = failure.function;
+        error.op = failure.op;
+        error.location = failure.location;
+        error
+    }
+
+    fn config(&self) -> &BTreeMap<String, ConfigValue> {
+        self.config.get_or_init(|| {
+            let mut all = self.cx.registry().config_defaults();
+            for (key, value) in &mut all {
+                if let Some(set) = self.cx.config(key) {
+                    value.clone_from(set);
+                }
+            }
+            all
+        })
+    }
+}
+
+impl Surroundings for Around<'_> {
+    fn opt_level(&self) -> u32 {
+        self.cx.opt_level()
+    }
+
+    fn option(&self, name: &str) -> Option<&FieldValue> {
+        self.options.get(name)
+    }
+
+    fn config(&self, key: &str, field: &str) -> Option<&FieldValue> {
+        self.config().get(key)?.get(field)
+    }
+
+    fn pass_kind(&self, name: &str) -> Option<PassKind> {
+        self.cx.registry().pass_kind(name)
+    }
+
+    fn run_pass(&self, module: &Module, name: &str) -> Result<Module, String> {
+        let run = || {
+            let pass = self.cx.registry().get_pass(name)?;
+            crate::run::call(&*pass, module, self.cx, self.watched)
+        };
+        run().map_err(|error: PassError| error.to_string())
+    }
+
+    fn op_defs(&self) -> &OpDefs {
+        &self.ops
+    }
+}
+
+/// The attributes that keep function passes out of a function.
+struct SkipAttrs([Option<SymbolId>; 3]);
+
+impl SkipAttrs {
+    fn new(symbols: &Symbols) -> SkipAttrs {
+        SkipAttrs(["SkipOptimization", "Compiler", "Extern"].map(|name| symbols.find(name)))
+    }
+
+    /// Whether one is set, and not to 0.
+    fn applies(&self, function: &Function) -> bool {
+        let names = self.0.iter().flatten();
+        let mut set = names.filter_map(|&name| function.attr(OpId::NONE, name));
+        set.any(|attr| attr.kind != AttrKind::INT || attr.bits != 0)
+    }
+}
+
+fn changed_interface() -> PassError {
+    PassError::new(
+        ErrorKind::Failed,
+        "The pass changed the function's parameters or results without having declared it.",
+    )
+    .help("Declare `changes_interface` in the pass's `plugin!` entry.")
+}
+
+fn panicked(text: &str, at: Option<&str>) -> PassError {
+    let message = match at {
+        Some(at) => format!("The pass panicked at {at}: {text}"),
+        None => format!("The pass panicked: {text}"),
+    };
+    PassError::new(ErrorKind::Panicked, crate::error::capitalized(&message))
+}

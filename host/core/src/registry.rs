@@ -1,0 +1,394 @@
+//! The registry: passes by their full names, from plugins and from the program itself.
+//!
+//! A plugin's passes are known from its manifest; its code is loaded when a pass of it first runs.
+
+mod plugin_pass;
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use passdock_plugin_api::StaticPlugin;
+
+use crate::config::{
+    ConfigError, ConfigInfo, ConfigOption, ConfigTable, ConfigValue, Schema,
+};
+use crate::error::{ErrorKind, PassError};
+use crate::pass::{PassRef, Work};
+use crate::pass_info::check_name;
+use crate::plugin::{
+    OpDefs, PassKind, PassSpec, Plugin, PluginError, SearchDir, discover,
+};
+use crate::suggest;
+use plugin_pass::PluginPass;
+
+/// Passes by name. Its clone is the same registry.
+#[derive(Clone, Default)]
+pub struct Registry(Arc<RwLock<Inner>>);
+
+#[derive(Default)]
+struct Inner {
+    passes: HashMap<String, Entry>,
+    /// Other spellings of canonical names.
+    aliases: HashMap<String, String>,
+    plugins: Vec<Arc<Plugin>>,
+    /// Files that look like plugins and can't be used: they matter when a pass is missed.
+    unreadable: Vec<PluginError>,
+    config: ConfigTable,
+    ops: OnceLock<Arc<OpDefs>>,
+}
+
+#[derive(Clone)]
+enum Entry {
+    /// Pass `at` of a plugin's manifest; `overrides` another plugin's, as asked for.
+    Plugin {
+        plugin: Arc<Plugin>,
+        at: usize,
+        overrides: bool,
+    },
+    /// The program's own.
+    Own(PassRef),
+}
+
+/// How a plugin is taken in.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// Passes of other plugins that this one's of the same name take the place of.
+    pub overrides: Vec<String>,
+}
+
+impl Registry {
+    /// An empty registry.
+    pub fn new() -> Registry {
+        Registry::default()
+    }
+
+    /// The process's own registry.
+    pub fn global() -> &'static Registry {
+        static GLOBAL: OnceLock<Registry> = OnceLock::new();
+        GLOBAL.get_or_init(Registry::new)
+    }
+
+    /// The pass of a name, with its options at their defaults.
+    pub fn get_pass(&self, name: &str) -> Result<PassRef, PassError> {
+        self.get_pass_with_options(name, &toml::Table::new())
+    }
+
+    /// The pass of a name with options, which are checked.
+    pub fn get_pass_with_options(
+        &self,
+        name: &str,
+        options: &toml::Table,
+    ) -> Result<PassRef, PassError> {
+        let inner = self.read();
+        match inner.entry(name) {
+            None => Err(inner.unknown(name)),
+            Some(Entry::Own(pass)) if options.is_empty() => Ok(pass.clone()),
+            Some(Entry::Own(pass)) => {
+                let schema = Schema::from_specs(&pass.info().name, &[]);
+                schema.accept_part(&toml::Value::Table(options.clone()))?;
+                Ok(pass.clone())
+            }
+            Some(Entry::Plugin { plugin, at, .. }) => {
+                let pass = PluginPass::new(plugin.clone(), *at, options)?;
+                Ok(Arc::new(pass))
+            }
+        }
+    }
+
+    /// The options that a pass takes.
+    pub fn option_schema(&self, name: &str) -> Result<Schema, PassError> {
+        let inner = self.read();
+        match inner.entry(name) {
+            None => Err(inner.unknown(name)),
+            Some(Entry::Own(pass)) => Ok(Schema::from_specs(&pass.info().name, &[])),
+            Some(Entry::Plugin { plugin, at, .. }) => {
+                let spec = &plugin.manifest().passes[*at];
+                Ok(Schema::from_specs(&spec.name, &spec.options))
+            }
+        }
+    }
+
+    /// Registers a pass of the program itself.
+    pub fn register(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
+        let pass = pass.into();
+        pass.info().check()?;
+        let name = pass.info().name.clone();
+        let mut inner = self.write();
+        inner.check_free(&name)?;
+        inner.passes.insert(name, Entry::Own(pass));
+        Ok(())
+    }
+
+    /// Lets `alias` stand for a canonical name wherever a name is given.
+    pub fn register_alias(&self, alias: &str, name: &str) -> Result<(), PassError> {
+        check_name(alias)?;
+        let mut inner = self.write();
+        inner.check_free(alias)?;
+        inner.aliases.insert(alias.to_owned(), name.to_owned());
+        Ok(())
+    }
+
+    /// Takes in a plugin file. Its code isn't loaded before a pass of it runs.
+    pub fn load_plugin(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
+        self.add_plugin(Plugin::open(path)?, options)
+    }
+
+    /// Takes in a plugin that is linked into this program.
+    pub fn load_static(&self, plugin: StaticPlugin) -> Result<(), PassError> {
+        self.add_plugin(Plugin::from_static(plugin)?, &LoadOptions::default())
+    }
+
+    /// Takes in the plugins of a directory, which must be there. A file that can't be used is kept
+    /// as a warning.
+    pub fn load_dir(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
+        let dir = SearchDir {
+            path: path.to_path_buf(),
+            required: true,
+        };
+        let overrides = BTreeMap::from([(None, options.clone())]);
+        self.load_dirs(&[dir], &overrides)
+    }
+
+    /// Takes in the plugins of directories, in their order. `overrides` are by plugin name, `None`
+    /// for all others.
+    pub(crate) fn load_dirs(
+        &self,
+        dirs: &[SearchDir],
+        options: &BTreeMap<Option<String>, LoadOptions>,
+    ) -> Result<(), PassError> {
+        let found = discover(dirs).map_err(|error| {
+            let message = crate::error::capitalized(&error.to_string());
+            PassError::new(ErrorKind::Pipeline, message).caused_by(Arc::new(error))
+        })?;
+        for plugin in found.plugins {
+            let own = options.get(&Some(plugin.name().to_owned()));
+            let options = own.or_else(|| options.get(&None)).cloned();
+            self.add(plugin, &options.unwrap_or_default())?;
+        }
+        self.write().unreadable.extend(found.unreadable);
+        Ok(())
+    }
+
+    fn add_plugin(&self, plugin: Plugin, options: &LoadOptions) -> Result<(), PassError> {
+        self.add(Arc::new(plugin), options)
+    }
+
+    /// Takes in a plugin, or nothing of it.
+    fn add(&self, plugin: Arc<Plugin>, options: &LoadOptions) -> Result<(), PassError> {
+        let mut inner = self.write();
+        let manifest = plugin.manifest().clone();
+        for name in &options.overrides {
+            if manifest.passes.iter().all(|pass| pass.name != *name) {
+                let passes = manifest.passes.iter().map(|pass| pass.name.as_str());
+                let near = suggest::did_you_mean(name, passes);
+                let message =
+                    format!("The plugin {} has no pass `{name}` to override with.{near}", plugin.name());
+                return Err(PassError::new(ErrorKind::UnknownPass, message));
+            }
+        }
+        let mut new = Vec::new();
+        for (at, pass) in manifest.passes.iter().enumerate() {
+            let overrides = options.overrides.contains(&pass.name);
+            let overridden = matches!(
+                inner.passes.get(&pass.name),
+                Some(Entry::Plugin { overrides: true, .. })
+            );
+            if !overrides && !overridden {
+                inner.check_free(&pass.name).map_err(|error| {
+                    error.note(format!("the other is of plugin {}", plugin.origin()))
+                })?;
+            }
+            if overrides || !overridden {
+                let plugin = plugin.clone();
+                new.push((pass.name.clone(), Entry::Plugin { plugin, at, overrides }));
+            }
+        }
+        for config in &manifest.configs {
+            if let Err(error) = inner.config.get(&config.key) {
+                let _ = error;
+                let schema = Schema::from_specs(&config.key, &config.fields);
+                inner.config.register(schema, Some(plugin.name().to_owned()))?;
+            }
+        }
+        inner.passes.extend(new);
+        inner.plugins.push(plugin);
+        inner.ops = OnceLock::new();
+        Ok(())
+    }
+
+    /// Forgets a plugin's passes, config and ops. Its library stays loaded.
+    pub fn unregister_plugin(&self, name: &str) -> Result<(), PassError> {
+        let mut inner = self.write();
+        let names = inner.plugins.iter().map(|plugin| plugin.name());
+        if !names.clone().any(|known| known == name) {
+            let near = suggest::did_you_mean(name, names);
+            let message = format!("There is no plugin `{name}`.{near}");
+            return Err(PassError::new(ErrorKind::Plugin, message));
+        }
+        inner.passes.retain(|_, entry| match entry {
+            Entry::Plugin { plugin, .. } => plugin.name() != name,
+            Entry::Own(_) => true,
+        });
+        inner.plugins.retain(|plugin| plugin.name() != name);
+        inner.config.remove_plugin(name);
+        inner.ops = OnceLock::new();
+        Ok(())
+    }
+
+    /// The canonical name that a name stands for; itself if it is nobody's.
+    pub fn canonical(&self, name: &str) -> String {
+        let inner = self.read();
+        let found = inner.aliases.get(name);
+        found.cloned().unwrap_or_else(|| name.to_owned())
+    }
+
+    /// Whether there is a pass of that name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.read().entry(name).is_some()
+    }
+
+    /// The canonical names of all passes, sorted.
+    pub fn pass_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.read().passes.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    /// What a pass works on; a Sequential works on the module.
+    pub fn pass_kind(&self, name: &str) -> Option<PassKind> {
+        match self.read().entry(name)? {
+            Entry::Plugin { plugin, at, .. } => Some(plugin.manifest().passes[*at].kind),
+            Entry::Own(pass) => Some(match pass.work() {
+                Ok(Work::Functions(work)) if work.kind == passdock_abi::FunctionKind::PRIM => {
+                    PassKind::PrimFunction
+                }
+                Ok(Work::Functions(_)) => PassKind::Function,
+                _ => PassKind::Module,
+            }),
+        }
+    }
+
+    /// What a plugin's manifest says of a pass; `None` for a pass of the program itself.
+    pub fn pass_spec(&self, name: &str) -> Option<(Arc<Plugin>, PassSpec)> {
+        match self.read().entry(name)? {
+            Entry::Plugin { plugin, at, .. } => {
+                Some((plugin.clone(), plugin.manifest().passes[*at].clone()))
+            }
+            Entry::Own(_) => None,
+        }
+    }
+
+    /// The plugins, in the order in which they were taken in.
+    pub fn plugins(&self) -> Vec<Arc<Plugin>> {
+        self.read().plugins.clone()
+    }
+
+    /// Files that look like plugins and can't be used.
+    pub fn unreadable(&self) -> Vec<PluginError> {
+        self.read().unreadable.clone()
+    }
+
+    /// Registers a config option of the program itself.
+    pub fn register_config_option<T: ConfigOption>(&self, key: &str) -> Result<(), ConfigError> {
+        let schema = Schema {
+            key: key.to_owned(),
+            fields: T::fields(),
+        };
+        self.write().config.register(schema, None)
+    }
+
+    /// The config options, sorted by key.
+    pub fn list_configs(&self) -> Vec<ConfigInfo> {
+        self.read().config.list()
+    }
+
+    /// What a config option holds.
+    pub fn config_schema(&self, key: &str) -> Result<Schema, ConfigError> {
+        self.read().config.get(key).map(|entry| entry.schema.clone())
+    }
+
+    /// The defaults of all config options.
+    pub(crate) fn config_defaults(&self) -> BTreeMap<String, ConfigValue> {
+        let inner = self.read();
+        let schemas = inner.config.list().into_iter().map(|info| info.schema);
+        schemas
+            .map(|schema| (schema.key.clone(), schema.defaults()))
+            .collect()
+    }
+
+    /// The op definitions of all plugins.
+    pub fn op_defs(&self) -> Arc<OpDefs> {
+        let inner = self.read();
+        let ops = inner.ops.get_or_init(|| Arc::new(OpDefs::new(&inner.plugins)));
+        ops.clone()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Inner> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Inner> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        let canonical = self.aliases.get(name).map_or(name, String::as_str);
+        self.passes.get(canonical)
+    }
+
+    fn check_free(&self, name: &str) -> Result<(), PassError> {
+        let message = match self.passes.get(name) {
+            Some(entry) => format!(
+                "The pass `{name}` is registered already, by {}.",
+                entry.origin()
+            ),
+            None if self.aliases.contains_key(name) => {
+                format!("The name `{name}` is an alias of `{}` already.", self.aliases[name])
+            }
+            None => return Ok(()),
+        };
+        Err(PassError::new(ErrorKind::Duplicate, message).help(
+            "Rename or remove one of the two, or ask for one: `override = [\"…\"]` in \
+             `[plugins.NAME]`.",
+        ))
+    }
+
+    fn unknown(&self, name: &str) -> PassError {
+        let known = self.passes.keys().chain(self.aliases.keys());
+        let near = suggest::nearest(name, known.map(String::as_str));
+        let mut error = PassError::new(
+            ErrorKind::UnknownPass,
+            format!("There is no pass `{name}`."),
+        );
+        error.help = match near {
+            Some(near) => Some(format!("Did you mean `{near}`?")),
+            None if self.passes.is_empty() => {
+                Some("No passes are registered; name a directory of plugins.".to_owned())
+            }
+            None => Some("`passdock list passes` shows what there is.".to_owned()),
+        };
+        // It may be a pass of a file that can't be read.
+        error.notes = self.unreadable.iter().map(ToString::to_string).collect();
+        error
+    }
+}
+
+impl Entry {
+    fn origin(&self) -> String {
+        match self {
+            Entry::Plugin { plugin, .. } => format!("plugin {}", plugin.origin()),
+            Entry::Own(_) => "this program".to_owned(),
+        }
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let inner = self.read();
+        let (passes, plugins) = (inner.passes.len(), inner.plugins.len());
+        write!(f, "Registry({passes} passes, {plugins} plugins)")
+    }
+}

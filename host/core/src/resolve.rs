@@ -1,0 +1,206 @@
+//! From passes to the order in which they run: the enable rule and `required`, applied before
+//! anything runs.
+//!
+//! What a pass requires is run before it, depth first and in declared order, once for each pass
+//! that asks. A cycle, an unknown name, or a required pass that is disabled is an error here, so
+//! that nothing has run yet.
+
+use std::collections::HashSet;
+
+use crate::context::{Enabled, PassContext};
+use crate::error::{ErrorKind, PassError};
+use crate::pass::{Pass, PassRef};
+use crate::sequential::{MAX_DEPTH, Sequential};
+
+/// A Sequential's passes with everything decided that can be before they run.
+pub(crate) struct Plan {
+    pub(crate) children: Vec<Child>,
+}
+
+/// A direct child of a Sequential.
+pub(crate) struct Child {
+    pub(crate) step: Step,
+    /// What must have run before it, in order; each once.
+    pub(crate) required: Vec<Step>,
+    /// Why it doesn't run.
+    pub(crate) skipped: Option<String>,
+}
+
+/// A pass at a place in the order.
+pub(crate) struct Step {
+    pub(crate) pass: PassRef,
+    /// The pass that requires it, if it isn't the user's own entry.
+    pub(crate) requested_by: Option<String>,
+    /// Whether instruments can't veto it.
+    pub(crate) forced: bool,
+    /// Of a Sequential.
+    pub(crate) plan: Option<Plan>,
+}
+
+/// Decides what of a Sequential runs, and in which order.
+pub(crate) fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
+    Resolver {
+        cx,
+        path: Vec::new(),
+    }
+    .sequence(sequential)
+}
+
+struct Resolver<'c> {
+    cx: &'c PassContext,
+    /// The passes that lead here: each contains, or requires, the next.
+    path: Vec<String>,
+}
+
+impl Resolver<'_> {
+    fn sequence(&mut self, sequential: &Sequential) -> Result<Plan, PassError> {
+        sequential.check_depth()?;
+        let registry = self.cx.registry();
+        let disabled = sequential.disabled_names().iter();
+        let disabled = disabled.map(|name| registry.canonical(name)).collect();
+        let children = sequential.passes().iter().map(|pass| {
+            let info = pass.info();
+            info.check()?;
+            let forced = match self.cx.enabled(info, &disabled) {
+                Enabled::Yes { forced } => forced,
+                Enabled::No(reason) => return Ok(Child::skipped(pass, reason)),
+            };
+            let mut required = Vec::new();
+            self.enter(&info.name, |this| {
+                let mut seen = HashSet::new();
+                this.required(&**pass, &disabled, &mut seen, &mut required)?;
+                let plan = this.plan(pass)?;
+                Ok(Child {
+                    step: Step {
+                        pass: pass.clone(),
+                        requested_by: None,
+                        forced,
+                        plan,
+                    },
+                    required: std::mem::take(&mut required),
+                    skipped: None,
+                })
+            })
+        });
+        let children = children.collect::<Result<_, PassError>>()?;
+        Ok(Plan { children })
+    }
+
+    /// Appends what `pass` requires, each after what it requires itself.
+    fn required(
+        &mut self,
+        pass: &dyn Pass,
+        disabled: &std::collections::BTreeSet<String>,
+        seen: &mut HashSet<String>,
+        out: &mut Vec<Step>,
+    ) -> Result<(), PassError> {
+        let by = &pass.info().name;
+        for name in &pass.info().required {
+            let found = self.cx.registry().get_pass(name);
+            let required = found.map_err(|error| error.note(self.who_asks(by)))?;
+            let name = required.info().name.clone();
+            if self.path.contains(&name) {
+                return Err(self.cycle(&name));
+            }
+            if self.cx.is_disabled(&name) || disabled.contains(&name) {
+                return Err(required_disabled(&name, by));
+            }
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            self.cx.meet(&name);
+            let plan = self.enter(&name, |this| {
+                this.required(&*required, disabled, seen, out)?;
+                this.plan(&required)
+            })?;
+            out.push(Step {
+                forced: self.cx.is_forced(&name),
+                pass: required,
+                requested_by: Some(by.clone()),
+                plan,
+            });
+        }
+        Ok(())
+    }
+
+    fn plan(&mut self, pass: &PassRef) -> Result<Option<Plan>, PassError> {
+        let sequential = pass.as_sequential();
+        sequential.map(|inner| self.sequence(inner)).transpose()
+    }
+
+    /// Goes one step down the path. The names on it are few, so looking through them is fast.
+    fn enter<T>(
+        &mut self,
+        name: &str,
+        body: impl FnOnce(&mut Self) -> Result<T, PassError>,
+    ) -> Result<T, PassError> {
+        if self.path.len() as u32 >= MAX_DEPTH {
+            let message = format!(
+                "More than {MAX_DEPTH} passes require or contain each other, down to `{name}`."
+            );
+            return Err(PassError::new(ErrorKind::TooDeep, message)
+                .help("Shorten the chain of required passes."));
+        }
+        self.path.push(name.to_owned());
+        let result = body(self);
+        self.path.pop();
+        result
+    }
+
+    fn cycle(&self, name: &str) -> PassError {
+        let start = self.path.iter().position(|on_path| on_path == name);
+        let mut chain: Vec<&str> = self.path[start.unwrap_or(0)..]
+            .iter()
+            .map(String::as_str)
+            .collect();
+        chain.push(name);
+        let message = format!("Passes require each other: {}.", chain.join(" -> "));
+        PassError::new(ErrorKind::Cycle, message)
+            .help("Take one of them out of the other's `required`.")
+    }
+
+    fn who_asks(&self, by: &str) -> String {
+        match self.path.as_slice() {
+            [] | [_] => format!("required by `{by}`"),
+            path => format!("required by `{by}`, by way of {}", path.join(" -> ")),
+        }
+    }
+}
+
+impl Child {
+    fn skipped(pass: &PassRef, reason: String) -> Child {
+        Child {
+            step: Step {
+                pass: pass.clone(),
+                requested_by: None,
+                forced: false,
+                plan: None,
+            },
+            required: Vec::new(),
+            skipped: Some(reason),
+        }
+    }
+}
+
+impl Plan {
+    /// Makes everything ready that will run: a plugin that can't be loaded is found before the
+    /// first pass runs.
+    pub(crate) fn load(&self) -> Result<(), PassError> {
+        let running = self.children.iter().filter(|child| child.skipped.is_none());
+        for child in running {
+            for step in child.required.iter().chain([&child.step]) {
+                step.pass.work()?;
+                if let Some(plan) = &step.plan {
+                    plan.load()?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn required_disabled(name: &str, by: &str) -> PassError {
+    let message = format!("The pass `{name}` is disabled, but `{by}` requires it.");
+    PassError::new(ErrorKind::RequiredDisabled, message)
+        .help(format!("Disable `{by}` too, or enable `{name}`."))
+}

@@ -1,0 +1,232 @@
+//! The run loop: what happens around each pass, and in which order.
+//!
+//! enabled? → required → should_run → before → call → verify what changed → after, or failed.
+//!
+//! [`crate::resolve`] has decided the first two before anything runs; [`crate::leaf`] calls the
+//! pass; [`crate::verify`] looks at what it changed. Nothing here keeps a module but the one that
+//! is worked on and the one before it, so a pass that fails leaves the module as it was.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use passdock_ir::Module;
+
+use crate::context::{PassContext, callbacks};
+use crate::error::PassError;
+use crate::instrument::InstrumentRef;
+use crate::leaf;
+use crate::pass::{Pass, Work};
+use crate::record::{PassRecord, Status};
+use crate::resolve::{self, Plan, Step};
+use crate::sequential::Sequential;
+use crate::verify;
+
+/// Runs a pass from outside: whatever its level, without what it requires.
+pub(crate) fn call(
+    pass: &dyn Pass,
+    module: &Module,
+    cx: &PassContext,
+    watched: bool,
+) -> Result<Module, PassError> {
+    pass.info().check()?;
+    cx.meet(&pass.info().name);
+    let sequential = pass.as_sequential();
+    let plan = sequential.map(|s| resolve::resolve(s, cx)).transpose()?;
+    if let Some(plan) = &plan {
+        plan.load()?;
+    }
+    let forced = cx.is_forced(&pass.info().name);
+    let after = Run::new(cx, watched).pass(pass, plan.as_ref(), forced, module)?;
+    Ok(after.unwrap_or_else(|| module.clone()))
+}
+
+/// Finds out whether a Sequential can run: resolves it and loads the plugins that it needs.
+pub(crate) fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<(), PassError> {
+    resolve::resolve(sequential, cx)?.load()
+}
+
+/// Runs a resolved Sequential from outside.
+pub(crate) fn call_plan(
+    pass: &dyn Pass,
+    plan: &Plan,
+    module: &Module,
+    cx: &PassContext,
+) -> Result<Module, PassError> {
+    plan.load()?;
+    let after = Run::new(cx, true).pass(pass, Some(plan), false, module)?;
+    Ok(after.unwrap_or_else(|| module.clone()))
+}
+
+/// What is kept from one pass to the next of one call.
+struct Run<'c> {
+    cx: &'c PassContext,
+    /// Whether instruments are called.
+    watched: bool,
+    /// Counts the states of the module.
+    state: u64,
+    /// The state that each pass left behind when it last ran.
+    ran: HashMap<String, u64>,
+    /// The Sequentials around, the outermost left out.
+    parents: Vec<String>,
+    depth: u32,
+}
+
+impl<'c> Run<'c> {
+    fn new(cx: &'c PassContext, watched: bool) -> Run<'c> {
+        Run {
+            cx,
+            watched,
+            state: 0,
+            ran: HashMap::new(),
+            parents: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// The children of a Sequential, each after what it requires.
+    fn sequence(&mut self, plan: &Plan, module: &Module) -> Result<Module, PassError> {
+        let mut module = module.clone();
+        for child in &plan.children {
+            if let Some(reason) = &child.skipped {
+                self.record_skip(&child.step, reason, &module);
+                continue;
+            }
+            for step in &child.required {
+                if self.ran.get(&step.pass.info().name) == Some(&self.state) {
+                    self.record_skip(step, "it ran and nothing changed since", &module);
+                } else {
+                    self.step(step, &mut module)?;
+                }
+            }
+            self.step(&child.step, &mut module)?;
+        }
+        Ok(module)
+    }
+
+    fn step(&mut self, step: &Step, module: &mut Module) -> Result<(), PassError> {
+        let record = self.record_start(step, module);
+        let start = record.map(|_| Instant::now());
+        let result = self.pass(&*step.pass, step.plan.as_ref(), step.forced, module);
+        self.record_end(record, start, module, &result);
+        if let Some(after) = result? {
+            *module = after;
+        }
+        Ok(())
+    }
+
+    /// One pass, from `should_run` on; `None` if an instrument vetoed it.
+    fn pass(
+        &mut self,
+        pass: &dyn Pass,
+        plan: Option<&Plan>,
+        forced: bool,
+        module: &Module,
+    ) -> Result<Option<Module>, PassError> {
+        let info = pass.info();
+        let name = |error: PassError| error.in_pass(&info.name, pass.provider());
+        // The list that it starts with is the list that it ends with.
+        let watching: Option<std::sync::Arc<[InstrumentRef]>> =
+            self.watched.then(|| self.cx.instrument_list());
+        let watching = watching.as_deref().unwrap_or_default();
+        if !forced && !callbacks::should_run(watching, module, info).map_err(name)? {
+            return Ok(None);
+        }
+        callbacks::before(watching, module, info).map_err(name)?;
+        let result = match plan {
+            Some(plan) => self.nested(info.name.as_str(), plan, module),
+            None => self.leaf(pass, module),
+        };
+        match result.map_err(name) {
+            Ok(after) => {
+                callbacks::after(watching, module, &after, info).map_err(name)?;
+                Ok(Some(after))
+            }
+            Err(error) => {
+                callbacks::failed(watching, module, info, &error);
+                Err(error)
+            }
+        }
+    }
+
+    fn nested(&mut self, name: &str, plan: &Plan, module: &Module) -> Result<Module, PassError> {
+        self.depth += 1;
+        if self.depth > 1 {
+            self.parents.push(name.to_owned());
+        }
+        let result = self.sequence(plan, module);
+        if self.depth > 1 {
+            self.parents.pop();
+        }
+        self.depth -= 1;
+        if result.is_ok() {
+            self.ran.insert(name.to_owned(), self.state);
+        }
+        result
+    }
+
+    /// A pass that isn't a Sequential: the call itself, and the verifier.
+    fn leaf(&mut self, pass: &dyn Pass, module: &Module) -> Result<Module, PassError> {
+        let after = match pass.work()? {
+            Work::Sequence(_) => unreachable!("a Sequential comes with its plan"),
+            work => leaf::call(pass, work, module, self.cx, self.watched)?,
+        };
+        if !after.is_same(module) {
+            self.state += 1;
+            verify::changed(module, &after, self.cx.verify())?;
+        } else {
+            verify::unchanged(&after, self.cx.verify())?;
+        }
+        self.ran.insert(pass.info().name.clone(), self.state);
+        Ok(after)
+    }
+
+    fn record_start(&self, step: &Step, module: &Module) -> Option<usize> {
+        let recorder = self.cx.recorder()?;
+        let mut record = self.record(step);
+        record.ops_before = module.op_count();
+        record.ops_after = record.ops_before;
+        Some(recorder.start(record))
+    }
+
+    fn record_end(
+        &self,
+        at: Option<usize>,
+        start: Option<Instant>,
+        before: &Module,
+        result: &Result<Option<Module>, PassError>,
+    ) {
+        let (Some(at), Some(start), Some(recorder)) = (at, start, self.cx.recorder()) else {
+            return;
+        };
+        let seconds = start.elapsed().as_secs_f64();
+        let after = result.as_ref().ok().and_then(Option::as_ref);
+        let ops_after = after
+            .filter(|after| !after.is_same(before))
+            .map(Module::op_count);
+        recorder.update(at, |record| {
+            record.seconds = seconds;
+            record.ops_after = ops_after.unwrap_or(record.ops_before);
+            (record.status, record.reason) = match (result, ops_after) {
+                (Err(error), _) => (Status::Failed, error.message.clone()),
+                (Ok(Some(_)), Some(_)) => (Status::Changed, String::new()),
+                (Ok(Some(_)), None) => (Status::Unchanged, String::new()),
+                (Ok(None), _) => (Status::Skipped, "vetoed by an instrument".to_owned()),
+            };
+        });
+    }
+
+    fn record_skip(&self, step: &Step, reason: &str, module: &Module) {
+        if let Some(recorder) = self.cx.recorder() {
+            let mut record = self.record(step);
+            record.reason = reason.to_owned();
+            record.ops_before = module.op_count();
+            record.ops_after = record.ops_before;
+            recorder.start(record);
+        }
+    }
+
+    fn record(&self, step: &Step) -> PassRecord {
+        let parent = self.parents.last().map(String::as_str);
+        PassRecord::new(&*step.pass, parent, step.requested_by.as_deref())
+    }
+}

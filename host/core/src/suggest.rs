@@ -1,0 +1,76 @@
+//! "Did you mean": the nearest valid name.
+
+/// The candidate that `name` was most likely meant to be, if one is near enough.
+///
+/// Of dotted names the last part counts alone too, so that `FoldConstants` finds
+/// `relax.transform.FoldConstant`.
+pub(crate) fn nearest<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> Option<&'a str> {
+    let wanted = name.to_ascii_lowercase();
+    let mut best: Option<(f64, &str)> = None;
+    for candidate in candidates {
+        let have = candidate.to_ascii_lowercase();
+        let whole = strsim::normalized_damerau_levenshtein(&wanted, &have);
+        let last = strsim::normalized_damerau_levenshtein(last_part(&wanted), last_part(&have));
+        // The last part decides, the whole name settles ties between namespaces.
+        let score = whole.max(last * 0.9 + whole * 0.1);
+        let better = match best {
+            Some((top, text)) => score > top || (score == top && candidate < text),
+            None => true,
+        };
+        if better {
+            best = Some((score, candidate));
+        }
+    }
+    best.filter(|(score, _)| *score >= 0.6).map(|(_, text)| text)
+}
+
+/// " Did you mean `…`?", or nothing.
+pub(crate) fn did_you_mean<'a>(
+    name: &str,
+    candidates: impl IntoIterator<Item = &'a str>,
+) -> String {
+    match nearest(name, candidates) {
+        Some(found) => format!(" Did you mean `{found}`?"),
+        None => String::new(),
+    }
+}
+
+/// Names as a sentence lists them.
+pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let quoted: Vec<String> = names.into_iter().map(|n| format!("`{n}`")).collect();
+    match quoted.is_empty() {
+        true => "none".to_owned(),
+        false => quoted.join(", "),
+    }
+}
+
+fn last_part(name: &str) -> &str {
+    name.rsplit('.').next().unwrap_or(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nearest_names() {
+        let names = [
+            "relax.transform.FoldConstant",
+            "relax.transform.DeadCodeElimination",
+            "tir.transform.UnrollLoop",
+        ];
+        for (typed, meant) in [
+            ("relax.transform.FoldConstants", Some(names[0])),
+            ("FoldConstant", Some(names[0])),
+            ("foldconstant", Some(names[0])),
+            ("tir.transform.UnrolLoop", Some(names[2])),
+            ("acme.transform.Xyzzy", None),
+            ("", None),
+        ] {
+            assert_eq!(nearest(typed, names), meant, "{typed}");
+        }
+    }
+}
