@@ -106,7 +106,7 @@ fn module() -> ir::Module {
 fn run(
     module: &ir::Module,
     around: &Around,
-    pass: impl Fn(&mut sdk::Function, &PassContext) -> PassResult + Send + Sync,
+    pass: impl Fn(&mut sdk::Function, &PassContext) -> PassResult + Send + Sync + 'static,
 ) -> Result<Option<Arc<ir::Function>>, String> {
     let input = ModuleInput::new(module);
     let mut runner = FunctionRunner::new(&input, around);
@@ -126,7 +126,7 @@ fn run(
 
 fn run_module(
     module: &ir::Module,
-    pass: impl for<'h> Fn(&mut sdk::Module<'h>, &PassContext) -> PassResult + Send + Sync,
+    pass: impl for<'h> Fn(&mut sdk::Module<'h>, &PassContext) -> PassResult + Send + Sync + 'static,
 ) -> Result<Option<ir::Module>, String> {
     let (result, _) = run_module_pass(ModulePass::Closure(&pass), module, &Around::new());
     result.map_err(|failure| failure.message)
@@ -353,7 +353,7 @@ fn what_may_only_be_read_is_not_edited() {
     expect!["failed: The function is a snapshot: it can be read, not edited. [main]"]
         .assert_eq(&failed.expect_err("a snapshot"));
     let module_ref = |cx: &PassContext| cx.module().map(|m| m.as_raw().handle);
-    let failed = run(&module, &Around::new(), |_, cx| {
+    let failed = run(&module, &Around::new(), move |_, cx| {
         let handle = module_ref(cx).ok_or("no module")?;
         let mut out = abi::FunctionRef {
             handle: std::ptr::null_mut(),
@@ -523,7 +523,7 @@ fn misuse_is_refused_with_a_sentence() {
         ),
     ];
     for (what, misuse, expected) in cases {
-        let failed = run(&module, &Around::new(), |f, _| {
+        let failed = run(&module, &Around::new(), move |f, _| {
             let handle = f.as_raw().handle;
             let status = misuse(handle);
             assert_ne!(status, Status::OK, "{what}");

@@ -17,12 +17,12 @@ use crate::diagnostic::Diagnostic;
 use crate::plugin::LoadedPass;
 
 /// A closure that is a function pass, or a prim-function pass.
-pub type FunctionClosure<'p> =
-    dyn Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'p;
+pub type FunctionClosure =
+    dyn Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync;
 
 /// A closure that is a module pass.
-pub type ModuleClosure<'p> =
-    dyn for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'p;
+pub type ModuleClosure =
+    dyn for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult + Send + Sync;
 
 /// A pass on one function.
 #[derive(Clone, Copy)]
@@ -30,7 +30,7 @@ pub enum FunctionPass<'p> {
     /// Of a plugin.
     Loaded(&'p LoadedPass),
     /// The embedder's own.
-    Closure(&'p FunctionClosure<'p>),
+    Closure(&'p FunctionClosure),
 }
 
 /// A pass on the module.
@@ -39,7 +39,7 @@ pub enum ModulePass<'p> {
     /// Of a plugin.
     Loaded(&'p LoadedPass),
     /// The embedder's own.
-    Closure(&'p ModuleClosure<'p>),
+    Closure(&'p ModuleClosure),
 }
 
 /// Runs function passes of one module on one thread. Each thread makes its own from the shared
