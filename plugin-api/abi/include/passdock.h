@@ -1,0 +1,56 @@
+/*
+ * passdock.h: the contract between a passdock host and its plugins.
+ *
+ * This is the normative text; the Rust crate `passdock-abi` is the same contract. It is C11 and
+ * C++17. A plugin is a shared library that exports two symbols:
+ *
+ *   passdock_plugin_v0     a function: given the host's table, answers the plugin's table;
+ *   passdock_manifest_v0   bytes: TOML text that says what the plugin offers. Hosts read it from
+ *                          the file, without loading the library.
+ *
+ * A plugin reads the host's IR in place (`passdock_function_view`) and edits it by calling the
+ * host (`passdock_function_api`). `examples/c-pass` is a whole plugin in one file.
+ *
+ * Its parts, in reading order: passdock/record.h (the arenas), view.h (how a plugin sees them, what
+ * it hands over to edit them), host.h (what it may call), plugin.h (what it offers), read.h (short
+ * cuts).
+ *
+ * THE RULES, true everywhere unless a comment says otherwise:
+ *
+ *  Pointers   A pointer argument isn't null. A pointer with a count may be null if the count is 0.
+ *  Ownership  Nobody frees the other's memory. What an argument points to belongs to the caller,
+ *             is read during the call only, and is copied if it is kept. `out` arguments are
+ *             written only if the answer is PASSDOCK_OK.
+ *  Lifetime   A handle (`passdock_function *`, ...) and its view live until the function that got
+ *             them returns. The host's tables and the plugin's live for ever: libraries are never
+ *             unloaded.
+ *  Views      A view's header stays where it is. Its fields, and all that its columns point to,
+ *             may change with each call that edits the function, and with none other: after an
+ *             edit, read columns again. A view is read-only to the plugin.
+ *  Threads    A handle is used on the thread that got it. The functions of `passdock_symbol_api`
+ *             may be called on any thread. The host calls a pass for one function at a time,
+ *             unless its manifest says `thread_safe = true`: then for several functions at once,
+ *             on several threads. It calls op definitions at any time, on any thread.
+ *  Text       UTF-8, with a length, without a NUL at its end.
+ *  Unwinding  No C++ exception, no Rust panic, no longjmp leaves a function of the contract, on
+ *             either side.
+ *  Numbers    Of the machine's byte order; elements of constants are little-endian.
+ *  Unknown    A kind, a flag, a status may have values that this header doesn't know. Treat such
+ *             a kind as "something else", and ignore such a flag.
+ *  Growth     Tables and argument structs start with `struct_size`: the size as the side that
+ *             filled it knows it. Read no further than that, and no further than you know. A
+ *             null function isn't there. Records may be larger than here: step by `stride`.
+ *             Fields called `reserved` are 0.
+ *  Versions   Two sides of one major version understand each other; both use the smaller minor.
+ *             Major 0 isn't frozen: a break is said in the changelog.
+ */
+#ifndef PASSDOCK_H
+#define PASSDOCK_H
+
+#include "passdock/record.h"
+#include "passdock/view.h"
+#include "passdock/host.h"
+#include "passdock/plugin.h"
+#include "passdock/read.h"
+
+#endif /* PASSDOCK_H */

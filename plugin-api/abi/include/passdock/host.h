@@ -1,0 +1,233 @@
+/* What a plugin may call. Part of passdock.h, which has the rules. */
+#ifndef PASSDOCK_HOST_H
+#define PASSDOCK_HOST_H
+
+#include "view.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Strings of a module. Any thread. */
+typedef struct passdock_symbol_api {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* The text of a symbol: it lives, and stays where it is, as long as the module. Empty for a
+     * symbol that isn't. */
+    passdock_str (*text)(const passdock_symbols *, passdock_symbol_id);
+    /* The symbol of a text, made if it is new; NONE if the text isn't UTF-8 or too long. */
+    passdock_symbol_id (*intern)(const passdock_symbols *, passdock_str);
+    /* The symbol of a text; NONE if nothing in the module is called so. */
+    passdock_symbol_id (*find)(const passdock_symbols *, passdock_str);
+} passdock_symbol_api;
+
+/* One function. Each edit is done whole, or refused and changes nothing. */
+typedef struct passdock_function_api {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
+    passdock_str (*last_error)(const passdock_function *);
+    /* A constant's bytes: all elements, of a splat too. They live until the next edit. IO if the
+     * file that holds them can't be read. */
+    passdock_status (*constant_data)(const passdock_function *, passdock_const_id,
+                                     passdock_bytes *out);
+    passdock_status (*create_op)(passdock_function *, const passdock_op_desc *,
+                                 const passdock_position *, passdock_op_id *out);
+    /* Makes an op before `old`, moves all uses of the old results to the new ones, erases `old`. */
+    passdock_status (*replace_op)(passdock_function *, passdock_op_id old, const passdock_op_desc *,
+                                  passdock_op_id *out);
+    /* Moves all uses of the old results to these values, one per result, and erases `old`. */
+    passdock_status (*replace_op_with)(passdock_function *, passdock_op_id old,
+                                       const passdock_value_id *values, size_t count);
+    /* Erases an op whose results nobody uses, with its regions. */
+    passdock_status (*erase_op)(passdock_function *, passdock_op_id);
+    /* Moves an op inside its region; not before what it uses, nor behind its users. */
+    passdock_status (*move_op)(passdock_function *, passdock_op_id, const passdock_position *);
+    /* Sets an operand slot, or the next one (index = number of slots); NONE leaves it out. */
+    passdock_status (*set_operand)(passdock_function *, passdock_op_id, uint32_t index,
+                                   passdock_value_id);
+    passdock_status (*replace_uses)(passdock_function *, passdock_value_id from,
+                                    passdock_value_id to);
+    /* Sets an attribute of an op; op NONE: of the function. */
+    passdock_status (*set_attr)(passdock_function *, passdock_op_id, const passdock_attr_desc *);
+    /* Removes an attribute of an op; op NONE: of the function. */
+    passdock_status (*remove_attr)(passdock_function *, passdock_op_id, passdock_symbol_id name);
+    /* Refines a value's type; one that contradicts it is refused. */
+    passdock_status (*set_type)(passdock_function *, passdock_value_id, passdock_type_id);
+    /* Names a value; a name that is taken gets a number. */
+    passdock_status (*set_name)(passdock_function *, passdock_value_id, passdock_str);
+    passdock_status (*add_type)(passdock_function *, const passdock_type_desc *,
+                                passdock_type_id *out);
+    /* A dim expression, brought into canonical form. */
+    passdock_status (*add_expr)(passdock_function *, passdock_expr_kind, passdock_dim lhs,
+                                passdock_dim rhs, passdock_dim *out);
+    passdock_status (*add_constant)(passdock_function *, const passdock_constant_desc *,
+                                    passdock_value_id *out);
+    /* Removes a constant that nobody uses. */
+    passdock_status (*erase_constant)(passdock_function *, passdock_const_id);
+    passdock_status (*clone_region)(passdock_function *, const passdock_clone_desc *);
+    /* Appends an argument to a region; to the body: a parameter, which changes the interface. */
+    passdock_status (*add_arg)(passdock_function *, passdock_region_id, const passdock_port_desc *,
+                               passdock_value_id *out);
+    /* Ends a region: makes its `return` or `yield` if it has none, and sets its operands and ports
+     * (`count` of each). Of a body that had results, this changes the interface. */
+    passdock_status (*set_results)(passdock_function *, passdock_region_id,
+                                   const passdock_value_id *values, const passdock_port_desc *ports,
+                                   size_t count);
+    /* Says which version of a domain the function's ops mean. Refused for a domain whose version is
+     * already another one. */
+    passdock_status (*set_opset)(passdock_function *, passdock_str domain, int64_t version);
+} passdock_function_api;
+
+/* A module. In a function pass it is the pass's input, and edits are refused. */
+typedef struct passdock_module_api {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
+    passdock_str (*last_error)(const passdock_module *);
+    /* A read-only handle of a function as it is now. It is the plugin's until `release`, and not
+     * longer than the module's handle; one that is never released is never freed. */
+    passdock_status (*snapshot)(const passdock_module *, passdock_symbol_id name,
+                                passdock_function_ref *out);
+    void (*release)(const passdock_module *, passdock_function_ref);
+    /* A handle to edit a function in place. It lives until the next call of `edit`,
+     * `create_function`, `remove_function` or `run_pass` on this module. */
+    passdock_status (*edit)(passdock_module *, passdock_symbol_id name, passdock_function_ref *out);
+    /* Makes a function with an empty body, and hands it out as `edit` does. */
+    passdock_status (*create_function)(passdock_module *, const passdock_function_desc *,
+                                       passdock_function_ref *out);
+    passdock_status (*remove_function)(passdock_module *, passdock_symbol_id name);
+    /* Runs a registered pass on the module, instruments included. */
+    passdock_status (*run_pass)(passdock_module *, passdock_context *, passdock_str name);
+} passdock_module_api;
+
+typedef uint32_t passdock_severity;
+#define PASSDOCK_BUG 10u
+#define PASSDOCK_ERROR 20u /* the pass counts as failed */
+#define PASSDOCK_WARNING 30u
+#define PASSDOCK_NOTE 40u
+#define PASSDOCK_HELP 50u
+
+typedef struct passdock_diagnostic {
+    uint32_t struct_size;
+    passdock_severity severity;
+    passdock_op_id op; /* what it is about, or NONE */
+    uint32_t reserved;
+    passdock_str code;    /* short and stable ("acme::bad-axis"), or empty */
+    passdock_str message; /* a sentence */
+    passdock_str help;    /* what to do, or empty */
+} passdock_diagnostic;
+
+/* Why a pass failed or panicked. */
+typedef struct passdock_failure {
+    uint32_t struct_size;
+    passdock_op_id op; /* what it failed on, or NONE */
+    passdock_str message;
+    passdock_str file; /* of a panic: the source file; else empty */
+    uint32_t line;     /* from 1; 0: unknown */
+    uint32_t column;
+} passdock_failure;
+
+typedef uint32_t passdock_setting_kind;
+#define PASSDOCK_SETTING_NONE 0u
+#define PASSDOCK_SETTING_BOOL 1u /* `int_value` is 0 or 1 */
+#define PASSDOCK_SETTING_INT 2u
+#define PASSDOCK_SETTING_FLOAT 3u
+#define PASSDOCK_SETTING_STRING 4u
+
+/* The value of an option or config field. The reader sets `struct_size` before the call. */
+typedef struct passdock_setting {
+    uint32_t struct_size;
+    passdock_setting_kind kind;
+    int64_t int_value;
+    double float_value;
+    passdock_str string_value; /* lives as long as the context */
+} passdock_setting;
+
+typedef uint32_t passdock_pass_kind;
+#define PASSDOCK_FUNCTION_PASS 1u      /* runs on each graph function */
+#define PASSDOCK_PRIM_FUNCTION_PASS 2u /* runs on each prim function */
+#define PASSDOCK_MODULE_PASS 3u        /* runs on the module */
+
+/* The running pass. */
+typedef struct passdock_context_api {
+    uint32_t struct_size;
+    uint32_t reserved;
+    uint32_t (*opt_level)(const passdock_context *);
+    /* An option of the running pass: its default, overridden by config, overridden by the
+     * pipeline. NOT_FOUND if the manifest declares none of that name. */
+    passdock_status (*option)(const passdock_context *, passdock_str name, passdock_setting *out);
+    /* A registered config value: a key, and the field of a struct (or empty). */
+    passdock_status (*config)(const passdock_context *, passdock_str key, passdock_str field,
+                              passdock_setting *out);
+    /* Tells the user something; the host copies it. */
+    passdock_status (*emit)(passdock_context *, const passdock_diagnostic *);
+    /* Says why the pass is about to answer FAILED or PANICKED; the last call counts. */
+    void (*fail)(passdock_context *, const passdock_failure *);
+    /* The context on top of this thread's stack; null outside a pass. It lives until the pass that
+     * is asking returns. */
+    passdock_context *(*current)(void);
+    /* Whether a pass of that name is registered (OK or NOT_FOUND), and of which kind. */
+    passdock_status (*find_pass)(const passdock_context *, passdock_str name,
+                                 passdock_pass_kind *out);
+} passdock_context_api;
+
+/* Op definitions: asking for them, and answering in them. */
+typedef struct passdock_op_api {
+    uint32_t struct_size;
+    uint32_t reserved;
+    /* PASSDOCK_TRAIT_* of an op by its name in this function; 0 if nobody defines it. */
+    uint64_t (*traits)(const passdock_function *, passdock_symbol_id name);
+    /* Infers the types of an op's results and refines them. OK also if nothing is known. */
+    passdock_status (*infer)(passdock_context *, passdock_function *, passdock_op_id);
+    /* Evaluates an op whose operands are all constant and makes a constant of each of its results;
+     * `count` = number of results. NOT_FOUND if it can't be evaluated, or a result would be larger
+     * than `max_bytes`. The function's `last_error` says why. */
+    passdock_status (*evaluate)(passdock_context *, passdock_function *, passdock_op_id,
+                                uint64_t max_bytes, passdock_value_id *out, size_t count);
+
+    /* The rest is for definitions: the handle is the one that `infer` or `evaluate` of a
+     * passdock_op_entry got, until it returns. */
+
+    passdock_status (*set_result_type)(passdock_op_call *, uint32_t index,
+                                       const passdock_type_desc *);
+    /* The result, an int64 or int32 tensor of rank 0 or 1, holds these dims. */
+    passdock_status (*set_result_dims)(passdock_op_call *, uint32_t index, const passdock_dim *,
+                                       size_t count);
+    /* What is known of an operand's elements, as dims that live until the definition returns;
+     * NOT_FOUND if nothing is. */
+    passdock_status (*operand_dims)(passdock_op_call *, uint32_t index, const passdock_dim **out,
+                                    size_t *count);
+    passdock_status (*add_expr)(passdock_op_call *, passdock_expr_kind, passdock_dim lhs,
+                                passdock_dim rhs, passdock_dim *out);
+    passdock_status (*add_type)(passdock_op_call *, const passdock_type_desc *,
+                                passdock_type_id *out);
+    /* In `evaluate`: room for a result's elements, all zero, the host's; to be filled before
+     * returning. Once per result. REFUSED if `len` is over the limit that the asker set. */
+    passdock_status (*allocate_result)(passdock_op_call *, uint32_t index,
+                                       const passdock_type_desc *, size_t len, uint8_t **out);
+    /* Says why the definition is about to answer REFUSED: it has no answer (`evaluate`), or the op
+     * is wrong (`infer`). */
+    void (*refuse)(passdock_op_call *, passdock_str reason);
+} passdock_op_api;
+
+/* Everything the host offers. */
+typedef struct passdock_host {
+    uint32_t struct_size;
+    uint32_t reserved;
+    passdock_version abi;
+    passdock_version ir;
+    const passdock_symbol_api *symbols;
+    const passdock_function_api *functions;
+    const passdock_module_api *modules;
+    const passdock_context_api *context;
+    const passdock_op_api *ops;
+    /* An optional power by its id, for ever; null if the host doesn't have it. Any thread. */
+    const void *(*get_extension)(passdock_str id);
+} passdock_host;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PASSDOCK_HOST_H */

@@ -1,0 +1,126 @@
+/* What a plugin offers, and its two symbols. Part of passdock.h, which has the rules. */
+#ifndef PASSDOCK_PLUGIN_H
+#define PASSDOCK_PLUGIN_H
+
+#include "host.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* A pass. All that is said about it stands in the manifest, under the same name. */
+typedef struct passdock_pass_entry {
+    passdock_str name;
+    passdock_pass_kind kind;
+    uint32_t reserved;
+    void *state; /* the plugin's own, handed to `run_*`; may be null */
+    /* Of a function or prim-function pass, else null: runs it on one function. `module` is the
+     * module before the pass, to read. It may be null if the host has none. */
+    passdock_status (*run_function)(void *state, passdock_context *,
+                                    const passdock_function_ref *function,
+                                    const passdock_module_ref *module);
+    /* Of a module pass, else null. */
+    passdock_status (*run_module)(void *state, passdock_context *,
+                                  const passdock_module_ref *module);
+} passdock_pass_entry;
+
+/* Answers about one op; any thread, several at once. `function` is to read, until it returns. */
+typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
+                                          const passdock_function_ref *function, passdock_op_id);
+
+/* What a definition says of every op of its name. */
+#define PASSDOCK_TRAIT_DEFINED (UINT64_C(1) << 0)
+#define PASSDOCK_TRAIT_PURE (UINT64_C(1) << 1) /* no effect but its results */
+#define PASSDOCK_TRAIT_RANDOM (UINT64_C(1) << 2)
+#define PASSDOCK_TRAIT_STATEFUL (UINT64_C(1) << 3)
+#define PASSDOCK_TRAIT_COMMUTATIVE (UINT64_C(1) << 4)
+#define PASSDOCK_TRAIT_ELEMENTWISE (UINT64_C(1) << 5)
+#define PASSDOCK_TRAIT_IDEMPOTENT (UINT64_C(1) << 6)
+#define PASSDOCK_TRAIT_IDENTITY (UINT64_C(1) << 7) /* its first result is its first operand */
+#define PASSDOCK_TRAIT_GROWS (UINT64_C(1) << 8)    /* makes much out of little */
+#define PASSDOCK_TRAIT_READS (UINT64_C(1) << 9)
+#define PASSDOCK_TRAIT_WRITES (UINT64_C(1) << 10)
+#define PASSDOCK_TRAIT_ALLOCATES (UINT64_C(1) << 11)
+#define PASSDOCK_TRAIT_FOLDS (UINT64_C(1) << 12)      /* has an evaluation */
+#define PASSDOCK_TRAIT_SHAPE_ONLY (UINT64_C(1) << 13) /* depends on its operands' types only */
+
+/* An op definition. */
+typedef struct passdock_op_entry {
+    passdock_str name;     /* canonical, domain included */
+    uint32_t since;        /* the first version of its domain with this meaning */
+    uint32_t min_operands;
+    uint32_t max_operands; /* UINT32_MAX: any number */
+    uint32_t reserved;
+    uint64_t traits;
+    void *state;             /* the plugin's own; may be null */
+    passdock_op_fn infer;    /* null: types aren't inferred */
+    passdock_op_fn evaluate; /* null: never folded */
+} passdock_op_entry;
+
+typedef struct passdock_plugin {
+    uint32_t struct_size;
+    uint32_t pass_count;
+    const passdock_pass_entry *passes; /* `pass_stride` bytes apart */
+    uint32_t pass_stride;
+    uint32_t op_stride;
+    const passdock_op_entry *ops; /* `op_stride` bytes apart */
+    uint32_t op_count;
+    uint32_t reserved;
+} passdock_plugin;
+
+/* ---- The two symbols --------------------------------------------------------------------------- */
+
+#if defined(_WIN32)
+#define PASSDOCK_EXPORT __declspec(dllexport)
+#elif defined(__GNUC__)
+#define PASSDOCK_EXPORT __attribute__((visibility("default")))
+#else
+#define PASSDOCK_EXPORT
+#endif
+
+#if defined(__APPLE__)
+#define PASSDOCK_IN_SECTION __attribute__((section("__DATA,__passdock"), used))
+#elif defined(_MSC_VER)
+#pragma section(".passdk", read)
+#define PASSDOCK_IN_SECTION __declspec(allocate(".passdk"))
+#elif defined(_WIN32)
+#define PASSDOCK_IN_SECTION __attribute__((section(".passdk"), used))
+#elif defined(__GNUC__)
+#define PASSDOCK_IN_SECTION __attribute__((section(".passdock"), used))
+#else
+#define PASSDOCK_IN_SECTION
+#endif
+
+/* Called once, before anything else of the plugin. Answers the plugin's table, or null if it
+ * doesn't want this host; a second call with the same host answers the same table. It must not
+ * refer to itself by its name: in a program that exports symbols, that would be the program's. */
+PASSDOCK_EXPORT const passdock_plugin *passdock_plugin_v0(const passdock_host *host);
+
+/* TOML text, ended by a NUL, at most 1 MiB. */
+extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
+
+#define PASSDOCK_TEXT_OF(x) #x
+#define PASSDOCK_TEXT(x) PASSDOCK_TEXT_OF(x)
+
+/* Defines the manifest. `passes` is any number of PASSDOCK_PASS, one after the other, and of other
+ * TOML text (op definitions, config keys). Write no version by hand. */
+#define PASSDOCK_MANIFEST(name, version, passes)                                                   \
+    PASSDOCK_IN_SECTION const char passdock_manifest_v0[] =                                        \
+        "[plugin]\nname = \"" name "\"\nversion = \"" version "\"\n"                               \
+        "abi = \"" PASSDOCK_TEXT(PASSDOCK_ABI_MAJOR) "." PASSDOCK_TEXT(PASSDOCK_ABI_MINOR) "\"\n"  \
+        "min_host = \"" PASSDOCK_TEXT(PASSDOCK_ABI_MAJOR) "."                                      \
+        PASSDOCK_TEXT(PASSDOCK_TARGET_MINOR) "\"\n"                                                \
+        "ir = \"" PASSDOCK_TEXT(PASSDOCK_IR_MAJOR) "." PASSDOCK_TEXT(PASSDOCK_IR_MINOR) "\"\n"     \
+        "panic = \"none\"\n" passes
+
+/* One pass: its name, its kind ("function", "prim_function" or "module"), its level, and further
+ * lines of TOML ("required = [\"...\"]\nsummary = \"...\"\n") or "". */
+#define PASSDOCK_PASS(name, kind, opt_level, lines)                                                \
+    "\n[[pass]]\nname = \"" name "\"\nkind = \"" kind "\"\n"                                       \
+    "opt_level = " PASSDOCK_TEXT(opt_level) "\n" lines
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PASSDOCK_PLUGIN_H */

@@ -1,0 +1,95 @@
+/* Reading a view, made short. Part of passdock.h, which has the rules. */
+#ifndef PASSDOCK_READ_H
+#define PASSDOCK_READ_H
+
+#include <string.h>
+
+#include "plugin.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Whether a table is there and reaches as far as a function, and the function is there. */
+#define PASSDOCK_HAS(table, function)                                                              \
+    ((table) != NULL &&                                                                            \
+     (size_t)((const char *)&(table)->function - (const char *)(table)) +                          \
+             sizeof((table)->function) <= (table)->struct_size &&                                  \
+     (table)->function != NULL)
+
+/* A record, or null beyond the end. */
+static inline const void *passdock_at(const passdock_column *column, uint32_t index) {
+    if (index >= column->len) return NULL;
+    return (const char *)column->base + (size_t)index * column->stride;
+}
+
+/* An op that is there, or null. */
+static inline const passdock_op *passdock_get_op(const passdock_function_view *view,
+                                                 passdock_op_id id) {
+    const passdock_op *op = (const passdock_op *)passdock_at(&view->ops, id);
+    return op != NULL && (op->flags & PASSDOCK_OP_DEAD) == 0 ? op : NULL;
+}
+
+/* A value that is there, or null. */
+static inline const passdock_value *passdock_get_value(const passdock_function_view *view,
+                                                       passdock_value_id id) {
+    const passdock_value *value = (const passdock_value *)passdock_at(&view->values, id);
+    return value != NULL && (value->flags & PASSDOCK_VALUE_DEAD) == 0 ? value : NULL;
+}
+
+/* A region that is there, or null. */
+static inline const passdock_region *passdock_get_region(const passdock_function_view *view,
+                                                         passdock_region_id id) {
+    const passdock_region *region = (const passdock_region *)passdock_at(&view->regions, id);
+    return region != NULL && (region->flags & PASSDOCK_REGION_DEAD) == 0 ? region : NULL;
+}
+
+/* An id of a list, or NONE beyond its end. */
+static inline uint32_t passdock_id_at(const passdock_function_view *view, passdock_range list,
+                                      uint32_t index) {
+    const uint32_t *id;
+    if (index >= list.len) return PASSDOCK_NONE;
+    id = (const uint32_t *)passdock_at(&view->ids, list.start + index);
+    return id != NULL ? *id : PASSDOCK_NONE;
+}
+
+/* An operand; NONE if there is no such slot, or it is left out. */
+static inline passdock_value_id passdock_operand(const passdock_function_view *view,
+                                                 passdock_op_id id, uint32_t index) {
+    const passdock_op *op = passdock_get_op(view, id);
+    const passdock_use *use;
+    if (op == NULL || index >= op->operands.len) return PASSDOCK_NONE;
+    use = (const passdock_use *)passdock_at(&view->uses, op->operands.start + index);
+    return use != NULL ? use->value : PASSDOCK_NONE;
+}
+
+/* A result; NONE if there is no such one. */
+static inline passdock_value_id passdock_result(const passdock_function_view *view,
+                                                passdock_op_id id, uint32_t index) {
+    const passdock_op *op = passdock_get_op(view, id);
+    return op != NULL ? passdock_id_at(view, op->results, index) : PASSDOCK_NONE;
+}
+
+/* The op that a value is a result of; NONE for arguments, constants, and NONE. */
+static inline passdock_op_id passdock_defining_op(const passdock_function_view *view,
+                                                  passdock_value_id id) {
+    const passdock_value *value = passdock_get_value(view, id);
+    if (value == NULL || (value->flags & PASSDOCK_VALUE_KIND) != PASSDOCK_VALUE_RESULT) {
+        return PASSDOCK_NONE;
+    }
+    return value->def;
+}
+
+/* A C string as text; its bytes stay the caller's. */
+static inline passdock_str passdock_text(const char *text) {
+    passdock_str str;
+    str.ptr = (const uint8_t *)text;
+    str.len = strlen(text);
+    return str;
+}
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PASSDOCK_READ_H */

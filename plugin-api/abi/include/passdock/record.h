@@ -1,0 +1,314 @@
+/* Versions, statuses, ids, and the records of a function's arenas. Part of passdock.h, which has the rules. */
+#ifndef PASSDOCK_RECORD_H
+#define PASSDOCK_RECORD_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PASSDOCK_ABI_MAJOR 0
+#define PASSDOCK_ABI_MINOR 1
+#define PASSDOCK_IR_MAJOR 0
+#define PASSDOCK_IR_MINOR 1
+
+/* The smallest host that a plugin works with. Define it before including this header, if the plugin
+ * looks before it uses what is newer. */
+#ifndef PASSDOCK_TARGET_MINOR
+#define PASSDOCK_TARGET_MINOR 1
+#endif
+
+typedef struct passdock_version {
+    uint32_t major;
+    uint32_t minor;
+} passdock_version;
+
+/* ---- Status ---------------------------------------------------------------------------------- */
+
+/* The outcome of a call. On anything but OK nothing was changed, and `last_error` of the table
+ * that was called has the sentence that says why. A pass that can't go on answers FAILED, after
+ * saying why with `passdock_context_api.fail`; the host then throws away all that the pass did. */
+typedef uint32_t passdock_status;
+#define PASSDOCK_OK 0u
+/* An id names nothing, or something erased. A mistake of the caller; forget the id. */
+#define PASSDOCK_STALE 1u
+/* The edit would break an invariant of the IR. Leave it, or do another. */
+#define PASSDOCK_REFUSED 2u
+/* An argument is malformed: a null pointer, text that isn't UTF-8, a length over the limit. */
+#define PASSDOCK_INVALID 3u
+/* There is no such symbol, option, function, definition. */
+#define PASSDOCK_NOT_FOUND 4u
+/* The host doesn't do this: it is too old, or not here. Go on without. */
+#define PASSDOCK_UNSUPPORTED 5u
+/* The pass failed and said why. */
+#define PASSDOCK_FAILED 6u
+/* The plugin panicked (or caught an exception) and said where. */
+#define PASSDOCK_PANICKED 7u
+/* Bytes couldn't be read from the file that holds them. */
+#define PASSDOCK_IO 8u
+
+/* ---- Ids ------------------------------------------------------------------------------------- */
+
+/* Positions in a function's arenas (symbols: in a module's). An id isn't used again while a pass
+ * runs. PASSDOCK_NONE is no entity: an operand left out, the end of a list. */
+#define PASSDOCK_NONE UINT32_MAX
+typedef uint32_t passdock_op_id;
+typedef uint32_t passdock_value_id;
+typedef uint32_t passdock_region_id;
+typedef uint32_t passdock_type_id;
+typedef uint32_t passdock_const_id;
+typedef uint32_t passdock_expr_id;
+typedef uint32_t passdock_loc_id;
+typedef uint32_t passdock_use_id;
+typedef uint32_t passdock_symbol_id;
+
+/* Symbols that every module has. */
+#define PASSDOCK_SYMBOL_EMPTY 0u
+#define PASSDOCK_SYMBOL_RETURN 1u
+#define PASSDOCK_SYMBOL_YIELD 2u
+#define PASSDOCK_SYMBOL_CALL 3u
+#define PASSDOCK_SYMBOL_IF 4u
+#define PASSDOCK_SYMBOL_FOR 5u
+#define PASSDOCK_SYMBOL_WHILE 6u
+#define PASSDOCK_SYMBOL_TUPLE 7u
+#define PASSDOCK_SYMBOL_TUPLE_GET 8u
+#define PASSDOCK_SYMBOL_CALLEE 9u
+#define PASSDOCK_SYMBOL_INDEX 10u
+
+/* ---- Records --------------------------------------------------------------------------------- */
+
+/* `len` entries of a pool, from `start`. */
+typedef struct passdock_range {
+    uint32_t start;
+    uint32_t len;
+} passdock_range;
+
+/* An op. Its meaning is its name and the function's version of the name's domain. */
+typedef struct passdock_op {
+    passdock_symbol_id name; /* the canonical spelling, domain included: "onnx.Conv", "return" */
+    uint32_t flags;
+    passdock_range operands; /* slots in `uses` */
+    passdock_range results;  /* value ids in `ids` */
+    passdock_range attrs;    /* in `attrs` */
+    passdock_range regions;  /* region ids in `ids` */
+    passdock_region_id parent;
+    passdock_op_id prev; /* the op before it in its region */
+    passdock_op_id next;
+    passdock_loc_id loc;
+    uint64_t order; /* in one region, `a` stands before `b` if a.order < b.order */
+} passdock_op;
+#define PASSDOCK_OP_DEAD 1u    /* erased */
+#define PASSDOCK_OP_TOUCHED 2u /* its own fields changed since it was imported */
+
+typedef struct passdock_value {
+    passdock_type_id type_id;
+    passdock_symbol_id name; /* or NONE */
+    uint32_t flags;          /* a kind in the low bits, and flags */
+    uint32_t def;            /* the op, region or constant that defines it */
+    uint32_t index;          /* which result or argument */
+    passdock_use_id first_use;
+    uint32_t use_count;
+    passdock_const_id constant; /* the constant it is, or the default of a parameter */
+} passdock_value;
+#define PASSDOCK_VALUE_KIND 3u /* mask of the kind */
+#define PASSDOCK_VALUE_RESULT 0u
+#define PASSDOCK_VALUE_ARG 1u
+#define PASSDOCK_VALUE_CONST 2u
+#define PASSDOCK_VALUE_DEAD 4u
+#define PASSDOCK_VALUE_TOUCHED 8u
+#define PASSDOCK_VALUE_ABSENT 16u   /* a result that its op leaves out */
+#define PASSDOCK_VALUE_DECLARED 32u /* its type was declared in the imported file */
+
+/* An operand slot, which is also a node of its value's use list. */
+typedef struct passdock_use {
+    passdock_value_id value; /* or NONE: left out */
+    passdock_op_id user;     /* NONE: no longer used */
+    passdock_use_id next;
+    passdock_use_id prev;
+} passdock_use;
+
+/* A region: arguments, ops in order, a terminator (`return` or `yield`). */
+typedef struct passdock_region {
+    passdock_op_id parent;   /* NONE: the body */
+    passdock_symbol_id name; /* among its op's regions: "then_branch" */
+    passdock_range args;     /* value ids in `ids` */
+    passdock_range ports;    /* in `ports`: what its terminator's operands go out by */
+    passdock_op_id first;
+    passdock_op_id last;
+    uint32_t flags;
+    passdock_loc_id loc;
+} passdock_region;
+#define PASSDOCK_REGION_DEAD 1u
+#define PASSDOCK_REGION_TOUCHED 2u /* something in it, at any depth, changed */
+
+/* What a region gives out at one position. */
+typedef struct passdock_port {
+    passdock_symbol_id name;  /* or NONE */
+    passdock_type_id type_id; /* the declared type, or NONE */
+    uint32_t flags;
+    uint32_t reserved;
+} passdock_port;
+#define PASSDOCK_PORT_TOUCHED 2u
+
+/* How an attribute's value is kept. */
+typedef uint32_t passdock_attr_kind;
+#define PASSDOCK_ATTR_NONE 0u      /* an attribute parameter without a default */
+#define PASSDOCK_ATTR_INT 1u       /* `bits` is an int64_t */
+#define PASSDOCK_ATTR_FLOAT 2u     /* the low half of `bits` is a float */
+#define PASSDOCK_ATTR_STRING 3u    /* `list` is a range of `bytes` */
+#define PASSDOCK_ATTR_TENSOR 4u    /* `bits` is a constant id */
+#define PASSDOCK_ATTR_TYPE 5u      /* `bits` is a type id */
+#define PASSDOCK_ATTR_REGION 6u    /* `bits` is a region id of the op */
+#define PASSDOCK_ATTR_INTS 7u      /* `list` is a range of `ints` */
+#define PASSDOCK_ATTR_FLOATS 8u    /* `list` is a range of `floats` */
+#define PASSDOCK_ATTR_STRINGS 9u   /* `list` is a range of `strings` */
+#define PASSDOCK_ATTR_TENSORS 10u  /* `list` is a range of `ids`, constants */
+#define PASSDOCK_ATTR_TYPES 11u    /* `list` is a range of `ids`, types */
+#define PASSDOCK_ATTR_REGIONS 12u  /* `list` is a range of `ids`, regions of the op */
+#define PASSDOCK_ATTR_REFERENCE 13u /* `bits` is the symbol of an attribute parameter */
+#define PASSDOCK_ATTR_OPAQUE 14u   /* `list` is a range of `bytes`, the importer's business */
+
+typedef struct passdock_attr {
+    passdock_symbol_id name;
+    passdock_attr_kind kind;
+    uint64_t bits;       /* a value that fits */
+    passdock_range list; /* a value that doesn't */
+    uint32_t flags;      /* of a reference, in the upper half, the kind it stands for */
+    uint32_t reserved;
+} passdock_attr;
+#define PASSDOCK_ATTR_PARAM 1u /* of a function: a parameter that callers may set */
+
+/* An element type: 1 to 26 are ONNX's TensorProto.DataType. */
+typedef uint32_t passdock_dtype;
+#define PASSDOCK_DTYPE_NONE 0u
+#define PASSDOCK_F32 1u
+#define PASSDOCK_U8 2u
+#define PASSDOCK_I8 3u
+#define PASSDOCK_U16 4u
+#define PASSDOCK_I16 5u
+#define PASSDOCK_I32 6u
+#define PASSDOCK_I64 7u
+#define PASSDOCK_STRING 8u
+#define PASSDOCK_BOOL 9u
+#define PASSDOCK_F16 10u
+#define PASSDOCK_F64 11u
+#define PASSDOCK_U32 12u
+#define PASSDOCK_U64 13u
+#define PASSDOCK_C64 14u
+#define PASSDOCK_C128 15u
+#define PASSDOCK_BF16 16u
+#define PASSDOCK_F8E4M3FN 17u
+#define PASSDOCK_F8E4M3FNUZ 18u
+#define PASSDOCK_F8E5M2 19u
+#define PASSDOCK_F8E5M2FNUZ 20u
+#define PASSDOCK_U4 21u
+#define PASSDOCK_I4 22u
+#define PASSDOCK_F4E2M1 23u
+#define PASSDOCK_F8E8M0 24u
+#define PASSDOCK_U2 25u
+#define PASSDOCK_I2 26u
+#define PASSDOCK_INDEX 64u
+
+typedef uint32_t passdock_type_kind;
+#define PASSDOCK_TYPE_UNKNOWN 0u
+#define PASSDOCK_TYPE_TENSOR 1u   /* dtype, dims (unless UNRANKED) */
+#define PASSDOCK_TYPE_SCALAR 2u   /* dtype, lanes */
+#define PASSDOCK_TYPE_BUFFER 3u   /* dtype, dims, aux = strides and offset in `dims`, name = scope */
+#define PASSDOCK_TYPE_TUPLE 4u    /* aux = type ids */
+#define PASSDOCK_TYPE_SEQUENCE 5u /* aux = one type id */
+#define PASSDOCK_TYPE_OPTIONAL 6u /* aux = one type id */
+#define PASSDOCK_TYPE_MAP 7u      /* dtype = key, aux = one type id, the value */
+#define PASSDOCK_TYPE_OPAQUE 8u   /* name */
+#define PASSDOCK_TYPE_FUNCTION 9u /* aux = parameters, then `lanes` results */
+#define PASSDOCK_TYPE_SPARSE 10u  /* dtype, dims */
+
+/* A type. In one function, equal ids are equal types. */
+typedef struct passdock_type {
+    passdock_type_kind kind;
+    passdock_dtype dtype;
+    uint32_t lanes;
+    uint32_t flags;
+    passdock_range dims;
+    passdock_range aux;      /* by kind: in `dims` or in `ids` */
+    passdock_symbol_id name; /* by kind; the denotation of a tensor */
+    uint32_t reserved;
+} passdock_type;
+#define PASSDOCK_TYPE_UNRANKED 1u  /* a tensor whose rank isn't known */
+#define PASSDOCK_TYPE_MAY_ALIAS 2u /* a buffer that other buffers may overlap */
+
+typedef uint32_t passdock_dim_kind;
+#define PASSDOCK_DIM_UNKNOWN 0u /* equal to nothing, itself included */
+#define PASSDOCK_DIM_CONST 1u   /* `value` is the size */
+#define PASSDOCK_DIM_SYMBOL 2u  /* `value` is a symbol id, scoped to the function */
+#define PASSDOCK_DIM_EXPR 3u    /* `value` is an expression id */
+
+typedef struct passdock_dim {
+    passdock_dim_kind kind;
+    passdock_symbol_id denotation; /* ONNX's, or NONE */
+    int64_t value;
+} passdock_dim;
+
+typedef uint32_t passdock_expr_kind;
+#define PASSDOCK_EXPR_ADD 1u
+#define PASSDOCK_EXPR_MUL 2u
+#define PASSDOCK_EXPR_FLOORDIV 3u
+#define PASSDOCK_EXPR_MOD 4u
+#define PASSDOCK_EXPR_MIN 5u
+#define PASSDOCK_EXPR_MAX 6u
+
+/* A dim expression in canonical form. In one function, equal ids are equal expressions. */
+typedef struct passdock_dim_expr {
+    passdock_expr_kind kind;
+    uint32_t reserved;
+    passdock_dim lhs;
+    passdock_dim rhs;
+} passdock_dim_expr;
+
+typedef uint32_t passdock_storage;
+#define PASSDOCK_STORAGE_INLINE 1u
+#define PASSDOCK_STORAGE_MAPPED 2u   /* in the mapped model file */
+#define PASSDOCK_STORAGE_EXTERNAL 3u /* in another file */
+#define PASSDOCK_STORAGE_SPLAT 4u    /* one element that fills the shape */
+
+/* A constant. Its bytes are read with `passdock_function_api.constant_data`. */
+typedef struct passdock_constant {
+    passdock_value_id value; /* or the parameter it is the default of; NONE: an attribute's */
+    passdock_type_id type_id; /* a tensor type of known shape */
+    passdock_region_id region; /* where it is visible */
+    passdock_storage storage;
+    uint32_t flags;
+    passdock_loc_id loc;
+    passdock_op_id anchor; /* of one that was an op in the file: the op it stood before */
+    uint32_t reserved;
+    uint64_t byte_len; /* of all elements, also of a splat */
+} passdock_constant;
+#define PASSDOCK_CONSTANT_DEAD 1u
+#define PASSDOCK_CONSTANT_TOUCHED 2u
+#define PASSDOCK_CONSTANT_NODE 4u /* was a `Constant` node in the file, and goes out as one */
+
+/* The version of a domain that a function's ops mean; "" is ONNX's own domain. */
+typedef struct passdock_opset {
+    passdock_symbol_id domain;
+    uint32_t reserved;
+    int64_t version;
+} passdock_opset;
+
+typedef uint32_t passdock_loc_kind;
+#define PASSDOCK_LOC_NAME 1u  /* `name` is an ONNX node's name */
+#define PASSDOCK_LOC_TEXT 2u  /* `name` is a file, `a` a line, `b` a column, both from 1 */
+#define PASSDOCK_LOC_FUSED 3u /* `a` and `b`: start and length of location ids in `ids` */
+
+typedef struct passdock_loc {
+    passdock_loc_kind kind;
+    passdock_symbol_id name;
+    uint32_t a;
+    uint32_t b;
+} passdock_loc;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PASSDOCK_RECORD_H */

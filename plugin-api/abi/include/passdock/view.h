@@ -1,0 +1,207 @@
+/* How a plugin sees functions and modules, and what it hands over to edit them. Part of passdock.h, which has the rules. */
+#ifndef PASSDOCK_VIEW_H
+#define PASSDOCK_VIEW_H
+
+#include "record.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct passdock_str {
+    const uint8_t *ptr; /* may be null if `len` is 0 */
+    size_t len;
+} passdock_str;
+
+typedef struct passdock_bytes {
+    const uint8_t *ptr; /* may be null if `len` is 0 */
+    size_t len;
+} passdock_bytes;
+
+/* An array of records, `stride` bytes apart: at least the size of the record as known here. Columns
+ * of numbers and ids (`ids`, `ints`, `floats`, `bytes`) are dense. */
+typedef struct passdock_column {
+    const void *base; /* aligned for the record; may be null if `len` is 0 */
+    uint32_t len;
+    uint32_t stride;
+} passdock_column;
+
+typedef uint32_t passdock_function_kind;
+#define PASSDOCK_GRAPH_FUNCTION 1u /* `fn` */
+#define PASSDOCK_PRIM_FUNCTION 2u  /* `prim`: loop level */
+
+/* The host's own; a plugin only hands them back. */
+typedef struct passdock_function passdock_function;
+typedef struct passdock_module passdock_module;
+typedef struct passdock_symbols passdock_symbols;
+typedef struct passdock_context passdock_context;
+typedef struct passdock_op_call passdock_op_call;
+
+/* A function's arenas. */
+typedef struct passdock_function_view {
+    uint32_t struct_size;
+    passdock_function_kind kind;
+    passdock_symbol_id name; /* the function's canonical name */
+    passdock_region_id body;
+    uint64_t version;                /* grows with every edit */
+    const passdock_symbols *symbols; /* lives as long as the module */
+    passdock_column ops;             /* passdock_op */
+    passdock_column values;          /* passdock_value */
+    passdock_column uses;            /* passdock_use: operand slots */
+    passdock_column regions;         /* passdock_region */
+    passdock_column ports;           /* passdock_port */
+    passdock_column attrs;           /* passdock_attr */
+    passdock_column types;           /* passdock_type */
+    passdock_column dims;            /* passdock_dim */
+    passdock_column exprs;           /* passdock_dim_expr */
+    passdock_column constants;       /* passdock_constant */
+    passdock_column locs;            /* passdock_loc */
+    passdock_column opsets;          /* passdock_opset */
+    passdock_column ids;             /* uint32_t */
+    passdock_column ints;            /* int64_t */
+    passdock_column floats;          /* float */
+    passdock_column strings;         /* passdock_range of `bytes` */
+    passdock_column bytes;           /* uint8_t */
+    passdock_range function_attrs;   /* the function's own, in `attrs` */
+    uint32_t op_count;               /* live ops, terminators included */
+    uint32_t reserved;
+} passdock_function_view;
+
+typedef struct passdock_function_entry {
+    passdock_symbol_id name;
+    passdock_function_kind kind;
+    uint32_t op_count;
+    uint32_t reserved;
+} passdock_function_entry;
+
+/* A module's list of functions, in order. */
+typedef struct passdock_module_view {
+    uint32_t struct_size;
+    uint32_t reserved;
+    uint64_t version; /* grows with every edit */
+    const passdock_symbols *symbols;
+    passdock_column functions; /* passdock_function_entry */
+} passdock_module_view;
+
+/* What a plugin is handed. */
+typedef struct passdock_function_ref {
+    passdock_function *handle;
+    const passdock_function_view *view;
+} passdock_function_ref;
+
+typedef struct passdock_module_ref {
+    passdock_module *handle;
+    const passdock_module_view *view;
+} passdock_module_ref;
+
+/* ---- Descriptions: what a plugin hands over to edit -------------------------------------------- */
+
+typedef struct passdock_position {
+    passdock_region_id region; /* ignored if `before` is set */
+    passdock_op_id before;     /* NONE: at the region's end, before its terminator if it has one */
+} passdock_position;
+
+/* A type to make; fields as in passdock_type. */
+typedef struct passdock_type_desc {
+    uint32_t struct_size;
+    passdock_type_kind kind;
+    passdock_dtype dtype;
+    uint32_t lanes;
+    uint32_t flags;
+    passdock_symbol_id name;
+    const passdock_dim *dims;
+    size_t dim_count;
+    const passdock_dim *layout; /* a buffer's strides and, last, its offset */
+    size_t layout_count;
+    const passdock_type_id *items; /* types it is made of */
+    size_t item_count;
+} passdock_type_desc;
+
+/* An attribute to set. */
+typedef struct passdock_attr_desc {
+    uint32_t struct_size;
+    passdock_attr_kind kind;
+    passdock_symbol_id name;
+    uint32_t flags;
+    uint64_t bits;    /* INT; FLOAT (the float's bits); TENSOR, TYPE, REFERENCE (an id) */
+    const void *data; /* INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t;
+                         STRINGS: passdock_bytes; TYPES, TENSORS: ids */
+    size_t count;     /* elements of `data` */
+} passdock_attr_desc;
+
+/* What a region gives out, or takes, at one position. */
+typedef struct passdock_port_desc {
+    passdock_str name; /* empty: none */
+    passdock_type_id type_id;
+    uint32_t reserved;
+} passdock_port_desc;
+
+/* A region to make, empty. */
+typedef struct passdock_region_desc {
+    passdock_symbol_id name;
+    uint32_t reserved;
+    const passdock_port_desc *args;
+    size_t arg_count;
+} passdock_region_desc;
+
+/* An op to make. */
+typedef struct passdock_op_desc {
+    uint32_t struct_size;
+    uint32_t flags;
+    passdock_symbol_id name;
+    passdock_loc_id loc; /* NONE: for `replace_op`, that of the replaced op */
+    const passdock_value_id *operands; /* NONE entries are left out */
+    size_t operand_count;
+    const passdock_type_id *result_types; /* NONE: for `replace_op`, that of the replaced result,
+                                             else unknown */
+    size_t result_count;
+    const passdock_attr_desc *attrs;
+    size_t attr_count;
+    const passdock_region_desc *regions;
+    size_t region_count;
+} passdock_op_desc;
+/* For `replace_op`: the new op takes the old one's regions, or its attributes (before `attrs`). */
+#define PASSDOCK_OP_DESC_TAKE_REGIONS 1u
+#define PASSDOCK_OP_DESC_TAKE_ATTRS 2u
+
+/* A constant to make. */
+typedef struct passdock_constant_desc {
+    uint32_t struct_size;
+    uint32_t flags;
+    passdock_type_id type_id;  /* a tensor type whose dims are all constant */
+    passdock_region_id region; /* where it is visible; NONE: in the whole function */
+    passdock_str name;         /* empty: none; one that is taken gets a number */
+    passdock_bytes data;       /* elements, little-endian, packed as ONNX packs them; strings: n + 1
+                                  uint64_t offsets, then the bytes they bound */
+} passdock_constant_desc;
+#define PASSDOCK_CONSTANT_DESC_SPLAT 1u /* `data` is one element */
+
+/* A region to copy, without its terminator, to a place in a function. */
+typedef struct passdock_clone_desc {
+    uint32_t struct_size;
+    passdock_region_id region;
+    passdock_function_ref source; /* the function that holds it; null handle: the edited one */
+    passdock_position at;
+    const passdock_value_id *args; /* what stands for each of its arguments */
+    size_t arg_count;              /* as many as it has */
+    const passdock_value_id (*captures)[2]; /* pairs (value seen from inside, value here); from the
+                                               same function, others stand for themselves */
+    size_t capture_count;
+    passdock_value_id *results; /* receives what stands for each operand of its terminator */
+    size_t result_count;        /* as many as the terminator has operands */
+} passdock_clone_desc;
+
+/* A function to make, with an empty body. */
+typedef struct passdock_function_desc {
+    uint32_t struct_size;
+    passdock_function_kind kind;
+    passdock_str name;            /* canonical */
+    passdock_symbol_id opsets_of; /* a function whose opset versions it has; NONE: it has none */
+    uint32_t reserved;
+} passdock_function_desc;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* PASSDOCK_VIEW_H */
