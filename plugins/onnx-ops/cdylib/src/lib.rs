@@ -1,3 +1,3 @@
-//! The loadable form of `passdock-plugins-onnx-ops`: it only adds the exported symbols.
+//! The ONNX operator definitions as a loadable plugin: it only adds the exported symbols.
 
 passdock_plugin_api::export_plugin!(passdock_plugins_onnx_ops::PLUGIN);

@@ -9,7 +9,7 @@ const LIMIT: u64 = 1 << 31;
 /// An op to evaluate.
 #[derive(Clone, Copy)]
 pub struct Call<'a> {
-    /// The operator, without its domain.
+    /// The operator, with its domain: `onnx.Add`.
     pub name: &'a str,
     /// The version of its domain.
     pub version: i64,

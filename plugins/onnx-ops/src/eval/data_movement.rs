@@ -110,7 +110,7 @@ pub(crate) fn split<'a>(call: &Call<'a>) -> Folded<'a> {
 }
 
 /// The lengths of pieces of one size, the last being smaller where that is allowed.
-fn even(dim: usize, pieces: i64, uneven: bool) -> Result<Vec<i64>, NotFolded> {
+pub(crate) fn even(dim: usize, pieces: i64, uneven: bool) -> Result<Vec<i64>, NotFolded> {
     let dim = dim as i64;
     if !(1..=dim.max(1)).contains(&pieces) {
         return refuse!("{dim} elements can't be split into {pieces} pieces");

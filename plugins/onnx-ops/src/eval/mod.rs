@@ -35,6 +35,7 @@ pub use attrs::{Attr, Attrs};
 pub use call::Call;
 pub use tensor::{Elements, Tensor};
 
+pub(crate) use call::{axes, axis};
 pub(crate) use tensor::{element_count, in_shape, name_of};
 
 /// Why an op stays as it is.
@@ -75,7 +76,7 @@ pub type Evaluate = for<'a> fn(&Call<'a>) -> Folded<'a>;
 
 /// Evaluates an op of ONNX's own domain.
 pub fn evaluate<'a>(call: &Call<'a>) -> Folded<'a> {
-    let Some(operator) = crate::ops::find(call.name) else {
+    let Some(operator) = crate::ops::find(call.name, call.version) else {
         return refuse!("no definition of {} is known", call.name);
     };
     operator.check(call)?;

@@ -1,10 +1,15 @@
 //! Operators that make tensors out of sizes or attributes.
 
+use passdock_plugin_api::{Attr, DType, Dim, OpTraits};
+
 use super::Operator;
 use crate::eval::create;
+use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes};
+
+const GROWS: OpTraits = OpTraits::GROWS;
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("Constant", 1, (0, 0))
+    Operator::new("onnx.Constant", 1, (0, 0))
         .attrs(&[
             "value",
             "value_int",
@@ -14,17 +19,135 @@ pub(super) const OPERATORS: &[Operator] = &[
             "value_string",
             "value_strings",
         ])
+        .infers(constant)
         .folds(create::constant),
-    Operator::new("ConstantOfShape", 9, (1, 1))
+    Operator::new("onnx.ConstantOfShape", 9, (1, 1))
         .attrs(&["value"])
+        .with(GROWS)
+        .infers(constant_of_shape)
         .folds(create::constant_of_shape),
-    Operator::new("EyeLike", 9, (1, 1))
+    Operator::new("onnx.EyeLike", 9, (1, 1))
         .attrs(&["dtype", "k"])
+        .with(GROWS)
+        .infers(eye_like)
         .folds(create::eye_like),
-    Operator::new("OneHot", 9, (3, 3))
+    Operator::new("onnx.OneHot", 9, (3, 3))
         .attrs(&["axis"])
+        .with(GROWS)
+        .infers(one_hot)
         .folds(create::one_hot),
-    Operator::new("Range", 11, (3, 3))
+    Operator::new("onnx.Range", 11, (3, 3))
         .attrs(&["stash_type"])
+        .with(GROWS)
+        .infers(range)
         .folds(create::range),
 ];
+
+/// What the attribute is.
+fn constant(op: &Infer) -> Answer {
+    for (name, value) in op.host.attrs(op.host.op()) {
+        let list = |count: usize| Some(sizes([count as i64]));
+        match (op.host.text(name), value) {
+            ("value", Attr::Tensor(id)) => {
+                let record = op.host.constant_record(id).ok_or(Stop::Unknown)?;
+                op.set_type(0, Ty::Other(op.host.ty(record.ty).into()))?;
+            }
+            ("value_int", Attr::Int(_)) => op.set(0, DType::I64, Some(vec![]))?,
+            ("value_float", Attr::Float(_)) => op.set(0, DType::F32, Some(vec![]))?,
+            ("value_string", Attr::String(_)) => op.set(0, DType::STRING, Some(vec![]))?,
+            ("value_ints", Attr::Ints(ints)) => op.set(0, DType::I64, list(ints.len()))?,
+            ("value_floats", Attr::Floats(floats)) => op.set(0, DType::F32, list(floats.len()))?,
+            ("value_strings", Attr::Strings(texts)) => {
+                op.set(0, DType::STRING, list(texts.len()))?;
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+/// The elements of the operand are the dims; the value's type, float32 by default.
+fn constant_of_shape(op: &Infer) -> Answer {
+    let dtype = match op.host.attr(op.host.op(), "value") {
+        None => DType::F32,
+        Some(Attr::Tensor(id)) => {
+            let record = op.host.constant_record(id).ok_or(Stop::Unknown)?;
+            op.host.ty(record.ty).dtype()
+        }
+        Some(_) => return Err(Stop::Unknown),
+    };
+    let dims = shape_in(op, 0);
+    op.set(0, dtype, dims.clone())?;
+    // A short list of one integer may be a shape again.
+    let value = op
+        .tensor("value")?
+        .filter(|value| value.dtype() == DType::I64);
+    let count = dims
+        .filter(|dims| dims.len() == 1)
+        .and_then(|dims| as_const(dims[0]));
+    if let (Some(value), Some(count @ 0..=256)) = (value, count)
+        && let Some(&element) = value.stored::<i64>()?.first()
+    {
+        op.set_values(0, sizes(vec![element; count as usize]))?;
+    }
+    Ok(())
+}
+
+/// The shape in an operand: its elements, or at least how many there are.
+pub(super) fn shape_in(op: &Infer, index: usize) -> Option<Vec<Dim>> {
+    op.values(index).or_else(|| {
+        let &[count] = op.dims(index)?.as_slice() else {
+            return None;
+        };
+        let rank = usize::try_from(as_const(count)?)
+            .ok()
+            .filter(|&rank| rank <= 256)?;
+        Some(vec![Dim::UNKNOWN; rank])
+    })
+}
+
+/// The operand's shape.
+fn eye_like(op: &Infer) -> Answer {
+    let dtype = match op.int("dtype")? {
+        Some(dtype) => DType(u32::try_from(dtype).unwrap_or(0)),
+        None => op.dtype(0)?,
+    };
+    op.set(0, dtype, op.dims(0))
+}
+
+/// The indices' shape with a new axis as long as the depth.
+fn one_hot(op: &Infer) -> Answer {
+    let dtype = op.dtype(2)?;
+    let Some(mut dims) = op.dims(0) else {
+        return op.set(0, dtype, None);
+    };
+    let at = op.axis(op.int_or("axis", -1)?, dims.len() + 1)?;
+    let depth = match op.values(1).as_deref() {
+        Some(&[depth]) => depth,
+        _ => Dim::UNKNOWN,
+    };
+    dims.insert(at, depth);
+    op.set(0, dtype, Some(dims))
+}
+
+/// A list, whose length is known if the operands are; from 0 in steps of 1 it is the limit.
+fn range(op: &Infer) -> Answer {
+    let dtype = op.dtype_of_any(0..3)?;
+    let scalar = |index: usize| op.values(index)?.first().copied();
+    let length = match [scalar(0), scalar(1), scalar(2)] {
+        [Some(start), Some(limit), Some(delta)] => {
+            match (as_const(start), as_const(limit), as_const(delta)) {
+                (Some(start), Some(limit), Some(delta)) if delta != 0 => {
+                    let (way, delta) = (i128::from(limit) - i128::from(start), i128::from(delta));
+                    let count =
+                        way / delta + i128::from(way % delta != 0 && (way < 0) == (delta < 0));
+                    i64::try_from(count.max(0)).map_or(Dim::UNKNOWN, Dim::constant)
+                }
+                (Some(0), _, Some(1)) => limit,
+                _ => Dim::UNKNOWN,
+            }
+        }
+        _ => Dim::UNKNOWN,
+    };
+    op.set(0, dtype, Some(vec![length]))
+}

@@ -1,88 +1,269 @@
 //! Operators that work element by element.
 
+use passdock_plugin_api::{DType, OpTraits};
+
+use super::shape::same_type;
 use super::{MANY, Operator};
 use crate::eval::unary::map_float;
-use crate::eval::{Evaluate, bits, cast, compare_logic, elementwise, quantize, unary};
+use crate::eval::{Evaluate, bits, cast, compare_logic, elementwise, unary};
+use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop};
 
-const fn unary(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
-    Operator::new(name, since, (1, 1)).folds(evaluate)
+const ELEMENTWISE: OpTraits = OpTraits::ELEMENTWISE;
+const COMMUTATIVE: OpTraits = OpTraits::COMMUTATIVE;
+const IDEMPOTENT: OpTraits = OpTraits::IDEMPOTENT;
+
+const fn unary(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
+    unfolded(name, since).folds(evaluate)
 }
 
-const fn binary(name: &'static str, since: i64, evaluate: Evaluate) -> Operator {
-    Operator::new(name, since, (2, 2)).folds(evaluate)
+const fn unfolded(name: &'static str, since: u32) -> Operator {
+    Operator::new(name, since, (1, 1))
+        .with(ELEMENTWISE)
+        .infers(same_type)
 }
 
-const fn variadic(name: &'static str, evaluate: Evaluate) -> Operator {
-    Operator::new(name, 8, (1, MANY)).folds(evaluate)
+const fn binary(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
+    Operator::new(name, since, (2, 2))
+        .with(ELEMENTWISE)
+        .infers(broadcast)
+        .folds(evaluate)
+}
+
+const fn predicate(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
+    Operator::new(name, since, (2, 2))
+        .with(ELEMENTWISE)
+        .infers(broadcast_truth)
+        .folds(evaluate)
+}
+
+const fn variadic(name: &'static str, rule: Rule, evaluate: Evaluate) -> Operator {
+    Operator::new(name, 8, (1, MANY))
+        .with(ELEMENTWISE.with(COMMUTATIVE))
+        .infers(rule)
+        .folds(evaluate)
 }
 
 pub(super) const OPERATORS: &[Operator] = &[
-    unary("Abs", 6, unary::abs),
-    unary("Acos", 7, |call| map_float(call, f32::acos, f64::acos)),
-    unary("Acosh", 9, |call| map_float(call, f32::acosh, f64::acosh)),
-    binary("Add", 7, elementwise::add),
-    binary("And", 7, compare_logic::and),
-    unary("Asin", 7, |call| map_float(call, f32::asin, f64::asin)),
-    unary("Asinh", 9, |call| map_float(call, f32::asinh, f64::asinh)),
-    unary("Atan", 7, |call| map_float(call, f32::atan, f64::atan)),
-    unary("Atanh", 9, |call| map_float(call, f32::atanh, f64::atanh)),
-    unary("BitCast", 26, bits::bit_cast).attrs(&["to"]),
-    binary("BitShift", 11, bits::bit_shift).attrs(&["direction"]),
-    binary("BitwiseAnd", 18, bits::and),
-    unary("BitwiseNot", 18, bits::not),
-    binary("BitwiseOr", 18, bits::or),
-    binary("BitwiseXor", 18, bits::xor),
-    unary("Cast", 6, cast::cast).attrs(&["to", "saturate", "round_mode"]),
-    binary("CastLike", 15, cast::cast_like).attrs(&["saturate", "round_mode"]),
-    unary("Ceil", 6, |call| map_float(call, f32::ceil, f64::ceil)),
-    Operator::new("Clip", 6, (1, 3))
+    unary("onnx.Abs", 6, unary::abs).with(IDEMPOTENT),
+    unary("onnx.Acos", 7, |call| map_float(call, f32::acos, f64::acos)),
+    unary("onnx.Acosh", 9, |call| {
+        map_float(call, f32::acosh, f64::acosh)
+    }),
+    binary("onnx.Add", 7, elementwise::add)
+        .with(COMMUTATIVE)
+        .infers(add),
+    predicate("onnx.And", 7, compare_logic::and).with(COMMUTATIVE),
+    unary("onnx.Asin", 7, |call| map_float(call, f32::asin, f64::asin)),
+    unary("onnx.Asinh", 9, |call| {
+        map_float(call, f32::asinh, f64::asinh)
+    }),
+    unary("onnx.Atan", 7, |call| map_float(call, f32::atan, f64::atan)),
+    unary("onnx.Atanh", 9, |call| {
+        map_float(call, f32::atanh, f64::atanh)
+    }),
+    unary("onnx.BitCast", 26, bits::bit_cast)
+        .attrs(&["to"])
+        .infers(to_type),
+    binary("onnx.BitShift", 11, bits::bit_shift).attrs(&["direction"]),
+    binary("onnx.BitwiseAnd", 18, bits::and).with(COMMUTATIVE),
+    unary("onnx.BitwiseNot", 18, bits::not),
+    binary("onnx.BitwiseOr", 18, bits::or).with(COMMUTATIVE),
+    binary("onnx.BitwiseXor", 18, bits::xor).with(COMMUTATIVE),
+    unary("onnx.Cast", 6, cast::cast)
+        .attrs(&["to", "saturate", "round_mode"])
+        .infers(to_type),
+    binary("onnx.CastLike", 15, cast::cast_like)
+        .attrs(&["saturate", "round_mode"])
+        .infers(like_second),
+    unary("onnx.Ceil", 6, |call| map_float(call, f32::ceil, f64::ceil)).with(IDEMPOTENT),
+    unfolded("onnx.Celu", 12),
+    Operator::new("onnx.Clip", 6, (1, 3))
         .attrs(&["min", "max"])
+        .with(ELEMENTWISE)
+        .infers(same_type)
         .folds(elementwise::clip),
-    unary("Cos", 7, |call| map_float(call, f32::cos, f64::cos)),
-    unary("Cosh", 9, |call| map_float(call, f32::cosh, f64::cosh)),
-    Operator::new("DequantizeLinear", 10, (2, 3))
-        .attrs(&["axis", "block_size", "output_dtype"])
-        .folds(quantize::dequantize),
-    binary("Div", 7, elementwise::div),
-    binary("Equal", 7, compare_logic::equal),
-    unary("Exp", 6, |call| map_float(call, f32::exp, f64::exp)),
-    unary("Floor", 6, |call| map_float(call, f32::floor, f64::floor)),
-    binary("Greater", 7, compare_logic::greater),
-    binary("GreaterOrEqual", 12, compare_logic::greater_or_equal),
-    unary("HardSigmoid", 6, unary::hard_sigmoid).attrs(&["alpha", "beta"]),
-    unary("IsInf", 10, unary::is_inf).attrs(&["detect_negative", "detect_positive"]),
-    unary("IsNaN", 9, unary::is_nan),
-    unary("LeakyRelu", 6, unary::leaky_relu).attrs(&["alpha"]),
-    binary("Less", 7, compare_logic::less),
-    binary("LessOrEqual", 12, compare_logic::less_or_equal),
-    unary("Log", 6, |call| map_float(call, f32::ln, f64::ln)),
-    variadic("Max", elementwise::max),
-    variadic("Mean", elementwise::mean),
-    variadic("Min", elementwise::min),
-    binary("Mod", 10, elementwise::modulo).attrs(&["fmod"]),
-    binary("Mul", 7, elementwise::mul),
-    unary("Neg", 6, unary::neg),
-    unary("Not", 1, compare_logic::not),
-    binary("Or", 7, compare_logic::or),
-    binary("Pow", 7, elementwise::pow),
-    binary("PRelu", 7, elementwise::prelu),
-    unary("Reciprocal", 6, |call| {
+    unary("onnx.Cos", 7, |call| map_float(call, f32::cos, f64::cos)),
+    unary("onnx.Cosh", 9, |call| map_float(call, f32::cosh, f64::cosh)),
+    binary("onnx.Div", 7, elementwise::div).infers(div),
+    unfolded("onnx.Elu", 6),
+    predicate("onnx.Equal", 7, compare_logic::equal)
+        .with(COMMUTATIVE)
+        .infers(equal),
+    unfolded("onnx.Erf", 9),
+    unary("onnx.Exp", 6, |call| map_float(call, f32::exp, f64::exp)),
+    unary("onnx.Floor", 6, |call| {
+        map_float(call, f32::floor, f64::floor)
+    })
+    .with(IDEMPOTENT),
+    unfolded("onnx.Gelu", 20),
+    predicate("onnx.Greater", 7, compare_logic::greater).infers(greater),
+    predicate("onnx.GreaterOrEqual", 12, compare_logic::greater_or_equal),
+    unary("onnx.HardSigmoid", 6, unary::hard_sigmoid).attrs(&["alpha", "beta"]),
+    unfolded("onnx.HardSwish", 14),
+    unary("onnx.IsInf", 10, unary::is_inf)
+        .attrs(&["detect_negative", "detect_positive"])
+        .infers(truth),
+    unary("onnx.IsNaN", 9, unary::is_nan).infers(truth),
+    unary("onnx.LeakyRelu", 6, unary::leaky_relu).attrs(&["alpha"]),
+    predicate("onnx.Less", 7, compare_logic::less).infers(less),
+    predicate("onnx.LessOrEqual", 12, compare_logic::less_or_equal),
+    unary("onnx.Log", 6, |call| map_float(call, f32::ln, f64::ln)),
+    variadic("onnx.Max", max, elementwise::max),
+    variadic("onnx.Mean", broadcast, elementwise::mean),
+    variadic("onnx.Min", min, elementwise::min),
+    unfolded("onnx.Mish", 18),
+    binary("onnx.Mod", 10, elementwise::modulo)
+        .attrs(&["fmod"])
+        .infers(modulo),
+    binary("onnx.Mul", 7, elementwise::mul)
+        .with(COMMUTATIVE)
+        .infers(mul),
+    unary("onnx.Neg", 6, unary::neg),
+    unary("onnx.Not", 1, compare_logic::not).infers(truth),
+    predicate("onnx.Or", 7, compare_logic::or).with(COMMUTATIVE),
+    binary("onnx.Pow", 7, elementwise::pow),
+    binary("onnx.PRelu", 7, elementwise::prelu).infers(same_type),
+    unary("onnx.Reciprocal", 6, |call| {
         map_float(call, f32::recip, f64::recip)
     }),
-    unary("Relu", 6, unary::relu),
-    unary("Round", 11, |call| {
+    unary("onnx.Relu", 6, unary::relu).with(IDEMPOTENT),
+    unary("onnx.Round", 11, |call| {
         map_float(call, f32::round_ties_even, f64::round_ties_even)
-    }),
-    unary("Sigmoid", 6, unary::sigmoid),
-    unary("Sign", 9, unary::sign),
-    unary("Sin", 7, |call| map_float(call, f32::sin, f64::sin)),
-    unary("Sinh", 9, |call| map_float(call, f32::sinh, f64::sinh)),
-    unary("Softplus", 1, unary::softplus),
-    unary("Softsign", 1, unary::softsign),
-    unary("Sqrt", 6, |call| map_float(call, f32::sqrt, f64::sqrt)),
-    binary("Sub", 7, elementwise::sub),
-    variadic("Sum", elementwise::sum),
-    unary("Tan", 7, |call| map_float(call, f32::tan, f64::tan)),
-    unary("Tanh", 6, |call| map_float(call, f32::tanh, f64::tanh)),
-    binary("Xor", 7, compare_logic::xor),
+    })
+    .with(IDEMPOTENT),
+    unfolded("onnx.Selu", 6),
+    unfolded("onnx.Shrink", 9),
+    unary("onnx.Sigmoid", 6, unary::sigmoid),
+    unary("onnx.Sign", 9, unary::sign).with(IDEMPOTENT),
+    unary("onnx.Sin", 7, |call| map_float(call, f32::sin, f64::sin)),
+    unary("onnx.Sinh", 9, |call| map_float(call, f32::sinh, f64::sinh)),
+    unary("onnx.Softplus", 1, unary::softplus),
+    unary("onnx.Softsign", 1, unary::softsign),
+    unary("onnx.Sqrt", 6, |call| map_float(call, f32::sqrt, f64::sqrt)),
+    binary("onnx.Sub", 7, elementwise::sub).infers(sub),
+    variadic("onnx.Sum", broadcast, elementwise::sum),
+    unfolded("onnx.Swish", 24),
+    unary("onnx.Tan", 7, |call| map_float(call, f32::tan, f64::tan)),
+    unary("onnx.Tanh", 6, |call| map_float(call, f32::tanh, f64::tanh)),
+    unfolded("onnx.ThresholdedRelu", 10),
+    predicate("onnx.Xor", 7, compare_logic::xor).with(COMMUTATIVE),
 ];
+
+/// All operands, broadcast, of the first one's type.
+fn broadcast(op: &Infer) -> Answer {
+    let count = op.host.operand_count();
+    // Of most operators all operands have one type; Pow's result has the first one's.
+    let dtype = if op.name == "onnx.Pow" {
+        op.dtype(0)?
+    } else {
+        op.dtype_of_any(0..count)?
+    };
+    broadcast_as(op, dtype)
+}
+
+/// All operands, broadcast, as bools.
+fn broadcast_truth(op: &Infer) -> Answer {
+    broadcast_as(op, DType::BOOL)
+}
+
+fn broadcast_as(op: &Infer, dtype: DType) -> Answer {
+    let shapes: Option<Vec<_>> = (0..op.host.operand_count())
+        .map(|index| op.dims(index))
+        .collect();
+    op.set(
+        0,
+        dtype,
+        shapes.map(|shapes| op.broadcast(&shapes)).transpose()?,
+    )
+}
+
+macro_rules! arithmetic {
+    ($($name:ident = $rule:ident, $what:ident;)*) => {$(
+        /// As of any other tensors; of shapes, the elements too.
+        fn $name(op: &Infer) -> Answer {
+            $rule(op)?;
+            if op.host.operand_count() == 2 {
+                op.compute(Arithmetic::$what);
+            }
+            Ok(())
+        }
+    )*};
+}
+
+arithmetic! {
+    add = broadcast, Add;
+    sub = broadcast, Sub;
+    mul = broadcast, Mul;
+    div = broadcast, Div;
+    min = broadcast, Min;
+    max = broadcast, Max;
+    equal = broadcast_truth, Equal;
+    less = broadcast_truth, Less;
+    greater = broadcast_truth, Greater;
+}
+
+/// As of any other tensors; of shapes, the elements too, but not with `fmod`.
+fn modulo(op: &Infer) -> Answer {
+    broadcast(op)?;
+    if !op.flag("fmod", false)? {
+        op.compute(Arithmetic::Mod);
+    }
+    Ok(())
+}
+
+/// The operand's shape, of bools.
+fn truth(op: &Infer) -> Answer {
+    op.set(0, DType::BOOL, op.dims(0))
+}
+
+/// The operand's shape, of the type that the attribute `to` says.
+fn to_type(op: &Infer) -> Answer {
+    let to = op
+        .int("to")?
+        .and_then(|to| u32::try_from(to).ok())
+        .ok_or(Stop::Unknown)?;
+    as_type(op, DType(to))
+}
+
+/// The operand's shape, of the second operand's type.
+fn like_second(op: &Infer) -> Answer {
+    as_type(op, op.dtype(1)?)
+}
+
+fn as_type(op: &Infer, to: DType) -> Answer {
+    op.set(0, to, op.dims(0))?;
+    let is_shape = |dtype: DType| matches!(dtype, DType::I64 | DType::I32);
+    let from = op.dtype(0)?;
+    match op.values(0) {
+        // A size that int32 can't hold isn't one of a tensor that anybody has; but a constant may be
+        // anything.
+        Some(values) if is_shape(from) && is_shape(to) => {
+            let fits = |size: i64| to == DType::I64 || i32::try_from(size).is_ok();
+            if values
+                .iter()
+                .filter_map(|&dim| crate::infer::as_const(dim))
+                .all(fits)
+            {
+                op.set_values(0, values)?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Moves;
+    use super::*;
+
+    #[test]
+    fn rows_are_in_order_of_their_names() {
+        let names: Vec<String> = OPERATORS
+            .iter()
+            .map(|row| row.name.to_lowercase())
+            .collect();
+        assert!(names.is_sorted(), "{names:?}");
+        assert!(OPERATORS.iter().all(|row| row.moved() == Moves::Nothing));
+    }
+}

@@ -1,49 +1,120 @@
-//! What each operator is: one row in the table of its family.
+//! What each operator is: one row in the table of its family, its type rule below the table.
+//!
+//! To add an operator: a row, a rule if no other operator's fits, an evaluation in `eval` if it can
+//! be folded.
 
+mod control;
+mod convolution;
 mod create;
 mod elementwise;
+mod matrix;
 mod movement;
+mod normalize;
+mod other;
+mod quantize;
+mod random;
+mod recurrent;
 mod reduce;
 mod shape;
 
+use std::collections::HashMap;
+use std::sync::OnceLock;
+
+use passdock_plugin_api::{OpDef, OpTraits};
+
+use crate::define;
 use crate::eval::{Call, Evaluate, NotFolded};
+use crate::infer::Rule;
 
 /// The newest version of ONNX's own domain that these definitions know.
 pub const NEWEST_OPSET: i64 = 28;
 
 /// Any number of operands.
-const MANY: usize = usize::MAX;
+const MANY: u32 = u32::MAX;
 
-/// An operator of ONNX's own domain.
+/// No effect but the results.
+const PURE: OpTraits = OpTraits::PURE;
+
+/// Which operands an operator only moves the elements of, without looking at them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moves {
+    /// None.
+    Nothing,
+    /// All.
+    All,
+    /// These.
+    These(&'static [usize]),
+}
+
+impl Moves {
+    /// Whether that operand is one of them.
+    pub(crate) fn has(self, index: usize) -> bool {
+        match self {
+            Moves::Nothing => false,
+            Moves::All => true,
+            Moves::These(list) => list.contains(&index),
+        }
+    }
+}
+
+/// An operator from one version of its domain on.
 #[derive(Clone, Copy)]
 pub struct Operator {
-    /// Its name, without the domain.
+    /// Its name, with the domain: `onnx.Add`.
     pub name: &'static str,
     /// The first version of the domain that this row holds for.
-    pub since: i64,
+    pub since: u32,
     /// The fewest and the most operands.
-    pub operands: (usize, usize),
-    /// The attributes it has in any version; one that isn't here changes the meaning unknowably.
+    pub operands: (u32, u32),
+    /// The attributes that its evaluation knows; with any other, the op isn't folded.
     pub attrs: &'static [&'static str],
+    /// What is always true of it.
+    pub traits: OpTraits,
     /// How it is evaluated.
     pub evaluate: Option<Evaluate>,
+    rule: Option<Rule>,
+    moves: Moves,
 }
 
 impl Operator {
-    /// A row.
-    const fn new(name: &'static str, since: i64, operands: (usize, usize)) -> Operator {
+    /// A row: an operator without effects, about whose types nothing is known.
+    const fn new(name: &'static str, since: u32, operands: (u32, u32)) -> Operator {
         Operator {
             name,
             since,
             operands,
             attrs: &[],
+            traits: PURE,
             evaluate: None,
+            rule: None,
+            moves: Moves::Nothing,
         }
     }
 
     /// With these attributes.
     const fn attrs(self, attrs: &'static [&'static str]) -> Operator {
         Operator { attrs, ..self }
+    }
+
+    /// With these traits too.
+    const fn with(self, traits: OpTraits) -> Operator {
+        Operator {
+            traits: self.traits.with(traits),
+            ..self
+        }
+    }
+
+    /// With these traits only.
+    const fn only(self, traits: OpTraits) -> Operator {
+        Operator { traits, ..self }
+    }
+
+    /// With this type rule.
+    const fn infers(self, rule: Rule) -> Operator {
+        Operator {
+            rule: Some(rule),
+            ..self
+        }
     }
 
     /// With this evaluation.
@@ -54,17 +125,32 @@ impl Operator {
         }
     }
 
+    /// Moving the elements of these operands.
+    const fn moves(self, moves: Moves) -> Operator {
+        Operator { moves, ..self }
+    }
+
+    /// Its type rule.
+    pub(crate) fn rule(&self) -> Option<Rule> {
+        self.rule
+    }
+
+    /// The operands that it only moves.
+    pub(crate) fn moved(&self) -> Moves {
+        self.moves
+    }
+
     /// Whether this row says what the call means.
     pub(crate) fn check(&self, call: &Call) -> Result<(), NotFolded> {
         let refuse = |reason: String| Err(NotFolded::new(reason));
-        if !(self.since..=NEWEST_OPSET).contains(&call.version) {
+        if !(i64::from(self.since)..=NEWEST_OPSET).contains(&call.version) {
             return refuse(format!(
                 "{} of opset {} isn't known",
                 self.name, call.version
             ));
         }
         let (fewest, most) = self.operands;
-        if !(fewest..=most).contains(&call.inputs.len()) {
+        if !(fewest as usize..=most as usize).contains(&call.inputs.len()) {
             return refuse(format!(
                 "{} can't have {} operands",
                 self.name,
@@ -81,22 +167,87 @@ impl Operator {
             None => Ok(()),
         }
     }
+
+    /// As the host takes it.
+    const fn definition(&self) -> OpDef {
+        let (fewest, most) = self.operands;
+        let mut definition = OpDef::new(self.name, self.since)
+            .operands(fewest, most)
+            .traits(self.traits);
+        if self.rule.is_some() {
+            definition = definition.infer(define::infer);
+        }
+        if self.evaluate.is_some() {
+            definition = definition.evaluate(define::evaluate);
+        }
+        definition
+    }
 }
+
+/// The tables.
+const FAMILIES: &[&[Operator]] = &[
+    control::OPERATORS,
+    convolution::OPERATORS,
+    create::OPERATORS,
+    elementwise::OPERATORS,
+    matrix::OPERATORS,
+    movement::OPERATORS,
+    normalize::OPERATORS,
+    other::OPERATORS,
+    quantize::OPERATORS,
+    random::OPERATORS,
+    recurrent::OPERATORS,
+    reduce::OPERATORS,
+    shape::OPERATORS,
+];
+
+const fn count() -> usize {
+    let (mut family, mut count) = (0, 0);
+    while family < FAMILIES.len() {
+        count += FAMILIES[family].len();
+        family += 1;
+    }
+    count
+}
+
+const fn definitions() -> [OpDef; count()] {
+    let mut definitions = [OpDef::new("", 0); count()];
+    let (mut family, mut next) = (0, 0);
+    while family < FAMILIES.len() {
+        let mut row = 0;
+        while row < FAMILIES[family].len() {
+            definitions[next] = FAMILIES[family][row].definition();
+            next += 1;
+            row += 1;
+        }
+        family += 1;
+    }
+    definitions
+}
+
+/// All operators as the host takes them.
+pub const DEFINITIONS: &[OpDef] = &definitions();
 
 /// All operators.
 pub fn all() -> impl Iterator<Item = &'static Operator> {
-    [
-        create::OPERATORS,
-        elementwise::OPERATORS,
-        movement::OPERATORS,
-        reduce::OPERATORS,
-        shape::OPERATORS,
-    ]
-    .into_iter()
-    .flatten()
+    FAMILIES.iter().copied().flatten()
 }
 
-/// The operator of that name.
-pub fn find(name: &str) -> Option<&'static Operator> {
-    all().find(|operator| operator.name == name)
+/// What an operator is in a version of its domain.
+pub fn find(name: &str, version: i64) -> Option<&'static Operator> {
+    static BY_NAME: OnceLock<HashMap<&'static str, Vec<&'static Operator>>> = OnceLock::new();
+    let by_name = BY_NAME.get_or_init(|| {
+        let mut by_name = HashMap::<_, Vec<_>>::new();
+        all().for_each(|operator| by_name.entry(operator.name).or_default().push(operator));
+        by_name
+            .values_mut()
+            .for_each(|rows| rows.sort_by_key(|row| row.since));
+        by_name
+    });
+    by_name
+        .get(name)?
+        .iter()
+        .rev()
+        .find(|row| i64::from(row.since) <= version)
+        .copied()
 }

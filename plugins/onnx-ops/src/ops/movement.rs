@@ -1,59 +1,427 @@
 //! Operators that move elements about.
 
-use super::{MANY, Operator};
+use passdock_plugin_api::{DType, Dim};
+
+use super::create::shape_in;
+use super::shape::same_type;
+use super::{MANY, Moves, OpTraits, Operator};
 use crate::eval::{compare_logic, data_movement, gather, scatter};
+use crate::infer::{Answer, Infer, Stop, as_const, sizes, wrong};
+
+const DATA: Moves = Moves::These(&[0]);
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("Compress", 9, (2, 2))
+    Operator::new("onnx.Compress", 9, (2, 2))
         .attrs(&["axis"])
-        .folds(gather::compress),
-    Operator::new("Concat", 4, (1, MANY))
+        .infers(compress)
+        .folds(gather::compress)
+        .moves(DATA),
+    Operator::new("onnx.Concat", 4, (1, MANY))
         .attrs(&["axis"])
-        .folds(data_movement::concat),
-    Operator::new("DepthToSpace", 1, (1, 1))
+        .infers(concat)
+        .folds(data_movement::concat)
+        .moves(Moves::All),
+    Operator::new("onnx.DepthToSpace", 1, (1, 1))
         .attrs(&["blocksize", "mode"])
+        .infers(depth_to_space)
         .folds(data_movement::depth_to_space),
-    Operator::new("Expand", 8, (2, 2)).folds(data_movement::expand),
-    Operator::new("Gather", 1, (2, 2))
+    Operator::new("onnx.Expand", 8, (2, 2))
+        .with(OpTraits::GROWS)
+        .infers(expand)
+        .folds(data_movement::expand)
+        .moves(DATA),
+    Operator::new("onnx.Gather", 1, (2, 2))
         .attrs(&["axis"])
-        .folds(gather::gather),
-    Operator::new("GatherElements", 11, (2, 2))
+        .infers(gather_along)
+        .folds(gather::gather)
+        .moves(DATA),
+    Operator::new("onnx.GatherElements", 11, (2, 2))
         .attrs(&["axis"])
-        .folds(gather::gather_elements),
-    Operator::new("GatherND", 11, (2, 2))
+        .infers(gather_elements)
+        .folds(gather::gather_elements)
+        .moves(DATA),
+    Operator::new("onnx.GatherND", 11, (2, 2))
         .attrs(&["batch_dims"])
+        .infers(gather_nd)
         .folds(gather::gather_nd),
-    Operator::new("NonZero", 9, (1, 1)).folds(compare_logic::non_zero),
-    Operator::new("Pad", 2, (1, 4))
+    Operator::new("onnx.NonZero", 9, (1, 1))
+        .infers(non_zero)
+        .folds(compare_logic::non_zero),
+    Operator::new("onnx.Pad", 2, (1, 4))
         .attrs(&["mode", "pads", "value"])
+        .infers(pad)
         .folds(data_movement::pad),
-    Operator::new("ReverseSequence", 10, (2, 2))
+    Operator::new("onnx.ReverseSequence", 10, (2, 2))
         .attrs(&["batch_axis", "time_axis"])
+        .infers(same_type)
         .folds(gather::reverse_sequence),
-    Operator::new("Scatter", 9, (3, 3))
+    Operator::new("onnx.Scatter", 9, (3, 3))
         .attrs(&["axis"])
+        .infers(same_type)
         .folds(scatter::scatter_elements),
-    Operator::new("ScatterElements", 11, (3, 3))
+    Operator::new("onnx.ScatterElements", 11, (3, 3))
         .attrs(&["axis", "reduction"])
+        .infers(same_type)
         .folds(scatter::scatter_elements),
-    Operator::new("ScatterND", 11, (3, 3))
+    Operator::new("onnx.ScatterND", 11, (3, 3))
         .attrs(&["reduction"])
+        .infers(same_type)
         .folds(scatter::scatter_nd),
-    Operator::new("Slice", 1, (1, 5))
+    Operator::new("onnx.Slice", 1, (1, 5))
         .attrs(&["starts", "ends", "axes"])
-        .folds(data_movement::slice),
-    Operator::new("SpaceToDepth", 1, (1, 1))
+        .infers(slice)
+        .folds(data_movement::slice)
+        .moves(DATA),
+    Operator::new("onnx.SpaceToDepth", 1, (1, 1))
         .attrs(&["blocksize", "mode"])
+        .infers(space_to_depth)
         .folds(data_movement::space_to_depth),
-    Operator::new("Split", 2, (1, 2))
+    Operator::new("onnx.Split", 2, (1, 2))
         .attrs(&["axis", "split", "num_outputs"])
-        .folds(data_movement::split),
-    Operator::new("Tile", 6, (2, 2)).folds(data_movement::tile),
-    Operator::new("Transpose", 1, (1, 1))
+        .infers(split)
+        .folds(data_movement::split)
+        .moves(DATA),
+    Operator::new("onnx.Tile", 6, (2, 2))
+        .with(OpTraits::GROWS)
+        .infers(tile)
+        .folds(data_movement::tile)
+        .moves(DATA),
+    Operator::new("onnx.Transpose", 1, (1, 1))
         .attrs(&["perm"])
-        .folds(data_movement::transpose),
-    Operator::new("Trilu", 14, (1, 2))
+        .infers(transpose)
+        .folds(data_movement::transpose)
+        .moves(DATA),
+    Operator::new("onnx.Trilu", 14, (1, 2))
         .attrs(&["upper"])
+        .infers(same_type)
         .folds(data_movement::trilu),
-    Operator::new("Where", 9, (3, 3)).folds(compare_logic::choose),
+    Operator::new("onnx.Where", 9, (3, 3))
+        .with(OpTraits::ELEMENTWISE)
+        .infers(choose)
+        .folds(compare_logic::choose)
+        .moves(Moves::These(&[1, 2])),
 ];
+
+/// The dims in another order, reversed by default.
+fn transpose(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let perm = op.ints("perm")?;
+    let dims = match (op.dims(0), perm) {
+        (None, None) => None,
+        (None, Some(perm)) => Some(vec![Dim::UNKNOWN; perm.len()]),
+        (Some(dims), None) => Some(dims.into_iter().rev().collect()),
+        (Some(dims), Some(perm)) => {
+            if perm.len() != dims.len() {
+                return wrong!("a perm of {} for {} dims", perm.len(), dims.len());
+            }
+            op.axes(&perm, dims.len())?;
+            let pick = |&from: &i64| op.axis(from, dims.len()).map(|from| dims[from]);
+            Some(perm.iter().map(pick).collect::<Answer<_>>()?)
+        }
+    };
+    op.set(0, dtype, dims)
+}
+
+/// The operands' dims, along the axis their sum.
+fn concat(op: &Infer) -> Answer {
+    let count = op.host.operand_count();
+    let dtype = op.dtype_of_any(0..count)?;
+    let shapes: Vec<_> = (0..count).map(|index| op.dims(index)).collect();
+    let Some(rank) = shapes.iter().flatten().map(Vec::len).next() else {
+        return op.set(0, dtype, None);
+    };
+    let Some(at) = op.int("axis")? else {
+        return wrong!("it has no axis");
+    };
+    let at = op.axis(at, rank)?;
+    let mut result = vec![Dim::UNKNOWN; rank];
+    result[at] = Dim::constant(0);
+    for shape in shapes {
+        match shape {
+            None => result[at] = Dim::UNKNOWN,
+            Some(shape) if shape.len() != rank => {
+                return wrong!("it mixes {rank} and {} dims", shape.len());
+            }
+            Some(shape) => {
+                for (d, (slot, dim)) in result.iter_mut().zip(shape).enumerate() {
+                    *slot = if d == at {
+                        op.add(*slot, dim)
+                    } else {
+                        op.agree(*slot, dim)?
+                    };
+                }
+            }
+        }
+    }
+    op.set(0, dtype, Some(result))
+}
+
+/// The dims with one piece's length along the axis for each result.
+fn split(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let pieces = op.host.result_count();
+    let Some(dims) = op.dims(0) else {
+        return (0..pieces).try_for_each(|index| op.set(index, dtype, None));
+    };
+    let at = op.axis(op.int_or("axis", 0)?, dims.len())?;
+    let lengths = if op.version >= 13 {
+        if op.has(1) {
+            Some(shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; pieces]))
+        } else {
+            None
+        }
+    } else {
+        op.ints("split")?
+            .map(|lengths| sizes(lengths.iter().copied()))
+    };
+    let lengths = match lengths {
+        Some(lengths) if lengths.len() != pieces => {
+            return wrong!("{} lengths for {pieces} results", lengths.len());
+        }
+        Some(lengths) => lengths,
+        None => match as_const(dims[at]) {
+            Some(size) => sizes(data_movement::even(
+                usize::try_from(size).unwrap_or(0),
+                op.int_or("num_outputs", pieces as i64)?,
+                op.version >= 18,
+            )?),
+            // The last piece may be shorter.
+            None if op.version >= 18 => vec![Dim::UNKNOWN; pieces],
+            None => vec![op.div(dims[at], pieces as i64); pieces],
+        },
+    };
+    for (index, length) in lengths.into_iter().enumerate() {
+        let mut piece = dims.clone();
+        piece[at] = length;
+        op.set(index, dtype, Some(piece))?;
+    }
+    Ok(())
+}
+
+/// The dims, along the axes as many as steps fit between start and end.
+fn slice(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(mut dims) = op.dims(0) else {
+        return op.set(0, dtype, None);
+    };
+    let starts = op.ints_since(10, 1, "starts");
+    let ends = op.ints_since(10, 2, "ends");
+    let axes = match op.ints_since(10, 3, "axes") {
+        Ok(Some(axes)) => Some(axes),
+        // Without axes, the first ones; but how many are they?
+        Ok(None) => {
+            let count = starts.as_ref().ok().or(ends.as_ref().ok());
+            let count = count.and_then(|list| list.as_ref()).map(Vec::len);
+            count
+                .or_else(|| shape_in(op, 1).map(|s| s.len()))
+                .map(|n| (0..n as i64).collect())
+        }
+        Err(_) => None,
+    };
+    let Some(axes) = axes else {
+        return op.set(0, dtype, Some(vec![Dim::UNKNOWN; dims.len()]));
+    };
+    op.axes(&axes, dims.len())?;
+    let steps = if op.version >= 10 {
+        op.ints_if_given(4)
+    } else {
+        Ok(None)
+    };
+    for (at, &axis) in axes.iter().enumerate() {
+        let d = op.axis(axis, dims.len())?;
+        let entry = |list: &Answer<Option<Vec<i64>>>| match list {
+            Ok(Some(list)) => list.get(at).copied(),
+            _ => None,
+        };
+        let step = if matches!(steps, Ok(None)) {
+            Some(1)
+        } else {
+            entry(&steps)
+        };
+        dims[d] = match (entry(&starts), entry(&ends), step) {
+            (Some(start), Some(end), Some(step)) => steps_along(dims[d], start, end, step),
+            _ => Dim::UNKNOWN,
+        };
+    }
+    op.set(0, dtype, Some(dims))
+}
+
+/// How many steps there are from start to end, both clamped to the dim.
+fn steps_along(dim: Dim, start: i64, end: i64, step: i64) -> Dim {
+    let Some(size) = as_const(dim) else {
+        let whole = start == 0 && end >= i64::from(i32::MAX) && step == 1;
+        // A dim is never longer than memory, so such an end is its end.
+        return if whole { dim } else { Dim::UNKNOWN };
+    };
+    let from_back = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
+    let (start, end) = (from_back(start), from_back(end));
+    let span = match step {
+        0 => return Dim::UNKNOWN,
+        1.. => end.clamp(0, size) - start.clamp(0, size),
+        _ => start.clamp(-1, size - 1) - end.clamp(-1, size - 1),
+    };
+    let count = i128::from(span.max(0)).div_euclid(i128::from(step).abs())
+        + i128::from(span.max(0) as i128 % i128::from(step).abs() != 0);
+    Dim::constant(count as i64)
+}
+
+/// Both shapes, broadcast.
+fn expand(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let (Some(dims), Some(shape)) = (op.dims(0), shape_in(op, 1)) else {
+        return op.set(0, dtype, None);
+    };
+    op.set(0, dtype, Some(op.broadcast(&[dims, shape])?))
+}
+
+/// Each dim times its repeats.
+fn tile(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(dims) = op.dims(0) else {
+        return op.set(0, dtype, None);
+    };
+    let repeats = shape_in(op, 1).unwrap_or(vec![Dim::UNKNOWN; dims.len()]);
+    if repeats.len() != dims.len() {
+        return wrong!("{} repeats for {} dims", repeats.len(), dims.len());
+    }
+    let tiled = dims
+        .iter()
+        .zip(repeats)
+        .map(|(&dim, times)| op.mul(dim, times));
+    op.set(0, dtype, Some(tiled.collect()))
+}
+
+/// Each dim with its margins.
+fn pad(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(mut dims) = op.dims(0) else {
+        return op.set(0, dtype, None);
+    };
+    let pads = op.ints_since(11, 1, "pads");
+    let axes = op.ints_if_given(3);
+    let (Ok(Some(pads)), Ok(axes)) = (pads, axes) else {
+        return op.set(0, dtype, Some(vec![Dim::UNKNOWN; dims.len()]));
+    };
+    let axes = axes.unwrap_or_else(|| (0..dims.len() as i64).collect());
+    op.axes(&axes, dims.len())?;
+    if pads.len() != 2 * axes.len() {
+        return wrong!("{} pads for {} axes", pads.len(), axes.len());
+    }
+    for (at, &axis) in axes.iter().enumerate() {
+        let d = op.axis(axis, dims.len())?;
+        let margins = pads[at].saturating_add(pads[at + axes.len()]);
+        dims[d] = match as_const(dims[d]).map(|size| size.checked_add(margins)) {
+            Some(Some(size @ 0..)) => Dim::constant(size),
+            Some(_) => return wrong!("pads of {margins} leave nothing of {}", dims[d].value),
+            None => op.add(dims[d], Dim::constant(margins)),
+        };
+    }
+    op.set(0, dtype, Some(dims))
+}
+
+/// The indices' shape in the place of the axis.
+fn gather_along(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let (Some(dims), Some(at)) = (op.dims(0), op.dims(1)) else {
+        return op.set(0, dtype, None);
+    };
+    let axis = op.axis(op.int_or("axis", 0)?, dims.len())?;
+    op.set(
+        0,
+        dtype,
+        Some([&dims[..axis], &at, &dims[axis + 1..]].concat()),
+    )
+}
+
+/// The indices' shape.
+fn gather_elements(op: &Infer) -> Answer {
+    op.set(0, op.dtype(0)?, op.dims(1))
+}
+
+/// The indices' shape but the last dim, then the dims that an index tuple doesn't choose among.
+fn gather_nd(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let (Some(dims), Some(at)) = (op.dims(0), op.dims(1)) else {
+        return op.set(0, dtype, None);
+    };
+    let Some((&width, outer)) = at.split_last() else {
+        return wrong!("its indices are a scalar");
+    };
+    let batch = usize::try_from(op.int_or("batch_dims", 0)?).unwrap_or(0);
+    let Some(width) = as_const(width).and_then(|width| usize::try_from(width).ok()) else {
+        return op.set(0, dtype, None);
+    };
+    match dims.get(batch.saturating_add(width)..) {
+        Some(rest) => op.set(0, dtype, Some([outer, rest].concat())),
+        None => wrong!("index tuples of {width} for {} dims", dims.len()),
+    }
+}
+
+/// The dims, of which one loses an unknown part.
+fn compress(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(at) = op.int("axis")? else {
+        return op.set(0, dtype, Some(vec![Dim::UNKNOWN]));
+    };
+    let Some(mut dims) = op.dims(0) else {
+        return op.set(0, dtype, None);
+    };
+    let at = op.axis(at, dims.len())?;
+    dims[at] = Dim::UNKNOWN;
+    op.set(0, dtype, Some(dims))
+}
+
+/// A row for each dim.
+fn non_zero(op: &Infer) -> Answer {
+    let rows = op
+        .dims(0)
+        .map_or(Dim::UNKNOWN, |dims| Dim::constant(dims.len() as i64));
+    op.set(0, DType::I64, Some(vec![rows, Dim::UNKNOWN]))
+}
+
+/// Channels divided by the block's area, height and width multiplied by its side.
+fn depth_to_space(op: &Infer) -> Answer {
+    let ([n, c, h, w], block) = picture(op)?;
+    let dims = vec![
+        n,
+        op.div(c, block * block),
+        op.mul(h, side(block)),
+        op.mul(w, side(block)),
+    ];
+    op.set(0, op.dtype(0)?, Some(dims))
+}
+
+/// Channels multiplied by the block's area, height and width divided by its side.
+fn space_to_depth(op: &Infer) -> Answer {
+    let ([n, c, h, w], block) = picture(op)?;
+    let dims = vec![
+        n,
+        op.mul(c, side(block * block)),
+        op.div(h, block),
+        op.div(w, block),
+    ];
+    op.set(0, op.dtype(0)?, Some(dims))
+}
+
+fn side(block: i64) -> Dim {
+    Dim::constant(block)
+}
+
+fn picture(op: &Infer) -> Answer<([Dim; 4], i64)> {
+    let block = op
+        .int("blocksize")?
+        .filter(|block| (1..=65536).contains(block));
+    match (<[Dim; 4]>::try_from(op.shape(0)?), block) {
+        (Ok(dims), Some(block)) => Ok((dims, block)),
+        (Err(dims), _) => wrong!("it has {} dims instead of four", dims.len()),
+        (_, None) => Err(Stop::Unknown),
+    }
+}
+
+/// All three shapes, broadcast.
+fn choose(op: &Infer) -> Answer {
+    let dtype = op.dtype_of_any([1, 2])?;
+    let shapes: Option<Vec<_>> = (0..3).map(|index| op.dims(index)).collect();
+    let dims = shapes.map(|shapes| op.broadcast(&shapes)).transpose()?;
+    op.set(0, dtype, dims)
+}

@@ -1,29 +1,133 @@
-//! Reductions and running totals.
+//! Reductions, running totals, and what chooses by size: ArgMax, ArgMin, TopK.
 
-use super::Operator;
+use passdock_plugin_api::{DType, Dim};
+
+use super::shape::same_type;
+use super::{Operator, create};
 use crate::eval::{Evaluate, reduce, scan};
+use crate::infer::{Answer, Infer, is_known};
 
 const fn reduction(name: &'static str, evaluate: Evaluate) -> Operator {
     Operator::new(name, 1, (1, 2))
         .attrs(&["axes", "keepdims", "noop_with_empty_axes"])
+        .infers(reduced)
+        .folds(evaluate)
+}
+
+const fn running(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
+    Operator::new(name, since, (2, 2))
+        .attrs(&["exclusive", "reverse"])
+        .infers(same_type)
         .folds(evaluate)
 }
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("CumProd", 26, (2, 2))
-        .attrs(&["exclusive", "reverse"])
-        .folds(scan::cum_prod),
-    Operator::new("CumSum", 11, (2, 2))
-        .attrs(&["exclusive", "reverse"])
-        .folds(scan::cum_sum),
-    reduction("ReduceL1", reduce::l1),
-    reduction("ReduceL2", reduce::l2),
-    reduction("ReduceLogSum", reduce::log_sum),
-    reduction("ReduceLogSumExp", reduce::log_sum_exp),
-    reduction("ReduceMax", reduce::max),
-    reduction("ReduceMean", reduce::mean),
-    reduction("ReduceMin", reduce::min),
-    reduction("ReduceProd", reduce::product),
-    reduction("ReduceSum", reduce::sum),
-    reduction("ReduceSumSquare", reduce::sum_square),
+    Operator::new("onnx.ArgMax", 1, (1, 1)).infers(position),
+    Operator::new("onnx.ArgMin", 1, (1, 1)).infers(position),
+    running("onnx.CumProd", 26, scan::cum_prod),
+    running("onnx.CumSum", 11, scan::cum_sum),
+    reduction("onnx.ReduceL1", reduce::l1),
+    reduction("onnx.ReduceL2", reduce::l2),
+    reduction("onnx.ReduceLogSum", reduce::log_sum),
+    reduction("onnx.ReduceLogSumExp", reduce::log_sum_exp),
+    reduction("onnx.ReduceMax", reduce::max),
+    reduction("onnx.ReduceMean", reduce::mean),
+    reduction("onnx.ReduceMin", reduce::min),
+    reduction("onnx.ReduceProd", reduce::product).infers(product),
+    reduction("onnx.ReduceSum", reduce::sum),
+    reduction("onnx.ReduceSumSquare", reduce::sum_square),
+    Operator::new("onnx.TopK", 1, (1, 2)).infers(top),
 ];
+
+/// The dims without the reduced ones, or with 1 in their place.
+fn reduced(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let keep = op.flag("keepdims", true)?;
+    // ReduceSum was the first whose axes became an operand.
+    let moved = if op.name == "onnx.ReduceSum" { 13 } else { 18 };
+    let axes = match op.ints_since(moved, 1, "axes") {
+        Ok(axes) => axes.unwrap_or_default(),
+        Err(_) => {
+            let unknown = op
+                .dims(0)
+                .filter(|_| keep)
+                .map(|dims| vec![Dim::UNKNOWN; dims.len()]);
+            return op.set(0, dtype, unknown);
+        }
+    };
+    let whole = axes.is_empty();
+    if whole && op.flag("noop_with_empty_axes", false)? {
+        return op.set(0, dtype, op.dims(0));
+    }
+    let Some(dims) = op.dims(0) else {
+        return op.set(0, dtype, (whole && !keep).then(Vec::new));
+    };
+    let gone = if whole {
+        vec![true; dims.len()]
+    } else {
+        op.axes(&axes, dims.len())?
+    };
+    let one = |(dim, gone)| match (gone, keep) {
+        (false, _) => Some(dim),
+        (true, true) => Some(Dim::constant(1)),
+        (true, false) => None,
+    };
+    op.set(
+        0,
+        dtype,
+        Some(dims.into_iter().zip(gone).filter_map(one).collect()),
+    )
+}
+
+/// As [`reduced`]; of all elements of a shape, their product too.
+fn product(op: &Infer) -> Answer {
+    reduced(op)?;
+    let list = op.dims(0).is_some_and(|dims| dims.len() == 1);
+    let axes = op.ints_since(18, 1, "axes")?;
+    if !list || axes.is_none() && op.flag("noop_with_empty_axes", false)? {
+        return Ok(());
+    }
+    if let (Some(values), DType::I64) = (op.values(0), op.dtype(0)?) {
+        let product = op.product(&values);
+        if is_known(product) {
+            op.set_values(0, vec![product])?;
+        }
+    }
+    Ok(())
+}
+
+/// One int64 index along the axis.
+fn position(op: &Infer) -> Answer {
+    let keep = op.flag("keepdims", true)?;
+    let Some(mut dims) = op.dims(0) else {
+        return op.set(0, DType::I64, None);
+    };
+    let at = op.axis(op.int_or("axis", 0)?, dims.len())?;
+    if keep {
+        dims[at] = Dim::constant(1);
+    } else {
+        dims.remove(at);
+    }
+    op.set(0, DType::I64, Some(dims))
+}
+
+/// The largest elements along the axis, and their int64 indices.
+fn top(op: &Infer) -> Answer {
+    let count = if op.version >= 10 {
+        create::shape_in(op, 1)
+            .and_then(|list| list.first().copied())
+            .unwrap_or(Dim::UNKNOWN)
+    } else {
+        op.int("k")?.map_or(Dim::UNKNOWN, Dim::constant)
+    };
+    let dims = match op.dims(0) {
+        None => None,
+        Some(mut dims) => {
+            let at = op.axis(op.int_or("axis", -1)?, dims.len())?;
+            dims[at] = count;
+            Some(dims)
+        }
+    };
+    op.set(1, DType::I64, dims.clone())?;
+    op.set(0, op.dtype(0)?, dims)
+}

@@ -1,24 +1,213 @@
 //! Operators that look at shapes or change them.
 
-use super::Operator;
+use passdock_plugin_api::{DType, Dim, OpTraits};
+
+use super::create::shape_in;
+use super::{Moves, Operator};
 use crate::eval::shape;
+use crate::infer::{Answer, Infer, Stop, Ty, as_const, as_consts, is_known, same, sizes, wrong};
+
+const DATA: Moves = Moves::These(&[0]);
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("Flatten", 1, (1, 1))
+    Operator::new("onnx.Flatten", 1, (1, 1))
         .attrs(&["axis"])
+        .infers(flatten)
         .folds(shape::flatten),
-    Operator::new("Identity", 1, (1, 1)).folds(shape::identity),
-    Operator::new("Reshape", 5, (2, 2))
+    Operator::new("onnx.Identity", 1, (1, 1))
+        .with(OpTraits::IDENTITY.with(OpTraits::IDEMPOTENT))
+        .infers(same_type)
+        .folds(shape::identity)
+        .moves(DATA),
+    Operator::new("onnx.Reshape", 5, (2, 2))
         .attrs(&["allowzero"])
-        .folds(shape::reshape),
-    Operator::new("Shape", 1, (1, 1))
+        .infers(reshape)
+        .folds(shape::reshape)
+        .moves(DATA),
+    Operator::new("onnx.Shape", 1, (1, 1))
         .attrs(&["start", "end"])
+        .with(OpTraits::SHAPE_ONLY)
+        .infers(shape_of)
         .folds(shape::shape),
-    Operator::new("Size", 1, (1, 1)).folds(shape::size),
-    Operator::new("Squeeze", 1, (1, 2))
+    Operator::new("onnx.Size", 1, (1, 1))
+        .with(OpTraits::SHAPE_ONLY)
+        .infers(size_of)
+        .folds(shape::size),
+    Operator::new("onnx.Squeeze", 1, (1, 2))
         .attrs(&["axes"])
-        .folds(shape::squeeze),
-    Operator::new("Unsqueeze", 1, (1, 2))
+        .infers(squeeze)
+        .folds(shape::squeeze)
+        .moves(DATA),
+    Operator::new("onnx.Unsqueeze", 1, (1, 2))
         .attrs(&["axes"])
-        .folds(shape::unsqueeze),
+        .infers(unsqueeze)
+        .folds(shape::unsqueeze)
+        .moves(DATA),
 ];
+
+/// The first operand's type, whatever it is.
+pub(super) fn same_type(op: &Infer) -> Answer {
+    let ty = op.host.operand_type(0);
+    match (op.dtype(0), op.dims(0)) {
+        (Ok(dtype), dims) => op.set(0, dtype, dims),
+        _ if ty.kind() == passdock_plugin_api::TypeKind::UNKNOWN => Err(Stop::Unknown),
+        _ => op.set_type(0, Ty::Other(ty.into())),
+    }
+}
+
+/// A list of the dims from `start` to `end`, which are its elements.
+fn shape_of(op: &Infer) -> Answer {
+    let Some(dims) = op.dims(0) else {
+        return op.set(0, DType::I64, Some(vec![Dim::UNKNOWN]));
+    };
+    let range = shape::shape_range(dims.len(), op.int_or("start", 0)?, op.int("end")?);
+    op.set(0, DType::I64, Some(sizes([range.len() as i64])))?;
+    op.set_values(0, dims[range].to_vec())
+}
+
+/// A scalar, the product of the dims.
+fn size_of(op: &Infer) -> Answer {
+    op.set(0, DType::I64, Some(vec![]))?;
+    match op.product(&op.shape(0)?) {
+        product if is_known(product) => op.set_values(0, vec![product]),
+        _ => Ok(()),
+    }
+}
+
+/// The shape in the second operand: 0 keeps a dim (unless `allowzero`), one -1 takes what is left.
+fn reshape(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(mut wanted) = shape_in(op, 1) else {
+        return op.set(0, dtype, None);
+    };
+    let old = op.dims(0);
+    let keeps = !op.flag("allowzero", false)?;
+    for (at, dim) in wanted.iter_mut().enumerate() {
+        match as_const(*dim) {
+            Some(0) if keeps => {
+                *dim = old
+                    .as_ref()
+                    .and_then(|old| old.get(at))
+                    .copied()
+                    .unwrap_or(Dim::UNKNOWN);
+            }
+            Some(..=-2) => return wrong!("{} isn't a size", dim.value),
+            _ => {}
+        }
+    }
+    let open: Vec<usize> = (0..wanted.len())
+        .filter(|&at| as_const(wanted[at]) == Some(-1))
+        .collect();
+    match open[..] {
+        [] => {}
+        [at] => {
+            let rest: Vec<Dim> = (0..wanted.len())
+                .filter(|&d| d != at)
+                .map(|d| wanted[d])
+                .collect();
+            wanted[at] = match old {
+                Some(old) => quotient(op, old, rest)?,
+                None => Dim::UNKNOWN,
+            };
+        }
+        _ => return wrong!("the shape leaves {} dims open", open.len()),
+    }
+    op.set(0, dtype, Some(wanted))
+}
+
+/// The product of some dims, divided by the product of others. Equal ones cancel out: were they 0,
+/// the op would fail.
+fn quotient(op: &Infer, mut all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
+    let (mut divisor, mut left) = (1i64, Vec::new());
+    for dim in known {
+        match (
+            as_const(dim),
+            all.iter().position(|&other| same(other, dim)),
+        ) {
+            (Some(size), _) => divisor = divisor.saturating_mul(size),
+            (None, Some(at)) => _ = all.swap_remove(at),
+            (None, None) => left.push(dim),
+        }
+    }
+    if !left.is_empty() || divisor <= 0 || divisor == i64::MAX {
+        return Ok(Dim::UNKNOWN);
+    }
+    let (fixed, open): (Vec<Dim>, Vec<Dim>) = all.into_iter().partition(|&d| as_const(d).is_some());
+    let fixed = as_consts(&fixed).and_then(|sizes| {
+        sizes
+            .into_iter()
+            .try_fold(1i64, |product, size| product.checked_mul(size))
+    });
+    let Some(fixed) = fixed else {
+        return Ok(Dim::UNKNOWN);
+    };
+    match (fixed % divisor, open.is_empty()) {
+        (0, _) => Ok(op.mul(op.product(&open), Dim::constant(fixed / divisor))),
+        (_, true) => wrong!("{fixed} elements aren't a multiple of {divisor}"),
+        _ => Ok(op.div(op.mul(op.product(&open), Dim::constant(fixed)), divisor)),
+    }
+}
+
+/// Without dims of 1: those of `axes`, or all.
+fn squeeze(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let given = op.ints_since(13, 1, "axes");
+    let (Some(dims), Ok(axes)) = (op.dims(0), given) else {
+        return op.set(0, dtype, None);
+    };
+    let gone: Option<Vec<bool>> = match axes {
+        Some(axes) => Some(op.axes(&axes, dims.len())?),
+        None => dims
+            .iter()
+            .map(|&dim| as_const(dim).map(|size| size == 1))
+            .collect(),
+    };
+    let Some(gone) = gone else {
+        return op.set(0, dtype, None);
+    };
+    if let Some((dim, _)) = dims
+        .iter()
+        .zip(&gone)
+        .find(|&(&dim, &gone)| gone && as_const(dim).is_some_and(|d| d != 1))
+    {
+        return wrong!("a dim of {} can't be squeezed", dim.value);
+    }
+    let kept = dims
+        .into_iter()
+        .zip(gone)
+        .filter(|(_, gone)| !gone)
+        .map(|(dim, _)| dim);
+    op.set(0, dtype, Some(kept.collect()))
+}
+
+/// With dims of 1 at `axes` of the result.
+fn unsqueeze(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let given = op.ints_since(13, 1, "axes");
+    let (Some(dims), Ok(Some(axes))) = (op.dims(0), given) else {
+        return op.set(0, dtype, None);
+    };
+    let new = op.axes(&axes, dims.len() + axes.len())?;
+    let mut old = dims.into_iter();
+    let one = Dim::constant(1);
+    let dims = new
+        .iter()
+        .map(|&new| if new { one } else { old.next().unwrap_or(one) });
+    op.set(0, dtype, Some(dims.collect()))
+}
+
+/// A matrix: the dims before `axis`, the dims from it.
+fn flatten(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(dims) = op.dims(0) else {
+        return op.set(0, dtype, Some(vec![Dim::UNKNOWN; 2]));
+    };
+    let at = op.int_or("axis", 1)?;
+    let at = if at == dims.len() as i64 {
+        dims.len()
+    } else {
+        op.axis(at, dims.len())?
+    };
+    let (rows, columns) = dims.split_at(at);
+    op.set(0, dtype, Some(vec![op.product(rows), op.product(columns)]))
+}

@@ -1,0 +1,140 @@
+//! Computing with dims. All of them are sizes, so no symbol or expression is negative; what might
+//! be isn't written down as one.
+
+use passdock_plugin_api::{Dim, DimKind, ExprKind};
+
+use super::{Answer, Infer, wrong};
+
+/// A dim without the denotation, which doesn't carry over to what is computed of it.
+pub(super) fn plain(dim: Dim) -> Dim {
+    Dim {
+        denotation: Dim::UNKNOWN.denotation,
+        ..dim
+    }
+}
+
+/// The size, if it is constant.
+pub(crate) fn as_const(dim: Dim) -> Option<i64> {
+    (dim.kind == DimKind::CONST).then_some(dim.value)
+}
+
+/// The sizes, if all are constant.
+pub(crate) fn as_consts(dims: &[Dim]) -> Option<Vec<i64>> {
+    dims.iter().copied().map(as_const).collect()
+}
+
+/// Constant dims.
+pub(crate) fn sizes(list: impl IntoIterator<Item = i64>) -> Vec<Dim> {
+    list.into_iter().map(Dim::constant).collect()
+}
+
+/// Whether a dim is a size, a symbol or an expression.
+pub(crate) fn is_known(dim: Dim) -> bool {
+    dim.kind != DimKind::UNKNOWN
+}
+
+/// Whether two dims are certainly the same.
+pub(crate) fn same(a: Dim, b: Dim) -> bool {
+    is_known(a) && (a.kind, a.value) == (b.kind, b.value)
+}
+
+impl Infer<'_> {
+    /// The sum of a size and something that isn't negative.
+    pub(crate) fn add(&self, a: Dim, b: Dim) -> Dim {
+        match (as_const(a), as_const(b)) {
+            (Some(a), Some(b)) => a.checked_add(b).map_or(Dim::UNKNOWN, Dim::constant),
+            (_, Some(0)) => a,
+            (Some(0), _) => b,
+            (Some(i64::MIN..0), _) | (_, Some(i64::MIN..0)) => Dim::UNKNOWN,
+            _ => self.expr(ExprKind::ADD, a, b),
+        }
+    }
+
+    /// The product.
+    pub(crate) fn mul(&self, a: Dim, b: Dim) -> Dim {
+        match (as_const(a), as_const(b)) {
+            (Some(a), Some(b)) => a.checked_mul(b).map_or(Dim::UNKNOWN, Dim::constant),
+            (_, Some(1)) => a,
+            (Some(1), _) => b,
+            (Some(0), _) | (_, Some(0)) => Dim::constant(0),
+            (Some(i64::MIN..0), _) | (_, Some(i64::MIN..0)) => Dim::UNKNOWN,
+            _ => self.expr(ExprKind::MUL, a, b),
+        }
+    }
+
+    /// The quotient of a size and a constant, rounded down.
+    pub(crate) fn div(&self, a: Dim, by: i64) -> Dim {
+        match (as_const(a), by) {
+            (_, i64::MIN..=0) => Dim::UNKNOWN,
+            (_, 1) => a,
+            (Some(a), _) => Dim::constant(a.div_euclid(by)),
+            _ => self.expr(ExprKind::FLOORDIV, a, Dim::constant(by)),
+        }
+    }
+
+    /// An expression of two dims; `?` if one of them is.
+    pub(crate) fn expr(&self, kind: ExprKind, a: Dim, b: Dim) -> Dim {
+        if !is_known(a) || !is_known(b) {
+            return Dim::UNKNOWN;
+        }
+        self.host.add_expr(kind, a, b).unwrap_or(Dim::UNKNOWN)
+    }
+
+    /// How many positions a window has along a dim: `(dim + extra) / step`, rounded down, plus one.
+    /// What is negative in between is only so for an op that can't be right.
+    pub(crate) fn windows(&self, dim: Dim, extra: i64, step: i64) -> Dim {
+        if step <= 0 {
+            return Dim::UNKNOWN;
+        }
+        let Some(size) = as_const(dim) else {
+            let padded = match extra {
+                0 => dim,
+                _ => self.expr(ExprKind::ADD, dim, Dim::constant(extra)),
+            };
+            let steps = self.div(padded, step);
+            return self.expr(ExprKind::ADD, steps, Dim::constant(1));
+        };
+        match size.checked_add(extra) {
+            Some(span) if span >= 0 => Dim::constant(span / step + 1),
+            _ => Dim::UNKNOWN,
+        }
+    }
+
+    /// The product of several dims.
+    pub(crate) fn product(&self, dims: &[Dim]) -> Dim {
+        dims.iter()
+            .fold(Dim::constant(1), |product, &dim| self.mul(product, dim))
+    }
+
+    /// The shape that several broadcast to.
+    pub(crate) fn broadcast(&self, shapes: &[Vec<Dim>]) -> Answer<Vec<Dim>> {
+        let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
+        let mut result = vec![Dim::constant(1); rank];
+        for shape in shapes {
+            for (slot, &dim) in result[rank - shape.len()..].iter_mut().zip(shape) {
+                *slot = match (as_const(*slot), as_const(dim)) {
+                    (Some(1), _) => dim,
+                    (_, Some(1)) => *slot,
+                    (Some(a), Some(b)) if a != b => return wrong!("{a} and {b} don't broadcast"),
+                    // The other is the same or 1.
+                    (Some(_), _) => *slot,
+                    (_, Some(_)) => dim,
+                    _ if same(*slot, dim) => dim,
+                    _ => Dim::UNKNOWN,
+                };
+            }
+        }
+        Ok(result)
+    }
+
+    /// One dim known from two sides: the more certain of them.
+    pub(crate) fn agree(&self, a: Dim, b: Dim) -> Answer<Dim> {
+        match (as_const(a), as_const(b)) {
+            (Some(a), Some(b)) if a != b => wrong!("{a} and {b} should be the same size"),
+            (Some(_), _) => Ok(a),
+            (_, Some(_)) => Ok(b),
+            _ if is_known(a) => Ok(a),
+            _ => Ok(b),
+        }
+    }
+}

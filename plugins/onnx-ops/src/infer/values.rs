@@ -1,0 +1,175 @@
+//! The elements of shapes: small tensors of integers whose elements are known as dims.
+//!
+//! An operator that only moves elements is evaluated on their positions, so that one function
+//! carries symbols through Gather, Slice, Concat and all others of its kind.
+
+use passdock_plugin_api::{DType, Dim, ExprKind};
+
+use super::{Infer, as_const, is_known, same};
+use crate::eval::{Call, Evaluate, Tensor};
+use crate::ops::Moves;
+
+/// More than this isn't a shape.
+const MOST: usize = 256;
+
+/// Says the elements of the results of an operator that moves those operands that `moves` names,
+/// if all that it needs for that is known.
+pub(crate) fn carry(op: &Infer, moves: Moves, evaluate: Evaluate) -> Option<()> {
+    let mut pool = Vec::new();
+    let mut inputs = Vec::new();
+    for index in 0..op.host.operand_count() {
+        inputs.push(match op.has(index) {
+            true => Some(operand(op, index, moves, &mut pool)?),
+            false => None,
+        });
+    }
+    let call = Call {
+        inputs: &inputs,
+        outputs: op.host.result_count(),
+        max_bytes: 8192,
+        ..**op
+    };
+    for (index, result) in evaluate(&call).ok()?.iter().enumerate() {
+        if result.rank() <= 1 && result.dtype() == DType::I64 {
+            let positions = result.stored::<i64>().ok()?;
+            let values = positions.iter().map(|&at| pool.get(at as usize).copied());
+            op.set_values(index, values.collect::<Option<_>>()?).ok()?;
+        }
+    }
+    Some(())
+}
+
+/// An operand of the call: the positions of its elements in the pool, or the elements themselves.
+fn operand<'a>(op: &Infer, index: usize, moves: Moves, pool: &mut Vec<Dim>) -> Option<Tensor<'a>> {
+    let rank = op.dims(index)?.len();
+    let dtype = op.dtype(index).ok()?;
+    let values = op.values(index)?;
+    if rank > 1 || values.len() > MOST || rank == 0 && values.len() != 1 {
+        return None;
+    }
+    let shape = if rank == 0 {
+        vec![]
+    } else {
+        vec![values.len()]
+    };
+    if moves.has(index) {
+        let start = pool.len() as i64;
+        pool.extend(values);
+        let positions: Vec<i64> = (start..pool.len() as i64).collect();
+        return Some(Tensor::from_vec(DType::I64, shape, positions));
+    }
+    let ints: Vec<i64> = values.into_iter().map(as_const).collect::<Option<_>>()?;
+    Some(match dtype {
+        DType::BOOL => {
+            let bools: Vec<bool> = ints.iter().map(|&int| int != 0).collect();
+            Tensor::from_vec(dtype, shape, bools)
+        }
+        _ => Tensor::from_vec(DType::I64, shape, ints),
+    })
+}
+
+/// What is computed with dims, element by element.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Arithmetic {
+    /// The sum.
+    Add,
+    /// The difference.
+    Sub,
+    /// The product.
+    Mul,
+    /// The quotient, truncated.
+    Div,
+    /// The remainder with the divisor's sign.
+    Mod,
+    /// The smaller.
+    Min,
+    /// The larger.
+    Max,
+    /// Whether they are the same, as 0 or 1.
+    Equal,
+    /// Whether the first is the smaller, as 0 or 1.
+    Less,
+    /// Whether the first is the larger, as 0 or 1.
+    Greater,
+}
+
+impl Infer<'_> {
+    /// Says the elements of the result of arithmetic on two shapes, one of which may be a scalar.
+    pub(crate) fn compute(&self, what: Arithmetic) -> Option<()> {
+        let (a, b) = (self.integers(0)?, self.integers(1)?);
+        let count = match (a.len(), b.len()) {
+            (a, b) if a == b => a,
+            (1, count) | (count, 1) => count,
+            _ => return None,
+        };
+        let pick = |list: &[Dim], at: usize| if list.len() == 1 { list[0] } else { list[at] };
+        let results: Vec<Dim> = (0..count)
+            .map(|at| self.one(what, pick(&a, at), pick(&b, at)))
+            .collect();
+        if results.iter().any(|&result| is_known(result)) {
+            self.set_values(0, results).ok()?;
+        }
+        Some(())
+    }
+
+    /// The elements of an operand of integers that is a shape.
+    fn integers(&self, index: usize) -> Option<Vec<Dim>> {
+        let dtype = self.dtype(index).ok()?;
+        let shape = self.dims(index)?.len() <= 1;
+        let values = self.values(index)?;
+        let fits = shape && values.len() <= MOST && matches!(dtype, DType::I64 | DType::I32);
+        fits.then_some(values)
+    }
+
+    /// One element. Symbols and expressions are sizes and so not negative.
+    fn one(&self, what: Arithmetic, a: Dim, b: Dim) -> Dim {
+        use Arithmetic::{Add, Div, Equal, Greater, Less, Max, Min, Mod, Mul, Sub};
+        let truth = |truth: bool| Dim::constant(truth.into());
+        if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
+            let result = match what {
+                Add => a.checked_add(b),
+                Sub => a.checked_sub(b),
+                Mul => a.checked_mul(b),
+                Div => a.checked_div(b),
+                Mod => a.checked_rem_euclid(b).filter(|_| b > 0),
+                Min => Some(a.min(b)),
+                Max => Some(a.max(b)),
+                Equal => Some((a == b).into()),
+                Less => Some((a < b).into()),
+                Greater => Some((a > b).into()),
+            };
+            return result.map_or(Dim::UNKNOWN, Dim::constant);
+        }
+        if !is_known(a) || !is_known(b) {
+            return Dim::UNKNOWN;
+        }
+        let negative = |dim: Dim| as_const(dim).is_some_and(|size| size < 0);
+        match what {
+            Add => self.add(a, b),
+            Sub if same(a, b) => Dim::constant(0),
+            Sub if as_const(b) == Some(0) => a,
+            Mul => self.mul(a, b),
+            Div => match as_const(b) {
+                Some(by) => self.div(a, by),
+                None => Dim::UNKNOWN,
+            },
+            Mod if as_const(b) == Some(1) => Dim::constant(0),
+            Mod if as_const(b).is_some_and(|by| by > 0) => self.expr(ExprKind::MOD, a, b),
+            Min | Max if same(a, b) => a,
+            Min if negative(a) => a,
+            Min if negative(b) => b,
+            Max if negative(a) => b,
+            Max if negative(b) => a,
+            Min => self.expr(ExprKind::MIN, a, b),
+            Max => self.expr(ExprKind::MAX, a, b),
+            Equal if same(a, b) => truth(true),
+            Equal if negative(a) || negative(b) => truth(false),
+            Less | Greater if same(a, b) => truth(false),
+            Less if negative(a) => truth(true),
+            Less if negative(b) => truth(false),
+            Greater if negative(b) => truth(true),
+            Greater if negative(a) => truth(false),
+            _ => Dim::UNKNOWN,
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Normalisations, softmaxes and Dropout.
+
+use passdock_plugin_api::{DType, Dim, OpTraits};
+
+use super::Operator;
+use super::shape::same_type;
+use crate::infer::{Answer, Infer};
+
+const fn same(name: &'static str, since: u32, operands: (u32, u32)) -> Operator {
+    Operator::new(name, since, operands).infers(same_type)
+}
+
+pub(super) const OPERATORS: &[Operator] = &[
+    same("onnx.BatchNormalization", 7, (5, 5)),
+    same("onnx.Dropout", 7, (1, 1)).infers(dropout),
+    // From here on an operand may say that it is trained, and then it is random.
+    same("onnx.Dropout", 12, (1, 3))
+        .only(OpTraits::RANDOM)
+        .infers(dropout),
+    same("onnx.GroupNormalization", 18, (3, 3)),
+    same("onnx.Hardmax", 1, (1, 1)),
+    same("onnx.InstanceNormalization", 1, (3, 3)),
+    same("onnx.LayerNormalization", 17, (2, 3)).infers(layer_normalization),
+    same("onnx.LogSoftmax", 1, (1, 1)),
+    same("onnx.LpNormalization", 1, (1, 1)),
+    same("onnx.LRN", 1, (1, 1)),
+    same("onnx.MeanVarianceNormalization", 9, (1, 1)),
+    same("onnx.RMSNormalization", 23, (2, 2)),
+    same("onnx.Softmax", 1, (1, 1)),
+];
+
+/// The operand's type, and a mask of its shape: bools, before version 10 of its own type.
+fn dropout(op: &Infer) -> Answer {
+    let (dtype, dims) = (op.dtype(0)?, op.dims(0));
+    op.set(
+        1,
+        if op.version >= 10 { DType::BOOL } else { dtype },
+        dims.clone(),
+    )?;
+    op.set(0, dtype, dims)
+}
+
+/// The operand's type; mean and inverse deviation have 1 in the place of what is normalised.
+fn layer_normalization(op: &Infer) -> Answer {
+    op.set(0, op.dtype(0)?, op.dims(0))?;
+    let stash = match op.int_or("stash_type", 1)? {
+        1 => DType::F32,
+        other => DType(u32::try_from(other).unwrap_or(0)),
+    };
+    let Some(mut dims) = op.dims(0) else {
+        return Ok(());
+    };
+    let at = op.axis(op.int_or("axis", -1)?, dims.len())?;
+    dims[at..].fill(Dim::constant(1));
+    op.set(1, stash, Some(dims.clone()))?;
+    op.set(2, stash, Some(dims))
+}

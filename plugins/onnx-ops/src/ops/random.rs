@@ -1,0 +1,55 @@
+//! What gives other results each time: never folded, never merged.
+
+use passdock_plugin_api::{DType, Dim, OpTraits};
+
+use super::Operator;
+use crate::infer::{Answer, Infer, sizes};
+
+const fn random(name: &'static str, since: u32, operands: u32) -> Operator {
+    Operator::new(name, since, (operands, operands)).only(OpTraits::RANDOM)
+}
+
+pub(super) const OPERATORS: &[Operator] = &[
+    random("onnx.Bernoulli", 15, 1).infers(like),
+    random("onnx.Multinomial", 7, 1).infers(multinomial),
+    random("onnx.RandomNormal", 1, 0).infers(shaped),
+    random("onnx.RandomNormalLike", 1, 1).infers(like),
+    random("onnx.RandomUniform", 1, 0).infers(shaped),
+    random("onnx.RandomUniformLike", 1, 1).infers(like),
+];
+
+/// The type that the attribute `dtype` says, if it is there.
+fn dtype(op: &Infer) -> Answer<Option<DType>> {
+    Ok(op
+        .int("dtype")?
+        .map(|dtype| DType(u32::try_from(dtype).unwrap_or(0))))
+}
+
+/// The shape in the attribute.
+fn shaped(op: &Infer) -> Answer {
+    let dims = op.ints("shape")?.map(|shape| sizes(shape.iter().copied()));
+    op.set(0, dtype(op)?.unwrap_or(DType::F32), dims)
+}
+
+/// The operand's shape.
+fn like(op: &Infer) -> Answer {
+    let dtype = match dtype(op)? {
+        Some(dtype) => dtype,
+        None => op.dtype(0)?,
+    };
+    op.set(0, dtype, op.dims(0))
+}
+
+/// As many samples a row as the attribute says.
+fn multinomial(op: &Infer) -> Answer {
+    let rows = op
+        .dims(0)
+        .and_then(|dims| dims.first().copied())
+        .unwrap_or(Dim::UNKNOWN);
+    let samples = Dim::constant(op.int_or("sample_size", 1)?);
+    op.set(
+        0,
+        dtype(op)?.unwrap_or(DType::I32),
+        Some(vec![rows, samples]),
+    )
+}

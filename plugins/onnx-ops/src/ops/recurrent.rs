@@ -1,0 +1,41 @@
+//! Recurrent layers.
+
+use passdock_plugin_api::Dim;
+
+use super::Operator;
+use crate::infer::{Answer, Infer, wrong};
+
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator::new("onnx.GRU", 7, (3, 6)).infers(layer),
+    Operator::new("onnx.LSTM", 7, (3, 8)).infers(layer),
+    Operator::new("onnx.RNN", 7, (3, 6)).infers(layer),
+];
+
+/// All hidden states, the last one, and an LSTM's last cell.
+fn layer(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let batch_first = op.flag("layout", false)?;
+    let (steps, batch) = match op.dims(0).as_deref() {
+        Some(&[batch, steps, _]) if batch_first => (steps, batch),
+        Some(&[steps, batch, _]) => (steps, batch),
+        Some(dims) => return wrong!("its input has {} dims instead of three", dims.len()),
+        None => (Dim::UNKNOWN, Dim::UNKNOWN),
+    };
+    let ways = match op.word("direction", &["forward", "reverse", "bidirectional"])? {
+        "bidirectional" => Dim::constant(2),
+        _ => Dim::constant(1),
+    };
+    let hidden = match (op.int("hidden_size")?, op.dims(2).as_deref()) {
+        (Some(size), _) => Dim::constant(size),
+        (None, Some(&[_, _, hidden])) => hidden,
+        _ => Dim::UNKNOWN,
+    };
+    let (all, last) = if batch_first {
+        (vec![batch, steps, ways, hidden], vec![batch, ways, hidden])
+    } else {
+        (vec![steps, ways, batch, hidden], vec![ways, batch, hidden])
+    };
+    op.set(0, dtype, Some(all))?;
+    op.set(1, dtype, Some(last.clone()))?;
+    op.set(2, dtype, Some(last))
+}
