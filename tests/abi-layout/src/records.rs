@@ -1,0 +1,421 @@
+//! The list of records.
+
+use std::mem::{align_of, offset_of, size_of};
+
+use passdock_abi as abi;
+
+use crate::{Field, Record};
+
+/// The size of what a projection shows, without anything to project from.
+const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
+    size_of::<F>()
+}
+
+/// The C name of a field: its Rust name, unless that is a word of C.
+macro_rules! c_name {
+    ($field:ident) => {
+        stringify!($field)
+    };
+    ($field:ident $c:literal) => {
+        $c
+    };
+}
+
+macro_rules! records {
+    ($($record:ident $c:literal { $($field:ident $(as $c_field:literal)?),* $(,)? })*) => {
+        /// Every record that crosses the boundary.
+        pub static RECORDS: &[Record] = &[$(Record {
+            rust: stringify!($record),
+            c: $c,
+            size: size_of::<abi::$record>(),
+            align: align_of::<abi::$record>(),
+            fields: &[$(Field {
+                rust: stringify!($field),
+                c: c_name!($field $($c_field)?),
+                offset: offset_of!(abi::$record, $field),
+                size: size_of_field::<abi::$record, _>(|record| &record.$field),
+            }),*],
+        }),*];
+    };
+}
+
+records! {
+    Range "passdock_range" {
+        start,
+        len,
+    }
+    Op "passdock_op" {
+        name,
+        flags,
+        operands,
+        results,
+        attrs,
+        regions,
+        parent,
+        prev,
+        next,
+        loc,
+        order,
+    }
+    Value "passdock_value" {
+        ty as "type_id",
+        name,
+        flags,
+        def,
+        index,
+        first_use,
+        use_count,
+        constant,
+    }
+    Use "passdock_use" {
+        value,
+        user,
+        next,
+        prev,
+    }
+    Region "passdock_region" {
+        parent,
+        name,
+        args,
+        ports,
+        first,
+        last,
+        flags,
+        loc,
+    }
+    Port "passdock_port" {
+        name,
+        ty as "type_id",
+        flags,
+        reserved,
+    }
+    Attr "passdock_attr" {
+        name,
+        kind,
+        bits,
+        list,
+        flags,
+        reserved,
+    }
+    Type "passdock_type" {
+        kind,
+        dtype,
+        lanes,
+        flags,
+        dims,
+        aux,
+        name,
+        reserved,
+    }
+    Dim "passdock_dim" {
+        kind,
+        denotation,
+        value,
+    }
+    DimExpr "passdock_dim_expr" {
+        kind,
+        reserved,
+        lhs,
+        rhs,
+    }
+    Constant "passdock_constant" {
+        value,
+        ty as "type_id",
+        region,
+        storage,
+        flags,
+        loc,
+        anchor,
+        reserved,
+        byte_len,
+    }
+    Opset "passdock_opset" {
+        domain,
+        reserved,
+        version,
+    }
+    Loc "passdock_loc" {
+        kind,
+        name,
+        a,
+        b,
+    }
+    Str "passdock_str" {
+        ptr,
+        len,
+    }
+    Bytes "passdock_bytes" {
+        ptr,
+        len,
+    }
+    Column "passdock_column" {
+        base,
+        len,
+        stride,
+    }
+    FunctionView "passdock_function_view" {
+        struct_size,
+        kind,
+        name,
+        body,
+        version,
+        symbols,
+        ops,
+        values,
+        uses,
+        regions,
+        ports,
+        attrs,
+        types,
+        dims,
+        exprs,
+        constants,
+        locs,
+        opsets,
+        ids,
+        ints,
+        floats,
+        strings,
+        bytes,
+        function_attrs,
+        op_count,
+        reserved,
+    }
+    FunctionEntry "passdock_function_entry" {
+        name,
+        kind,
+        op_count,
+        reserved,
+    }
+    ModuleView "passdock_module_view" {
+        struct_size,
+        reserved,
+        version,
+        symbols,
+        functions,
+    }
+    FunctionRef "passdock_function_ref" {
+        handle,
+        view,
+    }
+    ModuleRef "passdock_module_ref" {
+        handle,
+        view,
+    }
+    Position "passdock_position" {
+        region,
+        before,
+    }
+    TypeDesc "passdock_type_desc" {
+        struct_size,
+        kind,
+        dtype,
+        lanes,
+        flags,
+        name,
+        dims,
+        dim_count,
+        layout,
+        layout_count,
+        items,
+        item_count,
+    }
+    AttrDesc "passdock_attr_desc" {
+        struct_size,
+        kind,
+        name,
+        flags,
+        bits,
+        data,
+        count,
+    }
+    PortDesc "passdock_port_desc" {
+        name,
+        ty as "type_id",
+        reserved,
+    }
+    RegionDesc "passdock_region_desc" {
+        name,
+        reserved,
+        args,
+        arg_count,
+    }
+    OpDesc "passdock_op_desc" {
+        struct_size,
+        flags,
+        name,
+        loc,
+        operands,
+        operand_count,
+        result_types,
+        result_count,
+        attrs,
+        attr_count,
+        regions,
+        region_count,
+    }
+    ConstantDesc "passdock_constant_desc" {
+        struct_size,
+        flags,
+        ty as "type_id",
+        region,
+        name,
+        data,
+    }
+    CloneDesc "passdock_clone_desc" {
+        struct_size,
+        region,
+        source,
+        at,
+        args,
+        arg_count,
+        captures,
+        capture_count,
+        results,
+        result_count,
+    }
+    FunctionDesc "passdock_function_desc" {
+        struct_size,
+        kind,
+        name,
+        opsets_of,
+        reserved,
+    }
+    Version "passdock_version" {
+        major,
+        minor,
+    }
+    Host "passdock_host" {
+        struct_size,
+        reserved,
+        abi,
+        ir,
+        symbols,
+        functions,
+        modules,
+        context,
+        ops,
+        get_extension,
+    }
+    SymbolApi "passdock_symbol_api" {
+        struct_size,
+        reserved,
+        text,
+        intern,
+        find,
+    }
+    FunctionApi "passdock_function_api" {
+        struct_size,
+        reserved,
+        last_error,
+        constant_data,
+        create_op,
+        replace_op,
+        replace_op_with,
+        erase_op,
+        move_op,
+        set_operand,
+        replace_uses,
+        set_attr,
+        remove_attr,
+        set_type,
+        set_name,
+        add_type,
+        add_expr,
+        add_constant,
+        erase_constant,
+        clone_region,
+        add_arg,
+        set_results,
+        set_opset,
+    }
+    ModuleApi "passdock_module_api" {
+        struct_size,
+        reserved,
+        last_error,
+        snapshot,
+        release,
+        edit,
+        create_function,
+        remove_function,
+        run_pass,
+    }
+    Diagnostic "passdock_diagnostic" {
+        struct_size,
+        severity,
+        op,
+        reserved,
+        code,
+        message,
+        help,
+    }
+    Failure "passdock_failure" {
+        struct_size,
+        op,
+        message,
+        file,
+        line,
+        column,
+    }
+    Setting "passdock_setting" {
+        struct_size,
+        kind,
+        int as "int_value",
+        float as "float_value",
+        string as "string_value",
+    }
+    ContextApi "passdock_context_api" {
+        struct_size,
+        reserved,
+        opt_level,
+        option,
+        config,
+        emit,
+        fail,
+        current,
+        find_pass,
+    }
+    OpApi "passdock_op_api" {
+        struct_size,
+        reserved,
+        traits,
+        infer,
+        evaluate,
+        set_result_type,
+        set_result_dims,
+        operand_dims,
+        add_expr,
+        add_type,
+        allocate_result,
+        refuse,
+    }
+    PassEntry "passdock_pass_entry" {
+        name,
+        kind,
+        reserved,
+        state,
+        run_function,
+        run_module,
+    }
+    OpEntry "passdock_op_entry" {
+        name,
+        since,
+        min_operands,
+        max_operands,
+        reserved,
+        traits,
+        state,
+        infer,
+        evaluate,
+    }
+    Plugin "passdock_plugin" {
+        struct_size,
+        pass_count,
+        passes,
+        pass_stride,
+        op_stride,
+        ops,
+        op_count,
+        reserved,
+    }
+}
