@@ -6,10 +6,17 @@ use std::path::PathBuf;
 /// `../lib/passdock/plugins`. None of them has to be there.
 pub(crate) fn standard_dirs() -> Vec<PathBuf> {
     let mut dirs: Vec<PathBuf> = std::env::var_os("PASSDOCK_PLUGIN_PATH")
-        .map(|paths| std::env::split_paths(&paths).filter(|p| !p.as_os_str().is_empty()).collect())
+        .map(|paths| {
+            std::env::split_paths(&paths)
+                .filter(|p| !p.as_os_str().is_empty())
+                .collect()
+        })
         .unwrap_or_default();
     let executable = std::env::current_exe().and_then(|path| path.canonicalize());
-    if let Some(beside) = executable.ok().and_then(|path| path.parent().map(PathBuf::from)) {
+    if let Some(beside) = executable
+        .ok()
+        .and_then(|path| path.parent().map(PathBuf::from))
+    {
         dirs.push(beside.join("../lib/passdock/plugins"));
         dirs.push(beside);
     }

@@ -54,7 +54,10 @@ pub(crate) struct Table<const N: usize> {
 
 impl<const N: usize> Table<N> {
     pub(crate) fn new(columns: [(&'static str, Align); N]) -> Table<N> {
-        Table { columns, rows: Vec::new() }
+        Table {
+            columns,
+            rows: Vec::new(),
+        }
     }
 
     pub(crate) fn row(&mut self, cells: [String; N]) {
@@ -68,7 +71,11 @@ impl<const N: usize> Table<N> {
         }
         let headings = self.columns.map(|(heading, _)| heading.to_owned());
         let width = |column: usize| {
-            let cells = self.rows.iter().chain([&headings]).map(|row| row[column].chars().count());
+            let cells = self
+                .rows
+                .iter()
+                .chain([&headings])
+                .map(|row| row[column].chars().count());
             cells.max().unwrap_or(0)
         };
         let widths: [usize; N] = std::array::from_fn(width);

@@ -8,8 +8,10 @@ mod error;
 mod instrument;
 pub mod instruments;
 mod leaf;
+pub mod model_file;
 mod pass;
 mod pass_info;
+pub mod pipeline;
 pub mod plugin;
 mod record;
 mod registry;
@@ -17,6 +19,7 @@ mod resolve;
 mod run;
 mod sequential;
 mod suggest;
+pub mod testing;
 mod util;
 mod verify;
 

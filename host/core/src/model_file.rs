@@ -60,14 +60,17 @@ fn read_text(path: &str) -> Result<Module, PassError> {
         let message = format!("The model `{path}` can't be read: {error}.");
         return Err(PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error)));
     }
-    let dir = Path::new(path).parent().unwrap_or(Path::new(""));
-    parse_text(path, &text, dir)
+    parse_text(path, &text)
 }
 
-/// Reads IR text; `dir` is where external constants are.
-pub fn parse_text(name: &str, source: &str, dir: &Path) -> Result<Module, PassError> {
-    let external = |file: &str| passdock_onnx::external_source(&dir.join(file), file);
-    text::parse_with(source, &external).map_err(|error| {
+/// Reads IR text; the files that its constants are in lie beside the file `name`.
+pub fn parse_text(name: &str, source: &str) -> Result<Module, PassError> {
+    let open = |file: &str| Ok(passdock_onnx::open_external(Path::new(name), file));
+    let options = text::ParseOptions {
+        file: Some(name),
+        open: Some(&open),
+    };
+    text::parse_with(source, &options).map_err(|error| {
         let snippet = Snippet::new(name, source, error.span.clone(), "");
         let mut failure = PassError::new(ErrorKind::Read, error.message.clone());
         failure.location = Some(snippet.location());
@@ -86,22 +89,30 @@ pub fn write(module: &Module, path: &str, drop_spans: bool) -> Result<(), PassEr
     };
     if path == "-" {
         let mut out = BufWriter::new(io::stdout().lock());
-        let written = text::write_module(module, &mut out).and_then(|()| out.flush());
+        let written = text::write_module(&mut out, module, &text::PrintOptions::default())
+            .and_then(|()| out.flush());
         return written.map_err(|error| fail(&error).caused_by(Arc::new(error)));
     }
     let place = Place::of(Path::new(path)).map_err(|error| fail(&error))?;
-    place.fill(|file| match format {
-        Format::Text => {
-            let mut out = BufWriter::new(file);
-            let written = text::write_module(module, &mut out).and_then(|()| out.flush());
-            written.map_err(|error| fail(&error).caused_by(Arc::new(error)))
-        }
-        Format::Onnx => {
-            let options = passdock_onnx::WriteOptions { drop_spans };
-            passdock_onnx::write(module, file, &options)
-                .map_err(|error| fail(&error).caused_by(Arc::new(error)))
-        }
-    }, |error| fail(&error).caused_by(Arc::new(error)))
+    place.fill(
+        |file| match format {
+            Format::Text => {
+                let mut out = BufWriter::new(file);
+                let written = text::write_module(&mut out, module, &text::PrintOptions::default())
+                    .and_then(|()| out.flush());
+                written.map_err(|error| fail(&error).caused_by(Arc::new(error)))
+            }
+            Format::Onnx => {
+                let options = passdock_onnx::WriteOptions { drop_spans };
+                let encoded = passdock_onnx::write(module, options)
+                    .map_err(|error| fail(&error).caused_by(Arc::new(error)))?;
+                encoded
+                    .write_to(file)
+                    .map_err(|error| fail(&error).caused_by(Arc::new(error)))
+            }
+        },
+        |error| fail(&error).caused_by(Arc::new(error)),
+    )
 }
 
 /// Where a file goes.
@@ -142,7 +153,9 @@ impl Place {
             let known = fs::metadata(path).map(|known| known.permissions().mode() & 0o777);
             builder.permissions(fs::Permissions::from_mode(known.unwrap_or(0o666)));
         }
-        let mut file = builder.tempfile_in(dir.unwrap_or(Path::new("."))).map_err(&fail)?;
+        let mut file = builder
+            .tempfile_in(dir.unwrap_or(Path::new(".")))
+            .map_err(&fail)?;
         write(file.as_file_mut())?;
         file.persist(path).map_err(|error| fail(error.error))?;
         Ok(())

@@ -39,16 +39,24 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
     }
     let tuple = f.defining_op(f.operand(op, 0)?)?;
     let index = usize::try_from(f.int(op, "index")?).ok()?;
-    if f.name(tuple) == "tuple" { f.operand(tuple, index) } else { None }
+    if f.name(tuple) == "tuple" {
+        f.operand(tuple, index)
+    } else {
+        None
+    }
 }
 
 /// Whether the region that the op is in gives its result out and couldn't give out the original.
 fn is_needed(f: &Function, op: OpId, original: ValueId) -> bool {
     let region = f.parent_region(op);
-    let Some(terminator) = f.terminator(region) else { return false };
+    let Some(terminator) = f.terminator(region) else {
+        return false;
+    };
     if !f.users(f.result(op, 0)).any(|user| user == terminator) {
         return false;
     }
-    let is_local = f.defining_op(original).is_some_and(|def| f.parent_region(def) == region);
+    let is_local = f
+        .defining_op(original)
+        .is_some_and(|def| f.parent_region(def) == region);
     !is_local || f.users(original).any(|user| user == terminator)
 }

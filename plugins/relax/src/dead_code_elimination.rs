@@ -84,14 +84,19 @@ fn erase_dead_constants(f: &mut Function) -> PassResult {
         })
         .map(|(id, _)| id)
         .collect();
-    dead.into_iter().try_for_each(|id| Ok(f.erase_constant(id)?))
+    dead.into_iter()
+        .try_for_each(|id| Ok(f.erase_constant(id)?))
 }
 
 fn erase_dead_functions(m: &mut Module<'_>, options: &DeadCodeElimination) -> PassResult {
-    let names: HashMap<String, SymbolId> =
-        m.functions().map(|entry| (m.text(entry.name).to_owned(), entry.name)).collect();
+    let names: HashMap<String, SymbolId> = m
+        .functions()
+        .map(|entry| (m.text(entry.name).to_owned(), entry.name))
+        .collect();
     let entries = options.entry_functions.split(',').map(str::trim);
-    let mut pending: Vec<SymbolId> = entries.filter_map(|name| names.get(name).copied()).collect();
+    let mut pending: Vec<SymbolId> = entries
+        .filter_map(|name| names.get(name).copied())
+        .collect();
     if pending.is_empty() {
         return Ok(());
     }
@@ -101,8 +106,15 @@ fn erase_dead_functions(m: &mut Module<'_>, options: &DeadCodeElimination) -> Pa
         let f = m.snapshot(name)?;
         for op in &*f {
             let called = functions.get(&f.symbol(op)).copied();
-            let callee = f.string(op, "callee").and_then(|callee| names.get(callee).copied());
-            pending.extend(called.into_iter().chain(callee).filter(|&name| alive.insert(name)));
+            let callee = f
+                .string(op, "callee")
+                .and_then(|callee| names.get(callee).copied());
+            pending.extend(
+                called
+                    .into_iter()
+                    .chain(callee)
+                    .filter(|&name| alive.insert(name)),
+            );
         }
     }
     for entry in m.functions() {

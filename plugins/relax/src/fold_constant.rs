@@ -53,7 +53,7 @@ pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
             next = inline(f, op, branch)?.or(next);
             continue;
         }
-        if is_foldable(f, op)
+        if is_foldable(f, op, cx)
             && let Some(values) = cx.evaluate(f, op, budget(f, op, &options))?
         {
             f.replace_op_with(op, &values)?;
@@ -67,7 +67,9 @@ pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
 
 /// The branch that an `onnx.If` takes, if its condition is constant.
 fn constant_branch(f: &Function, op: OpId) -> Result<Option<RegionId>, EditError> {
-    let Some(condition) = f.operand(op, 0) else { return Ok(None) };
+    let Some(condition) = f.operand(op, 0) else {
+        return Ok(None);
+    };
     let taken = match f.constant_data(condition)? {
         Some(&[byte]) => byte != 0,
         _ => return Ok(None),
@@ -79,7 +81,14 @@ fn constant_branch(f: &Function, op: OpId) -> Result<Option<RegionId>, EditError
 fn inline(f: &mut Function, op: OpId, region: RegionId) -> Result<Option<OpId>, EditError> {
     let before = f.previous_op(op);
     let around = f.parent_region(op);
-    let values = f.clone_region(region, Position { region: around, before: op }, &[])?;
+    let values = f.clone_region(
+        region,
+        Position {
+            region: around,
+            before: op,
+        },
+        &[],
+    )?;
     f.replace_op_with(op, &values)?;
     Ok(match before {
         Some(before) => f.next_op(before),
@@ -87,15 +96,26 @@ fn inline(f: &mut Function, op: OpId, region: RegionId) -> Result<Option<OpId>, 
     })
 }
 
-/// Whether an op's results are constant, and it has an evaluation.
-fn is_foldable(f: &Function, op: OpId) -> bool {
+/// Whether an op may be folded, and there is hope that its results are constant.
+fn is_foldable(f: &mut Function, op: OpId, cx: &PassContext) -> bool {
     let traits = f.traits(op);
     let may_fold =
         traits.folds() && traits.is_pure() && !traits.is_random() && !traits.is_stateful();
-    may_fold
-        && f.operand_count(op) > 0
-        && (traits.is_shape_only()
-            || f.operands(op).all(|operand| operand.0 == u32::MAX || f.constant(operand).is_some()))
+    if !may_fold || f.operand_count(op) == 0 {
+        return false;
+    }
+    if f.operands(op)
+        .all(|operand| operand.is_none() || f.constant(operand).is_some())
+    {
+        return true;
+    }
+    // Small integers may be known without their operands being constant, by way of dims that are;
+    // inference finds that out, in program order. An op that is wrong is InferType's to report.
+    let is_shape_data = |&result: &ValueId| {
+        matches!(f.dtype(result), DType::I64 | DType::I32)
+            && f.rank(result).is_none_or(|rank| rank < 2)
+    };
+    f.results(op).iter().all(is_shape_data) && cx.infer(f, op).is_ok()
 }
 
 /// How many bytes the results may take.
@@ -105,7 +125,7 @@ fn budget(f: &Function, op: OpId, options: &FoldConstant) -> u64 {
     }
     let freed: u64 = f
         .operands(op)
-        .filter(|&operand| operand.0 != u32::MAX && f.use_count(operand) == 1)
+        .filter(|&operand| operand.is_some() && f.use_count(operand) == 1)
         .filter_map(|operand| f.constant_record(f.constant(operand)?))
         .map(|constant| constant.byte_len)
         .sum();

@@ -13,7 +13,9 @@ pub(crate) struct Purity {
 impl Purity {
     /// Looks through a module's functions; each counts as pure once all that it calls does.
     pub(crate) fn new(m: &Module<'_>) -> Result<Purity, EditError> {
-        let mut purity = Purity { pure_functions: HashSet::new() };
+        let mut purity = Purity {
+            pure_functions: HashSet::new(),
+        };
         let mut open = Vec::new();
         for entry in m.functions() {
             if entry.kind == FunctionKind::GRAPH {

@@ -96,7 +96,10 @@ fn visit_loop(
             let message = "A loop that is marked `unroll` has to have constant bounds.";
             return Err(PassError::new(message).at(op));
         }
-        return Ok(Cost { has_loop: true, ..body });
+        return Ok(Cost {
+            has_loop: true,
+            ..body
+        });
     };
     let steps = body.steps.saturating_mul(bounds.extent);
     let is_small = steps <= options.auto_max_step || bounds.extent <= options.auto_max_extent;
@@ -106,12 +109,20 @@ fn visit_loop(
         && (is_small && bounds.extent > 0 || bounds.extent == 1);
     if is_marked || (is_auto && options.explicit_unroll) {
         unroll(f, op, bounds)?;
-        return Ok(Cost { steps, unrolled: body.unrolled + 1, has_loop: body.has_loop });
+        return Ok(Cost {
+            steps,
+            unrolled: body.unrolled + 1,
+            has_loop: body.has_loop,
+        });
     }
     if is_auto {
         f.set_attr(op, "kind", "unroll")?;
     }
-    Ok(Cost { steps, has_loop: !is_auto, unrolled: body.unrolled })
+    Ok(Cost {
+        steps,
+        has_loop: !is_auto,
+        unrolled: body.unrolled,
+    })
 }
 
 /// A loop's constant bounds.
@@ -125,19 +136,29 @@ struct Bounds {
 impl Bounds {
     fn of(f: &Function, op: OpId) -> Result<Option<Bounds>, EditError> {
         let constant = |index| match f.operand(op, index) {
-            Some(value) => Ok(f.constant_ints(value)?.and_then(|ints| ints.first().copied())),
+            Some(value) => Ok(f
+                .constant_ints(value)?
+                .and_then(|ints| ints.first().copied())),
             None => Ok(None),
         };
-        let (Some(first), Some(end)) = (constant(0)?, constant(1)?) else { return Ok(None) };
+        let (Some(first), Some(end)) = (constant(0)?, constant(1)?) else {
+            return Ok(None);
+        };
         let step = match f.operand(op, 2) {
             Some(_) => constant(2)?,
             None => Some(1),
         };
-        let Some(step) = step.filter(|&step| step > 0) else { return Ok(None) };
+        let Some(step) = step.filter(|&step| step > 0) else {
+            return Ok(None);
+        };
         let span = i128::from(end) - i128::from(first);
         let runs = (span.max(0) + i128::from(step) - 1) / i128::from(step);
         let extent = i64::try_from(runs).unwrap_or(i64::MAX);
-        Ok(Some(Bounds { first, step, extent }))
+        Ok(Some(Bounds {
+            first,
+            step,
+            extent,
+        }))
     }
 }
 
@@ -167,7 +188,14 @@ fn unroll(f: &mut Function, op: OpId, bounds: Bounds) -> PassResult {
         let value = bounds.first.wrapping_add(run.wrapping_mul(bounds.step));
         let bytes = value.to_le_bytes();
         let value = f.add_constant(&ConstantSpec::new(ty, &bytes[..width]))?;
-        f.clone_region(body, Position { region: f.parent_region(op), before: op }, &[value])?;
+        f.clone_region(
+            body,
+            Position {
+                region: f.parent_region(op),
+                before: op,
+            },
+            &[value],
+        )?;
     }
     f.erase_op(op)?;
     Ok(())

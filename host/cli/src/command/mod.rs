@@ -30,7 +30,10 @@ fn request(
     let pipeline = match pipeline {
         None => None,
         Some(path) => match std::fs::read_to_string(path) {
-            Ok(text) => Some(PipelineText { path: path.to_path_buf(), text }),
+            Ok(text) => Some(PipelineText {
+                path: path.to_path_buf(),
+                text,
+            }),
             Err(error) => {
                 let path = path.display();
                 let message = format!("The pipeline `{path}` can't be read: {error}.");

@@ -2,10 +2,10 @@
 
 use std::path::Path;
 
-use passdock::pipeline::{self, PassReport, PassStatus, Print, Report, Request, VerifyMode};
-use passdock::{ErrorKind, PassError};
+use passdock::pipeline::{self, Print, Report, Request};
+use passdock::{ErrorKind, PassError, PassRecord, Status, Verify};
 
-use crate::args::{RunArgs, Verify};
+use crate::args::{self, RunArgs};
 use crate::show::{self, Align, Table};
 
 pub(crate) fn run(args: RunArgs) -> u8 {
@@ -14,7 +14,7 @@ pub(crate) fn run(args: RunArgs) -> u8 {
         Ok(request) => request,
         Err(error) => return fail(&error, json),
     };
-    let report = pipeline::run(&request);
+    let report = pipeline::run(&request, None);
     for diagnostic in &report.diagnostics {
         show::diagnostic(diagnostic);
     }
@@ -49,7 +49,8 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
     let (pipeline, model) = match args.inputs.as_slice() {
         [pipeline, model] if is_pipeline(pipeline) => (Some(pipeline), model),
         [pipeline, _] => {
-            let message = format!("`{pipeline}` isn't a pipeline: the first of two files is a .toml.");
+            let message =
+                format!("`{pipeline}` isn't a pipeline: the first of two files is a .toml.");
             return usage(&message);
         }
         [model] if is_pipeline(model) => {
@@ -67,17 +68,18 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
     let request = super::request(pipeline.map(Path::new), args.context, args.plugins)?;
     Ok(Request {
         model: model.clone(),
-        output: args.output,
         print: Print {
             before: args.print_before,
             after: args.print_after,
             changed: args.print_changed,
+            to_stderr: args.json || args.output.as_deref() == Some("-"),
         },
+        output: args.output,
         timing: args.timing,
         verify: match args.verify {
-            Verify::Changed => VerifyMode::Changed,
-            Verify::All => VerifyMode::All,
-            Verify::Off => VerifyMode::Off,
+            args::Verify::Changed => Verify::Changed,
+            args::Verify::All => Verify::All,
+            args::Verify::Off => Verify::Off,
         },
         dump_dir: args.dump_dir,
         jobs: args.jobs,
@@ -120,27 +122,31 @@ fn render(report: &Report) -> String {
     text
 }
 
-fn row(pass: &PassReport) -> [String; 5] {
+fn row(pass: &PassRecord) -> [String; 5] {
     let indent = if pass.parent.is_some() { "  " } else { "" };
     let name = match &pass.requested_by {
         Some(by) => format!("{indent}{} (required by {by})", pass.name),
         None => format!("{indent}{}", pass.name),
     };
     let status = match pass.status {
-        PassStatus::Changed => "changed",
-        PassStatus::Unchanged => "unchanged",
-        PassStatus::Skipped => "skipped",
-        PassStatus::Failed => "FAILED",
+        Status::Changed => "changed",
+        Status::Unchanged => "unchanged",
+        Status::Skipped => "skipped",
+        Status::Failed => "FAILED",
     };
     let status = match pass.reason.is_empty() {
         true => status.to_owned(),
         false => format!("{status}: {}", pass.reason),
     };
     let ops = match pass.status {
-        PassStatus::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
-        PassStatus::Unchanged => pass.ops_after.to_string(),
-        PassStatus::Skipped | PassStatus::Failed => String::new(),
+        Status::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
+        Status::Unchanged => pass.ops_after.to_string(),
+        Status::Skipped | Status::Failed => String::new(),
     };
-    let from = pass.file.clone().or_else(|| pass.plugin.clone()).unwrap_or_default();
+    let from = pass
+        .file
+        .clone()
+        .or_else(|| pass.plugin.clone())
+        .unwrap_or_default();
     [name, status, show::seconds(pass.seconds), ops, from]
 }

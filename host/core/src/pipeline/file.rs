@@ -145,14 +145,24 @@ impl SourceText {
 impl PipelineFile {
     /// Reads a file's text; `name` is how errors call the file.
     pub fn parse(name: &str, text: &str) -> Result<PipelineFile, PassError> {
-        let source = SourceText { name: name.into(), text: text.into() };
+        let source = SourceText {
+            name: name.into(),
+            text: text.into(),
+        };
         let root = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            let message = format!("This isn't TOML: {}.", error.message().trim_end_matches('.'));
+            let message = format!(
+                "This isn't TOML: {}.",
+                error.message().trim_end_matches('.')
+            );
             source.error(&span, "", message)
         })?;
         let span = root.span();
-        let mut table = Table::new(&source, "the pipeline", Spanned::new(span, root.into_inner()));
+        let mut table = Table::new(
+            &source,
+            "the pipeline",
+            Spanned::new(span, root.into_inner()),
+        );
         let context = match table.table("context", "`[context]`")? {
             Some(context) => read_context(context)?,
             None => ContextTable::default(),
@@ -171,7 +181,14 @@ impl PipelineFile {
             None => Vec::new(),
         };
         table.finish()?;
-        Ok(PipelineFile { source, context, plugin_dirs, plugins, instruments, passes })
+        Ok(PipelineFile {
+            source,
+            context,
+            plugin_dirs,
+            plugins,
+            instruments,
+            passes,
+        })
     }
 }
 
@@ -197,7 +214,10 @@ fn read_plugins(
     for (name, value) in std::mem::take(&mut table.rest) {
         let what = format!("`[plugins.{}]`", name.value);
         let mut plugin = Table::from_value(table.source, &what, value)?;
-        plugins.push(PluginTable { name, overrides: plugin.strings("override")? });
+        plugins.push(PluginTable {
+            name,
+            overrides: plugin.strings("override")?,
+        });
         plugin.finish()?;
     }
     Ok((dirs, plugins))
@@ -205,7 +225,10 @@ fn read_plugins(
 
 fn read_instrument(mut table: Table<'_, '_>) -> Result<InstrumentTable, PassError> {
     let name = table.required_string("name")?;
-    Ok(InstrumentTable { name, options: table.entries()? })
+    Ok(InstrumentTable {
+        name,
+        options: table.entries()?,
+    })
 }
 
 fn read_passes(
@@ -222,7 +245,10 @@ fn read_passes(
         let message = "`passes` has to be a list of passes: `[[passes]]` tables, or names.";
         return Err(source.error(&span, "not a list", message));
     };
-    items.into_iter().map(|item| read_pass(source, item, depth)).collect()
+    items
+        .into_iter()
+        .map(|item| read_pass(source, item, depth))
+        .collect()
 }
 
 fn read_pass(
@@ -231,8 +257,14 @@ fn read_pass(
     depth: usize,
 ) -> Result<PassTable, PassError> {
     if let DeValue::String(name) = item.get_ref() {
-        let name = Located { value: name.to_string(), span: item.span() };
-        return Ok(PassTable::Pass { name, options: Vec::new() });
+        let name = Located {
+            value: name.to_string(),
+            span: item.span(),
+        };
+        return Ok(PassTable::Pass {
+            name,
+            options: Vec::new(),
+        });
     }
     let mut table = Table::from_value(source, "`[[passes]]`", item)?;
     let nested = table.take("passes");
@@ -241,7 +273,10 @@ fn read_pass(
             passes: read_passes(source, children, depth + 1)?,
             name: match table.string("name")? {
                 Some(name) => name,
-                None => Located { value: "sequential".to_owned(), span: table.span.clone() },
+                None => Located {
+                    value: "sequential".to_owned(),
+                    span: table.span.clone(),
+                },
             },
             opt_level: table.level("opt_level")?.unwrap_or(0),
             required: table.strings("required")?,
@@ -275,10 +310,19 @@ impl<'s, 'i> Table<'s, 'i> {
             span: key.span(),
             value: key.into_inner().into_owned(),
         };
-        let mut rest: Vec<_> =
-            table.into_inner().into_iter().map(|(key, value)| (located(key), value)).collect();
+        let mut rest: Vec<_> = table
+            .into_inner()
+            .into_iter()
+            .map(|(key, value)| (located(key), value))
+            .collect();
         rest.sort_by_key(|(key, _)| key.span.start);
-        Table { source, what: what.to_owned(), span, rest, known: Vec::new() }
+        Table {
+            source,
+            what: what.to_owned(),
+            span,
+            rest,
+            known: Vec::new(),
+        }
     }
 
     fn from_value(
@@ -302,33 +346,39 @@ impl<'s, 'i> Table<'s, 'i> {
         Some(self.rest.remove(at))
     }
 
-    fn table(
-        &mut self,
-        key: &'static str,
-        what: &str,
-    ) -> Result<Option<Table<'s, 'i>>, PassError> {
-        let Some((_, value)) = self.take(key) else { return Ok(None) };
+    fn table(&mut self, key: &'static str, what: &str) -> Result<Option<Table<'s, 'i>>, PassError> {
+        let Some((_, value)) = self.take(key) else {
+            return Ok(None);
+        };
         Table::from_value(self.source, what, value).map(Some)
     }
 
     fn tables(&mut self, key: &'static str, what: &str) -> Result<Vec<Table<'s, 'i>>, PassError> {
-        let Some((_, value)) = self.take(key) else { return Ok(Vec::new()) };
+        let Some((_, value)) = self.take(key) else {
+            return Ok(Vec::new());
+        };
         let span = value.span();
         let DeValue::Array(items) = value.into_inner() else {
             let message = format!("`{key}` has to be a list of tables, written {what}.");
             return Err(self.source.error(&span, "not a list", message));
         };
-        items.into_iter().map(|item| Table::from_value(self.source, what, item)).collect()
+        items
+            .into_iter()
+            .map(|item| Table::from_value(self.source, what, item))
+            .collect()
     }
 
     fn level(&mut self, key: &'static str) -> Result<Option<u32>, PassError> {
-        let Some((_, value)) = self.take(key) else { return Ok(None) };
+        let Some((_, value)) = self.take(key) else {
+            return Ok(None);
+        };
         let span = value.span();
         let shown = kind(value.get_ref());
         match u32::deserialize(toml::de::ValueDeserializer::from(value)) {
             Ok(level) => Ok(Some(level)),
             Err(_) => {
-                let message = format!("`{key}` has to be an integer from 0 on, and this is {shown}.");
+                let message =
+                    format!("`{key}` has to be an integer from 0 on, and this is {shown}.");
                 Err(self.source.error(&span, "not a level", message))
             }
         }
@@ -352,12 +402,15 @@ impl<'s, 'i> Table<'s, 'i> {
     }
 
     fn strings(&mut self, key: &'static str) -> Result<Vec<Located<String>>, PassError> {
-        let Some((_, value)) = self.take(key) else { return Ok(Vec::new()) };
+        let Some((_, value)) = self.take(key) else {
+            return Ok(Vec::new());
+        };
         let span = value.span();
         match value.into_inner() {
-            DeValue::Array(items) => {
-                items.into_iter().map(|item| as_string(self.source, key, item)).collect()
-            }
+            DeValue::Array(items) => items
+                .into_iter()
+                .map(|item| as_string(self.source, key, item))
+                .collect(),
             DeValue::String(name) => {
                 let message = format!("`{key}` has to be a list of names, and this is a string.");
                 let error = self.source.error(&span, "not a list", message);
@@ -385,12 +438,17 @@ impl<'s, 'i> Table<'s, 'i> {
 
     /// Refuses what is left.
     fn finish(self) -> Result<(), PassError> {
-        let Some((key, _)) = self.rest.first() else { return Ok(()) };
+        let Some((key, _)) = self.rest.first() else {
+            return Ok(());
+        };
         let message = format!("There is no key `{}` in {}.", key.value, self.what);
         let error = self.source.error(&key.span, "unknown key", message);
         Err(match nearest(&key.value, self.known.iter().copied()) {
             Some(known) => error.help(format!("Did you mean `{known}`?")),
-            None => error.help(format!("Valid keys: {}.", listed(self.known.iter().copied()))),
+            None => error.help(format!(
+                "Valid keys: {}.",
+                listed(self.known.iter().copied())
+            )),
         })
     }
 }
@@ -402,7 +460,10 @@ fn as_string(
 ) -> Result<Located<String>, PassError> {
     let span = value.span();
     match value.into_inner() {
-        DeValue::String(text) => Ok(Located { value: text.into_owned(), span }),
+        DeValue::String(text) => Ok(Located {
+            value: text.into_owned(),
+            span,
+        }),
         other => {
             let message = format!("`{key}` takes strings, and this is {}.", kind(&other));
             Err(source.error(&span, "not a string", message))
@@ -466,15 +527,31 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
         assert_eq!(file.plugin_dirs[0].value, "plugins");
         assert_eq!(file.plugins[0].name.value, "acme");
         assert_eq!(file.instruments[0].name.value, "timing");
-        let names: Vec<_> = file.passes.iter().map(|pass| &pass.name().value[..]).collect();
+        let names: Vec<_> = file
+            .passes
+            .iter()
+            .map(|pass| &pass.name().value[..])
+            .collect();
         assert_eq!(
             names,
-            ["relax.transform.FoldConstant", "acme.transform.FuseDoubleRelu", "cleanup"]
+            [
+                "relax.transform.FoldConstant",
+                "acme.transform.FuseDoubleRelu",
+                "cleanup"
+            ]
         );
-        let PassTable::Sequential { passes, opt_level: 1, .. } = &file.passes[2] else {
+        let PassTable::Sequential {
+            passes,
+            opt_level: 1,
+            ..
+        } = &file.passes[2]
+        else {
             panic!("{:?}", file.passes[2])
         };
-        assert_eq!(passes[1].name().value, "relax.transform.DeadCodeElimination");
+        assert_eq!(
+            passes[1].name().value,
+            "relax.transform.DeadCodeElimination"
+        );
     }
 
     #[test]
@@ -482,7 +559,10 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
         check_error("[context]\nopt_lvl = 3\n", expect![[r#""#]]);
         check_error("[context]\nopt_level = \"3\"\n", expect![[r#""#]]);
         check_error("[context]\nopt_level = -1\n", expect![[r#""#]]);
-        check_error("[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n", expect![[r#""#]]);
+        check_error(
+            "[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n",
+            expect![[r#""#]],
+        );
         check_error("[[passes]]\nnam = \"x\"\n", expect![[r#""#]]);
         check_error("passes = 3\n", expect![[r#""#]]);
         check_error("[[passes]]\nname = \"a\n", expect![[r#""#]]);
@@ -492,7 +572,11 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
 
     #[test]
     fn nesting_is_limited() {
-        let deep = format!("passes = {}{}", "[{passes = ".repeat(200), "[]".to_owned() + &"}]".repeat(200));
+        let deep = format!(
+            "passes = {}{}",
+            "[{passes = ".repeat(200),
+            "[]".to_owned() + &"}]".repeat(200)
+        );
         assert!(PipelineFile::parse("p.toml", &deep).is_err());
     }
 }

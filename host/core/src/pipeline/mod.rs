@@ -1,5 +1,20 @@
 //! TOML pipelines, and `run`: from a serialisable request to a report.
+//!
+//! [`file`] reads the TOML, `build` looks up everything that a [`Request`] names, [`run`](fn@run) does the work
+//! and answers a [`Report`], [`explain`](fn@explain) says what it would do.
 
+mod build;
+mod explain;
 pub mod file;
-pub mod report;
-pub mod request;
+mod instruments;
+mod report;
+mod request;
+mod run;
+
+pub use build::PIPELINE;
+pub use build::registry;
+pub use explain::{Explained, Explanation, check, explain};
+pub use instruments::BUILT_IN as INSTRUMENTS;
+pub use report::{InstrumentReport, ModelReport, Report};
+pub use request::{PipelineText, Print, Request};
+pub use run::run;

@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use crate::context::Verify;
+
 /// Everything that `passdock run` was told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -33,7 +35,7 @@ pub struct Request {
     /// Whether to collect and show the time of each pass as a tree.
     pub timing: bool,
     /// When to verify.
-    pub verify: VerifyMode,
+    pub verify: Verify,
     /// Where to write the module after each pass.
     pub dump_dir: Option<PathBuf>,
     /// How many threads run function passes; `None`: as many as there are cores.
@@ -61,17 +63,6 @@ pub struct Print {
     pub after: Vec<String>,
     /// What each pass changed, as a diff.
     pub changed: bool,
-}
-
-/// When to verify.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum VerifyMode {
-    /// After each pass, the functions that it changed.
-    #[default]
-    Changed,
-    /// Before the first pass and after each, all functions.
-    All,
-    /// Never.
-    Off,
+    /// On standard error instead of standard output.
+    pub to_stderr: bool,
 }

@@ -1,0 +1,121 @@
+//! The boundary: what it costs that passes are in a shared library.
+
+#![allow(missing_docs, reason = "a benchmark has no callers")]
+
+use std::path::PathBuf;
+
+use passdock::{PassContext, PassRef, Registry};
+use passdock_benches::{Figure, measure, measure_with, module, report, report_ratio};
+use passdock_ir::{Module, NewOp};
+
+const OPS: usize = 100_000;
+
+fn main() {
+    let registry = Registry::new();
+    registry
+        .load_plugin(&library(), &Default::default())
+        .expect("the benchmark's plugin");
+    let pass = |name: &str| {
+        registry
+            .get_pass(name)
+            .expect("a pass of the benchmark's plugin")
+    };
+    // Verifying what changed is the same work wherever the pass is; it has a figure of its own.
+    let context = PassContext::builder()
+        .registry(&registry)
+        .verify(passdock::Verify::Off)
+        .jobs(1)
+        .build()
+        .expect("a plain context");
+
+    let small = module(1000, 4);
+    let run = |pass: &PassRef, module: &Module| pass.call_in(module, &context).expect("it runs");
+    let empty = pass("bench.transform.Empty");
+    report(
+        "empty pass over 1,000 functions, per function",
+        measure(1000, || run(&empty, &small)),
+        "<= 8 ns",
+    );
+
+    let big = module(1, OPS);
+    let visit = pass("bench.transform.Visit");
+    report_ratio(
+        "visit all ops from a plugin, beside the host's own loop",
+        measure(OPS, || run(&visit, &big)),
+        visit_inside(&big),
+        "<= 1.15 x",
+    );
+    let rewrite = pass("bench.transform.Rewrite");
+    report_ratio(
+        "rewrite 10 % from a plugin, beside the host's own",
+        measure(OPS, || run(&rewrite, &big)),
+        rewrite_inside(&big),
+        "<= 1.4 x",
+    );
+    let names = "bench.transform.Empty";
+    report(
+        "registry look-up",
+        measure(1, || registry.get_pass(names)),
+        "<= 0.2 µs",
+    );
+}
+
+fn visit_inside(module: &Module) -> Figure {
+    let f = module.functions().next().expect("a function");
+    measure(OPS, || {
+        f.walk(f.body())
+            .map(|op| f.operands(op).len() + f.op(op).name.index())
+            .sum::<usize>()
+    })
+}
+
+fn rewrite_inside(module: &Module) -> Figure {
+    let name = module.names().next().expect("a function");
+    let symbols = module.symbols();
+    let (relu, gelu) = (symbols.intern("onnx.Relu"), symbols.intern("onnx.Gelu"));
+    measure_with(
+        OPS,
+        || module.clone(),
+        |mut module| {
+            let f = module.function_mut(name).expect("the function");
+            let ops: Vec<_> = f
+                .walk(f.body())
+                .filter(|&op| f.op(op).name == relu)
+                .collect();
+            for op in ops {
+                let operands = [f.operand(op, 0)];
+                let result_types = &[passdock_abi::TypeId::NONE];
+                let new = NewOp {
+                    operands: &operands,
+                    result_types,
+                    ..NewOp::new(gelu)
+                };
+                f.replace_op(op, &new).expect("a Gelu for a Relu");
+            }
+            module
+        },
+    )
+}
+
+/// The plugin that was built beside this benchmark.
+fn library() -> PathBuf {
+    let exe = std::env::current_exe().expect("the benchmark's own path");
+    let dir = exe.parent().expect("its directory");
+    let name = libraries(dir)
+        .next()
+        .expect("the benchmark's plugin beside it");
+    dir.join(name)
+}
+
+fn libraries(dir: &std::path::Path) -> impl Iterator<Item = PathBuf> {
+    let files = std::fs::read_dir(dir)
+        .expect("a readable directory")
+        .flatten();
+    files.map(|file| file.path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.contains("passdock_benches_plugin")
+            && path
+                .extension()
+                .is_some_and(|e| e == std::env::consts::DLL_EXTENSION)
+    })
+}

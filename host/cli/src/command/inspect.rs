@@ -1,0 +1,106 @@
+//! `passdock inspect`: a plugin's manifest, without loading the plugin.
+
+use passdock::PassError;
+use passdock::plugin::{FieldSpec, FieldValue, Manifest, PassKind, Plugin};
+use serde::Serialize;
+
+use crate::args::InspectArgs;
+use crate::show::{self, Align, Table};
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'m> {
+    file: String,
+    #[serde(flatten)]
+    manifest: &'m Manifest,
+}
+
+pub(crate) fn inspect(args: InspectArgs) -> u8 {
+    let plugin = match Plugin::open(&args.file) {
+        Ok(plugin) => plugin,
+        Err(error) => return super::fail(&PassError::from(error)),
+    };
+    if args.json {
+        let file = args.file.display().to_string();
+        show::print_json(&Answer {
+            file,
+            manifest: plugin.manifest(),
+        });
+    } else {
+        show::print(&render(plugin.manifest()));
+    }
+    0
+}
+
+fn render(manifest: &Manifest) -> String {
+    let plugin = &manifest.plugin;
+    let mut text = format!(
+        "{} {}\n  contract {} (needs {}), IR {}\n",
+        plugin.name, plugin.version, plugin.abi, plugin.min_host, plugin.ir
+    );
+    if let Some(compiler) = &plugin.compiler {
+        text.push_str(&format!("  built by {compiler}\n"));
+    }
+    for pass in &manifest.passes {
+        text.push_str(&format!(
+            "\n{} ({}, level {})\n",
+            pass.name,
+            kind(pass.kind),
+            pass.opt_level
+        ));
+        text.extend(pass.summary.lines().map(|line| format!("  {line}\n")));
+        if !pass.required.is_empty() {
+            text.push_str(&format!("  requires {}\n", pass.required.join(", ")));
+        }
+        text.push_str(&fields(&pass.options));
+    }
+    for config in &manifest.configs {
+        text.push_str(&format!(
+            "\nconfig {}\n{}",
+            config.key,
+            fields(&config.fields)
+        ));
+    }
+    if !manifest.ops.is_empty() {
+        text.push_str(&format!("\ndefines {} operators\n", manifest.ops.len()));
+    }
+    text
+}
+
+fn fields(fields: &[FieldSpec]) -> String {
+    let mut table = Table::new([
+        ("  option", Align::Left),
+        ("type", Align::Left),
+        ("default", Align::Left),
+        ("meaning", Align::Left),
+    ]);
+    for field in fields {
+        let doc = field.doc.replace('\n', " ");
+        table.row([
+            format!("  {}", field.name),
+            field.ty.name().to_owned(),
+            value(&field.default),
+            doc,
+        ]);
+    }
+    table.render()
+}
+
+/// What a pass works on, as people read it.
+pub(super) fn kind(kind: PassKind) -> &'static str {
+    match kind {
+        PassKind::Function => "function",
+        PassKind::PrimFunction => "prim function",
+        PassKind::Module => "module",
+    }
+}
+
+/// A default, as TOML writes it.
+pub(super) fn value(value: &FieldValue) -> String {
+    match value {
+        FieldValue::Bool(value) => value.to_string(),
+        FieldValue::Int(value) => value.to_string(),
+        FieldValue::Float(value) => value.to_string(),
+        FieldValue::String(value) => format!("{value:?}"),
+    }
+}

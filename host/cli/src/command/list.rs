@@ -1,0 +1,165 @@
+//! `passdock list`: what there is, and who provides it.
+
+use passdock::pipeline::{self, Request};
+use passdock::{PassError, Registry};
+use serde_json::{Value, json};
+
+use super::inspect::{kind, value};
+use crate::args::{ListArgs, Listing};
+use crate::plugins;
+use crate::show::{self, Align, Table};
+
+pub(crate) fn list(args: ListArgs) -> u8 {
+    let request = Request {
+        plugin_dirs: args.plugins.plugin_dir,
+        standard_dirs: plugins::standard_dirs(),
+        ..Request::default()
+    };
+    let registry = match pipeline::registry(&request) {
+        Ok(registry) => registry,
+        Err(error) => return super::fail(&error),
+    };
+    for error in registry.unreadable() {
+        let mut warning = PassError::from(error).to_diagnostic();
+        warning.severity = passdock::Severity::Warning;
+        show::diagnostic(&warning);
+    }
+    let (json, text) = match args.what {
+        Listing::Passes => passes(&registry),
+        Listing::Plugins => plugins(&registry),
+        Listing::Instruments => instruments(),
+        Listing::Config => config(&registry),
+        Listing::Ops => ops(&registry),
+    };
+    if args.json {
+        show::print_json(&json);
+    } else {
+        show::print(&text);
+    }
+    0
+}
+
+fn passes(registry: &Registry) -> (Value, String) {
+    let mut table = Table::new([
+        ("pass", Align::Left),
+        ("level", Align::Right),
+        ("works on", Align::Left),
+        ("plugin", Align::Left),
+        ("what it does", Align::Left),
+    ]);
+    let mut list = Vec::new();
+    for name in registry.pass_names() {
+        let Some((plugin, pass)) = registry.pass_spec(&name) else {
+            continue;
+        };
+        let summary = pass.summary.lines().next().unwrap_or_default().to_owned();
+        table.row([
+            name,
+            pass.opt_level.to_string(),
+            kind(pass.kind).to_owned(),
+            plugin.name().to_owned(),
+            summary,
+        ]);
+        let mut entry = json!(pass);
+        entry["plugin"] = json!(plugin.name());
+        entry["file"] = json!(plugin.origin().path());
+        list.push(entry);
+    }
+    (json!({ "passes": list }), table.render())
+}
+
+fn plugins(registry: &Registry) -> (Value, String) {
+    let mut table = Table::new([
+        ("plugin", Align::Left),
+        ("version", Align::Left),
+        ("contract", Align::Left),
+        ("passes", Align::Right),
+        ("ops", Align::Right),
+        ("file", Align::Left),
+    ]);
+    let mut list = Vec::new();
+    for plugin in registry.plugins() {
+        let manifest = plugin.manifest();
+        table.row([
+            plugin.name().to_owned(),
+            manifest.plugin.version.clone(),
+            manifest.plugin.abi.to_string(),
+            manifest.passes.len().to_string(),
+            manifest.ops.len().to_string(),
+            plugin
+                .origin()
+                .path()
+                .map(|path| path.display().to_string())
+                .unwrap_or_default(),
+        ]);
+        let mut entry = json!(manifest.plugin);
+        entry["file"] = json!(plugin.origin().path());
+        list.push(entry);
+    }
+    let unreadable: Vec<String> = registry
+        .unreadable()
+        .iter()
+        .map(|e| e.to_string())
+        .collect();
+    (
+        json!({ "plugins": list, "unreadable": unreadable }),
+        table.render(),
+    )
+}
+
+fn instruments() -> (Value, String) {
+    let mut table = Table::new([("instrument", Align::Left), ("what it does", Align::Left)]);
+    let mut list = Vec::new();
+    for (name, summary) in pipeline::INSTRUMENTS {
+        table.row([(*name).to_owned(), (*summary).to_owned()]);
+        list.push(json!({ "name": name, "summary": summary }));
+    }
+    (json!({ "instruments": list }), table.render())
+}
+
+fn config(registry: &Registry) -> (Value, String) {
+    let mut table = Table::new([
+        ("config option", Align::Left),
+        ("type", Align::Left),
+        ("default", Align::Left),
+        ("plugin", Align::Left),
+        ("meaning", Align::Left),
+    ]);
+    let options = registry.list_configs();
+    for option in &options {
+        for field in &option.schema.fields {
+            let key = match field.name.as_str() {
+                "" => option.schema.key.clone(),
+                name => format!("{}.{name}", option.schema.key),
+            };
+            table.row([
+                key,
+                field.ty.name().to_owned(),
+                value(&field.default),
+                option.plugin.clone().unwrap_or_default(),
+                field.doc.replace('\n', " "),
+            ]);
+        }
+    }
+    (json!({ "config": options }), table.render())
+}
+
+fn ops(registry: &Registry) -> (Value, String) {
+    let mut table = Table::new([
+        ("op", Align::Left),
+        ("since", Align::Right),
+        ("plugin", Align::Left),
+    ]);
+    let mut list = Vec::new();
+    for plugin in registry.plugins() {
+        for op in &plugin.manifest().ops {
+            table.row([
+                op.name.clone(),
+                op.since.to_string(),
+                plugin.name().to_owned(),
+            ]);
+            list.push(json!({ "name": op.name, "since": op.since, "plugin": plugin.name() }));
+        }
+    }
+    (json!({ "ops": list }), table.render())
+}

@@ -1,0 +1,344 @@
+//! From what a request says to passes, a context and instruments: every name and value is looked
+//! up here, before the model is read and before anything runs.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use super::file::{Entry, Located, PassTable, PipelineFile, SourceText};
+use super::instruments::{self, Shown};
+use super::request::Request;
+use crate::config::{ConfigError, Wrong};
+use crate::context::{ContextBuilder, PassContext};
+use crate::error::{ErrorKind, PassError};
+use crate::pass::PassRef;
+use crate::plugin::SearchDir;
+use crate::registry::{LoadOptions, Registry};
+use crate::sequential::Sequential;
+use crate::suggest;
+
+/// The name of the Sequential that a pipeline's passes are wrapped in.
+pub const PIPELINE: &str = "pipeline";
+
+/// A request, ready to run.
+pub(crate) struct Built {
+    pub(crate) sequential: Sequential,
+    pub(crate) context: ContextBuilder,
+    /// Instruments that have something to show in the end.
+    pub(crate) shown: Vec<Shown>,
+}
+
+/// Looks up everything that a request names.
+pub(crate) fn build(request: &Request) -> Result<Built, PassError> {
+    let file = match &request.pipeline {
+        Some(text) => Some(PipelineFile::parse(
+            &text.path.display().to_string(),
+            &text.text,
+        )?),
+        None => None,
+    };
+    let registry = registry_of(request, file.as_ref())?;
+    let sequential = sequential(request, file.as_ref(), &registry)?;
+    check_names(request, file.as_ref(), &registry, &sequential)?;
+    let (context, shown) = context(request, file.as_ref(), &registry)?;
+    Ok(Built {
+        sequential,
+        context,
+        shown,
+    })
+}
+
+/// The passes of the program itself, and those of the plugins in all directories of a request.
+pub fn registry(request: &Request) -> Result<Registry, PassError> {
+    registry_of(request, None)
+}
+
+fn registry_of(request: &Request, file: Option<&PipelineFile>) -> Result<Registry, PassError> {
+    let registry = Registry::new();
+    let named = |path: &PathBuf| SearchDir {
+        path: path.clone(),
+        required: true,
+    };
+    let mut dirs: Vec<SearchDir> = request.plugin_dirs.iter().map(named).collect();
+    let mut options: BTreeMap<Option<String>, LoadOptions> = BTreeMap::new();
+    if let (Some(file), Some(text)) = (file, &request.pipeline) {
+        let base = text.path.parent().unwrap_or(Path::new(""));
+        for dir in &file.plugin_dirs {
+            let path = base.join(&dir.value);
+            if !path.is_dir() {
+                let message = format!("There is no plugin directory `{}`.", path.display());
+                let error = file.source.error(&dir.span, "no such directory", message);
+                return Err(error.help("Directories are relative to the pipeline's file."));
+            }
+            dirs.push(SearchDir {
+                path,
+                required: true,
+            });
+        }
+        for plugin in &file.plugins {
+            let overrides = plugin
+                .overrides
+                .iter()
+                .map(|name| name.value.clone())
+                .collect();
+            options.insert(Some(plugin.name.value.clone()), LoadOptions { overrides });
+        }
+    }
+    let optional = |path: &PathBuf| SearchDir {
+        path: path.clone(),
+        required: false,
+    };
+    dirs.extend(request.standard_dirs.iter().map(optional));
+    registry.load_dirs(&dirs, &options)?;
+    if let Some(file) = file {
+        check_plugins(file, &registry)?;
+    }
+    Ok(registry)
+}
+
+/// Refuses `[plugins.NAME]` for a plugin that isn't there.
+fn check_plugins(file: &PipelineFile, registry: &Registry) -> Result<(), PassError> {
+    let plugins = registry.plugins();
+    for plugin in &file.plugins {
+        let name = &plugin.name.value;
+        if plugins.iter().all(|known| known.name() != name) {
+            let message = format!("There is no plugin `{name}`.");
+            let error = file
+                .source
+                .error(&plugin.name.span, "unknown plugin", message);
+            let names: Vec<&str> = plugins.iter().map(|plugin| plugin.name()).collect();
+            return Err(
+                error.help(match suggest::nearest(name, names.iter().copied()) {
+                    Some(near) => format!("Did you mean `{near}`?"),
+                    None => format!("Plugins that were found: {}.", suggest::listed(names)),
+                }),
+            );
+        }
+    }
+    Ok(())
+}
+
+fn sequential(
+    request: &Request,
+    file: Option<&PipelineFile>,
+    registry: &Registry,
+) -> Result<Sequential, PassError> {
+    let mut passes: Vec<PassRef> = Vec::new();
+    if let Some(file) = file {
+        for table in &file.passes {
+            passes.push(pass(table, &file.source, registry)?);
+        }
+    }
+    for name in &request.passes {
+        passes.push(registry.get_pass(name)?);
+    }
+    Ok(Sequential::new(passes).name(PIPELINE))
+}
+
+/// Nesting was limited when the file was read.
+fn pass(table: &PassTable, source: &SourceText, registry: &Registry) -> Result<PassRef, PassError> {
+    match table {
+        PassTable::Pass { name, options } => {
+            let schema = registry
+                .option_schema(&name.value)
+                .map_err(|error| source.locate(error, &name.span))?;
+            for (key, value) in options {
+                let one = toml::Table::from_iter([(key.value.clone(), value.value.clone())]);
+                let checked = schema.accept_part(&toml::Value::Table(one));
+                checked.map_err(|error| locate(source, error, key, value))?;
+            }
+            let options = options
+                .iter()
+                .map(|(key, value)| (key.value.clone(), value.value.clone()));
+            registry
+                .get_pass_with_options(&name.value, &options.collect())
+                .map_err(|error| source.locate(error, &name.span))
+        }
+        PassTable::Sequential {
+            name,
+            opt_level,
+            required,
+            disabled,
+            passes,
+        } => {
+            for name in required {
+                registry
+                    .get_pass(&name.value)
+                    .map_err(|error| source.locate(error, &name.span))?;
+            }
+            let inner: Vec<PassRef> = passes
+                .iter()
+                .map(|table| pass(table, source, registry))
+                .collect::<Result<_, _>>()?;
+            let values = |names: &[Located<String>]| -> Vec<String> {
+                names.iter().map(|name| name.value.clone()).collect()
+            };
+            let sequential = Sequential::new(inner)
+                .name(&name.value)
+                .opt_level(*opt_level)
+                .required(values(required))
+                .disabled(values(disabled));
+            Ok(sequential.into_pass())
+        }
+    }
+}
+
+fn locate(
+    source: &SourceText,
+    error: ConfigError,
+    key: &Located<String>,
+    value: &Located<toml::Value>,
+) -> PassError {
+    let span = match error.wrong {
+        Wrong::Key | Wrong::Field => &key.span,
+        Wrong::Value => &value.span,
+    };
+    source.locate(error.into(), span)
+}
+
+/// Refuses names of passes to require or disable that nobody bears: a misspelt one would be
+/// silently without effect.
+fn check_names(
+    request: &Request,
+    file: Option<&PipelineFile>,
+    registry: &Registry,
+    sequential: &Sequential,
+) -> Result<(), PassError> {
+    let mut known: BTreeSet<String> = registry.pass_names().into_iter().collect();
+    let mut open: Vec<PassRef> = sequential.passes().to_vec();
+    while let Some(pass) = open.pop() {
+        known.insert(pass.info().name.clone());
+        open.extend(
+            pass.as_sequential()
+                .into_iter()
+                .flat_map(|inner| inner.passes().to_vec()),
+        );
+    }
+    let check = |name: &str| {
+        if known.contains(&registry.canonical(name)) {
+            return Ok(());
+        }
+        let message = format!("There is no pass `{name}` to require or to disable.");
+        let error = PassError::new(ErrorKind::UnknownPass, message);
+        Err(
+            match suggest::nearest(name, known.iter().map(String::as_str)) {
+                Some(near) => error.help(format!("Did you mean `{near}`?")),
+                None => error.help("`passdock list passes` shows what there is."),
+            },
+        )
+    };
+    if let Some(file) = file {
+        for name in file
+            .context
+            .required_pass
+            .iter()
+            .chain(&file.context.disabled_pass)
+        {
+            check(&name.value).map_err(|error| file.source.locate(error, &name.span))?;
+        }
+    }
+    let names = request.required_pass.iter().chain(&request.disabled_pass);
+    names.map(String::as_str).try_for_each(check)
+}
+
+fn context(
+    request: &Request,
+    file: Option<&PipelineFile>,
+    registry: &Registry,
+) -> Result<(ContextBuilder, Vec<Shown>), PassError> {
+    let mut context = PassContext::builder()
+        .registry(registry)
+        .verify(request.verify)
+        .jobs(request.jobs.unwrap_or(0));
+    let names = |names: &[Located<String>]| -> Vec<String> {
+        names.iter().map(|name| name.value.clone()).collect()
+    };
+    let mut config: BTreeMap<String, toml::Value> = BTreeMap::new();
+    if let Some(file) = file {
+        context = context
+            .required_pass(names(&file.context.required_pass))
+            .disabled_pass(names(&file.context.disabled_pass));
+        for entry in &file.context.config {
+            check_config(&file.source, entry, registry)?;
+            config.insert(entry.0.value.clone(), entry.1.value.clone());
+        }
+    }
+    let level = request
+        .opt_level
+        .or(file.and_then(|file| file.context.opt_level));
+    if let Some(level) = level {
+        context = context.opt_level(level);
+    }
+    context = context
+        .required_pass(request.required_pass.iter().cloned())
+        .disabled_pass(request.disabled_pass.iter().cloned());
+    for setting in &request.config {
+        set(setting, registry, &mut config)?;
+    }
+    for (key, value) in config {
+        context = context.config(key, value);
+    }
+    let (context, shown) = instruments::add(context, request, file)?;
+    Ok((context, shown))
+}
+
+fn check_config(source: &SourceText, entry: &Entry, registry: &Registry) -> Result<(), PassError> {
+    let (key, value) = entry;
+    let checked = registry
+        .config_schema(&key.value)
+        .and_then(|schema| schema.accept(&value.value).map(drop));
+    checked.map_err(|error| locate(source, error, key, value))
+}
+
+/// `KEY=VALUE` of the command line: the longest registered key, then the field's name.
+fn set(
+    setting: &str,
+    registry: &Registry,
+    config: &mut BTreeMap<String, toml::Value>,
+) -> Result<(), PassError> {
+    let wrong = |message: String| PassError::new(ErrorKind::Config, message);
+    let Some((path, text)) = setting.split_once('=') else {
+        let message = format!("`--config {setting}` has no value.");
+        return Err(wrong(message).help("Write `--config KEY=VALUE`."));
+    };
+    let path = path.trim();
+    let parsed = format!("value = {text}").parse::<toml::Table>().ok();
+    let Some(value) = parsed.and_then(|mut table| table.remove("value")) else {
+        let message = format!("The value of `--config {setting}` isn't TOML.");
+        return Err(wrong(message).help("A string needs quotes: `--config 'KEY=\"text\"'`."));
+    };
+    let registered = registry
+        .list_configs()
+        .into_iter()
+        .map(|info| info.schema.key);
+    let is_prefix = |key: &String| {
+        path.strip_prefix(key.as_str())
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let Some(key) = registered.filter(is_prefix).max_by_key(String::len) else {
+        // The registry's error names the nearest key; a path may end with a field.
+        let key = path.rsplit_once('.').map_or(path, |(key, _)| key);
+        let error = registry
+            .config_schema(key)
+            .err()
+            .or(registry.config_schema(path).err());
+        return Err(match error {
+            Some(error) => error.into(),
+            None => wrong(format!("There is no config option `{path}`.")),
+        });
+    };
+    match path[key.len()..].strip_prefix('.') {
+        None => {
+            config.insert(key, value);
+        }
+        Some(field) => {
+            let table = config
+                .entry(key)
+                .or_insert_with(|| toml::Value::Table(toml::Table::new()));
+            match table {
+                toml::Value::Table(table) => _ = table.insert(field.to_owned(), value),
+                other => *other = toml::Table::from_iter([(field.to_owned(), value)]).into(),
+            }
+        }
+    }
+    Ok(())
+}

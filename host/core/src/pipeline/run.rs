@@ -1,0 +1,84 @@
+//! `run`: a function from a request to a report.
+
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use super::build::{self, Built};
+use super::report::{InstrumentReport, ModelReport, Report};
+use super::request::Request;
+use crate::diagnostic::Diagnostic;
+use crate::error::PassError;
+use crate::model_file::{self, Format};
+use crate::record::{OnPass, Recorder};
+use crate::util;
+
+/// Runs a request from the pipeline's text to the written model. Whatever goes wrong is in the
+/// report, and then nothing was written. `on_pass` is called when a pass starts.
+pub fn run(request: &Request, on_pass: Option<Box<OnPass>>) -> Report {
+    let start = Instant::now();
+    let mut report = Report {
+        model: ModelReport {
+            input: request.model.clone(),
+            ..ModelReport::default()
+        },
+        ..Report::default()
+    };
+    let diagnostics: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
+    let recorder = Arc::new(Recorder::new(on_pass));
+    let result = run_to_end(request, &mut report, &diagnostics, &recorder);
+    report.passes = recorder.take();
+    report.diagnostics = std::mem::take(&mut util::lock(&diagnostics));
+    match result {
+        Ok(()) => report.ok = true,
+        Err(error) => {
+            report.exit_status = error.kind.exit_status();
+            report.diagnostics.push(error.to_diagnostic());
+        }
+    }
+    report.seconds = start.elapsed().as_secs_f64();
+    report
+}
+
+fn run_to_end(
+    request: &Request,
+    report: &mut Report,
+    diagnostics: &Arc<Mutex<Vec<Diagnostic>>>,
+    recorder: &Arc<Recorder>,
+) -> Result<(), PassError> {
+    Format::of(&request.model)?;
+    request.output.as_deref().map(Format::of).transpose()?;
+    let Built {
+        sequential,
+        context,
+        shown,
+    } = build::build(request)?;
+    let sink = diagnostics.clone();
+    let context = context
+        .recorder(recorder.clone())
+        .on_diagnostic(move |diagnostic| util::lock(&sink).push(diagnostic))
+        .build()?;
+    // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
+    crate::run::prepare(&sequential, &context)?;
+    let module = model_file::read(&request.model)?;
+    report.model.ops_before = module.op_count();
+    report.model.ops_after = report.model.ops_before;
+    let after = context.scope(|_| {
+        let after = sequential.call(module);
+        // Before the context is left: some instruments forget then.
+        report.instruments = shown
+            .iter()
+            .map(|shown| InstrumentReport {
+                name: shown.name.clone(),
+                text: (shown.text)(),
+            })
+            .filter(|shown| !shown.text.is_empty())
+            .collect();
+        after
+    })?;
+    report.model.ops_after = after.op_count();
+    if let Some(output) = &request.output {
+        model_file::write(&after, output, request.drop_spans)?;
+        report.model.output = Some(output.clone());
+    }
+    Ok(())
+}

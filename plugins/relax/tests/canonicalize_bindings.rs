@@ -1,0 +1,69 @@
+//! Cases of `relax.transform.CanonicalizeBindings`.
+
+mod support;
+
+use expect_test::{Expect, expect};
+
+#[track_caller]
+fn check(source: &str, expected: Expect) {
+    support::check("relax.transform.CanonicalizeBindings", source, expected);
+}
+
+#[test]
+fn a_chain_of_copies_is_the_original() {
+    check(
+        r#"module {
+  fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
+    %0 = onnx.Identity(%x) : f32[4]
+    %1 = onnx.Identity(%0) : f32[4]
+    %2 = onnx.Relu(%1) : f32[4]
+    return %2
+  }
+}"#,
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn a_copy_of_a_result_that_goes_out_is_the_result() {
+    check(
+        r#"module {
+  fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
+    %0 = onnx.Relu(%x) : f32[4]
+    %1 = onnx.Identity(%0) : f32[4]
+    return %1
+  }
+}"#,
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn copies_that_export_would_make_again_stay() {
+    check(
+        r#"module {
+  fn @main(%x: f32[4]) -> (%y: f32[4], %z: f32[4], %w: f32[4]) opset("" = 17) {
+    %0 = onnx.Identity(%x) : f32[4]
+    %1 = onnx.Relu(%x) : f32[4]
+    %2 = onnx.Identity(%1) : f32[4]
+    return %0, %1, %2
+  }
+}"#,
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn a_field_of_a_tuple_at_hand_is_the_operand() {
+    check(
+        r#"module {
+  fn @main(%x: f32[4], %y: f32[4]) -> (%z: f32[4]) {
+    %0 = tuple(%x, %y) : tuple<f32[4], f32[4]>
+    %1 = tuple_get(%0) {index = 1} : f32[4]
+    %2 = onnx.Relu(%1) : f32[4]
+    return %2
+  }
+}"#,
+        expect![[r#""#]],
+    );
+}

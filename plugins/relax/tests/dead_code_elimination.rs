@@ -1,0 +1,127 @@
+//! Cases of `relax.transform.DeadCodeElimination`.
+
+mod support;
+
+use expect_test::{Expect, expect};
+
+#[track_caller]
+fn check(source: &str, expected: Expect) {
+    support::check("relax.transform.DeadCodeElimination", source, expected);
+}
+
+#[test]
+fn ops_and_constants_that_nobody_uses_go() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %w = const f32[2] [1.0, 2.0]
+    %0 = onnx.Relu(%x) : f32[2]
+    %1 = onnx.Add(%x, %w) : f32[2]
+    %2 = onnx.Neg(%1) : f32[2]
+    return %0
+  }
+}"#,
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn an_op_that_nobody_defines_stays_with_what_it_needs() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+    %0 = onnx.Relu(%x) : f32[2]
+    %1 = acme.Log(%0) : f32[2]
+    return %x
+  }
+}"#,
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn a_dead_if_goes_unless_something_in_it_has_to_stay() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2], %c: bool[]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+    %0 = onnx.If(%c) {
+      then_branch = region {
+        %1 = onnx.Relu(%x) : f32[2]
+        yield %1
+      },
+      else_branch = region {
+        yield %x
+      }
+    } : f32[2]
+    %2 = onnx.If(%c) {
+      then_branch = region {
+        %3 = acme.Log(%x) : f32[2]
+        %4 = onnx.Neg(%x) : f32[2]
+        yield %x
+      },
+      else_branch = region {
+        yield %x
+      }
+    } : f32[2]
+    return %x
+  }
+}"#,
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn functions_that_nobody_reaches_go() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "local" = 1) {
+    %0 = local.Used(%x) : f32[2]
+    return %0
+  }
+  fn @local.Used(%x) -> (%y) opset("" = 17) {
+    %0 = onnx.Relu(%x)
+    return %0
+  }
+  fn @local.Unused(%x) -> (%y) opset("" = 17) {
+    %0 = onnx.Neg(%x)
+    return %0
+  }
+}"#,
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn a_call_of_a_pure_function_goes_too() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "local" = 1) {
+    %0 = local.Pure(%x) : f32[2]
+    %1 = onnx.Relu(%x) : f32[2]
+    return %1
+  }
+  fn @local.Pure(%x) -> (%y) opset("" = 17) {
+    %0 = onnx.Relu(%x)
+    return %0
+  }
+}"#,
+        expect![[r#""#]],
+    );
+}
+
+#[test]
+fn a_module_without_entry_keeps_its_functions() {
+    check(
+        r#"module {
+  fn @a(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Relu(%x) : f32[2]
+    return %0
+  }
+  fn @b(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Neg(%x) : f32[2]
+    return %0
+  }
+}"#,
+        expect![[r#""#]],
+    );
+}

@@ -1,0 +1,26 @@
+//! Checks a pass on IR text: the body of `@main` before, and after.
+
+use expect_test::Expect;
+use passdock::Registry;
+
+/// Runs a pass on a module `fn @main(SIGNATURE) { BODY }` and compares what comes out.
+#[track_caller]
+pub(crate) fn check(pass: &str, source: &str, expected: Expect) {
+    check_all(&[pass], source, expected);
+}
+
+/// As [`check`], for several passes in order.
+#[track_caller]
+pub(crate) fn check_all(passes: &[&str], source: &str, expected: Expect) {
+    let registry = Registry::new();
+    for plugin in [
+        &passdock_plugins_onnx_ops::PLUGIN,
+        &passdock_plugins_relax::PLUGIN,
+    ] {
+        registry
+            .load_static(plugin)
+            .expect("the standard plugins are well made");
+    }
+    let result = passdock::testing::run_on_text(&registry, passes, source, |context| context);
+    expected.assert_eq(&(result + "\n"));
+}
