@@ -350,7 +350,8 @@ impl Function {
 
     fn is_live_constant(&self, constant: &Constant) -> bool {
         let region = constant.region;
-        let visible = region.is_none() || self.regions[region.index()].flags & Region::DEAD == 0;
+        let record = self.regions.get(region.index());
+        let visible = record.is_some_and(|record| record.flags & Region::DEAD == 0);
         constant.flags & Constant::DEAD == 0 && visible
     }
 

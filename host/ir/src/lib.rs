@@ -5,7 +5,8 @@
 //! crate knows no passes, no plugins, no operators and no file formats but its own text form.
 //!
 //! Reading order: [`symbols`], [`function`] (what one reads), [`edit`] (what one changes),
-//! [`module`], [`types`], [`constant`], [`origin`], [`text`].
+//! [`module`], [`types`], [`constant`], [`origin`], [`text`],
+//! [`verify`](mod@verify).
 
 pub mod constant;
 pub mod edit;
@@ -18,6 +19,7 @@ pub mod symbols;
 pub mod text;
 mod transfer;
 pub mod types;
+pub mod verify;
 
 pub use constant::{ByteSource, ConstantData, Deferred, Payload};
 pub use edit::{AttrValue, CloneRegion, NewAttr, NewOp, NewPort, NewRegion, Position};

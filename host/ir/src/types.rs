@@ -11,6 +11,8 @@ use rustc_hash::FxBuildHasher;
 use crate::error::{Edit, EditError};
 use crate::function::Function;
 
+/// How deep types may nest.
+pub const MAX_TYPE_DEPTH: u32 = 64;
 /// How many sides a dim expression may be made of, all told; beyond that it is `?`.
 pub const MAX_DIM_TERMS: u32 = 256;
 

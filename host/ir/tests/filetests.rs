@@ -22,7 +22,6 @@ fn what_was_printed_prints_the_same_after_parsing() {
         let source = std::fs::read_to_string(&path).expect("readable");
         let module = text::parse(&source).unwrap_or_else(|error| panic!("{path:?}:{error}"));
         let printed = text::print(&module);
-        println!("{printed}");
         let again =
             text::parse(&printed).unwrap_or_else(|error| panic!("{path:?}:{error}\n{printed}"));
         assert_eq!(printed, text::print(&again), "{path:?}");

@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use passdock_abi::{
-    ConstId, Constant, LocId, OpId, RegionId, SymbolId, TypeId, TypeKind, Value, ValueId,
+    ConstId, Constant, DType, LocId, OpId, RegionId, SymbolId, TypeId, TypeKind, Value, ValueId,
 };
 
-use crate::constant::{ConstantData, Payload};
+use crate::constant::{ConstantData, Payload, string_elements};
 use crate::error::{Edit, EditError};
 use crate::function::Function;
 
@@ -126,35 +126,51 @@ impl Function {
     }
 
     /// Refuses data whose size isn't the type's.
-    fn check_constant(&self, ty: TypeId, data: &ConstantData) -> Edit {
+    pub(crate) fn check_constant(&self, ty: TypeId, data: &ConstantData) -> Edit {
+        let record = self.live_type(ty)?;
+        let Some(elements) = self.constant_elements(ty)? else {
+            let message =
+                "A constant's type has to be a scalar, or a tensor whose dims are all known.";
+            return Err(EditError::refused(message));
+        };
+        let (have, count, here) = match data.payload() {
+            Payload::Splat { element, .. } => (element.len() as u64, 1, Some(element)),
+            Payload::Inline(bytes) => (data.len(), elements, Some(bytes)),
+            _ => (data.len(), elements, None),
+        };
+        let dtype = record.dtype.name().unwrap_or("an unknown dtype");
+        let strings = record.dtype == DType::STRING;
+        if strings && here.is_some_and(|bytes| string_elements(bytes, count).is_none()) {
+            return Err(EditError::refused(format!(
+                "A constant of {dtype} takes {count} strings: {} offsets, then what they bound.",
+                count.saturating_add(1)
+            )));
+        }
+        match record.dtype.byte_len(count) {
+            Some(want) if want != have => Err(EditError::refused(format!(
+                "A constant of {count} elements of {dtype} takes {want} bytes, and {have} were given."
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// How many elements a constant of a type has; `None` if no constant has such a type.
+    pub(crate) fn constant_elements(&self, ty: TypeId) -> Edit<Option<u64>> {
         let record = self.live_type(ty)?;
         let shape = match record.kind {
             TypeKind::TENSOR => self.static_shape(ty),
             TypeKind::SCALAR => Some(vec![i64::from(record.lanes.max(1))]),
             _ => None,
         };
-        let Some(shape) = shape else {
-            let message =
-                "A constant's type has to be a scalar, or a tensor whose dims are all known.";
-            return Err(EditError::refused(message));
-        };
+        let Some(shape) = shape else { return Ok(None) };
         let elements = shape.iter().try_fold(1_u64, |all, &dim| {
             u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
         });
-        let Some(elements) = elements else {
-            let message = format!("The shape {shape:?} of a constant is negative or too large.");
-            return Err(EditError::refused(message));
-        };
-        let (have, want) = match data.payload() {
-            Payload::Splat { element, .. } => (element.len() as u64, record.dtype.byte_len(1)),
-            _ => (data.len(), record.dtype.byte_len(elements)),
-        };
-        match want {
-            Some(want) if want != have => Err(EditError::refused(format!(
-                "A constant of {} with shape {shape:?} takes {want} bytes, and {have} were given.",
-                record.dtype.name().unwrap_or("an unknown dtype")
+        match elements {
+            Some(elements) => Ok(Some(elements)),
+            None => Err(EditError::refused(format!(
+                "The shape {shape:?} of a constant is negative or too large."
             ))),
-            _ => Ok(()),
         }
     }
 

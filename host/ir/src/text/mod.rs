@@ -49,3 +49,15 @@ const ATTR_KINDS: &[(passdock_abi::AttrKind, &str)] = {
 
 /// The kinds that the short form of a `for` names.
 const LOOP_KINDS: &[&str] = &["serial", "parallel", "vectorized", "unroll", "thread"];
+
+/// Whether a constant of this type is written without brackets: one element, no dims.
+fn is_single(f: &crate::Function, ty: passdock_abi::TypeId) -> bool {
+    use passdock_abi::TypeKind;
+    let Ok(record) = f.live_type(ty) else {
+        return false;
+    };
+    match record.kind {
+        TypeKind::SCALAR => record.lanes <= 1,
+        _ => f.shape(ty).is_some_and(<[_]>::is_empty),
+    }
+}

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{ConstId, DType, RegionId, TypeId, TypeKind, ValueId};
+use passdock_abi::{ConstId, DType, RegionId, TypeId, ValueId};
 
 use super::super::element::{numbers_of, push_element};
+use super::super::is_single;
 use super::super::lex::Number;
 use super::{BlobUse, Parse, Parser};
-use crate::constant::{ByteSource, ConstantData, Payload, string_data, string_elements};
+use crate::constant::{ByteSource, ConstantData, Payload, string_data};
 use crate::function::Function;
 use crate::origin::Entity;
 use crate::types::TypeSpec;
@@ -70,7 +71,7 @@ impl<'t> Parser<'t, '_> {
         }
         let word = self.cur.peek_word();
         if self.cur.after_word() != b'(' {
-            if self.f.shape(ty).is_some_and(<[_]>::is_empty) {
+            if is_single(&self.f, ty) {
                 return self
                     .element(dtype)
                     .map(|bytes| Data::Here(ConstantData::inline(bytes)));
@@ -247,7 +248,7 @@ impl<'t> Parser<'t, '_> {
         if let Some(&known) = self.literals.get(&key) {
             return Ok(known);
         }
-        let ty = self.f.add_type(TypeSpec::Tensor(dtype, Some(&[])));
+        let ty = self.f.add_type(TypeSpec::Scalar(dtype, 1));
         let body = self.f.body();
         let value = self
             .f
@@ -259,41 +260,17 @@ impl<'t> Parser<'t, '_> {
 
 /// How many elements a constant of this type has; `Err` if it can't be one's.
 fn elements(f: &Function, ty: TypeId) -> Result<u64, String> {
-    let shape = f
-        .static_shape(ty)
-        .filter(|_| f.ty(ty).kind == TypeKind::TENSOR);
-    let Some(shape) = shape else {
-        return Err("A constant's type has to be a tensor whose dims are all known.".to_owned());
-    };
-    let elements = shape.iter().try_fold(1_u64, |all, &dim| {
-        u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
-    });
-    elements.ok_or_else(|| "The shape of this constant is negative or too large.".to_owned())
+    match f.constant_elements(ty) {
+        Ok(Some(elements)) => Ok(elements),
+        Ok(None) => Err(
+            "A constant's type has to be a scalar, or a tensor whose dims are all known."
+                .to_owned(),
+        ),
+        Err(error) => Err(error.message),
+    }
 }
 
 /// Refuses data whose size isn't the type's.
 pub(super) fn check_size(f: &Function, ty: TypeId, data: &ConstantData) -> Result<(), String> {
-    let elements = elements(f, ty)?;
-    let dtype = f.ty(ty).dtype;
-    let (have, count) = match data.payload() {
-        Payload::Splat { element, .. } => (element.len() as u64, 1),
-        _ => (data.len(), elements),
-    };
-    if dtype == DType::STRING {
-        let whole = match data.payload() {
-            Payload::Inline(bytes) => string_elements(bytes, count).is_some(),
-            Payload::Splat { element, .. } => string_elements(element, count).is_some(),
-            _ => true,
-        };
-        return whole.then_some(()).ok_or_else(|| {
-            format!("These bytes aren't {count} strings: offsets, then what they bound.")
-        });
-    }
-    match dtype.byte_len(count) {
-        Some(want) if want != have => Err(format!(
-            "{count} elements of {} take {want} bytes, and these are {have}.",
-            dtype.name().unwrap_or("this type")
-        )),
-        _ => Ok(()),
-    }
+    f.check_constant(ty, data).map_err(|error| error.message)
 }

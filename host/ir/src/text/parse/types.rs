@@ -3,10 +3,7 @@
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId};
 
 use super::{Parse, Parser};
-use crate::types::{BufferSpec, MAX_DIM_TERMS, TypeSpec};
-
-/// How deep types may nest.
-const MAX_TYPE_DEPTH: u32 = 64;
+use crate::types::{BufferSpec, MAX_DIM_TERMS, MAX_TYPE_DEPTH, TypeSpec};
 
 const WORDS: &[&str] = &[
     "sparse", "buffer", "tuple", "seq", "optional", "map", "opaque", "fn",

@@ -2,9 +2,9 @@
 
 use passdock_abi::{ConstId, DType};
 
-use super::super::MAX_INLINE_ELEMENTS;
 use super::super::element::write_elements;
 use super::super::types::write_bytes;
+use super::super::{MAX_INLINE_ELEMENTS, is_single};
 use super::Constants;
 use super::function::Printer;
 use crate::constant::{ConstantData, Payload, string_elements};
@@ -22,15 +22,10 @@ impl Printer<'_, '_> {
         }
         self.ty(constant.ty);
         self.out.text.push(' ');
-        let shape = f.static_shape(constant.ty);
-        let count = shape.as_ref().and_then(|shape| {
-            let dims = shape.iter().map(|&dim| u64::try_from(dim).ok());
-            dims.reduce(|all, dim| all?.checked_mul(dim?))
-                .unwrap_or(Some(1))
-        });
+        let count = f.constant_elements(constant.ty).ok().flatten();
         let dtype = f.live_type(constant.ty).map_or(DType::NONE, |ty| ty.dtype);
-        let scalar = shape.is_some_and(|shape| shape.is_empty());
-        self.data(f.constant_data(id), dtype, count, scalar);
+        let single = is_single(f, constant.ty);
+        self.data(f.constant_data(id), dtype, count, single);
     }
 
     fn data(
@@ -38,7 +33,7 @@ impl Printer<'_, '_> {
         data: &std::sync::Arc<ConstantData>,
         dtype: DType,
         count: Option<u64>,
-        scalar: bool,
+        single: bool,
     ) {
         let payload = data.payload();
         if let Payload::Splat { element, .. } = payload {
@@ -53,9 +48,9 @@ impl Printer<'_, '_> {
             && let Ok(bytes) = data.bytes()
         {
             let start = self.out.text.len();
-            self.out.text.push_str(if scalar { "" } else { "[" });
+            self.out.text.push_str(if single { "" } else { "[" });
             if write_data(&mut self.out.text, dtype, bytes, count) {
-                self.out.text.push_str(if scalar { "" } else { "]" });
+                self.out.text.push_str(if single { "" } else { "]" });
             } else {
                 self.out.text.truncate(start);
                 self.raw(bytes);

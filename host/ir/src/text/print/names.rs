@@ -177,9 +177,7 @@ fn inline(f: &Function, id: ConstId, constant: &Constant) -> Option<String> {
         && f.origins().extras(Entity::Value(constant.value)).is_none()
         && f.origins().extras(Entity::Constant(id)).is_none();
     let ty = f.live_type(constant.ty).ok()?;
-    let scalar = ty.kind == TypeKind::TENSOR
-        && ty.name.is_none()
-        && f.shape(constant.ty).is_some_and(<[_]>::is_empty);
+    let scalar = ty.kind == TypeKind::SCALAR && ty.lanes <= 1;
     if !plain || !scalar || ty.dtype == DType::NONE {
         return None;
     }

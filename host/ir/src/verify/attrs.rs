@@ -1,0 +1,89 @@
+//! Attributes of ops and of the function.
+
+use passdock_abi::{Attr, AttrKind, ConstId, Op, OpId, Range, SymbolId, TypeId};
+use rustc_hash::FxHashSet;
+
+use super::tables::entries;
+use super::{Checker, Invariant};
+
+impl Checker<'_> {
+    pub(super) fn attributes(&mut self) {
+        let f = self.f;
+        let mut seen = FxHashSet::default();
+        self.attr_list(OpId::NONE, f.function_attrs, Range::EMPTY, &mut seen);
+        for (at, op) in f.ops.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
+            if op.flags & Op::DEAD == 0 {
+                self.attr_list(OpId(at as u32), op.attrs, op.regions, &mut seen);
+            }
+        }
+    }
+
+    fn attr_list(
+        &mut self,
+        op: OpId,
+        attrs: Range,
+        regions: Range,
+        seen: &mut FxHashSet<SymbolId>,
+    ) {
+        let f = self.f;
+        let Some(attrs) = entries(&f.attrs, attrs) else {
+            let message = "A list of attributes lies outside its pool.".to_owned();
+            self.report(Invariant::Attributes, op, message);
+            return;
+        };
+        seen.clear();
+        let regions = entries(&f.ids, regions).unwrap_or(&[]);
+        for attr in attrs {
+            let param = attr.flags & Attr::PARAM != 0;
+            let right = self.is_symbol(attr.name)
+                && seen.insert(attr.name)
+                && (!param || op.is_none())
+                && self.attr_value(attr, regions);
+            if !right {
+                let of = match op.option() {
+                    Some(op) => f.describe_op(op),
+                    None => "the function".to_owned(),
+                };
+                let message = format!(
+                    "The attribute `{}` of {of} stands twice, or its kind or value isn't right.",
+                    f.text(attr.name)
+                );
+                self.report(Invariant::Attributes, op, message);
+            }
+        }
+    }
+
+    fn attr_value(&self, attr: &Attr, regions: &[u32]) -> bool {
+        let f = self.f;
+        let id = u32::try_from(attr.bits);
+        let constant = |id: u32| f.live_constant(ConstId(id)).is_ok();
+        let ty = |id: u32| f.live_type(TypeId(id)).is_ok();
+        let ids = || entries(&f.ids, attr.list);
+        match attr.kind {
+            AttrKind::NONE | AttrKind::INT | AttrKind::FLOAT => true,
+            AttrKind::STRING | AttrKind::OPAQUE => entries(&f.bytes, attr.list).is_some(),
+            AttrKind::INTS => entries(&f.ints, attr.list).is_some(),
+            AttrKind::FLOATS => entries(&f.floats, attr.list).is_some(),
+            AttrKind::STRINGS => entries(&f.strings, attr.list).is_some_and(|strings| {
+                strings
+                    .iter()
+                    .all(|&text| entries(&f.bytes, text).is_some())
+            }),
+            AttrKind::TENSOR => id.is_ok_and(constant),
+            AttrKind::TYPE => id.is_ok_and(ty),
+            AttrKind::REGION => id.is_ok_and(|id| regions.contains(&id)),
+            AttrKind::TENSORS => ids().is_some_and(|ids| ids.iter().all(|&id| constant(id))),
+            AttrKind::TYPES => ids().is_some_and(|ids| ids.iter().all(|&id| ty(id))),
+            AttrKind::REGIONS => {
+                // A set, so that a hostile list isn't quadratic.
+                let own: FxHashSet<u32> = regions.iter().copied().collect();
+                ids().is_some_and(|ids| ids.iter().all(|id| own.contains(id)))
+            }
+            AttrKind::REFERENCE => id.is_ok_and(|id| self.is_symbol(SymbolId(id))),
+            _ => false,
+        }
+    }
+}

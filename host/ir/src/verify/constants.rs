@@ -1,0 +1,49 @@
+//! Constants: types, sizes, and what they belong to.
+
+use passdock_abi::{ConstId, Constant, OpId, Region, Value};
+
+use super::{Checker, Invariant};
+
+impl Checker<'_> {
+    pub(super) fn constants(&mut self) {
+        let f = self.f;
+        for (at, constant) in f.constants.iter().enumerate() {
+            if self.is_full() {
+                return;
+            }
+            let region = f.regions.get(constant.region.index());
+            let gone = region.is_some_and(|region| region.flags & Region::DEAD != 0);
+            if constant.flags & Constant::DEAD != 0 || gone {
+                continue;
+            }
+            let id = ConstId(at as u32);
+            if let Some(message) = self.constant(id, constant) {
+                self.report(Invariant::Constants, OpId::NONE, message);
+            }
+        }
+    }
+
+    /// What is wrong with a constant.
+    fn constant(&self, id: ConstId, constant: &Constant) -> Option<String> {
+        let f = self.f;
+        let data = f.data.get(id.index())?;
+        if f.regions.get(constant.region.index()).is_none() || !self.is_loc(constant.loc) {
+            return Some(format!("The region or the location of {id} isn't there."));
+        }
+        if constant.storage != data.storage() || constant.byte_len != data.len() {
+            return Some(format!("The record of {id} doesn't say what its data is."));
+        }
+        if let Err(error) = f.check_constant(constant.ty, data) {
+            return Some(format!("{id} is broken: {}", error.message));
+        }
+        let value = f.values.get(constant.value.option()?.index());
+        let own = value.is_some_and(|value| {
+            let kind = value.flags & Value::KIND;
+            let alive = value.flags & Value::DEAD == 0;
+            let typed = f.live_type(value.ty).is_ok() && f.is_compatible(constant.ty, value.ty);
+            let is_const = kind == Value::CONST && typed;
+            alive && value.constant == id && (is_const || kind == Value::ARG)
+        });
+        (!own).then(|| format!("{id} belongs to {}, which doesn't say so.", constant.value))
+    }
+}

@@ -1,0 +1,446 @@
+//! Regions and ops in order, and the values they define, met in one walk.
+
+use passdock_abi::{Constant, LocId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId, symbol};
+
+use super::tables::entries;
+use super::{Checker, Invariant, MAX_VIOLATIONS};
+use crate::function::{MAX_DEPTH, MAX_LIST};
+
+/// A region that the walk is in.
+struct Frame {
+    region: RegionId,
+    next: OpId,
+    prev: OpId,
+    order: u64,
+    /// How many values were visible and names bound before it.
+    marks: (usize, usize),
+    /// The op whose regions are next, and the place of the next one.
+    pending: Option<(OpId, u32)>,
+}
+
+/// What can be named at the place where the walk is.
+struct Scope {
+    visible: Vec<bool>,
+    visible_log: Vec<ValueId>,
+    /// Per symbol.
+    bound: Vec<bool>,
+    bound_log: Vec<SymbolId>,
+}
+
+impl Scope {
+    fn leave(&mut self, marks: (usize, usize)) {
+        for value in self.visible_log.drain(marks.0..) {
+            self.visible[value.index()] = false;
+        }
+        for name in self.bound_log.drain(marks.1..) {
+            self.bound[name.index()] = false;
+        }
+    }
+}
+
+/// The constants that are values, by region.
+type Constants = Vec<(RegionId, ValueId)>;
+
+impl<'f> Checker<'f> {
+    pub(super) fn structure(&mut self) {
+        let f = self.f;
+        self.ops = vec![false; f.ops.len()];
+        self.regions = vec![false; f.regions.len()];
+        self.values = vec![false; f.values.len()];
+        self.slots = vec![false; f.uses.len()];
+        let body = f.regions.get(f.body.index());
+        let whole =
+            body.is_some_and(|body| body.parent.is_none() && body.flags & Region::DEAD == 0);
+        if !whole || f.depths.get(f.body.index()) != Some(&0) {
+            let message = format!(
+                "The body {} isn't a live region at depth 0 without an op around it.",
+                f.body
+            );
+            self.report(Invariant::Body, OpId::NONE, message);
+            return;
+        }
+        self.walk();
+        self.unreached();
+    }
+
+    fn walk(&mut self) {
+        let f = self.f;
+        let mut scope = Scope {
+            visible: vec![false; f.values.len()],
+            visible_log: Vec::new(),
+            bound: vec![false; f.symbols().len()],
+            bound_log: Vec::new(),
+        };
+        let constants = self.constants_by_region();
+        let mut stack = Vec::new();
+        if let Some(frame) = self.enter(f.body, 0, &constants, &mut scope) {
+            stack.push(frame);
+        }
+        while let Some(frame) = stack.last_mut() {
+            if self.violations.len() >= MAX_VIOLATIONS {
+                return;
+            }
+            if let Some((op, at)) = frame.pending {
+                let record = f.ops.get(op.index());
+                let regions = record.and_then(|op| entries(&f.ids, op.regions));
+                let Some(&region) = regions.and_then(|regions| regions.get(at as usize)) else {
+                    frame.pending = None;
+                    self.results(op, &mut scope);
+                    continue;
+                };
+                frame.pending = Some((op, at + 1));
+                let region = RegionId(region);
+                let depth = stack.len() as u32;
+                if self.is_nested(region, op)
+                    && let Some(frame) = self.enter(region, depth, &constants, &mut scope)
+                {
+                    stack.push(frame);
+                }
+                continue;
+            }
+            match frame.next.option() {
+                Some(op) => match self.link(op, frame) {
+                    Some(record) => {
+                        (frame.next, frame.prev, frame.order) = (record.next, op, record.order);
+                        frame.pending = Some((op, 0));
+                        self.op(op, record, &scope);
+                    }
+                    None => frame.next = OpId::NONE,
+                },
+                None => {
+                    let (region, last, marks) = (frame.region, frame.prev, frame.marks);
+                    stack.pop();
+                    self.end(region, last);
+                    scope.leave(marks);
+                }
+            }
+        }
+    }
+
+    fn constants_by_region(&self) -> Constants {
+        let f = self.f;
+        let live = f
+            .constants
+            .iter()
+            .filter(|constant| constant.flags & Constant::DEAD == 0);
+        let mut all: Constants = live
+            .map(|constant| (constant.region, constant.value))
+            .filter(|(_, value)| {
+                let record = f.values.get(value.index());
+                record.is_some_and(|value| value.flags & Value::KIND == Value::CONST)
+            })
+            .collect();
+        all.sort();
+        all
+    }
+
+    /// Whether a region that an op lists can be entered as the op's.
+    fn is_nested(&mut self, region: RegionId, op: OpId) -> bool {
+        let f = self.f;
+        let record = f.regions.get(region.index());
+        let own =
+            record.is_some_and(|record| record.parent == op && record.flags & Region::DEAD == 0);
+        let fresh = self.regions.get(region.index()) == Some(&false);
+        if !own || !fresh {
+            let op_name = f.describe_op(op);
+            let message =
+                format!("{op_name} lists {region}, which isn't a live region of its own.");
+            self.report(Invariant::Regions, op, message);
+        }
+        own && fresh
+    }
+
+    /// Begins a region: its arguments and constants are visible in it.
+    fn enter(
+        &mut self,
+        region: RegionId,
+        depth: u32,
+        constants: &Constants,
+        scope: &mut Scope,
+    ) -> Option<Frame> {
+        let f = self.f;
+        let record = f.regions.get(region.index())?;
+        self.regions[region.index()] = true;
+        if f.depths.get(region.index()) != Some(&depth) || depth > MAX_DEPTH {
+            let message = format!(
+                "{region} is at depth {depth}; its record says otherwise, or it is deeper than \
+                 {MAX_DEPTH}."
+            );
+            self.report(Invariant::Regions, record.parent, message);
+        }
+        let frame = Frame {
+            region,
+            next: record.first,
+            prev: OpId::NONE,
+            order: 0,
+            marks: (scope.visible_log.len(), scope.bound_log.len()),
+            pending: None,
+        };
+        if !self.is_symbol_or_none(record.name) || !self.is_loc(record.loc) {
+            let message = format!("The name or location of {region} isn't there.");
+            self.report(Invariant::Regions, record.parent, message);
+        }
+        match entries(&f.ids, record.args) {
+            Some(args) => {
+                for (index, &arg) in args.iter().enumerate() {
+                    let wanted = (Value::ARG, region.0, index as u32);
+                    self.define(ValueId(arg), wanted, record.parent, scope);
+                }
+            }
+            None => self.outside(Invariant::Regions, record.parent, "arguments", region),
+        }
+        self.ports(region, record);
+        let start = constants.partition_point(|entry| entry.0 < region);
+        for &(home, value) in &constants[start..] {
+            if home != region {
+                break;
+            }
+            let constant = f
+                .values
+                .get(value.index())
+                .map_or(0, |value| value.constant.0);
+            self.define(value, (Value::CONST, constant, 0), OpId::NONE, scope);
+        }
+        Some(frame)
+    }
+
+    fn ports(&mut self, region: RegionId, record: &Region) {
+        let f = self.f;
+        let Some(ports) = entries(&f.ports, record.ports) else {
+            self.outside(Invariant::Ports, record.parent, "ports", region);
+            return;
+        };
+        for (at, port) in ports.iter().enumerate() {
+            let typed = port.ty.is_none() || f.live_type(port.ty).is_ok();
+            if !typed || !self.is_symbol_or_none(port.name) {
+                let message = format!("The name or type of port {at} of {region} isn't there.");
+                self.report(Invariant::Ports, record.parent, message);
+            }
+        }
+    }
+
+    fn outside(&mut self, rule: Invariant, op: OpId, what: &str, of: impl std::fmt::Display) {
+        let message = format!("The {what} of {of} lie outside their pool.");
+        self.report(rule, op, message);
+    }
+
+    /// The next op of a region's list, if the list is right so far.
+    fn link(&mut self, op: OpId, frame: &Frame) -> Option<&'f Op> {
+        let f = self.f;
+        let record = f.ops.get(op.index());
+        let fresh = self.ops.get(op.index()) == Some(&false);
+        let right = record.filter(|record| {
+            fresh
+                && record.flags & Op::DEAD == 0
+                && record.parent == frame.region
+                && record.prev == frame.prev
+                && (frame.prev.is_none() || record.order > frame.order)
+        });
+        if right.is_none() {
+            let message = format!(
+                "{op} isn't linked as the live op after {} in {}.",
+                frame.prev, frame.region
+            );
+            self.report(Invariant::Order, op, message);
+            return None;
+        }
+        self.ops[op.index()] = true;
+        right
+    }
+
+    /// One op, before its regions.
+    fn op(&mut self, op: OpId, record: &Op, scope: &Scope) {
+        let f = self.f;
+        if !self.is_symbol(record.name) || !self.is_loc(record.loc) {
+            let message = format!("The name or location of {op} isn't there.");
+            self.report(Invariant::Ops, op, message);
+        }
+        let lists = [
+            record.operands,
+            record.results,
+            record.attrs,
+            record.regions,
+        ];
+        if lists.iter().any(|list| list.len as usize > MAX_LIST) {
+            let message = format!("A list of {op} is longer than {MAX_LIST}.");
+            self.report(Invariant::Limits, op, message);
+        }
+        if entries(&f.ids, record.results).is_none() {
+            self.outside(Invariant::Ops, op, "results", op);
+        }
+        if entries(&f.ids, record.regions).is_none() {
+            self.outside(Invariant::Ops, op, "regions", op);
+        }
+        if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+            let lonely = record.results.len == 0 && record.regions.len == 0;
+            if record.next.is_some() || !lonely {
+                let name = f.describe_op(op);
+                let message = format!(
+                    "{name} stands inside its region, or has results or regions; it ends a region."
+                );
+                self.report(Invariant::Terminators, op, message);
+            }
+        }
+        let Some(slots) = entries(&f.uses, record.operands) else {
+            self.outside(Invariant::Ops, op, "operands", op);
+            return;
+        };
+        for (index, slot) in slots.iter().enumerate() {
+            let at = record.operands.start as usize + index;
+            if slot.user != op || std::mem::replace(&mut self.slots[at], true) {
+                let name = f.describe_op(op);
+                let message = format!("The slot of operand {index} of {name} isn't the op's own.");
+                self.report(Invariant::Uses, op, message);
+            }
+            let value = slot.value;
+            if value.is_some() && scope.visible.get(value.index()) != Some(&true) {
+                let (name, value) = (f.describe_op(op), f.describe(value));
+                let message = format!("Operand {index} of {name} is {value}, which isn't visible.");
+                self.report(Invariant::Visible, op, message);
+            }
+        }
+    }
+
+    /// An op's results, visible behind it.
+    fn results(&mut self, op: OpId, scope: &mut Scope) {
+        let f = self.f;
+        let record = f.ops.get(op.index());
+        let results = record.and_then(|record| entries(&f.ids, record.results));
+        for (index, &result) in results.unwrap_or(&[]).iter().enumerate() {
+            let wanted = (Value::RESULT, op.0, index as u32);
+            self.define(ValueId(result), wanted, op, scope);
+        }
+    }
+
+    /// A value that (kind, definition, place) define.
+    fn define(&mut self, id: ValueId, wanted: (u32, u32, u32), op: OpId, scope: &mut Scope) {
+        let f = self.f;
+        let fresh = self.values.get(id.index()) == Some(&false);
+        let Some(value) = f.values.get(id.index()).filter(|_| fresh) else {
+            let message =
+                format!("{id} is listed as a definition, and isn't a value or is another's.");
+            self.report(Invariant::Definitions, op, message);
+            return;
+        };
+        self.values[id.index()] = true;
+        let (kind, def, index) = wanted;
+        let own = value.flags & Value::KIND == kind
+            && value.flags & Value::DEAD == 0
+            && value.def == def
+            && value.index == index;
+        if !own {
+            let name = f.describe(id);
+            let message = format!("The record of {name} doesn't say what defines it.");
+            self.report(Invariant::Definitions, op, message);
+        }
+        const FLAGS: u32 = Value::KIND | Value::TOUCHED | Value::ABSENT | Value::DECLARED;
+        let named = self.is_symbol_or_none(value.name);
+        let known = value.flags & !(FLAGS | Value::DEAD) == 0;
+        if f.live_type(value.ty).is_err() || !named || !known {
+            let message = format!("The type, the name or the flags of {id} aren't known.");
+            self.report(Invariant::Values, op, message);
+        }
+        let absent = value.flags & Value::ABSENT != 0;
+        if absent && (value.use_count > 0 || kind != Value::RESULT) {
+            let name = f.describe(id);
+            let message = format!("{name} is left out by its op, and it is used or no result.");
+            self.report(Invariant::Absent, op, message);
+        }
+        scope.visible[id.index()] = true;
+        scope.visible_log.push(id);
+        if absent || value.name.is_none() || !named {
+            return;
+        }
+        match scope.bound.get_mut(value.name.index()) {
+            Some(bound) if !*bound => {
+                *bound = true;
+                scope.bound_log.push(value.name);
+            }
+            _ => {
+                let name = f.describe(id);
+                let message =
+                    format!("Another value called {name} is visible where it is defined.");
+                self.report(Invariant::Names, op, message);
+            }
+        }
+    }
+
+    /// A region's end: its last op and terminator.
+    fn end(&mut self, region: RegionId, last: OpId) {
+        let f = self.f;
+        let Some(record) = f.regions.get(region.index()) else {
+            return;
+        };
+        if record.last != last {
+            let message = format!("The last op of {region} is {last}, not {}.", record.last);
+            self.report(Invariant::Order, last, message);
+        }
+        let word = if region == f.body {
+            symbol::RETURN
+        } else {
+            symbol::YIELD
+        };
+        let ended = f.ops.get(last.index()).filter(|op| op.name == word);
+        let ports = record.ports.len;
+        if ended.is_none_or(|op| op.operands.len != ports) {
+            let message = format!(
+                "{region} has to end with `{}` and an operand for each of its {ports} ports.",
+                f.text(word)
+            );
+            self.report(Invariant::Terminators, last, message);
+        }
+    }
+
+    /// What the walk didn't meet has to be dead.
+    fn unreached(&mut self) {
+        let f = self.f;
+        if self.is_full() {
+            return;
+        }
+        let live_ops = f.ops.iter().filter(|op| op.flags & Op::DEAD == 0).count();
+        let ops = f.ops.iter().zip(&self.ops);
+        let op = ops
+            .enumerate()
+            .find(|(_, (op, met))| op.flags & Op::DEAD == 0 && !**met)
+            .map(|(at, _)| OpId(at as u32));
+        let regions = f.regions.iter().zip(&self.regions);
+        let region = regions
+            .enumerate()
+            .find(|(_, (region, met))| region.flags & Region::DEAD == 0 && !**met)
+            .map(|(at, _)| RegionId(at as u32));
+        let in_dead = |value: &Value| {
+            // A constant of an erased region is gone with it.
+            let constant = f.constants.get(value.constant.index());
+            let region = constant.and_then(|constant| f.regions.get(constant.region.index()));
+            value.flags & Value::KIND == Value::CONST
+                && region.is_some_and(|region| region.flags & Region::DEAD != 0)
+        };
+        let values = f.values.iter().zip(&self.values);
+        let value = values
+            .enumerate()
+            .find(|(_, (value, met))| value.flags & Value::DEAD == 0 && !**met && !in_dead(value))
+            .map(|(at, _)| ValueId(at as u32));
+        let rule = Invariant::Reachable;
+        if let Some(op) = op {
+            let name = f.describe_op(op);
+            self.report(rule, op, format!("{name} is alive and in no region."));
+        }
+        if let Some(region) = region {
+            let message = format!("{region} is alive and no op has it.");
+            self.report(rule, OpId::NONE, message);
+        }
+        if let Some(value) = value {
+            let name = f.describe(value);
+            let message = format!("{name} is alive and nothing defines it.");
+            self.report(rule, OpId::NONE, message);
+        }
+        if live_ops != f.live_ops as usize {
+            let message = format!("{live_ops} ops are alive, and {} are counted.", f.live_ops);
+            self.report(rule, OpId::NONE, message);
+        }
+    }
+
+    pub(super) fn is_loc(&self, id: LocId) -> bool {
+        id.is_none() || self.f.loc(id).is_some()
+    }
+}
