@@ -1,24 +1,24 @@
 //! What the reader keeps for the writer beside spans: the extras of a few rare entities.
 
-use passdock_abi::SymbolId;
-
 /// The name in the file of a value whose name meant another value outside its graph.
 pub(crate) struct Original<'a> {
     /// The name that the value got instead; renamed since, it keeps its newer name.
-    pub(crate) given: SymbolId,
+    pub(crate) given: &'a str,
     /// The name in the file.
     pub(crate) original: &'a str,
 }
 
 impl<'a> Original<'a> {
     pub(crate) fn to_bytes(&self) -> Vec<u8> {
-        [&self.given.0.to_le_bytes()[..], self.original.as_bytes()].concat()
+        let len = (self.given.len() as u32).to_le_bytes();
+        [&len[..], self.given.as_bytes(), self.original.as_bytes()].concat()
     }
 
     pub(crate) fn from_bytes(bytes: &'a [u8]) -> Option<Original<'a>> {
-        let (given, original) = bytes.split_first_chunk::<4>()?;
-        let original = std::str::from_utf8(original).ok()?;
-        Some(Original { given: SymbolId(u32::from_le_bytes(*given)), original })
+        let (len, texts) = bytes.split_first_chunk::<4>()?;
+        let texts = std::str::from_utf8(texts).ok()?;
+        let (given, original) = texts.split_at_checked(u32::from_le_bytes(*len) as usize)?;
+        Some(Original { given, original })
     }
 }
 

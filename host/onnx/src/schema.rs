@@ -43,7 +43,7 @@ fields! {
     /// `AttributeProto.AttributeType`.
     mod attr_type {
         FLOAT = 1, INT = 2, STRING = 3, TENSOR = 4, GRAPH = 5, FLOATS = 6, INTS = 7, STRINGS = 8,
-        TENSORS = 9, GRAPHS = 10, SPARSE_TENSOR = 11, SPARSE_TENSORS = 12, TYPE_PROTO = 13,
+        TENSORS = 9, GRAPHS = 10, SPARSE_TENSOR = 11, TYPE_PROTO = 13,
         TYPE_PROTOS = 14,
     }
     /// `ValueInfoProto`.

@@ -154,3 +154,9 @@ fn map(path: &Path) -> std::io::Result<Bytes> {
     let map = unsafe { Mmap::map(&file)? };
     Ok(Bytes::Mapped(map))
 }
+
+/// A file that constants are in, by the name that a model's file (ONNX or text) gives it. It is
+/// mapped when it is first read, and has to be inside the directory of `model`.
+pub fn open_external(model: &Path, location: &str) -> std::sync::Arc<dyn ByteSource> {
+    std::sync::Arc::new(ExternalFile::new(model, location))
+}

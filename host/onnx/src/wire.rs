@@ -52,6 +52,7 @@ impl fmt::Display for WireError {
 
 impl<'a> Message<'a> {
     /// Bytes that stand in no file.
+    #[cfg(test)]
     pub(crate) const fn detached(bytes: &'a [u8]) -> Message<'a> {
         Message { bytes, at: 0 }
     }

@@ -502,7 +502,7 @@ impl<'c, 'a> Importer<'c, 'a> {
             let name = self.f.value(*value).name;
             let original = self.cx.symbols.text(name).to_owned();
             self.f.set_name(*value, &format!("{original}.{}", count + 1))?;
-            let given = self.f.value(*value).name;
+            let given = self.f.text(self.f.value(*value).name);
             let kept = crate::Original { given, original: &original }.to_bytes();
             self.f.origins_mut().set_extras(Entity::Value(*value), kept);
         }

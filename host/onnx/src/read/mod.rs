@@ -25,6 +25,8 @@ use crate::types::text;
 use crate::wire::Message;
 
 pub(crate) use header::{Opsets, read_opset};
+pub(crate) use model::read_metadata;
+pub(crate) use node::{read_floats, read_ints};
 
 /// Reads a model file. It stays mapped as long as the module or a copy of it lives.
 pub fn read(path: &Path) -> std::result::Result<Module, OnnxError> {

@@ -12,7 +12,7 @@ use super::attr::Attribute;
 use super::graph::bodies;
 use crate::error::{OnnxError, Result};
 use crate::schema::{function, graph, node, tensor, value_info};
-use crate::wire::{Message, Value};
+use crate::wire::Message;
 
 /// The order of the nodes of each graph, by where the graph stands in the file.
 pub(super) type Orders = FxHashMap<u64, Vec<u32>>;

@@ -1,10 +1,150 @@
-//! stub
-use crate::wire::*;
-pub struct Output; pub struct WriteOptions; pub fn write() {}
-/// The attribute that a sparse initializer is as a `Constant`'s value.
-pub(crate) fn put_sparse_value(to: &mut Vec<u8>, sparse: &[u8]) {
-    use crate::schema::{attr, attr_type};
-    put_bytes(to, attr::NAME, b"sparse_value");
-    put_int(to, attr::TYPE, attr_type::SPARSE_TENSOR.into());
-    put_bytes(to, attr::SPARSE_TENSOR, sparse);
+//! Writing: a module to an ONNX file.
+//!
+//! The original bytes of a message are walked as its skeleton: fields of entities that nobody
+//! touched, and all that the IR doesn't model, are copied as they are; touched entities are edited
+//! in place by the same walk one level deeper; erased ones are left out; new ones stand where the
+//! program has them. Nothing of a skeleton is stored: it is the input file. Regions are written
+//! innermost first, so nothing recurses.
+
+mod attr;
+mod body;
+mod info;
+mod model;
+mod names;
+mod node;
+mod records;
+mod rope;
+mod sequence;
+mod tensor;
+
+use std::sync::Arc;
+
+use passdock_abi::{ConstId, OpId, RegionId, SymbolId, Value, ValueId};
+use passdock_ir::{Entity, Function, Module, Origin};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::error::OnnxError;
+use crate::source::Source;
+use crate::wire::Message;
+
+pub(crate) use attr::put_sparse_value;
+use names::Plan;
+pub use rope::Output;
+use rope::{Chain, ChainId, Store};
+
+/// How to write.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteOptions {
+    /// Copy no span of anything that the IR models: all of it is encoded from the IR. The result is
+    /// equal field by field instead of byte by byte, which shows that the IR lost nothing.
+    pub drop_spans: bool,
+}
+
+/// Encodes a module. Weights stay where they are until [`Output::write_to`].
+///
+/// # Errors
+/// If the module has something that ONNX can't say.
+pub fn write(module: &Module, options: WriteOptions) -> std::result::Result<Output, OnnxError> {
+    let source = module.source().cloned();
+    let source: Option<Arc<Source>> = source.and_then(|source| source.downcast().ok());
+    let mut writer = Writer {
+        module,
+        source: source.clone(),
+        fresh: options.drop_spans,
+        ir_version: model::ir_version(module),
+        store: Store::default(),
+    };
+    let root = writer.model()?;
+    Ok(Output { store: writer.store, root, source })
+}
+
+/// Writes one module.
+struct Writer<'m> {
+    module: &'m Module,
+    source: Option<Arc<Source>>,
+    fresh: bool,
+    ir_version: i64,
+    store: Store,
+}
+
+/// Writes one function.
+struct FunctionWriter<'w> {
+    f: &'w Function,
+    plan: Plan,
+    source: Option<&'w Source>,
+    fresh: bool,
+    ir_version: i64,
+    store: &'w mut Store,
+    /// A function nobody else sees, to compare types in.
+    types: Function,
+    /// The regions written so far.
+    done: FxHashMap<RegionId, ChainId>,
+    /// Live constants that are values, by region and then id.
+    constants: Vec<(RegionId, ConstId)>,
+    /// Their names, once they are asked for.
+    constant_names: Option<FxHashSet<SymbolId>>,
+    /// Scratch: the place of each op in the region at hand.
+    places: Vec<u32>,
+}
+
+impl<'w> FunctionWriter<'w> {
+    fn new(writer: &'w mut Writer<'_>, f: &'w Function) -> FunctionWriter<'w> {
+        let mut constants: Vec<(RegionId, ConstId)> = f
+            .live_constants()
+            .filter(|(_, constant)| constant.value.is_some())
+            .map(|(id, constant)| {
+                let region = constant.region;
+                (if region.is_none() { f.body() } else { region }, id)
+            })
+            .collect();
+        constants.sort_unstable();
+        FunctionWriter {
+            f,
+            plan: Plan::new(f, writer.fresh),
+            source: writer.source.as_deref(),
+            fresh: writer.fresh,
+            ir_version: writer.ir_version,
+            store: &mut writer.store,
+            types: Function::new(f.symbols().clone(), f.kind(), f.name()),
+            done: FxHashMap::default(),
+            constants,
+            constant_names: None,
+            places: vec![0; f.op_ids()],
+        }
+    }
+
+    /// The bytes an entity came from.
+    fn original(&self, entity: Entity) -> Option<Message<'w>> {
+        self.span(self.f.origins().get(entity))
+    }
+
+    fn span(&self, origin: Origin) -> Option<Message<'w>> {
+        if origin.source != 0 {
+            return None;
+        }
+        self.source?.message(origin.start, u64::from(origin.len))
+    }
+
+    /// The constants of a region that are values, in id order.
+    fn constants_of(&self, region: RegionId) -> &[(RegionId, ConstId)] {
+        let from = self.constants.partition_point(|entry| entry.0 < region);
+        let to = self.constants.partition_point(|entry| entry.0 <= region);
+        &self.constants[from..to]
+    }
+
+    /// Whether a constant is a value of its own, not a parameter's default.
+    fn is_own_value(&self, value: ValueId) -> bool {
+        self.f.value(value).flags & Value::KIND == Value::CONST
+    }
+
+    /// A value's name in the file; "" for an operand left out.
+    fn name(&self, value: ValueId) -> &'w str {
+        if value.is_none() { "" } else { self.f.text(self.plan.name(value)) }
+    }
+
+    /// Says which op an error is about.
+    fn explain(&self, op: OpId) -> impl FnOnce(OnnxError) -> OnnxError + use<'w> {
+        let (f, op) = (self.f, op);
+        move |error| error.inside(f.describe_op(op))
+    }
 }

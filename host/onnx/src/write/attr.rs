@@ -1,0 +1,291 @@
+//! `AttributeProto`.
+
+use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
+use passdock_ir::Entity;
+
+use super::FunctionWriter;
+use super::rope::Chain;
+use crate::error::{OnnxError, Result};
+use crate::read::attr::{Attribute, is_value, of_kind};
+use crate::schema::{attr, attr_type};
+use crate::types::put_type;
+use crate::wire::{Message, Value, put_bytes, put_float, put_int};
+
+/// The attribute that a sparse initializer is as a `Constant`'s value.
+pub(crate) fn put_sparse_value(to: &mut Vec<u8>, sparse: &[u8]) {
+    put_bytes(to, attr::NAME, b"sparse_value");
+    put_int(to, attr::TYPE, attr_type::SPARSE_TENSOR.into());
+    put_bytes(to, attr::SPARSE_TENSOR, sparse);
+}
+
+impl FunctionWriter<'_> {
+    /// Writes an attribute of an op (NONE: of the function) as field `number`, over the original
+    /// record and attribute if there is one.
+    pub(super) fn attr(
+        &mut self,
+        chain: &mut Chain,
+        number: u32,
+        op: OpId,
+        attr: &Attr,
+        original: Option<(Message<'_>, Attribute<'_>)>,
+    ) -> Result {
+        if let Some((record, old)) = original
+            && !self.fresh
+            && self.is_same(attr, old)?
+        {
+            self.store.copy(chain, record);
+            return Ok(());
+        }
+        let name = self.f.text(attr.name);
+        if attr.kind == AttrKind::OPAQUE {
+            let mark = self.store.begin(chain);
+            self.store.bytes(chain, self.f.bytes_in(attr.list));
+            self.store.end(chain, mark, number);
+            return Ok(());
+        }
+        let code = self.type_code(attr)?;
+        let mark = self.store.begin(chain);
+        let Some((_, old)) = original else {
+            self.store.field(chain, attr::NAME, name.as_bytes());
+            self.value(chain, op, attr, None)?;
+            self.type_field(chain, code);
+            self.store.end(chain, mark, number);
+            return Ok(());
+        };
+        let mut written = false;
+        for field in old.message.fields() {
+            let field = field?;
+            match (field.number, field.value) {
+                (attr::NAME, Value::Bytes(_)) => {
+                    self.store.field(chain, attr::NAME, name.as_bytes());
+                }
+                (attr::TYPE, Value::Varint(_)) => self.type_field(chain, code),
+                (attr::REF_ATTR_NAME, Value::Bytes(body))
+                    if body.bytes.is_empty() && attr.kind != AttrKind::REFERENCE =>
+                {
+                    self.store.copy(chain, field.record);
+                }
+                (number, value) if number == attr::REF_ATTR_NAME || is_value(number, value) => {
+                    if !std::mem::replace(&mut written, true) {
+                        self.value(chain, op, attr, Some(old))?;
+                    }
+                }
+                _ => self.store.copy(chain, field.record),
+            }
+        }
+        // Where there was no value, ONNX's default was meant.
+        if !written && !self.is_same(attr, old)? {
+            self.value(chain, op, attr, Some(old))?;
+        }
+        self.store.end(chain, mark, number);
+        Ok(())
+    }
+
+    fn type_field(&mut self, chain: &mut Chain, code: u32) {
+        let mut bytes = Vec::new();
+        put_int(&mut bytes, attr::TYPE, code.into());
+        self.store.bytes(chain, &bytes);
+    }
+
+    fn type_code(&self, attr: &Attr) -> Result<u32> {
+        let kind = match attr.kind {
+            AttrKind::REFERENCE => AttrKind(attr.flags >> 16),
+            kind => kind,
+        };
+        match of_kind(kind) {
+            Some((code, _)) => Ok(code),
+            None if attr.kind == AttrKind::REFERENCE => Ok(0),
+            None => {
+                let name = self.f.text(attr.name);
+                Err(OnnxError::new(format!("the attribute `{name}` has no value")))
+            }
+        }
+    }
+
+    /// Writes the value's records.
+    fn value(
+        &mut self,
+        chain: &mut Chain,
+        op: OpId,
+        attr: &Attr,
+        old: Option<Attribute<'_>>,
+    ) -> Result {
+        let f = self.f;
+        let number = of_kind(attr.kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
+        let mut bytes = Vec::new();
+        match attr.kind {
+            AttrKind::INT => put_int(&mut bytes, number, attr.bits as i64),
+            AttrKind::FLOAT => put_float(&mut bytes, number, attr.bits as u32),
+            AttrKind::STRING => put_bytes(&mut bytes, number, f.bytes_in(attr.list)),
+            AttrKind::REFERENCE => {
+                put_bytes(&mut bytes, number, f.text(SymbolId(attr.bits as u32)).as_bytes());
+            }
+            AttrKind::INTS => {
+                f.ints_in(attr.list).iter().for_each(|&int| put_int(&mut bytes, number, int));
+            }
+            AttrKind::FLOATS => f
+                .floats_in(attr.list)
+                .iter()
+                .for_each(|float| put_float(&mut bytes, number, float.to_bits())),
+            AttrKind::STRINGS => {
+                f.strings_in(attr.list).for_each(|text| put_bytes(&mut bytes, number, text));
+            }
+            AttrKind::TENSOR => self.tensor_value(chain, number, ConstId(attr.bits as u32))?,
+            AttrKind::TENSORS => {
+                for &id in f.ids_in(attr.list) {
+                    self.tensor_value(chain, number, ConstId(id))?;
+                }
+            }
+            AttrKind::TYPE => {
+                let bodies = old.map(|old| old.body());
+                self.type_value(chain, number, TypeId(attr.bits as u32), bodies)?;
+            }
+            AttrKind::TYPES => {
+                let mut bodies = old.into_iter().flat_map(|old| old.bodies());
+                for &id in f.ids_in(attr.list) {
+                    let body = bodies.next().transpose()?;
+                    self.type_value(chain, number, TypeId(id), body)?;
+                }
+            }
+            AttrKind::REGION => self.region_value(chain, number, op, RegionId(attr.bits as u32))?,
+            AttrKind::REGIONS => {
+                for &id in f.ids_in(attr.list) {
+                    self.region_value(chain, number, op, RegionId(id))?;
+                }
+            }
+            _ => {}
+        }
+        self.store.bytes(chain, &bytes);
+        Ok(())
+    }
+
+    fn tensor_value(&mut self, chain: &mut Chain, number: u32, id: ConstId) -> Result {
+        let original = self.original(Entity::Constant(id));
+        match original {
+            Some(body) if !self.fresh => {
+                self.store.copy_field(chain, number, body);
+                Ok(())
+            }
+            _ => self.tensor(chain, number, id, None, original),
+        }
+    }
+
+    fn type_value(
+        &mut self,
+        chain: &mut Chain,
+        number: u32,
+        id: TypeId,
+        old: Option<Message<'_>>,
+    ) -> Result {
+        let mut bytes = Vec::new();
+        put_type(self.f, id, &mut bytes)?;
+        if let Some(old) = old
+            && old.bytes != bytes
+            && self.says(old, &bytes)?
+        {
+            self.store.copy_field(chain, number, old);
+        } else {
+            self.store.field(chain, number, &bytes);
+        }
+        Ok(())
+    }
+
+    fn region_value(&mut self, chain: &mut Chain, number: u32, op: OpId, id: RegionId) -> Result {
+        if let Some(&done) = self.done.get(&id) {
+            let mark = self.store.begin(chain);
+            self.store.splice(chain, done);
+            self.store.end(chain, mark, number);
+            return Ok(());
+        }
+        match self.original(Entity::Region(id)) {
+            Some(body) => {
+                self.store.copy_field(chain, number, body);
+                Ok(())
+            }
+            None => {
+                let what = format!("an attribute names {id}, which isn't a region of the op");
+                Err(self.explain(op)(OnnxError::new(what)))
+            }
+        }
+    }
+
+    /// Whether an attribute still has the value it was read from.
+    fn is_same(&mut self, attr: &Attr, old: Attribute<'_>) -> Result<bool> {
+        let f = self.f;
+        if attr.kind != old.kind || f.text(attr.name) != old.name {
+            return Ok(false);
+        }
+        Ok(match attr.kind {
+            AttrKind::INT => attr.bits == old.bits(),
+            AttrKind::FLOAT => attr.bits as u32 == old.bits() as u32,
+            AttrKind::STRING => f.bytes_in(attr.list) == old.body().bytes,
+            AttrKind::OPAQUE => f.bytes_in(attr.list) == old.message.bytes,
+            AttrKind::REFERENCE => {
+                f.text(SymbolId(attr.bits as u32)).as_bytes() == old.body().bytes
+                    && AttrKind(attr.flags >> 16) == old.referred
+            }
+            AttrKind::INTS => {
+                let mut ints = Vec::new();
+                crate::read::read_ints(old, &mut ints)?;
+                f.ints_in(attr.list) == ints
+            }
+            AttrKind::FLOATS => {
+                let mut floats = Vec::new();
+                crate::read::read_floats(old, &mut floats)?;
+                let bits = |float: &f32| float.to_bits();
+                f.floats_in(attr.list).iter().map(bits).eq(floats.iter().map(bits))
+            }
+            AttrKind::STRINGS => {
+                let mut texts = Vec::new();
+                for body in old.bodies() {
+                    texts.push(body?.bytes);
+                }
+                f.strings_in(attr.list).eq(texts)
+            }
+            AttrKind::TENSOR | AttrKind::TENSORS => {
+                let one = [attr.bits as u32];
+                let ids = if attr.kind == AttrKind::TENSOR { &one } else { f.ids_in(attr.list) };
+                let origins = ids.iter().map(|&id| Entity::Constant(ConstId(id)));
+                self.are_originals(origins, old)?
+            }
+            AttrKind::REGION | AttrKind::REGIONS => {
+                let one = [attr.bits as u32];
+                let ids = if attr.kind == AttrKind::REGION { &one } else { f.ids_in(attr.list) };
+                let clean = ids.iter().all(|&id| !self.plan.is_region_dirty(RegionId(id)));
+                let origins = ids.iter().map(|&id| Entity::Region(RegionId(id)));
+                clean && self.are_originals(origins, old)?
+            }
+            AttrKind::TYPE | AttrKind::TYPES => {
+                let one = [attr.bits as u32];
+                let ids = if attr.kind == AttrKind::TYPE { &one } else { f.ids_in(attr.list) };
+                let mut bodies = old.bodies();
+                for &id in ids {
+                    let mut bytes = Vec::new();
+                    put_type(f, TypeId(id), &mut bytes)?;
+                    match bodies.next().transpose()? {
+                        Some(body) if self.says(body, &bytes)? => {}
+                        _ => return Ok(false),
+                    }
+                }
+                bodies.next().is_none()
+            }
+            _ => false,
+        })
+    }
+
+    fn are_originals(
+        &self,
+        entities: impl Iterator<Item = Entity>,
+        old: Attribute<'_>,
+    ) -> Result<bool> {
+        let mut bodies = old.bodies();
+        for entity in entities {
+            let origin = self.f.origins().get(entity);
+            match bodies.next().transpose()? {
+                Some(body) if origin.is_some() && origin.start == body.at => {}
+                _ => return Ok(false),
+            }
+        }
+        Ok(bodies.next().is_none())
+    }
+}

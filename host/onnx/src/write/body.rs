@@ -1,0 +1,375 @@
+//! `GraphProto`, and `FunctionProto` as far as it is one.
+
+use passdock_abi::{
+    ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId,
+};
+use passdock_ir::{Entity, OpName};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::FunctionWriter;
+use super::model::{Imports, function_name, opsets_of};
+use super::rope::Chain;
+use super::sequence::Item;
+use crate::error::Result;
+use crate::schema::{function, graph};
+use crate::wire::{Field, Message, Value};
+
+/// Which message a body is written as.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Form {
+    Graph,
+    Function,
+}
+
+/// What a field of either message is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Node,
+    Input,
+    Output,
+    Info,
+    Initializer,
+    Sparse,
+    Name,
+    Domain,
+    Overload,
+    Opset,
+    Param,
+    Default,
+    /// Nothing the IR knows.
+    Other,
+}
+
+impl Form {
+    fn part(self, number: u32) -> Part {
+        match self {
+            Form::Graph => match number {
+                graph::NODE => Part::Node,
+                graph::INPUT => Part::Input,
+                graph::OUTPUT => Part::Output,
+                graph::VALUE_INFO => Part::Info,
+                graph::INITIALIZER => Part::Initializer,
+                graph::SPARSE_INITIALIZER => Part::Sparse,
+                graph::NAME => Part::Name,
+                _ => Part::Other,
+            },
+            Form::Function => match number {
+                function::NODE => Part::Node,
+                function::INPUT => Part::Input,
+                function::OUTPUT => Part::Output,
+                function::VALUE_INFO => Part::Info,
+                function::NAME => Part::Name,
+                function::DOMAIN => Part::Domain,
+                function::OVERLOAD => Part::Overload,
+                function::OPSET_IMPORT => Part::Opset,
+                function::ATTRIBUTE => Part::Param,
+                function::ATTRIBUTE_PROTO => Part::Default,
+                _ => Part::Other,
+            },
+        }
+    }
+
+    pub(super) fn node(self) -> u32 {
+        if self == Form::Graph { graph::NODE } else { function::NODE }
+    }
+
+    pub(super) fn input(self) -> u32 {
+        if self == Form::Graph { graph::INPUT } else { function::INPUT }
+    }
+
+    pub(super) fn output(self) -> u32 {
+        if self == Form::Graph { graph::OUTPUT } else { function::OUTPUT }
+    }
+
+    pub(super) fn info(self) -> u32 {
+        if self == Form::Graph { graph::VALUE_INFO } else { function::VALUE_INFO }
+    }
+}
+
+/// Where the records of the original stand, by kind.
+#[derive(Default)]
+pub(super) struct Skeleton {
+    pub(super) nodes: Vec<u64>,
+    pub(super) inputs: Vec<u64>,
+    pub(super) outputs: Vec<u64>,
+    pub(super) initializers: Vec<u64>,
+    pub(super) infos: usize,
+    /// Numbers of other fields that are there.
+    parts: FxHashSet<u32>,
+}
+
+impl Skeleton {
+    fn of(form: Form, original: Option<Message<'_>>) -> Result<Skeleton> {
+        let mut skeleton = Skeleton::default();
+        for field in original.iter().flat_map(|original| original.fields()) {
+            let field = field?;
+            let Value::Bytes(body) = field.value else { continue };
+            let list = match form.part(field.number) {
+                Part::Node => &mut skeleton.nodes,
+                Part::Input => &mut skeleton.inputs,
+                Part::Output => &mut skeleton.outputs,
+                Part::Initializer => &mut skeleton.initializers,
+                Part::Info => {
+                    skeleton.infos += 1;
+                    continue;
+                }
+                Part::Other => continue,
+                _ => {
+                    skeleton.parts.insert(field.number);
+                    continue;
+                }
+            };
+            list.push(body.at);
+        }
+        Ok(skeleton)
+    }
+}
+
+/// A body half written.
+pub(super) struct Body<'o> {
+    pub(super) region: RegionId,
+    pub(super) form: Form,
+    pub(super) original: Option<Message<'o>>,
+    pub(super) skeleton: Skeleton,
+    pub(super) chain: Chain,
+    /// Nodes to write, and how many were.
+    pub(super) items: Vec<Item>,
+    pub(super) written: usize,
+    /// Whether the nodes that the original has are still in its order.
+    pub(super) ordered: bool,
+    /// Records seen so far.
+    pub(super) seen: Seen,
+    /// Arguments by where they stood.
+    pub(super) args: FxHashMap<u64, ValueId>,
+    /// Whether the outputs are the original's.
+    pub(super) same_outputs: bool,
+    /// Constants by where they stood.
+    pub(super) initializers: FxHashMap<u64, ConstId>,
+    pub(super) new_initializers: Vec<ConstId>,
+    pub(super) sparse: FxHashMap<u64, OpId>,
+    /// Values whose types are declared and not written yet, by name.
+    pub(super) declared: FxHashMap<SymbolId, ValueId>,
+    /// Names that the original's nodes and initializers define, once they are asked for.
+    pub(super) defined: Option<FxHashSet<&'o [u8]>>,
+    /// Before IR version 4: the original's inputs that are initializers, with the initializers.
+    pub(super) constant_inputs: FxHashMap<&'o [u8], u64>,
+    /// Attribute parameters written so far.
+    pub(super) params: FxHashSet<SymbolId>,
+}
+
+/// How many records of each kind went by.
+#[derive(Default)]
+pub(super) struct Seen {
+    pub(super) nodes: usize,
+    pub(super) inputs: usize,
+    pub(super) outputs: usize,
+    pub(super) initializers: usize,
+    pub(super) infos: usize,
+}
+
+impl<'w> FunctionWriter<'w> {
+    /// Writes the main graph.
+    pub(super) fn graph(mut self) -> Result<Chain> {
+        self.nested()?;
+        let original = self.original(Entity::Function);
+        self.body(self.f.body(), Form::Graph, original)
+    }
+
+    /// Writes a local function.
+    pub(super) fn function(mut self) -> Result<Chain> {
+        self.nested()?;
+        let original = self.original(Entity::Function);
+        self.body(self.f.body(), Form::Function, original)
+    }
+
+    /// Writes the regions inside, innermost first.
+    fn nested(&mut self) -> Result {
+        for at in (1..self.plan.regions.len()).rev() {
+            let region = self.plan.regions[at];
+            if !self.plan.is_region_dirty(region) {
+                continue;
+            }
+            let original = self.original(Entity::Region(region));
+            let written = self.body(region, Form::Graph, original);
+            let op = self.f.region(region).parent;
+            let written = written.map_err(|error| self.explain(op)(error))?;
+            let id = self.store.keep(written);
+            self.done.insert(region, id);
+        }
+        Ok(())
+    }
+
+    fn body(
+        &mut self,
+        region: RegionId,
+        form: Form,
+        original: Option<Message<'w>>,
+    ) -> Result<Chain> {
+        let skeleton = Skeleton::of(form, original)?;
+        let no_initializers = form == Form::Function || self.ir_version < 4;
+        let items = self.sequence(region, &skeleton.nodes, no_initializers);
+        let ordered = items.iter().filter_map(|item| item.start).is_sorted();
+        let mut body = Body {
+            region,
+            form,
+            original,
+            chain: Chain::default(),
+            items,
+            written: 0,
+            ordered,
+            seen: Seen::default(),
+            args: FxHashMap::default(),
+            same_outputs: self.are_outputs_same(region, &skeleton.outputs),
+            initializers: FxHashMap::default(),
+            new_initializers: Vec::new(),
+            sparse: FxHashMap::default(),
+            declared: FxHashMap::default(),
+            defined: None,
+            constant_inputs: FxHashMap::default(),
+            params: FxHashSet::default(),
+            skeleton,
+        };
+        self.sort_constants(&mut body, no_initializers);
+        self.sort_inputs(&mut body)?;
+        self.find_declared(&mut body);
+        let opsets = opsets_of(self.f);
+        let mut imports = match form {
+            Form::Graph => None,
+            Form::Function => {
+                Some(Imports::new(&opsets, original, function::OPSET_IMPORT, self.fresh)?)
+            }
+        };
+        for field in original.iter().flat_map(|original| original.fields()) {
+            let field = field?;
+            let Value::Bytes(message) = field.value else {
+                self.store.copy(&mut body.chain, field.record);
+                continue;
+            };
+            match form.part(field.number) {
+                Part::Node => self.nodes_at(&mut body, field.record, message.at)?,
+                Part::Input => self.input_at(&mut body, field, message)?,
+                Part::Output => self.output_at(&mut body, field, message)?,
+                Part::Info => self.info_at(&mut body, field, message)?,
+                Part::Initializer => self.initializer_at(&mut body, field, message)?,
+                Part::Sparse => self.sparse_at(&mut body, field, message)?,
+                Part::Name | Part::Domain | Part::Overload => {
+                    let text = self.header_text(&body, field.number)?;
+                    self.header(&mut body.chain, field, message, text.as_deref());
+                }
+                Part::Opset => match imports.as_mut().and_then(Imports::next) {
+                    Some(bytes) => self.store.bytes(&mut body.chain, &bytes),
+                    None => self.store.copy(&mut body.chain, field.record),
+                },
+                Part::Param => self.param_at(&mut body, field, message),
+                Part::Default => self.default_at(&mut body, field, message)?,
+                Part::Other => self.store.copy(&mut body.chain, field.record),
+            }
+        }
+        self.what_has_no_record(&mut body)?;
+        if let Some(mut imports) = imports {
+            self.store.bytes(&mut body.chain, &imports.rest());
+        }
+        Ok(body.chain)
+    }
+
+    /// Everything whose kind has no record in the original.
+    fn what_has_no_record(&mut self, body: &mut Body<'w>) -> Result {
+        let numbers: &[u32] = match body.form {
+            Form::Graph => &[graph::NAME],
+            Form::Function => &[function::NAME, function::DOMAIN, function::OVERLOAD],
+        };
+        for &number in numbers.iter().filter(|number| !body.skeleton.parts.contains(number)) {
+            if let Some(text) = self.header_text(body, number)?
+                && !text.is_empty()
+            {
+                self.store.field(&mut body.chain, number, text.as_bytes());
+            }
+        }
+        if body.skeleton.nodes.is_empty() {
+            self.nodes_until(body, None)?;
+            self.copies(body);
+        }
+        if body.skeleton.inputs.is_empty() {
+            self.inputs(body)?;
+        }
+        if body.skeleton.outputs.is_empty() {
+            self.outputs(body)?;
+        }
+        if body.skeleton.initializers.is_empty() {
+            self.initializers(body)?;
+        }
+        if body.skeleton.infos == 0 {
+            self.infos(body)?;
+        }
+        if body.form == Form::Function {
+            self.params(body)?;
+        }
+        Ok(())
+    }
+
+    /// Constants that are initializers: by where they stood, and new ones.
+    fn sort_constants(&self, body: &mut Body<'_>, no_initializers: bool) {
+        for &(_, id) in self.constants_of(body.region) {
+            let record = self.f.constant(id);
+            if record.flags & Constant::NODE != 0 {
+                continue;
+            }
+            let origin = self.f.origins().get(Entity::Constant(id));
+            if self.original(Entity::Constant(id)).is_some() {
+                body.initializers.insert(origin.start, id);
+            } else if !self.is_own_value(record.value)
+                || origin.is_some()
+                || (!no_initializers && self.f.value(record.value).use_count > 0)
+            {
+                body.new_initializers.push(id);
+            }
+        }
+        for op in self.f.ops_in(body.region) {
+            if let Some(span) = self.sparse_initializer(op) {
+                body.sparse.insert(span.at, op);
+            }
+        }
+    }
+
+    /// The values of a region whose types the file declares.
+    fn find_declared(&self, body: &mut Body<'_>) {
+        let results = self.f.ops_in(body.region).flat_map(|op| self.f.results(op));
+        let constants = self.constants_of(body.region).iter();
+        let constants = constants.map(|&(_, id)| self.f.constant(id).value);
+        for value in results.chain(constants) {
+            if self.f.value(value).flags & ValueRecord::DECLARED != 0 {
+                body.declared.insert(self.plan.name(value), value);
+            }
+        }
+    }
+
+    /// Name, domain or overload.
+    fn header_text(&self, body: &Body<'_>, number: u32) -> Result<Option<String>> {
+        if body.form == Form::Graph {
+            let loc = self.f.region(body.region).loc;
+            return Ok(self.loc_name(loc).map(str::to_owned));
+        }
+        let OpName { domain, name, overload } = function_name(self.f)?;
+        Ok(Some(match number {
+            function::NAME => name.into_owned(),
+            function::DOMAIN => domain.unwrap_or_default().into_owned(),
+            _ => overload.into_owned(),
+        }))
+    }
+
+    fn header(
+        &mut self,
+        chain: &mut Chain,
+        field: Field<'_>,
+        old: Message<'_>,
+        new: Option<&str>,
+    ) {
+        let alias = old.bytes == b"ai.onnx" && new == Some("");
+        match new {
+            Some(new) if !alias && (self.fresh || old.bytes != new.as_bytes()) => {
+                self.store.field(chain, field.number, new.as_bytes());
+            }
+            _ => self.store.copy(chain, field.record),
+        }
+    }
+}

@@ -1,0 +1,320 @@
+//! `ModelProto`, and `FunctionProto`'s header.
+
+use passdock_abi::SymbolId;
+use passdock_ir::{Entity, Function, Module, OpName};
+use rustc_hash::FxHashMap;
+
+use super::{Chain, FunctionWriter, Writer};
+use crate::error::{OnnxError, Result};
+use crate::read::{Opsets, read_opset};
+use crate::schema::{model, opset};
+use crate::wire::{Message, Value, put_bytes, put_int};
+use crate::{MAIN, METADATA};
+
+/// What a module without a file behind it is written as.
+const IR_VERSION: i64 = 10;
+
+/// The `ir_version` that a module's metadata gives.
+pub(super) fn ir_version(module: &Module) -> i64 {
+    metadata(module, model::IR_VERSION).and_then(|text| text.parse().ok()).unwrap_or(IR_VERSION)
+}
+
+fn metadata(module: &Module, number: u32) -> Option<&str> {
+    let key = METADATA.iter().find(|row| row.0 == number)?.1;
+    module.metadata().iter().find(|pair| pair.0 == key).map(|pair| pair.1.as_str())
+}
+
+impl Writer<'_> {
+    /// Writes the whole file.
+    pub(super) fn model(&mut self) -> Result<Chain> {
+        let module = self.module;
+        let Some(main) = module.function_named(MAIN) else {
+            let what = format!("a module needs a function @{MAIN} to be an ONNX model");
+            return Err(OnnxError::new(what));
+        };
+        let main_name = main.name();
+        let locals: Vec<SymbolId> =
+            module.names().filter(|&name| name != main_name).collect();
+        let source = self.source.clone();
+        let template =
+            source.as_ref().map(|source| Message { bytes: source.bytes(), at: 0 });
+        let mut chain = Chain::default();
+        let mut header = Vec::new();
+        let mut functions = Functions::new(module, &locals, template)?;
+        let opsets = opsets_of(main);
+        let mut imports = Imports::new(&opsets, template, model::OPSET_IMPORT, self.fresh)?;
+        let mut graph = false;
+        for field in template.iter().flat_map(|template| template.fields()) {
+            let field = field?;
+            match (field.number, field.value) {
+                (model::GRAPH, Value::Bytes(body)) => {
+                    graph = true;
+                    self.main(&mut chain, main, field.record, body)?;
+                }
+                (model::FUNCTIONS, Value::Bytes(body)) => {
+                    for step in functions.at(body.at) {
+                        match step {
+                            Step::Here(name) => self.local(&mut chain, name, Some(field.record))?,
+                            Step::Other(name) => self.local(&mut chain, name, None)?,
+                        }
+                    }
+                }
+                (model::OPSET_IMPORT, Value::Bytes(_)) => match imports.next() {
+                    None => self.store.copy(&mut chain, field.record),
+                    Some(bytes) => self.store.bytes(&mut chain, &bytes),
+                },
+                (number, value) if METADATA.iter().any(|row| row.0 == number) => {
+                    let old = crate::read::read_metadata(number, value)?;
+                    let new = metadata(module, number);
+                    let same = old.as_ref().map(|pair| pair.1.as_str()) == new;
+                    if old.is_none() || (same && !self.fresh) {
+                        self.store.copy(&mut chain, field.record);
+                    } else if let Some(new) = new {
+                        header.clear();
+                        put_metadata(number, new, &mut header)?;
+                        self.store.bytes(&mut chain, &header);
+                    }
+                }
+                _ => self.store.copy(&mut chain, field.record),
+            }
+        }
+        header.clear();
+        self.missing_metadata(template, &mut header)?;
+        header.extend(imports.rest());
+        self.store.bytes(&mut chain, &header);
+        if !graph {
+            self.new_graph(&mut chain, main)?;
+        }
+        for name in functions.rest() {
+            self.local(&mut chain, name, None)?;
+        }
+        Ok(chain)
+    }
+
+    /// Metadata that the file has no field for.
+    fn missing_metadata(&self, template: Option<Message<'_>>, to: &mut Vec<u8>) -> Result {
+        let mut there = Vec::new();
+        for field in template.iter().flat_map(|template| template.fields()) {
+            let field = field?;
+            if crate::read::read_metadata(field.number, field.value)?.is_some() {
+                there.push(field.number);
+            }
+        }
+        for (number, _) in METADATA.iter().filter(|row| !there.contains(&row.0)) {
+            match metadata(self.module, *number) {
+                Some(text) => put_metadata(*number, text, to)?,
+                None if *number == model::IR_VERSION && template.is_none() => {
+                    put_int(to, model::IR_VERSION, IR_VERSION);
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn main(
+        &mut self,
+        chain: &mut Chain,
+        main: &Function,
+        record: Message<'_>,
+        body: Message<'_>,
+    ) -> Result {
+        let origin = main.origins().get(Entity::Function);
+        let same = origin.is_some() && origin.start == body.at;
+        if same && !self.fresh && !main.is_touched() {
+            self.store.copy(chain, record);
+            return Ok(());
+        }
+        self.new_graph(chain, main)
+    }
+
+    fn new_graph(&mut self, chain: &mut Chain, main: &Function) -> Result {
+        let written = FunctionWriter::new(self, main).graph()?;
+        let mark = self.store.begin(chain);
+        let id = self.store.keep(written);
+        self.store.splice(chain, id);
+        self.store.end(chain, mark, model::GRAPH);
+        Ok(())
+    }
+
+    /// Writes a local function; its record in the file, if it stands there.
+    fn local(&mut self, chain: &mut Chain, name: SymbolId, record: Option<Message<'_>>) -> Result {
+        let Some(function) = self.module.function(name) else { return Ok(()) };
+        if let Some(record) = record.filter(|_| !self.fresh && !function.is_touched()) {
+            self.store.copy(chain, record);
+            return Ok(());
+        }
+        let written = FunctionWriter::new(self, function).function();
+        let written = written.map_err(|error| {
+            error.inside(format!("@{}", self.module.symbols().text(name)))
+        })?;
+        let mark = self.store.begin(chain);
+        let id = self.store.keep(written);
+        self.store.splice(chain, id);
+        self.store.end(chain, mark, model::FUNCTIONS);
+        Ok(())
+    }
+}
+
+fn put_metadata(number: u32, text: &str, to: &mut Vec<u8>) -> Result {
+    if !matches!(number, model::IR_VERSION | model::MODEL_VERSION) {
+        put_bytes(to, number, text.as_bytes());
+        return Ok(());
+    }
+    match text.parse() {
+        Ok(value) => put_int(to, number, value),
+        Err(_) => {
+            return Err(OnnxError::new(format!("the version {text:?} of the model is no number")));
+        }
+    }
+    Ok(())
+}
+
+/// The local functions, matched with their records in the file.
+struct Functions {
+    names: Vec<SymbolId>,
+    by_start: FxHashMap<u64, SymbolId>,
+    /// In the order of the file; else all go where the first one stood.
+    ordered: bool,
+    next: usize,
+    starts: Vec<Option<u64>>,
+}
+
+enum Step {
+    Here(SymbolId),
+    Other(SymbolId),
+}
+
+impl Functions {
+    fn new(module: &Module, names: &[SymbolId], template: Option<Message<'_>>) -> Result<Functions> {
+        let mut known = Vec::new();
+        for field in template.iter().flat_map(|template| template.fields()) {
+            let field = field?;
+            if let (model::FUNCTIONS, Value::Bytes(body)) = (field.number, field.value) {
+                known.push(body.at);
+            }
+        }
+        let mut by_start = FxHashMap::default();
+        let mut starts = Vec::with_capacity(names.len());
+        for &name in names {
+            let origin = module.function(name).map(|f| f.origins().get(Entity::Function));
+            let start = origin.filter(|origin| origin.is_some()).map(|origin| origin.start);
+            let start = start.filter(|start| known.binary_search(start).is_ok());
+            starts.push(start);
+            if let Some(start) = start {
+                by_start.insert(start, name);
+            }
+        }
+        let ordered = starts.iter().flatten().is_sorted();
+        Ok(Functions { names: names.to_vec(), by_start, ordered, next: 0, starts })
+    }
+
+    /// What stands at a function's record.
+    fn at(&mut self, start: u64) -> Vec<Step> {
+        let mut steps = Vec::new();
+        while let Some(&name) = self.names.get(self.next) {
+            let known = self.starts[self.next];
+            if self.ordered && known.is_some_and(|known| known > start) {
+                break;
+            }
+            self.next += 1;
+            let here = known == Some(start) && self.by_start.get(&start) == Some(&name);
+            steps.push(if here { Step::Here(name) } else { Step::Other(name) });
+            if here && self.ordered {
+                break;
+            }
+        }
+        steps
+    }
+
+    /// What is left at the end.
+    fn rest(&mut self) -> Vec<SymbolId> {
+        let rest = self.names.split_off(self.next.min(self.names.len()));
+        self.next = self.names.len();
+        rest
+    }
+}
+
+/// A function's opset versions.
+pub(super) fn opsets_of(f: &Function) -> Opsets {
+    f.opsets().iter().map(|opset| (f.text(opset.domain).to_owned(), opset.version)).collect()
+}
+
+/// Opset imports: the file's records as long as they say what the function does.
+pub(super) struct Imports<'o> {
+    opsets: &'o Opsets,
+    number: u32,
+    same: bool,
+    done: bool,
+    /// How the file writes ONNX's own domain: not at all, as "" or as "ai.onnx".
+    own: Option<&'static str>,
+}
+
+impl<'o> Imports<'o> {
+    pub(super) fn new(
+        opsets: &'o Opsets,
+        template: Option<Message<'_>>,
+        number: u32,
+        fresh: bool,
+    ) -> Result<Imports<'o>> {
+        let mut old = Opsets::new();
+        let (mut own, mut records, mut plain) = (None, 0, true);
+        for field in template.iter().flat_map(|template| template.fields()) {
+            let field = field?;
+            let Value::Bytes(body) = field.value else { continue };
+            if field.number != number {
+                continue;
+            }
+            records += 1;
+            read_opset(body, &mut old)?;
+            for field in body.fields() {
+                let field = field?;
+                match (field.number, field.value) {
+                    (opset::DOMAIN, Value::Bytes(text)) if text.bytes.is_empty() => own = Some(""),
+                    (opset::DOMAIN, Value::Bytes(text)) if text.bytes == b"ai.onnx" => {
+                        own = Some("ai.onnx");
+                    }
+                    (opset::DOMAIN, Value::Bytes(_)) | (opset::VERSION, Value::Varint(_)) => {}
+                    _ => plain = false,
+                }
+            }
+        }
+        // What says more than the IR knows is copied even if nothing else is.
+        let encodable = plain && records == old.len();
+        let same = old == *opsets && !(fresh && encodable);
+        Ok(Imports { opsets, number, same, done: false, own })
+    }
+
+    /// What stands at the next record; `None`: the record itself.
+    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
+        (!self.same).then(|| self.rest())
+    }
+
+    /// What wasn't written yet.
+    pub(super) fn rest(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if std::mem::replace(&mut self.done, true) || self.same {
+            return bytes;
+        }
+        for (domain, version) in self.opsets {
+            let mut body = Vec::new();
+            match (domain.as_str(), self.own) {
+                ("", None) => {}
+                ("", Some(own)) => put_bytes(&mut body, opset::DOMAIN, own.as_bytes()),
+                (domain, _) => put_bytes(&mut body, opset::DOMAIN, domain.as_bytes()),
+            }
+            put_int(&mut body, opset::VERSION, *version);
+            put_bytes(&mut bytes, self.number, &body);
+        }
+        bytes
+    }
+}
+
+/// A function's canonical name, taken apart.
+pub(super) fn function_name(f: &Function) -> Result<OpName<'_>> {
+    let text = f.text(f.name());
+    OpName::parse(text).filter(|name| name.domain.is_some()).ok_or_else(|| {
+        let what = format!("ONNX functions have a domain, and @{text} has none");
+        OnnxError::new(what)
+    })
+}

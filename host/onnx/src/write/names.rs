@@ -1,0 +1,303 @@
+//! Which name each value has in the file, and what has to be written anew because of it.
+//!
+//! Values keep the names of the input. A new value gets a name nobody has; an output that passes
+//! gave another value gets its name from that value, or an `Identity`.
+
+use passdock_abi::{
+    ConstId, OpId, Op, Region, RegionId, SymbolId, Value, ValueId, symbol,
+};
+use passdock_ir::{Entity, Function, OpName};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::{Original, SparseSpan};
+
+/// The plan for one function.
+pub(super) struct Plan {
+    names: Vec<SymbolId>,
+    dirty_ops: Vec<bool>,
+    dirty_regions: Vec<bool>,
+    dirty_constants: FxHashSet<ConstId>,
+    copies: FxHashMap<RegionId, Vec<(ValueId, SymbolId)>>,
+    /// Live regions, each before those nested in it.
+    pub(super) regions: Vec<RegionId>,
+}
+
+impl Plan {
+    /// A value's name in the file.
+    pub(super) fn name(&self, value: ValueId) -> SymbolId {
+        self.names[value.index()]
+    }
+
+    /// Whether an op's own fields differ from its origin's.
+    pub(super) fn is_op_dirty(&self, op: OpId) -> bool {
+        self.dirty_ops[op.index()]
+    }
+
+    /// Whether anything in a region differs from its origin.
+    pub(super) fn is_region_dirty(&self, region: RegionId) -> bool {
+        self.dirty_regions[region.index()]
+    }
+
+    /// Whether a constant's name differs from its origin's.
+    pub(super) fn is_constant_dirty(&self, id: ConstId) -> bool {
+        self.dirty_constants.contains(&id)
+    }
+
+    /// The `Identity` nodes a region ends with: value and output.
+    pub(super) fn copies(&self, region: RegionId) -> &[(ValueId, SymbolId)] {
+        self.copies.get(&region).map_or(&[], Vec::as_slice)
+    }
+
+    /// Plans a function; `fresh`: everything is written anew.
+    pub(super) fn new(f: &Function, fresh: bool) -> Plan {
+        let mut regions = vec![f.body()];
+        for op in f.walk(f.body()) {
+            regions.extend(f.regions_of(op));
+        }
+        let mut planner = Planner {
+            f,
+            taken: FxHashSet::default(),
+            plan: Plan {
+                names: export_names(f),
+                dirty_ops: (0..f.op_ids())
+                    .map(|at| fresh || f.op(OpId(at as u32)).flags & Op::TOUCHED != 0)
+                    .collect(),
+                dirty_regions: Vec::new(),
+                dirty_constants: FxHashSet::default(),
+                copies: FxHashMap::default(),
+                regions,
+            },
+        };
+        planner.touched_regions(fresh);
+        planner.take();
+        planner.outputs();
+        planner.new_values();
+        planner.plan
+    }
+}
+
+/// The names of the file's values, and those that passes gave.
+fn export_names(f: &Function) -> Vec<SymbolId> {
+    let all = (0..f.value_ids()).map(|at| ValueId(at as u32));
+    all.map(|value| {
+        let name = f.value(value).name;
+        let kept = f.origins().extras(Entity::Value(value));
+        match kept.and_then(|bytes| Original::from_bytes(bytes)) {
+            Some(kept) if f.text(name) == kept.given => f.symbols().intern(kept.original),
+            _ => name,
+        }
+    })
+    .collect()
+}
+
+struct Planner<'f> {
+    f: &'f Function,
+    taken: FxHashSet<SymbolId>,
+    plan: Plan,
+}
+
+impl Planner<'_> {
+    fn touched_regions(&mut self, fresh: bool) {
+        let count = self.plan.regions.iter().map(|region| region.index() + 1).max();
+        self.plan.dirty_regions = vec![false; count.unwrap_or(0)];
+        for &region in &self.plan.regions {
+            let touched = self.f.region(region).flags & Region::TOUCHED != 0;
+            self.plan.dirty_regions[region.index()] = fresh || touched;
+        }
+    }
+
+    /// Whether an op stood in the file.
+    fn is_imported(&self, op: OpId) -> bool {
+        let origins = self.f.origins();
+        origins.get(Entity::Op(op)).is_some()
+            || origins
+                .extras(Entity::Op(op))
+                .is_some_and(|bytes| SparseSpan::from_bytes(bytes).is_some())
+    }
+
+    fn is_imported_constant(&self, id: ConstId) -> bool {
+        self.f.origins().get(Entity::Constant(id)).is_some()
+    }
+
+    /// Takes the names that have to stay: outputs', and those of the file's values.
+    fn take(&mut self) {
+        let f = self.f;
+        for &region in &self.plan.regions {
+            self.taken.extend(f.ports(region).iter().map(|port| port.name));
+            self.taken.extend(f.args(region).map(|arg| self.plan.names[arg.index()]));
+        }
+        for op in f.walk(f.body()) {
+            if self.is_imported(op) {
+                self.taken.extend(f.results(op).map(|value| self.plan.names[value.index()]));
+            }
+        }
+        for (id, constant) in f.live_constants() {
+            if constant.value.is_some() && self.is_imported_constant(id) {
+                self.taken.insert(self.plan.names[constant.value.index()]);
+            }
+        }
+        self.taken.extend([SymbolId::NONE, symbol::EMPTY]);
+    }
+
+    /// Sees to it that every output has its name.
+    fn outputs(&mut self) {
+        let f = self.f;
+        for region in self.plan.regions.clone() {
+            if !self.plan.dirty_regions[region.index()] {
+                continue;
+            }
+            let Some(terminator) = f.terminator(region) else { continue };
+            let values: Vec<ValueId> = f.operands(terminator).iter().map(|slot| slot.value).collect();
+            let ports = f.ports(region);
+            let wanted = || values.iter().copied().zip(ports.iter().map(|port| port.name));
+            let mut claimed = FxHashSet::default();
+            let mut missing = Vec::new();
+            for (value, name) in wanted() {
+                let right = value.is_some() && self.plan.names[value.index()] == name;
+                let named = name.is_some() && name != symbol::EMPTY;
+                if value.is_none() || !named || (right && claimed.insert(value)) {
+                    continue;
+                }
+                missing.push((value, name));
+            }
+            for (value, name) in missing {
+                self.free(region, name, value);
+                let here = f.defining_op(value).is_some_and(|op| f.op(op).parent == region);
+                if here && claimed.insert(value) {
+                    self.rename(value, name);
+                } else {
+                    self.plan.copies.entry(region).or_default().push((value, name));
+                }
+            }
+        }
+    }
+
+    /// Takes a name away from the values of a region that have it.
+    fn free(&mut self, region: RegionId, name: SymbolId, keeper: ValueId) {
+        let f = self.f;
+        let ops = f.ops_in(region).flat_map(|op| f.results(op));
+        let constants = f.live_constants().filter(|(_, constant)| constant.region == region);
+        let constants = constants.filter_map(|(_, constant)| constant.value.option());
+        let holders: Vec<ValueId> = ops
+            .chain(constants.filter(|&value| f.value(value).flags & Value::KIND == Value::CONST))
+            .filter(|&value| value != keeper && self.plan.names[value.index()] == name)
+            .collect();
+        for value in holders {
+            let fresh = self.fresh(name);
+            self.rename(value, fresh);
+        }
+    }
+
+    /// Gives names to what has none, or one that was taken.
+    fn new_values(&mut self) {
+        let f = self.f;
+        let mut claimed: FxHashSet<ValueId> = FxHashSet::default();
+        for &region in &self.plan.regions {
+            let terminator = f.terminator(region);
+            let slots = terminator.map_or(&[][..], |op| f.operands(op));
+            for (slot, port) in slots.iter().zip(f.ports(region)) {
+                if slot.value.is_some() && self.plan.names[slot.value.index()] == port.name {
+                    claimed.insert(slot.value);
+                }
+            }
+        }
+        for region in self.plan.regions.clone() {
+            for arg in f.args(region) {
+                if self.plan.names[arg.index()].is_none() && f.value(arg).use_count > 0 {
+                    self.name_anew(arg, symbol::EMPTY);
+                }
+            }
+        }
+        for op in f.walk(f.body()) {
+            let imported = self.is_imported(op);
+            for value in f.results(op) {
+                let record = f.value(value);
+                let name = self.plan.names[value.index()];
+                let nameless = name.is_none() || name == symbol::EMPTY;
+                let absent = record.flags & Value::ABSENT != 0;
+                if claimed.contains(&value) || (absent && record.use_count == 0) {
+                    continue;
+                }
+                if nameless || (!imported && !self.taken.insert(name)) {
+                    self.name_anew(value, self.f.op(op).name);
+                }
+            }
+        }
+        for (id, constant) in f.live_constants() {
+            let Some(value) = constant.value.option() else { continue };
+            let name = self.plan.names[value.index()];
+            let imported = self.is_imported_constant(id);
+            if f.value(value).flags & Value::KIND != Value::CONST || claimed.contains(&value) {
+                continue;
+            }
+            if name.is_none() && f.value(value).use_count == 0 {
+                continue;
+            }
+            if name.is_none() || (!imported && !self.taken.insert(name)) {
+                self.name_anew(value, symbol::EMPTY);
+            }
+        }
+    }
+
+    fn name_anew(&mut self, value: ValueId, op: SymbolId) {
+        let name = self.plan.names[value.index()];
+        let base = if name.is_some() && name != symbol::EMPTY {
+            name
+        } else {
+            let text = self.f.text(op);
+            let op = OpName::parse(text).map_or(text.into(), |op| op.name);
+            self.f.symbols().intern(if op.is_empty() { "constant" } else { &op })
+        };
+        let fresh = self.fresh(base);
+        self.rename(value, fresh);
+    }
+
+    /// A name nobody has: the base with the value's number.
+    fn fresh(&mut self, base: SymbolId) -> SymbolId {
+        let symbols = self.f.symbols();
+        let mut number = self.taken.len();
+        loop {
+            let name = symbols.intern(&format!("{}_{number}", symbols.text(base)));
+            if self.taken.insert(name) {
+                return name;
+            }
+            number += 1;
+        }
+    }
+
+    /// Gives a value a name; what says the name has to be written anew.
+    fn rename(&mut self, value: ValueId, name: SymbolId) {
+        let f = self.f;
+        self.plan.names[value.index()] = name;
+        let record = f.value(value);
+        let mut home = match record.flags & Value::KIND {
+            Value::RESULT => {
+                self.plan.dirty_ops[record.def as usize] = true;
+                f.op(OpId(record.def)).parent
+            }
+            Value::ARG => RegionId(record.def),
+            _ => f.constant(record.constant).region,
+        };
+        if record.constant.is_some() {
+            self.plan.dirty_constants.insert(record.constant);
+        }
+        if home.is_none() {
+            home = f.body();
+        }
+        self.dirty_region(home);
+        for (_, slot) in f.uses(value) {
+            self.plan.dirty_ops[slot.user.index()] = true;
+            self.dirty_region(f.op(slot.user).parent);
+        }
+    }
+
+    fn dirty_region(&mut self, region: RegionId) {
+        let mut next = region;
+        while !std::mem::replace(&mut self.plan.dirty_regions[next.index()], true) {
+            match self.f.region(next).parent.option() {
+                Some(op) => next = self.f.op(op).parent,
+                None => break,
+            }
+        }
+    }
+}

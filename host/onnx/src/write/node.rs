@@ -1,0 +1,222 @@
+//! `NodeProto`.
+
+use passdock_abi::{Attr, OpId, Value as ValueRecord, ValueId};
+use passdock_ir::OpName;
+use rustc_hash::FxHashMap;
+
+use super::FunctionWriter;
+use super::rope::Chain;
+use crate::error::{OnnxError, Result};
+use crate::read::attr::Attribute;
+use crate::schema::node;
+use crate::wire::{Message, Value};
+
+/// Parts of a node that are written once, whatever the number of their records.
+#[derive(Default)]
+struct Written {
+    inputs: bool,
+    outputs: bool,
+    name: bool,
+    op_type: bool,
+    domain: bool,
+    overload: bool,
+    attrs: usize,
+}
+
+impl<'w> FunctionWriter<'w> {
+    /// Writes an op as field `number`, over the original node if there is one.
+    pub(super) fn node(
+        &mut self,
+        chain: &mut Chain,
+        number: u32,
+        op: OpId,
+        original: Option<Message<'_>>,
+    ) -> Result {
+        let f = self.f;
+        let record = *f.op(op);
+        let text = f.text(record.name);
+        let Some(OpName { domain: Some(domain), name, overload }) = OpName::parse(text) else {
+            let what = format!("ONNX has no op `{text}`; lower or remove it before exporting");
+            return Err(OnnxError::new(what));
+        };
+        let inputs: Vec<&str> = f.operands(op).iter().map(|slot| self.name(slot.value)).collect();
+        let outputs: Vec<&str> = f.results(op).map(|value| self.result_name(value)).collect();
+        let attrs = f.attrs(op);
+        let mut by_name: FxHashMap<&str, (usize, bool)> = FxHashMap::default();
+        for (at, attr) in attrs.iter().enumerate() {
+            by_name.insert(f.text(attr.name), (at, false));
+        }
+        let mut same = Same::default();
+        let mut last_attr = 0;
+        if let Some(original) = original {
+            same = Same::of(original, &inputs, &outputs, &domain)?;
+            last_attr = same.attrs;
+        }
+        let keep = !self.fresh;
+        let mut done = Written::default();
+        let mark = self.store.begin(chain);
+        for field in original.iter().flat_map(|original| original.fields()) {
+            let field = field?;
+            let Value::Bytes(body) = field.value else {
+                self.store.copy(chain, field.record);
+                continue;
+            };
+            match field.number {
+                node::INPUT if keep && same.inputs => self.store.copy(chain, field.record),
+                node::INPUT => self.texts(chain, node::INPUT, &inputs, &mut done.inputs),
+                node::OUTPUT if keep && same.outputs => self.store.copy(chain, field.record),
+                node::OUTPUT => self.texts(chain, node::OUTPUT, &outputs, &mut done.outputs),
+                node::NAME => {
+                    done.name = true;
+                    self.part(chain, field.record, body, self.loc_name(record.loc));
+                }
+                node::OP_TYPE => {
+                    done.op_type = true;
+                    self.part(chain, field.record, body, Some(&name));
+                }
+                node::DOMAIN => {
+                    done.domain = true;
+                    if same.domain {
+                        self.store.copy(chain, field.record);
+                    } else {
+                        self.part(chain, field.record, body, Some(&domain));
+                    }
+                }
+                node::OVERLOAD => {
+                    done.overload = true;
+                    self.part(chain, field.record, body, Some(&overload));
+                }
+                node::ATTRIBUTE => {
+                    let attribute = Attribute::read(body)?;
+                    match by_name.get_mut(attribute.name) {
+                        // Only the first of a name is the IR's.
+                        Some((_, true)) => self.store.copy(chain, field.record),
+                        Some((at, seen)) => {
+                            *seen = true;
+                            self.attr(chain, node::ATTRIBUTE, op, &attrs[*at], Some((field.record, attribute)))?;
+                        }
+                        None => {}
+                    }
+                    done.attrs += 1;
+                    if done.attrs == last_attr {
+                        self.new_attrs(chain, op, attrs, &mut by_name)?;
+                    }
+                }
+                _ => self.store.copy(chain, field.record),
+            }
+        }
+        if !(same.inputs || done.inputs) {
+            self.texts(chain, node::INPUT, &inputs, &mut done.inputs);
+        }
+        if !(same.outputs || done.outputs) {
+            self.texts(chain, node::OUTPUT, &outputs, &mut done.outputs);
+        }
+        if let (false, Some(name)) = (done.name, self.loc_name(record.loc)) {
+            self.store.field(chain, node::NAME, name.as_bytes());
+        }
+        for (done, number, text) in [
+            (done.op_type, node::OP_TYPE, &name),
+            (done.domain, node::DOMAIN, &domain),
+            (done.overload, node::OVERLOAD, &overload),
+        ] {
+            if !done && !text.is_empty() {
+                self.store.field(chain, number, text.as_bytes());
+            }
+        }
+        if last_attr == 0 {
+            self.new_attrs(chain, op, attrs, &mut by_name)?;
+        }
+        self.store.end(chain, mark, number);
+        Ok(())
+    }
+
+    /// Attributes that the original doesn't have.
+    fn new_attrs(
+        &mut self,
+        chain: &mut Chain,
+        op: OpId,
+        attrs: &[Attr],
+        by_name: &mut FxHashMap<&str, (usize, bool)>,
+    ) -> Result {
+        for attr in attrs {
+            let seen = by_name.get_mut(self.f.text(attr.name)).map(|entry| &mut entry.1);
+            if seen.is_none_or(|seen| !std::mem::replace(seen, true)) {
+                self.attr(chain, node::ATTRIBUTE, op, attr, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A result's name; "" for one that is left out.
+    fn result_name(&self, value: ValueId) -> &'w str {
+        let record = self.f.value(value);
+        let absent = record.flags & ValueRecord::ABSENT != 0 && record.use_count == 0;
+        if absent { "" } else { self.name(value) }
+    }
+
+    /// A repeated string, once.
+    fn texts(&mut self, chain: &mut Chain, number: u32, texts: &[&str], done: &mut bool) {
+        if !std::mem::replace(done, true) {
+            texts.iter().for_each(|text| self.store.field(chain, number, text.as_bytes()));
+        }
+    }
+
+    /// A string field: the original if it says the same.
+    fn part(&mut self, chain: &mut Chain, record: Message<'_>, old: Message<'_>, new: Option<&str>) {
+        match new {
+            Some(new) if self.fresh || old.bytes != new.as_bytes() => {
+                let number = record.fields().next().and_then(|field| field.ok());
+                if let Some(field) = number {
+                    self.store.field(chain, field.number, new.as_bytes());
+                }
+            }
+            Some(_) => self.store.copy(chain, record),
+            None => {}
+        }
+    }
+
+    /// An `Identity` that gives an output its name.
+    pub(super) fn identity(&mut self, chain: &mut Chain, number: u32, from: &str, to: &str) {
+        let mark = self.store.begin(chain);
+        self.store.field(chain, node::INPUT, from.as_bytes());
+        self.store.field(chain, node::OUTPUT, to.as_bytes());
+        self.store.field(chain, node::OP_TYPE, b"Identity");
+        self.store.end(chain, mark, number);
+    }
+
+}
+
+/// Which parts of an original node say what the op does.
+#[derive(Default)]
+struct Same {
+    inputs: bool,
+    outputs: bool,
+    domain: bool,
+    /// How many attributes it has.
+    attrs: usize,
+}
+
+impl Same {
+    fn of(original: Message<'_>, inputs: &[&str], outputs: &[&str], domain: &str) -> Result<Same> {
+        let (mut ins, mut outs) = (inputs.iter(), outputs.iter());
+        let mut same = Same { inputs: true, outputs: true, domain: false, attrs: 0 };
+        for field in original.fields() {
+            let field = field?;
+            let Value::Bytes(body) = field.value else { continue };
+            let is = |text: Option<&&str>| text.is_some_and(|text| text.as_bytes() == body.bytes);
+            match field.number {
+                node::INPUT => same.inputs &= is(ins.next()),
+                node::OUTPUT => same.outputs &= is(outs.next()),
+                node::DOMAIN => {
+                    same.domain = body.bytes == domain.as_bytes()
+                        || (domain.is_empty() && body.bytes == b"ai.onnx");
+                }
+                node::ATTRIBUTE => same.attrs += 1,
+                _ => {}
+            }
+        }
+        same.inputs &= ins.next().is_none();
+        same.outputs &= outs.next().is_none();
+        Ok(same)
+    }
+}

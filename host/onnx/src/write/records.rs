@@ -1,0 +1,504 @@
+//! The records of a body, kind by kind: what stands at the original's, and what follows the last.
+
+use passdock_abi::{
+    Attr, AttrKind, ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId,
+};
+use passdock_ir::Entity;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::FunctionWriter;
+use super::body::{Body, Form};
+use super::sequence::Node;
+use crate::error::Result;
+use crate::read::attr::Attribute;
+use crate::schema::{function, graph, node, sparse, tensor, value_info};
+use crate::wire::{Field, Message, Value};
+
+/// The last string of a field in a message.
+fn string_of(message: Message<'_>, number: u32) -> Result<&[u8]> {
+    let mut found: &[u8] = &[];
+    for field in message.fields() {
+        let field = field?;
+        if let (true, Value::Bytes(body)) = (field.number == number, field.value) {
+            found = body.bytes;
+        }
+    }
+    Ok(found)
+}
+
+impl<'w> FunctionWriter<'w> {
+    /// What stands at a node's record: new nodes before it, and its op unless that was erased.
+    pub(super) fn nodes_at(&mut self, body: &mut Body<'w>, record: Message<'w>, start: u64) -> Result {
+        body.seen.nodes += 1;
+        self.nodes_until(body, Some((record, start)))?;
+        if body.seen.nodes == body.skeleton.nodes.len() {
+            self.nodes_until(body, None)?;
+            self.copies(body);
+        }
+        Ok(())
+    }
+
+    /// Writes the nodes that come before, or are, the one of a record; `None`: all that are left.
+    pub(super) fn nodes_until(
+        &mut self,
+        body: &mut Body<'w>,
+        place: Option<(Message<'w>, u64)>,
+    ) -> Result {
+        while let Some(&item) = body.items.get(body.written) {
+            let here = place.filter(|&(_, start)| item.start == Some(start));
+            if let (Some((_, start)), Some(own), true) = (place, item.start, body.ordered)
+                && own > start
+            {
+                break;
+            }
+            body.written += 1;
+            let number = body.form.node();
+            match item.what {
+                Node::Op(op) => {
+                    let original = self.original(Entity::Op(op));
+                    if let Some(original) = original.filter(|_| !self.plan.is_op_dirty(op)) {
+                        self.untouched(body, number, original, here.map(|(record, _)| record));
+                    } else {
+                        let written = self.node(&mut body.chain, number, op, original);
+                        written.map_err(|error| self.explain(op)(error))?;
+                    }
+                }
+                Node::Constant(id) => {
+                    let original = self.original(Entity::Constant(id)).filter(|_| self.was_node(id));
+                    let clean = original.filter(|_| !self.is_dirty(id));
+                    if let Some(original) = clean {
+                        self.untouched(body, number, original, here.map(|(record, _)| record));
+                    } else {
+                        self.constant_node(&mut body.chain, number, id, original)?;
+                    }
+                }
+            }
+            if here.is_some() && body.ordered {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn untouched(
+        &mut self,
+        body: &mut Body<'_>,
+        number: u32,
+        original: Message<'_>,
+        record: Option<Message<'_>>,
+    ) {
+        match record {
+            Some(record) => self.store.copy(&mut body.chain, record),
+            None => self.store.copy_field(&mut body.chain, number, original),
+        }
+    }
+
+    fn was_node(&self, id: ConstId) -> bool {
+        self.f.constant(id).flags & Constant::NODE != 0
+    }
+
+    /// Whether a constant has to be written anew.
+    fn is_dirty(&self, id: ConstId) -> bool {
+        let touched = self.f.constant(id).flags & Constant::TOUCHED != 0;
+        self.fresh || touched || self.plan.is_constant_dirty(id)
+    }
+
+    /// `Identity` nodes for outputs that no op of the region makes.
+    pub(super) fn copies(&mut self, body: &mut Body<'_>) {
+        for &(value, output) in self.plan.copies(body.region).to_vec().iter() {
+            let (from, to) = (self.name(value), self.f.text(output));
+            self.identity(&mut body.chain, body.form.node(), from, to);
+        }
+    }
+
+    /// What stands at an input's record.
+    pub(super) fn input_at(
+        &mut self,
+        body: &mut Body<'w>,
+        field: Field<'w>,
+        message: Message<'w>,
+    ) -> Result {
+        body.seen.inputs += 1;
+        match body.args.get(&message.at).copied() {
+            Some(arg) => self.param(body, arg, Some(field.record))?,
+            None => self.constant_input(body, field, message)?,
+        }
+        if body.seen.inputs == body.skeleton.inputs.len() {
+            self.inputs(body)?;
+        }
+        Ok(())
+    }
+
+    /// Finds the arguments that stood in the original, and its inputs that are constants.
+    pub(super) fn sort_inputs(&self, body: &mut Body<'w>) -> Result {
+        for arg in self.f.args(body.region) {
+            if let Some(original) = self.original(Entity::Value(arg)) {
+                body.args.insert(original.at, arg);
+            }
+        }
+        if body.form == Form::Function || self.ir_version >= 4 {
+            return Ok(());
+        }
+        let mut initializers = FxHashMap::default();
+        for field in body.original.iter().flat_map(|original| original.fields()) {
+            let field = field?;
+            if let (graph::INITIALIZER, Value::Bytes(body)) = (field.number, field.value) {
+                initializers.insert(string_of(body, tensor::NAME)?, body.at);
+            }
+        }
+        for field in body.original.iter().flat_map(|original| original.fields()) {
+            let field = field?;
+            let (graph::INPUT, Value::Bytes(input)) = (field.number, field.value) else { continue };
+            let name = string_of(input, value_info::NAME)?;
+            if let Some(&start) = initializers.get(name) {
+                body.constant_inputs.insert(name, start);
+            }
+        }
+        Ok(())
+    }
+
+    fn param(&mut self, body: &mut Body<'w>, arg: ValueId, record: Option<Message<'w>>) -> Result {
+        let value = *self.f.value(arg);
+        let name = self.name(arg);
+        let original = self.original(Entity::Value(arg));
+        let number = body.form.input();
+        if body.form == Form::Function {
+            match record.filter(|_| original.is_some_and(|old| old.bytes == name.as_bytes())) {
+                Some(record) if !self.fresh => self.store.copy(&mut body.chain, record),
+                _ => self.store.field(&mut body.chain, number, name.as_bytes()),
+            }
+            return Ok(());
+        }
+        let clean = value.flags & ValueRecord::TOUCHED == 0 && !self.fresh;
+        let same = match original {
+            Some(original) => string_of(original, value_info::NAME)? == name.as_bytes(),
+            None => false,
+        };
+        match record {
+            Some(record) if clean && same => self.store.copy(&mut body.chain, record),
+            _ => self.info(&mut body.chain, number, name, value.ty, original)?,
+        }
+        Ok(())
+    }
+
+    /// An input whose initializer makes it a constant, before IR version 4: part of the interface,
+    /// so it stays even if nobody uses the constant any more.
+    fn constant_input(
+        &mut self,
+        body: &mut Body<'w>,
+        field: Field<'w>,
+        message: Message<'w>,
+    ) -> Result {
+        let name = string_of(message, value_info::NAME)?;
+        let Some(start) = body.constant_inputs.get(name) else { return Ok(()) };
+        let value = body.initializers.get(start).map(|&id| self.f.constant(id).value);
+        let renamed = value.map(|value| self.name(value)).filter(|new| new.as_bytes() != name);
+        match renamed {
+            Some(renamed) => {
+                let ty = passdock_abi::TypeId::NONE;
+                self.info(&mut body.chain, graph::INPUT, renamed, ty, Some(message))?;
+            }
+            None => self.store.copy(&mut body.chain, field.record),
+        }
+        Ok(())
+    }
+
+    /// Inputs that the original doesn't have.
+    pub(super) fn inputs(&mut self, body: &mut Body<'w>) -> Result {
+        for arg in self.f.args(body.region).collect::<Vec<_>>() {
+            let original = self.original(Entity::Value(arg));
+            let here = original.is_some_and(|old| body.skeleton.inputs.binary_search(&old.at).is_ok());
+            if !here {
+                self.param(body, arg, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands at an output's record: the same output, or at the first one all of them.
+    pub(super) fn output_at(
+        &mut self,
+        body: &mut Body<'w>,
+        field: Field<'w>,
+        message: Message<'w>,
+    ) -> Result {
+        let index = body.seen.outputs;
+        body.seen.outputs += 1;
+        if body.same_outputs {
+            let port = self.f.ports(body.region)[index];
+            let name = self.port_name(body, index);
+            let old = if body.form == Form::Graph {
+                string_of(message, value_info::NAME)?
+            } else {
+                message.bytes
+            };
+            let touched = port.flags & passdock_abi::Port::TOUCHED != 0;
+            if !self.fresh && !touched && old == name.as_bytes() {
+                self.store.copy(&mut body.chain, field.record);
+                return Ok(());
+            }
+            return self.output(body, index);
+        }
+        if index == 0 {
+            self.outputs(body)?;
+        }
+        Ok(())
+    }
+
+    /// Whether a region's outputs are those that stood at these places, in order.
+    pub(super) fn are_outputs_same(&self, region: RegionId, starts: &[u64]) -> bool {
+        let ports = self.f.region(region).ports;
+        let known = (ports.start..ports.start + ports.len).map(|port| {
+            let original = self.original(Entity::Port(port));
+            original.map(|original| original.at)
+        });
+        known.eq(starts.iter().map(|&start| Some(start)))
+    }
+
+    fn port_name(&self, body: &Body<'_>, index: usize) -> &'w str {
+        let name = self.f.ports(body.region)[index].name;
+        if name.is_some() {
+            return self.f.text(name);
+        }
+        let terminator = self.f.terminator(body.region);
+        let value = terminator.map_or(ValueId::NONE, |op| self.f.operand(op, index));
+        self.name(value)
+    }
+
+    fn output(&mut self, body: &mut Body<'w>, index: usize) -> Result {
+        let region = self.f.region(body.region);
+        let port = self.f.ports(body.region)[index];
+        let name = self.port_name(body, index);
+        let number = body.form.output();
+        if body.form == Form::Function {
+            self.store.field(&mut body.chain, number, name.as_bytes());
+            return Ok(());
+        }
+        let original = self.original(Entity::Port(region.ports.start + index as u32));
+        self.info(&mut body.chain, number, name, port.ty, original)
+    }
+
+    /// All outputs.
+    pub(super) fn outputs(&mut self, body: &mut Body<'w>) -> Result {
+        (0..self.f.ports(body.region).len()).try_for_each(|index| self.output(body, index))
+    }
+
+    /// What stands at an initializer's record.
+    pub(super) fn initializer_at(
+        &mut self,
+        body: &mut Body<'w>,
+        field: Field<'w>,
+        message: Message<'w>,
+    ) -> Result {
+        body.seen.initializers += 1;
+        match body.initializers.get(&message.at).copied() {
+            Some(id) if !self.is_dirty(id) => self.store.copy(&mut body.chain, field.record),
+            Some(id) => self.initializer(body, id, Some(message))?,
+            // Erased; but an input without it would be one that callers have to give.
+            None if self.is_constant_input(body, message)? => {
+                self.store.copy(&mut body.chain, field.record);
+            }
+            None => {}
+        }
+        if body.seen.initializers == body.skeleton.initializers.len() {
+            self.initializers(body)?;
+        }
+        Ok(())
+    }
+
+    fn is_constant_input(&self, body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
+        let name = string_of(tensor, tensor::NAME)?;
+        Ok(body.constant_inputs.get(name) == Some(&tensor.at))
+    }
+
+    fn initializer(
+        &mut self,
+        body: &mut Body<'_>,
+        id: ConstId,
+        original: Option<Message<'_>>,
+    ) -> Result {
+        let name = self.name(self.f.constant(id).value);
+        self.tensor(&mut body.chain, graph::INITIALIZER, id, Some(name), original)
+    }
+
+    /// Initializers that the original doesn't have.
+    pub(super) fn initializers(&mut self, body: &mut Body<'_>) -> Result {
+        for id in std::mem::take(&mut body.new_initializers) {
+            self.initializer(body, id, None)?;
+        }
+        Ok(())
+    }
+
+    /// What stands at a sparse initializer's record.
+    pub(super) fn sparse_at(
+        &mut self,
+        body: &mut Body<'w>,
+        field: Field<'w>,
+        message: Message<'w>,
+    ) -> Result {
+        let Some(&op) = body.sparse.get(&message.at) else { return Ok(()) };
+        let name = self.f.result(op, 0).map_or("", |value| self.name(value));
+        let mut parts = Vec::new();
+        for field in message.fields() {
+            let field = field?;
+            match (field.number, field.value) {
+                (sparse::VALUES, Value::Bytes(values)) => {
+                    parts.push((field.record, Some(values)));
+                }
+                _ => parts.push((field.record, None)),
+            }
+        }
+        let mut same = true;
+        for values in parts.iter().filter_map(|part| part.1) {
+            same &= string_of(values, tensor::NAME)? == name.as_bytes();
+        }
+        if same {
+            self.store.copy(&mut body.chain, field.record);
+            return Ok(());
+        }
+        let outer = self.store.begin(&mut body.chain);
+        for (record, values) in parts {
+            let Some(values) = values else {
+                self.store.copy(&mut body.chain, record);
+                continue;
+            };
+            let inner = self.store.begin(&mut body.chain);
+            for field in values.fields() {
+                let field = field?;
+                if field.number != tensor::NAME {
+                    self.store.copy(&mut body.chain, field.record);
+                }
+            }
+            self.store.field(&mut body.chain, tensor::NAME, name.as_bytes());
+            self.store.end(&mut body.chain, inner, sparse::VALUES);
+        }
+        self.store.end(&mut body.chain, outer, graph::SPARSE_INITIALIZER);
+        Ok(())
+    }
+
+    /// What stands at a value info's record: the declaration of a value that lives, or of one that
+    /// never did.
+    pub(super) fn info_at(
+        &mut self,
+        body: &mut Body<'w>,
+        field: Field<'w>,
+        message: Message<'w>,
+    ) -> Result {
+        body.seen.infos += 1;
+        let name = string_of(message, value_info::NAME)?;
+        let symbol = std::str::from_utf8(name).ok().and_then(|name| self.f.symbols().find(name));
+        match symbol.and_then(|symbol| body.declared.remove(&symbol)) {
+            Some(value) => {
+                let record = *self.f.value(value);
+                let name = self.name(value);
+                self.info(&mut body.chain, body.form.info(), name, record.ty, Some(message))?;
+            }
+            None if !self.was_defined(body, name)? || self.still_lives(symbol) => {
+                self.store.copy(&mut body.chain, field.record);
+            }
+            None => {}
+        }
+        if body.seen.infos == body.skeleton.infos {
+            self.infos(body)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the original's graph defined a name.
+    fn was_defined(&self, body: &mut Body<'w>, name: &[u8]) -> Result<bool> {
+        if body.defined.is_none() {
+            let mut names = FxHashSet::default();
+            for field in body.original.iter().flat_map(|original| original.fields()) {
+                let field = field?;
+                let Value::Bytes(message) = field.value else { continue };
+                if field.number == body.form.node() {
+                    for field in message.fields() {
+                        let field = field?;
+                        if let (node::OUTPUT, Value::Bytes(body)) = (field.number, field.value) {
+                            names.insert(body.bytes);
+                        }
+                    }
+                } else if body.form == Form::Graph && field.number == graph::INITIALIZER {
+                    names.insert(string_of(message, tensor::NAME)?);
+                }
+            }
+            body.defined = Some(names);
+        }
+        Ok(body.defined.as_ref().is_some_and(|names| names.contains(name)))
+    }
+
+    /// Whether a constant that isn't declared has a name: one whose declared type says less.
+    fn still_lives(&mut self, name: Option<SymbolId>) -> bool {
+        let (f, plan, constants) = (self.f, &self.plan, &self.constants);
+        let names = self.constant_names.get_or_insert_with(|| {
+            constants.iter().map(|&(_, id)| plan.name(f.constant(id).value)).collect()
+        });
+        name.is_some_and(|name| names.contains(&name))
+    }
+
+    /// Declarations that the original doesn't have.
+    pub(super) fn infos(&mut self, body: &mut Body<'_>) -> Result {
+        let declared: FxHashMap<SymbolId, ValueId> = std::mem::take(&mut body.declared);
+        let mut values: Vec<ValueId> = declared.into_values().collect();
+        values.sort_unstable();
+        for value in values {
+            let (name, ty) = (self.name(value), self.f.value(value).ty);
+            if !name.is_empty() && ty.index() != 0 {
+                self.info(&mut body.chain, body.form.info(), name, ty, None)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// What stands at the name of an attribute parameter.
+    pub(super) fn param_at(&mut self, body: &mut Body<'_>, field: Field<'_>, name: Message<'_>) {
+        let known = self.param_named(name.bytes, |kind| kind == AttrKind::NONE);
+        if let Some(attr) = known
+            && body.params.insert(attr.name)
+        {
+            self.store.copy(&mut body.chain, field.record);
+        }
+    }
+
+    /// What stands at an attribute parameter with a default.
+    pub(super) fn default_at(
+        &mut self,
+        body: &mut Body<'_>,
+        field: Field<'_>,
+        message: Message<'_>,
+    ) -> Result {
+        let attribute = Attribute::read(message)?;
+        let name = attribute.name.as_bytes();
+        let Some(attr) = self.param_named(name, |kind| kind != AttrKind::NONE) else {
+            return Ok(());
+        };
+        if body.params.insert(attr.name) {
+            let original = Some((field.record, attribute));
+            self.attr(&mut body.chain, function::ATTRIBUTE_PROTO, OpId::NONE, &attr, original)?;
+        }
+        Ok(())
+    }
+
+    fn param_named(&self, name: &[u8], fits: impl Fn(AttrKind) -> bool) -> Option<Attr> {
+        let attrs = self.f.attrs(OpId::NONE).iter();
+        let mut params = attrs.filter(|attr| attr.flags & Attr::PARAM != 0 && fits(attr.kind));
+        params.find(|attr| self.f.text(attr.name).as_bytes() == name).copied()
+    }
+
+    /// Attribute parameters that the original doesn't have.
+    pub(super) fn params(&mut self, body: &mut Body<'_>) -> Result {
+        for attr in self.f.attrs(OpId::NONE).to_vec() {
+            if attr.flags & Attr::PARAM == 0 || !body.params.insert(attr.name) {
+                continue;
+            }
+            if attr.kind == AttrKind::NONE {
+                let name = self.f.text(attr.name).as_bytes();
+                self.store.field(&mut body.chain, function::ATTRIBUTE, name);
+            } else {
+                let number = function::ATTRIBUTE_PROTO;
+                self.attr(&mut body.chain, number, OpId::NONE, &attr, None)?;
+            }
+        }
+        Ok(())
+    }
+}
