@@ -8,6 +8,7 @@
 //! [`module`], [`types`], [`constant`], [`origin`], [`text`],
 //! [`verify`](mod@verify).
 
+mod compact;
 pub mod constant;
 pub mod edit;
 pub mod error;

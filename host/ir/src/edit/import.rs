@@ -95,6 +95,17 @@ impl Function {
         LocId(id)
     }
 
+    /// Finds locations again after their ranges moved.
+    pub(crate) fn index_locs(&mut self) {
+        let locs = &self.locs;
+        self.loc_index.clear();
+        for (id, loc) in locs.iter().enumerate() {
+            let hash = FxBuildHasher.hash_one(loc);
+            let rehash = |&id: &u32| FxBuildHasher.hash_one(locs[id as usize]);
+            self.loc_index.insert_unique(hash, id as u32, rehash);
+        }
+    }
+
     /// A location by the name of an ONNX node.
     pub fn add_name_loc(&mut self, name: &str) -> LocId {
         let name = self.symbols.intern(name);
