@@ -67,7 +67,7 @@ impl Function {
             None => return Ok(None),
         };
         Ok(match self.dtype(value) {
-            abi::DType::I64 => Some(elements(bytes, i64::from_le_bytes)),
+            abi::DType::I64 | abi::DType::INDEX => Some(elements(bytes, i64::from_le_bytes)),
             abi::DType::I32 => Some(elements(bytes, |four| i32::from_le_bytes(four).into())),
             _ => None,
         })

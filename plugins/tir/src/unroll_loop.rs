@@ -170,7 +170,8 @@ fn unroll(f: &mut Function, op: OpId, bounds: Bounds) -> PassResult {
     let &[index] = f.args(body) else {
         return Err(PassError::new("The body of a `for` has to have one argument.").at(op));
     };
-    let ops = f.iter_in(body).count() as u64;
+    // All but the terminator.
+    let ops = (f.iter_in(body).count() as u64).saturating_sub(1);
     if ops.saturating_mul(bounds.extent as u64) > MAX_OPS {
         let message = format!(
             "Unrolling this loop would make {} copies of {ops} ops; the limit is {MAX_OPS} ops.",
@@ -197,6 +198,16 @@ fn unroll(f: &mut Function, op: OpId, bounds: Bounds) -> PassResult {
             &[value],
         )?;
     }
+    let operands: Vec<ValueId> = f.operands(op).collect();
     f.erase_op(op)?;
+    for operand in operands
+        .into_iter()
+        .filter(|&operand| f.use_count(operand) == 0)
+    {
+        // The bounds were the loop's own.
+        if let Some(constant) = f.constant(operand) {
+            f.erase_constant(constant)?;
+        }
+    }
     Ok(())
 }

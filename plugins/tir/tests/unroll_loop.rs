@@ -7,7 +7,7 @@ use passdock::Registry;
 fn check(config: &str, source: &str, expected: Expect) {
     let registry = Registry::new();
     registry
-        .load_static(&passdock_plugins_tir::PLUGIN)
+        .load_static(passdock_plugins_tir::PLUGIN)
         .expect("the plugin is well made");
     let passes = ["tir.transform.UnrollLoop"];
     let result =
@@ -18,7 +18,7 @@ fn check(config: &str, source: &str, expected: Expect) {
                 config.parse::<toml::Table>().expect("TOML"),
             ),
         });
-    expected.assert_eq(&(result + "\n"));
+    expected.assert_eq(&result);
 }
 
 const MARKED: &str = r#"module {
@@ -41,18 +41,76 @@ const SERIAL: &str = r#"module {
 
 #[test]
 fn a_marked_loop_is_unrolled() {
-    check("", MARKED, expect![[r#""#]]);
+    check(
+        "",
+        MARKED,
+        expect![[r#"
+        module {
+          prim @scale(%a: buffer<f32[128]>, %b: buffer<f32[128]>) {
+            %0 = const index 0
+            %1 = const index 2
+            %v_1 = tir.load(%a, 0) : f32
+            tir.store(%v_1, %b, 0)
+            %v_2 = tir.load(%a, 1) : f32
+            tir.store(%v_2, %b, 1)
+          }
+        }
+    "#]],
+    );
 }
 
 #[test]
 fn a_serial_loop_stays() {
-    check("", SERIAL, expect![[r#""#]]);
+    check(
+        "",
+        SERIAL,
+        expect![[r#"
+        module {
+          prim @scale(%a: buffer<f32[128]>, %b: buffer<f32[128]>) {
+            for %i in 0..3 serial {
+              %v = tir.load(%a, %i) : f32
+              tir.store(%v, %b, %i)
+            }
+          }
+        }
+    "#]],
+    );
 }
 
 #[test]
 fn a_serial_loop_of_few_steps_is_unrolled_if_asked_to() {
-    check("auto_max_step = 3", SERIAL, expect![[r#""#]]);
-    check("auto_max_step = 2", SERIAL, expect![[r#""#]]);
+    check(
+        "auto_max_step = 3",
+        SERIAL,
+        expect![[r#"
+        module {
+          prim @scale(%a: buffer<f32[128]>, %b: buffer<f32[128]>) {
+            %0 = const index 0
+            %1 = const index 3
+            %v_1 = tir.load(%a, 0) : f32
+            tir.store(%v_1, %b, 0)
+            %v_2 = tir.load(%a, 1) : f32
+            tir.store(%v_2, %b, 1)
+            %v_3 = tir.load(%a, 2) : f32
+            tir.store(%v_3, %b, 2)
+          }
+        }
+    "#]],
+    );
+    check(
+        "auto_max_step = 2",
+        SERIAL,
+        expect![[r#"
+        module {
+          prim @scale(%a: buffer<f32[128]>, %b: buffer<f32[128]>) {
+            for %i in 0..3 serial {
+              %v = tir.load(%a, %i) : f32
+              tir.store(%v, %b, %i)
+            }
+          }
+        }
+    "#]],
+    );
 }
 
 #[test]
@@ -60,7 +118,16 @@ fn a_serial_loop_of_few_runs_is_only_marked_without_explicit_unroll() {
     check(
         "auto_max_extent = 8\nexplicit_unroll = false",
         SERIAL,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              prim @scale(%a: buffer<f32[128]>, %b: buffer<f32[128]>) {
+                for %i in 0..3 unroll {
+                  %v = tir.load(%a, %i) : f32
+                  tir.store(%v, %b, %i)
+                }
+              }
+            }
+        "#]],
     );
 }
 
@@ -78,7 +145,22 @@ fn nested_loops_are_unrolled_from_the_inside() {
     }
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              prim @fill(%b: buffer<i64[4]>) {
+                %0 = const index 0
+                %1 = const index 2
+                %k_1_1 = tir.add(0, 0) : index
+                tir.store(0, %b, %k_1_1)
+                %k_2_1 = tir.add(0, 1) : index
+                tir.store(1, %b, %k_2_1)
+                %k_1_2 = tir.add(1, 0) : index
+                tir.store(0, %b, %k_1_2)
+                %k_2_2 = tir.add(1, 1) : index
+                tir.store(1, %b, %k_2_2)
+              }
+            }
+        "#]],
     );
 }
 
@@ -93,7 +175,10 @@ fn a_marked_loop_without_constant_bounds_is_an_error() {
     }
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            error[pass-failed]: A loop that is marked `unroll` has to have constant bounds.
+             |
+             = in pass tir.transform.UnrollLoop of plugin tir, function @fill, op0 (for), at test.ir:3:5"#]],
     );
 }
 
@@ -108,6 +193,9 @@ fn too_many_copies_are_an_error() {
     }
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            error[pass-failed]: Unrolling this loop would make 1000000000 copies of 2 ops; the limit is 4194304 ops.
+             |
+             = in pass tir.transform.UnrollLoop of plugin tir, function @fill, op0 (for), at test.ir:3:5"#]],
     );
 }
