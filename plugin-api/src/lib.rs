@@ -1,4 +1,77 @@
 //! Write compiler passes that load into every passdock host.
+//!
+//! A pass is a function; a plugin is a shared library with passes in it. Depend on this crate, say
+//! `crate-type = ["cdylib", "rlib"]` in `Cargo.toml`, and write:
+//!
+//! ```
+//! use passdock_plugin_api::prelude::*;
+//!
+//! fn fuse_double_relu(f: &mut Function, _cx: &PassContext) -> PassResult {
+//!     for op in f.ops_named("onnx.Relu") {
+//!         if let Some(inner) = f.operand(op, 0).and_then(|v| f.defining_op(v)) {
+//!             if f.name(inner) == "onnx.Relu" {
+//!                 f.replace_op_with(op, &[f.result(inner, 0)])?;
+//!             }
+//!         }
+//!     }
+//!     Ok(())
+//! }
+//!
+//! plugin! {
+//!     name: "acme",
+//!     passes: [
+//!         /// Replaces `Relu(Relu(x))` by `Relu(x)`.
+//!         function "acme.transform.FuseDoubleRelu" => fuse_double_relu { opt_level: 1 },
+//!     ],
+//! }
+//! export_plugin!(PLUGIN);
+//! # fn main() {
+//! # use passdock_plugin_api::testing::{dump, mock::run_pass};
+//! # let (status, failure) = run_pass(&PLUGIN, "acme.transform.FuseDoubleRelu", |f| {
+//! #     let mut b = FunctionBuilder::new(f);
+//! #     let mut v = b.param("x", TypeId::NONE).unwrap();
+//! #     for _ in 0..3 { v = b.value("onnx.Relu", [v]).unwrap(); }
+//! #     b.finish(&[v]).unwrap();
+//! # }, |f| assert_eq!(dump(f), "@main(v0)\n  v1 = onnx.Relu(v0)\n  return(v1)\n"));
+//! # assert_eq!((status.0, failure), (0, None));
+//! # }
+//! ```
+//!
+//! `cargo build` makes a file that `passdock inspect` describes, and that `passdock run
+//! --plugin-dir target/debug --passes acme.transform.FuseDoubleRelu model.onnx -o out.onnx` runs.
+//!
+//! # The IR
+//!
+//! A [`Module`] has [`Function`]s; a function's body is a region of **ops**; an op has operands and
+//! results, which are **values**, and attributes and nested regions. Constants are values too. All
+//! are named by small ids ([`OpId`], [`ValueId`], …) that belong to one function.
+//!
+//! - Going over ops: [`Function::ops`], [`Function::ops_named`], [`Function::ops_in`] are snapshots:
+//!   edit as you go, what you erase is skipped. [`Function::iter`] borrows, and copies nothing.
+//!   [`Visitor`] and [`Mutator`] route each op to a method by its kind.
+//! - Reading: [`Function::operand`], [`Function::result`], [`Function::defining_op`],
+//!   [`Function::users`], [`Function::type_of`], [`Function::int`] and its like for attributes,
+//!   [`Function::constant_data`]. Reads go straight to the host's memory.
+//! - Editing: [`Function::replace_op`], [`Function::replace_op_with`], [`Function::create_op`],
+//!   [`Function::erase_op`], [`Function::set_attr`], …. Each is done whole, or refused in a sentence.
+//! - The run: [`PassContext`] has the level, the pass's [`options!`], diagnostics, and what op
+//!   definitions know ([`PassContext::infer`], [`PassContext::evaluate`]).
+//!
+//! # When something goes wrong
+//!
+//! A pass answers [`PassResult`]; `?` turns a refused edit into the pass's failure, which names the
+//! op. A panic is caught at the plugin's edge and becomes a failure with its place. A failed pass
+//! changes nothing: the host keeps the module as it was.
+//!
+//! # Testing
+//!
+//! [`testing::check`] runs the plugin under `cargo test`, with the real host, on IR text.
+//!
+//! # Versions
+//!
+//! The contract between host and plugin only grows: a plugin built today loads in every later host
+//! of the same major version. The plugin's manifest says what it needs; it is written by
+//! [`plugin!`], never by hand.
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 #![warn(unsafe_op_in_unsafe_fn)]
