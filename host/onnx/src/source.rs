@@ -5,7 +5,7 @@
 
 use std::fs::File;
 use std::path::{Component, Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use memmap2::Mmap;
 use passdock_ir::ByteSource;
@@ -29,13 +29,12 @@ impl Source {
     /// Maps a file.
     pub(crate) fn open(path: &Path) -> Result<Source> {
         let bytes = map(path).map_err(|error| OnnxError::io(path, "read", &error))?;
-        Ok(Source { path: path.to_owned(), name: path.display().to_string(), bytes })
+        Ok(Source { path: path.to_owned(), name: whole(path), bytes })
     }
 
     /// Bytes that are at hand, as if they stood in the file `path`.
     pub(crate) fn in_memory(path: &Path, bytes: Vec<u8>) -> Source {
-        let name = path.display().to_string();
-        Source { path: path.to_owned(), name, bytes: Bytes::Owned(bytes) }
+        Source { path: path.to_owned(), name: whole(path), bytes: Bytes::Owned(bytes) }
     }
 
     /// Where it was read from.
@@ -69,40 +68,65 @@ impl ByteSource for Source {
     }
 }
 
-/// A file that tensors of a model point to, mapped when its bytes are first asked for.
+/// A file that constants are in, mapped when its bytes are first asked for.
 pub(crate) struct ExternalFile {
-    /// The model's directory.
+    /// Where relative locations begin, and what may not be left.
     directory: PathBuf,
     /// As the model spells it.
     location: String,
+    name: String,
     bytes: OnceLock<std::result::Result<Bytes, String>>,
+}
+
+/// The file that IR text beside `text` names, opened when its bytes are first asked for. The text's
+/// author may name any file by its whole path; a relative one has to stay in the text's directory.
+pub fn open_external(text: &Path, file: &str) -> Arc<dyn ByteSource> {
+    let whole = Path::new(file);
+    let location = match (whole.is_absolute(), whole.parent(), whole.file_name()) {
+        (true, Some(directory), Some(name)) => {
+            return Arc::new(ExternalFile::new(directory, &name.to_string_lossy()));
+        }
+        _ => file,
+    };
+    Arc::new(ExternalFile::beside(text, location))
 }
 
 impl ExternalFile {
     /// The file at `location`, relative to a model's directory; opened later.
-    pub(crate) fn new(model: &Path, location: &str) -> ExternalFile {
-        let directory = match model.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-            _ => PathBuf::from("."),
-        };
-        ExternalFile { directory, location: location.to_owned(), bytes: OnceLock::new() }
+    pub(crate) fn beside(model: &Path, location: &str) -> ExternalFile {
+        match model.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => ExternalFile::new(parent, location),
+            _ => ExternalFile::new(Path::new("."), location),
+        }
+    }
+
+    fn new(directory: &Path, location: &str) -> ExternalFile {
+        ExternalFile {
+            directory: directory.to_owned(),
+            location: location.to_owned(),
+            name: whole(&directory.join(location)),
+            bytes: OnceLock::new(),
+        }
     }
 
     fn open(&self) -> std::result::Result<Bytes, String> {
         let location = &self.location;
         let relative = Path::new(location);
-        let stays = relative.components().all(|part| matches!(part, Component::Normal(_) | Component::CurDir));
-        if location.is_empty() || !stays {
+        let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+        if location.is_empty() || !relative.components().all(inside) {
             return Err(format!(
-                "The external data file {location:?} isn't inside the model's directory, so it isn't read."
+                "The external data file {location:?} isn't inside the model's directory, so it \
+                 isn't read."
             ));
         }
-        let failed = |error| format!("The external data file {location:?} can't be read: {error}.");
+        let failed =
+            |error| format!("The external data file {location:?} can't be read: {error}.");
         let directory = self.directory.canonicalize().map_err(failed)?;
         let path = directory.join(relative).canonicalize().map_err(failed)?;
         if !path.starts_with(&directory) {
             return Err(format!(
-                "The external data file {location:?} is a link out of the model's directory, so it isn't read."
+                "The external data file {location:?} is a link out of the model's directory, so it \
+                 isn't read."
             ));
         }
         map(&path).map_err(failed)
@@ -111,7 +135,7 @@ impl ExternalFile {
 
 impl ByteSource for ExternalFile {
     fn name(&self) -> &str {
-        &self.location
+        &self.name
     }
 
     fn read(&self, offset: u64, len: u64) -> std::result::Result<&[u8], String> {
@@ -121,6 +145,12 @@ impl ByteSource for ExternalFile {
             Err(error) => Err(error.clone()),
         }
     }
+}
+
+/// A path that means the same from every directory.
+fn whole(path: &Path) -> String {
+    let whole = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    whole.display().to_string()
 }
 
 fn read<'a>(
@@ -153,10 +183,4 @@ fn map(path: &Path) -> std::io::Result<Bytes> {
     // file meanwhile is what the documentation asks of the user; all bytes are checked as hostile.
     let map = unsafe { Mmap::map(&file)? };
     Ok(Bytes::Mapped(map))
-}
-
-/// A file that constants are in, by the name that a model's file (ONNX or text) gives it. It is
-/// mapped when it is first read, and has to be inside the directory of `model`.
-pub fn open_external(model: &Path, location: &str) -> std::sync::Arc<dyn ByteSource> {
-    std::sync::Arc::new(ExternalFile::new(model, location))
 }

@@ -104,7 +104,7 @@ impl<'a> Context<'a> {
     fn external_file(&mut self, location: &'a str) -> Arc<dyn ByteSource> {
         let model = self.source.path();
         let file = self.external.entry(location);
-        file.or_insert_with(|| Arc::new(ExternalFile::new(model, location))).clone()
+        file.or_insert_with(|| Arc::new(ExternalFile::beside(model, location))).clone()
     }
 
     /// What a name means at this point of the walk.

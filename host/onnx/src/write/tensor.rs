@@ -8,7 +8,7 @@ use super::rope::Chain;
 use crate::data::{put_typed, split_strings, typed_field};
 use crate::error::{OnnxError, Result};
 use crate::read::attr::{Attribute, is_value};
-use crate::schema::{attr, attr_type, entry, node, tensor};
+use crate::schema::{attr, attr_type, node, tensor};
 use crate::wire::{Message, Value, put_bytes, put_float, put_head, put_int, put_varint};
 
 /// Whether a field holds a tensor's shape, type or data.
@@ -109,10 +109,6 @@ impl<'w> FunctionWriter<'w> {
         let data = self.f.constant_data(id).clone();
         match data.payload() {
             Payload::External { .. } if original.is_some() => self.store.bytes(chain, &head),
-            Payload::External { source, offset, len } => {
-                put_external(&mut head, source.name(), *offset, *len);
-                self.store.bytes(chain, &head);
-            }
             Payload::Deferred { .. } => {
                 put_typed(&mut head, dtype, data.bytes().map_err(OnnxError::new)?, count)?;
                 self.store.bytes(chain, &head);
@@ -249,19 +245,4 @@ fn put_plain(to: &mut Vec<u8>, number: u32, bytes: &[u8], count: u64) {
             .iter()
             .for_each(|text| put_bytes(to, number, text)),
     }
-}
-
-fn put_external(to: &mut Vec<u8>, location: &str, offset: u64, len: u64) {
-    let pairs = [
-        ("location", location.to_owned()),
-        ("offset", offset.to_string()),
-        ("length", len.to_string()),
-    ];
-    for (key, value) in pairs {
-        let mut body = Vec::new();
-        put_bytes(&mut body, entry::KEY, key.as_bytes());
-        put_bytes(&mut body, entry::VALUE, value.as_bytes());
-        put_bytes(to, tensor::EXTERNAL_DATA, &body);
-    }
-    put_int(to, tensor::DATA_LOCATION, 1);
 }
