@@ -96,6 +96,13 @@ impl Function {
         self.ports = ports;
         (self.ops, self.values, self.uses) = (made.ops, made.values, made.uses);
         (self.regions, self.depths) = (made.regions, made.depths);
+        self.nested_constants.clear();
+        for (at, constant) in made.constants.iter().enumerate() {
+            if constant.region != self.body {
+                let nested = self.nested_constants.entry(constant.region).or_default();
+                nested.push(ConstId(at as u32));
+            }
+        }
         (self.constants, self.data) = (made.constants, made.data);
         (self.attrs, self.ids, self.ints) = (made.attrs, made.ids, made.ints);
         (self.floats, self.strings, self.bytes) = (made.floats, made.strings, made.bytes);

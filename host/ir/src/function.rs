@@ -90,6 +90,8 @@ pub struct Function {
     pub(crate) data: Vec<Arc<ConstantData>>,
     /// Per region.
     pub(crate) depths: Vec<u32>,
+    /// The constants of nested regions, which die with their region.
+    pub(crate) nested_constants: FxHashMap<RegionId, Vec<ConstId>>,
     pub(crate) origins: Origins,
     pub(crate) type_index: HashTable<u32>,
     pub(crate) expr_index: HashTable<u32>,
@@ -141,6 +143,7 @@ impl Function {
             live_ops: 0,
             data: Vec::new(),
             depths: vec![0],
+            nested_constants: FxHashMap::default(),
             origins: Origins::default(),
             type_index: HashTable::new(),
             expr_index: HashTable::new(),

@@ -75,6 +75,9 @@ impl Function {
             byte_len: data.len(),
         });
         self.data.push(data);
+        if region != self.body {
+            self.nested_constants.entry(region).or_default().push(id);
+        }
         self.touch_region(region);
         id
     }
@@ -114,13 +117,8 @@ impl Function {
                 let message = format!("The constant {name} {why} and can't be erased.");
                 return Err(EditError::refused(message));
             }
-            let name = held.name;
-            self.values[value.index()].flags |= Value::DEAD;
-            if let Some(names) = &mut self.names {
-                names.remove(&name);
-            }
         }
-        self.constants[id.index()].flags |= Constant::DEAD;
+        self.bury_constant(id);
         self.touch_region(record.region);
         Ok(())
     }

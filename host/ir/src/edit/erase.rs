@@ -1,6 +1,6 @@
 //! Erasing ops, with everything in them.
 
-use passdock_abi::{Op, OpId, Range, Region, RegionId, Value, symbol};
+use passdock_abi::{ConstId, Constant, Op, OpId, Range, Region, RegionId, Value, ValueId, symbol};
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
@@ -54,6 +54,9 @@ impl Function {
                 let region = RegionId(self.ids[at as usize]);
                 self.regions[region.index()].flags |= Region::DEAD;
                 self.bury_values(self.regions[region.index()].args);
+                for constant in self.nested_constants.remove(&region).unwrap_or_default() {
+                    self.bury_constant(constant);
+                }
                 let mut next = self.regions[region.index()].first;
                 while let Some(nested) = next.option() {
                     pending.push(nested);
@@ -65,12 +68,25 @@ impl Function {
 
     fn bury_values(&mut self, ids: Range) {
         for at in ids.start..ids.start + ids.len {
-            let value = self.ids[at as usize];
-            let record = &mut self.values[value as usize];
-            record.flags |= Value::DEAD;
-            if let (Some(names), true) = (&mut self.names, record.name.is_some()) {
-                names.remove(&record.name);
-            }
+            self.bury_value(ValueId(self.ids[at as usize]));
+        }
+    }
+
+    fn bury_value(&mut self, value: ValueId) {
+        let record = &mut self.values[value.index()];
+        record.flags |= Value::DEAD;
+        if let (Some(names), true) = (&mut self.names, record.name.is_some()) {
+            names.remove(&record.name);
+        }
+    }
+
+    /// Marks a constant, and the value that it is, as gone.
+    pub(crate) fn bury_constant(&mut self, id: ConstId) {
+        let record = &mut self.constants[id.index()];
+        record.flags |= Constant::DEAD;
+        let value = record.value;
+        if value.is_some() {
+            self.bury_value(value);
         }
     }
 }
