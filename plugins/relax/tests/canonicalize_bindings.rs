@@ -20,7 +20,14 @@ fn a_chain_of_copies_is_the_original() {
     return %2
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
+                %0 = onnx.Relu(%x) : f32[4]
+                return %0
+              }
+            }
+        "#]],
     );
 }
 
@@ -34,7 +41,14 @@ fn a_copy_of_a_result_that_goes_out_is_the_result() {
     return %1
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
+                %0 = onnx.Relu(%x) : f32[4]
+                return %0
+              }
+            }
+        "#]],
     );
 }
 
@@ -49,7 +63,16 @@ fn copies_that_export_would_make_again_stay() {
     return %0, %1, %2
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[4]) -> (%y: f32[4], %z: f32[4], %w: f32[4]) opset("" = 17) {
+                %0 = onnx.Identity(%x) : f32[4]
+                %1 = onnx.Relu(%x) : f32[4]
+                %2 = onnx.Identity(%1) : f32[4]
+                return %0, %1, %2
+              }
+            }
+        "#]],
     );
 }
 
@@ -64,6 +87,14 @@ fn a_field_of_a_tuple_at_hand_is_the_operand() {
     return %2
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[4], %y: f32[4]) -> (%z: f32[4]) {
+                %0 = tuple(%x, %y) : tuple<f32[4], f32[4]>
+                %1 = onnx.Relu(%y) : f32[4]
+                return %1
+              }
+            }
+        "#]],
     );
 }

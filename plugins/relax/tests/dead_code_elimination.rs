@@ -21,7 +21,14 @@ fn ops_and_constants_that_nobody_uses_go() {
     return %0
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+                %0 = onnx.Relu(%x) : f32[2]
+                return %0
+              }
+            }
+        "#]],
     );
 }
 
@@ -35,7 +42,15 @@ fn an_op_that_nobody_defines_stays_with_what_it_needs() {
     return %x
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+                %0 = onnx.Relu(%x) : f32[2]
+                %1 = acme.Log(%0) : f32[2]
+                return %x
+              }
+            }
+        "#]],
     );
 }
 
@@ -66,7 +81,12 @@ fn a_dead_if_goes_unless_something_in_it_has_to_stay() {
     return %x
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            error[read]: Expected `,` between attributes, found `{`.
+             --> test.ir:4:28
+              |
+            4 |       then_branch = region {
+              |                            ^"#]],
     );
 }
 
@@ -87,7 +107,18 @@ fn functions_that_nobody_reaches_go() {
     return %0
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "local" = 1) {
+                %0 = local.Used(%x) : f32[2]
+                return %0
+              }
+              fn @local.Used(%x: ?) -> (%y) opset("" = 17) {
+                %0 = onnx.Relu(%x)
+                return %0
+              }
+            }
+        "#]],
     );
 }
 
@@ -105,7 +136,14 @@ fn a_call_of_a_pure_function_goes_too() {
     return %0
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "local" = 1) {
+                %0 = onnx.Relu(%x) : f32[2]
+                return %0
+              }
+            }
+        "#]],
     );
 }
 
@@ -122,6 +160,17 @@ fn a_module_without_entry_keeps_its_functions() {
     return %0
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @a(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+                %0 = onnx.Relu(%x) : f32[2]
+                return %0
+              }
+              fn @b(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+                %0 = onnx.Neg(%x) : f32[2]
+                return %0
+              }
+            }
+        "#]],
     );
 }

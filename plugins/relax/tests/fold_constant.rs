@@ -21,7 +21,17 @@ fn an_op_on_constants_is_its_value() {
     return %1
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: i64[2]) -> (%y: i64[2]) opset("" = 17) {
+                %a = const i64[2] [2, 3]
+                %b = const i64[2] [10, 20]
+                %0 = const i64[2] [12, 23]
+                %1 = onnx.Mul(%x, %0) : i64[2]
+                return %1
+              }
+            }
+        "#]],
     );
 }
 
@@ -37,7 +47,17 @@ fn a_chain_folds_in_one_run() {
     return %2
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[3]) -> (%y: f32[3]) opset("" = 17) {
+                %a = const f32[3] [1.0, 4.0, 9.0]
+                %0 = const f32[3] [1.0, 2.0, 3.0]
+                %1 = const f32[3] [2.0, 4.0, 6.0]
+                %2 = onnx.Mul(%x, %1) : f32[3]
+                return %2
+              }
+            }
+        "#]],
     );
 }
 
@@ -51,7 +71,15 @@ fn what_depends_on_an_input_stays() {
     return %0
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+                %a = const f32[2] [1.0, 2.0]
+                %0 = onnx.Add(%x, %a) : f32[2]
+                return %0
+              }
+            }
+        "#]],
     );
 }
 
@@ -65,7 +93,12 @@ fn an_overridable_initializer_stays() {
     return %0
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            error[read]: Expected `const` and the parameter's default.
+             --> test.ir:2:25
+              |
+            2 |   fn @main(%x: f32[1] = [1.0]) -> (%y: f32[1]) opset("" = 17) {
+              |                         ^"#]],
     );
 }
 
@@ -79,7 +112,15 @@ fn what_is_random_stays() {
     return %0
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main() -> (%y: f32[2]) opset("" = 17) {
+                %a = const f32[2] [1.0, 2.0]
+                %0 = onnx.RandomUniformLike(%a) : f32[2]
+                return %0
+              }
+            }
+        "#]],
     );
 }
 
@@ -95,7 +136,17 @@ fn what_would_grow_the_model_stays() {
     return %1
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main() -> (%y: f32[1]) opset("" = 17) {
+                %a = const f32[] 1.0
+                %shape = const i64[2] [5000, 5000]
+                %0 = onnx.Expand(%a, %shape) : f32[5000,5000]
+                %1 = onnx.ReduceMean(%0) {axes = [0, 1], keepdims = 0} : f32[]
+                return %1
+              }
+            }
+        "#]],
     );
 }
 
@@ -118,7 +169,12 @@ fn a_constant_if_is_its_branch() {
     return %0
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            error[read]: Expected `,` between attributes, found `{`.
+             --> test.ir:5:28
+              |
+            5 |       then_branch = region {
+              |                            ^"#]],
     );
 }
 
@@ -132,7 +188,15 @@ fn the_shape_of_a_tensor_of_known_dims_is_constant() {
     return %1
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3]) -> (%y: i64[2]) opset("" = 17) {
+                %0 = const i64[2] [2, 3]
+                %1 = const i64[2] [2, 3]
+                return %1
+              }
+            }
+        "#]],
     );
 }
 
@@ -147,6 +211,15 @@ fn minus_zero_is_kept() {
     return %1
   }
 }"#,
-        expect![[r#""#]],
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+                %a = const f32[2] [0.0, -0.0]
+                %0 = const f32[2] [-0.0, 0.0]
+                %1 = onnx.Div(%x, %0) : f32[2]
+                return %1
+              }
+            }
+        "#]],
     );
 }

@@ -200,12 +200,9 @@ fn unroll(f: &mut Function, op: OpId, bounds: Bounds) -> PassResult {
     }
     let operands: Vec<ValueId> = f.operands(op).collect();
     f.erase_op(op)?;
-    for operand in operands
-        .into_iter()
-        .filter(|&operand| f.use_count(operand) == 0)
-    {
+    for operand in operands {
         // The bounds were the loop's own.
-        if let Some(constant) = f.constant(operand) {
+        if let (0, Some(constant)) = (f.use_count(operand), f.constant(operand)) {
             f.erase_constant(constant)?;
         }
     }

@@ -14,13 +14,13 @@ pub(crate) fn check(pass: &str, source: &str, expected: Expect) {
 pub(crate) fn check_all(passes: &[&str], source: &str, expected: Expect) {
     let registry = Registry::new();
     for plugin in [
-        &passdock_plugins_onnx_ops::PLUGIN,
-        &passdock_plugins_relax::PLUGIN,
+        passdock_plugins_onnx_ops::PLUGIN,
+        passdock_plugins_relax::PLUGIN,
     ] {
         registry
             .load_static(plugin)
             .expect("the standard plugins are well made");
     }
     let result = passdock::testing::run_on_text(&registry, passes, source, |context| context);
-    expected.assert_eq(&(result + "\n"));
+    expected.assert_eq(&result);
 }
