@@ -40,6 +40,11 @@ impl Alive {
         self.0.set(std::ptr::null());
     }
 
+    /// Whether anybody else holds it.
+    pub(super) fn is_watched(&self) -> bool {
+        Rc::strong_count(&self.0) > 1
+    }
+
     /// Whether an op is there.
     #[inline]
     pub(crate) fn has(&self, op: OpId) -> bool {

@@ -1,5 +1,7 @@
 //! A module: its list of functions, handles of them, edits.
 
+use std::cell::RefCell;
+
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, FunctionRef, Range, Status, SymbolId};
 
@@ -15,11 +17,16 @@ pub(crate) struct RawModule {
     view: *const abi::ModuleView,
     /// Of the handle that `edit` or `create` gave out last, which the next edit ends.
     editing: Option<Alive>,
+    /// Of snapshots, for those that nobody drops: they end with the module.
+    snapshots: RefCell<Vec<Alive>>,
 }
 
 impl Drop for RawModule {
     fn drop(&mut self) {
         self.end_editing();
+        for alive in self.snapshots.get_mut().drain(..) {
+            alive.end();
+        }
     }
 }
 
@@ -33,6 +40,7 @@ impl RawModule {
             handle: module.handle,
             view: module.view,
             editing: None,
+            snapshots: RefCell::new(Vec::new()),
         }
     }
 
@@ -104,9 +112,16 @@ impl RawModule {
         // SAFETY: the handle lives as long as `self`.
         let status = unsafe { function(self.handle, name, &mut out) };
         self.done(status, "snapshot")?;
+        // SAFETY: a handle of our own, until it is released or the module's ends.
+        let function = unsafe { RawFunction::new(self.tables, out) };
+        let mut snapshots = self.snapshots.borrow_mut();
+        if snapshots.len() == snapshots.capacity() {
+            // Before the list grows: those that were dropped need no end any more.
+            snapshots.retain(Alive::is_watched);
+        }
+        snapshots.push(function.alive());
         Ok(RawSnapshot {
-            // SAFETY: a handle of our own, until it is released.
-            function: unsafe { RawFunction::new(self.tables, out) },
+            function,
             module: self.handle,
         })
     }

@@ -97,7 +97,14 @@ impl RawOpCall {
         len: usize,
     ) -> Result<&'a mut [u8], EditError> {
         let mut out = std::ptr::null_mut();
-        call!(self.allocate_result(op; index, &ty.desc(), len, &mut out))?;
+        call!(self.allocate_result(op; index, &ty.desc(), len, &mut out)).map_err(
+            |mut error| {
+                if error.status == Status::NOT_FOUND {
+                    error.message = format!("a result of {} bytes is over the limit", len);
+                }
+                error
+            },
+        )?;
         if out.is_null() || len == 0 {
             return Ok(&mut []);
         }

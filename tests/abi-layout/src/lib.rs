@@ -2,7 +2,7 @@
 //!
 //! [`RECORDS`] is the one list of what crosses: each record with its fields, by their Rust and
 //! their C names. From it come the golden table of names, offsets and sizes
-//! (`layouts/abi-0.1.txt`), and the C program that prints the same table from `passdock.h`.
+//! (`layouts/today.txt`), and the C program that prints the same table from `passdock.h`.
 
 mod constants;
 mod records;
@@ -38,6 +38,8 @@ pub struct Field {
     pub offset: usize,
     /// Bytes.
     pub size: usize,
+    /// Its type in Rust, a function's signature included.
+    pub ty: fn() -> &'static str,
 }
 
 /// The golden table, under C's names.
@@ -57,6 +59,65 @@ pub fn table() -> String {
         let _ = writeln!(text, "{name} = {value}");
     }
     text
+}
+
+/// The types of all fields, function signatures included, one a line.
+pub fn types() -> String {
+    let mut text = String::new();
+    for record in RECORDS {
+        for field in record.fields {
+            let ty = (field.ty)()
+                .replace("core::option::Option", "Option")
+                .replace("core::ffi::", "");
+            let ty = without_paths(&ty);
+            let _ = writeln!(text, "{}.{}: {ty}", record.rust, field.rust);
+        }
+    }
+    text
+}
+
+/// Drops `passdock_abi::some_module::` everywhere: where a type is declared isn't part of it.
+fn without_paths(ty: &str) -> String {
+    let mut text = String::new();
+    let mut parts = ty.split("passdock_abi::");
+    text.push_str(parts.next().unwrap_or(""));
+    for part in parts {
+        text.push_str(part.split_once("::").map_or(part, |(_, name)| name));
+    }
+    text
+}
+
+/// What of an earlier table isn't in today's, each with the record it is about: nothing, if the
+/// boundary only grew.
+pub fn lost(earlier: &str, today: &str) -> Vec<String> {
+    let mut lost = Vec::new();
+    let mut place = "";
+    let mut now = Vec::new();
+    for line in earlier.lines() {
+        if let Some(field) = line.strip_prefix("    ") {
+            if !now.contains(&line) {
+                lost.push(format!("{place}: {field}"));
+            }
+            continue;
+        }
+        // A record may have become larger, so only its name is looked for.
+        let name = line.split(" size ").next().unwrap_or(line);
+        place = name;
+        now = today
+            .lines()
+            .skip_while(|line| line.split(" size ").next() != Some(name))
+            .collect();
+        if now.is_empty() {
+            lost.push(format!("{name} is gone or another value"));
+            continue;
+        }
+        let end = now
+            .iter()
+            .skip(1)
+            .position(|line| !line.starts_with("    "));
+        now.truncate(end.map_or(now.len(), |end| end + 1));
+    }
+    lost
 }
 
 /// A program in C and C++ that prints [`table`] as the header has it.

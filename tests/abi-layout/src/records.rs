@@ -1,5 +1,6 @@
 //! The list of records.
 
+use std::any::type_name;
 use std::mem::{align_of, offset_of, size_of};
 
 use passdock_abi as abi;
@@ -9,6 +10,11 @@ use crate::{Field, Record};
 /// The size of what a projection shows, without anything to project from.
 const fn size_of_field<T, F>(_: fn(&T) -> &F) -> usize {
     size_of::<F>()
+}
+
+/// The type of what a projection shows.
+fn type_of_field<T, F>(_: fn(&T) -> &F) -> &'static str {
+    type_name::<F>()
 }
 
 /// The C name of a field: its Rust name, unless that is a word of C.
@@ -34,6 +40,7 @@ macro_rules! records {
                 c: c_name!($field $($c_field)?),
                 offset: offset_of!(abi::$record, $field),
                 size: size_of_field::<abi::$record, _>(|record| &record.$field),
+                ty: || type_of_field::<abi::$record, _>(|record| &record.$field),
             }),*],
         }),*];
     };

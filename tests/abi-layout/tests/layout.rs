@@ -4,22 +4,66 @@ use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
-use passdock_abi_layout::{program, table};
+use passdock_abi_layout::{lost, program, table, types};
 
-/// Only grows from one minor version to the next; within major 0 a change is a changelog line.
+/// Today's layout, written down. Within major 0 a change is a changelog line.
 /// `UPDATE_EXPECT=1 cargo test -p passdock-abi-layout` rewrites it.
 #[test]
 fn the_layout_is_the_one_that_is_written_down() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("layouts/abi-0.1.txt");
+    check_file("layouts/today.txt", &table());
+}
+
+/// Types and signatures: a `u32` that became an `i32` has the same layout and another meaning.
+#[test]
+fn the_types_are_those_that_are_written_down() {
+    check_file("layouts/today-types.txt", &types());
+}
+
+/// Each released minor's files are kept as `layouts/abi-<major>.<minor>.txt` (and `-types.txt`);
+/// today's may only have more.
+#[test]
+fn what_was_released_is_still_there() {
+    let layouts = Path::new(env!("CARGO_MANIFEST_DIR")).join("layouts");
+    for file in fs::read_dir(layouts).unwrap() {
+        let path = file.unwrap().path();
+        let name = path.file_name().unwrap().to_string_lossy().into_owned();
+        if !name.starts_with("abi-") {
+            continue;
+        }
+        let today = if name.ends_with("-types.txt") {
+            types()
+        } else {
+            table()
+        };
+        let lost = lost(&fs::read_to_string(&path).unwrap(), &today);
+        assert_eq!(
+            lost,
+            Vec::<String>::new(),
+            "{name} has what isn't there any more"
+        );
+    }
+}
+
+#[test]
+fn growing_is_no_loss_and_anything_else_is() {
+    let earlier = "op size 8 align 4\n    0 4 name\n    4 4 flags\nSTALE = 1\n";
+    let grown = "new size 4 align 4\n    0 4 x\nop size 12 align 4\n    0 4 name\n    4 4 flags\n    8 4 loc\nSTALE = 1\n";
+    assert_eq!(lost(earlier, grown), Vec::<String>::new());
+    let moved = "op size 12 align 4\n    0 4 name\n    4 4 loc\n    8 4 flags\nSTALE = 2\n";
+    assert_eq!(
+        lost(earlier, moved),
+        ["op: 4 4 flags", "STALE = 1 is gone or another value"]
+    );
+}
+
+#[track_caller]
+fn check_file(file: &str, actual: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
     if env::var_os("UPDATE_EXPECT").is_some() {
-        fs::write(&path, table()).unwrap();
+        fs::write(&path, actual).unwrap();
     }
     let known = fs::read_to_string(&path).unwrap();
-    assert_eq!(
-        table(),
-        known,
-        "the boundary's layout changed; is that meant?"
-    );
+    assert_eq!(actual, known, "the boundary changed; is that meant?");
 }
 
 /// The Rust list above misses no record: it is as long as the crate's sources say.

@@ -85,8 +85,8 @@ typedef struct passdock_module_api {
     uint32_t reserved;
     /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
     passdock_str (*last_error)(const passdock_module *);
-    /* A read-only handle of a function as it is now. It is the plugin's until `release`, and not
-     * longer than the module's handle; one that is never released is never freed. */
+    /* A read-only handle of a function as it is now. It is the plugin's until `release`, or until
+     * the module's handle ends. */
     passdock_status (*snapshot)(const passdock_module *, passdock_symbol_id name,
                                 passdock_function_ref *out);
     void (*release)(const passdock_module *, passdock_function_ref);
@@ -203,7 +203,7 @@ typedef struct passdock_op_api {
     passdock_status (*add_type)(passdock_op_call *, const passdock_type_desc *,
                                 passdock_type_id *out);
     /* In `evaluate`: room for a result's elements, all zero, the host's; to be filled before
-     * returning. Once per result. REFUSED if `len` is over the limit that the asker set. */
+     * returning. Once per result. NOT_FOUND if `len` is over the limit that the asker set. */
     passdock_status (*allocate_result)(passdock_op_call *, uint32_t index,
                                        const passdock_type_desc *, size_t len, uint8_t **out);
     /* Says why the definition is about to answer REFUSED: it has no answer (`evaluate`), or the op
