@@ -39,7 +39,8 @@ const ARROWS: &[(&str, &[&str])] = &[
         "passdock-tir",
         &["passdock-plugins-tir", "passdock-plugin-api"],
     ),
-    ("passdock-abi-layout", &[]),
+    ("passdock-abi-layout", &["passdock-abi"]),
+    ("passdock-benches-plugin", &["passdock-plugin-api"]),
     ("xtask", &[]),
 ];
 /// These stand above everything and may use all of it.
