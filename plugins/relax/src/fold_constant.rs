@@ -27,7 +27,7 @@ options! {
     pub struct FoldConstant {
         /// By how many bytes one folded op may make the model larger: its results, without the
         /// operands that nobody else uses.
-        max_growth: i64 = 1024,
+        max_growth: i64 = 256,
         /// Fold also where the model grows beyond that.
         allow_growth: bool = false,
     }
