@@ -96,10 +96,10 @@ thread_local! {
     static SYMBOLS: RefCell<MockSymbols> = RefCell::new(MockSymbols::new());
 }
 
-/// Leaked texts, one set a thread: interned text never moves, and tests are short.
+/// One set a thread: interned text stays where it is as long as the thread lives.
 struct MockSymbols {
-    texts: Vec<&'static str>,
-    ids: HashMap<&'static str, SymbolId>,
+    texts: Vec<Box<str>>,
+    ids: HashMap<Box<str>, SymbolId>,
 }
 
 impl MockSymbols {
@@ -119,9 +119,8 @@ impl MockSymbols {
             return *id;
         }
         let id = SymbolId(self.texts.len() as u32);
-        let text: &'static str = Box::leak(text.into());
-        self.texts.push(text);
-        self.ids.insert(text, id);
+        self.texts.push(text.into());
+        self.ids.insert(text.into(), id);
         id
     }
 }

@@ -254,7 +254,7 @@ unsafe extern "C" fn set_results(
 unsafe extern "C" fn symbol_text(_: *const abi::Symbols, id: SymbolId) -> Str {
     SYMBOLS.with(|symbols| {
         let symbols = symbols.borrow();
-        Str::new(symbols.texts.get(id.index()).copied().unwrap_or(""))
+        Str::new(symbols.texts.get(id.index()).map_or("", |text| text))
     })
 }
 
