@@ -5,6 +5,7 @@ use passdock_abi::{LocId, OpId, Position, RegionId, TypeId, ValueId};
 
 use crate::attr::AttrValue;
 use crate::error::EditError;
+use crate::few::Few;
 use crate::function::Function;
 use crate::name::Name;
 use crate::raw::{ConstantParts, OpParts, RawFunction, RegionParts};
@@ -16,8 +17,9 @@ pub struct OpBuilder<'a> {
     name: Name<'a>,
     flags: u32,
     loc: LocId,
-    operands: Vec<ValueId>,
-    result_types: Option<Vec<TypeId>>,
+    operands: Few<ValueId>,
+    /// `None`: nothing was said of results.
+    result_types: Option<Few<TypeId>>,
     attrs: Vec<(Name<'a>, AttrValue)>,
     regions: Vec<(Name<'a>, Vec<(&'a str, TypeId)>)>,
 }
@@ -29,7 +31,7 @@ impl<'a> OpBuilder<'a> {
             name: name.into(),
             flags: 0,
             loc: LocId::NONE,
-            operands: Vec::new(),
+            operands: Few::new(ValueId::NONE),
             result_types: None,
             attrs: Vec::new(),
             regions: Vec::new(),
@@ -56,13 +58,17 @@ impl<'a> OpBuilder<'a> {
 
     /// Appends a result of a type.
     pub fn result(mut self, ty: TypeId) -> OpBuilder<'a> {
-        self.result_types.get_or_insert_with(Vec::new).push(ty);
+        self.result_types
+            .get_or_insert(Few::new(TypeId::NONE))
+            .push(ty);
         self
     }
 
     /// Appends results of these types.
     pub fn results(mut self, types: impl IntoIterator<Item = TypeId>) -> OpBuilder<'a> {
-        self.result_types.get_or_insert_with(Vec::new).extend(types);
+        self.result_types
+            .get_or_insert(Few::new(TypeId::NONE))
+            .extend(types);
         self
     }
 
@@ -136,7 +142,7 @@ impl<'a> OpBuilder<'a> {
             name: self.name.intern(function)?,
             flags: self.flags,
             loc: self.loc,
-            operands: &self.operands,
+            operands: self.operands.as_slice(),
             result_types,
             attrs: attrs?,
             regions: regions?,

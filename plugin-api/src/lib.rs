@@ -81,6 +81,7 @@ mod builder;
 mod context;
 mod edit;
 mod error;
+mod few;
 mod function;
 mod gate;
 mod iter;

@@ -1,0 +1,65 @@
+//! A list that is short nearly always, kept without an allocation then.
+
+/// Up to four items in place, more in a vector.
+#[derive(Clone, Debug)]
+pub(crate) enum Few<T> {
+    /// The first so many of them.
+    Here([T; 4], usize),
+    /// All of them.
+    There(Vec<T>),
+}
+
+impl<T: Copy> Few<T> {
+    /// Empty; `filler` is what unused places hold.
+    pub(crate) const fn new(filler: T) -> Few<T> {
+        Few::Here([filler; 4], 0)
+    }
+
+    #[inline]
+    pub(crate) fn push(&mut self, item: T) {
+        match self {
+            Few::Here(items, len) if *len < items.len() => {
+                items[*len] = item;
+                *len += 1;
+            }
+            Few::Here(items, _) => {
+                let mut all = Vec::with_capacity(2 * items.len());
+                all.extend_from_slice(&items[..]);
+                all.push(item);
+                *self = Few::There(all);
+            }
+            Few::There(items) => items.push(item),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn as_slice(&self) -> &[T] {
+        match self {
+            Few::Here(items, len) => &items[..*len],
+            Few::There(items) => items,
+        }
+    }
+}
+
+impl<T: Copy> Extend<T> for Few<T> {
+    #[inline]
+    fn extend<I: IntoIterator<Item = T>>(&mut self, items: I) {
+        for item in items {
+            self.push(item);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Few;
+
+    #[test]
+    fn a_list_of_any_length_is_what_was_pushed() {
+        for len in 0..10 {
+            let mut few = Few::new(0);
+            few.extend(0..len);
+            assert_eq!(few.as_slice(), (0..len).collect::<Vec<_>>());
+        }
+    }
+}
