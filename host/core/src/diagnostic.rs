@@ -245,6 +245,9 @@ mod tests {
         diagnostic.function = Some("main".to_owned());
         diagnostic.op = Some("op3 (onnx.Relu)".to_owned());
         diagnostic.location = Some("conv1".to_owned());
-        expect![[r#""#]].assert_eq(&diagnostic.render(false));
+        expect![[r#"
+            warning[acme::axis]: The axis is odd.
+             |
+             = in pass acme.transform.Fuse of plugin `plugins/libacme.so`, function @main, op3 (onnx.Relu), at conv1"#]].assert_eq(&diagnostic.render(false));
     }
 }

@@ -2,6 +2,7 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Severity, Snippet};
@@ -11,8 +12,14 @@ use crate::plugin::{Origin, PluginError};
 pub type Cause = Arc<dyn Error + Send + Sync>;
 
 /// Why passes didn't run, or not to the end. The module that was handed in is as it was.
+///
+/// One pointer, so that a result is small; its parts are read and set as fields.
 #[derive(Clone)]
-pub struct PassError {
+pub struct PassError(Box<ErrorParts>);
+
+/// What an error says.
+#[derive(Clone)]
+pub struct ErrorParts {
     /// What kind of error.
     pub kind: ErrorKind,
     /// A whole sentence, without the names that stand in the fields.
@@ -127,7 +134,7 @@ impl ErrorKind {
 impl PassError {
     /// An error that names nothing yet.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> PassError {
-        PassError {
+        PassError(Box::new(ErrorParts {
             kind,
             message: message.into(),
             pass: None,
@@ -139,7 +146,7 @@ impl PassError {
             help: None,
             notes: Vec::new(),
             source: None,
-        }
+        }))
     }
 
     /// Names the pass, if none is named yet.
@@ -192,6 +199,20 @@ impl Provider {
     /// Its file, if it has one.
     pub fn file(&self) -> Option<String> {
         self.origin.path().map(|path| path.display().to_string())
+    }
+}
+
+impl Deref for PassError {
+    type Target = ErrorParts;
+
+    fn deref(&self) -> &ErrorParts {
+        &self.0
+    }
+}
+
+impl DerefMut for PassError {
+    fn deref_mut(&mut self) -> &mut ErrorParts {
+        &mut self.0
     }
 }
 

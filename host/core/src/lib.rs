@@ -24,9 +24,9 @@ mod util;
 mod verify;
 
 pub use config::{list_configs, register_config_option};
-pub use context::{ContextBuilder, Entered, PassContext, Verify};
+pub use context::{ContextBuilder, DiagnosticHandler, Entered, PassContext, Verify};
 pub use diagnostic::{Diagnostic, Severity};
-pub use error::{ErrorKind, PassError, Provider};
+pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider};
 pub use instrument::{InstrumentRef, InstrumentResult, PassInstrument};
 pub use pass::{
     FunctionWork, HostFn, ModuleRef, Pass, PassRef, Work, create_function_pass, create_host_pass,

@@ -10,15 +10,11 @@ use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWrite
 
 use passdock_plugin_api::StaticPlugin;
 
-use crate::config::{
-    ConfigError, ConfigInfo, ConfigOption, ConfigTable, ConfigValue, Schema,
-};
+use crate::config::{ConfigError, ConfigInfo, ConfigOption, ConfigTable, ConfigValue, Schema};
 use crate::error::{ErrorKind, PassError};
 use crate::pass::{PassRef, Work};
 use crate::pass_info::check_name;
-use crate::plugin::{
-    OpDefs, PassKind, PassSpec, Plugin, PluginError, SearchDir, discover,
-};
+use crate::plugin::{OpDefs, PassKind, PassSpec, Plugin, PluginError, SearchDir, discover};
 use crate::suggest;
 use plugin_pass::PluginPass;
 
@@ -182,8 +178,10 @@ impl Registry {
             if manifest.passes.iter().all(|pass| pass.name != *name) {
                 let passes = manifest.passes.iter().map(|pass| pass.name.as_str());
                 let near = suggest::did_you_mean(name, passes);
-                let message =
-                    format!("The plugin {} has no pass `{name}` to override with.{near}", plugin.name());
+                let message = format!(
+                    "The plugin {} has no pass `{name}` to override with.{near}",
+                    plugin.name()
+                );
                 return Err(PassError::new(ErrorKind::UnknownPass, message));
             }
         }
@@ -192,7 +190,10 @@ impl Registry {
             let overrides = options.overrides.contains(&pass.name);
             let overridden = matches!(
                 inner.passes.get(&pass.name),
-                Some(Entry::Plugin { overrides: true, .. })
+                Some(Entry::Plugin {
+                    overrides: true,
+                    ..
+                })
             );
             if !overrides && !overridden {
                 inner.check_free(&pass.name).map_err(|error| {
@@ -201,14 +202,23 @@ impl Registry {
             }
             if overrides || !overridden {
                 let plugin = plugin.clone();
-                new.push((pass.name.clone(), Entry::Plugin { plugin, at, overrides }));
+                new.push((
+                    pass.name.clone(),
+                    Entry::Plugin {
+                        plugin,
+                        at,
+                        overrides,
+                    },
+                ));
             }
         }
         for config in &manifest.configs {
             if let Err(error) = inner.config.get(&config.key) {
                 let _ = error;
                 let schema = Schema::from_specs(&config.key, &config.fields);
-                inner.config.register(schema, Some(plugin.name().to_owned()))?;
+                inner
+                    .config
+                    .register(schema, Some(plugin.name().to_owned()))?;
             }
         }
         inner.passes.extend(new);
@@ -305,7 +315,10 @@ impl Registry {
 
     /// What a config option holds.
     pub fn config_schema(&self, key: &str) -> Result<Schema, ConfigError> {
-        self.read().config.get(key).map(|entry| entry.schema.clone())
+        self.read()
+            .config
+            .get(key)
+            .map(|entry| entry.schema.clone())
     }
 
     /// The defaults of all config options.
@@ -320,7 +333,9 @@ impl Registry {
     /// The op definitions of all plugins.
     pub fn op_defs(&self) -> Arc<OpDefs> {
         let inner = self.read();
-        let ops = inner.ops.get_or_init(|| Arc::new(OpDefs::new(&inner.plugins)));
+        let ops = inner
+            .ops
+            .get_or_init(|| Arc::new(OpDefs::new(&inner.plugins)));
         ops.clone()
     }
 
@@ -346,7 +361,10 @@ impl Inner {
                 entry.origin()
             ),
             None if self.aliases.contains_key(name) => {
-                format!("The name `{name}` is an alias of `{}` already.", self.aliases[name])
+                format!(
+                    "The name `{name}` is an alias of `{}` already.",
+                    self.aliases[name]
+                )
             }
             None => return Ok(()),
         };

@@ -7,9 +7,11 @@
 //! is worked on and the one before it, so a pass that fails leaves the module as it was.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 use std::time::Instant;
 
-use passdock_ir::Module;
+use passdock_abi::SymbolId;
+use passdock_ir::{Function, Module};
 
 use crate::context::{PassContext, callbacks};
 use crate::error::PassError;
@@ -43,18 +45,6 @@ pub(crate) fn call(
 /// Finds out whether a Sequential can run: resolves it and loads the plugins that it needs.
 pub(crate) fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<(), PassError> {
     resolve::resolve(sequential, cx)?.load()
-}
-
-/// Runs a resolved Sequential from outside.
-pub(crate) fn call_plan(
-    pass: &dyn Pass,
-    plan: &Plan,
-    module: &Module,
-    cx: &PassContext,
-) -> Result<Module, PassError> {
-    plan.load()?;
-    let after = Run::new(cx, true).pass(pass, Some(plan), false, module)?;
-    Ok(after.unwrap_or_else(|| module.clone()))
 }
 
 /// What is kept from one pass to the next of one call.
@@ -125,7 +115,7 @@ impl<'c> Run<'c> {
         let info = pass.info();
         let name = |error: PassError| error.in_pass(&info.name, pass.provider());
         // The list that it starts with is the list that it ends with.
-        let watching: Option<std::sync::Arc<[InstrumentRef]>> =
+        let watching: Option<Arc<[InstrumentRef]>> =
             self.watched.then(|| self.cx.instrument_list());
         let watching = watching.as_deref().unwrap_or_default();
         if !forced && !callbacks::should_run(watching, module, info).map_err(name)? {
@@ -166,15 +156,16 @@ impl<'c> Run<'c> {
 
     /// A pass that isn't a Sequential: the call itself, and the verifier.
     fn leaf(&mut self, pass: &dyn Pass, module: &Module) -> Result<Module, PassError> {
-        let after = match pass.work()? {
+        let mut after = match pass.work()? {
             Work::Sequence(_) => unreachable!("a Sequential comes with its plan"),
             work => leaf::call(pass, work, module, self.cx, self.watched)?,
         };
-        if !after.is_same(module) {
+        if after.is_same(module) {
+            verify::unchanged(&after, self.cx.verify())?;
+        } else {
             self.state += 1;
             verify::changed(module, &after, self.cx.verify())?;
-        } else {
-            verify::unchanged(&after, self.cx.verify())?;
+            compact(module, &mut after);
         }
         self.ran.insert(pass.info().name.clone(), self.state);
         Ok(after)
@@ -228,5 +219,24 @@ impl<'c> Run<'c> {
     fn record(&self, step: &Step) -> PassRecord {
         let parent = self.parents.last().map(String::as_str);
         PassRecord::new(&*step.pass, parent, step.requested_by.as_deref())
+    }
+}
+
+/// Frees what the pass erased of the functions that it changed, where that is most of one.
+fn compact(before: &Module, after: &mut Module) {
+    let is_new = |function: &&Arc<Function>| {
+        let known = before.function(function.name());
+        known.is_none_or(|known| !Arc::ptr_eq(known, function))
+    };
+    let names: Vec<SymbolId> = after
+        .functions()
+        .filter(is_new)
+        .filter(|function| function.needs_compaction())
+        .map(|function| function.name())
+        .collect();
+    for name in names {
+        if let Some(function) = after.function_mut(name) {
+            function.compact();
+        }
     }
 }

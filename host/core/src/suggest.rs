@@ -24,7 +24,8 @@ pub(crate) fn nearest<'a>(
             best = Some((score, candidate));
         }
     }
-    best.filter(|(score, _)| *score >= 0.6).map(|(_, text)| text)
+    best.filter(|(score, _)| *score >= 0.6)
+        .map(|(_, text)| text)
 }
 
 /// " Did you mean `…`?", or nothing.

@@ -2,21 +2,36 @@
 
 use std::sync::Arc;
 
-use passdock_ir::{Function, Module};
+use passdock_abi::SymbolId;
+use passdock_ir::{Function, Module, verify};
 
+use crate::boundary::{location, same_interface};
 use crate::context::Verify;
 use crate::error::{ErrorKind, PassError};
 
+/// How many violations an error tells of.
+const SHOWN: usize = 5;
+
 /// Verifies what is new in `after`, or all of it.
+///
+/// A function that didn't change is looked at too if what it calls may be another one now.
 pub(crate) fn changed(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
     if when == Verify::Off {
         return Ok(());
     }
-    for function in after.functions() {
-        let known = before.function(function.name());
-        let is_new = known.is_none_or(|known| !Arc::ptr_eq(known, function));
-        if is_new || when == Verify::All {
-            one(function, after)?;
+    let removed = before.names().any(|name| after.function(name).is_none());
+    let is_other = |function: &Arc<Function>| match before.function(function.name()) {
+        Some(known) if Arc::ptr_eq(known, function) => false,
+        Some(known) => !same_interface(known, function),
+        None => false,
+    };
+    if when == Verify::All || removed || after.functions().any(is_other) {
+        return all(after);
+    }
+    for (name, function) in after.names().zip(after.functions()) {
+        let known = before.function(name);
+        if known.is_none_or(|known| !Arc::ptr_eq(known, function)) {
+            one(after, name, function)?;
         }
     }
     Ok(())
@@ -32,10 +47,32 @@ pub(crate) fn unchanged(module: &Module, when: Verify) -> Result<(), PassError> 
 
 /// Verifies a module.
 pub(crate) fn all(module: &Module) -> Result<(), PassError> {
-    module.functions().try_for_each(|f| one(f, module))
+    let mut functions = module.names().zip(module.functions());
+    functions.try_for_each(|(name, function)| one(module, name, function))
 }
 
-fn one(function: &Function, _module: &Module) -> Result<(), PassError> {
-    let _ = (function, ErrorKind::Verify);
-    Ok(())
+fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassError> {
+    let Err(violations) = verify::verify_in(module, name, function) else {
+        return Ok(());
+    };
+    let Some((first, rest)) = violations.split_first() else {
+        return Ok(());
+    };
+    let mut error = PassError::new(ErrorKind::Verify, &first.message);
+    error.function = Some(first.function.clone());
+    if let Ok(op) = function.live_op(first.op) {
+        error.op = Some(function.describe_op(first.op));
+        error.location = location(function, op.loc);
+    }
+    error.notes = rest
+        .iter()
+        .take(SHOWN - 1)
+        .map(|v| v.message.clone())
+        .collect();
+    if rest.len() >= SHOWN {
+        error
+            .notes
+            .push(format!("and {} more", rest.len() + 1 - SHOWN));
+    }
+    Err(error)
 }

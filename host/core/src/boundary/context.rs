@@ -188,7 +188,7 @@ impl Drop for Entered<'_> {
 }
 
 /// A location as messages write it.
-fn location(f: &Function, id: abi::LocId) -> Option<String> {
+pub(crate) fn location(f: &Function, id: abi::LocId) -> Option<String> {
     let loc = f.loc(id.option()?)?;
     let name = f.text(loc.name);
     match loc.kind {

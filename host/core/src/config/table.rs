@@ -74,10 +74,6 @@ impl ConfigTable {
         })
     }
 
-    pub(crate) fn keys(&self) -> impl Iterator<Item = &str> {
-        self.entries.keys().map(String::as_str)
-    }
-
     pub(crate) fn list(&self) -> Vec<ConfigInfo> {
         let info = |entry: &Entry| ConfigInfo {
             plugin: entry.plugin.clone(),

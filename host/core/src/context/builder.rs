@@ -9,7 +9,7 @@ use super::callbacks::Instruments;
 use super::{DiagnosticHandler, Inner, PassContext};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
-use crate::instrument::{PassInstrument, InstrumentRef};
+use crate::instrument::{InstrumentRef, PassInstrument};
 use crate::pass_info::check_name;
 use crate::record::Recorder;
 use crate::registry::Registry;
@@ -135,7 +135,10 @@ impl ContextBuilder {
         let canonical = |names: &[String]| -> BTreeSet<String> {
             names.iter().map(|name| registry.canonical(name)).collect()
         };
-        let (required, disabled) = (canonical(&self.required_pass), canonical(&self.disabled_pass));
+        let (required, disabled) = (
+            canonical(&self.required_pass),
+            canonical(&self.disabled_pass),
+        );
         let both: Vec<&String> = required.intersection(&disabled).collect();
         let pool = match self.jobs {
             0 | 1 => None,
@@ -144,7 +147,8 @@ impl ContextBuilder {
         let warnings: Vec<Diagnostic> = both
             .into_iter()
             .map(|name| {
-                let message = format!("The pass `{name}` is both required and disabled; it is disabled.");
+                let message =
+                    format!("The pass `{name}` is both required and disabled; it is disabled.");
                 Diagnostic::new(Severity::Warning, "required-and-disabled", message)
             })
             .collect();

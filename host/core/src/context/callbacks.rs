@@ -14,7 +14,7 @@ use crate::util;
 /// A context's instruments.
 pub(super) struct Instruments {
     pub(super) list: Arc<[InstrumentRef]>,
-    /// How many times the list was entered and not yet exited.
+    /// How many times the context was entered and not yet left.
     pub(super) entered: u32,
 }
 
@@ -26,8 +26,8 @@ impl Instruments {
         }
     }
 
-    pub(super) fn clear(&mut self) {
-        *self = Instruments::new(Vec::new());
+    pub(super) fn take(&mut self) -> Arc<[InstrumentRef]> {
+        std::mem::take(&mut self.list)
     }
 }
 
@@ -58,13 +58,14 @@ fn call<T>(
 /// Enters all. If one fails, those before it are exited again, in reverse.
 pub(super) fn enter(list: &[InstrumentRef]) -> Result<(), PassError> {
     for (at, instrument) in list.iter().enumerate() {
-        let Err(mut error) = call(&**instrument, "enter_pass_ctx", || instrument.enter_pass_ctx())
-        else {
+        let Err(mut error) = call(&**instrument, "enter_pass_ctx", || {
+            instrument.enter_pass_ctx()
+        }) else {
             continue;
         };
         for earlier in list[..at].iter().rev() {
             if let Err(more) = call(&**earlier, "exit_pass_ctx", || earlier.exit_pass_ctx()) {
-                error.notes.push(more.message);
+                error.notes.push(more.message.clone());
             }
         }
         return Err(error);

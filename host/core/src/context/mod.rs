@@ -17,11 +17,11 @@ pub use scope::Entered;
 
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Wrong};
 use crate::diagnostic::Diagnostic;
-use crate::instrument::{PassInstrument, InstrumentRef};
-use crate::util;
+use crate::instrument::{InstrumentRef, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::record::Recorder;
 use crate::registry::Registry;
+use crate::util;
 use callbacks::Instruments;
 
 /// Where diagnostics go.
@@ -207,15 +207,26 @@ impl PassContext {
 }
 
 fn same_fields(a: &[crate::config::Field], b: &[crate::config::Field]) -> bool {
-    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.name == b.name && a.ty == b.ty)
+    a.len() == b.len()
+        && a.iter()
+            .zip(b)
+            .all(|(a, b)| a.name == b.name && a.ty == b.ty)
 }
 
 impl fmt::Display for PassContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Pass context information:")?;
         writeln!(f, "\topt_level: {}", self.opt_level())?;
-        writeln!(f, "\trequired passes: [{}]", self.required_pass().join(", "))?;
-        writeln!(f, "\tdisabled passes: [{}]", self.disabled_pass().join(", "))?;
+        writeln!(
+            f,
+            "\trequired passes: [{}]",
+            self.required_pass().join(", ")
+        )?;
+        writeln!(
+            f,
+            "\tdisabled passes: [{}]",
+            self.disabled_pass().join(", ")
+        )?;
         let instruments = self.instrument_list();
         let names: Vec<&str> = instruments.iter().map(|i| i.name()).collect();
         writeln!(f, "\tinstruments: [{}]", names.join(", "))?;

@@ -3,7 +3,7 @@
 //! Enter callbacks run before the context is on the stack and exit callbacks after it is off, so
 //! that inside both `PassContext::current()` is the outer one.
 
-use super::callbacks::{self, Instruments};
+use super::callbacks;
 use super::{PassContext, stack};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
@@ -31,7 +31,7 @@ impl PassContext {
             Ok(value) => entered.exit().map(|()| value),
             Err(error) => Err(match entered.leave(true) {
                 Ok(()) => error,
-                Err(exit) => error.note(exit.message),
+                Err(exit) => error.note(&exit.message),
             }),
         }
     }
@@ -60,31 +60,26 @@ impl PassContext {
             )
             .help("Replace them before or after the pass."));
         }
-        let old = {
+        // The list is empty until all went well.
+        let (old, entered) = {
             let mut now = util::lock(&self.0.instruments);
-            let empty = Instruments::new(Vec::new());
-            std::mem::replace(&mut *now, empty)
+            // The thread's default context counts as entered.
+            now.entered = now.entered.max(u32::from(self.0.is_default));
+            (now.take(), now.entered)
         };
-        for _ in 0..old.entered {
-            callbacks::exit(&old.list)?;
+        for _ in 0..entered {
+            callbacks::exit(&old)?;
         }
-        // The thread's default context counts as entered.
-        let depth = match self.0.is_default {
-            true => 1,
-            false => old.entered,
-        };
-        let mut installed = Instruments::new(new);
-        for _ in 0..depth {
-            callbacks::enter(&installed.list)?;
-            installed.entered += 1;
+        for _ in 0..entered {
+            callbacks::enter(&new)?;
         }
-        *util::lock(&self.0.instruments) = installed;
+        util::lock(&self.0.instruments).list = new.into();
         Ok(())
     }
 
     /// After a failed enter or exit the context goes on without instruments, and says so.
     fn drop_instruments(&self, error: &PassError) {
-        util::lock(&self.0.instruments).clear();
+        util::lock(&self.0.instruments).take();
         let message = format!(
             "The context goes on without instruments, because one failed: {}",
             error.message
@@ -151,13 +146,8 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
     }
     let list = {
         let mut instruments = util::lock(&context.0.instruments);
-        match instruments.entered {
-            0 => Vec::new().into(),
-            _ => {
-                instruments.entered -= 1;
-                instruments.list.clone()
-            }
-        }
+        instruments.entered = instruments.entered.saturating_sub(1);
+        instruments.list.clone()
     };
     if let Err(error) = callbacks::exit(&list) {
         context.drop_instruments(&error);
@@ -171,10 +161,10 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        if let Some(context) = self.context.take() {
-            if let Err(error) = leave(&context, std::thread::panicking()) {
-                context.emit(error.to_diagnostic());
-            }
+        if let Some(context) = self.context.take()
+            && let Err(error) = leave(&context, std::thread::panicking())
+        {
+            context.emit(error.to_diagnostic());
         }
     }
 }

@@ -16,7 +16,9 @@ thread_local! {
 /// The innermost context, or the thread's default one, which is always the same.
 pub(super) fn current() -> PassContext {
     let top = STACK.with_borrow(|stack| stack.last().cloned());
-    top.unwrap_or_else(|| DEFAULT.with(|cell| cell.get_or_init(PassContext::thread_default).clone()))
+    top.unwrap_or_else(|| {
+        DEFAULT.with(|cell| cell.get_or_init(PassContext::thread_default).clone())
+    })
 }
 
 /// Puts a context on top.

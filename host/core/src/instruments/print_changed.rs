@@ -1,4 +1,6 @@
 //! What each pass changed, as a diff of the functions that it changed.
+//!
+//! A pass that runs others shows only what it changed beside them.
 
 use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
@@ -18,7 +20,7 @@ const MAX_LINES: usize = 20_000;
 /// Prints what each pass changed.
 pub struct PrintChanged {
     sink: Sink,
-    /// The module before each pass that is running, by thread.
+    /// The module before each pass that is running, or after the last one in it, by thread.
     running: Mutex<Vec<(ThreadId, Module)>>,
 }
 
@@ -57,6 +59,13 @@ impl PassInstrument for PrintChanged {
 
     fn run_after_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
         if let Some(before) = self.pop() {
+            // What is shown here isn't shown again for the pass around.
+            let mut running = util::lock(&self.running);
+            let thread = thread::current().id();
+            if let Some((_, outer)) = running.iter_mut().rfind(|(id, _)| *id == thread) {
+                outer.clone_from(module);
+            }
+            drop(running);
             if let Some(text) = difference(&before, module) {
                 (self.sink)(&format!("Changed by {}:\n{text}\n", info.name));
             }
@@ -85,7 +94,9 @@ fn difference(before: &Module, after: &Module) -> Option<String> {
         }
         let diff = TextDiff::from_lines(&old, &new);
         let mut unified = diff.unified_diff();
-        let unified = unified.context_radius(2).header(&format!("@{name}"), &format!("@{name}"));
+        let unified = unified
+            .context_radius(2)
+            .header(&format!("@{name}"), &format!("@{name}"));
         out.push_str(&unified.to_string());
     };
     for new in after.functions() {

@@ -556,18 +556,91 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
 
     #[test]
     fn every_mistake_is_underlined() {
-        check_error("[context]\nopt_lvl = 3\n", expect![[r#""#]]);
-        check_error("[context]\nopt_level = \"3\"\n", expect![[r#""#]]);
-        check_error("[context]\nopt_level = -1\n", expect![[r#""#]]);
+        check_error(
+            "[context]\nopt_lvl = 3\n",
+            expect![[r#"
+            error[pipeline]: There is no key `opt_lvl` in `[context]`.
+             --> p.toml:2:1
+              |
+            2 | opt_lvl = 3
+              | ^^^^^^^ unknown key
+              |
+              = help: Did you mean `opt_level`?"#]],
+        );
+        check_error(
+            "[context]\nopt_level = \"3\"\n",
+            expect![[r#"
+            error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a string.
+             --> p.toml:2:13
+              |
+            2 | opt_level = "3"
+              |             ^^^ not a level"#]],
+        );
+        check_error(
+            "[context]\nopt_level = -1\n",
+            expect![[r#"
+            error[pipeline]: `opt_level` has to be an integer from 0 on, and this is an integer.
+             --> p.toml:2:13
+              |
+            2 | opt_level = -1
+              |             ^^ not a level"#]],
+        );
         check_error(
             "[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n",
-            expect![[r#""#]],
+            expect![[r#"
+                error[pipeline]: `disabled_pass` has to be a list of names, and this is a string.
+                 --> p.toml:2:17
+                  |
+                2 | disabled_pass = "relax.transform.FoldConstant"
+                  |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not a list
+                  |
+                  = help: Did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
         );
-        check_error("[[passes]]\nnam = \"x\"\n", expect![[r#""#]]);
-        check_error("passes = 3\n", expect![[r#""#]]);
-        check_error("[[passes]]\nname = \"a\n", expect![[r#""#]]);
-        check_error("[[instruments]]\n", expect![[r#""#]]);
-        check_error("[plugins]\ndirs = [1]\n", expect![[r#""#]]);
+        check_error(
+            "[[passes]]\nnam = \"x\"\n",
+            expect![[r#"
+            error[pipeline]: `[[passes]]` needs a `name`.
+             --> p.toml:1:1
+              |
+            1 | [[passes]]
+              | ^^^^^^^^^^"#]],
+        );
+        check_error(
+            "passes = 3\n",
+            expect![[r#"
+            error[pipeline]: `passes` has to be a list of passes: `[[passes]]` tables, or names.
+             --> p.toml:1:10
+              |
+            1 | passes = 3
+              |          ^ not a list"#]],
+        );
+        check_error(
+            "[[passes]]\nname = \"a\n",
+            expect![[r#"
+            error[pipeline]: This isn't TOML: invalid basic string, expected `"`.
+             --> p.toml:2:10
+              |
+            2 | name = "a
+              |          ^"#]],
+        );
+        check_error(
+            "[[instruments]]\n",
+            expect![[r#"
+            error[pipeline]: `[[instruments]]` needs a `name`.
+             --> p.toml:1:1
+              |
+            1 | [[instruments]]
+              | ^^^^^^^^^^^^^^^"#]],
+        );
+        check_error(
+            "[plugins]\ndirs = [1]\n",
+            expect![[r#"
+            error[pipeline]: `dirs` takes strings, and this is an integer.
+             --> p.toml:2:9
+              |
+            2 | dirs = [1]
+              |         ^ not a string"#]],
+        );
     }
 
     #[test]

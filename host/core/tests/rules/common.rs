@@ -1,0 +1,191 @@
+//! A small module, passes that write down that they ran, and an instrument that writes down
+//! everything.
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::Expect;
+use passdock::{
+    ContextBuilder, InstrumentResult, ModuleRef, PassContext, PassError, PassInfo, PassInstrument,
+    PassRef, Registry, create_host_pass, create_module_pass,
+};
+use passdock_ir::{Module, text};
+use passdock_plugin_api as sdk;
+
+/// Two graph functions and a prim function.
+pub(crate) const TEXT: &str = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Relu(%x) : f32[2]
+    return %0
+  }
+
+  fn @other(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Neg(%x) : f32[2]
+    return %0
+  }
+
+  prim @loop(%a: buffer<f32[8]>) {
+    return
+  }
+}
+"#;
+
+pub(crate) fn module() -> ModuleRef {
+    parse(TEXT)
+}
+
+pub(crate) fn parse(source: &str) -> ModuleRef {
+    text::parse(source).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// What happened, in order.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub(crate) fn new() -> Log {
+        Log::default()
+    }
+
+    pub(crate) fn add(&self, event: impl Into<String>) {
+        self.0.lock().unwrap().push(event.into());
+    }
+
+    #[track_caller]
+    pub(crate) fn check(&self, expected: Expect) {
+        let events = self.take();
+        expected.assert_eq(&events.join("\n"));
+    }
+
+    pub(crate) fn take(&self) -> Vec<String> {
+        std::mem::take(&mut *self.0.lock().unwrap())
+    }
+
+    /// A pass that writes down its name and changes nothing.
+    pub(crate) fn pass(&self, info: PassInfo) -> PassRef {
+        let (log, name) = (self.clone(), info.name.clone());
+        create_host_pass(info, move |module, _| {
+            log.add(format!("run {name}"));
+            Ok(module.clone())
+        })
+    }
+
+    /// A pass that writes down its name and changes the module.
+    pub(crate) fn change(&self, info: PassInfo) -> PassRef {
+        let (log, name) = (self.clone(), info.name.clone());
+        create_module_pass(info, move |module, _| {
+            log.add(format!("change {name}"));
+            let mut function = module.edit("main")?;
+            let count = match function.function_attr("count") {
+                Some(sdk::Attr::Int(count)) => count,
+                _ => 0,
+            };
+            function.set_function_attr("count", count + 1)?;
+            Ok(())
+        })
+    }
+
+    /// A pass that writes down its name and fails.
+    pub(crate) fn fail(&self, info: PassInfo) -> PassRef {
+        let (log, name) = (self.clone(), info.name.clone());
+        create_module_pass(info, move |_, _| {
+            log.add(format!("fail {name}"));
+            Err("it is broken".into())
+        })
+    }
+
+    pub(crate) fn tap(&self, name: &str) -> Tap {
+        Tap {
+            name: name.to_owned(),
+            log: self.clone(),
+            fails: None,
+            vetoes: None,
+        }
+    }
+}
+
+/// An instrument that writes down what it is told, and can fail or veto.
+pub(crate) struct Tap {
+    name: String,
+    log: Log,
+    fails: Option<&'static str>,
+    vetoes: Option<&'static str>,
+}
+
+impl Tap {
+    /// Fails in a callback.
+    pub(crate) fn fails(mut self, callback: &'static str) -> Tap {
+        self.fails = Some(callback);
+        self
+    }
+
+    /// Vetoes a pass.
+    pub(crate) fn vetoes(mut self, pass: &'static str) -> Tap {
+        self.vetoes = Some(pass);
+        self
+    }
+
+    fn event(&self, callback: &str, pass: &str) -> InstrumentResult {
+        let event = format!("{} {callback} {pass}", self.name);
+        self.log.add(event.trim_end());
+        match self.fails == Some(callback) {
+            true => Err(format!("{} is broken", self.name).into()),
+            false => Ok(()),
+        }
+    }
+}
+
+impl PassInstrument for Tap {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn enter_pass_ctx(&self) -> InstrumentResult {
+        self.event("enter", "")
+    }
+
+    fn exit_pass_ctx(&self) -> InstrumentResult {
+        self.event("exit", "")
+    }
+
+    fn should_run(&self, _module: &Module, info: &PassInfo) -> InstrumentResult<bool> {
+        self.event("should_run", &info.name)?;
+        Ok(self.vetoes != Some(info.name.as_str()))
+    }
+
+    fn run_before_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
+        self.event("before", &info.name)
+    }
+
+    fn run_after_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
+        self.event("after", &info.name)
+    }
+
+    fn pass_failed(&self, _module: &Module, info: &PassInfo, _error: &PassError) {
+        let _ = self.event("failed", &info.name);
+    }
+}
+
+pub(crate) fn info(name: &str) -> PassInfo {
+    PassInfo::new(name)
+}
+
+/// A registry with these passes, and a context builder that uses it.
+pub(crate) fn registered(passes: impl IntoIterator<Item = PassRef>) -> (Registry, ContextBuilder) {
+    let registry = Registry::new();
+    for pass in passes {
+        registry.register(pass).unwrap();
+    }
+    let context = PassContext::builder()
+        .registry(&registry)
+        .on_diagnostic(|_| ());
+    (registry, context)
+}
+
+/// The error's text.
+#[track_caller]
+pub(crate) fn error<T>(result: Result<T, PassError>) -> String {
+    match result {
+        Ok(_) => panic!("it worked"),
+        Err(error) => error.to_string(),
+    }
+}
