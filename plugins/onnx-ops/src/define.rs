@@ -88,8 +88,13 @@ fn said(host: &OpCall, operator: &Operator, question: &Call) -> Result<Vec<Said>
         return Err(Stop::Unknown);
     };
     let op = Infer::new(host, question);
+    let Some(evaluate) = operator.evaluate else {
+        rule(&op)?;
+        return Ok(op.finish());
+    };
+    operator.check(question)?;
     rule(&op)?;
-    if let (Some(evaluate), true) = (operator.evaluate, operator.moved() != Moves::Nothing) {
+    if operator.moved() != Moves::Nothing {
         carry(&op, operator.moved(), evaluate);
     }
     Ok(op.finish())
@@ -125,6 +130,7 @@ fn tensor<'a>(dtype: DType, shape: &[i64], bytes: &'a [u8]) -> Result<Tensor<'a>
 /// that nothing is computed that the host wouldn't take.
 fn fold(host: &OpCall, operator: &Operator, call: &Call, said: &[Said]) -> OpResult {
     operator.check(call)?;
+    operator.check_operands(call.inputs.len())?;
     let Some(evaluate) = operator.evaluate else {
         return Err(Refusal::new("it is never folded"));
     };

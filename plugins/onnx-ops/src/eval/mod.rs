@@ -80,6 +80,7 @@ pub fn evaluate<'a>(call: &Call<'a>) -> Folded<'a> {
         return refuse!("no definition of {} is known", call.name);
     };
     operator.check(call)?;
+    operator.check_operands(call.inputs.len())?;
     let Some(evaluate) = operator.evaluate else {
         return refuse!("{} is never folded", call.name);
     };

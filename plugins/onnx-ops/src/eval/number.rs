@@ -50,18 +50,18 @@ pub(crate) trait Number: Pod + PartialOrd {
     /// As an integer, if it is one.
     fn to_int(self) -> Option<i128>;
 
-    /// The smaller; NaN if one of them is.
+    /// The smaller, the first of two equal ones (0.0 and -0.0); NaN if one of them is.
     fn least(self, other: Self) -> Self {
-        if self.is_nan() || self < other {
+        if self.is_nan() || self <= other {
             self
         } else {
             other
         }
     }
 
-    /// The larger; NaN if one of them is.
+    /// The larger, the first of two equal ones; NaN if one of them is.
     fn greatest(self, other: Self) -> Self {
-        if self.is_nan() || self > other {
+        if self.is_nan() || self >= other {
             self
         } else {
             other

@@ -46,6 +46,7 @@ impl Infer<'_> {
             (_, Some(0)) => a,
             (Some(0), _) => b,
             (Some(i64::MIN..0), _) | (_, Some(i64::MIN..0)) => Dim::UNKNOWN,
+            _ if same(a, b) => self.mul(a, Dim::constant(2)),
             _ => self.expr(ExprKind::ADD, a, b),
         }
     }

@@ -198,6 +198,10 @@ impl<'a> Infer<'a> {
 
     /// A result is a tensor; without dims, of unknown rank.
     pub(crate) fn set(&self, index: usize, dtype: DType, dims: Option<Vec<Dim>>) -> Answer {
+        let negative = |dim: &&Dim| as_const(**dim).is_some_and(|size| size < 0);
+        if let Some(dim) = dims.iter().flatten().find(negative) {
+            return wrong!("{} isn't a size", dim.value);
+        }
         self.say(index, |said| said.ty = Some(Ty::Tensor(dtype, dims)))
     }
 

@@ -23,7 +23,7 @@ use std::sync::OnceLock;
 use passdock_plugin_api::{OpDef, OpTraits};
 
 use crate::define;
-use crate::eval::{Call, Evaluate, NotFolded};
+use crate::eval::{Call, Evaluate, NotFolded, refuse};
 use crate::infer::Rule;
 
 /// The newest version of ONNX's own domain that these definitions know.
@@ -140,31 +140,31 @@ impl Operator {
         self.moves
     }
 
-    /// Whether this row says what the call means.
+    /// Whether this row says what a call of it means: a newer version or an attribute that isn't
+    /// known here may change the results.
     pub(crate) fn check(&self, call: &Call) -> Result<(), NotFolded> {
-        let refuse = |reason: String| Err(NotFolded::new(reason));
-        if !(i64::from(self.since)..=NEWEST_OPSET).contains(&call.version) {
-            return refuse(format!(
-                "{} of opset {} isn't known",
-                self.name, call.version
-            ));
-        }
-        let (fewest, most) = self.operands;
-        if !(fewest as usize..=most as usize).contains(&call.inputs.len()) {
-            return refuse(format!(
-                "{} can't have {} operands",
-                self.name,
-                call.inputs.len()
-            ));
+        let (name, version) = (self.name, call.version);
+        if !(i64::from(self.since)..=NEWEST_OPSET).contains(&version) {
+            return refuse!("{name} of opset {version} isn't known");
         }
         match call
             .attrs
             .names()
             .iter()
-            .find(|name| !self.attrs.contains(name))
+            .find(|attr| !self.attrs.contains(attr))
         {
-            Some(name) => refuse(format!("{} has an unknown attribute `{name}`", self.name)),
+            Some(attr) => refuse!("{name} has an unknown attribute `{attr}`"),
             None => Ok(()),
+        }
+    }
+
+    /// Whether it may have so many operands.
+    pub(crate) fn check_operands(&self, count: usize) -> Result<(), NotFolded> {
+        let (fewest, most) = self.operands;
+        if (fewest as usize..=most as usize).contains(&count) {
+            Ok(())
+        } else {
+            refuse!("{} can't have {count} operands", self.name)
         }
     }
 

@@ -382,25 +382,28 @@ fn non_zero(op: &Infer) -> Answer {
 /// Channels divided by the block's area, height and width multiplied by its side.
 fn depth_to_space(op: &Infer) -> Answer {
     let ([n, c, h, w], block) = picture(op)?;
-    let dims = vec![
-        n,
-        op.div(c, block * block),
-        op.mul(h, side(block)),
-        op.mul(w, side(block)),
-    ];
+    let depth = parts(op, c, block * block)?;
+    let dims = vec![n, depth, op.mul(h, side(block)), op.mul(w, side(block))];
     op.set(0, op.dtype(0)?, Some(dims))
 }
 
 /// Channels multiplied by the block's area, height and width divided by its side.
 fn space_to_depth(op: &Infer) -> Answer {
     let ([n, c, h, w], block) = picture(op)?;
-    let dims = vec![
-        n,
-        op.mul(c, side(block * block)),
-        op.div(h, block),
-        op.div(w, block),
-    ];
-    op.set(0, op.dtype(0)?, Some(dims))
+    let (h, w) = (parts(op, h, block)?, parts(op, w, block)?);
+    op.set(
+        0,
+        op.dtype(0)?,
+        Some(vec![n, op.mul(c, side(block * block)), h, w]),
+    )
+}
+
+/// A dim in parts of a size.
+fn parts(op: &Infer, dim: Dim, size: i64) -> Answer<Dim> {
+    match as_const(dim) {
+        Some(whole) if whole % size != 0 => wrong!("{whole} isn't a multiple of {size}"),
+        _ => Ok(op.div(dim, size)),
+    }
 }
 
 fn side(block: i64) -> Dim {

@@ -1,0 +1,232 @@
+//! Type rules, asked through the host: IR text in, IR text with types out.
+
+mod support;
+
+use expect_test::{Expect, expect};
+use support::infer;
+
+/// The ops of `@main(SIGNATURE) opset("" = 17)` after inference.
+#[track_caller]
+fn check(params: &str, body: &str, expected: Expect) {
+    expected.assert_eq(&infer(17, params, body));
+}
+
+#[test]
+fn elementwise_operators_broadcast_and_keep_symbols() {
+    check(
+        "%x: f32[n,1,4], %y: f32[3,1], %c: bool[n,3,4]",
+        "
+    %0 = onnx.Relu(%x)
+    %1 = onnx.Add(%0, %y)
+    %2 = onnx.Less(%1, %x)
+    %3 = onnx.Where(%c, %1, %y)
+    %4 = onnx.Cast(%3) {to = 7}
+    %5 = onnx.Max(%x, %y, %0)
+",
+        expect![[r#"
+            %0 = onnx.Relu(%x) : f32[n,1,4]
+            %1 = onnx.Add(%0, %y) : f32[n,3,4]
+            %2 = onnx.Less(%1, %x) : bool[n,3,4]
+            %3 = onnx.Where(%c, %1, %y) : f32[n,3,4]
+            %4 = onnx.Cast(%3) {to = 7} : i64[n,3,4]
+            %5 = onnx.Max(%x, %y, %0) : f32[n,3,4]
+        "#]],
+    );
+}
+
+#[test]
+fn shapes_are_followed_through_their_elements() {
+    check(
+        "%x: f32[n,3,h,w]",
+        "
+    %zero = const i64[] 0
+    %one = const i64[] 1
+    %axes = const i64[1] [0]
+    %rest = const i64[1] [-1]
+    %two = const i64[1] [2]
+    %0 = onnx.Shape(%x)
+    %1 = onnx.Gather(%0, %zero) {axis = 0}
+    %2 = onnx.Unsqueeze(%1, %axes)
+    %3 = onnx.Concat(%2, %rest) {axis = 0}
+    %4 = onnx.Reshape(%x, %3)
+    %5 = onnx.Mul(%2, %two)
+    %6 = onnx.Concat(%5, %rest) {axis = 0}
+    %7 = onnx.Reshape(%x, %6)
+    %8 = onnx.ConstantOfShape(%2)
+    %9 = onnx.Slice(%0, %axes, %two)
+    %10 = onnx.Expand(%zero, %9)
+    %11 = onnx.Range(%zero, %1, %one)
+",
+        expect![[r#"
+            %zero = const i64[] 0
+            %one = const i64[] 1
+            %axes = const i64[1] [0]
+            %rest = const i64[1] [-1]
+            %two = const i64[1] [2]
+            %0 = onnx.Shape(%x) : i64[4]
+            %1 = onnx.Gather(%0, %zero) {axis = 0} : i64[]
+            %2 = onnx.Unsqueeze(%1, %axes) : i64[1]
+            %3 = onnx.Concat(%2, %rest) {axis = 0} : i64[2]
+            %4 = onnx.Reshape(%x, %3) : f32[n,h*w*3]
+            %5 = onnx.Mul(%2, %two) : i64[1]
+            %6 = onnx.Concat(%5, %rest) {axis = 0} : i64[2]
+            %7 = onnx.Reshape(%x, %6) : f32[n*2,?]
+            %8 = onnx.ConstantOfShape(%2) : f32[n]
+            %9 = onnx.Slice(%0, %axes, %two) : i64[2]
+            %10 = onnx.Expand(%zero, %9) : i64[n,3]
+            %11 = onnx.Range(%zero, %1, %one) : i64[n]
+        "#]],
+    );
+}
+
+#[test]
+fn a_shape_compared_with_minus_one_is_decided() {
+    check(
+        "%x: f32[n,1], %y: f32[4]",
+        "
+    %minus = const i64[2] [-1, -1]
+    %ones = const i64[2] [1, 1]
+    %0 = onnx.Shape(%x)
+    %1 = onnx.Equal(%0, %minus)
+    %2 = onnx.Where(%1, %ones, %0)
+    %3 = onnx.Expand(%y, %2)
+",
+        expect![[r#"
+            %minus = const i64[2] [-1, -1]
+            %ones = const i64[2] [1, 1]
+            %0 = onnx.Shape(%x) : i64[2]
+            %1 = onnx.Equal(%0, %minus) : bool[2]
+            %2 = onnx.Where(%1, %ones, %0) : i64[2]
+            %3 = onnx.Expand(%y, %2) : f32[n,4]
+        "#]],
+    );
+}
+
+#[test]
+fn data_movement_operators_move_dims() {
+    check(
+        "%x: f32[n,3,8,8], %i: i64[2,5]",
+        "
+    %starts = const i64[2] [1, -3]
+    %ends = const i64[2] [9223372036854775807, -1]
+    %axes = const i64[2] [2, 3]
+    %pads = const i64[8] [0, 0, 1, 1, 0, 0, 1, 1]
+    %repeats = const i64[4] [2, 1, 1, 3]
+    %0 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]}
+    %1 = onnx.Slice(%x, %starts, %ends, %axes)
+    %2 = onnx.Pad(%x, %pads)
+    %3 = onnx.Tile(%x, %repeats)
+    %4 = onnx.Gather(%x, %i) {axis = 1}
+    %5, %6 = onnx.Split(%x) {axis = 2}
+    %7 = onnx.Flatten(%x)
+    %8 = onnx.Concat(%x, %x) {axis = 0}
+    %9 = onnx.Squeeze(%x)
+    %10 = onnx.SpaceToDepth(%x) {blocksize = 2}
+",
+        expect![[r#"
+            %starts = const i64[2] [1, -3]
+            %ends = const i64[2] [9223372036854775807, -1]
+            %axes = const i64[2] [2, 3]
+            %pads = const i64[8] [0, 0, 1, 1, 0, 0, 1, 1]
+            %repeats = const i64[4] [2, 1, 1, 3]
+            %0 = onnx.Transpose(%x) {perm = [0, 2, 3, 1]} : f32[n,8,8,3]
+            %1 = onnx.Slice(%x, %starts, %ends, %axes) : f32[n,3,7,2]
+            %2 = onnx.Pad(%x, %pads) : f32[n,3,10,10]
+            %3 = onnx.Tile(%x, %repeats) : f32[n*2,3,8,24]
+            %4 = onnx.Gather(%x, %i) {axis = 1} : f32[n,2,5,8,8]
+            %5, %6 = onnx.Split(%x) {axis = 2} : f32[n,3,4,8], f32[n,3,4,8]
+            %7 = onnx.Flatten(%x) : f32[n,192]
+            %8 = onnx.Concat(%x, %x) {axis = 0} : f32[n*2,3,8,8]
+            %9 = onnx.Squeeze(%x) : f32[*]
+            %10 = onnx.SpaceToDepth(%x) {blocksize = 2} : f32[n,12,4,4]
+        "#]],
+    );
+}
+
+#[test]
+fn layers_have_their_sizes() {
+    check(
+        "%x: f32[n,3,224,w], %k: f32[64,3,7,7], %a: f32[b,s,64], %m: f32[64,96], %lw: f32[1,128,64], %lr: f32[1,128,32]",
+        "
+    %0 = onnx.Conv(%x, %k) {pads = [3, 3, 3, 3], strides = [2, 2]}
+    %1 = onnx.MaxPool(%0) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [2, 2]}
+    %2 = onnx.GlobalAveragePool(%1)
+    %3 = onnx.MatMul(%a, %m)
+    %4 = onnx.Softmax(%3) {axis = -1}
+    %5, %6, %7 = onnx.LSTM(%a, %lw, %lr) {hidden_size = 32}
+    %8 = onnx.ReduceMean(%x) {axes = [2, 3], keepdims = 0}
+    %9 = onnx.ArgMax(%x) {axis = 1, keepdims = 0}
+    %10 = onnx.Einsum(%a, %m) {equation = \"bsd,de->bse\"}
+",
+        expect![[r#"
+            %0 = onnx.Conv(%x, %k) {pads = [3, 3, 3, 3], strides = [2, 2]} : f32[n,64,112,(w+-1)/2+1]
+            %1 = onnx.MaxPool(%0) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [2, 2]} : f32[n,64,56,(w+-1)/2/2+1]
+            %2 = onnx.GlobalAveragePool(%1) : f32[n,64,1,1]
+            %3 = onnx.MatMul(%a, %m) : f32[b,s,96]
+            %4 = onnx.Softmax(%3) {axis = -1} : f32[b,s,96]
+            %5, %6, %7 = onnx.LSTM(%a, %lw, %lr) {hidden_size = 32} : f32[b,1,s,32], f32[1,s,32], f32[1,s,32]
+            %8 = onnx.ReduceMean(%x) {axes = [2, 3], keepdims = 0} : f32[n,3]
+            %9 = onnx.ArgMax(%x) {axis = 1, keepdims = 0} : i64[n,224,w]
+            %10 = onnx.Einsum(%a, %m) {equation = "bsd,de->bse"} : f32[b,s,96]
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_not_known_is_not_guessed() {
+    check(
+        "%x: f32[*], %y: f32[?,4], %s: i64[3]",
+        "
+    %0 = onnx.Relu(%x)
+    %1 = onnx.Add(%x, %y)
+    %2 = onnx.Reshape(%x, %s)
+    %3 = onnx.Add(%y, %y)
+    %4 = onnx.Unknown(%y)
+    %5 = onnx.Concat(%y, %y) {axis = ref(later, int)}
+",
+        expect![[r#"
+            %0 = onnx.Relu(%x) : f32[*]
+            %1 = onnx.Add(%x, %y) : f32[*]
+            %2 = onnx.Reshape(%x, %s) : f32[?,?,?]
+            %3 = onnx.Add(%y, %y) : f32[?,4]
+            %4 = onnx.Unknown(%y)
+            %5 = onnx.Concat(%y, %y) {axis = ref(later, int)}
+        "#]],
+    );
+}
+
+#[test]
+fn a_wrong_op_is_named() {
+    check(
+        "%x: f32[2,3]",
+        "\n    %0 = onnx.Transpose(%x) {perm = [0, 0]}\n",
+        expect![[r#"
+        error[pass-failed]: op0 (onnx.Transpose) is wrong: axis 0 is named twice
+         |
+         = in pass test.transform.Ask, function @main, op0 (onnx.Transpose), at test.ir:3:5"#]],
+    );
+    check(
+        "%x: f32[2,3], %y: f32[2,4]",
+        "\n    %0 = onnx.Concat(%x, %y) {axis = 0}\n",
+        expect![[r#"
+            error[pass-failed]: op0 (onnx.Concat) is wrong: 3 and 4 should be the same size
+             |
+             = in pass test.transform.Ask, function @main, op0 (onnx.Concat), at test.ir:3:5"#]],
+    );
+    check(
+        "%x: f32[n,3,2,2]",
+        "\n    %0 = onnx.DepthToSpace(%x) {blocksize = 2}\n",
+        expect![[r#"
+            error[pass-failed]: op0 (onnx.DepthToSpace) is wrong: 3 isn't a multiple of 4
+             |
+             = in pass test.transform.Ask, function @main, op0 (onnx.DepthToSpace), at test.ir:3:5"#]],
+    );
+    check(
+        "%x: f32[2,3], %y: f32[4]",
+        "\n    %0 = onnx.Mul(%x, %y)\n",
+        expect![[r#"
+        error[pass-failed]: op0 (onnx.Mul) is wrong: 3 and 4 don't broadcast
+         |
+         = in pass test.transform.Ask, function @main, op0 (onnx.Mul), at test.ir:3:5"#]],
+    );
+}
