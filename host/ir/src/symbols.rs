@@ -25,7 +25,8 @@ pub struct Symbols {
 }
 
 struct Index {
-    table: HashTable<SymbolId>,
+    /// With their hashes, so that growing doesn't read the texts again.
+    table: HashTable<(u64, SymbolId)>,
     len: u32,
 }
 
@@ -52,7 +53,8 @@ impl Symbols {
     pub fn intern(&self, text: &str) -> SymbolId {
         let hash = FxBuildHasher.hash_one(text);
         let mut index = self.lock();
-        if let Some(&id) = index.table.find(hash, |&id| self.text(id) == text) {
+        let same = |&(known, id): &(u64, SymbolId)| known == hash && self.text(id) == text;
+        if let Some(&(_, id)) = index.table.find(hash, same) {
             return id;
         }
         let id = SymbolId(index.len);
@@ -64,7 +66,7 @@ impl Symbols {
         index.len += 1;
         index
             .table
-            .insert_unique(hash, id, |&id| FxBuildHasher.hash_one(self.text(id)));
+            .insert_unique(hash, (hash, id), |&(hash, _)| hash);
         id
     }
 
@@ -73,8 +75,8 @@ impl Symbols {
         let hash = FxBuildHasher.hash_one(text);
         self.lock()
             .table
-            .find(hash, |&id| self.text(id) == text)
-            .copied()
+            .find(hash, |&(known, id)| known == hash && self.text(id) == text)
+            .map(|&(_, id)| id)
     }
 
     /// The text of a symbol; `""` for one that isn't of this table.

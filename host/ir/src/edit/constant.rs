@@ -140,8 +140,8 @@ impl Function {
         let strings = record.dtype == DType::STRING;
         if strings && here.is_some_and(|bytes| string_elements(bytes, count).is_none()) {
             return Err(EditError::refused(format!(
-                "A constant of {dtype} takes {count} strings: {} offsets, then what they bound.",
-                count.saturating_add(1)
+                "A constant of {dtype} is an offset for each string and one more, then the bytes they \
+                 bound, and this isn't {count} strings."
             )));
         }
         match record.dtype.byte_len(count) {

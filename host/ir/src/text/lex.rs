@@ -69,13 +69,19 @@ pub(super) enum ValueName<'t> {
 pub(super) struct Cursor<'t> {
     text: &'t str,
     pos: usize,
+    /// Where what was skipped last begins: behind the last word.
+    taken: usize,
 }
 
 type Lex<T> = Result<T, ParseError>;
 
 impl<'t> Cursor<'t> {
     pub(super) fn new(text: &'t str) -> Cursor<'t> {
-        Cursor { text, pos: 0 }
+        Cursor {
+            text,
+            pos: 0,
+            taken: 0,
+        }
     }
 
     pub(super) fn text(&self) -> &'t str {
@@ -114,6 +120,10 @@ impl<'t> Cursor<'t> {
 
     /// Skips white space and comments, which go from `;` to the end of the line.
     fn skip(&mut self) {
+        if !matches!(self.byte(0), b' ' | b'\n' | b'\t' | b'\r' | b';') {
+            return;
+        }
+        self.taken = self.pos;
         loop {
             match self.byte(0) {
                 b' ' | b'\n' | b'\t' | b'\r' => self.pos += 1,
@@ -141,8 +151,21 @@ impl<'t> Cursor<'t> {
         if self.eat(what) {
             return Ok(());
         }
+        Err(self.missing(&format!("`{what}` {place}")))
+    }
+
+    /// An error about what should come next.
+    pub(super) fn missing(&mut self, what: &str) -> ParseError {
+        let here = self.here();
+        let skipped = self.text.get(self.taken..here).unwrap_or("");
+        let only_space = skipped.bytes().all(|byte| byte.is_ascii_whitespace());
+        if only_space && skipped.contains('\n') && self.taken > 0 {
+            // Nothing is wrong with the next line: it's this one that isn't whole.
+            let message = format!("Expected {what}, found the end of the line.");
+            return ParseError::new(self.text, self.taken..self.taken, message);
+        }
         let found = self.found();
-        Err(self.error_here(format!("Expected `{what}` {place}, found {found}.")))
+        self.error_here(format!("Expected {what}, found {found}."))
     }
 
     /// What comes next, for a message.
@@ -213,10 +236,7 @@ impl<'t> Cursor<'t> {
         match self.peek() {
             b'"' => self.string_text(),
             byte if is_word(byte) && !byte.is_ascii_digit() => Ok(self.word().into()),
-            _ => {
-                let found = self.found();
-                Err(self.error_here(format!("Expected {what}, found {found}.")))
-            }
+            _ => Err(self.missing(what)),
         }
     }
 
@@ -261,8 +281,7 @@ impl<'t> Cursor<'t> {
                 let word = self.plain_word();
                 if word.is_empty() {
                     if start == self.pos {
-                        let found = self.found();
-                        return Err(self.error_here(format!("Expected {what}, found {found}.")));
+                        return Err(self.missing(what));
                     }
                     let message = format!("Expected another part of {what} here.");
                     return Err(self.error_here(message));
@@ -347,8 +366,7 @@ impl<'t> Cursor<'t> {
         let digits = word.bytes().take_while(u8::is_ascii_digit).count();
         if digits == 0 {
             self.pos = start;
-            let found = self.found();
-            return Err(self.error_here(format!("Expected {what}, found {found}.")));
+            return Err(self.missing(what));
         }
         self.pos = start + sign + digits;
         let mut float = false;
@@ -408,8 +426,7 @@ impl<'t> Cursor<'t> {
     pub(super) fn string(&mut self) -> Lex<Cow<'t, [u8]>> {
         let start = self.here();
         if self.byte(0) != b'"' {
-            let found = self.found();
-            return Err(self.error_here(format!("Expected text in quotes, found {found}.")));
+            return Err(self.missing("text in quotes"));
         }
         self.pos += 1;
         let plain = self

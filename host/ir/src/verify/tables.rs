@@ -9,8 +9,11 @@ use rustc_hash::FxHashSet;
 use super::{Checker, Invariant};
 use crate::types::{MAX_DIM_TERMS, MAX_TYPE_DEPTH};
 
-/// Entries of a pool, or `None` if the range lies outside.
+/// Entries of a pool, or `None` if the range lies outside. No entries lie anywhere.
 pub(super) fn entries<T>(pool: &[T], range: Range) -> Option<&[T]> {
+    if range.len == 0 {
+        return Some(&[]);
+    }
     let start = range.start as usize;
     pool.get(start..start.checked_add(range.len as usize)?)
 }

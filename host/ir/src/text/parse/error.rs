@@ -59,6 +59,11 @@ impl ParseError {
     }
 }
 
+/// `1 result`, `2 results`.
+pub(super) fn count(n: usize, what: &str) -> String {
+    format!("{n} {what}{}", if n == 1 { "" } else { "s" })
+}
+
 /// The line of a byte, from 1.
 pub(super) fn line_of(text: &str, at: usize) -> u32 {
     let before = &text.as_bytes()[..at.min(text.len())];

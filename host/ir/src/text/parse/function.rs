@@ -5,6 +5,7 @@ use passdock_abi::{
 };
 
 use super::super::lex::ValueName;
+use super::error::count;
 use super::scope::Key;
 use super::{Parse, ParseError, Parser};
 use crate::edit::NewPort;
@@ -44,7 +45,6 @@ impl<'t> Parser<'t, '_> {
     fn function_clauses(&mut self) -> Parse<()> {
         let body = self.f.body();
         loop {
-            let start = self.cur.here();
             match self.cur.peek_word() {
                 "opset" => self.opsets()?,
                 "loc" => self.f.regions[body.index()].loc = self.loc()?,
@@ -67,7 +67,6 @@ impl<'t> Parser<'t, '_> {
                     let found = self.cur.found();
                     let message = format!("Expected `{{` and the function's body, found {found}.");
                     let error = self.cur.error_here(message);
-                    debug_assert!(start <= self.cur.here());
                     let known = ["opset", "attributes", "loc", "extra", "region_extra"];
                     return Err(error.suggest(word, known));
                 }
@@ -288,9 +287,9 @@ impl<'t> Parser<'t, '_> {
         };
         if records.len() != values.len() {
             let message = format!(
-                "The header declares {} results, and {} values are given.",
-                records.len(),
-                values.len()
+                "The header declares {}, and {} are given.",
+                count(records.len(), "result"),
+                count(values.len(), "value")
             );
             return Err(ParseError::new(self.cur.text(), span, message));
         }

@@ -8,6 +8,7 @@ use passdock_abi::{
 use super::super::LOOP_KINDS;
 use super::super::lex::ValueName;
 use super::body::{Owner, ResultName, terminator_of};
+use super::error::count;
 use super::function::spell;
 use super::scope::Key;
 use super::{Parse, ParseError, Parser};
@@ -255,9 +256,7 @@ impl<'t> Parser<'t, '_> {
             _ if self.starts_operand() && self.f.kind() == FunctionKind::PRIM => self.literal(),
             _ => {
                 let number = self.starts_operand();
-                let found = self.cur.found();
-                let message = format!("Expected an operand (`%x` or `_`), found {found}.");
-                let error = self.cur.error_here(message);
+                let error = self.cur.missing("an operand (`%x` or `_`)");
                 Err(if number {
                     error
                         .help("In a graph function a number is a constant: `%c = const f32[] 2.0`.")
@@ -285,9 +284,9 @@ impl<'t> Parser<'t, '_> {
         }
         if types.len() != results.len() {
             let message = format!(
-                "The op has {} results, and {} types are given.",
-                results.len(),
-                types.len()
+                "The op has {}, and {} are given.",
+                count(results.len(), "result"),
+                count(types.len(), "type")
             );
             return Err(self.cur.error_since(start, message));
         }
@@ -450,7 +449,11 @@ impl<'t> Parser<'t, '_> {
                 "A value is visible after its definition, in its region and those nested in it.",
             );
         }
-        if let Some(at) = definition(text, written, header..start) {
+        let known = definition(text, written, header..start);
+        if known.is_some_and(|at| !text[at..start].contains('}')) {
+            return fail(format!("`{shown}` is used by the op that defines it."));
+        }
+        if let Some(at) = known {
             let line = super::error::line_of(text, at);
             return fail(format!(
                 "`{shown}` isn't visible here: the region that defines it, on line {line}, has ended."

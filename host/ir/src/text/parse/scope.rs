@@ -10,12 +10,18 @@ pub(super) enum Key {
     Number(u64),
 }
 
+/// How far a number may be from those before it to be kept beside them.
+const GAP: u64 = 1024;
+
 /// The names that are visible. Leaving a region forgets those defined in it.
 #[derive(Default)]
 pub(super) struct Scope {
     /// Per symbol.
     named: Vec<ValueId>,
-    numbered: FxHashMap<u64, ValueId>,
+    /// Per number, as long as they come one after another.
+    numbered: Vec<ValueId>,
+    /// Numbers from further off.
+    scattered: FxHashMap<u64, ValueId>,
     log: Vec<Key>,
     /// Per value: where it is defined.
     places: Vec<usize>,
@@ -28,10 +34,13 @@ impl Scope {
     }
 
     pub(super) fn leave(&mut self, mark: usize) {
-        for key in self.log.drain(mark..) {
+        for key in self.log.split_off(mark.min(self.log.len())) {
             match key {
                 Key::Name(name) => self.named[name.index()] = ValueId::NONE,
-                Key::Number(number) => _ = self.numbered.remove(&number),
+                Key::Number(number) => match self.near(number) {
+                    Some(at) => self.numbered[at] = ValueId::NONE,
+                    _ => _ = self.scattered.remove(&number),
+                },
             }
         }
     }
@@ -39,8 +48,17 @@ impl Scope {
     pub(super) fn get(&self, key: Key) -> Option<ValueId> {
         match key {
             Key::Name(name) => self.named.get(name.index())?.option(),
-            Key::Number(number) => self.numbered.get(&number).copied(),
+            Key::Number(number) => match self.near(number) {
+                Some(at) => Some(self.numbered[at]),
+                None => self.scattered.get(&number).copied(),
+            },
         }
+    }
+
+    /// Where a number that is defined stands among those that are near each other.
+    fn near(&self, number: u64) -> Option<usize> {
+        let at = usize::try_from(number).ok()?;
+        self.numbered.get(at)?.option().map(|_| at)
     }
 
     /// Defines a name; `Err` is where it is defined already.
@@ -55,7 +73,14 @@ impl Scope {
                 }
                 self.named[name.index()] = value;
             }
-            Key::Number(number) => _ = self.numbered.insert(number, value),
+            Key::Number(number) if number <= self.numbered.len() as u64 + GAP => {
+                let at = number as usize;
+                if self.numbered.len() <= at {
+                    self.numbered.resize(at + 1, ValueId::NONE);
+                }
+                self.numbered[at] = value;
+            }
+            Key::Number(number) => _ = self.scattered.insert(number, value),
         }
         self.log.push(key);
         if self.places.len() <= value.index() {

@@ -35,7 +35,7 @@ impl<'t> Parser<'t, '_> {
                 let spec = TypeSpec::Sparse(dtype, dims.as_deref());
                 Ok(self.f.add_denoted_type(spec, denotation))
             }
-            "buffer" => self.buffer(),
+            "buffer" => self.buffer(start),
             "tuple" => {
                 self.angle(word)?;
                 let items = self.types_until(">", depth)?;
@@ -102,11 +102,9 @@ impl<'t> Parser<'t, '_> {
 
     fn unknown_type(&mut self, word: &str, start: usize) -> super::ParseError {
         if word.is_empty() {
-            let found = self.cur.found();
-            let message = format!("Expected a type, found {found}.");
             return self
                 .cur
-                .error_here(message)
+                .missing("a type")
                 .help("Types are `f32[n,3]`, `i64[]`, `f32[*]`, `seq<f32[*]>`, `?` and the like.");
         }
         let known = DType::ALL.iter().filter_map(|dtype| dtype.name());
@@ -141,11 +139,12 @@ impl<'t> Parser<'t, '_> {
         dtype_named(word).ok_or_else(|| self.unknown_type(word, start))
     }
 
-    fn buffer(&mut self) -> Parse<TypeId> {
+    fn buffer(&mut self, start: usize) -> Parse<TypeId> {
         self.angle("buffer")?;
         let dtype = self.dtype()?;
         let Some(shape) = self.shape()? else {
-            return Err(self.cur.error_here("A buffer's rank has to be known."));
+            let message = "A buffer's rank has to be known.";
+            return Err(self.cur.error_since(start, message));
         };
         let mut layout = Vec::new();
         let mut scope = SymbolId::NONE;
@@ -181,7 +180,7 @@ impl<'t> Parser<'t, '_> {
                 shape.len(),
                 layout.len() - 1
             );
-            return Err(self.cur.error_here(message));
+            return Err(self.cur.error_since(start, message));
         }
         Ok(self.f.add_type(TypeSpec::Buffer(BufferSpec {
             dtype,
@@ -221,6 +220,7 @@ impl<'t> Parser<'t, '_> {
 
     /// `n`, `3`, `?`, `n*2+1`.
     fn dim(&mut self, depth: u32) -> Parse<Dim> {
+        let start = self.cur.here();
         let mut sum = self.product(depth)?;
         loop {
             let minus = match self.cur.peek() {
@@ -231,13 +231,14 @@ impl<'t> Parser<'t, '_> {
             self.cur.eat(if minus { "-" } else { "+" });
             let mut term = self.product(depth)?;
             if minus {
-                term = self.combine(ExprKind::MUL, term, Dim::constant(-1))?;
+                term = self.combine(start, ExprKind::MUL, term, Dim::constant(-1))?;
             }
-            sum = self.combine(ExprKind::ADD, sum, term)?;
+            sum = self.combine(start, ExprKind::ADD, sum, term)?;
         }
     }
 
     fn product(&mut self, depth: u32) -> Parse<Dim> {
+        let start = self.cur.here();
         let mut product = self.factor(depth)?;
         loop {
             let kind = match self.cur.peek() {
@@ -252,7 +253,7 @@ impl<'t> Parser<'t, '_> {
                 _ => "%",
             });
             let factor = self.factor(depth)?;
-            product = self.combine(kind, product, factor)?;
+            product = self.combine(start, kind, product, factor)?;
         }
     }
 
@@ -284,8 +285,12 @@ impl<'t> Parser<'t, '_> {
                         self.cur.expect(",", "between two dims")?;
                         let rhs = self.dim(depth + 1)?;
                         self.cur.expect(")", "in a dim")?;
-                        let min = word == "min";
-                        self.combine(if min { ExprKind::MIN } else { ExprKind::MAX }, lhs, rhs)?
+                        let kind = if word == "min" {
+                            ExprKind::MIN
+                        } else {
+                            ExprKind::MAX
+                        };
+                        self.combine(start, kind, lhs, rhs)?
                     }
                     _ => {
                         let name = self.cur.name("a dim")?;
@@ -302,15 +307,15 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    fn combine(&mut self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Parse<Dim> {
-        let made = self.f.add_expr(kind, lhs, rhs);
+    fn combine(&mut self, start: usize, kind: ExprKind, lhs: Dim, rhs: Dim) -> Parse<Dim> {
         let known = lhs.kind != DimKind::UNKNOWN && rhs.kind != DimKind::UNKNOWN;
-        match made {
-            Ok(dim) if known && dim.kind == DimKind::UNKNOWN => Err(self.cur.error_here(
-                "This dim expression divides by zero, overflows, or has too many terms.",
-            )),
+        match self.f.add_expr(kind, lhs, rhs) {
+            Ok(dim) if known && dim.kind == DimKind::UNKNOWN => {
+                let message = "This dim divides by zero, overflows, or has too many terms.";
+                Err(self.cur.error_since(start, message))
+            }
             Ok(dim) => Ok(dim),
-            Err(error) => Err(self.cur.error_here(error.message)),
+            Err(error) => Err(self.cur.error_since(start, error.message)),
         }
     }
 }

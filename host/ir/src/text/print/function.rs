@@ -6,6 +6,7 @@ use passdock_abi::{
     ConstId, Constant, FunctionKind, LocId, LocKind, OpId, RegionId, TypeId, Value, ValueId,
 };
 
+use super::super::RESERVED;
 use super::super::types::{write_name, write_type};
 use super::super::walk::{Event, Events};
 use super::names::Names;
@@ -131,7 +132,12 @@ impl<'p, 'w> Printer<'p, 'w> {
         self.out.text.push_str("region");
         if record.name.is_some() {
             self.out.text.push(' ');
-            _ = write_name(&mut self.out.text, self.f.text(record.name));
+            let name = self.f.text(record.name);
+            if RESERVED.contains(&name) {
+                self.out.quoted(name);
+            } else {
+                _ = write_name(&mut self.out.text, name);
+            }
         }
         if record.args.len > 0 {
             self.args(region);

@@ -1,0 +1,414 @@
+//! Modules made at random: each verifies, prints, reads back and prints the same; and texts broken
+//! at random never make the parser, the printer or the verifier panic.
+
+mod support;
+
+use passdock_abi::{AttrKind, DType, Dim, ExprKind, FunctionKind, RegionId, TypeId, ValueId};
+use passdock_ir::text::{self, PrintOptions};
+use passdock_ir::verify::verify_module;
+use passdock_ir::{
+    AttrValue, ConstantData, Entity, Function, Module, NewAttr, NewOp, NewPort, NewRegion, Payload,
+    Position, TypeSpec,
+};
+use support::{Random, corpus};
+
+const NAMES: &[&str] = &[
+    "x", "y", "a/b:0", "1", "nan", "for", "region", "%", "ü\n\"", "",
+];
+const OPS: &[&str] = &[
+    "onnx.Relu",
+    "onnx.Add",
+    "com.microsoft.Gelu",
+    "tir.store",
+    "x.\"A.B\"#v2",
+    "for",
+    "call",
+    "loc",
+    "not canonical",
+    "\"onnx\".Relu",
+    "symbol",
+];
+
+/// Builds a function through the edits alone.
+struct Builder<'r> {
+    random: &'r mut Random,
+    f: Function,
+}
+
+impl Builder<'_> {
+    fn dim(&mut self, depth: u32) -> Dim {
+        let name = *self.random.pick(&["n", "m", "height width", "min"]);
+        match self.random.below(if depth > 3 { 3 } else { 6 }) {
+            0 => Dim::constant(self.random.below(100) as i64 - 10),
+            1 => Dim::UNKNOWN,
+            2 => Dim::symbol(self.f.symbols().intern(name)),
+            _ => {
+                let (lhs, rhs) = (self.dim(depth + 1), self.dim(depth + 1));
+                let kind = ExprKind(1 + self.random.below(6) as u32);
+                self.f.add_expr(kind, lhs, rhs).expect("these are dims")
+            }
+        }
+    }
+
+    fn dtype(&mut self) -> DType {
+        *self.random.pick(DType::ALL)
+    }
+
+    fn ty(&mut self, depth: u32) -> TypeId {
+        let dtype = self.dtype();
+        let dims: Vec<Dim> = (0..self.random.below(4)).map(|_| self.dim(0)).collect();
+        let name = self.f.symbols().intern("a.b c");
+        match self.random.below(if depth > 2 { 5 } else { 11 }) {
+            0 => TypeId(0),
+            1 => self.f.add_type(TypeSpec::Tensor(dtype, None)),
+            2 => self
+                .f
+                .add_type(TypeSpec::Scalar(dtype, 1 + self.random.below(3) as u32)),
+            3 => {
+                let spec = TypeSpec::Tensor(dtype, Some(&dims));
+                self.f.add_denoted_type(spec, name)
+            }
+            4 => self.f.add_type(TypeSpec::Opaque(name)),
+            5 => {
+                let items = [self.ty(depth + 1), self.ty(depth + 1)];
+                self.f.add_type(TypeSpec::Tuple(&items))
+            }
+            6 => {
+                let item = self.ty(depth + 1);
+                self.f.add_type(TypeSpec::Sequence(item))
+            }
+            7 => {
+                let item = self.ty(depth + 1);
+                self.f.add_type(TypeSpec::Map(dtype, item))
+            }
+            8 => {
+                let items = [self.ty(depth + 1), self.ty(depth + 1)];
+                self.f.add_type(TypeSpec::Function(&items, &items[..1]))
+            }
+            9 => self.f.add_type(TypeSpec::Buffer(passdock_ir::BufferSpec {
+                dtype,
+                shape: &dims,
+                layout: &[],
+                scope: name,
+                may_alias: self.random.flip(),
+            })),
+            _ => self.f.add_type(TypeSpec::Sparse(dtype, Some(&dims))),
+        }
+    }
+
+    /// A type of a constant, and data for it.
+    fn data(&mut self) -> (TypeId, std::sync::Arc<ConstantData>) {
+        let dtype = self.dtype();
+        let shape: Vec<i64> = (0..self.random.below(3))
+            .map(|_| self.random.below(9) as i64)
+            .collect();
+        let dims: Vec<Dim> = shape.iter().map(|&dim| Dim::constant(dim)).collect();
+        let scalar = self.random.below(4) == 0;
+        let elements = if scalar {
+            1
+        } else {
+            shape.iter().product::<i64>() as u64
+        };
+        let ty = self.f.add_type(if scalar {
+            TypeSpec::Scalar(dtype, 1)
+        } else {
+            TypeSpec::Tensor(dtype, Some(&dims))
+        });
+        let splat = self.random.flip();
+        let count = if splat { 1 } else { elements };
+        let bytes = match dtype.byte_len(count) {
+            Some(len) => {
+                let mut bytes: Vec<u8> = (0..len).map(|_| self.random.below(256) as u8).collect();
+                // The bits behind the last element of a packed type are 0.
+                let used = (count * u64::from(dtype.bits())) % 8;
+                if let (Some(last), true) = (bytes.last_mut(), used > 0) {
+                    *last &= (1 << used) - 1;
+                }
+                bytes
+            }
+            None => {
+                let strings: Vec<String> = (0..count).map(|_| self.text().to_owned()).collect();
+                passdock_ir::constant::string_data(&strings)
+            }
+        };
+        let data = if splat {
+            ConstantData::new(Payload::Splat {
+                element: bytes.into(),
+                count: elements,
+            })
+        } else {
+            ConstantData::inline(bytes)
+        };
+        (ty, data)
+    }
+
+    fn text(&mut self) -> &'static str {
+        *self.random.pick::<&str>(NAMES)
+    }
+
+    fn region(&mut self, region: RegionId, visible: &[ValueId], depth: u32) {
+        let mut visible = visible.to_vec();
+        visible.extend(self.f.args(region));
+        for _ in 0..self.random.below(3) {
+            let (ty, data) = self.data();
+            let name = if self.random.flip() { self.text() } else { "" };
+            let value = self
+                .f
+                .add_constant(ty, data, region, name)
+                .expect("it fits");
+            visible.push(value);
+        }
+        for _ in 0..self.random.below(6) {
+            self.op(region, &mut visible, depth);
+        }
+        let values: Vec<ValueId> = (0..self.random.below(3))
+            .filter_map(|_| (!visible.is_empty()).then(|| *self.random.pick(&visible)))
+            .collect();
+        let tys: Vec<TypeId> = values
+            .iter()
+            .map(|_| {
+                if self.random.flip() {
+                    TypeId::NONE
+                } else {
+                    self.ty(0)
+                }
+            })
+            .collect();
+        let ports: Vec<NewPort<'_>> = tys
+            .iter()
+            .map(|&ty| NewPort {
+                name: if self.random.flip() { "out" } else { "" },
+                ty,
+            })
+            .collect();
+        self.f
+            .set_results(region, &values, &ports)
+            .expect("they are visible");
+    }
+
+    fn op(&mut self, region: RegionId, visible: &mut Vec<ValueId>, depth: u32) {
+        let operands: Vec<ValueId> = (0..self.random.below(4))
+            .map(|_| match self.random.below(4) {
+                0 => ValueId::NONE,
+                _ if visible.is_empty() => ValueId::NONE,
+                _ => *self.random.pick(visible),
+            })
+            .collect();
+        let types: Vec<TypeId> = (0..self.random.below(3)).map(|_| self.ty(0)).collect();
+        let name = *self.random.pick(OPS);
+        let loc = match self.random.below(3) {
+            0 => self.f.add_name_loc("a \"node\""),
+            1 => {
+                let parts = [self.f.add_name_loc("a"), self.f.add_name_loc("b")];
+                self.f.fuse_locs(&parts)
+            }
+            _ => passdock_abi::LocId::NONE,
+        };
+        let symbols = self.f.symbols().clone();
+        let new = NewOp {
+            loc,
+            operands: &operands,
+            result_types: &types,
+            ..NewOp::new(symbols.intern(name))
+        };
+        let op = self
+            .f
+            .create_op(&new, Position::end(region))
+            .expect("it can be made");
+        self.attrs(op);
+        for at in 0..self.random.below(if depth > 3 { 1 } else { 3 }) {
+            let ty = self.ty(0);
+            let args = [NewPort {
+                name: self.text(),
+                ty,
+            }];
+            let name = symbols.intern(*self.random.pick::<&str>(&["body", "then_branch", "loc"]));
+            let nested = NewRegion {
+                name,
+                args: &args[..self.random.below(2) as usize],
+            };
+            let made = self.f.add_region(op, &nested).expect("it isn't too deep");
+            if self.random.flip() {
+                let key = symbols.intern(*self.random.pick::<&str>(&["body", "other"]));
+                let attr = NewAttr::new(key, AttrValue::Region(made));
+                // A region can't be replaced by another.
+                if at == 0 {
+                    self.f.set_attr(op, &attr).expect("it is the op's");
+                }
+            }
+            self.region(made, visible, depth + 1);
+        }
+        for (at, result) in self
+            .f
+            .results(op)
+            .collect::<Vec<_>>()
+            .into_iter()
+            .enumerate()
+        {
+            if at > 0 && self.random.below(4) == 0 {
+                self.f.import_absent(result);
+                continue;
+            }
+            if self.random.flip() {
+                let name = self.text();
+                self.f.set_name(result, name).expect("it is alive");
+            }
+            if self.random.below(4) == 0 {
+                self.f.import_declared(result);
+            }
+            visible.push(result);
+        }
+        if self.random.below(4) == 0 {
+            self.f
+                .origins_mut()
+                .set_extras(Entity::Op(op), vec![1, 2, 255]);
+        }
+    }
+
+    fn attrs(&mut self, op: passdock_abi::OpId) {
+        for _ in 0..self.random.below(3) {
+            let key = self
+                .f
+                .symbols()
+                .intern(*self.random.pick::<&str>(&["axis", "kind", "a b", "param"]));
+            let ty = self.ty(1);
+            let number = self.random.next() as i64;
+            let float = f32::from_bits(self.random.next() as u32);
+            let (tensor_ty, data) = self.data();
+            let value = match self.random.below(13) {
+                0 => AttrValue::Int(number),
+                1 => AttrValue::Float(float),
+                2 => AttrValue::String(b"a\xff\"b"),
+                3 => AttrValue::Ints(&[number, -1]),
+                4 => AttrValue::Floats(&[float, -0.0]),
+                5 => AttrValue::Strings(&[b"", b"\\x"]),
+                6 => AttrValue::Type(ty),
+                7 => AttrValue::Types(&[ty, ty]),
+                8 => AttrValue::Opaque(&[0, 255]),
+                9 => AttrValue::Reference(key, AttrKind::INTS),
+                10 => AttrValue::Floats(&[]),
+                11 => AttrValue::None,
+                _ => {
+                    let body = self.f.body();
+                    let id = self.f.add_tensor(tensor_ty, data, body).expect("it fits");
+                    AttrValue::Tensor(id)
+                }
+            };
+            self.f
+                .set_attr(op, &NewAttr::new(key, value))
+                .expect("it is right");
+        }
+    }
+}
+
+fn module(seed: u64) -> Module {
+    let mut random = Random::new(seed);
+    let mut module = Module::new();
+    for at in 0..1 + random.below(3) {
+        let symbols = module.symbols().clone();
+        let name = symbols.intern(&format!("f{at}"));
+        let kind = if random.flip() {
+            FunctionKind::GRAPH
+        } else {
+            FunctionKind::PRIM
+        };
+        let f = Function::new(symbols, kind, name);
+        let mut builder = Builder {
+            random: &mut random,
+            f,
+        };
+        for _ in 0..builder.random.below(3) {
+            let ty = builder.ty(0);
+            let name = builder.text();
+            let body = builder.f.body();
+            builder
+                .f
+                .add_arg(body, &NewPort { name, ty })
+                .expect("it can be made");
+        }
+        let body = builder.f.body();
+        builder.region(body, &[], 0);
+        let f = builder.f;
+        module.insert(f).expect("the name is new");
+    }
+    module
+}
+
+/// Its `call`s may name nothing: everything but that has to hold.
+fn check_function(module: &Module, seed: u64) {
+    for function in module.functions() {
+        if let Err(violations) = passdock_ir::verify::verify(function) {
+            panic!("seed {seed}: {violations:#?}\n{}", text::print(module));
+        }
+    }
+}
+
+#[test]
+fn modules_made_at_random_read_back() {
+    for seed in 0..300 {
+        let mut module = module(seed);
+        check_function(&module, seed);
+        let printed = text::print(&module);
+        let again =
+            text::parse(&printed).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{printed}"));
+        check_function(&again, seed);
+        assert_eq!(text::print(&again), printed, "seed {seed}");
+        for name in module.names().collect::<Vec<_>>() {
+            module.function_mut(name).expect("it is there").compact();
+        }
+        check_function(&module, seed);
+        assert_eq!(text::print(&module), printed, "seed {seed}");
+    }
+}
+
+#[test]
+fn broken_texts_are_errors_or_modules() {
+    let corpus = corpus();
+    let mut random = Random::new(7);
+    let mut read = 0;
+    for _ in 0..3_000 {
+        let mut bytes = random.pick(&corpus).clone().into_bytes();
+        for _ in 0..1 + random.below(4) {
+            let at = random.below(bytes.len() as u64) as usize;
+            let end = (at + random.below(20) as usize).min(bytes.len());
+            match random.below(5) {
+                0 => bytes[at] = random.below(256) as u8,
+                1 => drop(bytes.drain(at..end)),
+                2 => {
+                    let piece = bytes[at..end].to_vec();
+                    let to = random.below(bytes.len() as u64) as usize;
+                    bytes.splice(to..to, piece);
+                }
+                3 => bytes.insert(at, *random.pick(b"%@(){}[]\"\\:,=;_-0x.<>!?\n")),
+                _ => bytes.truncate(at.max(1)),
+            }
+            if bytes.is_empty() {
+                bytes.push(b' ');
+            }
+        }
+        let Ok(source) = String::from_utf8(bytes) else {
+            continue;
+        };
+        match text::parse(&source) {
+            Ok(module) => {
+                read += 1;
+                let printed = text::print(&module);
+                let again = text::parse(&printed)
+                    .unwrap_or_else(|error| panic!("{error}\nfrom {source}\nto {printed}"));
+                assert_eq!(text::print(&again), printed, "from {source}");
+                check_function(&module, 0);
+                _ = verify_module(&module);
+                let raw = PrintOptions {
+                    raw_ids: true,
+                    ..PrintOptions::default()
+                };
+                _ = text::print_with(&module, &raw);
+            }
+            Err(error) => {
+                assert!(source.get(error.span.clone()).is_some(), "{error:?}");
+                assert!(error.message.ends_with(['.', '?']), "{error:?}");
+            }
+        }
+    }
+    assert!(read > 100, "only {read} could be read");
+}

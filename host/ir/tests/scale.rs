@@ -1,0 +1,138 @@
+//! A million ops, ten thousand levels: success or a clear error, and nothing recursive or quadratic.
+
+use std::fmt::Write;
+
+use expect_test::expect;
+use passdock_ir::text::{self, PrintOptions};
+use passdock_ir::verify::verify_module;
+
+const OPS: usize = 1_000_000;
+
+/// Each op uses the one before and, far back, the first.
+fn long(ops: usize) -> String {
+    let mut text = String::from(
+        "module {\n  fn @f(%x: f32[n,64]) -> (%y: f32[n,64]) {\n    %0 = onnx.Relu(%x) : f32[n,64]\n",
+    );
+    for at in 1..ops {
+        let before = at - 1;
+        // Writing to a string doesn't fail.
+        _ = writeln!(
+            text,
+            "    %{at} = onnx.Add(%{before}, %0) {{axis = {at}}} : f32[n,64]"
+        );
+    }
+    _ = write!(text, "    return %{}\n  }}\n}}\n", ops - 1);
+    text
+}
+
+/// Regions in regions; each uses a value of the body.
+fn deep(levels: usize) -> String {
+    let mut text = String::from(
+        "module {\n  fn @f(%c: bool[]) -> (%y: f32[]) {\n    %0 = onnx.Const() : f32[]\n",
+    );
+    for level in 0..levels {
+        _ = writeln!(text, "%r{level} = onnx.If(%c, %0) : f32[] region {{");
+    }
+    text.push_str("yield %0\n");
+    for level in (0..levels).rev() {
+        let word = if level == 0 { "return" } else { "yield" };
+        _ = writeln!(text, "}} {word} %r{level}");
+    }
+    text.push_str("  }\n}\n");
+    text
+}
+
+#[test]
+fn a_million_ops() {
+    let source = long(OPS);
+    let module = text::parse(&source).expect("it can be read");
+    assert_eq!(module.op_count(), OPS);
+    assert_eq!(text::print(&module), source);
+    let mut written = Vec::new();
+    text::write_module(&mut written, &module, &PrintOptions::default())
+        .expect("a vector takes all");
+    assert_eq!(written, source.as_bytes());
+    verify_module(&module).expect("it is right");
+    let name = module.names().next().expect("one function");
+    let mut copy = module.clone();
+    let function = copy.function_mut(name).expect("one function");
+    assert_eq!(function.walk(function.body()).count(), OPS + 1);
+    // All but the first become dead, from behind.
+    let first = function.ops_in(function.body()).next().expect("an op");
+    let first = function.result(first, 0).expect("a result");
+    let ops: Vec<_> = function.ops_in(function.body()).skip(1).collect();
+    for &op in ops[..ops.len() - 1].iter().rev() {
+        function
+            .replace_op_with(op, &[first])
+            .expect("its uses can move");
+    }
+    assert!(function.needs_compaction());
+    function.compact();
+    verify_module(&copy).expect("it is right");
+    assert_eq!(copy.op_count(), 1);
+    assert_eq!(module.op_count(), OPS);
+}
+
+#[test]
+fn ten_thousand_levels() {
+    let module = text::parse(&deep(10_000)).expect("it can be read");
+    let printed = text::print(&module);
+    let again = text::parse(&printed).expect("a print can be read");
+    assert_eq!(text::print(&again), printed);
+    verify_module(&module).expect("it is right");
+    let name = module.names().next().expect("one function");
+    let mut copy = module.clone();
+    let function = copy.function_mut(name).expect("one function");
+    assert_eq!(function.walk(function.body()).count(), 20_002);
+    function.compact();
+    verify_module(&copy).expect("it is right");
+    let function = copy.function_mut(name).expect("one function");
+    let mut ops = function.ops_in(function.body());
+    let (value, op) = (ops.next().expect("an op"), ops.next().expect("an op"));
+    drop(ops);
+    let value = function.result(value, 0).expect("a result");
+    function
+        .replace_op_with(op, &[value])
+        .expect("its uses can move");
+    verify_module(&copy).expect("it is right");
+    assert_eq!(copy.op_count(), 1);
+}
+
+#[test]
+fn one_level_more_is_an_error() {
+    let error = text::parse(&deep(10_001)).expect_err("it is too deep");
+    expect!["10004:35: Regions can't nest deeper than 10000 levels."].assert_eq(&error.to_string());
+}
+
+#[test]
+fn nested_types_and_dims_are_limited() {
+    let wrap = |ty: &str| format!("module {{ fn @f(%x: {ty}) {{ return }} }}");
+    let seq = |depth: usize| wrap(&format!("{}?{}", "seq<".repeat(depth), ">".repeat(depth)));
+    text::parse(&seq(64)).expect("it can be read");
+    let error = text::parse(&seq(100_000)).expect_err("it is too deep");
+    expect!["1:280: Types can't nest deeper than 64 levels."].assert_eq(&error.to_string());
+    let sum = |terms: usize| wrap(&format!("f32[{}n]", "n+".repeat(terms - 1)));
+    let module = text::parse(&sum(256)).expect("it can be read");
+    verify_module(&module).expect("it is right");
+    let error = text::parse(&sum(257)).expect_err("it has too many terms");
+    expect!["1:537: This dim expression divides by zero, overflows, or has too many terms."]
+        .assert_eq(&error.to_string());
+    let parens = wrap(&format!(
+        "f32[{}n{}]",
+        "(".repeat(100_000),
+        ")".repeat(100_000)
+    ));
+    let error = text::parse(&parens).expect_err("it is too deep");
+    expect!["1:281: A dim can't nest deeper than 256 levels."].assert_eq(&error.to_string());
+}
+
+#[test]
+fn a_name_has_a_limit() {
+    let source = format!(
+        "module {{ fn @f(%{}: ?) {{ return }} }}",
+        "x".repeat((1 << 20) + 1)
+    );
+    let error = text::parse(&source).expect_err("it is too long");
+    expect!["1:16: This name has 1048577 bytes; the limit is 1048576."]
+        .assert_eq(&error.to_string());
+}

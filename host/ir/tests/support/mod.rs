@@ -1,0 +1,52 @@
+//! What several tests need.
+#![allow(dead_code, reason = "each test uses a part")]
+
+use std::path::PathBuf;
+
+/// The files of a folder of `tests/filetests`.
+pub(crate) fn files(folder: &str) -> Vec<PathBuf> {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/filetests/");
+    let mut files: Vec<PathBuf> = std::fs::read_dir(format!("{root}{folder}"))
+        .expect("the folder is there")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|ext| ext == "ir"))
+        .collect();
+    files.sort();
+    assert!(!files.is_empty(), "no files in {folder}");
+    files
+}
+
+/// The texts of the corpus.
+pub(crate) fn corpus() -> Vec<String> {
+    let read = |path: PathBuf| std::fs::read_to_string(path).expect("readable");
+    files("text").into_iter().map(read).collect()
+}
+
+/// Numbers that are the same in every run (splitmix64).
+pub(crate) struct Random(u64);
+
+impl Random {
+    pub(crate) fn new(seed: u64) -> Random {
+        Random(seed)
+    }
+
+    pub(crate) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    pub(crate) fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    pub(crate) fn flip(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    pub(crate) fn pick<'t, T>(&mut self, of: &'t [T]) -> &'t T {
+        &of[self.below(of.len() as u64) as usize]
+    }
+}
