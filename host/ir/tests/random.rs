@@ -143,7 +143,7 @@ impl Builder<'_> {
     }
 
     fn text(&mut self) -> &'static str {
-        *self.random.pick::<&str>(NAMES)
+        self.random.pick::<&str>(NAMES)
     }
 
     fn region(&mut self, region: RegionId, visible: &[ValueId], depth: u32) {
@@ -161,8 +161,9 @@ impl Builder<'_> {
         for _ in 0..self.random.below(6) {
             self.op(region, &mut visible, depth);
         }
-        let values: Vec<ValueId> = (0..self.random.below(3))
-            .filter_map(|_| (!visible.is_empty()).then(|| *self.random.pick(&visible)))
+        let most = if visible.is_empty() { 1 } else { 3 };
+        let values: Vec<ValueId> = (0..self.random.below(most))
+            .map(|_| *self.random.pick(&visible))
             .collect();
         let tys: Vec<TypeId> = values
             .iter()
@@ -222,14 +223,14 @@ impl Builder<'_> {
                 name: self.text(),
                 ty,
             }];
-            let name = symbols.intern(*self.random.pick::<&str>(&["body", "then_branch", "loc"]));
+            let name = symbols.intern(self.random.pick::<&str>(&["body", "then_branch", "loc"]));
             let nested = NewRegion {
                 name,
                 args: &args[..self.random.below(2) as usize],
             };
             let made = self.f.add_region(op, &nested).expect("it isn't too deep");
             if self.random.flip() {
-                let key = symbols.intern(*self.random.pick::<&str>(&["body", "other"]));
+                let key = symbols.intern(self.random.pick::<&str>(&["body", "other"]));
                 let attr = NewAttr::new(key, AttrValue::Region(made));
                 // A region can't be replaced by another.
                 if at == 0 {
@@ -270,7 +271,7 @@ impl Builder<'_> {
             let key = self
                 .f
                 .symbols()
-                .intern(*self.random.pick::<&str>(&["axis", "kind", "a b", "param"]));
+                .intern(self.random.pick::<&str>(&["axis", "kind", "a b", "param"]));
             let ty = self.ty(1);
             let number = self.random.next() as i64;
             let float = f32::from_bits(self.random.next() as u32);

@@ -1,0 +1,81 @@
+//! Who sees an edit: snapshots, threads, modules.
+
+use expect_test::expect;
+use passdock_abi::{SymbolId, TypeId};
+use passdock_ir::{Function, Module, NewOp, Position, Symbols, text, verify};
+
+use crate::{SOURCE, function, new_op, op, source};
+
+#[test]
+fn a_snapshot_keeps_what_it_saw() {
+    let mut module = source();
+    let snapshot = module.clone();
+    assert!(module.is_same(&snapshot));
+    let f = function(&mut module, "f");
+    let shape = op(f, "onnx.Shape");
+    f.erase_op(shape).expect("nobody uses it");
+    assert_eq!(text::print(&snapshot), SOURCE);
+    assert_ne!(text::print(&module), SOURCE);
+    // Only what changed was copied, and of that not the weights.
+    let same = |name: &str| {
+        let (a, b) = (module.function_named(name), snapshot.function_named(name));
+        std::sync::Arc::ptr_eq(a.expect("there"), b.expect("there"))
+    };
+    assert!(!same("f") && same("g"));
+    let data = |module: &Module| {
+        let f = module.function_named("f").expect("there").clone();
+        let (id, _) = f.live_constants().next().expect("a constant");
+        std::sync::Arc::as_ptr(f.constant_data(id))
+    };
+    assert_eq!(data(&module), data(&snapshot));
+}
+
+#[test]
+fn two_threads_edit_two_functions() {
+    let mut module = source();
+    let mut functions: Vec<Function> = module.functions().map(|f| (**f).clone()).collect();
+    std::thread::scope(|scope| {
+        for f in &mut functions {
+            scope.spawn(move || {
+                for at in 0..500 {
+                    let new = NewOp {
+                        operands: &[f.args(f.body()).next().expect("a parameter")],
+                        result_types: &[TypeId::NONE],
+                        ..new_op(f, &format!("t.op{}", at % 7))
+                    };
+                    let op = f
+                        .create_op(&new, Position::end(f.body()))
+                        .expect("it can be made");
+                    let result = f.result(op, 0).expect("one");
+                    f.set_name(result, &format!("name{at}"))
+                        .expect("it is alive");
+                }
+            });
+        }
+    });
+    for f in functions {
+        module.replace(f).expect("it has its name");
+    }
+    verify::verify_module(&module).expect("edits keep it whole");
+    assert_eq!(module.op_count(), 7 + 500 * 2);
+}
+
+#[test]
+fn modules_refuse_strangers() {
+    let mut module = source();
+    let f = (**module.function_named("f").expect("there")).clone();
+    let twice = module.insert(f).unwrap_err();
+    let stranger = Function::new(
+        Symbols::new(),
+        passdock_abi::FunctionKind::GRAPH,
+        SymbolId(0),
+    );
+    let symbols = module.insert(stranger).unwrap_err();
+    let name = module.symbols().intern("h");
+    let missing = module.remove(name).unwrap_err();
+    expect![[r#"
+        The module has a function @f already.
+        The function's symbols aren't this module's.
+        The module has no function @h."#]]
+    .assert_eq(&format!("{twice}\n{symbols}\n{missing}"));
+}

@@ -1,0 +1,257 @@
+//! Uses, types, names, constants, regions and copies of them.
+
+use expect_test::expect;
+use passdock_abi::{DType, Dim, RegionId, Status, TypeId};
+use passdock_ir::{CloneRegion, ConstantData, Function, NewPort, NewRegion, Position, TypeSpec};
+
+use crate::{accept, function, inner, op, refuse, source, value};
+
+#[test]
+fn uses_move_to_what_is_visible_and_doesnt_contradict() {
+    refuse(
+        |f| f.replace_uses(value(f, "x"), value(f, "b")),
+        Status::REFUSED,
+        expect!["%b can't stand for %x: it isn't visible at its use in op0 (onnx.Relu)."],
+    );
+    refuse(
+        |f| f.replace_uses(value(f, "b"), value(f, "t")),
+        Status::REFUSED,
+        expect!["%t can't stand for %b: it isn't visible at its use in op4 (onnx.Add)."],
+    );
+    refuse(
+        |f| f.replace_uses(value(f, "b"), value(f, "c")),
+        Status::REFUSED,
+        expect![
+            "The type bool[] contradicts f32[2], the type of %b; a type may be refined, not changed."
+        ],
+    );
+    accept(
+        |f| f.replace_uses(value(f, "a"), value(f, "w")),
+        expect![[r#"
+            module {
+              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
+                %w = const f32[2] [1.0, 2.0]
+                %a = onnx.Relu(%x) : f32[2]
+                %b = onnx.Neg(%w) : f32[2]
+                %i = onnx.Shape(%x) : i64[1]
+                %r = onnx.If(%c) {then_branch = region} : f32[2]
+                  region then_branch(%p: f32[2]) {
+                    %t = onnx.Add(%b, %p) : f32[2]
+                    yield %t
+                  }
+                return %r
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn types_and_names() {
+    refuse(
+        |f| f.set_type(value(f, "a"), f.value(value(f, "i")).ty),
+        Status::REFUSED,
+        expect![
+            "The type i64[1] contradicts f32[2], the type of %a; a type may be refined, not changed."
+        ],
+    );
+    accept(
+        |f| {
+            let n = Dim::symbol(f.symbols().intern("n"));
+            let ty = f.add_type(TypeSpec::Tensor(DType::F32, Some(&[n])));
+            f.set_type(value(f, "a"), ty)?;
+            // A name that is taken gets a number, a region's too.
+            f.set_name(value(f, "a"), "t")?;
+            f.set_name(value(f, "i"), "")
+        },
+        expect![[r#"
+            module {
+              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
+                %w = const f32[2] [1.0, 2.0]
+                %t_1 = onnx.Relu(%x) : f32[n]
+                %b = onnx.Neg(%t_1) : f32[2]
+                %0 = onnx.Shape(%x) : i64[1]
+                %r = onnx.If(%c) {then_branch = region} : f32[2]
+                  region then_branch(%p: f32[2]) {
+                    %t = onnx.Add(%b, %p) : f32[2]
+                    yield %t
+                  }
+                return %r
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn constants() {
+    refuse(
+        |f| {
+            let ty = f.value(value(f, "x")).ty;
+            f.add_constant(ty, ConstantData::inline([0; 4]), RegionId::NONE, "k")
+        },
+        Status::REFUSED,
+        expect!["A constant of 2 elements of f32 takes 8 bytes, and 4 were given."],
+    );
+    refuse(
+        |f| f.add_constant(TypeId(0), ConstantData::inline([]), RegionId::NONE, "k"),
+        Status::REFUSED,
+        expect!["A constant's type has to be a scalar, or a tensor whose dims are all known."],
+    );
+    refuse(
+        |f| {
+            let w = f.as_constant(value(f, "w")).expect("a constant");
+            f.replace_uses(value(f, "a"), value(f, "a"))?;
+            let ty = f.value(value(f, "a")).ty;
+            f.set_default(value(f, "a"), ty, f.constant_data(w).clone())
+        },
+        Status::REFUSED,
+        expect!["%a isn't a parameter, so it can't have a default."],
+    );
+    let mut module = source();
+    let f = function(&mut module, "f");
+    f.set_operand(op(f, "onnx.Neg"), 0, value(f, "w"))
+        .expect("it is visible");
+    let w = f.as_constant(value(f, "w")).expect("a constant");
+    let error = f.erase_constant(w).expect_err("it is used");
+    expect!["The constant %w is still used and can't be erased."].assert_eq(&error.message);
+}
+
+#[test]
+fn regions() {
+    refuse(
+        |f| {
+            let port = NewPort {
+                name: "y",
+                ty: TypeId::NONE,
+            };
+            f.set_results(f.body(), &[value(f, "a")], &[port, port])
+        },
+        Status::INVALID,
+        expect!["A region needs a port for each of its results: 1 values, 2 ports."],
+    );
+    refuse(
+        |f| {
+            let port = NewPort {
+                name: "y",
+                ty: TypeId::NONE,
+            };
+            f.set_results(f.body(), &[value(f, "t")], &[port])
+        },
+        Status::REFUSED,
+        expect![
+            "Operand 0 would use %t where it isn't visible: a value is visible after its definition, in its region and those nested in it."
+        ],
+    );
+    accept(
+        |f| {
+            let name = f.symbols().intern("else_branch");
+            let region = f.add_region(op(f, "onnx.If"), &NewRegion { name, args: &[] })?;
+            let port = NewPort {
+                name: "out",
+                ty: TypeId::NONE,
+            };
+            f.set_results(region, &[value(f, "w")], &[port])
+        },
+        expect![[r#"
+            module {
+              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
+                %w = const f32[2] [1.0, 2.0]
+                %a = onnx.Relu(%x) : f32[2]
+                %b = onnx.Neg(%a) : f32[2]
+                %i = onnx.Shape(%x) : i64[1]
+                %r = onnx.If(%c) {then_branch = region} : f32[2]
+                  region then_branch(%p: f32[2]) {
+                    %t = onnx.Add(%b, %p) : f32[2]
+                    yield %t
+                  }
+                  region else_branch -> (%out) {
+                    yield %w
+                  }
+                return %r
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn copies_of_regions() {
+    let at = |f: &Function| Position::before(op(f, "return"));
+    refuse(
+        |f| {
+            let region = inner(f, "onnx.If");
+            f.clone_region(&CloneRegion {
+                region,
+                source: None,
+                at: at(f),
+                args: &[],
+                captures: &[],
+            })
+        },
+        Status::INVALID,
+        expect!["The region takes 1 arguments and 0 were given."],
+    );
+    refuse(
+        |f| {
+            let region = inner(f, "onnx.If");
+            let at = Position::end(region);
+            let args = [value(f, "x")];
+            f.clone_region(&CloneRegion {
+                region,
+                source: None,
+                at,
+                args: &args,
+                captures: &[],
+            })
+        },
+        Status::REFUSED,
+        expect!["A region can't be copied into itself."],
+    );
+    let other = source();
+    let g = other.function_named("g").expect("a function of this name");
+    refuse(
+        |f| {
+            let region = inner(g, "onnx.Loop");
+            let args = [value(f, "x")];
+            let clone = CloneRegion {
+                region,
+                source: Some(g),
+                at: at(f),
+                args: &args,
+                captures: &[],
+            };
+            f.clone_region(&clone)
+        },
+        Status::REFUSED,
+        expect!["Nothing stands for %x, which the region captures."],
+    );
+    accept(
+        |f| {
+            // Inlines `@g`'s loop body for the result of the `if`.
+            let region = inner(g, "onnx.Loop");
+            let args = [value(f, "w")];
+            let captures = [[value(g, "x"), value(f, "b")]];
+            let results = f.clone_region(&CloneRegion {
+                region,
+                source: Some(g),
+                at: Position::before(op(f, "onnx.If")),
+                args: &args,
+                captures: &captures,
+            })?;
+            f.replace_op_with(op(f, "onnx.If"), &results)
+        },
+        expect![[r#"
+            module {
+              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
+                %w = const f32[2] [1.0, 2.0]
+                %a = onnx.Relu(%x) : f32[2]
+                %b = onnx.Neg(%a) : f32[2]
+                %i = onnx.Shape(%x) : i64[1]
+                %q = onnx.Add(%w, %b) : f32[2]
+                return %q
+              }
+            }
+        "#]],
+    );
+}
