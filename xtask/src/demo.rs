@@ -2,7 +2,7 @@
 //! one would type them.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, Result};
@@ -12,76 +12,87 @@ use crate::shell;
 
 const PIPELINE: &str = "examples/pipelines/demo.toml";
 const MODEL: &str = "examples/models/digits.onnx";
+const VENDOR: &str = "examples/hello-pass";
+/// The command and the standard plugins.
+const PACKAGES: [&str; 4] = [
+    "passdock-cli",
+    "passdock-onnx-ops",
+    "passdock-relax",
+    "passdock-tir",
+];
 
-pub(crate) fn demo(project: &Project) -> Result<()> {
+/// Builds what is needed with `profile`, drops a plugin in a directory, runs the pipeline.
+pub(crate) fn demo(project: &Project, profile: Profile) -> Result<()> {
     println!("Build the host and the standard plugins:\n");
-    shell::run(project.cargo().args([
-        "build",
-        "--release",
-        "--package",
-        "passdock-cli",
-        "--package",
-        "passdock-onnx-ops",
-        "--package",
-        "passdock-relax",
-        "--package",
-        "passdock-tir",
-    ]))?;
+    let mut cargo = project.cargo();
+    cargo.arg("build").args(profile.flags());
+    shell::run(cargo.args(PACKAGES.iter().flat_map(|package| ["--package", package])))?;
 
     println!("\nBuild a vendor's plugin, a crate of its own that knows only the SDK:\n");
-    let plugins = build_vendor(project)?;
+    let plugin = drop_in(project, profile)?;
 
     println!(
         "\nIt lies in a directory now. What is in it, read without running any of its code:\n"
     );
-    let plugin = plugins.join(library_name("hello_pass"));
-    passdock(project, |command| command.arg("inspect").arg(&plugin))?;
+    passdock(project, profile, |command| {
+        command.arg("inspect").arg(&plugin)
+    })?;
 
     println!("\nRun it among the standard passes, on a network that reads handwritten digits:\n");
     let out = project.target.join("demo/digits.onnx");
-    passdock(project, |command| {
+    let plugins = plugin.parent().context("the plugin lies in a directory")?;
+    passdock(project, profile, |command| {
         command
-            .args(["run", PIPELINE, MODEL, "--timing", "--plugin-dir"])
-            .arg(&plugins)
+            .args(["run", PIPELINE, MODEL, "--plugin-dir"])
+            .arg(plugins)
             .arg("-o")
             .arg(&out)
     })?;
 
+    let (before, after) = (size(&project.root.join(MODEL))?, size(&out)?);
     println!(
-        "\nThe result lies at {}; it was {} bytes and is {}.",
-        project.shown(&out),
-        size(project.root.join(MODEL))?,
-        size(out)?
+        "\nThe result lies at {}: {after} bytes, where the original has {before}.",
+        project.shown(&out)
     );
-    println!("The pipeline was {PIPELINE}; the plugin's source is examples/hello-pass/src/lib.rs.");
+    println!("The passes are listed in {PIPELINE}; the vendor's is {VENDOR}/src/lib.rs.");
+    if matches!(profile, Profile::Dev) {
+        println!(
+            "The times are those of a quick build; `cargo xtask demo --release` shows what it really costs."
+        );
+    }
     Ok(())
 }
 
-/// Builds `examples/hello-pass` and drops it in a directory.
-fn build_vendor(project: &Project) -> Result<PathBuf> {
+/// Builds the vendor's plugin and drops it in a directory; gives the file.
+fn drop_in(project: &Project, profile: Profile) -> Result<PathBuf> {
+    let manifest = project.root.join(VENDOR).join("Cargo.toml");
     let target = project.target.join("vendor");
-    shell::run(
-        project
-            .cargo()
-            .args(["build", "--release", "--manifest-path"])
-            .arg(project.root.join("examples/hello-pass/Cargo.toml"))
-            .env("CARGO_TARGET_DIR", &target),
-    )?;
-    let plugins = project.target.join("demo/plugins");
-    fs::create_dir_all(&plugins)?;
+    let mut cargo = project.cargo();
+    cargo
+        .arg("build")
+        .args(profile.flags())
+        .arg("--manifest-path")
+        .arg(manifest);
+    shell::run(cargo.env("CARGO_TARGET_DIR", &target))?;
     let name = library_name("hello_pass");
-    fs::copy(target.join("release").join(&name), plugins.join(&name))
+    let plugin = project.target.join("demo/plugins").join(&name);
+    fs::create_dir_all(project.target.join("demo/plugins"))?;
+    fs::copy(target.join(profile.directory()).join(&name), &plugin)
         .context("the vendor's plugin wasn't built")?;
-    Ok(plugins)
+    Ok(plugin)
 }
 
-fn passdock(project: &Project, arguments: impl FnOnce(&mut Command) -> &mut Command) -> Result<()> {
-    let mut command = Command::new(project.passdock(Profile::Release));
+fn passdock(
+    project: &Project,
+    profile: Profile,
+    arguments: impl FnOnce(&mut Command) -> &mut Command,
+) -> Result<()> {
+    let mut command = Command::new(project.passdock(profile));
     shell::run(arguments(command.current_dir(&project.root)))
 }
 
-fn size(file: PathBuf) -> Result<u64> {
-    Ok(fs::metadata(&file)
+fn size(file: &Path) -> Result<u64> {
+    Ok(fs::metadata(file)
         .with_context(|| format!("{} wasn't written", file.display()))?
         .len())
 }

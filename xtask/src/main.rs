@@ -23,20 +23,22 @@ mod tidy;
 
 use std::process::ExitCode;
 
-use project::Project;
+use project::{Profile, Project};
 
 const USAGE: &str = "\
-cargo xtask demo          build passdock and a plugin, run them on the example model
-cargo xtask test          run every check; says what it skipped and why
-cargo xtask test --all    the same, and a skip is a failure
-cargo xtask test WORD     only the steps whose name contains the word
-cargo xtask tidy          only the rules of the house";
+cargo xtask demo              build passdock and a plugin, run them on the example model
+cargo xtask demo --release    the same, optimised; takes longer to build
+cargo xtask test              run every check; says what it skipped and why
+cargo xtask test --all        the same, and a skip is a failure
+cargo xtask test WORD         only the steps whose name contains the word
+cargo xtask tidy              only the rules of the house";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let done = Project::find().and_then(|project| match arguments[..] {
-        ["demo"] => demo::demo(&project).map(|()| true),
+        ["demo"] => demo::demo(&project, Profile::Dev).map(|()| true),
+        ["demo", "--release"] => demo::demo(&project, Profile::Release).map(|()| true),
         ["test"] => Ok(test::test(&project, false, "")),
         ["test", "--all"] => Ok(test::test(&project, true, "")),
         ["test", word] if !word.starts_with('-') => Ok(test::test(&project, false, word)),

@@ -28,6 +28,24 @@ pub(crate) enum Profile {
     Release,
 }
 
+impl Profile {
+    /// What `cargo build` is told.
+    pub(crate) fn flags(self) -> &'static [&'static str] {
+        match self {
+            Profile::Dev => &[],
+            Profile::Release => &["--release"],
+        }
+    }
+
+    /// Its directory below the target directory.
+    pub(crate) fn directory(self) -> &'static str {
+        match self {
+            Profile::Dev => "debug",
+            Profile::Release => "release",
+        }
+    }
+}
+
 impl Project {
     pub(crate) fn find() -> Result<Self> {
         let root = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -63,10 +81,7 @@ impl Project {
 
     /// Where cargo puts executables and plugins of a profile.
     pub(crate) fn built(&self, profile: Profile) -> PathBuf {
-        self.target.join(match profile {
-            Profile::Dev => "debug",
-            Profile::Release => "release",
-        })
+        self.target.join(profile.directory())
     }
 
     /// The `passdock` executable of a profile.

@@ -2,10 +2,10 @@
 
 use anyhow::{Result, bail};
 
-use crate::project::Project;
+use crate::project::{Profile, Project};
 use crate::shell;
 use crate::steps::Steps;
-use crate::{native, python, sdk, tidy};
+use crate::{demo, native, python, sdk, tidy};
 
 /// True if all passed; with `all`, a skipped step counts as failed. `word` chooses steps by name.
 pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
@@ -47,6 +47,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         python::test_real_models(project)
     });
     steps.step("ONNX's own test cases", || python::test_corpus(project));
+    steps.step("the demo", || demo::demo(project, Profile::Dev));
     steps.step("nothing left behind", || match untracked(project) {
         Ok(after) if before.as_ref().is_ok_and(|before| *before == after) => Ok(()),
         Ok(after) => bail!("the checkout has changed: {after}"),
