@@ -42,9 +42,14 @@ pub(crate) fn call(
             let failed = around.flush(diagnostics);
             let after = result.map_err(|failure| around.failed(*failure))?;
             failed?;
+            around.definitions_loaded()?;
             Ok(after.unwrap_or_else(|| module.clone()))
         }
-        Work::Functions(work) => around.functions(work, module),
+        Work::Functions(work) => {
+            let after = around.functions(work, module)?;
+            around.definitions_loaded()?;
+            Ok(after)
+        }
         Work::Host(body) => catch_unwind(AssertUnwindSafe(|| body(module, cx)))
             .unwrap_or_else(|payload| Err(panicked(&util::panic_text(&*payload), None))),
         Work::Sequence(_) => unreachable!("the run loop runs these itself"),
@@ -177,6 +182,15 @@ impl<'c> Around<'c> {
                 let message = format!("The pass emitted error diagnostics; the first: {first}");
                 Err(PassError::new(ErrorKind::Failed, message))
             }
+        }
+    }
+
+    /// An error if the pass asked for an op whose plugin can't be loaded: what it did without the
+    /// definition isn't what the user asked for.
+    fn definitions_loaded(&self) -> Result<(), PassError> {
+        match self.ops.failures().into_iter().next() {
+            None => Ok(()),
+            Some(error) => Err(error.into()),
         }
     }
 

@@ -14,6 +14,7 @@ use crate::config::{ConfigError, ConfigInfo, ConfigOption, ConfigTable, ConfigVa
 use crate::error::{ErrorKind, PassError};
 use crate::pass::{PassRef, Work};
 use crate::pass_info::check_name;
+use crate::plugin::discover::check_op_conflicts;
 use crate::plugin::{OpDefs, PassKind, PassSpec, Plugin, PluginError, SearchDir, discover};
 use crate::suggest;
 use plugin_pass::PluginPass;
@@ -173,6 +174,7 @@ impl Registry {
     /// Takes in a plugin, or nothing of it.
     fn add(&self, plugin: Arc<Plugin>, options: &LoadOptions) -> Result<(), PassError> {
         let mut inner = self.write();
+        check_op_conflicts(&plugin, &inner.plugins)?;
         let manifest = plugin.manifest().clone();
         for name in &options.overrides {
             if manifest.passes.iter().all(|pass| pass.name != *name) {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use expect_test::{Expect, expect};
-use passdock::plugin::discover::check_conflicts;
+use passdock::plugin::discover::check_op_conflicts;
 use passdock::plugin::{Plugin, SearchDir, discover};
 use tempfile::TempDir;
 
@@ -328,19 +328,25 @@ fn many_plugins_keep_apart() {
         let pass = plugin.load_pass(&name).expect("loads").expect("is there");
         assert_eq!(pass.spec().name, name);
     }
-    check_conflicts(&found.plugins).expect("no two give one pass");
 }
 
 #[test]
-fn two_plugins_that_give_one_pass_are_both_named() {
+fn two_plugins_that_define_one_op_are_both_named() {
     let dir = here();
-    let parts = parts("c.transform.One");
-    if !parts.build(&library(dir.path(), "a")) || !parts.build(&library(dir.path(), "b")) {
-        return;
+    for (name, pass) in [("a", "c.transform.One"), ("b", "c.transform.Two")] {
+        let mut parts = parts(pass);
+        parts.manifest += "[[op]]\nname = \"onnx.Relu\"\nsince = 6\n";
+        if !parts.build(&library(dir.path(), name)) {
+            return;
+        }
     }
     let found = discover(&search(dir.path())).expect("the directory is there");
-    let error = check_conflicts(&found.plugins).expect_err("two give one pass");
-    expect!["plugin `DIR/b.so` can't be used: the pass `c.transform.One` is also given by `DIR/a.so`; remove one of the two, or rename"].assert_eq(
+    let [a, b] = &found.plugins[..] else {
+        panic!("two plugins were built: {found:?}");
+    };
+    check_op_conflicts(a, &[]).expect("nobody else is there");
+    let error = check_op_conflicts(b, std::slice::from_ref(a)).expect_err("both define it");
+    expect!["plugin `DIR/b.so` can't be used: the definition of `onnx.Relu since 6` is also given by `DIR/a.so`; remove one of the two, or rename"].assert_eq(
         &error
             .to_string()
             .replace(&dir.path().display().to_string(), "DIR"),

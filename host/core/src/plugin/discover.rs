@@ -4,7 +4,7 @@
 //! system's ending for libraries, in the order of their names. A file that can't be used is kept as
 //! a warning: it only matters when something that it might have given is missed.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -62,23 +62,23 @@ pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
     Ok(found)
 }
 
-/// Refuses two plugins that give one pass, or one meaning of an op: nothing tells which is meant.
-pub fn check_conflicts(plugins: &[Arc<Plugin>]) -> Result<(), PluginError> {
-    let mut givers: HashMap<(&str, u32), &Arc<Plugin>> = HashMap::new();
-    for plugin in plugins {
-        let manifest = plugin.manifest();
-        let passes = manifest.passes.iter().map(|p| ("the pass", &p.name, 0));
-        let ops = manifest.ops.iter().map(|o| ("the op", &o.name, o.since));
-        for (what, name, since) in passes.chain(ops) {
-            let Some(other) = givers.insert((name, since), plugin) else {
-                continue;
+/// Refuses a plugin that defines an op which another defines since the same version: nothing tells
+/// which is meant.
+pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(), PluginError> {
+    let ops = &plugin.manifest().ops;
+    let own: HashSet<(&str, u32)> = ops.iter().map(|op| (op.name.as_str(), op.since)).collect();
+    if own.is_empty() {
+        return Ok(());
+    }
+    for other in others {
+        let ops = other.manifest().ops.iter();
+        let mut ops = ops.map(|op| (op.name.as_str(), op.since));
+        if let Some((name, since)) = ops.find(|op| own.contains(op)) {
+            let kind = Kind::Conflict {
+                what: "the definition of",
+                name: format!("{name} since {since}"),
+                other: other.origin().clone(),
             };
-            let name = match since {
-                0 => name.clone(),
-                _ => format!("{name} since {since}"),
-            };
-            let other = other.origin().clone();
-            let kind = Kind::Conflict { what, name, other };
             return Err(PluginError::new(plugin.origin().clone(), kind));
         }
     }
