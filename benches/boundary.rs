@@ -2,10 +2,8 @@
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
-use std::path::PathBuf;
-
 use passdock::{PassContext, PassRef, Registry};
-use passdock_benches::{Figure, measure, measure_with, module, report, report_ratio};
+use passdock_benches::{Figure, measure, measure_with, module, plugin, report, report_ratio};
 use passdock_ir::{Module, NewOp};
 
 const OPS: usize = 100_000;
@@ -13,7 +11,7 @@ const OPS: usize = 100_000;
 fn main() {
     let registry = Registry::new();
     registry
-        .load_plugin(&library(), &Default::default())
+        .load_plugin(&plugin(), &Default::default())
         .expect("the benchmark's plugin");
     let pass = |name: &str| {
         registry
@@ -29,7 +27,10 @@ fn main() {
         .expect("a plain context");
 
     let small = module(1000, 4);
-    let run = |pass: &PassRef, module: &Module| pass.call_in(module, &context).expect("it runs");
+    let run =
+        |pass: &PassRef, module: &Module| pass.call_in(module.clone(), &context).expect("it runs");
+
+    let small = module(1000, 4);
     let empty = pass("bench.transform.Empty");
     report(
         "empty pass over 1,000 functions, per function",
@@ -95,27 +96,4 @@ fn rewrite_inside(module: &Module) -> Figure {
             module
         },
     )
-}
-
-/// The plugin that was built beside this benchmark.
-fn library() -> PathBuf {
-    let exe = std::env::current_exe().expect("the benchmark's own path");
-    let dir = exe.parent().expect("its directory");
-    let name = libraries(dir)
-        .next()
-        .expect("the benchmark's plugin beside it");
-    dir.join(name)
-}
-
-fn libraries(dir: &std::path::Path) -> impl Iterator<Item = PathBuf> {
-    let files = std::fs::read_dir(dir)
-        .expect("a readable directory")
-        .flatten();
-    files.map(|file| file.path()).filter(|path| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.contains("passdock_benches_plugin")
-            && path
-                .extension()
-                .is_some_and(|e| e == std::env::consts::DLL_EXTENSION)
-    })
 }

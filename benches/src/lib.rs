@@ -8,6 +8,7 @@
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
 use std::hint::black_box;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -119,4 +120,23 @@ pub fn module(functions: usize, len: usize) -> Module {
         module.insert(function).expect("a new name");
     }
     module
+}
+
+/// The plugin of the benchmarks, which was built beside the running one.
+pub fn plugin() -> PathBuf {
+    let exe = std::env::current_exe().expect("the benchmark's own path");
+    let dir = exe.parent().expect("its directory");
+    let files = std::fs::read_dir(dir)
+        .expect("a readable directory")
+        .flatten();
+    let mut libraries = files.map(|file| file.path()).filter(|path| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.contains("passdock_benches_plugin")
+            && path
+                .extension()
+                .is_some_and(|e| e == std::env::consts::DLL_EXTENSION)
+    });
+    libraries
+        .next()
+        .expect("the benchmarks' plugin beside them")
 }

@@ -6,6 +6,7 @@
 mod args;
 mod command;
 mod plugins;
+mod progress;
 mod show;
 
 use std::process::ExitCode;

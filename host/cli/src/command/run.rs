@@ -6,6 +6,7 @@ use passdock::pipeline::{self, Print, Report, Request};
 use passdock::{ErrorKind, PassError, PassRecord, Status, Verify};
 
 use crate::args::{self, RunArgs};
+use crate::progress::Progress;
 use crate::show::{self, Align, Table};
 
 pub(crate) fn run(args: RunArgs) -> u8 {
@@ -14,7 +15,9 @@ pub(crate) fn run(args: RunArgs) -> u8 {
         Ok(request) => request,
         Err(error) => return fail(&error, json),
     };
-    let report = pipeline::run(&request, None);
+    let progress = Progress::start(&format!("reading {}", request.model));
+    let report = pipeline::run(&request, progress.on_pass());
+    drop(progress);
     for diagnostic in &report.diagnostics {
         show::diagnostic(diagnostic);
     }

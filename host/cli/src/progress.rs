@@ -1,0 +1,39 @@
+//! Progress on long work: which pass runs, on a terminal only.
+
+use std::io::IsTerminal;
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+/// A line on standard error that says what is going on; gone when it is dropped.
+pub(crate) struct Progress(Option<ProgressBar>);
+
+impl Progress {
+    /// Says `what`. Nothing is shown if standard error isn't a terminal.
+    pub(crate) fn start(what: &str) -> Progress {
+        if !std::io::stderr().is_terminal() {
+            return Progress(None);
+        }
+        let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
+            bar.set_style(style);
+        }
+        bar.set_message(what.to_owned());
+        bar.enable_steady_tick(Duration::from_millis(100));
+        Progress(Some(bar))
+    }
+
+    /// What to call when a pass starts.
+    pub(crate) fn on_pass(&self) -> Option<Box<dyn Fn(&str) + Send + Sync>> {
+        let bar = self.0.clone()?;
+        Some(Box::new(move |pass| bar.set_message(pass.to_owned())))
+    }
+}
+
+impl Drop for Progress {
+    fn drop(&mut self) {
+        if let Some(bar) = &self.0 {
+            bar.finish_and_clear();
+        }
+    }
+}

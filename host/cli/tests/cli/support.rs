@@ -1,0 +1,128 @@
+//! The command on files in a directory of its own.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::Once;
+
+/// A directory with the standard plugins at hand, gone when the test is over.
+pub(crate) struct Bench {
+    dir: tempfile::TempDir,
+}
+
+/// What came of a run.
+pub(crate) struct Ran {
+    pub(crate) status: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+}
+
+/// Two Relus, one after the other.
+pub(crate) const RELUS: &str = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Relu(%x) : f32[2]
+    %1 = onnx.Relu(%0) : f32[2]
+    return %1
+  }
+}
+"#;
+
+impl Bench {
+    pub(crate) fn new() -> Bench {
+        build_plugins();
+        Bench { dir: tempfile::tempdir().expect("a temporary directory") }
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn write(&self, name: &str, content: impl AsRef<[u8]>) -> &Bench {
+        std::fs::write(self.path(name), content).expect("a new file");
+        self
+    }
+
+    pub(crate) fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).expect("a file of text")
+    }
+
+    pub(crate) fn exists(&self, name: &str) -> bool {
+        self.path(name).exists()
+    }
+
+    /// Files that are there, sorted: to see that nothing was left behind.
+    pub(crate) fn files(&self) -> Vec<String> {
+        let entries = std::fs::read_dir(self.dir.path()).expect("the directory").flatten();
+        let mut names: Vec<String> =
+            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        names.sort();
+        names
+    }
+
+    /// Runs `passdock` with these words, in the directory.
+    pub(crate) fn passdock(&self, words: &str) -> Ran {
+        self.run(words.split_whitespace(), "")
+    }
+
+    /// As [`Bench::passdock`], with a text on standard input.
+    pub(crate) fn run<'w>(&self, words: impl IntoIterator<Item = &'w str>, input: &str) -> Ran {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_passdock"));
+        command.args(words).current_dir(self.dir.path());
+        command.env_remove("PASSDOCK_PLUGIN_PATH").env("NO_COLOR", "1");
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the command starts");
+        if let Some(mut stdin) = child.stdin.take() {
+            // It may end without reading its input.
+            let _ = std::io::Write::write_all(&mut stdin, input.as_bytes());
+        }
+        let Output { status, stdout, stderr } = child.wait_with_output().expect("it ends");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        // A signal has no code.
+        Ran { status: status.code().unwrap_or(-1), stdout: text(stdout), stderr: text(stderr) }
+    }
+}
+
+impl Ran {
+    /// The object that `--json` printed.
+    #[track_caller]
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
+            panic!("this isn't one JSON value ({error}):\n{}\n{}", self.stdout, self.stderr)
+        })
+    }
+}
+
+/// A library of the plugin crate `name`, as cargo leaves it.
+pub(crate) fn plugin(name: &str) -> PathBuf {
+    build_plugins();
+    let file = format!(
+        "{}{}{}",
+        std::env::consts::DLL_PREFIX,
+        name.replace('-', "_"),
+        std::env::consts::DLL_SUFFIX
+    );
+    beside().join(file)
+}
+
+/// Where the command and the plugins lie.
+fn beside() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_passdock")).parent().expect("its directory")
+}
+
+/// Cargo builds the command for these tests, but not the plugins that it loads.
+fn build_plugins() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let mut cargo = Command::new(env!("CARGO"));
+        cargo.args(["build", "--quiet"]).current_dir(env!("CARGO_MANIFEST_DIR"));
+        for package in ["passdock-onnx-ops", "passdock-relax", "passdock-tir", "passdock-misbehaving"]
+        {
+            cargo.args(["--package", package]);
+        }
+        if !cfg!(debug_assertions) {
+            cargo.arg("--release");
+        }
+        let target = beside().parent().expect("the target directory");
+        cargo.arg("--target-dir").arg(target);
+        assert!(cargo.status().expect("cargo starts").success(), "the plugins don't build");
+    });
+}

@@ -1,0 +1,83 @@
+//! Passes that do what passes must not, for the tests of faults.
+
+use passdock_plugin_api::prelude::*;
+
+/// Panics in the middle of its work, after an edit.
+fn panics(f: &mut Function, _cx: &PassContext) -> PassResult {
+    erase_last(f)?;
+    let none: Option<u32> = None;
+    let _ = none.expect("the weights have to be there");
+    Ok(())
+}
+
+/// Fails on an op, after an edit.
+fn fails(f: &mut Function, _cx: &PassContext) -> PassResult {
+    erase_last(f)?;
+    let op = f.ops().next().ok_or("there is no op")?;
+    Err(PassError::new("This op has an axis that is out of range.").at(op))
+}
+
+/// Emits an error and goes on.
+fn complains(f: &mut Function, cx: &PassContext) -> PassResult {
+    let op = f.ops().next().ok_or("there is no op")?;
+    cx.emit(&Diagnostic::warning("This op is slow.").at(op).code("bad::slow"));
+    cx.emit(&Diagnostic::error("This op is wrong.").at(op).code("bad::wrong").help("Remove it."));
+    Ok(())
+}
+
+/// Changes what the function gives out without having said so.
+fn changes_interface(f: &mut Function, _cx: &PassContext) -> PassResult {
+    let body = f.body();
+    Ok(f.set_results(body, &[])?)
+}
+
+/// Uses an op that it has erased.
+fn uses_stale(f: &mut Function, _cx: &PassContext) -> PassResult {
+    let op = f.ops().next().ok_or("there is no op")?;
+    let operand = f.operand(op, 0).ok_or("the op has no operand")?;
+    f.replace_op_with(op, &[operand])?;
+    Ok(f.erase_op(op)?)
+}
+
+/// Removes a function that another calls.
+fn removes_callee(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
+    for entry in m.functions() {
+        if m.text(entry.name) != "main" {
+            m.remove(entry.name)?;
+        }
+    }
+    Ok(())
+}
+
+fn erase_last(f: &mut Function) -> PassResult {
+    let op = f.ops().next_back().and_then(|last| f.previous_op(last)).ok_or("there is no op")?;
+    if let (1, Some(operand)) = (f.result_count(op), f.operand(op, 0)) {
+        f.replace_op_with(op, &[operand])?;
+    }
+    Ok(())
+}
+
+plugin! {
+    name: "bad",
+    passes: [
+        /// Panics after an edit.
+        function "bad.transform.Panic" => panics { opt_level: 0 },
+        /// Fails on an op after an edit.
+        function "bad.transform.Fail" => fails { opt_level: 0 },
+        /// Emits an error diagnostic.
+        function "bad.transform.Complain" => complains { opt_level: 0 },
+        /// Changes the interface without saying so.
+        function "bad.transform.ChangeInterface" => changes_interface { opt_level: 0 },
+        /// Uses an op that it has erased.
+        function "bad.transform.UseStale" => uses_stale { opt_level: 0 },
+        /// Removes functions that are called.
+        module "bad.transform.RemoveCallee" => removes_callee { opt_level: 0 },
+        /// Requires a pass that isn't there.
+        function "bad.transform.RequireMissing" => fails { opt_level: 0, required: ["bad.transform.Mising"] },
+        /// Requires a pass that requires it.
+        function "bad.transform.CycleA" => fails { opt_level: 0, required: ["bad.transform.CycleB"] },
+        /// Requires a pass that requires it.
+        function "bad.transform.CycleB" => fails { opt_level: 0, required: ["bad.transform.CycleA"] },
+    ],
+}
+export_plugin!(PLUGIN);
