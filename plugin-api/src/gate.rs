@@ -3,6 +3,7 @@
 //! A panic's message and place are kept by a hook in the plugin's own `std`. The hook is installed
 //! once, when the plugin is attached, keeps quiet only on a thread that is inside the gate, and
 //! otherwise does what the hook before it did.
+#![allow(unsafe_code)]
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -105,9 +106,13 @@ pub fn enter(
     body: impl FnOnce() -> Status,
     report: impl FnOnce(&Panicked),
 ) -> Status {
-    let outer = INSIDE.with(|inside| inside.replace(Some(tables)));
+    // Found once: in a shared library that is a call.
+    let inside: *const Cell<Option<&'static Tables>> = INSIDE.with(|inside| inside as *const _);
+    // SAFETY: this thread's own, without a destructor, so it lives until the thread ends.
+    let inside = unsafe { &*inside };
+    let outer = inside.replace(Some(tables));
     let result = panic::catch_unwind(AssertUnwindSafe(body));
-    INSIDE.with(|inside| inside.set(outer));
+    inside.set(outer);
     match result {
         Ok(status) => status,
         Err(payload) => caught(payload, report),

@@ -1,6 +1,6 @@
 //! A module: its list of functions, handles of them, edits.
 
-use std::cell::RefCell;
+use std::cell::Cell;
 
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, FunctionRef, Range, Status, SymbolId};
@@ -15,18 +15,35 @@ pub(crate) struct RawModule {
     tables: &'static Tables,
     handle: *mut abi::Module,
     view: *const abi::ModuleView,
+    /// A box, or null until a function is handed out: a module that nobody asks, as most function
+    /// passes' is, costs nothing to make or drop.
+    given: Cell<*mut Given>,
+}
+
+/// Functions handed out that an iterator may outlive.
+struct Given {
     /// Of the handle that `edit` or `create` gave out last, which the next edit ends.
     editing: Option<Alive>,
     /// Of snapshots, for those that nobody drops: they end with the module.
-    snapshots: RefCell<Vec<Alive>>,
+    snapshots: Vec<Alive>,
 }
 
 impl Drop for RawModule {
+    #[inline]
     fn drop(&mut self) {
-        self.end_editing();
-        for alive in self.snapshots.get_mut().drain(..) {
-            alive.end();
+        if !self.given.get().is_null() {
+            end_all(self.given.get());
         }
+    }
+}
+
+/// Ends what was handed out. `given` is the box of a module that is being dropped.
+#[cold]
+fn end_all(given: *mut Given) {
+    // SAFETY: made by `RawModule::given`, and not used after this.
+    let given = unsafe { Box::from_raw(given) };
+    for alive in given.editing.iter().chain(&given.snapshots) {
+        alive.end();
     }
 }
 
@@ -39,8 +56,7 @@ impl RawModule {
             tables,
             handle: module.handle,
             view: module.view,
-            editing: None,
-            snapshots: RefCell::new(Vec::new()),
+            given: Cell::new(std::ptr::null_mut()),
         }
     }
 
@@ -96,8 +112,25 @@ impl RawModule {
         Err(EditError::described(status, said, call, None))
     }
 
+    /// What was handed out, to note more. `then` doesn't call this again.
+    fn given<R>(&self, then: impl FnOnce(&mut Given) -> R) -> R {
+        let mut given = self.given.get();
+        if given.is_null() {
+            given = Box::into_raw(Box::new(Given {
+                editing: None,
+                snapshots: Vec::new(),
+            }));
+            self.given.set(given);
+        }
+        // SAFETY: a box of ours; the closures in this file don't come here again.
+        then(unsafe { &mut *given })
+    }
+
     fn end_editing(&mut self) {
-        if let Some(alive) = self.editing.take() {
+        if self.given.get().is_null() {
+            return;
+        }
+        if let Some(alive) = self.given(|given| given.editing.take()) {
             alive.end();
         }
     }
@@ -114,12 +147,14 @@ impl RawModule {
         self.done(status, "snapshot")?;
         // SAFETY: a handle of our own, until it is released or the module's ends.
         let function = unsafe { RawFunction::new(self.tables, out) };
-        let mut snapshots = self.snapshots.borrow_mut();
-        if snapshots.len() == snapshots.capacity() {
-            // Before the list grows: those that were dropped need no end any more.
-            snapshots.retain(Alive::is_watched);
-        }
-        snapshots.push(function.alive());
+        let alive = function.alive();
+        self.given(|given| {
+            if given.snapshots.len() == given.snapshots.capacity() {
+                // Before the list grows: those that were dropped need no end any more.
+                given.snapshots.retain(Alive::is_watched);
+            }
+            given.snapshots.push(alive);
+        });
         Ok(RawSnapshot {
             function,
             module: self.handle,
@@ -169,7 +204,8 @@ impl RawModule {
         // SAFETY: ours to edit until the next call that takes `&mut self`, which ends what
         // outlived its borrow.
         let function = unsafe { RawFunction::new(self.tables, reference) };
-        self.editing = Some(function.alive());
+        let alive = function.alive();
+        self.given(|given| given.editing = Some(alive));
         function
     }
 
