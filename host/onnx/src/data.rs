@@ -43,7 +43,11 @@ impl Deferred for Typed {
         let tensor = self.source.message(self.at, self.len);
         let tensor = tensor.ok_or("The tensor lies outside its file.")?;
         let decoded = decode(tensor, self.dtype, self.byte_len);
-        decoded.map_err(|error| error.of_file(&self.source.path().display().to_string()).to_string())
+        decoded.map_err(|error| {
+            error
+                .of_file(&self.source.path().display().to_string())
+                .to_string()
+        })
     }
 }
 
@@ -73,7 +77,10 @@ fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result<Vec<u8>> {
         bytes = narrow(&ints, dtype);
     }
     if bytes.len() as u64 != byte_len {
-        let what = format!("its shape asks for {byte_len} bytes of data and it has {}", bytes.len());
+        let what = format!(
+            "its shape asks for {byte_len} bytes of data and it has {}",
+            bytes.len()
+        );
         return Err(OnnxError::at(tensor.at, what));
     }
     Ok(bytes)
@@ -107,12 +114,13 @@ fn strings(tensor: Message<'_>) -> Result<Vec<u8>> {
     let mut bytes = Vec::with_capacity(len as usize);
     let mut end = 0_u64;
     let texts = || {
-        tensor.fields().map_while(std::result::Result::ok).filter_map(|field| {
-            match (field.number, field.value) {
+        tensor
+            .fields()
+            .map_while(std::result::Result::ok)
+            .filter_map(|field| match (field.number, field.value) {
                 (tensor::STRING_DATA, Value::Bytes(text)) => Some(text.bytes),
                 _ => None,
-            }
-        })
+            })
     };
     bytes.extend_from_slice(&end.to_le_bytes());
     for text in texts() {
@@ -132,13 +140,18 @@ pub(crate) fn split_strings(bytes: &[u8], count: u64) -> Option<Vec<&[u8]>> {
         let word = offsets[at * 8..].first_chunk::<8>()?;
         usize::try_from(u64::from_le_bytes(*word)).ok()
     };
-    (0..count as usize).map(|at| pool.get(offset(at)?..offset(at + 1)?)).collect()
+    (0..count as usize)
+        .map(|at| pool.get(offset(at)?..offset(at + 1)?))
+        .collect()
 }
 
 /// Appends the typed field for these bytes, packed.
 pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64) -> Result {
     let Some(number) = typed_field(dtype) else {
-        return Err(OnnxError::new(format!("data type {} has no typed field", dtype.0)));
+        return Err(OnnxError::new(format!(
+            "data type {} has no typed field",
+            dtype.0
+        )));
     };
     if dtype == DType::STRING {
         let texts = split_strings(bytes, count)
@@ -200,9 +213,16 @@ mod tests {
     #[test]
     fn strings_that_aren_t_well_formed_are_refused() {
         let bytes = |offsets: &[u64]| -> Vec<u8> {
-            offsets.iter().flat_map(|offset| offset.to_le_bytes()).chain(*b"abc").collect()
+            offsets
+                .iter()
+                .flat_map(|offset| offset.to_le_bytes())
+                .chain(*b"abc")
+                .collect()
         };
-        assert_eq!(split_strings(&bytes(&[0, 1, 3]), 2), Some(vec![&b"a"[..], b"bc"]));
+        assert_eq!(
+            split_strings(&bytes(&[0, 1, 3]), 2),
+            Some(vec![&b"a"[..], b"bc"])
+        );
         for bad in [&[0, 1, 4][..], &[2, 1, 3], &[0]] {
             assert_eq!(split_strings(&bytes(bad), 2), None, "{bad:?}");
         }

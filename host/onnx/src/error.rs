@@ -42,18 +42,31 @@ impl fmt::Display for OnnxError {
 impl OnnxError {
     /// Something is wrong at a byte.
     pub(crate) fn at(at: u64, what: impl Into<String>) -> OnnxError {
-        OnnxError { file: String::new(), path: String::new(), at: Some(at), what: what.into() }
+        OnnxError {
+            file: String::new(),
+            path: String::new(),
+            at: Some(at),
+            what: what.into(),
+        }
     }
 
     /// Something is wrong.
     pub(crate) fn new(what: impl Into<String>) -> OnnxError {
-        OnnxError { file: String::new(), path: String::new(), at: None, what: what.into() }
+        OnnxError {
+            file: String::new(),
+            path: String::new(),
+            at: None,
+            what: what.into(),
+        }
     }
 
     /// The operating system said no.
     pub(crate) fn io(path: &Path, doing: &str, error: &std::io::Error) -> OnnxError {
         let what = format!("it can't be {doing}: {error}");
-        OnnxError { file: path.display().to_string(), ..OnnxError::new(what) }
+        OnnxError {
+            file: path.display().to_string(),
+            ..OnnxError::new(what)
+        }
     }
 
     /// Says that it is about a part of what `path` says so far.

@@ -37,9 +37,10 @@ impl SparseSpan {
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<SparseSpan> {
         let (words, rest) = bytes.as_chunks::<8>();
         match (words, rest) {
-            (&[at, len], []) => {
-                Some(SparseSpan { at: u64::from_le_bytes(at), len: u64::from_le_bytes(len) })
-            }
+            (&[at, len], []) => Some(SparseSpan {
+                at: u64::from_le_bytes(at),
+                len: u64::from_le_bytes(len),
+            }),
             _ => None,
         }
     }

@@ -15,6 +15,8 @@ mod keep;
 mod read;
 mod schema;
 mod source;
+#[cfg(test)]
+mod tests;
 mod types;
 mod wire;
 mod write;

@@ -29,12 +29,20 @@ impl Source {
     /// Maps a file.
     pub(crate) fn open(path: &Path) -> Result<Source> {
         let bytes = map(path).map_err(|error| OnnxError::io(path, "read", &error))?;
-        Ok(Source { path: path.to_owned(), name: whole(path), bytes })
+        Ok(Source {
+            path: path.to_owned(),
+            name: whole(path),
+            bytes,
+        })
     }
 
     /// Bytes that are at hand, as if they stood in the file `path`.
     pub(crate) fn in_memory(path: &Path, bytes: Vec<u8>) -> Source {
-        Source { path: path.to_owned(), name: whole(path), bytes: Bytes::Owned(bytes) }
+        Source {
+            path: path.to_owned(),
+            name: whole(path),
+            bytes: Bytes::Owned(bytes),
+        }
     }
 
     /// Where it was read from.
@@ -54,7 +62,10 @@ impl Source {
     pub(crate) fn message(&self, at: u64, len: u64) -> Option<Message<'_>> {
         let end = at.checked_add(len)?;
         let range = usize::try_from(at).ok()?..usize::try_from(end).ok()?;
-        Some(Message { bytes: self.bytes().get(range)?, at })
+        Some(Message {
+            bytes: self.bytes().get(range)?,
+            at,
+        })
     }
 }
 
@@ -119,8 +130,7 @@ impl ExternalFile {
                  isn't read."
             ));
         }
-        let failed =
-            |error| format!("The external data file {location:?} can't be read: {error}.");
+        let failed = |error| format!("The external data file {location:?} can't be read: {error}.");
         let directory = self.directory.canonicalize().map_err(failed)?;
         let path = directory.join(relative).canonicalize().map_err(failed)?;
         if !path.starts_with(&directory) {
@@ -159,7 +169,9 @@ fn read<'a>(
     offset: u64,
     len: u64,
 ) -> std::result::Result<&'a [u8], String> {
-    let end = offset.checked_add(len).filter(|&end| end <= bytes.len() as u64);
+    let end = offset
+        .checked_add(len)
+        .filter(|&end| end <= bytes.len() as u64);
     match end {
         Some(end) => Ok(&bytes[offset as usize..end as usize]),
         None => Err(format!(

@@ -17,8 +17,7 @@ pub(crate) fn dtype(code: u64) -> DType {
 
 /// Text of the file; it has to be UTF-8.
 pub(crate) fn text(message: Message<'_>) -> Result<&str> {
-    std::str::from_utf8(message.bytes)
-        .map_err(|_| OnnxError::at(message.at, "a name isn't UTF-8"))
+    std::str::from_utf8(message.bytes).map_err(|_| OnnxError::at(message.at, "a name isn't UTF-8"))
 }
 
 /// Interns a type. What the IR can't say of it (an unknown field) is left out.
@@ -136,8 +135,11 @@ fn read_dim(f: &Function, message: Message<'_>) -> Result<Dim> {
             (dim::VALUE, Value::Varint(value)) => {
                 // Some exporters write -1 for "any".
                 let value = value as i64;
-                (read.kind, read.value) =
-                    if value < 0 { (DimKind::UNKNOWN, 0) } else { (DimKind::CONST, value) };
+                (read.kind, read.value) = if value < 0 {
+                    (DimKind::UNKNOWN, 0)
+                } else {
+                    (DimKind::CONST, value)
+                };
             }
             (dim::PARAM, Value::Bytes(body)) => {
                 let name = text(body)?;
@@ -171,11 +173,19 @@ fn put_nested(f: &Function, id: TypeId, to: &mut Vec<u8>, depth: u32) -> Result 
         TypeKind::UNKNOWN => 0,
         TypeKind::TENSOR | TypeKind::SPARSE => {
             put_tensor(f, record, &mut body);
-            if record.kind == TypeKind::TENSOR { ty::TENSOR } else { ty::SPARSE }
+            if record.kind == TypeKind::TENSOR {
+                ty::TENSOR
+            } else {
+                ty::SPARSE
+            }
         }
         TypeKind::SEQUENCE | TypeKind::OPTIONAL => {
             put_item(f, record, ty_item::ELEM_TYPE, &mut body, depth)?;
-            if record.kind == TypeKind::SEQUENCE { ty::SEQUENCE } else { ty::OPTIONAL }
+            if record.kind == TypeKind::SEQUENCE {
+                ty::SEQUENCE
+            } else {
+                ty::OPTIONAL
+            }
         }
         TypeKind::MAP => {
             put_int(&mut body, ty_map::KEY_TYPE, i64::from(record.dtype.0));
@@ -209,7 +219,9 @@ fn put_nested(f: &Function, id: TypeId, to: &mut Vec<u8>, depth: u32) -> Result 
 }
 
 fn put_item(f: &Function, record: &Type, number: u32, to: &mut Vec<u8>, depth: u32) -> Result {
-    let Some(item) = f.items_of(record).next() else { return Ok(()) };
+    let Some(item) = f.items_of(record).next() else {
+        return Ok(());
+    };
     let mut body = Vec::new();
     put_nested(f, item, &mut body, depth + 1)?;
     if !body.is_empty() {
@@ -238,7 +250,11 @@ fn put_tensor(f: &Function, record: &Type, to: &mut Vec<u8>) {
             _ => {}
         }
         if dim.denotation.is_some() {
-            put_bytes(&mut body, dim::DENOTATION, f.text(dim.denotation).as_bytes());
+            put_bytes(
+                &mut body,
+                dim::DENOTATION,
+                f.text(dim.denotation).as_bytes(),
+            );
         }
         put_bytes(&mut dims, shape::DIM, &body);
     }
@@ -315,6 +331,11 @@ mod tests {
             }
         }
         let error = read_type(&mut function(), Message::detached(&bytes)).unwrap_err();
-        assert!(error.to_string().starts_with("types can't nest deeper than 100 levels"), "{error}");
+        assert!(
+            error
+                .to_string()
+                .starts_with("types can't nest deeper than 100 levels"),
+            "{error}"
+        );
     }
 }

@@ -59,7 +59,10 @@ impl<'a> Message<'a> {
 
     /// Walks the fields, in the order of the file.
     pub(crate) fn fields(self) -> Fields<'a> {
-        Fields { message: self, pos: 0 }
+        Fields {
+            message: self,
+            pos: 0,
+        }
     }
 
     pub(crate) fn len(self) -> u64 {
@@ -67,7 +70,10 @@ impl<'a> Message<'a> {
     }
 
     fn slice(self, start: usize, end: usize) -> Message<'a> {
-        Message { bytes: &self.bytes[start..end], at: self.at + start as u64 }
+        Message {
+            bytes: &self.bytes[start..end],
+            at: self.at + start as u64,
+        }
     }
 }
 
@@ -106,7 +112,11 @@ impl<'a> Fields<'a> {
             4 => return Err(self.error(start, "a group ends that never began")),
             _ => self.plain_value(wire)?,
         };
-        Ok(Field { number, value, record: self.message.slice(start, self.pos) })
+        Ok(Field {
+            number,
+            value,
+            record: self.message.slice(start, self.pos),
+        })
     }
 
     fn tag(&mut self) -> Result<(u32, u32), WireError> {
@@ -185,7 +195,10 @@ impl<'a> Fields<'a> {
     }
 
     fn error(&self, pos: usize, what: &'static str) -> WireError {
-        WireError { at: self.message.at + pos as u64, what }
+        WireError {
+            at: self.message.at + pos as u64,
+            what,
+        }
     }
 }
 
@@ -210,8 +223,10 @@ pub(crate) fn push_varints(value: Value<'_>, to: &mut Vec<i64>) -> Result<bool, 
             let mut rest = packed.bytes;
             while !rest.is_empty() {
                 let at = packed.at + (packed.bytes.len() - rest.len()) as u64;
-                let (number, len) = varint(rest)
-                    .ok_or(WireError { at, what: "a packed number is cut off or too long" })?;
+                let (number, len) = varint(rest).ok_or(WireError {
+                    at,
+                    what: "a packed number is cut off or too long",
+                })?;
                 to.push(number as i64);
                 rest = &rest[len..];
             }
@@ -227,7 +242,10 @@ pub(crate) fn push_fixed32(value: Value<'_>, to: &mut Vec<u8>) -> Result<bool, W
         Value::Fixed32(bits) => to.extend(bits.to_le_bytes()),
         Value::Bytes(packed) if packed.bytes.len() % 4 == 0 => to.extend(packed.bytes),
         Value::Bytes(packed) => {
-            return Err(WireError { at: packed.at, what: "packed floats aren't whole" });
+            return Err(WireError {
+                at: packed.at,
+                what: "packed floats aren't whole",
+            });
         }
         _ => return Ok(false),
     }
@@ -240,7 +258,10 @@ pub(crate) fn push_fixed64(value: Value<'_>, to: &mut Vec<u8>) -> Result<bool, W
         Value::Fixed64(bits) => to.extend(bits.to_le_bytes()),
         Value::Bytes(packed) if packed.bytes.len() % 8 == 0 => to.extend(packed.bytes),
         Value::Bytes(packed) => {
-            return Err(WireError { at: packed.at, what: "packed doubles aren't whole" });
+            return Err(WireError {
+                at: packed.at,
+                what: "packed doubles aren't whole",
+            });
         }
         _ => return Ok(false),
     }
@@ -325,10 +346,16 @@ mod tests {
     fn what_isn_t_protobuf_is_an_error_where_it_stands() {
         let cases: &[(&[u8], &str)] = &[
             (&[0x08], "101: a number is cut off or too long\n"),
-            (&[0x08, 0xff, 0xff], "101: a number is cut off or too long\n"),
+            (
+                &[0x08, 0xff, 0xff],
+                "101: a number is cut off or too long\n",
+            ),
             (&[0x08; 1], "101: a number is cut off or too long\n"),
             (&[0x00, 1], "100: there is no such field number\n"),
-            (&[0x0a, 5, 1], "101: a length goes beyond the end of its message\n"),
+            (
+                &[0x0a, 5, 1],
+                "101: a length goes beyond the end of its message\n",
+            ),
             (&[0x0e], "101: there is no such wire type\n"),
             (&[0x0d, 1], "101: a number is cut off\n"),
             (&[0x0c], "100: a group ends that never began\n"),
@@ -356,7 +383,10 @@ mod tests {
     #[test]
     fn repeated_numbers_are_read_packed_or_not() {
         let mut ints = Vec::new();
-        let packed = Message { bytes: &[1, 0xac, 2], at: 0 };
+        let packed = Message {
+            bytes: &[1, 0xac, 2],
+            at: 0,
+        };
         assert_eq!(push_varints(Value::Varint(7), &mut ints), Ok(true));
         assert_eq!(push_varints(Value::Bytes(packed), &mut ints), Ok(true));
         assert_eq!(push_varints(Value::Fixed32(7), &mut ints), Ok(false));

@@ -39,11 +39,17 @@ const KINDS: [(AttrKind, u32, u32); 12] = [
 
 /// `AttributeType` and field of a kind.
 pub(crate) fn of_kind(kind: AttrKind) -> Option<(u32, u32)> {
-    KINDS.iter().find(|row| row.0 == kind).map(|row| (row.1, row.2))
+    KINDS
+        .iter()
+        .find(|row| row.0 == kind)
+        .map(|row| (row.1, row.2))
 }
 
 fn kind_of_type(code: u64) -> Option<AttrKind> {
-    KINDS.iter().find(|row| u64::from(row.1) == code).map(|row| row.0)
+    KINDS
+        .iter()
+        .find(|row| u64::from(row.1) == code)
+        .map(|row| row.0)
 }
 
 fn kind_of_field(number: u32) -> Option<AttrKind> {
@@ -88,14 +94,27 @@ impl<'a> Attribute<'a> {
             Some(name) => text(name)?,
             None => return Err(OnnxError::at(message.at, "an attribute has no name")),
         };
-        let read = |kind, single| Attribute { message, name, kind, referred: AttrKind::NONE, single };
+        let read = |kind, single| Attribute {
+            message,
+            name,
+            kind,
+            referred: AttrKind::NONE,
+            single,
+        };
         let opaque = read(AttrKind::OPAQUE, None);
         if let Some(reference) = reference.filter(|reference| !reference.bytes.is_empty()) {
             text(reference)?;
             let referred = kind_of_type(code).unwrap_or(AttrKind::NONE);
             let plain = seen == 0 && (code == 0 || referred != AttrKind::NONE);
             let reference = read(AttrKind::REFERENCE, Some(Value::Bytes(reference)));
-            return Ok(if plain { Attribute { referred, ..reference } } else { opaque });
+            return Ok(if plain {
+                Attribute {
+                    referred,
+                    ..reference
+                }
+            } else {
+                opaque
+            });
         }
         let kind = match code {
             0 if seen.count_ones() == 1 => kind_of_field(seen.trailing_zeros()),
@@ -103,7 +122,9 @@ impl<'a> Attribute<'a> {
         };
         let graphs = 1 << attr::G | 1 << attr::GRAPHS;
         let fits = kind.filter(|&kind| {
-            let Some((_, number)) = of_kind(kind) else { return false };
+            let Some((_, number)) = of_kind(kind) else {
+                return false;
+            };
             let must = matches!(kind, AttrKind::TENSOR | AttrKind::REGION | AttrKind::TYPE);
             let merged = matches!(kind, AttrKind::TENSOR | AttrKind::REGION | AttrKind::TYPE);
             seen & !(1 << number) == 0 && (seen != 0 || !must) && (times <= 1 || !merged)
@@ -111,9 +132,10 @@ impl<'a> Attribute<'a> {
         match fits {
             Some(kind) => Ok(read(kind, single)),
             // The values that a hidden graph uses would be hidden too.
-            None if seen & graphs != 0 => {
-                Err(OnnxError::at(message.at, "it holds a graph beside something else"))
-            }
+            None if seen & graphs != 0 => Err(OnnxError::at(
+                message.at,
+                "it holds a graph beside something else",
+            )),
             None => Ok(opaque),
         }
     }
@@ -131,7 +153,9 @@ impl<'a> Attribute<'a> {
     }
 
     /// The messages or strings of its value, in order.
-    pub(crate) fn bodies(self) -> impl Iterator<Item = std::result::Result<Message<'a>, WireError>> {
+    pub(crate) fn bodies(
+        self,
+    ) -> impl Iterator<Item = std::result::Result<Message<'a>, WireError>> {
         self.items().filter_map(|item| match item {
             Ok(Value::Bytes(body)) => Some(Ok(body)),
             Ok(_) => None,
@@ -143,7 +167,10 @@ impl<'a> Attribute<'a> {
     pub(crate) fn body(self) -> Message<'a> {
         match self.single {
             Some(Value::Bytes(body)) => body,
-            _ => Message { bytes: &[], at: self.message.at },
+            _ => Message {
+                bytes: &[],
+                at: self.message.at,
+            },
         }
     }
 

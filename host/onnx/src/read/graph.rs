@@ -61,17 +61,29 @@ pub(super) struct Frame<'a> {
 
 /// The nodes of a graph, in the order to read them.
 enum Nodes<'a> {
-    AsWritten { fields: Fields<'a>, number: u32 },
-    Sorted { nodes: Vec<Message<'a>>, order: std::vec::IntoIter<u32> },
+    AsWritten {
+        fields: Fields<'a>,
+        number: u32,
+    },
+    Sorted {
+        nodes: Vec<Message<'a>>,
+        order: std::vec::IntoIter<u32>,
+    },
 }
 
 impl<'a> Nodes<'a> {
     fn new(message: Message<'a>, number: u32, orders: Option<&Orders>) -> Result<Nodes<'a>> {
         let Some(order) = orders.and_then(|orders| orders.get(&message.at)) else {
-            return Ok(Nodes::AsWritten { fields: message.fields(), number });
+            return Ok(Nodes::AsWritten {
+                fields: message.fields(),
+                number,
+            });
         };
         let nodes = bodies(message, number).collect::<Result<_>>()?;
-        Ok(Nodes::Sorted { nodes, order: order.clone().into_iter() })
+        Ok(Nodes::Sorted {
+            nodes,
+            order: order.clone().into_iter(),
+        })
     }
 }
 
@@ -141,15 +153,28 @@ impl<'c, 'a> Importer<'c, 'a> {
         let mut frame = self.frame(region, message, function::NODE)?;
         for field in message.fields() {
             let field = field?;
-            let Value::Bytes(body) = field.value else { continue };
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
             match field.number {
                 function::INPUT => {
                     let name = self.cx.symbol(body)?;
-                    self.param(region, Info { message: body, name, ty: TypeId::NONE })?;
+                    self.param(
+                        region,
+                        Info {
+                            message: body,
+                            name,
+                            ty: TypeId::NONE,
+                        },
+                    )?;
                 }
                 function::OUTPUT => {
                     let name = self.cx.symbol(body)?;
-                    frame.outputs.push(Info { message: body, name, ty: TypeId::NONE });
+                    frame.outputs.push(Info {
+                        message: body,
+                        name,
+                        ty: TypeId::NONE,
+                    });
                 }
                 function::VALUE_INFO => self.declare(&mut frame, body)?,
                 _ => {}
@@ -176,11 +201,15 @@ impl<'c, 'a> Importer<'c, 'a> {
     /// Reads all of a graph but its nodes.
     fn open(&mut self, region: RegionId, message: Message<'a>) -> Result<Frame<'a>> {
         let mut frame = self.frame(region, message, graph::NODE)?;
-        self.f.origins_mut().set(Entity::Region(region), span(message));
+        self.f
+            .origins_mut()
+            .set(Entity::Region(region), span(message));
         let (mut inputs, mut initializers, mut sparse) = (Vec::new(), Vec::new(), Vec::new());
         for field in message.fields() {
             let field = field?;
-            let Value::Bytes(body) = field.value else { continue };
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
             match field.number {
                 graph::NAME => {
                     self.cx.symbol(body)?;
@@ -256,7 +285,9 @@ impl<'c, 'a> Importer<'c, 'a> {
             let param = defaults.get(&name).copied().unwrap_or(ValueId::NONE);
             let made = self.initializer(frame, *message, tensor, name, param);
             made.map_err(|error| {
-                error.inside(format!("initializer[{index}]")).near(message.at)
+                error
+                    .inside(format!("initializer[{index}]"))
+                    .near(message.at)
             })?;
         }
         Ok(())
@@ -277,11 +308,15 @@ impl<'c, 'a> Importer<'c, 'a> {
             }
             self.f.set_default(param, ty, tensor.data.clone())?
         } else {
-            let value = self.f.add_constant(ty, tensor.data.clone(), frame.region, "")?;
+            let value = self
+                .f
+                .add_constant(ty, tensor.data.clone(), frame.region, "")?;
             self.define_constant(frame, value, name)?;
             self.f.value(value).constant
         };
-        self.f.origins_mut().set(Entity::Constant(constant), span(message));
+        self.f
+            .origins_mut()
+            .set(Entity::Constant(constant), span(message));
         Ok(())
     }
 
@@ -329,8 +364,16 @@ impl<'c, 'a> Importer<'c, 'a> {
     }
 
     fn param(&mut self, region: RegionId, info: Info<'a>) -> Result<ValueId> {
-        let value = self.f.add_arg(region, &NewPort { name: "", ty: info.ty })?;
-        self.f.origins_mut().set(Entity::Value(value), span(info.message));
+        let value = self.f.add_arg(
+            region,
+            &NewPort {
+                name: "",
+                ty: info.ty,
+            },
+        )?;
+        self.f
+            .origins_mut()
+            .set(Entity::Value(value), span(info.message));
         if info.name.is_some() {
             self.f.import_name(value, info.name);
             self.define_in(region, info.name, value)?;
@@ -339,7 +382,9 @@ impl<'c, 'a> Importer<'c, 'a> {
     }
 
     fn declare(&mut self, frame: &mut Frame<'a>, message: Message<'a>) -> Result {
-        let info = self.info(message).map_err(|error| error.inside("value_info"))?;
+        let info = self
+            .info(message)
+            .map_err(|error| error.inside("value_info"))?;
         if info.ty.is_some() {
             frame.declared.insert(info.name, (info.ty, true));
         }
@@ -347,12 +392,7 @@ impl<'c, 'a> Importer<'c, 'a> {
     }
 
     /// Lets a name mean a value from here on.
-    pub(super) fn define(
-        &mut self,
-        frame: &Frame<'a>,
-        name: SymbolId,
-        value: ValueId,
-    ) -> Result {
+    pub(super) fn define(&mut self, frame: &Frame<'a>, name: SymbolId, value: ValueId) -> Result {
         self.define_in(frame.region, name, value)
     }
 
@@ -361,7 +401,9 @@ impl<'c, 'a> Importer<'c, 'a> {
         if before.is_some() {
             if home(&self.f, before) == region {
                 let name = self.cx.symbols.text(name);
-                return Err(OnnxError::new(format!("the graph defines {name:?} a second time")));
+                return Err(OnnxError::new(format!(
+                    "the graph defines {name:?} a second time"
+                )));
             }
             self.shadowing.push(value);
         }
@@ -379,7 +421,10 @@ impl<'c, 'a> Importer<'c, 'a> {
         if value.is_none() {
             self.undefined = true;
             let name = self.cx.symbols.text(symbol);
-            return Err(OnnxError::at(0, format!("{name:?} is used and nothing defines it")));
+            return Err(OnnxError::at(
+                0,
+                format!("{name:?} is used and nothing defines it"),
+            ));
         }
         Ok(value)
     }
@@ -436,7 +481,9 @@ impl<'c, 'a> Importer<'c, 'a> {
 
     fn define_results(&mut self, frame: &Frame<'a>, op: OpId) -> Result {
         for index in 0..self.f.op(op).results.len as usize {
-            let Some(value) = self.f.result(op, index) else { continue };
+            let Some(value) = self.f.result(op, index) else {
+                continue;
+            };
             let name = self.f.value(value).name;
             if name.is_some() {
                 self.define(frame, name, value)?;
@@ -465,7 +512,10 @@ impl<'c, 'a> Importer<'c, 'a> {
         let ports: Vec<NewPort<'_>> = frame
             .outputs
             .iter()
-            .map(|info| NewPort { name: symbols.text(info.name), ty: info.ty })
+            .map(|info| NewPort {
+                name: symbols.text(info.name),
+                ty: info.ty,
+            })
             .collect();
         self.f.set_results(frame.region, &values, &ports)?;
         let first = self.f.region(frame.region).ports.start;
@@ -490,10 +540,13 @@ impl<'c, 'a> Importer<'c, 'a> {
 
     /// Says which nodes an error is inside.
     fn explain(&self, error: OnnxError) -> OnnxError {
-        self.work.iter().rev().fold(error, |error, work| match work {
-            Work::Run(frame) => error.inside(frame.place()),
-            Work::Open(..) => error,
-        })
+        self.work
+            .iter()
+            .rev()
+            .fold(error, |error, work| match work {
+                Work::Run(frame) => error.inside(frame.place()),
+                Work::Open(..) => error,
+            })
     }
 
     /// The function, once everything is read: names that hide another get one of their own.
@@ -501,9 +554,14 @@ impl<'c, 'a> Importer<'c, 'a> {
         for (count, value) in self.shadowing.iter().enumerate() {
             let name = self.f.value(*value).name;
             let original = self.cx.symbols.text(name).to_owned();
-            self.f.set_name(*value, &format!("{original}.{}", count + 1))?;
+            self.f
+                .set_name(*value, &format!("{original}.{}", count + 1))?;
             let given = self.f.text(self.f.value(*value).name);
-            let kept = crate::Original { given, original: &original }.to_bytes();
+            let kept = crate::Original {
+                given,
+                original: &original,
+            }
+            .to_bytes();
             self.f.origins_mut().set_extras(Entity::Value(*value), kept);
         }
         Ok(self.f)
@@ -513,7 +571,10 @@ impl<'c, 'a> Importer<'c, 'a> {
 impl Frame<'_> {
     /// The node at hand, as errors name it.
     fn place(&self) -> Place<'_> {
-        Place { node: self.current, index: self.index }
+        Place {
+            node: self.current,
+            index: self.index,
+        }
     }
 }
 
@@ -525,10 +586,14 @@ struct Place<'a> {
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         use crate::schema::node;
-        let Some(message) = self.node else { return f.write_str("graph") };
+        let Some(message) = self.node else {
+            return f.write_str("graph");
+        };
         let (mut name, mut op) = (None, "".into());
         for field in message.fields().map_while(std::result::Result::ok) {
-            let Value::Bytes(body) = field.value else { continue };
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
             match field.number {
                 node::NAME if !body.bytes.is_empty() => name = Some(body.bytes),
                 node::OP_TYPE => op = String::from_utf8_lossy(body.bytes),
@@ -556,7 +621,11 @@ fn home(f: &Function, value: ValueId) -> RegionId {
 /// The span of a message, as the IR keeps it; none if it is too long for the column.
 pub(super) fn span(message: Message<'_>) -> Origin {
     match u32::try_from(message.len()) {
-        Ok(len) => Origin { start: message.at, len, source: 0 },
+        Ok(len) => Origin {
+            start: message.at,
+            len,
+            source: 0,
+        },
         Err(_) => Origin::NONE,
     }
 }

@@ -22,7 +22,11 @@ pub(super) struct Info<'a> {
 impl<'a> Importer<'_, 'a> {
     /// Reads a value info.
     pub(super) fn info(&mut self, message: Message<'a>) -> Result<Info<'a>> {
-        let mut info = Info { message, name: SymbolId::NONE, ty: TypeId::NONE };
+        let mut info = Info {
+            message,
+            name: SymbolId::NONE,
+            ty: TypeId::NONE,
+        };
         for field in message.fields() {
             let field = field?;
             match (field.number, field.value) {

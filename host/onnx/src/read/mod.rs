@@ -79,7 +79,10 @@ impl<'a> Context<'a> {
     fn symbol(&self, name: Message<'_>) -> Result<SymbolId> {
         let limit = passdock_ir::symbols::MAX_SYMBOL_BYTES;
         if name.bytes.len() > limit {
-            let what = format!("a name has {} bytes; the limit is {limit}", name.bytes.len());
+            let what = format!(
+                "a name has {} bytes; the limit is {limit}",
+                name.bytes.len()
+            );
             return Err(OnnxError::at(name.at, what));
         }
         Ok(self.symbols.intern(text(name)?))
@@ -96,7 +99,9 @@ impl<'a> Context<'a> {
         }
         let [domain, name, overload] = parts;
         let (domain, name, overload) = (text(domain)?, text(name)?, text(overload)?);
-        let id = self.symbols.intern(&OpName::of_domain(domain, name, overload).to_string());
+        let id = self
+            .symbols
+            .intern(&OpName::of_domain(domain, name, overload).to_string());
         self.names.insert(key, id);
         Ok(id)
     }
@@ -104,12 +109,16 @@ impl<'a> Context<'a> {
     fn external_file(&mut self, location: &'a str) -> Arc<dyn ByteSource> {
         let model = self.source.path();
         let file = self.external.entry(location);
-        file.or_insert_with(|| Arc::new(ExternalFile::beside(model, location))).clone()
+        file.or_insert_with(|| Arc::new(ExternalFile::beside(model, location)))
+            .clone()
     }
 
     /// What a name means at this point of the walk.
     fn value(&self, name: SymbolId) -> ValueId {
-        self.table.get(name.index()).copied().unwrap_or(ValueId::NONE)
+        self.table
+            .get(name.index())
+            .copied()
+            .unwrap_or(ValueId::NONE)
     }
 
     /// Lets a name mean a value; gives back what it meant.

@@ -17,14 +17,22 @@ use crate::{MAIN, METADATA};
 
 /// Reads a whole file.
 pub(super) fn read(source: &Arc<Source>) -> Result<Module> {
-    let file = Message { bytes: source.bytes(), at: 0 };
+    let file = Message {
+        bytes: source.bytes(),
+        at: 0,
+    };
     let mut module = Module::new();
     let symbols = module.symbols().clone();
     let mut cx = Context::new(source, &symbols);
     let (mut graph, mut functions) = (None, Vec::new());
     let (mut opsets, mut metadata) = (Opsets::new(), Vec::new());
     for field in file.fields() {
-        let field = field?;
+        let field = field.map_err(|error| {
+            OnnxError::at(
+                error.at,
+                format!("it isn't an ONNX model, or only a part of one: {error}"),
+            )
+        })?;
         match (field.number, field.value) {
             (model::GRAPH, Value::Bytes(_)) if graph.is_some() => {
                 return Err(OnnxError::at(field.record.at, "the model has two graphs"));
@@ -33,7 +41,9 @@ pub(super) fn read(source: &Arc<Source>) -> Result<Module> {
             (model::FUNCTIONS, Value::Bytes(body)) => functions.push(body),
             (model::OPSET_IMPORT, Value::Bytes(body)) => read_opset(body, &mut opsets)?,
             (number, value) => {
-                if number == model::IR_VERSION && let Value::Varint(version) = value {
+                if number == model::IR_VERSION
+                    && let Value::Varint(version) = value
+                {
                     cx.ir_version = version as i64;
                 }
                 if let Some(pair) = read_metadata(number, value)? {
@@ -68,7 +78,9 @@ pub(super) fn read(source: &Arc<Source>) -> Result<Module> {
 
 /// A field of the model's header that the IR keeps as text.
 pub(crate) fn read_metadata(number: u32, value: Value<'_>) -> Result<Option<(String, String)>> {
-    let Some(&(_, key)) = METADATA.iter().find(|row| row.0 == number) else { return Ok(None) };
+    let Some(&(_, key)) = METADATA.iter().find(|row| row.0 == number) else {
+        return Ok(None);
+    };
     let value = match value {
         Value::Varint(value) if matches!(number, model::IR_VERSION | model::MODEL_VERSION) => {
             (value as i64).to_string()
@@ -86,7 +98,9 @@ fn read_graph<'a>(cx: &mut Context<'a>, graph: Message<'a>, opsets: &Opsets) -> 
     let function = match first {
         Err((_, true)) => {
             let orders = sort::graph(cx, graph)?;
-            import(cx, name, Some(&orders), |importer| importer.open_body(graph))
+            import(cx, name, Some(&orders), |importer| {
+                importer.open_body(graph)
+            })
         }
         done => done,
     };
@@ -115,7 +129,10 @@ fn import<'c, 'a>(
 
 /// The canonical name of a local function.
 fn function_name<'a>(cx: &mut Context<'a>, message: Message<'a>) -> Result<SymbolId> {
-    let mut parts = [Message { bytes: &[], at: message.at }; 3];
+    let mut parts = [Message {
+        bytes: &[],
+        at: message.at,
+    }; 3];
     for field in message.fields() {
         let field = field?;
         match (field.number, field.value) {
@@ -138,7 +155,9 @@ fn read_function<'a>(
     let function = match first {
         Err((_, true)) => {
             let orders = sort::function(cx, message)?;
-            import(cx, name, Some(&orders), |importer| importer.open_function(message))
+            import(cx, name, Some(&orders), |importer| {
+                importer.open_function(message)
+            })
         }
         done => done,
     };
@@ -151,10 +170,18 @@ fn read_function<'a>(
             (function::ATTRIBUTE, Value::Bytes(body)) => {
                 let name = cx.symbol(body)?;
                 let value = AttrValue::None;
-                function.set_attr(passdock_abi::OpId::NONE, &NewAttr { name, value, param: true })?;
+                function.set_attr(
+                    passdock_abi::OpId::NONE,
+                    &NewAttr {
+                        name,
+                        value,
+                        param: true,
+                    },
+                )?;
             }
             (function::ATTRIBUTE_PROTO, Value::Bytes(body)) => {
-                default(cx, &mut function, body).map_err(|error| error.inside("attribute_proto"))?;
+                default(cx, &mut function, body)
+                    .map_err(|error| error.inside("attribute_proto"))?;
             }
             _ => {}
         }
@@ -190,6 +217,13 @@ fn default<'a>(cx: &mut Context<'a>, f: &mut Function, message: Message<'a>) -> 
         }
         _ => AttrValue::Opaque(message.bytes),
     };
-    f.set_attr(passdock_abi::OpId::NONE, &NewAttr { name, value, param: true })?;
+    f.set_attr(
+        passdock_abi::OpId::NONE,
+        &NewAttr {
+            name,
+            value,
+            param: true,
+        },
+    )?;
     Ok(())
 }

@@ -3,9 +3,7 @@
 use passdock_abi::{
     AttrKind, ConstId, DType, Dim, LocId, OpId, RegionId, SymbolId, TypeId, ValueId, symbol,
 };
-use passdock_ir::{
-    AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeSpec,
-};
+use passdock_ir::{AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeSpec};
 
 use super::attr::Attribute;
 use super::graph::{Frame, Importer, span};
@@ -66,7 +64,11 @@ struct Header<'a> {
 
 impl<'a> Importer<'_, 'a> {
     /// Makes what a node says; `None`: a constant.
-    pub(super) fn node(&mut self, frame: &mut Frame<'a>, message: Message<'a>) -> Result<Option<OpId>> {
+    pub(super) fn node(
+        &mut self,
+        frame: &mut Frame<'a>,
+        message: Message<'a>,
+    ) -> Result<Option<OpId>> {
         let header = self.header(message)?;
         let name = self.cx.op_name(header.parts)?;
         let loc = match header.name {
@@ -82,14 +84,18 @@ impl<'a> Importer<'_, 'a> {
         self.scratch.types.clear();
         for output in &self.scratch.outputs {
             let known = frame.declared.get(output);
-            self.scratch.types.push(known.map_or(TypeId::NONE, |known| known.0));
+            self.scratch
+                .types
+                .push(known.map_or(TypeId::NONE, |known| known.0));
         }
         let op = self.op(frame, name, loc)?;
         self.f.origins_mut().set(Entity::Op(op), span(message));
         self.anchor(frame, op);
         for index in 0..self.scratch.outputs.len() {
             let output = self.scratch.outputs[index];
-            let Some(value) = self.f.result(op, index) else { continue };
+            let Some(value) = self.f.result(op, index) else {
+                continue;
+            };
             if output == symbol::EMPTY {
                 self.f.import_absent(value);
                 continue;
@@ -107,11 +113,19 @@ impl<'a> Importer<'_, 'a> {
         self.scratch.operands.clear();
         self.scratch.outputs.clear();
         self.scratch.attrs.clear();
-        let empty = Message { bytes: &[], at: message.at };
-        let mut header = Header { parts: [empty; 3], name: None };
+        let empty = Message {
+            bytes: &[],
+            at: message.at,
+        };
+        let mut header = Header {
+            parts: [empty; 3],
+            name: None,
+        };
         for field in message.fields() {
             let field = field?;
-            let Value::Bytes(body) = field.value else { continue };
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
             match field.number {
                 node::INPUT => {
                     let value = self.lookup(body).map_err(|error| OnnxError {
@@ -164,12 +178,17 @@ impl<'a> Importer<'_, 'a> {
                 }
             }
             // The file's first attribute of a name is the op's; others are only carried along.
-            if !new_attrs.iter().any(|known: &NewAttr<'_>| known.name == name) {
+            if !new_attrs
+                .iter()
+                .any(|known: &NewAttr<'_>| known.name == name)
+            {
                 new_attrs.push(NewAttr::new(name, self.value(attribute, decoded)));
             }
         }
-        let new_regions: Vec<NewRegion<'_>> =
-            graphs.iter().map(|&(name, _)| NewRegion { name, args: &[] }).collect();
+        let new_regions: Vec<NewRegion<'_>> = graphs
+            .iter()
+            .map(|&(name, _)| NewRegion { name, args: &[] })
+            .collect();
         let new = NewOp {
             loc,
             operands: &self.scratch.operands,
@@ -252,7 +271,9 @@ impl<'a> Importer<'_, 'a> {
         let tensor = self.cx.tensor(message)?;
         let ty = tensor.ty(&mut self.f);
         let id = self.f.add_tensor(ty, tensor.data, region)?;
-        self.f.origins_mut().set(Entity::Constant(id), span(message));
+        self.f
+            .origins_mut()
+            .set(Entity::Constant(id), span(message));
         Ok(id)
     }
 
@@ -291,7 +312,12 @@ impl<'a> Importer<'_, 'a> {
     }
 
     /// Makes a constant of a node in the scratch buffers; `false`: it has to be an op.
-    fn constant(&mut self, frame: &mut Frame<'a>, message: Message<'a>, loc: LocId) -> Result<bool> {
+    fn constant(
+        &mut self,
+        frame: &mut Frame<'a>,
+        message: Message<'a>,
+        loc: LocId,
+    ) -> Result<bool> {
         let attribute = self.scratch.attrs[0];
         let value = match (attribute.name, attribute.kind) {
             ("value", AttrKind::TENSOR) => {
@@ -308,12 +334,15 @@ impl<'a> Importer<'_, 'a> {
                     return Ok(false);
                 };
                 let ty = self.f.add_type(TypeSpec::Tensor(dtype, Some(&dims)));
-                self.f.add_constant(ty, ConstantData::inline(bytes), frame.region, "")?
+                self.f
+                    .add_constant(ty, ConstantData::inline(bytes), frame.region, "")?
             }
             _ => return Ok(false),
         };
         let id = self.f.value(value).constant;
-        self.f.origins_mut().set(Entity::Constant(id), span(message));
+        self.f
+            .origins_mut()
+            .set(Entity::Constant(id), span(message));
         frame.waiting.push((id, loc));
         let name = self.scratch.outputs[0];
         self.define_constant(frame, value, name)?;
@@ -337,10 +366,19 @@ impl<'a> Importer<'_, 'a> {
             AttrValue::Opaque(&value),
         )];
         let name = self.cx.symbols.intern("onnx.Constant");
-        let new = NewOp { result_types: &[ty], attrs: &attrs, ..NewOp::new(name) };
+        let new = NewOp {
+            result_types: &[ty],
+            attrs: &attrs,
+            ..NewOp::new(name)
+        };
         let op = self.f.create_op(&new, Position::end(region))?;
-        let place = crate::SparseSpan { at: message.at, len: message.len() };
-        self.f.origins_mut().set_extras(Entity::Op(op), place.to_bytes());
+        let place = crate::SparseSpan {
+            at: message.at,
+            len: message.len(),
+        };
+        self.f
+            .origins_mut()
+            .set_extras(Entity::Op(op), place.to_bytes());
         Ok(op)
     }
 }
@@ -351,16 +389,24 @@ type Plain = Option<(DType, Vec<Dim>, Vec<u8>)>;
 fn plain_value(attribute: Attribute<'_>, kind: AttrKind) -> Result<Plain> {
     let list = |len: usize| vec![Dim::constant(len as i64)];
     Ok(Some(match (attribute.name, kind) {
-        ("value_int", AttrKind::INT) => {
-            (DType::I64, Vec::new(), attribute.bits().to_le_bytes().to_vec())
-        }
-        ("value_float", AttrKind::FLOAT) => {
-            (DType::F32, Vec::new(), (attribute.bits() as u32).to_le_bytes().to_vec())
-        }
+        ("value_int", AttrKind::INT) => (
+            DType::I64,
+            Vec::new(),
+            attribute.bits().to_le_bytes().to_vec(),
+        ),
+        ("value_float", AttrKind::FLOAT) => (
+            DType::F32,
+            Vec::new(),
+            (attribute.bits() as u32).to_le_bytes().to_vec(),
+        ),
         ("value_ints", AttrKind::INTS) => {
             let mut ints = Vec::new();
             read_ints(attribute, &mut ints)?;
-            (DType::I64, list(ints.len()), ints.iter().flat_map(|int| int.to_le_bytes()).collect())
+            (
+                DType::I64,
+                list(ints.len()),
+                ints.iter().flat_map(|int| int.to_le_bytes()).collect(),
+            )
         }
         ("value_floats", AttrKind::FLOATS) => {
             let mut bytes = Vec::new();
@@ -369,12 +415,16 @@ fn plain_value(attribute: Attribute<'_>, kind: AttrKind) -> Result<Plain> {
             }
             (DType::F32, list(bytes.len() / 4), bytes)
         }
-        ("value_string", AttrKind::STRING) => {
-            (DType::STRING, Vec::new(), join_strings(&[attribute.body().bytes]))
-        }
+        ("value_string", AttrKind::STRING) => (
+            DType::STRING,
+            Vec::new(),
+            join_strings(&[attribute.body().bytes]),
+        ),
         ("value_strings", AttrKind::STRINGS) => {
-            let texts: Vec<&[u8]> =
-                attribute.bodies().map(|body| body.map(|body| body.bytes)).collect::<std::result::Result<_, _>>()?;
+            let texts: Vec<&[u8]> = attribute
+                .bodies()
+                .map(|body| body.map(|body| body.bytes))
+                .collect::<std::result::Result<_, _>>()?;
             (DType::STRING, list(texts.len()), join_strings(&texts))
         }
         _ => return Ok(None),

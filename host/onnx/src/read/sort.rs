@@ -60,8 +60,10 @@ pub(super) fn function<'a>(_: &Context<'a>, message: Message<'a>) -> Result<Orde
 impl<'a> Sorter<'a> {
     fn open_graph(&mut self, message: Message<'a>) -> Result {
         let mut defined = Vec::new();
-        for (number, name) in [(graph::INPUT, value_info::NAME), (graph::INITIALIZER, tensor::NAME)]
-        {
+        for (number, name) in [
+            (graph::INPUT, value_info::NAME),
+            (graph::INITIALIZER, tensor::NAME),
+        ] {
             for body in bodies(message, number) {
                 defined.extend(last(body?, name)?);
             }
@@ -89,7 +91,10 @@ impl<'a> Sorter<'a> {
         for (index, &node) in nodes.iter().enumerate() {
             for output in bodies(node, node::OUTPUT) {
                 let name = output?.bytes;
-                self.names.entry(name).or_default().push((depth, index as u32));
+                self.names
+                    .entry(name)
+                    .or_default()
+                    .push((depth, index as u32));
                 defined.push(name);
             }
         }
@@ -134,7 +139,8 @@ impl<'a> Sorter<'a> {
 
     /// Notes that the nodes at hand use a name.
     fn used(&mut self, name: &[u8]) {
-        let Some(&(depth, index)) = self.names.get(name).and_then(|meanings| meanings.last()) else {
+        let Some(&(depth, index)) = self.names.get(name).and_then(|meanings| meanings.last())
+        else {
             return;
         };
         let open = &mut self.open[depth];
@@ -144,7 +150,9 @@ impl<'a> Sorter<'a> {
     }
 
     fn close(&mut self) -> Result {
-        let Some(open) = self.open.last() else { return Ok(()) };
+        let Some(open) = self.open.last() else {
+            return Ok(());
+        };
         let outputs = bodies(open.message, open.outputs);
         let names: Vec<&[u8]> = if open.outputs == function::OUTPUT {
             outputs.map(|body| Ok(body?.bytes)).collect::<Result<_>>()?
@@ -154,7 +162,9 @@ impl<'a> Sorter<'a> {
                 .collect::<Result<_>>()?
         };
         names.into_iter().for_each(|name| self.used(name));
-        let Some(open) = self.open.pop() else { return Ok(()) };
+        let Some(open) = self.open.pop() else {
+            return Ok(());
+        };
         for name in open.defined {
             if let Some(meanings) = self.names.get_mut(name) {
                 meanings.pop();
@@ -223,7 +233,10 @@ mod tests {
     #[test]
     fn what_is_sorted_stays_and_what_isn_t_moves_least() {
         assert_eq!(sorted(3, vec![(1, 0), (2, 1), (2, 0)]), Ok(vec![0, 1, 2]));
-        assert_eq!(sorted(4, vec![(0, 2), (1, 0), (3, 1)]), Ok(vec![2, 0, 1, 3]));
+        assert_eq!(
+            sorted(4, vec![(0, 2), (1, 0), (3, 1)]),
+            Ok(vec![2, 0, 1, 3])
+        );
         assert_eq!(sorted(2, vec![(0, 1), (1, 0)]), Err(0));
         assert_eq!(sorted(1, vec![(0, 0)]), Err(0));
         let chain: Vec<(u32, u32)> = (0..99_999).map(|i| (i, i + 1)).collect();

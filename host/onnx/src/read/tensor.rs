@@ -62,7 +62,10 @@ impl<'a> Context<'a> {
             u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
         });
         let Some(count) = count else {
-            let what = format!("the shape {:?} of a tensor is negative or too large", self.ints);
+            let what = format!(
+                "the shape {:?} of a tensor is negative or too large",
+                self.ints
+            );
             return Err(OnnxError::at(message.at, what));
         };
         let dims = self.ints.iter().map(|&dim| Dim::constant(dim)).collect();
@@ -74,11 +77,18 @@ impl<'a> Context<'a> {
             Some(raw) => self.raw(raw, dtype, count)?,
             None => self.typed(message, dtype, count)?,
         };
-        Ok(Tensor { name: found.name, dtype, dims, data: ConstantData::new(payload) })
+        Ok(Tensor {
+            name: found.name,
+            dtype,
+            dims,
+            data: ConstantData::new(payload),
+        })
     }
 
     fn raw(&self, raw: Message<'a>, dtype: DType, count: u64) -> Result<Payload> {
-        let expected = dtype.byte_len(count).filter(|&expected| expected != raw.len());
+        let expected = dtype
+            .byte_len(count)
+            .filter(|&expected| expected != raw.len());
         if let Some(expected) = expected {
             let what = format!(
                 "a tensor's shape asks for {expected} bytes of data and it has {}",
@@ -87,7 +97,11 @@ impl<'a> Context<'a> {
             return Err(OnnxError::at(raw.at, what));
         }
         let source: Arc<dyn ByteSource> = self.source.clone();
-        Ok(Payload::Mapped { source, offset: raw.at, len: raw.len() })
+        Ok(Payload::Mapped {
+            source,
+            offset: raw.at,
+            len: raw.len(),
+        })
     }
 
     fn typed(&self, message: Message<'a>, dtype: DType, count: u64) -> Result<Payload> {
@@ -101,11 +115,22 @@ impl<'a> Context<'a> {
             len
         } else {
             // Of a type that isn't known, the data stays in the file.
-            typed_field(dtype).and_then(|_| dtype.byte_len(count)).unwrap_or(0)
+            typed_field(dtype)
+                .and_then(|_| dtype.byte_len(count))
+                .unwrap_or(0)
         };
         let (at, span) = (message.at, message.len());
-        let load = Typed { source: self.source.clone(), at, len: span, dtype, byte_len: len };
-        Ok(Payload::Deferred { load: Box::new(load), len })
+        let load = Typed {
+            source: self.source.clone(),
+            at,
+            len: span,
+            dtype,
+            byte_len: len,
+        };
+        Ok(Payload::Deferred {
+            load: Box::new(load),
+            len,
+        })
     }
 
     fn external(
@@ -119,7 +144,10 @@ impl<'a> Context<'a> {
             return Err(OnnxError::at(message.at, "external data has no location"));
         };
         let Some(len) = dtype.byte_len(count).or(found.length) else {
-            return Err(OnnxError::at(message.at, "external data has no known length"));
+            return Err(OnnxError::at(
+                message.at,
+                "external data has no known length",
+            ));
         };
         if let Some(length) = found.length.filter(|&length| length != len) {
             let what = format!(
@@ -128,7 +156,11 @@ impl<'a> Context<'a> {
             return Err(OnnxError::at(message.at, what));
         }
         let source = self.external_file(location);
-        Ok(Payload::External { source, offset: found.offset, len })
+        Ok(Payload::External {
+            source,
+            offset: found.offset,
+            len,
+        })
     }
 }
 
@@ -145,7 +177,10 @@ fn read_entry<'a>(message: Message<'a>, found: &mut Found<'a>) -> Result {
     }
     let number = || {
         value.parse().map_err(|_| {
-            OnnxError::at(message.at, format!("the {key} {value:?} of external data is no number"))
+            OnnxError::at(
+                message.at,
+                format!("the {key} {value:?} of external data is no number"),
+            )
         })
     };
     match key {

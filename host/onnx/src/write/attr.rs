@@ -97,7 +97,9 @@ impl FunctionWriter<'_> {
             None if attr.kind == AttrKind::REFERENCE => Ok(0),
             None => {
                 let name = self.f.text(attr.name);
-                Err(OnnxError::new(format!("the attribute `{name}` has no value")))
+                Err(OnnxError::new(format!(
+                    "the attribute `{name}` has no value"
+                )))
             }
         }
     }
@@ -118,17 +120,24 @@ impl FunctionWriter<'_> {
             AttrKind::FLOAT => put_float(&mut bytes, number, attr.bits as u32),
             AttrKind::STRING => put_bytes(&mut bytes, number, f.bytes_in(attr.list)),
             AttrKind::REFERENCE => {
-                put_bytes(&mut bytes, number, f.text(SymbolId(attr.bits as u32)).as_bytes());
+                put_bytes(
+                    &mut bytes,
+                    number,
+                    f.text(SymbolId(attr.bits as u32)).as_bytes(),
+                );
             }
             AttrKind::INTS => {
-                f.ints_in(attr.list).iter().for_each(|&int| put_int(&mut bytes, number, int));
+                f.ints_in(attr.list)
+                    .iter()
+                    .for_each(|&int| put_int(&mut bytes, number, int));
             }
             AttrKind::FLOATS => f
                 .floats_in(attr.list)
                 .iter()
                 .for_each(|float| put_float(&mut bytes, number, float.to_bits())),
             AttrKind::STRINGS => {
-                f.strings_in(attr.list).for_each(|text| put_bytes(&mut bytes, number, text));
+                f.strings_in(attr.list)
+                    .for_each(|text| put_bytes(&mut bytes, number, text));
             }
             AttrKind::TENSOR => self.tensor_value(chain, number, ConstId(attr.bits as u32))?,
             AttrKind::TENSORS => {
@@ -233,7 +242,10 @@ impl FunctionWriter<'_> {
                 let mut floats = Vec::new();
                 crate::read::read_floats(old, &mut floats)?;
                 let bits = |float: &f32| float.to_bits();
-                f.floats_in(attr.list).iter().map(bits).eq(floats.iter().map(bits))
+                f.floats_in(attr.list)
+                    .iter()
+                    .map(bits)
+                    .eq(floats.iter().map(bits))
             }
             AttrKind::STRINGS => {
                 let mut texts = Vec::new();
@@ -244,20 +256,34 @@ impl FunctionWriter<'_> {
             }
             AttrKind::TENSOR | AttrKind::TENSORS => {
                 let one = [attr.bits as u32];
-                let ids = if attr.kind == AttrKind::TENSOR { &one } else { f.ids_in(attr.list) };
+                let ids = if attr.kind == AttrKind::TENSOR {
+                    &one
+                } else {
+                    f.ids_in(attr.list)
+                };
                 let origins = ids.iter().map(|&id| Entity::Constant(ConstId(id)));
                 self.are_originals(origins, old)?
             }
             AttrKind::REGION | AttrKind::REGIONS => {
                 let one = [attr.bits as u32];
-                let ids = if attr.kind == AttrKind::REGION { &one } else { f.ids_in(attr.list) };
-                let clean = ids.iter().all(|&id| !self.plan.is_region_dirty(RegionId(id)));
+                let ids = if attr.kind == AttrKind::REGION {
+                    &one
+                } else {
+                    f.ids_in(attr.list)
+                };
+                let clean = ids
+                    .iter()
+                    .all(|&id| !self.plan.is_region_dirty(RegionId(id)));
                 let origins = ids.iter().map(|&id| Entity::Region(RegionId(id)));
                 clean && self.are_originals(origins, old)?
             }
             AttrKind::TYPE | AttrKind::TYPES => {
                 let one = [attr.bits as u32];
-                let ids = if attr.kind == AttrKind::TYPE { &one } else { f.ids_in(attr.list) };
+                let ids = if attr.kind == AttrKind::TYPE {
+                    &one
+                } else {
+                    f.ids_in(attr.list)
+                };
                 let mut bodies = old.bodies();
                 for &id in ids {
                     let mut bytes = Vec::new();

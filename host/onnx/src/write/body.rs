@@ -1,8 +1,6 @@
 //! `GraphProto`, and `FunctionProto` as far as it is one.
 
-use passdock_abi::{
-    ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId,
-};
+use passdock_abi::{ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId};
 use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -70,19 +68,35 @@ impl Form {
     }
 
     pub(super) fn node(self) -> u32 {
-        if self == Form::Graph { graph::NODE } else { function::NODE }
+        if self == Form::Graph {
+            graph::NODE
+        } else {
+            function::NODE
+        }
     }
 
     pub(super) fn input(self) -> u32 {
-        if self == Form::Graph { graph::INPUT } else { function::INPUT }
+        if self == Form::Graph {
+            graph::INPUT
+        } else {
+            function::INPUT
+        }
     }
 
     pub(super) fn output(self) -> u32 {
-        if self == Form::Graph { graph::OUTPUT } else { function::OUTPUT }
+        if self == Form::Graph {
+            graph::OUTPUT
+        } else {
+            function::OUTPUT
+        }
     }
 
     pub(super) fn info(self) -> u32 {
-        if self == Form::Graph { graph::VALUE_INFO } else { function::VALUE_INFO }
+        if self == Form::Graph {
+            graph::VALUE_INFO
+        } else {
+            function::VALUE_INFO
+        }
     }
 }
 
@@ -103,7 +117,9 @@ impl Skeleton {
         let mut skeleton = Skeleton::default();
         for field in original.iter().flat_map(|original| original.fields()) {
             let field = field?;
-            let Value::Bytes(body) = field.value else { continue };
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
             let list = match form.part(field.number) {
                 Part::Node => &mut skeleton.nodes,
                 Part::Input => &mut skeleton.inputs,
@@ -235,9 +251,12 @@ impl<'w> FunctionWriter<'w> {
         let opsets = opsets_of(self.f);
         let mut imports = match form {
             Form::Graph => None,
-            Form::Function => {
-                Some(Imports::new(&opsets, original, function::OPSET_IMPORT, self.fresh)?)
-            }
+            Form::Function => Some(Imports::new(
+                &opsets,
+                original,
+                function::OPSET_IMPORT,
+                self.fresh,
+            )?),
         };
         for field in original.iter().flat_map(|original| original.fields()) {
             let field = field?;
@@ -278,7 +297,10 @@ impl<'w> FunctionWriter<'w> {
             Form::Graph => &[graph::NAME],
             Form::Function => &[function::NAME, function::DOMAIN, function::OVERLOAD],
         };
-        for &number in numbers.iter().filter(|number| !body.skeleton.parts.contains(number)) {
+        for &number in numbers
+            .iter()
+            .filter(|number| !body.skeleton.parts.contains(number))
+        {
             if let Some(text) = self.header_text(body, number)?
                 && !text.is_empty()
             {
@@ -349,7 +371,11 @@ impl<'w> FunctionWriter<'w> {
             let loc = self.f.region(body.region).loc;
             return Ok(self.loc_name(loc).map(str::to_owned));
         }
-        let OpName { domain, name, overload } = function_name(self.f)?;
+        let OpName {
+            domain,
+            name,
+            overload,
+        } = function_name(self.f)?;
         Ok(Some(match number {
             function::NAME => name.into_owned(),
             function::DOMAIN => domain.unwrap_or_default().into_owned(),
@@ -357,13 +383,7 @@ impl<'w> FunctionWriter<'w> {
         }))
     }
 
-    fn header(
-        &mut self,
-        chain: &mut Chain,
-        field: Field<'_>,
-        old: Message<'_>,
-        new: Option<&str>,
-    ) {
+    fn header(&mut self, chain: &mut Chain, field: Field<'_>, old: Message<'_>, new: Option<&str>) {
         let alias = old.bytes == b"ai.onnx" && new == Some("");
         match new {
             Some(new) if !alias && (self.fresh || old.bytes != new.as_bytes()) => {

@@ -2,8 +2,8 @@
 
 use passdock_abi::TypeId;
 
-use super::rope::Chain;
 use super::FunctionWriter;
+use super::rope::Chain;
 use crate::error::Result;
 use crate::schema::value_info;
 use crate::types::{put_type, read_type};

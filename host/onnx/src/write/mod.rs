@@ -55,7 +55,11 @@ pub fn write(module: &Module, options: WriteOptions) -> std::result::Result<Outp
         store: Store::default(),
     };
     let root = writer.model()?;
-    Ok(Output { store: writer.store, root, source })
+    Ok(Output {
+        store: writer.store,
+        root,
+        source,
+    })
 }
 
 /// Writes one module.
@@ -139,7 +143,11 @@ impl<'w> FunctionWriter<'w> {
 
     /// A value's name in the file; "" for an operand left out.
     fn name(&self, value: ValueId) -> &'w str {
-        if value.is_none() { "" } else { self.f.text(self.plan.name(value)) }
+        if value.is_none() {
+            ""
+        } else {
+            self.f.text(self.plan.name(value))
+        }
     }
 
     /// Says which op an error is about.

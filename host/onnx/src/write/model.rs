@@ -16,12 +16,18 @@ const IR_VERSION: i64 = 10;
 
 /// The `ir_version` that a module's metadata gives.
 pub(super) fn ir_version(module: &Module) -> i64 {
-    metadata(module, model::IR_VERSION).and_then(|text| text.parse().ok()).unwrap_or(IR_VERSION)
+    metadata(module, model::IR_VERSION)
+        .and_then(|text| text.parse().ok())
+        .unwrap_or(IR_VERSION)
 }
 
 fn metadata(module: &Module, number: u32) -> Option<&str> {
     let key = METADATA.iter().find(|row| row.0 == number)?.1;
-    module.metadata().iter().find(|pair| pair.0 == key).map(|pair| pair.1.as_str())
+    module
+        .metadata()
+        .iter()
+        .find(|pair| pair.0 == key)
+        .map(|pair| pair.1.as_str())
 }
 
 impl Writer<'_> {
@@ -33,16 +39,18 @@ impl Writer<'_> {
             return Err(OnnxError::new(what));
         };
         let main_name = main.name();
-        let locals: Vec<SymbolId> =
-            module.names().filter(|&name| name != main_name).collect();
+        let locals: Vec<SymbolId> = module.names().filter(|&name| name != main_name).collect();
         let source = self.source.clone();
-        let template =
-            source.as_ref().map(|source| Message { bytes: source.bytes(), at: 0 });
+        let template = source.as_ref().map(|source| Message {
+            bytes: source.bytes(),
+            at: 0,
+        });
         let mut chain = Chain::default();
         let mut header = Vec::new();
         let mut functions = Functions::new(module, &locals, template)?;
         let opsets = opsets_of(main);
         let mut imports = Imports::new(&opsets, template, model::OPSET_IMPORT, self.fresh)?;
+        let old = old_metadata(template)?;
         let mut graph = false;
         for field in template.iter().flat_map(|template| template.fields()) {
             let field = field?;
@@ -63,11 +71,10 @@ impl Writer<'_> {
                     None => self.store.copy(&mut chain, field.record),
                     Some(bytes) => self.store.bytes(&mut chain, &bytes),
                 },
-                (number, value) if METADATA.iter().any(|row| row.0 == number) => {
-                    let old = crate::read::read_metadata(number, value)?;
+                (number, value) if crate::read::read_metadata(number, value)?.is_some() => {
                     let new = metadata(module, number);
-                    let same = old.as_ref().map(|pair| pair.1.as_str()) == new;
-                    if old.is_none() || (same && !self.fresh) {
+                    let same = old.get(&number).map(String::as_str) == new;
+                    if same && !self.fresh {
                         self.store.copy(&mut chain, field.record);
                     } else if let Some(new) = new {
                         header.clear();
@@ -79,7 +86,7 @@ impl Writer<'_> {
             }
         }
         header.clear();
-        self.missing_metadata(template, &mut header)?;
+        self.missing_metadata(&old, template.is_none(), &mut header)?;
         header.extend(imports.rest());
         self.store.bytes(&mut chain, &header);
         if !graph {
@@ -92,18 +99,16 @@ impl Writer<'_> {
     }
 
     /// Metadata that the file has no field for.
-    fn missing_metadata(&self, template: Option<Message<'_>>, to: &mut Vec<u8>) -> Result {
-        let mut there = Vec::new();
-        for field in template.iter().flat_map(|template| template.fields()) {
-            let field = field?;
-            if crate::read::read_metadata(field.number, field.value)?.is_some() {
-                there.push(field.number);
-            }
-        }
-        for (number, _) in METADATA.iter().filter(|row| !there.contains(&row.0)) {
-            match metadata(self.module, *number) {
-                Some(text) => put_metadata(*number, text, to)?,
-                None if *number == model::IR_VERSION && template.is_none() => {
+    fn missing_metadata(
+        &self,
+        old: &FxHashMap<u32, String>,
+        is_new: bool,
+        to: &mut Vec<u8>,
+    ) -> Result {
+        for &(number, _) in METADATA.iter().filter(|row| !old.contains_key(&row.0)) {
+            match metadata(self.module, number) {
+                Some(text) => put_metadata(number, text, to)?,
+                None if number == model::IR_VERSION && is_new => {
                     put_int(to, model::IR_VERSION, IR_VERSION);
                 }
                 None => {}
@@ -139,21 +144,34 @@ impl Writer<'_> {
 
     /// Writes a local function; its record in the file, if it stands there.
     fn local(&mut self, chain: &mut Chain, name: SymbolId, record: Option<Message<'_>>) -> Result {
-        let Some(function) = self.module.function(name) else { return Ok(()) };
+        let Some(function) = self.module.function(name) else {
+            return Ok(());
+        };
         if let Some(record) = record.filter(|_| !self.fresh && !function.is_touched()) {
             self.store.copy(chain, record);
             return Ok(());
         }
         let written = FunctionWriter::new(self, function).function();
-        let written = written.map_err(|error| {
-            error.inside(format!("@{}", self.module.symbols().text(name)))
-        })?;
+        let written = written
+            .map_err(|error| error.inside(format!("@{}", self.module.symbols().text(name))))?;
         let mark = self.store.begin(chain);
         let id = self.store.keep(written);
         self.store.splice(chain, id);
         self.store.end(chain, mark, model::FUNCTIONS);
         Ok(())
     }
+}
+
+/// What the file's header says; a field's last record counts.
+fn old_metadata(template: Option<Message<'_>>) -> Result<FxHashMap<u32, String>> {
+    let mut old = FxHashMap::default();
+    for field in template.iter().flat_map(|template| template.fields()) {
+        let field = field?;
+        if let Some((_, text)) = crate::read::read_metadata(field.number, field.value)? {
+            old.insert(field.number, text);
+        }
+    }
+    Ok(old)
 }
 
 fn put_metadata(number: u32, text: &str, to: &mut Vec<u8>) -> Result {
@@ -164,7 +182,9 @@ fn put_metadata(number: u32, text: &str, to: &mut Vec<u8>) -> Result {
     match text.parse() {
         Ok(value) => put_int(to, number, value),
         Err(_) => {
-            return Err(OnnxError::new(format!("the version {text:?} of the model is no number")));
+            return Err(OnnxError::new(format!(
+                "the version {text:?} of the model is no number"
+            )));
         }
     }
     Ok(())
@@ -186,7 +206,11 @@ enum Step {
 }
 
 impl Functions {
-    fn new(module: &Module, names: &[SymbolId], template: Option<Message<'_>>) -> Result<Functions> {
+    fn new(
+        module: &Module,
+        names: &[SymbolId],
+        template: Option<Message<'_>>,
+    ) -> Result<Functions> {
         let mut known = Vec::new();
         for field in template.iter().flat_map(|template| template.fields()) {
             let field = field?;
@@ -197,8 +221,12 @@ impl Functions {
         let mut by_start = FxHashMap::default();
         let mut starts = Vec::with_capacity(names.len());
         for &name in names {
-            let origin = module.function(name).map(|f| f.origins().get(Entity::Function));
-            let start = origin.filter(|origin| origin.is_some()).map(|origin| origin.start);
+            let origin = module
+                .function(name)
+                .map(|f| f.origins().get(Entity::Function));
+            let start = origin
+                .filter(|origin| origin.is_some())
+                .map(|origin| origin.start);
             let start = start.filter(|start| known.binary_search(start).is_ok());
             starts.push(start);
             if let Some(start) = start {
@@ -206,7 +234,13 @@ impl Functions {
             }
         }
         let ordered = starts.iter().flatten().is_sorted();
-        Ok(Functions { names: names.to_vec(), by_start, ordered, next: 0, starts })
+        Ok(Functions {
+            names: names.to_vec(),
+            by_start,
+            ordered,
+            next: 0,
+            starts,
+        })
     }
 
     /// What stands at a function's record.
@@ -219,7 +253,11 @@ impl Functions {
             }
             self.next += 1;
             let here = known == Some(start) && self.by_start.get(&start) == Some(&name);
-            steps.push(if here { Step::Here(name) } else { Step::Other(name) });
+            steps.push(if here {
+                Step::Here(name)
+            } else {
+                Step::Other(name)
+            });
             if here && self.ordered {
                 break;
             }
@@ -237,7 +275,10 @@ impl Functions {
 
 /// A function's opset versions.
 pub(super) fn opsets_of(f: &Function) -> Opsets {
-    f.opsets().iter().map(|opset| (f.text(opset.domain).to_owned(), opset.version)).collect()
+    f.opsets()
+        .iter()
+        .map(|opset| (f.text(opset.domain).to_owned(), opset.version))
+        .collect()
 }
 
 /// Opset imports: the file's records as long as they say what the function does.
@@ -261,7 +302,9 @@ impl<'o> Imports<'o> {
         let (mut own, mut records, mut plain) = (None, 0, true);
         for field in template.iter().flat_map(|template| template.fields()) {
             let field = field?;
-            let Value::Bytes(body) = field.value else { continue };
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
             if field.number != number {
                 continue;
             }
@@ -282,7 +325,13 @@ impl<'o> Imports<'o> {
         // What says more than the IR knows is copied even if nothing else is.
         let encodable = plain && records == old.len();
         let same = old == *opsets && !(fresh && encodable);
-        Ok(Imports { opsets, number, same, done: false, own })
+        Ok(Imports {
+            opsets,
+            number,
+            same,
+            done: false,
+            own,
+        })
     }
 
     /// What stands at the next record; `None`: the record itself.
@@ -313,8 +362,10 @@ impl<'o> Imports<'o> {
 /// A function's canonical name, taken apart.
 pub(super) fn function_name(f: &Function) -> Result<OpName<'_>> {
     let text = f.text(f.name());
-    OpName::parse(text).filter(|name| name.domain.is_some()).ok_or_else(|| {
-        let what = format!("ONNX functions have a domain, and @{text} has none");
-        OnnxError::new(what)
-    })
+    OpName::parse(text)
+        .filter(|name| name.domain.is_some())
+        .ok_or_else(|| {
+            let what = format!("ONNX functions have a domain, and @{text} has none");
+            OnnxError::new(what)
+        })
 }

@@ -3,9 +3,7 @@
 //! Values keep the names of the input. A new value gets a name nobody has; an output that passes
 //! gave another value gets its name from that value, or an `Identity`.
 
-use passdock_abi::{
-    ConstId, OpId, Op, Region, RegionId, SymbolId, Value, ValueId, symbol,
-};
+use passdock_abi::{ConstId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId, symbol};
 use passdock_ir::{Entity, Function, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -72,6 +70,7 @@ impl Plan {
         planner.take();
         planner.outputs();
         planner.new_values();
+        planner.holders();
         planner.plan
     }
 }
@@ -98,7 +97,12 @@ struct Planner<'f> {
 
 impl Planner<'_> {
     fn touched_regions(&mut self, fresh: bool) {
-        let count = self.plan.regions.iter().map(|region| region.index() + 1).max();
+        let count = self
+            .plan
+            .regions
+            .iter()
+            .map(|region| region.index() + 1)
+            .max();
         self.plan.dirty_regions = vec![false; count.unwrap_or(0)];
         for &region in &self.plan.regions {
             let touched = self.f.region(region).flags & Region::TOUCHED != 0;
@@ -123,12 +127,15 @@ impl Planner<'_> {
     fn take(&mut self) {
         let f = self.f;
         for &region in &self.plan.regions {
-            self.taken.extend(f.ports(region).iter().map(|port| port.name));
-            self.taken.extend(f.args(region).map(|arg| self.plan.names[arg.index()]));
+            self.taken
+                .extend(f.ports(region).iter().map(|port| port.name));
+            self.taken
+                .extend(f.args(region).map(|arg| self.plan.names[arg.index()]));
         }
         for op in f.walk(f.body()) {
             if self.is_imported(op) {
-                self.taken.extend(f.results(op).map(|value| self.plan.names[value.index()]));
+                self.taken
+                    .extend(f.results(op).map(|value| self.plan.names[value.index()]));
             }
         }
         for (id, constant) in f.live_constants() {
@@ -146,10 +153,21 @@ impl Planner<'_> {
             if !self.plan.dirty_regions[region.index()] {
                 continue;
             }
-            let Some(terminator) = f.terminator(region) else { continue };
-            let values: Vec<ValueId> = f.operands(terminator).iter().map(|slot| slot.value).collect();
+            let Some(terminator) = f.terminator(region) else {
+                continue;
+            };
+            let values: Vec<ValueId> = f
+                .operands(terminator)
+                .iter()
+                .map(|slot| slot.value)
+                .collect();
             let ports = f.ports(region);
-            let wanted = || values.iter().copied().zip(ports.iter().map(|port| port.name));
+            let wanted = || {
+                values
+                    .iter()
+                    .copied()
+                    .zip(ports.iter().map(|port| port.name))
+            };
             let mut claimed = FxHashSet::default();
             let mut missing = Vec::new();
             for (value, name) in wanted() {
@@ -162,11 +180,17 @@ impl Planner<'_> {
             }
             for (value, name) in missing {
                 self.free(region, name, value);
-                let here = f.defining_op(value).is_some_and(|op| f.op(op).parent == region);
+                let here = f
+                    .defining_op(value)
+                    .is_some_and(|op| f.op(op).parent == region);
                 if here && claimed.insert(value) {
                     self.rename(value, name);
                 } else {
-                    self.plan.copies.entry(region).or_default().push((value, name));
+                    self.plan
+                        .copies
+                        .entry(region)
+                        .or_default()
+                        .push((value, name));
                 }
             }
         }
@@ -176,7 +200,9 @@ impl Planner<'_> {
     fn free(&mut self, region: RegionId, name: SymbolId, keeper: ValueId) {
         let f = self.f;
         let ops = f.ops_in(region).flat_map(|op| f.results(op));
-        let constants = f.live_constants().filter(|(_, constant)| constant.region == region);
+        let constants = f
+            .live_constants()
+            .filter(|(_, constant)| constant.region == region);
         let constants = constants.filter_map(|(_, constant)| constant.value.option());
         let holders: Vec<ValueId> = ops
             .chain(constants.filter(|&value| f.value(value).flags & Value::KIND == Value::CONST))
@@ -224,7 +250,9 @@ impl Planner<'_> {
             }
         }
         for (id, constant) in f.live_constants() {
-            let Some(value) = constant.value.option() else { continue };
+            let Some(value) = constant.value.option() else {
+                continue;
+            };
             let name = self.plan.names[value.index()];
             let imported = self.is_imported_constant(id);
             if f.value(value).flags & Value::KIND != Value::CONST || claimed.contains(&value) {
@@ -246,7 +274,9 @@ impl Planner<'_> {
         } else {
             let text = self.f.text(op);
             let op = OpName::parse(text).map_or(text.into(), |op| op.name);
-            self.f.symbols().intern(if op.is_empty() { "constant" } else { &op })
+            self.f
+                .symbols()
+                .intern(if op.is_empty() { "constant" } else { &op })
         };
         let fresh = self.fresh(base);
         self.rename(value, fresh);
@@ -288,6 +318,16 @@ impl Planner<'_> {
         for (_, slot) in f.uses(value) {
             self.plan.dirty_ops[slot.user.index()] = true;
             self.dirty_region(f.op(slot.user).parent);
+        }
+    }
+
+    /// An op has to be written anew if a region of it has.
+    fn holders(&mut self) {
+        for &region in &self.plan.regions {
+            let holder = self.f.region(region).parent;
+            if holder.is_some() && self.plan.dirty_regions[region.index()] {
+                self.plan.dirty_ops[holder.index()] = true;
+            }
         }
     }
 

@@ -35,11 +35,20 @@ impl<'w> FunctionWriter<'w> {
         let f = self.f;
         let record = *f.op(op);
         let text = f.text(record.name);
-        let Some(OpName { domain: Some(domain), name, overload }) = OpName::parse(text) else {
+        let Some(OpName {
+            domain: Some(domain),
+            name,
+            overload,
+        }) = OpName::parse(text)
+        else {
             let what = format!("ONNX has no op `{text}`; lower or remove it before exporting");
             return Err(OnnxError::new(what));
         };
-        let inputs: Vec<&str> = f.operands(op).iter().map(|slot| self.name(slot.value)).collect();
+        let inputs: Vec<&str> = f
+            .operands(op)
+            .iter()
+            .map(|slot| self.name(slot.value))
+            .collect();
         let outputs: Vec<&str> = f.results(op).map(|value| self.result_name(value)).collect();
         let attrs = f.attrs(op);
         let mut by_name: FxHashMap<&str, (usize, bool)> = FxHashMap::default();
@@ -93,7 +102,13 @@ impl<'w> FunctionWriter<'w> {
                         Some((_, true)) => self.store.copy(chain, field.record),
                         Some((at, seen)) => {
                             *seen = true;
-                            self.attr(chain, node::ATTRIBUTE, op, &attrs[*at], Some((field.record, attribute)))?;
+                            self.attr(
+                                chain,
+                                node::ATTRIBUTE,
+                                op,
+                                &attrs[*at],
+                                Some((field.record, attribute)),
+                            )?;
                         }
                         None => {}
                     }
@@ -139,7 +154,9 @@ impl<'w> FunctionWriter<'w> {
         by_name: &mut FxHashMap<&str, (usize, bool)>,
     ) -> Result {
         for attr in attrs {
-            let seen = by_name.get_mut(self.f.text(attr.name)).map(|entry| &mut entry.1);
+            let seen = by_name
+                .get_mut(self.f.text(attr.name))
+                .map(|entry| &mut entry.1);
             if seen.is_none_or(|seen| !std::mem::replace(seen, true)) {
                 self.attr(chain, node::ATTRIBUTE, op, attr, None)?;
             }
@@ -157,12 +174,20 @@ impl<'w> FunctionWriter<'w> {
     /// A repeated string, once.
     fn texts(&mut self, chain: &mut Chain, number: u32, texts: &[&str], done: &mut bool) {
         if !std::mem::replace(done, true) {
-            texts.iter().for_each(|text| self.store.field(chain, number, text.as_bytes()));
+            texts
+                .iter()
+                .for_each(|text| self.store.field(chain, number, text.as_bytes()));
         }
     }
 
     /// A string field: the original if it says the same.
-    fn part(&mut self, chain: &mut Chain, record: Message<'_>, old: Message<'_>, new: Option<&str>) {
+    fn part(
+        &mut self,
+        chain: &mut Chain,
+        record: Message<'_>,
+        old: Message<'_>,
+        new: Option<&str>,
+    ) {
         match new {
             Some(new) if self.fresh || old.bytes != new.as_bytes() => {
                 let number = record.fields().next().and_then(|field| field.ok());
@@ -183,7 +208,6 @@ impl<'w> FunctionWriter<'w> {
         self.store.field(chain, node::OP_TYPE, b"Identity");
         self.store.end(chain, mark, number);
     }
-
 }
 
 /// Which parts of an original node say what the op does.
@@ -199,10 +223,17 @@ struct Same {
 impl Same {
     fn of(original: Message<'_>, inputs: &[&str], outputs: &[&str], domain: &str) -> Result<Same> {
         let (mut ins, mut outs) = (inputs.iter(), outputs.iter());
-        let mut same = Same { inputs: true, outputs: true, domain: false, attrs: 0 };
+        let mut same = Same {
+            inputs: true,
+            outputs: true,
+            domain: false,
+            attrs: 0,
+        };
         for field in original.fields() {
             let field = field?;
-            let Value::Bytes(body) = field.value else { continue };
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
             let is = |text: Option<&&str>| text.is_some_and(|text| text.as_bytes() == body.bytes);
             match field.number {
                 node::INPUT => same.inputs &= is(ins.next()),

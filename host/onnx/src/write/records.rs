@@ -28,7 +28,12 @@ fn string_of(message: Message<'_>, number: u32) -> Result<&[u8]> {
 
 impl<'w> FunctionWriter<'w> {
     /// What stands at a node's record: new nodes before it, and its op unless that was erased.
-    pub(super) fn nodes_at(&mut self, body: &mut Body<'w>, record: Message<'w>, start: u64) -> Result {
+    pub(super) fn nodes_at(
+        &mut self,
+        body: &mut Body<'w>,
+        record: Message<'w>,
+        start: u64,
+    ) -> Result {
         body.seen.nodes += 1;
         self.nodes_until(body, Some((record, start)))?;
         if body.seen.nodes == body.skeleton.nodes.len() {
@@ -64,7 +69,9 @@ impl<'w> FunctionWriter<'w> {
                     }
                 }
                 Node::Constant(id) => {
-                    let original = self.original(Entity::Constant(id)).filter(|_| self.was_node(id));
+                    let original = self
+                        .original(Entity::Constant(id))
+                        .filter(|_| self.was_node(id));
                     let clean = original.filter(|_| !self.is_dirty(id));
                     if let Some(original) = clean {
                         self.untouched(body, number, original, here.map(|(record, _)| record));
@@ -148,7 +155,9 @@ impl<'w> FunctionWriter<'w> {
         }
         for field in body.original.iter().flat_map(|original| original.fields()) {
             let field = field?;
-            let (graph::INPUT, Value::Bytes(input)) = (field.number, field.value) else { continue };
+            let (graph::INPUT, Value::Bytes(input)) = (field.number, field.value) else {
+                continue;
+            };
             let name = string_of(input, value_info::NAME)?;
             if let Some(&start) = initializers.get(name) {
                 body.constant_inputs.insert(name, start);
@@ -190,9 +199,16 @@ impl<'w> FunctionWriter<'w> {
         message: Message<'w>,
     ) -> Result {
         let name = string_of(message, value_info::NAME)?;
-        let Some(start) = body.constant_inputs.get(name) else { return Ok(()) };
-        let value = body.initializers.get(start).map(|&id| self.f.constant(id).value);
-        let renamed = value.map(|value| self.name(value)).filter(|new| new.as_bytes() != name);
+        let Some(start) = body.constant_inputs.get(name) else {
+            return Ok(());
+        };
+        let value = body
+            .initializers
+            .get(start)
+            .map(|&id| self.f.constant(id).value);
+        let renamed = value
+            .map(|value| self.name(value))
+            .filter(|new| new.as_bytes() != name);
         match renamed {
             Some(renamed) => {
                 let ty = passdock_abi::TypeId::NONE;
@@ -207,7 +223,8 @@ impl<'w> FunctionWriter<'w> {
     pub(super) fn inputs(&mut self, body: &mut Body<'w>) -> Result {
         for arg in self.f.args(body.region).collect::<Vec<_>>() {
             let original = self.original(Entity::Value(arg));
-            let here = original.is_some_and(|old| body.skeleton.inputs.binary_search(&old.at).is_ok());
+            let here =
+                original.is_some_and(|old| body.skeleton.inputs.binary_search(&old.at).is_ok());
             if !here {
                 self.param(body, arg, None)?;
             }
@@ -318,7 +335,13 @@ impl<'w> FunctionWriter<'w> {
         original: Option<Message<'_>>,
     ) -> Result {
         let name = self.name(self.f.constant(id).value);
-        self.tensor(&mut body.chain, graph::INITIALIZER, id, Some(name), original)
+        self.tensor(
+            &mut body.chain,
+            graph::INITIALIZER,
+            id,
+            Some(name),
+            original,
+        )
     }
 
     /// Initializers that the original doesn't have.
@@ -336,7 +359,9 @@ impl<'w> FunctionWriter<'w> {
         field: Field<'w>,
         message: Message<'w>,
     ) -> Result {
-        let Some(&op) = body.sparse.get(&message.at) else { return Ok(()) };
+        let Some(&op) = body.sparse.get(&message.at) else {
+            return Ok(());
+        };
         let name = self.f.result(op, 0).map_or("", |value| self.name(value));
         let mut parts = Vec::new();
         for field in message.fields() {
@@ -369,10 +394,12 @@ impl<'w> FunctionWriter<'w> {
                     self.store.copy(&mut body.chain, field.record);
                 }
             }
-            self.store.field(&mut body.chain, tensor::NAME, name.as_bytes());
+            self.store
+                .field(&mut body.chain, tensor::NAME, name.as_bytes());
             self.store.end(&mut body.chain, inner, sparse::VALUES);
         }
-        self.store.end(&mut body.chain, outer, graph::SPARSE_INITIALIZER);
+        self.store
+            .end(&mut body.chain, outer, graph::SPARSE_INITIALIZER);
         Ok(())
     }
 
@@ -386,12 +413,20 @@ impl<'w> FunctionWriter<'w> {
     ) -> Result {
         body.seen.infos += 1;
         let name = string_of(message, value_info::NAME)?;
-        let symbol = std::str::from_utf8(name).ok().and_then(|name| self.f.symbols().find(name));
+        let symbol = std::str::from_utf8(name)
+            .ok()
+            .and_then(|name| self.f.symbols().find(name));
         match symbol.and_then(|symbol| body.declared.remove(&symbol)) {
             Some(value) => {
                 let record = *self.f.value(value);
                 let name = self.name(value);
-                self.info(&mut body.chain, body.form.info(), name, record.ty, Some(message))?;
+                self.info(
+                    &mut body.chain,
+                    body.form.info(),
+                    name,
+                    record.ty,
+                    Some(message),
+                )?;
             }
             None if !self.was_defined(body, name)? || self.still_lives(symbol) => {
                 self.store.copy(&mut body.chain, field.record);
@@ -410,7 +445,9 @@ impl<'w> FunctionWriter<'w> {
             let mut names = FxHashSet::default();
             for field in body.original.iter().flat_map(|original| original.fields()) {
                 let field = field?;
-                let Value::Bytes(message) = field.value else { continue };
+                let Value::Bytes(message) = field.value else {
+                    continue;
+                };
                 if field.number == body.form.node() {
                     for field in message.fields() {
                         let field = field?;
@@ -424,14 +461,20 @@ impl<'w> FunctionWriter<'w> {
             }
             body.defined = Some(names);
         }
-        Ok(body.defined.as_ref().is_some_and(|names| names.contains(name)))
+        Ok(body
+            .defined
+            .as_ref()
+            .is_some_and(|names| names.contains(name)))
     }
 
     /// Whether a constant that isn't declared has a name: one whose declared type says less.
     fn still_lives(&mut self, name: Option<SymbolId>) -> bool {
         let (f, plan, constants) = (self.f, &self.plan, &self.constants);
         let names = self.constant_names.get_or_insert_with(|| {
-            constants.iter().map(|&(_, id)| plan.name(f.constant(id).value)).collect()
+            constants
+                .iter()
+                .map(|&(_, id)| plan.name(f.constant(id).value))
+                .collect()
         });
         name.is_some_and(|name| names.contains(&name))
     }
@@ -474,7 +517,13 @@ impl<'w> FunctionWriter<'w> {
         };
         if body.params.insert(attr.name) {
             let original = Some((field.record, attribute));
-            self.attr(&mut body.chain, function::ATTRIBUTE_PROTO, OpId::NONE, &attr, original)?;
+            self.attr(
+                &mut body.chain,
+                function::ATTRIBUTE_PROTO,
+                OpId::NONE,
+                &attr,
+                original,
+            )?;
         }
         Ok(())
     }
@@ -482,7 +531,9 @@ impl<'w> FunctionWriter<'w> {
     fn param_named(&self, name: &[u8], fits: impl Fn(AttrKind) -> bool) -> Option<Attr> {
         let attrs = self.f.attrs(OpId::NONE).iter();
         let mut params = attrs.filter(|attr| attr.flags & Attr::PARAM != 0 && fits(attr.kind));
-        params.find(|attr| self.f.text(attr.name).as_bytes() == name).copied()
+        params
+            .find(|attr| self.f.text(attr.name).as_bytes() == name)
+            .copied()
     }
 
     /// Attribute parameters that the original doesn't have.

@@ -65,12 +65,20 @@ impl Store {
     pub(super) fn bytes(&mut self, chain: &mut Chain, bytes: &[u8]) {
         let start = self.own.len() as u64;
         self.own.extend_from_slice(bytes);
-        chain.push(Piece { place: Place::Own, start, len: bytes.len() as u64 });
+        chain.push(Piece {
+            place: Place::Own,
+            start,
+            len: bytes.len() as u64,
+        });
     }
 
     /// Appends a span of the input file.
     pub(super) fn copy(&mut self, chain: &mut Chain, span: Message<'_>) {
-        chain.push(Piece { place: Place::Source, start: span.at, len: span.len() });
+        chain.push(Piece {
+            place: Place::Source,
+            start: span.at,
+            len: span.len(),
+        });
     }
 
     /// Appends a field whose value is a span of the input file.
@@ -90,7 +98,11 @@ impl Store {
         self.head(chain, number, data.len());
         let place = Place::Held(self.held.len() as u32);
         self.held.push(data.clone());
-        chain.push(Piece { place, start: 0, len: data.len() });
+        chain.push(Piece {
+            place,
+            start: 0,
+            len: data.len(),
+        });
     }
 
     /// Appends tag and length of a field.
@@ -103,8 +115,15 @@ impl Store {
     /// Begins a message field.
     pub(super) fn begin(&mut self, chain: &mut Chain) -> Mark {
         // Room for tag and length; a start that nothing follows on.
-        chain.pieces.push(Piece { place: Place::Own, start: u64::MAX, len: 0 });
-        Mark { piece: chain.pieces.len() - 1, len: chain.len }
+        chain.pieces.push(Piece {
+            place: Place::Own,
+            start: u64::MAX,
+            len: 0,
+        });
+        Mark {
+            piece: chain.pieces.len() - 1,
+            len: chain.len,
+        }
     }
 
     /// Ends it.
@@ -112,7 +131,11 @@ impl Store {
         let start = self.own.len() as u64;
         put_head(&mut self.own, number, chain.len - mark.len);
         let len = self.own.len() as u64 - start;
-        chain.pieces[mark.piece] = Piece { place: Place::Own, start, len };
+        chain.pieces[mark.piece] = Piece {
+            place: Place::Own,
+            start,
+            len,
+        };
         chain.len += len;
     }
 
@@ -125,7 +148,11 @@ impl Store {
     /// Appends a kept chain.
     pub(super) fn splice(&mut self, chain: &mut Chain, id: ChainId) {
         let len = self.chains[id.0 as usize].len;
-        chain.push(Piece { place: Place::Chain(id.0), start: 0, len });
+        chain.push(Piece {
+            place: Place::Chain(id.0),
+            start: 0,
+            len,
+        });
     }
 }
 
@@ -207,14 +234,18 @@ impl Output {
     fn piece(&self, piece: Piece) -> io::Result<&[u8]> {
         let all = match piece.place {
             Place::Own => &self.store.own,
-            Place::Source => self.source.as_ref().map_or(&[][..], |source| source.bytes()),
-            Place::Held(id) => {
-                self.store.held[id as usize].bytes().map_err(io::Error::other)?
-            }
+            Place::Source => self
+                .source
+                .as_ref()
+                .map_or(&[][..], |source| source.bytes()),
+            Place::Held(id) => self.store.held[id as usize]
+                .bytes()
+                .map_err(io::Error::other)?,
             Place::Chain(_) => &[],
         };
         let range = piece.start as usize..(piece.start + piece.len) as usize;
-        all.get(range).ok_or_else(|| io::Error::other("A span lies outside of its file."))
+        all.get(range)
+            .ok_or_else(|| io::Error::other("A span lies outside of its file."))
     }
 }
 
@@ -233,12 +264,22 @@ mod tests {
         let nested = store.begin(&mut chain);
         store.splice(&mut chain, inner);
         store.end(&mut chain, nested, 2);
-        store.copy(&mut chain, Message { bytes: &[0, 1], at: 0 });
+        store.copy(
+            &mut chain,
+            Message {
+                bytes: &[0, 1],
+                at: 0,
+            },
+        );
         store.copy(&mut chain, Message { bytes: &[2], at: 2 });
         store.end(&mut chain, outer, 3);
         assert_eq!(chain.pieces.len(), 5);
         let source = Source::in_memory("x".as_ref(), vec![0, 1, 2]);
-        let output = Output { store, root: chain, source: Some(Arc::new(source)) };
+        let output = Output {
+            store,
+            root: chain,
+            source: Some(Arc::new(source)),
+        };
         let bytes = output.to_bytes().unwrap();
         let head = [0x1a, 210, 1, 0x0a, 2, b'a', b'b', 0x12, 200, 1];
         assert_eq!(bytes[..10], head);

@@ -44,7 +44,10 @@ impl FunctionWriter<'_> {
                 continue;
             }
             let start = known(f.origins().get(Entity::Op(op)));
-            items.push(Item { what: Node::Op(op), start });
+            items.push(Item {
+                what: Node::Op(op),
+                start,
+            });
         }
         let mut constants: Vec<(u32, Item)> = Vec::new();
         for &(_, id) in self.constants_of(region) {
@@ -58,7 +61,13 @@ impl FunctionWriter<'_> {
             if !origin.is_some() && f.value(record.value).use_count == 0 {
                 continue;
             }
-            constants.push((0, Item { what: Node::Constant(id), start: known(origin) }));
+            constants.push((
+                0,
+                Item {
+                    what: Node::Constant(id),
+                    start: known(origin),
+                },
+            ));
         }
         if constants.is_empty() {
             return items;
@@ -78,8 +87,16 @@ impl FunctionWriter<'_> {
             .collect();
         let sorted = by_start.is_sorted();
         for (place, item) in &mut constants {
-            let Node::Constant(id) = item.what else { continue };
-            *place = self.place(region, id, item.start.filter(|_| sorted), &by_start, items.len());
+            let Node::Constant(id) = item.what else {
+                continue;
+            };
+            *place = self.place(
+                region,
+                id,
+                item.start.filter(|_| sorted),
+                &by_start,
+                items.len(),
+            );
         }
         constants.sort_by_key(|(place, item)| (*place, item.start.unwrap_or(u64::MAX)));
         merge(items, constants)

@@ -110,11 +110,21 @@ impl<'w> FunctionWriter<'w> {
         match data.payload() {
             Payload::External { .. } if original.is_some() => self.store.bytes(chain, &head),
             Payload::Deferred { .. } => {
-                put_typed(&mut head, dtype, data.bytes().map_err(OnnxError::new)?, count)?;
+                put_typed(
+                    &mut head,
+                    dtype,
+                    data.bytes().map_err(OnnxError::new)?,
+                    count,
+                )?;
                 self.store.bytes(chain, &head);
             }
             _ if dtype == DType::STRING => {
-                put_typed(&mut head, dtype, data.bytes().map_err(OnnxError::new)?, count)?;
+                put_typed(
+                    &mut head,
+                    dtype,
+                    data.bytes().map_err(OnnxError::new)?,
+                    count,
+                )?;
                 self.store.bytes(chain, &head);
             }
             _ => {
@@ -126,8 +136,12 @@ impl<'w> FunctionWriter<'w> {
     }
 
     fn elements(&self, id: ConstId) -> u64 {
-        let dims = self.f.static_shape(self.f.constant(id).ty).unwrap_or_default();
-        dims.iter().fold(1, |all, &dim| all.saturating_mul(dim as u64))
+        let dims = self
+            .f
+            .static_shape(self.f.constant(id).ty)
+            .unwrap_or_default();
+        dims.iter()
+            .fold(1, |all, &dim| all.saturating_mul(dim as u64))
     }
 
     /// Writes a constant as a `Constant` node, over the original node if there is one.
@@ -189,9 +203,12 @@ impl<'w> FunctionWriter<'w> {
             let field = field?;
             match (field.number, field.value) {
                 (attr::NAME, _) => {
-                    self.store.field(chain, attr::NAME, attribute.name.as_bytes());
+                    self.store
+                        .field(chain, attr::NAME, attribute.name.as_bytes());
                 }
-                (attr::T, Value::Bytes(body)) => self.tensor(chain, attr::T, id, None, Some(body))?,
+                (attr::T, Value::Bytes(body)) => {
+                    self.tensor(chain, attr::T, id, None, Some(body))?
+                }
                 (number, value) if is_value(number, value) => {
                     if !std::mem::replace(&mut written, true) {
                         let data = self.f.constant_data(id).clone();
@@ -217,7 +234,10 @@ impl<'w> FunctionWriter<'w> {
         if loc.kind != LocKind::FUSED {
             return None;
         }
-        let parts = f.ids_in(passdock_abi::Range { start: loc.a, len: loc.b });
+        let parts = f.ids_in(passdock_abi::Range {
+            start: loc.a,
+            len: loc.b,
+        });
         let mut parts = parts.iter().filter_map(|&part| f.loc(LocId(part)));
         let named = parts.find(|part| part.kind == LocKind::NAME)?;
         Some(f.text(named.name))
@@ -226,12 +246,18 @@ impl<'w> FunctionWriter<'w> {
 
 /// The value of a `Constant`'s plain attribute, from the constant's bytes.
 fn put_plain(to: &mut Vec<u8>, number: u32, bytes: &[u8], count: u64) {
-    let ints = bytes.as_chunks::<8>().0.iter().map(|&word| i64::from_le_bytes(word));
+    let ints = bytes
+        .as_chunks::<8>()
+        .0
+        .iter()
+        .map(|&word| i64::from_le_bytes(word));
     match number {
         attr::I => ints.for_each(|int| put_int(to, attr::I, int)),
         attr::F => {
             let words = bytes.as_chunks::<4>().0;
-            words.iter().for_each(|&word| put_float(to, attr::F, u32::from_le_bytes(word)));
+            words
+                .iter()
+                .for_each(|&word| put_float(to, attr::F, u32::from_le_bytes(word)));
         }
         attr::INTS => {
             let mut packed = Vec::new();

@@ -1,0 +1,426 @@
+//! Changed modules: what was asked for changes, all else stays.
+
+use expect_test::expect;
+use passdock_abi::{DType, Dim, ValueId};
+use passdock_ir::{AttrValue, ConstantData, Function, NewAttr, NewOp, NewPort, Position, TypeSpec};
+
+use super::build::{
+    Msg, constant, floats, function, graph, graph_attr, info, int_attr, model, node, node_with,
+};
+use super::show::show;
+use super::{bytes_of, fresh_bytes_of, main_of, op, read, value};
+use crate::schema::{graph as graphs, model as models, node as nodes, opset};
+
+/// Shows a model after an edit, with and without spans: the same.
+#[track_caller]
+fn check(bytes: &[u8], edit: impl FnOnce(&mut Function), expected: expect_test::Expect) {
+    let mut module = read(bytes).unwrap();
+    edit(main_of(&mut module));
+    let written = bytes_of(&module);
+    expected.assert_eq(&show(&written));
+    assert_eq!(show(&fresh_bytes_of(&module)), show(&written));
+    // What was written can be read, and is then what it is.
+    let again = read(&written).unwrap();
+    assert_eq!(bytes_of(&again), written);
+}
+
+fn chain() -> Vec<u8> {
+    let list = [
+        node("a = Relu(x) #first").text(6, "doc"),
+        node_with("b = Softmax(a) #second", [&int_attr("axis", 1)])
+            .msg(9, &Msg::new().text(1, "k")),
+        node("y = Neg(b) #third"),
+    ];
+    let body =
+        graph(&list, &["x: 2"], &["y: 2"]).all(graphs::VALUE_INFO, &[info("a: 2"), info("b: 2")]);
+    model(10, &body).0
+}
+
+#[test]
+fn an_erased_op_takes_its_declaration_along() {
+    check(
+        &chain(),
+        |f| f.replace_op_with(op(f, "b"), &[value(f, "a")]).unwrap(),
+        expect![[r#"
+            g(x) -> (y)
+              a = Relu(x) #first field 6
+              y = Neg(a) #third
+              info a
+        "#]],
+    );
+}
+
+#[test]
+fn a_touched_node_keeps_what_was_not_asked_about() {
+    check(
+        &chain(),
+        |f| {
+            let axis = f.symbols().intern("axis");
+            let keep = f.symbols().intern("keep");
+            let b = op(f, "b");
+            f.set_attr(b, &NewAttr::new(axis, AttrValue::Int(-1)))
+                .unwrap();
+            f.set_attr(b, &NewAttr::new(keep, AttrValue::String(b"yes")))
+                .unwrap();
+        },
+        expect![[r#"
+            g(x) -> (y)
+              a = Relu(x) #first field 6
+              b = Softmax(a) #second axis=-1 keep="yes" field 9
+              y = Neg(b) #third
+              info a
+              info b
+        "#]],
+    );
+}
+
+#[test]
+fn new_ops_stand_where_the_program_has_them() {
+    check(
+        &chain(),
+        |f| {
+            let (abs, ty) = (
+                f.symbols().intern("com.acme.Abs"),
+                f.value(value(f, "a")).ty,
+            );
+            let operands = [value(f, "a")];
+            let new = NewOp {
+                operands: &operands,
+                result_types: &[ty],
+                ..NewOp::new(abs)
+            };
+            let made = f.create_op(&new, Position::before(op(f, "b"))).unwrap();
+            let made = f.result(made, 0).unwrap();
+            f.set_operand(op(f, "b"), 0, made).unwrap();
+        },
+        expect![[r#"
+            g(x) -> (y)
+              a = Relu(x) #first field 6
+              Abs_6 = com.acme.Abs(a)
+              b = Softmax(Abs_6) #second axis=1 field 9
+              y = Neg(b) #third
+              info a
+              info b
+        "#]],
+    );
+}
+
+#[test]
+fn a_replaced_op_hands_its_name_and_declaration_on() {
+    check(
+        &chain(),
+        |f| {
+            let elu = f.symbols().intern("onnx.Elu");
+            let operands = [value(f, "x")];
+            let new = NewOp {
+                operands: &operands,
+                result_types: &[passdock_abi::TypeId::NONE],
+                ..NewOp::new(elu)
+            };
+            f.replace_op(op(f, "a"), &new).unwrap();
+        },
+        expect![[r#"
+            g(x) -> (y)
+              a = Elu(x) #first
+              b = Softmax(a) #second axis=1 field 9
+              y = Neg(b) #third
+              info a
+              info b
+        "#]],
+    );
+}
+
+#[test]
+fn moved_ops_are_written_in_program_order() {
+    let list = [
+        node("a = Relu(x)").text(6, "doc"),
+        node("b = Neg(x)"),
+        node("y = Add(a, b)"),
+    ];
+    check(
+        &model(10, &graph(&list, &["x"], &["y"])).0,
+        |f| f.move_op(op(f, "b"), Position::before(op(f, "a"))).unwrap(),
+        expect![[r#"
+            g(x) -> (y)
+              b = Neg(x)
+              a = Relu(x) field 6
+              y = Add(a, b)
+        "#]],
+    );
+}
+
+/// An output keeps its name whatever value it is now.
+#[test]
+fn outputs_keep_their_names() {
+    let list = [
+        node("a = Relu(x)"),
+        node("y = Identity(a)"),
+        node("z = Identity(x)"),
+        node("v = Identity(a)"),
+        node("u = Neg(y)"),
+    ];
+    check(
+        &model(10, &graph(&list, &["x"], &["y", "z", "v", "u"])).0,
+        |f| {
+            for (name, by) in [("y", "a"), ("z", "x"), ("v", "a")] {
+                f.replace_op_with(op(f, name), &[value(f, by)]).unwrap();
+            }
+        },
+        expect![[r#"
+            g(x) -> (y, z, v, u)
+              y = Relu(x)
+              u = Neg(y)
+              z = Identity(x)
+              v = Identity(y)
+        "#]],
+    );
+}
+
+/// The value that had an output's name may live on.
+#[test]
+fn a_value_gives_its_name_up_to_an_output() {
+    let list = [node("y = Relu(x)"), node("z = Neg(y)"), node("w = Abs(x)")];
+    check(
+        &model(10, &graph(&list, &["x"], &["y", "z"])).0,
+        |f| {
+            let (w, z) = (value(f, "w"), value(f, "z"));
+            let ports = ["y", "z"].map(|name| NewPort {
+                name,
+                ty: passdock_abi::TypeId::NONE,
+            });
+            f.set_results(f.body(), &[w, z], &ports).unwrap();
+        },
+        expect![[r#"
+            g(x) -> (y, z)
+              y_6 = Relu(x)
+              z = Neg(y_6)
+              y = Abs(x)
+        "#]],
+    );
+}
+
+fn add_scalar(f: &mut Function, data: f32) -> ValueId {
+    let ty = f.add_type(TypeSpec::Tensor(DType::F32, Some(&[Dim::constant(1)])));
+    let data = ConstantData::inline(data.to_le_bytes());
+    f.add_constant(ty, data, passdock_abi::RegionId::NONE, "folded")
+        .unwrap()
+}
+
+#[test]
+fn new_constants_are_initializers_and_before_ir_version_4_nodes() {
+    let list = [
+        node("a = Add(x, w)"),
+        constant("k", &[1.0]),
+        node("y = Mul(a, k)"),
+    ];
+    let body = graph(&list, &["x", "w"], &["y"]).msg(graphs::INITIALIZER, &floats("w", &[1.0]));
+    let edit = |f: &mut Function| {
+        let folded = add_scalar(f, 2.0);
+        add_scalar(f, 3.0);
+        f.set_operand(op(f, "a"), 0, folded).unwrap();
+        f.set_operand(op(f, "y"), 1, folded).unwrap();
+        let k = f.value(value(f, "k")).constant;
+        f.erase_constant(k).unwrap();
+    };
+    check(
+        &model(10, &body).0,
+        edit,
+        expect![[r#"
+            g(x, w) -> (y)
+              a = Add(folded, w)
+              y = Mul(a, folded)
+              init w: 4 bytes
+              init folded: 4 bytes
+        "#]],
+    );
+    check(
+        &model(3, &body).0,
+        edit,
+        expect![[r#"
+            g(x, w) -> (y)
+              folded = Constant() value
+              a = Add(folded, w)
+              y = Mul(a, folded)
+              init w: 4 bytes
+        "#]],
+    );
+}
+
+/// Before IR version 4 an initializer's input is part of the interface, used or not.
+#[test]
+fn an_old_models_inputs_all_stay() {
+    let body = graph(&[node("y = Add(x, w)")], &["x", "w"], &["y"]).all(
+        graphs::INITIALIZER,
+        &[floats("w", &[1.0]), floats("gone", &[2.0])],
+    );
+    let bytes = model(3, &body).0;
+    let mut module = read(&bytes).unwrap();
+    let f = main_of(&mut module);
+    let (y, x) = (op(f, "y"), value(f, "x"));
+    f.set_operand(y, 1, x).unwrap();
+    for name in ["w", "gone"] {
+        f.erase_constant(f.value(value(f, name)).constant).unwrap();
+    }
+    expect![[r#"
+        g(x, w) -> (y)
+          y = Add(x, x)
+          init w: 4 bytes
+    "#]]
+    .assert_eq(&show(&bytes_of(&module)));
+}
+
+/// A constant that was a node goes where its first user is.
+#[test]
+fn a_constant_node_moves_up_to_a_new_first_user() {
+    let list = [
+        constant("j", &[1.0]),
+        node("a = Add(x, j)"),
+        constant("k", &[1.0]),
+        node("y = Mul(a, k)"),
+    ];
+    check(
+        &model(10, &graph(&list, &["x"], &["y"])).0,
+        |f| {
+            let (j, k) = (value(f, "j"), value(f, "k"));
+            f.replace_uses(j, k).unwrap();
+            f.erase_constant(f.value(j).constant).unwrap();
+        },
+        expect![[r#"
+            g(x) -> (y)
+              k = Constant() value
+              a = Add(x, k)
+              y = Mul(a, k)
+        "#]],
+    );
+}
+
+#[test]
+fn a_change_in_a_branch_leaves_the_other_alone() {
+    let branch =
+        |name: &str, list: &[Msg]| graph_attr(name, &graph(list, &[], &["o"]).text(10, "doc"));
+    let list = [
+        node("c = Cond(x)"),
+        node_with(
+            "y = If(c) #if",
+            [
+                &branch("then_branch", &[node("t = Neg(x)"), node("o = Relu(t)")]),
+                &branch(
+                    "else_branch",
+                    &[constant("k", &[1.0]), node("o = Mul(x, k)")],
+                ),
+            ],
+        ),
+    ];
+    check(
+        &model(10, &graph(&list, &["x"], &["y"])).0,
+        |f| {
+            let t = op(f, "t");
+            f.replace_op_with(t, &[value(f, "x")]).unwrap();
+        },
+        expect![[r#"
+            g(x) -> (y)
+              c = Cond(x)
+              y = If(c) #if then_branch else_branch
+                g() -> (o)
+                  o = Relu(x)
+                  field 10: 3 bytes
+                g() -> (o)
+                  k = Constant() value
+                  o = Mul(x, k)
+                  field 10: 3 bytes
+        "#]],
+    );
+}
+
+#[test]
+fn functions_come_and_go() {
+    let call = node("y = Twice(x)").text(nodes::DOMAIN, "local");
+    let twice = function("local", "Twice", &[node("b = Add(a, a)")], &["a"], &["b"]);
+    let bytes = model(10, &graph(&[call], &["x"], &["y"]))
+        .msg(
+            models::OPSET_IMPORT,
+            &Msg::new()
+                .text(opset::DOMAIN, "local")
+                .int(opset::VERSION, 1),
+        )
+        .msg(models::FUNCTIONS, &twice)
+        .0;
+    let mut module = read(&bytes).unwrap();
+    let symbols = module.symbols().clone();
+    let name = symbols.intern("local.Twice");
+    let mut thrice = Function::clone(module.function(name).unwrap());
+    module
+        .function_mut(name)
+        .unwrap()
+        .set_name(value(&thrice, "b"), "sum")
+        .unwrap();
+    expect![[r#"
+        g(x) -> (y)
+          y = local.Twice(x)
+        fn local.Twice(a) -> (b)
+          b = Add(a, a)
+    "#]]
+    .assert_eq(&show(&bytes_of(&module)));
+    let f = main_of(&mut module);
+    f.replace_uses(value(f, "y"), value(f, "x")).unwrap();
+    module.remove(name).unwrap();
+    thrice = Function::new(
+        symbols.clone(),
+        thrice.kind(),
+        symbols.intern("local.Thrice"),
+    );
+    let relu = symbols.intern("onnx.Relu");
+    let body = thrice.body();
+    let a = thrice
+        .add_arg(
+            body,
+            &NewPort {
+                name: "a",
+                ty: passdock_abi::TypeId::NONE,
+            },
+        )
+        .unwrap();
+    let new = NewOp {
+        operands: &[a],
+        result_types: &[passdock_abi::TypeId::NONE],
+        ..NewOp::new(relu)
+    };
+    let made = thrice.create_op(&new, Position::end(body)).unwrap();
+    let result = thrice.result(made, 0).unwrap();
+    thrice
+        .set_results(
+            body,
+            &[result],
+            &[NewPort {
+                name: "b",
+                ty: passdock_abi::TypeId::NONE,
+            }],
+        )
+        .unwrap();
+    thrice.set_opset(symbols.intern(""), 17);
+    module.insert(thrice).unwrap();
+    expect![[r#"
+        g(x) -> (y)
+          y_4 = local.Twice(x)
+          y = Identity(x)
+        fn local.Thrice(a) -> (b)
+          b = Relu(a)
+    "#]]
+    .assert_eq(&show(&bytes_of(&module)));
+}
+
+#[test]
+fn what_onnx_can_t_say_is_refused_in_a_sentence() {
+    let mut module = read(&chain()).unwrap();
+    let f = main_of(&mut module);
+    let tuple = NewOp {
+        result_types: &[passdock_abi::TypeId::NONE],
+        ..NewOp::new(passdock_abi::symbol::TUPLE)
+    };
+    f.create_op(&tuple, Position::before(op(f, "b"))).unwrap();
+    let error = crate::write(&module, crate::WriteOptions::default())
+        .err()
+        .unwrap();
+    expect!["op4 (tuple): ONNX has no op `tuple`; lower or remove it before exporting."]
+        .assert_eq(&error.to_string());
+}

@@ -1,0 +1,113 @@
+//! Tensors whose data is in other files.
+
+use std::path::Path;
+
+use passdock_ir::ConstantData;
+
+use super::build::{Msg, graph, model, node};
+use super::{main_of, value};
+use crate::schema::{graph as graphs, tensor};
+
+fn external(entries: &[(&str, &str)]) -> Vec<u8> {
+    let mut weights = Msg::new()
+        .int(tensor::DIMS, 2)
+        .int(tensor::DATA_TYPE, 1)
+        .text(tensor::NAME, "w")
+        .int(tensor::DATA_LOCATION, 1);
+    for (key, value) in entries {
+        weights = weights.msg(
+            tensor::EXTERNAL_DATA,
+            &Msg::new().text(1, key).text(2, value),
+        );
+    }
+    let body = graph(&[node("y = Add(x, w)")], &["x"], &["y"]);
+    model(10, &body.msg(graphs::INITIALIZER, &weights)).0
+}
+
+/// Reads a model with external data that lies in `directory`; what its bytes are, or why not.
+fn load(directory: &Path, entries: &[(&str, &str)]) -> Result<Vec<u8>, String> {
+    let bytes = external(entries);
+    let path = directory.join("model.onnx");
+    std::fs::write(&path, &bytes).unwrap();
+    let mut module = crate::read(&path).map_err(|error| error.to_string())?;
+    assert!(super::bytes_of(&module) == bytes);
+    assert!(
+        super::real::sorted_fields(&super::fresh_bytes_of(&module))
+            == super::real::sorted_fields(&bytes)
+    );
+    let f = main_of(&mut module);
+    let data: &ConstantData = f.constant_data(f.value(value(f, "w")).constant);
+    data.bytes().map(<[u8]>::to_vec)
+}
+
+#[test]
+fn external_data_is_read_when_it_is_asked_for() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::create_dir(directory.path().join("data")).unwrap();
+    std::fs::write(
+        directory.path().join("data/w.bin"),
+        [1, 2, 3, 4, 5, 6, 7, 8, 9, 10],
+    )
+    .unwrap();
+    let at = |entries: &[_]| load(directory.path(), entries);
+    assert_eq!(
+        at(&[("location", "data/w.bin")]),
+        Ok(vec![1, 2, 3, 4, 5, 6, 7, 8])
+    );
+    let entries = [
+        ("location", "./data/w.bin"),
+        ("offset", "2"),
+        ("length", "8"),
+        ("checksum", "?"),
+    ];
+    assert_eq!(at(&entries), Ok(vec![3, 4, 5, 6, 7, 8, 9, 10]));
+}
+
+#[test]
+fn external_data_that_isn_t_there_or_not_allowed_is_a_sentence() {
+    let directory = tempfile::tempdir().unwrap();
+    let inner = directory.path().join("inner");
+    std::fs::create_dir(&inner).unwrap();
+    std::fs::write(directory.path().join("secret"), [0; 8]).unwrap();
+    std::fs::write(inner.join("short"), [0; 7]).unwrap();
+    #[cfg(unix)]
+    std::os::unix::fs::symlink("../secret", inner.join("link")).unwrap();
+    let secret = directory.path().join("secret");
+    let cases: &[(&[(&str, &str)], &str)] = &[
+        (
+            &[("location", "../secret")],
+            "isn't inside the model's directory",
+        ),
+        (
+            &[("location", secret.to_str().unwrap())],
+            "isn't inside the model's directory",
+        ),
+        (&[("location", "")], "isn't inside the model's directory"),
+        #[cfg(unix)]
+        (
+            &[("location", "link")],
+            "is a link out of the model's directory",
+        ),
+        (&[("location", "missing")], "\"missing\" can't be read"),
+        (&[("location", ".")], "can't be read"),
+        (
+            &[("location", "short")],
+            "has 7 bytes, and 8 from byte 0 were asked for",
+        ),
+        (
+            &[("location", "short"), ("offset", "18446744073709551615")],
+            "were asked for",
+        ),
+        (&[("location", "short"), ("offset", "-1")], "is no number"),
+        (
+            &[("location", "short"), ("length", "7")],
+            "asks for 8 bytes of data and its external data has 7",
+        ),
+        (&[("offset", "0")], "has no location"),
+    ];
+    for (entries, expected) in cases {
+        let error = load(&inner, entries).unwrap_err();
+        assert!(error.contains(expected), "{entries:?}: {error}");
+        assert!(error.ends_with('.'), "{error}");
+    }
+}

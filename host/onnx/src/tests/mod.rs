@@ -1,0 +1,59 @@
+//! Files in and out, on models made by hand; and on real ones where `PASSDOCK_MODELS` points.
+
+mod build;
+mod edits;
+mod external;
+mod fidelity;
+mod hostile;
+mod real;
+mod scopes;
+mod show;
+
+use std::path::Path;
+
+use passdock_abi::{OpId, ValueId};
+use passdock_ir::{Function, Module};
+
+use crate::{MAIN, OnnxError, WriteOptions, read_bytes, write};
+
+/// Reads a model that no file holds.
+fn read(bytes: &[u8]) -> Result<Module, OnnxError> {
+    read_bytes(Path::new("model.onnx"), bytes.to_vec())
+}
+
+/// Writes a module.
+fn bytes_of(module: &Module) -> Vec<u8> {
+    write(module, WriteOptions::default())
+        .unwrap()
+        .to_bytes()
+        .unwrap()
+}
+
+/// Writes a module with nothing copied that the IR models.
+fn fresh_bytes_of(module: &Module) -> Vec<u8> {
+    write(module, WriteOptions { drop_spans: true })
+        .unwrap()
+        .to_bytes()
+        .unwrap()
+}
+
+/// The main graph, to edit.
+fn main_of(module: &mut Module) -> &mut Function {
+    let name = module.symbols().intern(MAIN);
+    module.function_mut(name).unwrap()
+}
+
+/// The op that makes a value of this name.
+#[track_caller]
+fn op(f: &Function, name: &str) -> OpId {
+    f.defining_op(value(f, name)).unwrap()
+}
+
+/// The live value of this name.
+#[track_caller]
+fn value(f: &Function, name: &str) -> ValueId {
+    let all = (0..f.value_ids() as u32).map(ValueId);
+    let mut live = all.filter(|&value| f.live_value(value).is_ok());
+    live.find(|&value| f.text(f.value(value).name) == name)
+        .unwrap()
+}

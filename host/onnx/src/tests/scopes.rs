@@ -1,0 +1,249 @@
+//! Names: order, captures, shadows, functions.
+
+use expect_test::{Expect, expect};
+use passdock_ir::Position;
+
+use super::build::{
+    Msg, constant, floats, function, graph, graph_attr, int_attr, model, node, node_with,
+};
+use super::show::show;
+use super::{bytes_of, fresh_bytes_of, main_of, op, read, value};
+use crate::schema::{graph as graphs, model as models, node as nodes};
+
+/// The ops of a model's functions, in program order.
+fn ops(bytes: &[u8]) -> String {
+    let module = read(bytes).unwrap();
+    assert_eq!(bytes_of(&module), bytes);
+    let mut out = String::new();
+    for f in module.functions() {
+        for op in f.walk(f.body()) {
+            let depth = f.depth(f.op(op).parent) as usize;
+            let operands: Vec<String> = f
+                .operands(op)
+                .iter()
+                .map(|slot| name(f, slot.value))
+                .collect();
+            let results: Vec<String> = f.results(op).map(|value| name(f, value)).collect();
+            let (indent, op) = ("  ".repeat(depth), f.text(f.op(op).name));
+            out += &format!(
+                "{indent}{} = {op}({})\n",
+                results.join(", "),
+                operands.join(", ")
+            );
+        }
+    }
+    out
+}
+
+fn name(f: &passdock_ir::Function, value: passdock_abi::ValueId) -> String {
+    if value.is_none() {
+        "_".to_owned()
+    } else {
+        f.describe(value)
+    }
+}
+
+#[track_caller]
+fn check(graph: &Msg, expected: Expect) {
+    expected.assert_eq(&ops(&model(10, graph).0));
+}
+
+#[test]
+fn an_unsorted_graph_is_sorted_and_stays_as_written() {
+    let inner = graph(&[node("p = Neg(q)"), node("q = Abs(late)")], &[], &["p"]);
+    let list = [
+        node("y = Add(b, a)"),
+        node_with("b = If(c)", [&graph_attr("then_branch", &inner)]),
+        node("a = Relu(x)"),
+        node("late = Neg(a)"),
+        node("c = Cond(x)"),
+    ];
+    let body = graph(&list, &["x"], &["y"]);
+    check(
+        &body,
+        expect![[r#"
+            %a = onnx.Relu(%x)
+            %late = onnx.Neg(%a)
+            %c = onnx.Cond(%x)
+            %b = onnx.If(%c)
+              %q = onnx.Abs(%late)
+              %p = onnx.Neg(%q)
+               = yield(%p)
+            %y = onnx.Add(%b, %a)
+             = return(%y)
+        "#]],
+    );
+    // Changed, it is written in program order; what is inside and untouched stays as it was.
+    let mut module = read(&model(10, &body).0).unwrap();
+    let f = main_of(&mut module);
+    f.set_operand(op(f, "y"), 1, value(f, "x")).unwrap();
+    expect![[r#"
+        g(x) -> (y)
+          a = Relu(x)
+          late = Neg(a)
+          c = Cond(x)
+          b = If(c) then_branch
+            g() -> (p)
+              p = Neg(q)
+              q = Abs(late)
+          y = Add(b, x)
+    "#]]
+    .assert_eq(&show(&bytes_of(&module)));
+}
+
+#[test]
+fn a_name_may_mean_another_value_inside() {
+    let inner = graph(&[node("a = Neg(a)"), node("b = Relu(a)")], &[], &["b"]);
+    let list = [
+        node("a = Relu(x)"),
+        node_with(
+            "b = If(a)",
+            [
+                &graph_attr("then_branch", &inner),
+                &graph_attr("else_branch", &inner),
+            ],
+        ),
+        node("y = Add(a, b)"),
+    ];
+    let body = graph(&list, &["x"], &["y"]);
+    check(
+        &body,
+        expect![[r#"
+            %a = onnx.Relu(%x)
+            %b = onnx.If(%a)
+              %a.1 = onnx.Neg(%a)
+              %b = onnx.Relu(%a.1)
+               = yield(%b)
+              %a.2 = onnx.Neg(%a)
+              %b = onnx.Relu(%a.2)
+               = yield(%b)
+            %y = onnx.Add(%a, %b)
+             = return(%y)
+        "#]],
+    );
+    // In the file the names are what they were, whatever else changes.
+    let mut module = read(&model(10, &body).0).unwrap();
+    let f = main_of(&mut module);
+    let inside = op(f, "a.1");
+    let loc = f.add_name_loc("touched");
+    f.set_loc(inside, loc).unwrap();
+    let relu = f.op(inside).next;
+    f.set_loc(relu, loc).unwrap();
+    expect![[r#"
+        g(x) -> (y)
+          a = Relu(x)
+          b = If(a) then_branch else_branch
+            g() -> (b)
+              a = Neg(a) #touched
+              b = Relu(a) #touched
+            g() -> (b)
+              a = Neg(a)
+              b = Relu(a)
+          y = Add(a, b)
+    "#]]
+    .assert_eq(&show(&bytes_of(&module)));
+    assert_eq!(show(&fresh_bytes_of(&module)), show(&bytes_of(&module)));
+}
+
+#[test]
+fn loops_have_arguments_and_constants_of_their_own() {
+    let body = graph(
+        &[
+            constant("one", &[1.0]),
+            node("next = Add(state, one)"),
+            node("scan = Mul(next, w)"),
+        ],
+        &["i", "cond", "state"],
+        &["cond", "next", "scan"],
+    )
+    .msg(graphs::INITIALIZER, &floats("w", &[2.0]));
+    let list = [node_with(
+        "last, scans = Loop(, , x)",
+        [&graph_attr("body", &body), &int_attr("k", 1)],
+    )];
+    check(
+        &graph(&list, &["x"], &["last", "scans"]),
+        expect![[r#"
+            %last, %scans = onnx.Loop(_, _, %x)
+              %next = onnx.Add(%state, %one)
+              %scan = onnx.Mul(%next, %w)
+               = yield(%cond, %next, %scan)
+             = return(%last, %scans)
+        "#]],
+    );
+}
+
+/// Also one that is called as a standard op is.
+#[test]
+fn a_local_function_wins_over_a_standard_op() {
+    let list = [constant("k", &[1.0]), node("y = Relu(k)")];
+    let own = function("", "Constant", &[node("b = Zero()")], &[], &["b"]);
+    let bytes = model(10, &graph(&list, &[], &["y"]))
+        .msg(models::FUNCTIONS, &own)
+        .0;
+    expect![[r#"
+        %k = onnx.Constant()
+        %y = onnx.Relu(%k)
+         = return(%y)
+        %b = onnx.Zero()
+         = return(%b)
+    "#]]
+    .assert_eq(&ops(&bytes));
+}
+
+#[test]
+fn odd_names_are_quoted() {
+    let list = [
+        node("a = Relu(x)").text(nodes::DOMAIN, "onnx"),
+        node("b = A.B(a)")
+            .text(nodes::DOMAIN, "x.y")
+            .text(nodes::OVERLOAD, "v2"),
+    ];
+    check(
+        &graph(&list, &["x"], &["b"]),
+        expect![[r##"
+            %a = "onnx".Relu(%x)
+            %b = x.y."A.B"#v2(%a)
+             = return(%b)
+        "##]],
+    );
+}
+
+/// An op taken out of a branch keeps what it says, under a name that is free where it goes.
+#[test]
+fn inlined_ops_get_names_that_are_free() {
+    let branch = |list: &[Msg]| graph(list, &[], &["o"]);
+    let then = branch(&[node("t = Neg(x)"), node("o = Relu(t)")]);
+    let list = [
+        node("c = Cond(x)"),
+        node_with(
+            "y = If(c)",
+            [
+                &graph_attr("then_branch", &then),
+                &graph_attr("else_branch", &then),
+            ],
+        ),
+        node("z = Neg(y)"),
+    ];
+    let mut module = read(&model(10, &graph(&list, &["x"], &["z"])).0).unwrap();
+    let f = main_of(&mut module);
+    let y = op(f, "y");
+    let region = f.regions_of(y).next().unwrap();
+    let inline = passdock_ir::CloneRegion {
+        source: None,
+        region,
+        at: Position::before(y),
+        args: &[],
+        captures: &[],
+    };
+    let made = f.clone_region(&inline).unwrap();
+    f.replace_op_with(y, &made).unwrap();
+    expect![[r#"
+        g(x) -> (z)
+          c = Cond(x)
+          t_1 = Neg(x)
+          o_1 = Relu(t_1)
+          z = Neg(o_1)
+    "#]]
+    .assert_eq(&show(&bytes_of(&module)));
+}
