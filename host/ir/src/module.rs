@@ -4,7 +4,7 @@
 //! edit of a function copies that function's arenas and shares the rest.
 
 use std::any::Any;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use indexmap::IndexMap;
 use passdock_abi::SymbolId;
@@ -16,11 +16,31 @@ use crate::symbols::Symbols;
 
 type Functions = IndexMap<SymbolId, Arc<Function>, FxBuildHasher>;
 
+/// The functions of one state of a module.
+#[derive(Default)]
+struct Table {
+    functions: Functions,
+    kept: Mutex<Option<Kept>>,
+}
+
+/// What somebody keeps beside a state of a module.
+type Kept = Box<dyn Any + Send>;
+
+/// A state of its own, beside which nothing is kept yet.
+impl Clone for Table {
+    fn clone(&self) -> Table {
+        Table {
+            functions: self.functions.clone(),
+            kept: Mutex::default(),
+        }
+    }
+}
+
 /// A module.
 #[derive(Clone)]
 pub struct Module {
     symbols: Arc<Symbols>,
-    functions: Arc<Functions>,
+    table: Arc<Table>,
     metadata: Arc<Vec<(String, String)>>,
     source: Option<Arc<dyn Any + Send + Sync>>,
 }
@@ -30,7 +50,7 @@ impl Module {
     pub fn new() -> Module {
         Module {
             symbols: Symbols::new(),
-            functions: Arc::default(),
+            table: Arc::default(),
             metadata: Arc::default(),
             source: None,
         }
@@ -43,27 +63,27 @@ impl Module {
 
     /// Its functions, in order.
     pub fn functions(&self) -> impl ExactSizeIterator<Item = &Arc<Function>> + Clone + '_ {
-        self.functions.values()
+        self.table.functions.values()
     }
 
     /// The names of its functions, in order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = SymbolId> + '_ {
-        self.functions.keys().copied()
+        self.table.functions.keys().copied()
     }
 
     /// How many functions it has.
     pub fn len(&self) -> usize {
-        self.functions.len()
+        self.table.functions.len()
     }
 
     /// Whether it has no functions.
     pub fn is_empty(&self) -> bool {
-        self.functions.is_empty()
+        self.table.functions.is_empty()
     }
 
     /// A function.
     pub fn function(&self, name: SymbolId) -> Option<&Arc<Function>> {
-        self.functions.get(&name)
+        self.table.functions.get(&name)
     }
 
     /// A function by its canonical name.
@@ -73,9 +93,7 @@ impl Module {
 
     /// A function to edit: copied first if anyone else holds it.
     pub fn function_mut(&mut self, name: SymbolId) -> Option<&mut Function> {
-        Arc::make_mut(&mut self.functions)
-            .get_mut(&name)
-            .map(Arc::make_mut)
+        self.functions_mut().get_mut(&name).map(Arc::make_mut)
     }
 
     /// Adds a function at the end.
@@ -83,12 +101,12 @@ impl Module {
         let function = function.into();
         self.check_symbols(&function)?;
         let name = function.name();
-        if self.functions.contains_key(&name) {
+        if self.table.functions.contains_key(&name) {
             let name = self.symbols.text(name);
             let message = format!("The module has a function @{name} already.");
             return Err(EditError::refused(message));
         }
-        Arc::make_mut(&mut self.functions).insert(name, function);
+        self.functions_mut().insert(name, function);
         Ok(())
     }
 
@@ -97,7 +115,7 @@ impl Module {
         let function = function.into();
         self.check_symbols(&function)?;
         let name = function.name();
-        match Arc::make_mut(&mut self.functions).get_mut(&name) {
+        match self.functions_mut().get_mut(&name) {
             Some(place) => {
                 *place = function;
                 Ok(())
@@ -108,9 +126,32 @@ impl Module {
 
     /// Removes a function; the others keep their order.
     pub fn remove(&mut self, name: SymbolId) -> Edit<Arc<Function>> {
-        Arc::make_mut(&mut self.functions)
+        self.functions_mut()
             .shift_remove(&name)
             .ok_or_else(|| self.missing(name))
+    }
+
+    /// Keeps something beside this very state of the functions: what one pass needed and the next
+    /// will need again. It goes with the first change.
+    pub fn keep(&self, kept: Box<dyn Any + Send>) {
+        *self
+            .table
+            .kept
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(kept);
+    }
+
+    /// Takes what is kept beside this state of the functions.
+    pub fn take_kept(&self) -> Option<Box<dyn Any + Send>> {
+        let kept = self.table.kept.lock();
+        kept.unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    /// The functions, to change: a state of its own.
+    fn functions_mut(&mut self) -> &mut Functions {
+        let table = Arc::make_mut(&mut self.table);
+        *table.kept.get_mut().unwrap_or_else(PoisonError::into_inner) = None;
+        &mut table.functions
     }
 
     /// What the importer keeps of the whole file.
@@ -140,8 +181,8 @@ impl Module {
 
     /// Whether both hold the very same functions in the same order.
     pub fn is_same(&self, other: &Module) -> bool {
-        Arc::ptr_eq(&self.functions, &other.functions)
-            || self.functions.len() == other.functions.len()
+        Arc::ptr_eq(&self.table, &other.table)
+            || self.table.functions.len() == other.len()
                 && self
                     .functions()
                     .zip(other.functions())

@@ -1,5 +1,7 @@
 //! The data of constants.
 
+use std::path::Path;
+
 use passdock_abi::{ConstId, DType};
 
 use super::super::element::write_elements;
@@ -77,7 +79,7 @@ impl Printer<'_, '_> {
                 },
             ) => {
                 self.out.text.push_str("external(");
-                self.out.quoted(source.name());
+                self.file(source.name());
                 let text = format!(", {offset}, {len})");
                 self.out.text.push_str(&text);
             }
@@ -85,6 +87,22 @@ impl Printer<'_, '_> {
                 let text = format!("blob({})", self.out.blob(data));
                 self.out.text.push_str(&text);
             }
+        }
+    }
+
+    /// A file's name, as it is found from the text.
+    fn file(&mut self, name: &str) {
+        let below = self
+            .options
+            .directory
+            .and_then(|directory| Path::new(name).strip_prefix(directory).ok());
+        match below {
+            Some(below) => {
+                let parts = below.iter().map(|part| part.to_string_lossy());
+                let parts: Vec<_> = parts.collect();
+                self.out.quoted(&parts.join("/"));
+            }
+            None => self.out.quoted(name),
         }
     }
 

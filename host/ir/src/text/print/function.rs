@@ -20,7 +20,7 @@ const MAX_INDENT: usize = 32;
 /// Writes one function.
 pub(super) struct Printer<'p, 'w> {
     pub(super) f: &'p Function,
-    pub(super) options: &'p PrintOptions,
+    pub(super) options: &'p PrintOptions<'p>,
     pub(super) out: &'p mut Out<'w>,
     pub(super) names: Names,
     /// Levels of indentation, two spaces each.
@@ -33,7 +33,7 @@ pub(super) struct Printer<'p, 'w> {
 impl<'p, 'w> Printer<'p, 'w> {
     pub(super) fn new(
         f: &'p Function,
-        options: &'p PrintOptions,
+        options: &'p PrintOptions<'p>,
         out: &'p mut Out<'w>,
         level: usize,
     ) -> Printer<'p, 'w> {

@@ -10,6 +10,7 @@ mod names;
 mod op;
 
 use std::io;
+use std::path::Path;
 use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
@@ -34,13 +35,16 @@ pub enum Constants {
 
 /// How to print.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct PrintOptions {
+pub struct PrintOptions<'o> {
     /// What becomes of large constants.
     pub constants: Constants,
     /// Values are `%v3`, and each op's id stands in a comment.
     pub raw_ids: bool,
     /// Locations in texts are printed too.
     pub text_locs: bool,
+    /// Where the text will stand: files in it and below are named from there, others in full. Without
+    /// it all are named as their source names them.
+    pub directory: Option<&'o Path>,
 }
 
 /// A module as text that can be parsed.
@@ -49,14 +53,14 @@ pub fn print(module: &Module) -> String {
 }
 
 /// A module as text.
-pub fn print_with(module: &Module, options: &PrintOptions) -> String {
+pub fn print_with(module: &Module, options: &PrintOptions<'_>) -> String {
     let mut out = Out::new(None);
     out.module(module, options);
     out.text
 }
 
 /// One function as text, without the module around it.
-pub fn print_function(function: &Function, options: &PrintOptions) -> String {
+pub fn print_function(function: &Function, options: &PrintOptions<'_>) -> String {
     let mut out = Out::new(None);
     Printer::new(function, options, &mut out, 0).function();
     out.finish();
@@ -70,7 +74,7 @@ pub fn print_function(function: &Function, options: &PrintOptions) -> String {
 pub fn write_module(
     sink: &mut dyn io::Write,
     module: &Module,
-    options: &PrintOptions,
+    options: &PrintOptions<'_>,
 ) -> io::Result<()> {
     let mut out = Out::new(Some(sink));
     out.module(module, options);
@@ -106,7 +110,7 @@ impl<'w> Out<'w> {
         }
     }
 
-    fn module(&mut self, module: &Module, options: &PrintOptions) {
+    fn module(&mut self, module: &Module, options: &PrintOptions<'_>) {
         self.text.push_str("module {\n");
         for (key, value) in module.metadata() {
             self.text.push_str("  metadata ");
