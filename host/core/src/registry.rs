@@ -174,6 +174,12 @@ impl Registry {
     /// Takes in a plugin, or nothing of it.
     fn add(&self, plugin: Arc<Plugin>, options: &LoadOptions) -> Result<(), PassError> {
         let mut inner = self.write();
+        // The same file twice is one plugin: a directory may be named in two places.
+        let path = plugin.origin().path();
+        let is_known = |known: &Arc<Plugin>| path.is_some() && known.origin().path() == path;
+        if inner.plugins.iter().any(is_known) {
+            return Ok(());
+        }
         check_op_conflicts(&plugin, &inner.plugins)?;
         let manifest = plugin.manifest().clone();
         for name in &options.overrides {
@@ -214,14 +220,21 @@ impl Registry {
                 ));
             }
         }
-        for config in &manifest.configs {
-            if let Err(error) = inner.config.get(&config.key) {
-                let _ = error;
-                let schema = Schema::from_specs(&config.key, &config.fields);
-                inner
-                    .config
-                    .register(schema, Some(plugin.name().to_owned()))?;
-            }
+        // Two plugins may share an option, if they mean the same by it.
+        let schemas = manifest.configs.iter();
+        let schemas = schemas.map(|config| Schema::from_specs(&config.key, &config.fields));
+        let unshared = |schema: &Schema| match inner.config.get(&schema.key) {
+            Ok(known) => known.schema != *schema,
+            Err(_) => true,
+        };
+        let schemas: Vec<Schema> = schemas.filter(unshared).collect();
+        for schema in &schemas {
+            inner.config.check_free(&schema.key)?;
+        }
+        for schema in schemas {
+            inner
+                .config
+                .register(schema, Some(plugin.name().to_owned()))?;
         }
         inner.passes.extend(new);
         inner.plugins.push(plugin);

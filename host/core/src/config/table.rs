@@ -37,25 +37,28 @@ impl ConfigTable {
         schema: Schema,
         plugin: Option<String>,
     ) -> Result<(), ConfigError> {
-        if let Some(entry) = self.entries.get(&schema.key) {
-            let by = match &entry.plugin {
-                Some(plugin) => format!("by plugin {plugin}"),
-                None => "by this program".to_owned(),
-            };
-            return Err(ConfigError {
-                message: format!(
-                    "The config option `{}` is registered already, {by}.",
-                    schema.key
-                ),
-                key: schema.key,
-                field: None,
-                wrong: Wrong::Key,
-                help: Some("Rename one of the two.".to_owned()),
-            });
-        }
+        self.check_free(&schema.key)?;
         self.entries
             .insert(schema.key.clone(), Entry { schema, plugin });
         Ok(())
+    }
+
+    /// Refuses a key that is registered.
+    pub(crate) fn check_free(&self, key: &str) -> Result<(), ConfigError> {
+        let Some(entry) = self.entries.get(key) else {
+            return Ok(());
+        };
+        let by = match &entry.plugin {
+            Some(plugin) => format!("by plugin {plugin}"),
+            None => "by this program".to_owned(),
+        };
+        Err(ConfigError {
+            key: key.to_owned(),
+            field: None,
+            wrong: Wrong::Key,
+            message: format!("The config option `{key}` is registered already, {by}."),
+            help: Some("Rename one of the two.".to_owned()),
+        })
     }
 
     pub(crate) fn get(&self, key: &str) -> Result<&Entry, ConfigError> {

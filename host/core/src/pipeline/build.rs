@@ -27,8 +27,13 @@ pub(crate) struct Built {
     pub(crate) shown: Vec<Shown>,
 }
 
-/// Looks up everything that a request names.
+/// Looks up everything that a request names, in a registry of its own.
 pub(crate) fn build(request: &Request) -> Result<Built, PassError> {
+    build_in(&Registry::new(), request)
+}
+
+/// Looks up everything that a request names. The plugins of its directories come to the registry.
+pub(crate) fn build_in(registry: &Registry, request: &Request) -> Result<Built, PassError> {
     let file = match &request.pipeline {
         Some(text) => Some(PipelineFile::parse(
             &text.path.display().to_string(),
@@ -36,10 +41,10 @@ pub(crate) fn build(request: &Request) -> Result<Built, PassError> {
         )?),
         None => None,
     };
-    let registry = registry_of(request, file.as_ref())?;
-    let sequential = sequential(request, file.as_ref(), &registry)?;
-    check_names(request, file.as_ref(), &registry, &sequential)?;
-    let (context, shown) = context(request, file.as_ref(), &registry)?;
+    load_plugins(registry, request, file.as_ref())?;
+    let sequential = sequential(request, file.as_ref(), registry)?;
+    check_names(request, file.as_ref(), registry, &sequential)?;
+    let (context, shown) = context(request, file.as_ref(), registry)?;
     Ok(Built {
         sequential,
         context,
@@ -49,11 +54,16 @@ pub(crate) fn build(request: &Request) -> Result<Built, PassError> {
 
 /// The passes of the program itself, and those of the plugins in all directories of a request.
 pub fn registry(request: &Request) -> Result<Registry, PassError> {
-    registry_of(request, None)
+    let registry = Registry::new();
+    load_plugins(&registry, request, None)?;
+    Ok(registry)
 }
 
-fn registry_of(request: &Request, file: Option<&PipelineFile>) -> Result<Registry, PassError> {
-    let registry = Registry::new();
+fn load_plugins(
+    registry: &Registry,
+    request: &Request,
+    file: Option<&PipelineFile>,
+) -> Result<(), PassError> {
     let named = |path: &PathBuf| SearchDir {
         path: path.clone(),
         required: true,
@@ -89,10 +99,10 @@ fn registry_of(request: &Request, file: Option<&PipelineFile>) -> Result<Registr
     };
     dirs.extend(request.standard_dirs.iter().map(optional));
     registry.load_dirs(&dirs, &options)?;
-    if let Some(file) = file {
-        check_plugins(file, &registry)?;
+    match file {
+        Some(file) => check_plugins(file, registry),
+        None => Ok(()),
     }
-    Ok(registry)
 }
 
 /// Refuses `[plugins.NAME]` for a plugin that isn't there.

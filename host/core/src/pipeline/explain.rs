@@ -4,8 +4,10 @@ use serde::{Deserialize, Serialize};
 
 use super::build::{self, Built};
 use super::request::Request;
+use crate::context::PassContext;
 use crate::error::PassError;
 use crate::resolve::{self, Child, Plan, Step};
+use crate::sequential::Sequential;
 
 /// A pipeline's passes in execution order.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -41,8 +43,15 @@ pub fn explain(request: &Request) -> Result<Explanation, PassError> {
         context,
         ..
     } = build::build(request)?;
-    let context = context.build()?;
-    let plan = resolve::resolve(&sequential, &context)?;
+    explain_in(&sequential, &context.build()?)
+}
+
+/// Says what a Sequential would run under a context.
+pub(crate) fn explain_in(
+    sequential: &Sequential,
+    context: &PassContext,
+) -> Result<Explanation, PassError> {
+    let plan = resolve::resolve(sequential, context)?;
     let mut explanation = Explanation::default();
     explanation.plan(&plan, None);
     Ok(explanation)

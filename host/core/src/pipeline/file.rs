@@ -218,6 +218,16 @@ fn read_plugins(
             name,
             overrides: plugin.strings("override")?,
         });
+        for key in ["isolation", "timeout_s"] {
+            if let Some((key, _)) = plugin.take(key) {
+                let message = format!(
+                    "This version runs plugins in its own process: it has no `{}`.",
+                    key.value
+                );
+                let error = plugin.source.error(&key.span, "not here yet", message);
+                return Err(error.help("Remove the key, or use a newer passdock."));
+            }
+        }
         plugin.finish()?;
     }
     Ok((dirs, plugins))

@@ -4,6 +4,7 @@
 //! and answers a [`Report`], [`explain`](fn@explain) says what it would do.
 
 mod build;
+mod embed;
 mod explain;
 pub mod file;
 mod instruments;
@@ -13,6 +14,7 @@ mod run;
 
 pub use build::PIPELINE;
 pub use build::registry;
+pub use embed::{Pipeline, Resolved};
 pub use explain::{Explained, Explanation, check, explain};
 pub use instruments::BUILT_IN as INSTRUMENTS;
 pub use report::{InstrumentReport, ModelReport, Report};
