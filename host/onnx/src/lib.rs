@@ -6,8 +6,8 @@
 //! in place, what is new is encoded. So a module that no pass changed is the same file, byte for
 //! byte, and a renamed node changes that node's name and nothing else.
 //!
-//! Neither side knows operators or opsets. Reading order: [`wire`], [`schema`], [`source`], `types`
-//! and `data` (small encodings), [`read()`], [`write()`].
+//! Neither side knows operators or opsets. Reading order: `wire`, `schema`, `source`, `types`
+//! and `data` (small encodings), `read`, `write`.
 
 mod data;
 mod error;

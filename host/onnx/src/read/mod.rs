@@ -5,10 +5,12 @@
 //! ([`passdock_ir::Origin`]), so that the writer copies what nobody touched.
 
 pub(crate) mod attr;
+mod frame;
 mod graph;
 mod header;
 mod model;
 mod node;
+mod open;
 mod sort;
 mod tensor;
 

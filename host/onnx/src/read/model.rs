@@ -6,7 +6,8 @@ use passdock_abi::{AttrKind, FunctionKind, SymbolId};
 use passdock_ir::{AttrValue, Entity, Function, Module, NewAttr};
 
 use super::attr::Attribute;
-use super::graph::{Importer, span};
+use super::frame::span;
+use super::graph::Importer;
 use super::{Context, Opsets, read_opset, sort};
 use crate::error::{OnnxError, Result};
 use crate::schema::{function, model};

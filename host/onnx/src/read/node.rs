@@ -6,7 +6,8 @@ use passdock_abi::{
 use passdock_ir::{AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeSpec};
 
 use super::attr::Attribute;
-use super::graph::{Frame, Importer, span};
+use super::frame::{Frame, span};
+use super::graph::Importer;
 use crate::error::{OnnxError, Result};
 use crate::schema::node;
 use crate::types::text;

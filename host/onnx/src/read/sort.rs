@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 
 use super::Context;
 use super::attr::Attribute;
-use super::graph::bodies;
+use super::frame::bodies;
 use crate::error::{OnnxError, Result};
 use crate::schema::{function, graph, node, tensor, value_info};
 use crate::wire::Message;

@@ -1,0 +1,145 @@
+//! A graph whose nodes are being read, and what errors say of it.
+
+use std::fmt;
+
+use passdock_abi::{ConstId, LocId, OpId, RegionId, SymbolId, TypeId};
+use passdock_ir::Origin;
+use rustc_hash::FxHashMap;
+
+use super::header::Info;
+use super::sort::Orders;
+use crate::error::Result;
+use crate::schema::node;
+use crate::wire::{Fields, Message, Value};
+
+/// A graph whose nodes are being read.
+pub(super) struct Frame<'a> {
+    pub(super) region: RegionId,
+    pub(super) nodes: Nodes<'a>,
+    /// The node at hand, and how many came before it.
+    pub(super) current: Option<Message<'a>>,
+    pub(super) index: usize,
+    /// The op whose regions are being read; its results aren't defined yet.
+    pub(super) parent: Option<OpId>,
+    pub(super) outputs: Vec<Info<'a>>,
+    /// Declared types of values to come; `true`: by a value info.
+    pub(super) declared: FxHashMap<SymbolId, (TypeId, bool)>,
+    /// Constants that wait for the op they stand before.
+    pub(super) waiting: Vec<(ConstId, LocId)>,
+    /// Where its entries of `undo` begin.
+    pub(super) undo: usize,
+}
+
+/// The nodes of a graph, in the order to read them.
+pub(super) enum Nodes<'a> {
+    AsWritten {
+        fields: Fields<'a>,
+        number: u32,
+    },
+    Sorted {
+        nodes: Vec<Message<'a>>,
+        order: std::vec::IntoIter<u32>,
+    },
+}
+
+impl<'a> Nodes<'a> {
+    pub(super) fn new(
+        message: Message<'a>,
+        number: u32,
+        orders: Option<&Orders>,
+    ) -> Result<Nodes<'a>> {
+        let Some(order) = orders.and_then(|orders| orders.get(&message.at)) else {
+            return Ok(Nodes::AsWritten {
+                fields: message.fields(),
+                number,
+            });
+        };
+        let nodes = bodies(message, number).collect::<Result<_>>()?;
+        Ok(Nodes::Sorted {
+            nodes,
+            order: order.clone().into_iter(),
+        })
+    }
+}
+
+/// The messages of one repeated field.
+pub(super) fn bodies(
+    message: Message<'_>,
+    number: u32,
+) -> impl Iterator<Item = Result<Message<'_>>> {
+    message.fields().filter_map(move |field| match field {
+        Ok(field) => match field.value {
+            Value::Bytes(body) if field.number == number => Some(Ok(body)),
+            _ => None,
+        },
+        Err(error) => Some(Err(error.into())),
+    })
+}
+
+impl<'a> Iterator for Nodes<'a> {
+    type Item = Result<Message<'a>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        match self {
+            Nodes::AsWritten { fields, number } => loop {
+                match fields.next()? {
+                    Ok(field) => match field.value {
+                        Value::Bytes(body) if field.number == *number => return Some(Ok(body)),
+                        _ => {}
+                    },
+                    Err(error) => return Some(Err(error.into())),
+                }
+            },
+            Nodes::Sorted { nodes, order } => Some(Ok(nodes[order.next()? as usize])),
+        }
+    }
+}
+impl Frame<'_> {
+    /// The node at hand, as errors name it.
+    pub(super) fn place(&self) -> Place<'_> {
+        Place {
+            node: self.current,
+            index: self.index,
+        }
+    }
+}
+
+pub(super) struct Place<'a> {
+    node: Option<Message<'a>>,
+    index: usize,
+}
+
+impl fmt::Display for Place<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Some(message) = self.node else {
+            return f.write_str("graph");
+        };
+        let (mut name, mut op) = (None, "".into());
+        for field in message.fields().map_while(std::result::Result::ok) {
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
+            match field.number {
+                node::NAME if !body.bytes.is_empty() => name = Some(body.bytes),
+                node::OP_TYPE => op = String::from_utf8_lossy(body.bytes),
+                _ => {}
+            }
+        }
+        write!(f, "node[{}] ({op}", self.index)?;
+        if let Some(name) = name {
+            write!(f, " '{}'", String::from_utf8_lossy(name).escape_debug())?;
+        }
+        f.write_str(")")
+    }
+}
+/// The span of a message, as the IR keeps it; none if it is too long for the column.
+pub(super) fn span(message: Message<'_>) -> Origin {
+    match u32::try_from(message.len()) {
+        Ok(len) => Origin {
+            start: message.at,
+            len,
+            source: 0,
+        },
+        Err(_) => Origin::NONE,
+    }
+}

@@ -1,0 +1,250 @@
+//! The header of a graph: inputs, initializers, declarations. All of it is read before the nodes.
+
+use passdock_abi::{RegionId, SymbolId, TypeId, ValueId};
+use passdock_ir::{Entity, NewPort};
+use rustc_hash::FxHashMap;
+
+use super::Context;
+use super::frame::{Frame, Nodes, span};
+use super::graph::{Importer, Work};
+use super::header::Info;
+use super::tensor::Tensor;
+use crate::error::{OnnxError, Result};
+use crate::schema::{function, graph, sparse};
+use crate::wire::{Message, Value};
+
+impl<'a> Importer<'_, 'a> {
+    /// Begins with a graph as the function's body.
+    pub(super) fn open_body(&mut self, message: Message<'a>) -> Result {
+        let body = self.f.body();
+        let frame = self.open(body, message)?;
+        self.work.push(Work::Run(frame));
+        Ok(())
+    }
+
+    /// Begins with a `FunctionProto`.
+    pub(super) fn open_function(&mut self, message: Message<'a>) -> Result {
+        let region = self.f.body();
+        let mut frame = self.frame(region, message, function::NODE)?;
+        for field in message.fields() {
+            let field = field?;
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
+            match field.number {
+                function::INPUT => {
+                    let name = self.cx.symbol(body)?;
+                    self.param(
+                        region,
+                        Info {
+                            message: body,
+                            name,
+                            ty: TypeId::NONE,
+                        },
+                    )?;
+                }
+                function::OUTPUT => {
+                    let name = self.cx.symbol(body)?;
+                    frame.outputs.push(Info {
+                        message: body,
+                        name,
+                        ty: TypeId::NONE,
+                    });
+                }
+                function::VALUE_INFO => self.declare(&mut frame, body)?,
+                _ => {}
+            }
+        }
+        self.work.push(Work::Run(frame));
+        Ok(())
+    }
+
+    fn frame(&self, region: RegionId, message: Message<'a>, node: u32) -> Result<Frame<'a>> {
+        Ok(Frame {
+            region,
+            nodes: Nodes::new(message, node, self.orders)?,
+            current: None,
+            index: 0,
+            parent: None,
+            outputs: Vec::new(),
+            declared: FxHashMap::default(),
+            waiting: Vec::new(),
+            undo: self.undo.len(),
+        })
+    }
+
+    /// Reads all of a graph but its nodes.
+    pub(super) fn open(&mut self, region: RegionId, message: Message<'a>) -> Result<Frame<'a>> {
+        let mut frame = self.frame(region, message, graph::NODE)?;
+        self.f
+            .origins_mut()
+            .set(Entity::Region(region), span(message));
+        let (mut inputs, mut initializers, mut sparse) = (Vec::new(), Vec::new(), Vec::new());
+        for field in message.fields() {
+            let field = field?;
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
+            match field.number {
+                graph::NAME => {
+                    self.cx.symbol(body)?;
+                    let loc = self.f.add_name_loc(crate::types::text(body)?);
+                    self.f.set_region_loc(region, loc)?;
+                }
+                graph::INPUT => {
+                    let info = self.info(body);
+                    inputs.push(info.map_err(|e| e.inside(format!("input[{}]", inputs.len())))?);
+                }
+                graph::OUTPUT => {
+                    let info = self.info(body);
+                    let place = || format!("output[{}]", frame.outputs.len());
+                    let info = info.map_err(|e| e.inside(place()))?;
+                    frame.outputs.push(info);
+                }
+                graph::INITIALIZER => {
+                    let tensor = self.cx.tensor(body);
+                    let place = || format!("initializer[{}]", initializers.len());
+                    initializers.push((body, tensor.map_err(|e| e.inside(place()))?));
+                }
+                graph::SPARSE_INITIALIZER => sparse.push(body),
+                graph::VALUE_INFO => self.declare(&mut frame, body)?,
+                _ => {}
+            }
+        }
+        for info in &frame.outputs {
+            if info.ty.is_some() {
+                frame.declared.entry(info.name).or_insert((info.ty, false));
+            }
+        }
+        self.inputs(&mut frame, &inputs, &initializers)?;
+        for (index, message) in sparse.into_iter().enumerate() {
+            let read = self.sparse(&mut frame, message);
+            read.map_err(|e| e.inside(format!("sparse_initializer[{index}]")))?;
+        }
+        Ok(frame)
+    }
+
+    /// Makes arguments of inputs and constants of initializers; an initializer that is an input too
+    /// is the input's default, before IR version 4 a constant.
+    fn inputs(
+        &mut self,
+        frame: &mut Frame<'a>,
+        inputs: &[Info<'a>],
+        initializers: &[(Message<'a>, Tensor<'a>)],
+    ) -> Result {
+        let region = frame.region;
+        let named = |tensor: &Tensor<'a>, cx: &Context<'a>| match tensor.name {
+            Some(name) if !name.bytes.is_empty() => cx.symbol(name),
+            _ => Ok(SymbolId::NONE),
+        };
+        let mut defaults = FxHashMap::default();
+        if !inputs.is_empty() {
+            for (_, tensor) in initializers {
+                defaults.insert(named(tensor, self.cx)?, ValueId::NONE);
+            }
+            defaults.remove(&SymbolId::NONE);
+        }
+        for (index, &info) in inputs.iter().enumerate() {
+            let default = defaults.get_mut(&info.name);
+            if default.is_some() && self.cx.ir_version < 4 {
+                continue;
+            }
+            let param = self.param(region, info);
+            let param = param.map_err(|error| error.inside(format!("input[{index}]")))?;
+            if let Some(default) = default {
+                *default = param;
+            }
+        }
+        for (index, (message, tensor)) in initializers.iter().enumerate() {
+            let name = named(tensor, self.cx)?;
+            let param = defaults.get(&name).copied().unwrap_or(ValueId::NONE);
+            let made = self.initializer(frame, *message, tensor, name, param);
+            made.map_err(|error| {
+                error
+                    .inside(format!("initializer[{index}]"))
+                    .near(message.at)
+            })?;
+        }
+        Ok(())
+    }
+
+    fn initializer(
+        &mut self,
+        frame: &mut Frame<'a>,
+        message: Message<'a>,
+        tensor: &Tensor<'a>,
+        name: SymbolId,
+        param: ValueId,
+    ) -> Result {
+        let ty = tensor.ty(&mut self.f);
+        let constant = if param.is_some() {
+            if self.f.value(param).constant.is_some() {
+                return Err(OnnxError::new("a second initializer has its name"));
+            }
+            self.f.set_default(param, ty, tensor.data.clone())?
+        } else {
+            let value = self
+                .f
+                .add_constant(ty, tensor.data.clone(), frame.region, "")?;
+            self.define_constant(frame, value, name)?;
+            self.f.value(value).constant
+        };
+        self.f
+            .origins_mut()
+            .set(Entity::Constant(constant), span(message));
+        Ok(())
+    }
+    /// A sparse initializer is an op that makes it.
+    fn sparse(&mut self, frame: &mut Frame<'a>, message: Message<'a>) -> Result {
+        let mut name = None;
+        let (mut dtype, mut dims) = (passdock_abi::DType::NONE, Vec::new());
+        for field in message.fields() {
+            let field = field?;
+            match (field.number, field.value) {
+                (sparse::VALUES, Value::Bytes(body)) => {
+                    let values = self.cx.tensor(body)?;
+                    (name, dtype) = (values.name, values.dtype);
+                }
+                (sparse::DIMS, value) => _ = crate::wire::push_varints(value, &mut dims)?,
+                _ => {}
+            }
+        }
+        let name = name.filter(|name| !name.bytes.is_empty());
+        let name = name.ok_or_else(|| OnnxError::at(message.at, "it has no name"))?;
+        let name = self.cx.symbol(name)?;
+        let op = self.sparse_op(frame.region, message, dtype, &dims)?;
+        if let Some(value) = self.f.result(op, 0) {
+            self.f.import_name(value, name);
+            self.define(frame, name, value)?;
+        }
+        Ok(())
+    }
+
+    fn param(&mut self, region: RegionId, info: Info<'a>) -> Result<ValueId> {
+        let value = self.f.add_arg(
+            region,
+            &NewPort {
+                name: "",
+                ty: info.ty,
+            },
+        )?;
+        self.f
+            .origins_mut()
+            .set(Entity::Value(value), span(info.message));
+        if info.name.is_some() {
+            self.f.import_name(value, info.name);
+            self.define_in(region, info.name, value)?;
+        }
+        Ok(value)
+    }
+
+    fn declare(&mut self, frame: &mut Frame<'a>, message: Message<'a>) -> Result {
+        let info = self
+            .info(message)
+            .map_err(|error| error.inside("value_info"))?;
+        if info.ty.is_some() {
+            frame.declared.insert(info.name, (info.ty, true));
+        }
+        Ok(())
+    }
+}
