@@ -11,7 +11,7 @@ use std::sync::Arc;
 use passdock_ir::{Module, text};
 
 use crate::diagnostic::Snippet;
-use crate::error::{ErrorKind, PassError};
+use crate::error::{ErrorKind, PassError, capitalized};
 
 /// What a model file holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,7 +43,7 @@ impl Format {
 pub fn read(path: &str) -> Result<Module, PassError> {
     match Format::of(path)? {
         Format::Onnx => passdock_onnx::read(Path::new(path)).map_err(|error| {
-            let message = format!("The model `{path}` can't be read: {error}");
+            let message = capitalized(&format!("the model {error}"));
             PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error))
         }),
         Format::Text => read_text(path),
@@ -153,9 +153,12 @@ impl Place {
             let known = fs::metadata(path).map(|known| known.permissions().mode() & 0o777);
             builder.permissions(fs::Permissions::from_mode(known.unwrap_or(0o666)));
         }
-        let mut file = builder
-            .tempfile_in(dir.unwrap_or(Path::new(".")))
-            .map_err(&fail)?;
+        let dir = dir.unwrap_or(Path::new("."));
+        // Its own error names the temporary file, which means nothing to anybody.
+        let made = builder
+            .tempfile_in(dir)
+            .map_err(|error| io::Error::from(error.kind()));
+        let mut file = made.map_err(&fail)?;
         write(file.as_file_mut())?;
         file.persist(path).map_err(|error| fail(error.error))?;
         Ok(())

@@ -11,6 +11,7 @@ mod instruments;
 mod report;
 mod request;
 mod run;
+mod table;
 
 pub use build::PIPELINE;
 pub use build::registry;
