@@ -80,6 +80,45 @@ fn shapes_are_followed_through_their_elements() {
 }
 
 #[test]
+fn pads_are_followed_through_a_matrix() {
+    check(
+        "%x: f32[n,3,8,8]",
+        "
+    %two = const i64[] 2
+    %axes = const i64[1] [0]
+    %front = const i64[7] [0, 0, 0, 0, 0, 0, 0]
+    %half = const i64[2] [2, 4]
+    %back = const i64[1] [-1]
+    %0 = onnx.Shape(%x)
+    %1 = onnx.Gather(%0, %two)
+    %2 = onnx.Unsqueeze(%1, %axes)
+    %3 = onnx.Concat(%front, %2) {axis = 0}
+    %4 = onnx.Reshape(%3, %half)
+    %5 = onnx.Transpose(%4)
+    %6 = onnx.Transpose(%5)
+    %7 = onnx.Reshape(%6, %back)
+    %8 = onnx.Pad(%x, %7)
+",
+        expect![[r#"
+            %two = const i64[] 2
+            %axes = const i64[1] [0]
+            %front = const i64[7] [0, 0, 0, 0, 0, 0, 0]
+            %half = const i64[2] [2, 4]
+            %back = const i64[1] [-1]
+            %0 = onnx.Shape(%x) : i64[4]
+            %1 = onnx.Gather(%0, %two) : i64[]
+            %2 = onnx.Unsqueeze(%1, %axes) : i64[1]
+            %3 = onnx.Concat(%front, %2) {axis = 0} : i64[8]
+            %4 = onnx.Reshape(%3, %half) : i64[2,4]
+            %5 = onnx.Transpose(%4) : i64[4,2]
+            %6 = onnx.Transpose(%5) : i64[2,4]
+            %7 = onnx.Reshape(%6, %back) : i64[8]
+            %8 = onnx.Pad(%x, %7) : f32[n,3,8,16]
+        "#]],
+    );
+}
+
+#[test]
 fn a_shape_compared_with_minus_one_is_decided() {
     check(
         "%x: f32[n,1], %y: f32[4]",

@@ -1,7 +1,9 @@
 //! Element by element over operands that are broadcast to one shape, as NumPy does it.
 
+use std::borrow::Cow;
+
 use bytemuck::{AnyBitPattern, NoUninit};
-use ndarray::{ArrayD, ArrayViewD, IxDyn, Zip};
+use ndarray::{ArrayViewD, IxDyn};
 
 use super::{Call, NotFolded, Tensor, refuse};
 use crate::DType;
@@ -33,43 +35,38 @@ pub(crate) fn spread<'v, T>(
     }
 }
 
+/// A tensor's elements in a shape that it broadcasts to, row by row.
+fn spread_elements<'t, T: AnyBitPattern + NoUninit>(
+    tensor: &'t Tensor,
+    shape: &[usize],
+) -> Result<Cow<'t, [T]>, NotFolded> {
+    if tensor.shape() == shape {
+        return tensor.stored();
+    }
+    let array = tensor.array::<T>()?;
+    let view = array.view();
+    Ok(Cow::Owned(spread(&view, shape)?.iter().copied().collect()))
+}
+
 /// Combines two tensors of stored types `A` and `B`. A `None` from `combine` is an undefined result.
 pub(crate) fn zip<'a, A, B, R>(
     call: &Call,
     result: DType,
     a: &Tensor,
     b: &Tensor,
-    mut combine: impl FnMut(A, B) -> Option<R>,
+    combine: impl Fn(A, B) -> Option<R>,
 ) -> Result<Tensor<'a>, NotFolded>
 where
     A: AnyBitPattern + NoUninit,
     B: AnyBitPattern + NoUninit,
-    R: NoUninit + Default,
+    R: NoUninit,
 {
     let shape = shape_of(&[a.shape(), b.shape()])?;
     call.room_for(result, &shape)?;
-    let mut undefined = false;
-    let mut combined = |a: A, b: B| {
-        combine(a, b).unwrap_or_else(|| {
-            undefined = true;
-            R::default()
-        })
-    };
-    let tensor = if a.shape() == b.shape() {
-        let (a, b) = (a.stored()?, b.stored()?);
-        let elements = a.iter().zip(&*b).map(|(&a, &b)| combined(a, b)).collect();
-        Tensor::from_vec(result, shape, elements)
-    } else {
-        let (a, b) = (a.array()?, b.array()?);
-        let (a, b) = (a.view(), b.view());
-        let zipped: ArrayD<R> = Zip::from(spread(&a, &shape)?)
-            .and(spread(&b, &shape)?)
-            .map_collect(|&a, &b| combined(a, b));
-        Tensor::from_array(result, zipped)
-    };
-    if undefined {
-        refuse!("one of its results is undefined")
-    } else {
-        Ok(tensor)
+    let (a, b) = (spread_elements(a, &shape)?, spread_elements(b, &shape)?);
+    let combined: Option<Vec<R>> = a.iter().zip(&*b).map(|(&a, &b)| combine(a, b)).collect();
+    match combined {
+        Some(elements) => Ok(Tensor::from_vec(result, shape, elements)),
+        None => refuse!("one of its results is undefined"),
     }
 }

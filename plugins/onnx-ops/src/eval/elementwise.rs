@@ -61,32 +61,50 @@ pub(crate) fn modulo<'a>(call: &Call<'a>) -> Folded<'a> {
 /// `A` to the power of `B`, of `A`'s type.
 pub(crate) fn pow<'a>(call: &Call<'a>) -> Folded<'a> {
     let (a, b) = (call.input(0)?, call.input(1)?);
-    with_number!(a.dtype(), A => {
-        with_number!(b.dtype(), B => {
-            Ok(vec![zip::<A, B, A>(call, a.dtype(), a, b, power)?])
-        })
-    })
+    // Exponents of any type are first seen as the widest of their kind.
+    let whole: Option<Vec<i64>> = with_number!(b.dtype(), B => {
+        let int = |x: &B| x.to_int().and_then(|int| i64::try_from(int).ok());
+        Ok::<_, NotFolded>(b.stored::<B>()?.iter().map(int).collect())
+    })?;
+    let shape = b.shape().to_vec();
+    if let Some(whole) = whole {
+        let b = Tensor::from_vec(DType::I64, shape, whole);
+        return with_number!(a.dtype(), A => {
+            Ok(vec![zip::<A, i64, A>(call, a.dtype(), a, &b, power_of_int)?])
+        });
+    }
+    let floats: Vec<f64> = with_number!(b.dtype(), B => {
+        if !B::IS_FLOAT {
+            return refuse!("an exponent is too large");
+        }
+        Ok::<_, NotFolded>(b.stored::<B>()?.iter().map(|x| x.to_f64()).collect())
+    })?;
+    let b = Tensor::from_vec(DType::F64, shape, floats);
+    with_number!(a.dtype(), A => Ok(vec![zip::<A, f64, A>(call, a.dtype(), a, &b, power)?]))
 }
 
-fn power<A: Number, B: Number>(base: A, exponent: B) -> Option<A> {
-    match (base.to_int(), exponent.to_int()) {
-        // Integers wrap, so squaring and multiplying in their own type is exact.
-        (Some(_), Some(exponent)) => {
-            let mut left = u64::try_from(exponent).ok()?;
-            let (mut square, mut result) = (base, A::ONE);
-            while left > 0 {
-                if left & 1 == 1 {
-                    result = result.times(square);
-                }
-                square = square.times(square);
-                left >>= 1;
-            }
-            Some(result)
+/// Integers wrap, so squaring and multiplying in their own type is exact.
+fn power_of_int<A: Number>(base: A, exponent: i64) -> Option<A> {
+    if A::IS_FLOAT {
+        return power(base, exponent as f64);
+    }
+    let mut left = u64::try_from(exponent).ok()?;
+    let (mut square, mut result) = (base, A::ONE);
+    while left > 0 {
+        if left & 1 == 1 {
+            result = result.times(square);
         }
-        _ if A::DTYPE == DType::F64 || !A::IS_FLOAT => {
-            A::from_double(base.to_f64().powf(exponent.to_f64()))
-        }
-        _ => A::from_double((base.to_f64() as f32).powf(exponent.to_f64() as f32).into()),
+        square = square.times(square);
+        left >>= 1;
+    }
+    Some(result)
+}
+
+fn power<A: Number>(base: A, exponent: f64) -> Option<A> {
+    if A::DTYPE == DType::F64 || !A::IS_FLOAT {
+        A::from_double(base.to_f64().powf(exponent))
+    } else {
+        A::from_double((base.to_f64() as f32).powf(exponent as f32).into())
     }
 }
 
@@ -111,7 +129,7 @@ variadic! {
     sum = plus;
 }
 
-fn fold_operands<'a, T: Number + Default>(
+fn fold_operands<'a, T: Number>(
     call: &Call<'a>,
     combine: impl Fn(T, T) -> T,
 ) -> Result<Tensor<'a>, NotFolded> {

@@ -35,7 +35,7 @@ pub use attrs::{Attr, Attrs};
 pub use call::Call;
 pub use tensor::{Elements, Tensor};
 
-pub(crate) use call::{axes, axis};
+pub(crate) use call::{axes, axis, integers};
 pub(crate) use tensor::{element_count, in_shape, name_of};
 
 /// Why an op stays as it is.

@@ -1,12 +1,12 @@
-//! The elements of shapes: small tensors of integers whose elements are known as dims.
+//! The elements of shapes: small tensors of integers whose elements are known as dims, row by row.
 //!
 //! An operator that only moves elements is evaluated on their positions, so that one function
 //! carries symbols through Gather, Slice, Concat and all others of its kind.
 
 use passdock_plugin_api::{DType, Dim, ExprKind};
 
-use super::{Infer, as_const, is_known, same};
-use crate::eval::{Call, Evaluate, Tensor};
+use super::{Infer, as_const, is_known, same, sizes};
+use crate::eval::{Call, Evaluate, Tensor, integers};
 use crate::ops::Moves;
 
 /// More than this isn't a shape.
@@ -30,7 +30,7 @@ pub(crate) fn carry(op: &Infer, moves: Moves, evaluate: Evaluate) -> Option<()> 
         ..**op
     };
     for (index, result) in evaluate(&call).ok()?.iter().enumerate() {
-        if result.rank() <= 1 && result.dtype() == DType::I64 {
+        if result.dtype() == DType::I64 {
             let positions = result.stored::<i64>().ok()?;
             let values = positions.iter().map(|&at| pool.get(at as usize).copied());
             op.set_values(index, values.collect::<Option<_>>()?).ok()?;
@@ -40,18 +40,40 @@ pub(crate) fn carry(op: &Infer, moves: Moves, evaluate: Evaluate) -> Option<()> 
 }
 
 /// An operand of the call: the positions of its elements in the pool, or the elements themselves.
-fn operand<'a>(op: &Infer, index: usize, moves: Moves, pool: &mut Vec<Dim>) -> Option<Tensor<'a>> {
-    let rank = op.dims(index)?.len();
+fn operand<'a>(
+    op: &Infer<'a>,
+    index: usize,
+    moves: Moves,
+    pool: &mut Vec<Dim>,
+) -> Option<Tensor<'a>> {
     let dtype = op.dtype(index).ok()?;
-    let values = op.values(index)?;
-    if rank > 1 || values.len() > MOST || rank == 0 && values.len() != 1 {
+    if moves.has(index) && !matches!(dtype, DType::I64 | DType::I32) {
         return None;
     }
-    let shape = if rank == 0 {
-        vec![]
-    } else {
-        vec![values.len()]
+    let shape: Option<Vec<usize>> = op
+        .dims(index)?
+        .into_iter()
+        .map(|dim| usize::try_from(as_const(dim)?).ok())
+        .collect();
+    let shape = shape?;
+    let constant = || -> Option<Tensor<'a>> {
+        let bytes = op.host.operand_data(index).ok()??;
+        Tensor::from_bytes(dtype, shape.clone(), bytes)
+            .ok()
+            .filter(|tensor| tensor.len() <= MOST)
     };
+    if !moves.has(index)
+        && let Some(tensor) = constant()
+    {
+        return Some(tensor);
+    }
+    let values = match op.values(index) {
+        Some(values) => values,
+        None => sizes(integers(&constant()?).ok()?),
+    };
+    if values.len() > MOST || shape.iter().product::<usize>() != values.len() {
+        return None;
+    }
     if moves.has(index) {
         let start = pool.len() as i64;
         pool.extend(values);
