@@ -124,7 +124,7 @@ pub use visitor::{Visit, Visitor};
 #[allow(missing_docs)]
 pub mod __private {
     pub use crate::gate::{enter, Panicked};
-    pub use crate::manifest::{copy, render};
+    pub use crate::manifest::{check, copy, render};
     pub use crate::raw::{attach, Slot, Tables};
     pub use crate::setting::{field, OptionDefault, OptionSpec, OptionType};
     pub use crate::spec::{ConfigSpec, PassRun, PassSpec, PluginSpec};

@@ -234,6 +234,64 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
     (out, at)
 }
 
+/// Stops the compilation at what every host would refuse.
+#[doc(hidden)]
+pub const fn check(plugin: &PluginSpec) {
+    let mut p = 0;
+    while p < plugin.passes.len() {
+        assert!(
+            is_pass_name(plugin.passes[p].name),
+            "a pass is called `<namespace>.transform.<Name>`, of letters, digits, `_` and `-`"
+        );
+        let mut q = 0;
+        while q < p {
+            assert!(
+                !equal(plugin.passes[q].name, plugin.passes[p].name),
+                "two passes of the plugin have the same name"
+            );
+            q += 1;
+        }
+        p += 1;
+    }
+}
+
+/// Dotted words, of which the last but one is `transform` and not the first.
+const fn is_pass_name(name: &str) -> bool {
+    const MIDDLE: &[u8] = b".transform";
+    let bytes = name.as_bytes();
+    let mut last_dot = 0;
+    let mut starts_word = true;
+    let mut i = 0;
+    while i < bytes.len() {
+        let b = bytes[i];
+        if b == b'.' {
+            if starts_word {
+                return false;
+            }
+            last_dot = i;
+            starts_word = true;
+        } else {
+            let inside = b.is_ascii_digit() || b == b'-';
+            if !(b.is_ascii_alphabetic() || b == b'_' || inside && !starts_word) {
+                return false;
+            }
+            starts_word = false;
+        }
+        i += 1;
+    }
+    if starts_word || last_dot <= MIDDLE.len() {
+        return false;
+    }
+    let mut m = 0;
+    while m < MIDDLE.len() {
+        if bytes[last_dot - MIDDLE.len() + m] != MIDDLE[m] {
+            return false;
+        }
+        m += 1;
+    }
+    true
+}
+
 /// What this SDK, with the features that are on, uses of the host: the minor of its ABI.
 const MIN_HOST_MINOR: u32 = 1;
 
@@ -311,4 +369,37 @@ const fn equal(a: &str, b: &str) -> bool {
         i += 1;
     }
     true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::is_pass_name;
+
+    #[test]
+    fn names_of_passes_are_those_that_hosts_take() {
+        for good in [
+            "acme.transform.Fuse",
+            "a.b-2.transform._x9",
+            "_.transform.X",
+        ] {
+            assert!(is_pass_name(good), "{}", good);
+        }
+        for bad in [
+            "",
+            "Fuse",
+            "transform.Fuse",
+            ".transform.Fuse",
+            "acme.transform.",
+            "acme.transform.2",
+            "acme.transforms.Fuse",
+            "acme.xtransform.Fuse",
+            "acme..transform.Fuse",
+            "a b.transform.F",
+            "acme.transform.ü",
+            "acme.transform.Fuse.Again",
+            "-.transform.X",
+        ] {
+            assert!(!is_pass_name(bad), "{}", bad);
+        }
+    }
 }

@@ -194,6 +194,7 @@ macro_rules! plugin {
                 configs: __CONFIGS,
                 ops: __OPS,
             };
+            const _: () = private::check(&__SPEC);
             const __LENGTH: usize = private::render::<0>(&__SPEC).1;
             const __MANIFEST: &[u8] = &private::render::<__LENGTH>(&__SPEC).0;
 

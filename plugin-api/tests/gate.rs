@@ -45,11 +45,11 @@ fn panics_with_a_bomb(_f: &mut Function, _cx: &PassContext) -> PassResult {
 plugin! {
     name: "gate",
     passes: [
-        function "does_its_work" => does_its_work,
-        function "fails" => fails,
-        function "edits_wrongly" => edits_wrongly,
-        function "panics" => panics,
-        function "panics_with_a_bomb" => panics_with_a_bomb,
+        function "gate.transform.does_its_work" => does_its_work,
+        function "gate.transform.fails" => fails,
+        function "gate.transform.edits_wrongly" => edits_wrongly,
+        function "gate.transform.panics" => panics,
+        function "gate.transform.panics_with_a_bomb" => panics_with_a_bomb,
     ],
 }
 
@@ -59,7 +59,8 @@ fn run(pass: &str) -> (Status, Option<Failure>) {
         let a = b.value("onnx.Relu", []).unwrap();
         b.finish(&[a]).unwrap();
     };
-    run_pass(&PLUGIN, pass, build, |f| {
+    let name = format!("gate.transform.{}", pass);
+    run_pass(&PLUGIN, &name, build, |f| {
         let relu = f.ops_named("onnx.Relu").next().unwrap();
         let seen = f.int(relu, "seen").is_some();
         assert_eq!(seen, pass == "does_its_work");
