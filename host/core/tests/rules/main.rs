@@ -12,6 +12,7 @@ mod info;
 mod instruments;
 mod kinds;
 mod override_instruments;
+mod plugins;
 mod registry;
 mod required;
 mod sequential;

@@ -185,3 +185,42 @@ fn r065_everything_is_resolved_before_the_first_pass_runs() {
         .assert_eq(&error(run(&log, vec![], entries)));
     log.check(expect![""]);
 }
+
+#[test]
+fn r064_the_order_can_be_shown_without_running() {
+    let log = Log::new();
+    let (registry, _) = registered([
+        log.pass(info("req").required(["deep"])),
+        log.pass(info("deep")),
+        log.pass(info("a").required(["req"])),
+        log.pass(info("b").opt_level(3)),
+    ]);
+    let text = "passes = ['a', { name = 'inner', passes = ['b', 'a'] }]\n[context]\ndisabled_pass = ['inner']";
+    let explain = |text: &str| {
+        let pipeline = passdock::pipeline::Pipeline::from_toml(text).unwrap();
+        let explained = pipeline.resolve(&registry).unwrap().explain().unwrap();
+        for pass in explained.passes {
+            let by = pass.requested_by.unwrap_or_default();
+            log.add(format!(
+                "{} {:?} {:?} {by}: {}",
+                pass.name, pass.runs, pass.parent, pass.reason
+            ));
+        }
+    };
+    explain(text);
+    log.check(expect![[r#"
+        deep true None req: `req` requires it, unless nothing changed since it last ran
+        req true None a: `a` requires it, unless nothing changed since it last ran
+        a true None : its level 0 isn't above the context's
+        inner false None : disabled by the context"#]]);
+    explain(&text.replace("['inner']", "[]"));
+    log.check(expect![[r#"
+        deep true None req: `req` requires it, unless nothing changed since it last ran
+        req true None a: `a` requires it, unless nothing changed since it last ran
+        a true None : its level 0 isn't above the context's
+        inner true None : its level 0 isn't above the context's
+        b false Some("inner") : its level 3 is above the context's opt_level 2
+        deep true Some("inner") req: `req` requires it, unless nothing changed since it last ran
+        req true Some("inner") a: `a` requires it, unless nothing changed since it last ran
+        a true Some("inner") : its level 0 isn't above the context's"#]]);
+}

@@ -1,0 +1,248 @@
+//! Passes of a plugin, here one that is linked in: it goes the same way as a loaded one.
+
+use expect_test::expect;
+use passdock::{PassContext, Registry, Sequential};
+use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{Diagnostic, PassContext as Cx, options, plugin};
+
+use crate::common::{Log, error, info, module};
+
+options! {
+    /// What `Say` says.
+    pub struct Say {
+        /// How often.
+        times: i64 = 1,
+        /// What.
+        text: String = "hello",
+    }
+}
+
+fn say(_: &mut Module, cx: &Cx) -> PassResult {
+    let say: Say = cx.options()?;
+    cx.emit(&Diagnostic::note(format!("{} x {}", say.times, say.text)));
+    Ok(())
+}
+
+fn fails(f: &mut Function, _: &Cx) -> PassResult {
+    f.set_function_attr("touched", 1)?;
+    let op = f.ops_named("onnx.Neg").next();
+    match op {
+        Some(op) => Err(PassError::new("It has no axis.").at(op)),
+        None => Ok(()),
+    }
+}
+
+fn panics(f: &mut Function, _: &Cx) -> PassResult {
+    f.set_function_attr("touched", 1)?;
+    panic!("this is a bug")
+}
+
+fn unfinished(module: &mut Module, _: &Cx) -> PassResult {
+    module.create("unfinished", FunctionKind::GRAPH, None)?;
+    Ok(())
+}
+
+fn widens(f: &mut Function, _: &Cx) -> PassResult {
+    let body = f.body();
+    let ty = f.type_id(f.params()[0]);
+    f.add_arg(body, "more", ty)?;
+    Ok(())
+}
+
+fn runs_others(module: &mut Module, cx: &Cx) -> PassResult {
+    let known = [
+        "acme.transform.Say",
+        "acme.transform.Fails",
+        "acme.transform.None",
+    ];
+    let kinds: Vec<String> = known
+        .iter()
+        .map(|name| format!("{:?}", cx.find_pass(name)))
+        .collect();
+    cx.emit(&Diagnostic::note(kinds.join(", ")));
+    let level = Cx::current(|current| current.opt_level());
+    cx.emit(&Diagnostic::note(format!("{} {level:?}", cx.opt_level())));
+    module.run_pass(cx, "acme.transform.Say")?;
+    module.run_pass(cx, "acme.transform.Fails")
+}
+
+plugin! {
+    name: "acme",
+    version: "1.0.0",
+    passes: [
+        /// Says something.
+        module "acme.transform.Say" => say { options: Say, config: "acme.Say" },
+        /// Fails on `onnx.Neg`.
+        function "acme.transform.Fails" => fails { thread_safe: true },
+        /// Panics.
+        function "acme.transform.Panics" => panics,
+        /// Makes a function that isn't finished.
+        module "acme.transform.Unfinished" => unfinished,
+        /// Adds a parameter, undeclared.
+        function "acme.transform.Widens" => widens,
+        /// Runs other passes.
+        module "acme.transform.RunsOthers" => runs_others,
+        /// Requires one.
+        module "acme.transform.Requires" => say { opt_level: 1, required: ["acme.transform.Say"] },
+    ],
+}
+
+fn registry() -> Registry {
+    let registry = Registry::new();
+    registry.load_static(PLUGIN).unwrap();
+    registry
+}
+
+/// Runs a pass and answers its error; the module must be as it was.
+#[track_caller]
+fn failure(pass: &str) -> String {
+    let before = module();
+    let text = error(registry().get_pass(pass).unwrap().call(before.clone()));
+    assert_eq!(
+        passdock_ir::text::print(&before),
+        passdock_ir::text::print(&module())
+    );
+    text
+}
+
+#[test]
+fn options_are_defaults_then_config_then_the_pipelines_own() {
+    let log = Log::new();
+    for (config, options) in [
+        (None, ""),
+        (Some("{ times = 2 }"), ""),
+        (Some("{ times = 2, text = 'bye' }"), "times = 3"),
+    ] {
+        let said = log.clone();
+        let registry = registry();
+        let mut cx = PassContext::builder()
+            .registry(&registry)
+            .on_diagnostic(move |d| said.add(d.message));
+        if let Some(config) = config {
+            cx = cx.config("acme.Say", config.parse::<toml::Value>().unwrap());
+        }
+        let options = options.parse::<toml::Table>().unwrap();
+        let pass = registry
+            .get_pass_with_options("acme.transform.Say", &options)
+            .unwrap();
+        pass.call_in(module(), &cx.build().unwrap()).unwrap();
+    }
+    log.check(expect![[r#"
+        1 x hello
+        2 x hello
+        3 x bye"#]]);
+    for (options, expected) in [
+        (
+            "time = 3",
+            expect!["`acme.transform.Say` has no field `time`. Did you mean `times`?"],
+        ),
+        (
+            "times = 'x'",
+            expect![[
+                r#"Expected the field `times` of `acme.transform.Say` to be an int, but got the string "x"."#
+            ]],
+        ),
+    ] {
+        let options = options.parse::<toml::Table>().unwrap();
+        let pass = registry().get_pass_with_options("acme.transform.Say", &options);
+        expected.assert_eq(&error(pass.map(drop)));
+    }
+}
+
+#[test]
+fn r015_r055_found_required_and_run_like_any_other() {
+    let log = Log::new();
+    let said = log.clone();
+    let registry = registry();
+    let cx = PassContext::builder()
+        .registry(&registry)
+        .instrument(log.tap("tap"))
+        .on_diagnostic(move |d| {
+            said.add(format!("{}: {}", d.plugin.unwrap_or_default(), d.message))
+        })
+        .build()
+        .unwrap();
+    let sequential = Sequential::new([registry.get_pass("acme.transform.Requires").unwrap()]);
+    cx.scope(|_| sequential.call(module())).unwrap();
+    log.check(expect![[r#"
+        tap enter
+        tap should_run sequential
+        tap before sequential
+        tap should_run acme.transform.Say
+        tap before acme.transform.Say
+        acme: 1 x hello
+        tap after acme.transform.Say
+        tap should_run acme.transform.Requires
+        tap before acme.transform.Requires
+        acme: 1 x hello
+        tap after acme.transform.Requires
+        tap after sequential
+        tap exit"#]]);
+}
+
+#[test]
+fn r015_unregistering_takes_everything_along() {
+    let registry = registry();
+    registry.unregister_plugin("acme").unwrap();
+    assert!(registry.pass_names().is_empty() && registry.list_configs().is_empty());
+    expect!["There is no plugin `acme`."].assert_eq(&error(registry.unregister_plugin("acme")));
+}
+
+#[test]
+fn r010_two_plugins_cant_give_one_pass() {
+    let registry = Registry::new();
+    let log = Log::new();
+    registry
+        .register(log.pass(info("acme.transform.Say")))
+        .unwrap();
+    expect!["The pass `acme.transform.Say` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = [\"…\"]` in `[plugins.NAME]`. (the other is of plugin `acme` (built in))"]
+        .assert_eq(&error(registry.load_static(PLUGIN)));
+    assert_eq!(
+        registry.pass_names(),
+        ["acme.transform.Say"],
+        "nothing of it was taken in"
+    );
+}
+
+#[test]
+fn r155_a_failure_names_plugin_pass_function_and_op() {
+    expect!["Error in pass acme.transform.Fails of plugin `acme` (built in), function @other, op0 (onnx.Neg): It has no axis."]
+        .assert_eq(&failure("acme.transform.Fails"));
+}
+
+#[test]
+fn a_panic_stays_in_the_plugin() {
+    let text = failure("acme.transform.Panics");
+    let start = "Error in pass acme.transform.Panics of plugin `acme` (built in), function @main: The pass panicked at ";
+    assert!(text.starts_with(start), "{text}");
+    assert!(text.ends_with(": this is a bug."), "{text}");
+}
+
+#[test]
+fn r139_what_a_pass_breaks_is_found_and_changes_nothing() {
+    expect!["Error in pass acme.transform.Unfinished of plugin `acme` (built in), function @unfinished: region0 has to end with `return` and an operand for each of its 0 ports."].assert_eq(&failure("acme.transform.Unfinished"));
+}
+
+#[test]
+fn an_undeclared_change_of_the_interface_is_refused() {
+    expect!["Error in pass acme.transform.Widens of plugin `acme` (built in), function @main: The pass changed the function's parameters or results without having declared it. Declare `changes_interface` in the pass's `plugin!` entry."].assert_eq(&failure("acme.transform.Widens"));
+}
+
+#[test]
+fn r053_r103_a_plugin_runs_other_passes() {
+    let log = Log::new();
+    let said = log.clone();
+    let registry = registry();
+    let cx = PassContext::builder()
+        .registry(&registry)
+        .opt_level(3)
+        .on_diagnostic(move |d| said.add(d.message))
+        .build()
+        .unwrap();
+    let pass = registry.get_pass("acme.transform.RunsOthers").unwrap();
+    expect!["Error in pass acme.transform.RunsOthers of plugin `acme` (built in): Error in pass acme.transform.Fails of plugin `acme` (built in), function @other, op0 (onnx.Neg): It has no axis."].assert_eq(&error(pass.call_in(module(), &cx)));
+    log.check(expect![[r#"
+        1 x hello
+        Some(PassKind(3)), Some(PassKind(1)), None
+        3 Some(3)"#]]);
+}
