@@ -11,7 +11,11 @@ fn check(bench: &Bench, words: &str, status: i32, expected: Expect) {
     assert_eq!(ran.status, status, "{}\n{}", ran.stdout, ran.stderr);
     let dir = bench.path("").display().to_string();
     expected.assert_eq(&ran.stderr.replace(&dir, ""));
-    let left: Vec<String> = bench.files().into_iter().filter(|f| f.contains("out")).collect();
+    let left: Vec<String> = bench
+        .files()
+        .into_iter()
+        .filter(|f| f.contains("out"))
+        .collect();
     assert!(left.is_empty(), "{left:?} was left behind");
 }
 
@@ -19,13 +23,25 @@ fn check(bench: &Bench, words: &str, status: i32, expected: Expect) {
 fn a_misspelt_pass() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
-    check(&bench, "run m.ir --passes relax.transform.FoldConstants -o out.ir", 2, expect![[r#"
+    check(
+        &bench,
+        "run m.ir --passes relax.transform.FoldConstants -o out.ir",
+        2,
+        expect![[r#"
         error[unknown-pass]: There is no pass `relax.transform.FoldConstants`.
          |
          = help: Did you mean `relax.transform.FoldConstant`?
-    "#]]);
-    bench.write("p.toml", "[[passes]]\nname = \"relax.transform.FoldConstants\"\n");
-    check(&bench, "run p.toml m.ir -o out.ir", 2, expect![[r#"
+    "#]],
+    );
+    bench.write(
+        "p.toml",
+        "[[passes]]\nname = \"relax.transform.FoldConstants\"\n",
+    );
+    check(
+        &bench,
+        "run p.toml m.ir -o out.ir",
+        2,
+        expect![[r#"
         error[unknown-pass]: There is no pass `relax.transform.FoldConstants`.
          --> p.toml:2:8
           |
@@ -33,8 +49,13 @@ fn a_misspelt_pass() {
           |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
           |
           = help: Did you mean `relax.transform.FoldConstant`?
-    "#]]);
-    check(&bench, "check p.toml", 2, expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        "check p.toml",
+        2,
+        expect![[r#"
         error[unknown-pass]: There is no pass `relax.transform.FoldConstants`.
          --> p.toml:2:8
           |
@@ -42,7 +63,8 @@ fn a_misspelt_pass() {
           |        ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
           |
           = help: Did you mean `relax.transform.FoldConstant`?
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -53,14 +75,19 @@ fn a_pipeline_that_is_wrong() {
         bench.write("p.toml", text);
         check(&bench, "run p.toml m.ir -o out.ir", 2, expected);
     };
-    check("[[passes]\n", expect![[r#"
+    check(
+        "[[passes]\n",
+        expect![[r#"
         error[pipeline]: This isn't TOML: unclosed array table, expected `]`.
          --> p.toml:1:10
           |
         1 | [[passes]
           |          ^
-    "#]]);
-    check("[[pases]]\nname = \"x\"\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "[[pases]]\nname = \"x\"\n",
+        expect![[r#"
         error[pipeline]: There is no key `pases` in the pipeline.
          --> p.toml:1:3
           |
@@ -68,7 +95,8 @@ fn a_pipeline_that_is_wrong() {
           |   ^^^^^ unknown key
           |
           = help: Did you mean `passes`?
-    "#]]);
+    "#]],
+    );
     check(
         "[[passes]]\nname = \"tir.transform.UnrollLoop\"\noptions = { auto_max_stp = 1 }\n",
         expect![[r#"
@@ -93,7 +121,9 @@ fn a_pipeline_that_is_wrong() {
               = help: Write 1 without quotes.
         "#]],
     );
-    check("[context.config]\n\"tir.UnrolLoop\" = {}\n", expect![[r#"
+    check(
+        "[context.config]\n\"tir.UnrolLoop\" = {}\n",
+        expect![[r#"
         error[config]: Invalid config option `tir.UnrolLoop`; candidates are: `tir.UnrollLoop`, `relax.DeadCodeElimination`, `relax.FoldConstant`.
          --> p.toml:2:1
           |
@@ -101,8 +131,11 @@ fn a_pipeline_that_is_wrong() {
           | ^^^^^^^^^^^^^^^
           |
           = help: Did you mean `tir.UnrollLoop`?
-    "#]]);
-    check("[context]\ndisabled_pass = [\"relax.transform.FoldConst\"]\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "[context]\ndisabled_pass = [\"relax.transform.FoldConst\"]\n",
+        expect![[r#"
         error[unknown-pass]: There is no pass `relax.transform.FoldConst` to require or to disable.
          --> p.toml:2:18
           |
@@ -110,8 +143,11 @@ fn a_pipeline_that_is_wrong() {
           |                  ^^^^^^^^^^^^^^^^^^^^^^^^^^^
           |
           = help: Did you mean `relax.transform.FoldConstant`?
-    "#]]);
-    check("[plugins]\ndirs = [\"nowhere\"]\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "[plugins]\ndirs = [\"nowhere\"]\n",
+        expect![[r#"
         error[pipeline]: There is no plugin directory `nowhere`.
          --> p.toml:2:9
           |
@@ -119,8 +155,11 @@ fn a_pipeline_that_is_wrong() {
           |         ^^^^^^^^^ no such directory
           |
           = help: Directories are relative to the pipeline's file.
-    "#]]);
-    check("[[instruments]]\nname = \"timings\"\n", expect![[r#"
+    "#]],
+    );
+    check(
+        "[[instruments]]\nname = \"timings\"\n",
+        expect![[r#"
         error[pipeline]: There is no instrument `timings`.
          --> p.toml:2:8
           |
@@ -128,69 +167,131 @@ fn a_pipeline_that_is_wrong() {
           |        ^^^^^^^^^ unknown instrument
           |
           = help: Did you mean `timing`?
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_command_line_that_is_wrong() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS).write("p.toml", "");
-    check(&bench, "run m.ir -o out.ir", 2, expect![[r#"
+    check(
+        &bench,
+        "run m.ir -o out.ir",
+        2,
+        expect![[r#"
         error[pipeline]: There is nothing to run: give a pipeline (.toml) or --passes A,B,C.
-    "#]]);
-    check(&bench, "run p.toml", 2, expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        "run p.toml",
+        2,
+        expect![[r#"
         error[pipeline]: There is a pipeline and no model: `passdock run PIPELINE.toml MODEL`.
-    "#]]);
-    check(&bench, "run p.toml m.txt -o out.ir", 2, expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        "run p.toml m.txt -o out.ir",
+        2,
+        expect![[r#"
         error[pipeline]: The file `m.txt` is neither `.onnx` nor `.ir`.
          |
          = help: The extension says what a model file holds; `-` is IR text.
-    "#]]);
-    check(&bench, "run p.toml m.ir -o out.txt", 2, expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        "run p.toml m.ir -o out.txt",
+        2,
+        expect![[r#"
         error[pipeline]: The file `out.txt` is neither `.onnx` nor `.ir`.
          |
          = help: The extension says what a model file holds; `-` is IR text.
-    "#]]);
-    check(&bench, "run p.toml m.ir --plugin-dir nowhere -o out.ir", 2, expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        "run p.toml m.ir --plugin-dir nowhere -o out.ir",
+        2,
+        expect![[r#"
         error[pipeline]: The plugin directory `nowhere` can't be read (No such file or directory (os error 2)); correct its name or create it.
-    "#]]);
-    check(&bench, "run p.toml m.ir --config tir.UnrolLoop.auto_max_step=1", 2, expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        "run p.toml m.ir --config tir.UnrolLoop.auto_max_step=1",
+        2,
+        expect![[r#"
         error[config]: Invalid config option `tir.UnrolLoop`; candidates are: `tir.UnrollLoop`, `relax.DeadCodeElimination`, `relax.FoldConstant`.
          |
          = help: Did you mean `tir.UnrollLoop`?
-    "#]]);
-    check(&bench, "run p.toml m.ir --config tir.UnrollLoop.auto_max_step", 2, expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        "run p.toml m.ir --config tir.UnrollLoop.auto_max_step",
+        2,
+        expect![[r#"
         error[config]: `--config tir.UnrollLoop.auto_max_step` has no value.
          |
          = help: Write `--config KEY=VALUE`.
-    "#]]);
-    check(&bench, "run p.toml m.ir --disable relax.transform.FoldConst", 2, expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        "run p.toml m.ir --disable relax.transform.FoldConst",
+        2,
+        expect![[r#"
         error[unknown-pass]: There is no pass `relax.transform.FoldConst` to require or to disable.
          |
          = help: Did you mean `relax.transform.FoldConstant`?
-    "#]]);
+    "#]],
+    );
     assert_eq!(bench.passdock("rum p.toml m.ir").status, 2);
 }
 
 #[test]
 fn a_model_that_is_not_there_or_not_one() {
     let bench = Bench::new();
-    let run = |model: &str| {
-        format!("run {model} --passes relax.transform.FoldConstant -o out.onnx")
-    };
-    check(&bench, &run("m.onnx"), 1, expect![[r#"
+    let run =
+        |model: &str| format!("run {model} --passes relax.transform.FoldConstant -o out.onnx");
+    check(
+        &bench,
+        &run("m.onnx"),
+        1,
+        expect![[r#"
         error[read]: The model m.onnx: it can't be read: No such file or directory (os error 2).
-    "#]]);
+    "#]],
+    );
     bench.write("m.onnx", "this is no protobuf at all, is it?");
-    check(&bench, &run("m.onnx"), 1, expect![[r#"
+    check(
+        &bench,
+        &run("m.onnx"),
+        1,
+        expect![[r#"
         error[read]: The model m.onnx: it isn't an ONNX model, or only a part of one: a group ends that never began (at byte 0).
-    "#]]);
+    "#]],
+    );
     bench.write("m.onnx", "");
-    check(&bench, &run("m.onnx"), 1, expect![[r#"
+    check(
+        &bench,
+        &run("m.onnx"),
+        1,
+        expect![[r#"
         error[read]: The model m.onnx: it isn't an ONNX model: it has no graph.
-    "#]]);
-    bench.write("m.ir", "module {\n  fn @main(%x: f32[2]) -> (%y: f32[2]) {\n    return %z\n  }\n}\n");
-    check(&bench, &run("m.ir"), 1, expect![[r#"
+    "#]],
+    );
+    bench.write(
+        "m.ir",
+        "module {\n  fn @main(%x: f32[2]) -> (%y: f32[2]) {\n    return %z\n  }\n}\n",
+    );
+    check(
+        &bench,
+        &run("m.ir"),
+        1,
+        expect![[r#"
         error[read]: There is no value `%z`.
          --> m.ir:3:12
           |
@@ -198,7 +299,8 @@ fn a_model_that_is_not_there_or_not_one() {
           |            ^^
           |
           = help: Did you mean `%x`?
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -225,12 +327,22 @@ fn an_output_that_cannot_be_written() {
     bench.write("m.ir", RELUS);
     std::fs::create_dir(bench.path("dir.ir")).expect("a directory");
     let run = "run m.ir --passes relax.transform.FoldConstant -o";
-    check(&bench, &format!("{run} nowhere/out.ir"), 1, expect![[r#"
+    check(
+        &bench,
+        &format!("{run} nowhere/out.ir"),
+        1,
+        expect![[r#"
         error[write]: The result can't be written to `nowhere/out.ir`: entity not found
-    "#]]);
-    check(&bench, &format!("{run} dir.ir"), 1, expect![[r#"
+    "#]],
+    );
+    check(
+        &bench,
+        &format!("{run} dir.ir"),
+        1,
+        expect![[r#"
         error[write]: The result can't be written to `dir.ir`: it is a directory.
-    "#]]);
+    "#]],
+    );
     assert_eq!(bench.files(), ["dir.ir", "m.ir"]);
 }
 
@@ -241,7 +353,9 @@ fn plugin_files_that_are_none() {
     std::fs::create_dir(bench.path("plugins")).expect("a directory");
     let library = |name: &str| format!("plugins/{name}{}", std::env::consts::DLL_SUFFIX);
     let whole = std::fs::read(crate::support::plugin("passdock_tir")).expect("a plugin");
-    bench.write(&library("random"), [0xA5; 5000]).write(&library("cut"), &whole[..whole.len() / 2]);
+    bench
+        .write(&library("random"), [0xA5; 5000])
+        .write(&library("cut"), &whole[..whole.len() / 2]);
     let passes = "run m.ir --plugin-dir plugins --passes";
     // Nobody needs them.
     let ran = bench.passdock(&format!("{passes} relax.transform.FoldConstant"));
@@ -250,7 +364,11 @@ fn plugin_files_that_are_none() {
     let ran = bench.passdock(&format!("{passes} acme.transform.Fuse -o out.ir"));
     assert_eq!(ran.status, 2);
     let named = [library("random"), library("cut")];
-    assert!(named.iter().all(|name| ran.stderr.contains(name.as_str())), "{}", ran.stderr);
+    assert!(
+        named.iter().all(|name| ran.stderr.contains(name.as_str())),
+        "{}",
+        ran.stderr
+    );
     assert!(!bench.exists("out.ir"));
 }
 
@@ -260,7 +378,10 @@ fn the_report_is_json_in_every_case() {
     bench.write("m.ir", RELUS);
     for (words, status) in [
         ("run m.ir --passes relax.transform.FoldConstants --json", 2),
-        ("run gone.ir --passes relax.transform.FoldConstant --json", 1),
+        (
+            "run gone.ir --passes relax.transform.FoldConstant --json",
+            1,
+        ),
         ("run m.ir --json", 2),
         ("run m.ir --passes bad.transform.Panic --json", 1),
     ] {

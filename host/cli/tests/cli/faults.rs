@@ -14,38 +14,52 @@ fn check(pass: &str, source: &str, expected: Expect) {
     assert_eq!(bench.files(), ["m.ir"]);
     assert_eq!(bench.read("m.ir"), source);
     // Where the libraries lie differs from one machine to the next.
-    let error = ran.stderr.lines().map(|line| match line.split_once("plugin `") {
-        Some((before, after)) => {
-            let (path, rest) = after.split_once('`').unwrap_or((after, ""));
-            let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
-            format!("{before}plugin `{file}`{rest}\n")
-        }
-        None => format!("{line}\n"),
-    });
+    let error = ran
+        .stderr
+        .lines()
+        .map(|line| match line.split_once("plugin `") {
+            Some((before, after)) => {
+                let (path, rest) = after.split_once('`').unwrap_or((after, ""));
+                let file = path.rsplit(['/', '\\']).next().unwrap_or(path);
+                format!("{before}plugin `{file}`{rest}\n")
+            }
+            None => format!("{line}\n"),
+        });
     expected.assert_eq(&error.collect::<String>());
 }
 
 #[test]
 fn a_pass_that_panics() {
-    check("bad.transform.Panic", RELUS, expect![[r#"
+    check(
+        "bad.transform.Panic",
+        RELUS,
+        expect![[r#"
         error[pass-panicked]: The pass panicked at tests/bad-plugins/misbehaving/src/lib.rs:9:18: the weights have to be there.
          |
          = in pass bad.transform.Panic of plugin `libpassdock_misbehaving.so`, function @main
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_pass_that_fails() {
-    check("bad.transform.Fail", RELUS, expect![[r#"
+    check(
+        "bad.transform.Fail",
+        RELUS,
+        expect![[r#"
         error[pass-failed]: This op has an axis that is out of range.
          |
          = in pass bad.transform.Fail of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu), at m.ir:3:5
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_pass_that_emits_an_error() {
-    check("bad.transform.Complain", RELUS, expect![[r#"
+    check(
+        "bad.transform.Complain",
+        RELUS,
+        expect![[r#"
         warning[bad::slow]: This op is slow.
          |
          = in pass bad.transform.Complain of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu), at m.ir:3:5
@@ -56,26 +70,35 @@ fn a_pass_that_emits_an_error() {
         error[pass-failed]: The pass emitted error diagnostics; the first: This op is wrong.
          |
          = in pass bad.transform.Complain of plugin `libpassdock_misbehaving.so`, function @main
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_pass_that_changes_the_interface() {
-    check("bad.transform.ChangeInterface", RELUS, expect![[r#"
+    check(
+        "bad.transform.ChangeInterface",
+        RELUS,
+        expect![[r#"
         error[pass-failed]: The pass changed the function's parameters or results without having declared it.
          |
          = in pass bad.transform.ChangeInterface of plugin `libpassdock_misbehaving.so`, function @main
          = help: Declare `changes_interface` in the pass's `plugin!` entry.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
 fn a_pass_that_uses_what_it_erased() {
-    check("bad.transform.UseStale", RELUS, expect![[r#"
+    check(
+        "bad.transform.UseStale",
+        RELUS,
+        expect![[r#"
         error[pass-failed]: op0 was erased.
          |
          = in pass bad.transform.UseStale of plugin `libpassdock_misbehaving.so`, function @main, op0
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
@@ -109,16 +132,22 @@ fn required_passes_that_are_missing_or_go_in_circles() {
         assert_eq!(ran.status, 2, "{}", ran.stderr);
         expected.assert_eq(&ran.stderr);
     };
-    check("bad.transform.RequireMissing", expect![[r#"
+    check(
+        "bad.transform.RequireMissing",
+        expect![[r#"
         error[unknown-pass]: There is no pass `bad.transform.Mising`.
          |
          = note: required by `bad.transform.RequireMissing`
          = help: Did you mean `bad.transform.Fail`?
-    "#]]);
-    check("bad.transform.CycleA", expect![[r#"
+    "#]],
+    );
+    check(
+        "bad.transform.CycleA",
+        expect![[r#"
         error[required-cycle]: Passes require each other: bad.transform.CycleA -> bad.transform.CycleB -> bad.transform.CycleA.
          |
          = help: Take one of them out of the other's `required`.
-    "#]]);
+    "#]],
+    );
     assert_eq!(bench.files(), ["m.ir"]);
 }

@@ -9,17 +9,25 @@ fn passes_are_listed_with_their_plugins() {
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     let line = |name: &str| ran.stdout.lines().find(|line| line.starts_with(name));
     let fold = line("relax.transform.FoldConstant").expect("a standard pass");
-    assert!(fold.contains("function") && fold.contains("relax"), "{fold}");
+    assert!(
+        fold.contains("function") && fold.contains("relax"),
+        "{fold}"
+    );
     let ran = bench.passdock("list passes --json");
     let passes = ran.json()["passes"].as_array().expect("a list").clone();
-    let unroll = passes.iter().find(|pass| pass["name"] == "tir.transform.UnrollLoop");
+    let unroll = passes
+        .iter()
+        .find(|pass| pass["name"] == "tir.transform.UnrollLoop");
     assert_eq!(unroll.expect("a standard pass")["plugin"], "tir");
 }
 
 #[test]
 fn config_is_listed_with_defaults_and_meaning() {
     let ran = Bench::new().passdock("list config");
-    let line = ran.stdout.lines().find(|line| line.starts_with("tir.UnrollLoop.auto_max_depth"));
+    let line = ran
+        .stdout
+        .lines()
+        .find(|line| line.starts_with("tir.UnrollLoop.auto_max_depth"));
     let line = line.expect("an option of a standard pass");
     assert!(line.contains('8') && line.contains("tir"), "{line}");
 }
@@ -27,9 +35,11 @@ fn config_is_listed_with_defaults_and_meaning() {
 #[test]
 fn ops_plugins_and_instruments_are_listed() {
     let bench = Bench::new();
-    for (what, has) in
-        [("ops", "onnx.Concat"), ("plugins", "relax"), ("instruments", "print-changed")]
-    {
+    for (what, has) in [
+        ("ops", "onnx.Concat"),
+        ("plugins", "relax"),
+        ("instruments", "print-changed"),
+    ] {
         let ran = bench.passdock(&format!("list {what}"));
         assert_eq!(ran.status, 0);
         assert!(ran.stdout.contains(has), "{}", ran.stdout);
@@ -43,7 +53,12 @@ fn a_manifest_is_read_without_loading() {
     let file = plugin("passdock_misbehaving").display().to_string();
     let ran = bench.run(["inspect", &file], "");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    assert!(ran.stdout.contains("bad.transform.Panic (function, level 0)"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("bad.transform.Panic (function, level 0)"),
+        "{}",
+        ran.stdout
+    );
     let manifest = bench.run(["inspect", &file, "--json"], "").json();
     assert_eq!(manifest["plugin"]["name"], "bad");
     bench.write("x.so", "no library");

@@ -29,7 +29,9 @@ pub(crate) const RELUS: &str = r#"module {
 impl Bench {
     pub(crate) fn new() -> Bench {
         build_plugins();
-        Bench { dir: tempfile::tempdir().expect("a temporary directory") }
+        Bench {
+            dir: tempfile::tempdir().expect("a temporary directory"),
+        }
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
@@ -51,9 +53,12 @@ impl Bench {
 
     /// Files that are there, sorted: to see that nothing was left behind.
     pub(crate) fn files(&self) -> Vec<String> {
-        let entries = std::fs::read_dir(self.dir.path()).expect("the directory").flatten();
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+        let entries = std::fs::read_dir(self.dir.path())
+            .expect("the directory")
+            .flatten();
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().to_string_lossy().into_owned())
+            .collect();
         names.sort();
         names
     }
@@ -67,17 +72,30 @@ impl Bench {
     pub(crate) fn run<'w>(&self, words: impl IntoIterator<Item = &'w str>, input: &str) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_passdock"));
         command.args(words).current_dir(self.dir.path());
-        command.env_remove("PASSDOCK_PLUGIN_PATH").env("NO_COLOR", "1");
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        command
+            .env_remove("PASSDOCK_PLUGIN_PATH")
+            .env("NO_COLOR", "1");
+        command
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the command starts");
         if let Some(mut stdin) = child.stdin.take() {
             // It may end without reading its input.
             let _ = std::io::Write::write_all(&mut stdin, input.as_bytes());
         }
-        let Output { status, stdout, stderr } = child.wait_with_output().expect("it ends");
+        let Output {
+            status,
+            stdout,
+            stderr,
+        } = child.wait_with_output().expect("it ends");
         let text = |bytes| String::from_utf8(bytes).expect("text");
         // A signal has no code.
-        Ran { status: status.code().unwrap_or(-1), stdout: text(stdout), stderr: text(stderr) }
+        Ran {
+            status: status.code().unwrap_or(-1),
+            stdout: text(stdout),
+            stderr: text(stderr),
+        }
     }
 }
 
@@ -86,7 +104,10 @@ impl Ran {
     #[track_caller]
     pub(crate) fn json(&self) -> serde_json::Value {
         serde_json::from_str(&self.stdout).unwrap_or_else(|error| {
-            panic!("this isn't one JSON value ({error}):\n{}\n{}", self.stdout, self.stderr)
+            panic!(
+                "this isn't one JSON value ({error}):\n{}\n{}",
+                self.stdout, self.stderr
+            )
         })
     }
 }
@@ -105,7 +126,9 @@ pub(crate) fn plugin(name: &str) -> PathBuf {
 
 /// Where the command and the plugins lie.
 fn beside() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_passdock")).parent().expect("its directory")
+    Path::new(env!("CARGO_BIN_EXE_passdock"))
+        .parent()
+        .expect("its directory")
 }
 
 /// Cargo builds the command for these tests, but not the plugins that it loads.
@@ -113,9 +136,15 @@ fn build_plugins() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
         let mut cargo = Command::new(env!("CARGO"));
-        cargo.args(["build", "--quiet"]).current_dir(env!("CARGO_MANIFEST_DIR"));
-        for package in ["passdock-onnx-ops", "passdock-relax", "passdock-tir", "passdock-misbehaving"]
-        {
+        cargo
+            .args(["build", "--quiet"])
+            .current_dir(env!("CARGO_MANIFEST_DIR"));
+        for package in [
+            "passdock-onnx-ops",
+            "passdock-relax",
+            "passdock-tir",
+            "passdock-misbehaving",
+        ] {
             cargo.args(["--package", package]);
         }
         if !cfg!(debug_assertions) {
@@ -123,6 +152,9 @@ fn build_plugins() {
         }
         let target = beside().parent().expect("the target directory");
         cargo.arg("--target-dir").arg(target);
-        assert!(cargo.status().expect("cargo starts").success(), "the plugins don't build");
+        assert!(
+            cargo.status().expect("cargo starts").success(),
+            "the plugins don't build"
+        );
     });
 }

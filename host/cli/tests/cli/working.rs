@@ -40,8 +40,15 @@ passes = ["relax.transform.CanonicalizeBindings", "relax.transform.DeadCodeElimi
         .map(|pass| {
             let text = |key: &str| pass[key].as_str().unwrap_or("-").to_owned();
             let ops = format!("{}→{}", pass["ops_before"], pass["ops_after"]);
-            [text("name"), text("status"), text("requested_by"), text("parent"), text("plugin"), ops]
-                .join(" ")
+            [
+                text("name"),
+                text("status"),
+                text("requested_by"),
+                text("parent"),
+                text("plugin"),
+                ops,
+            ]
+            .join(" ")
         })
         .collect();
     expect![[r#"
@@ -49,7 +56,8 @@ passes = ["relax.transform.CanonicalizeBindings", "relax.transform.DeadCodeElimi
         cleanup changed - - - 1→1
         relax.transform.CanonicalizeBindings unchanged - cleanup relax 1→1
         relax.transform.InferType unchanged relax.transform.DeadCodeElimination cleanup relax 1→1
-        relax.transform.DeadCodeElimination changed - cleanup relax 1→1"#]].assert_eq(&passes.join("\n"));
+        relax.transform.DeadCodeElimination changed - cleanup relax 1→1"#]]
+    .assert_eq(&passes.join("\n"));
     assert_eq!(report["ok"], true);
     assert_eq!(report["exit_status"], 0);
     assert_eq!(report["model"]["in"], "m.ir");
@@ -62,7 +70,8 @@ passes = ["relax.transform.CanonicalizeBindings", "relax.transform.DeadCodeElimi
             return %1
           }
         }
-    "#]].assert_eq(&bench.read("out.ir"));
+    "#]]
+    .assert_eq(&bench.read("out.ir"));
 }
 
 #[test]
@@ -99,18 +108,33 @@ fn an_onnx_model_may_be_written_over_itself() {
 #[test]
 fn text_goes_through_pipes() {
     let bench = Bench::new();
-    let words = ["run", "-", "--passes", "relax.transform.FoldConstant", "-o", "-"];
+    let words = [
+        "run",
+        "-",
+        "--passes",
+        "relax.transform.FoldConstant",
+        "-o",
+        "-",
+    ];
     let ran = bench.run(words, FOLD);
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     assert!(ran.stdout.starts_with("module {"), "{}", ran.stdout);
-    assert!(ran.stderr.contains("written to standard output"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("written to standard output"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn conversion_loses_nothing() {
     let bench = Bench::new();
     bench.write("m.ir", FOLD);
-    for words in ["convert m.ir m.onnx", "convert m.onnx n.ir", "convert n.ir n.onnx"] {
+    for words in [
+        "convert m.ir m.onnx",
+        "convert m.onnx n.ir",
+        "convert n.ir n.onnx",
+    ] {
         let ran = bench.passdock(words);
         assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{words}");
     }
@@ -145,7 +169,11 @@ fn changes_are_shown_as_a_diff() {
     bench.write("m.ir", FOLD);
     let ran = bench.passdock("run m.ir --passes relax.transform.FoldConstant --print-changed");
     assert_eq!(ran.status, 0);
-    assert!(ran.stdout.contains("-  %0 = onnx.Add(%a, %a) : f32[2]"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("-  %0 = onnx.Add(%a, %a) : f32[2]"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]

@@ -20,8 +20,17 @@ fn fails(f: &mut Function, _cx: &PassContext) -> PassResult {
 /// Emits an error and goes on.
 fn complains(f: &mut Function, cx: &PassContext) -> PassResult {
     let op = f.ops().next().ok_or("there is no op")?;
-    cx.emit(&Diagnostic::warning("This op is slow.").at(op).code("bad::slow"));
-    cx.emit(&Diagnostic::error("This op is wrong.").at(op).code("bad::wrong").help("Remove it."));
+    cx.emit(
+        &Diagnostic::warning("This op is slow.")
+            .at(op)
+            .code("bad::slow"),
+    );
+    cx.emit(
+        &Diagnostic::error("This op is wrong.")
+            .at(op)
+            .code("bad::wrong")
+            .help("Remove it."),
+    );
     Ok(())
 }
 
@@ -50,7 +59,11 @@ fn removes_callee(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
 }
 
 fn erase_last(f: &mut Function) -> PassResult {
-    let op = f.ops().next_back().and_then(|last| f.previous_op(last)).ok_or("there is no op")?;
+    let op = f
+        .ops()
+        .next_back()
+        .and_then(|last| f.previous_op(last))
+        .ok_or("there is no op")?;
     if let (1, Some(operand)) = (f.result_count(op), f.operand(op, 0)) {
         f.replace_op_with(op, &[operand])?;
     }
