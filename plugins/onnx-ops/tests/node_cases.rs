@@ -1,4 +1,4 @@
-//! ONNX's own node test cases against `evaluate`: what is answered must be right.
+//! ONNX's own node test cases: what is folded must be right, and what a type rule says must be true.
 //!
 //! `node_cases.py DIRECTORY` writes the cases; without `PASSDOCK_NODE_CASES` naming that directory
 //! there is nothing to judge by. With `PASSDOCK_NODE_CASES_DETAILS` each case that isn't folded is
@@ -6,220 +6,287 @@
 
 #![allow(
     clippy::print_stderr,
-    reason = "the counts are what the test is run for"
+    reason = "the counts are what the tests are run for"
 )]
 
-use std::borrow::Cow;
-use std::collections::BTreeMap;
-use std::path::Path;
+#[path = "support/cases.rs"]
+mod cases;
 
-use half::{bf16, f16};
-use passdock_plugin_api::DType;
-use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor, evaluate};
+use std::sync::{Arc, Mutex};
+
+use cases::Case;
+use passdock::{PassInfo, Registry, create_function_pass};
+use passdock_plugin_api::prelude::*;
+use passdock_plugins_onnx_ops::eval::{self, Call, Tensor, evaluate};
 use passdock_plugins_onnx_ops::ops;
-use serde_json::Value;
 
 #[test]
-fn onnx_node_cases_are_right_or_left_alone() {
-    let Some(directory) = std::env::var_os("PASSDOCK_NODE_CASES") else {
+fn what_is_folded_is_right() {
+    let Some((lines, blob)) = cases::files() else {
         return;
     };
-    let directory = Path::new(&directory);
-    let lines = std::fs::read_to_string(directory.join("cases.jsonl")).expect("cases are readable");
-    let blob = std::fs::read(directory.join("cases.bin")).expect("their tensors are readable");
-
-    let mut counts: BTreeMap<String, [usize; 3]> = BTreeMap::new();
-    let mut wrong = Vec::new();
-    for line in lines.lines() {
-        let case: Value = serde_json::from_str(line).expect("a case is JSON");
-        let (name, op) = (text(&case["name"]), text(&case["op"]));
-        let count = counts.entry(op.to_owned()).or_default();
-        match judge(&case, &blob) {
-            Ok(()) => count[0] += 1,
-            Err(Verdict::NotFolded(reason)) => {
-                count[1] += 1;
-                if is_defined(op) && std::env::var_os("PASSDOCK_NODE_CASES_DETAILS").is_some() {
-                    eprintln!("{name}: {reason}");
+    let details = std::env::var_os("PASSDOCK_NODE_CASES_DETAILS").is_some();
+    let (mut right, mut left, mut wrong) = (0, 0, Vec::new());
+    for case in cases::cases(&lines, &blob) {
+        let attrs = case.attrs();
+        let call = Call {
+            name: &case.op,
+            version: case.version,
+            inputs: &case.inputs,
+            attrs: &attrs,
+            outputs: case.outputs.len(),
+            max_bytes: 1 << 24,
+        };
+        match evaluate(&call) {
+            Err(reason) => {
+                left += 1;
+                if details && defined(&case).is_some_and(|row| row.evaluate.is_some()) {
+                    eprintln!("{}: {reason}", case.name);
                 }
             }
-            Err(Verdict::Wrong(how)) => {
-                count[2] += 1;
-                wrong.push(format!("{name}: {how}"));
+            Ok(results) => {
+                let compare = |(index, result)| case.compare(index, result).err();
+                let errors: Vec<String> = results.iter().enumerate().filter_map(compare).collect();
+                right += usize::from(errors.is_empty());
+                wrong.extend(errors);
             }
         }
     }
-    let mut defined = [0; 3];
-    let mut all = [0; 3];
-    for (op, count) in &counts {
-        let is_defined = is_defined(op);
-        if is_defined && count[1] > 0 {
-            eprintln!("{op}: {} right, {} not folded", count[0], count[1]);
-        }
-        for slot in 0..3 {
-            all[slot] += count[slot];
-            defined[slot] += if is_defined { count[slot] } else { 0 };
-        }
-    }
     eprintln!(
-        "defined operators: {} right, {} not folded, {} wrong",
-        defined[0], defined[1], defined[2]
+        "evaluated: {right} right, {left} left alone, {} wrong",
+        wrong.len()
     );
-    eprintln!(
-        "all operators: {} right, {} not folded, {} wrong",
-        all[0], all[1], all[2]
-    );
-    assert!(all[0] > 0, "no case was folded");
+    assert!(right > 0, "no case was folded");
     assert!(wrong.is_empty(), "wrong results:\n{}", wrong.join("\n"));
 }
 
-fn is_defined(op: &str) -> bool {
-    let row = ops::find(&format!("onnx.{op}"), ops::NEWEST_OPSET);
-    row.is_some_and(|row| row.evaluate.is_some())
+fn defined(case: &Case) -> Option<&'static ops::Operator> {
+    ops::find(&case.op, case.version)
 }
 
-enum Verdict {
-    NotFolded(String),
-    Wrong(String),
+#[test]
+fn what_type_rules_say_is_true() {
+    judge("static shapes", false, false);
+    judge("symbols", true, false);
 }
 
-/// Evaluates a case and compares.
-fn judge(case: &Value, blob: &[u8]) -> Result<(), Verdict> {
-    let unreadable =
-        |error: passdock_plugins_onnx_ops::eval::NotFolded| Verdict::NotFolded(error.to_string());
-    let tensors = |key: &str| -> Result<Vec<Option<Tensor>>, Verdict> {
-        let list = case[key].as_array().expect("a list of tensors");
-        list.iter()
-            .map(|value| tensor(value, blob).map_err(unreadable))
-            .collect()
+#[test]
+fn what_the_host_folds_is_right() {
+    judge("constants", false, true);
+}
+
+/// What came of all cases.
+#[derive(Default)]
+struct Tally {
+    known: usize,
+    partly: usize,
+    unknown: usize,
+    folded: usize,
+    wrong: Vec<String>,
+}
+
+/// Asks the definitions about every case through the host.
+fn judge(what: &'static str, symbols: bool, fold: bool) {
+    let Some((lines, blob)) = cases::files() else {
+        return;
     };
-    let (inputs, wanted) = (tensors("inputs")?, tensors("outputs")?);
-    let strings: Vec<Vec<Vec<u8>>> = list(&case["attrs"]).iter().map(attr_strings).collect();
-    let mut attrs = Vec::new();
-    for (attr, strings) in list(&case["attrs"]).iter().zip(&strings) {
-        attrs.push((
-            text(&attr[0]),
-            attribute(attr, strings, blob).map_err(unreadable)?,
-        ));
-    }
-    let call = Call {
-        name: &format!("onnx.{}", text(&case["op"])),
-        version: case["version"].as_i64().expect("a version"),
-        inputs: &inputs,
-        attrs: &attrs,
-        outputs: wanted.len(),
-        max_bytes: 1 << 24,
-    };
-    let results = evaluate(&call).map_err(unreadable)?;
-    let tolerance = |key: &str| case[key].as_f64().unwrap_or(0.0);
-    for (result, wanted) in results.iter().zip(&wanted) {
-        if let Some(wanted) = wanted {
-            compare(result, wanted, tolerance("rtol"), tolerance("atol"))
-                .map_err(Verdict::Wrong)?;
+    let tally = Arc::new(Mutex::new(Tally::default()));
+    let shared = tally.clone();
+    let registry = Registry::new();
+    registry
+        .load_static(passdock_plugins_onnx_ops::PLUGIN)
+        .expect("the plugin is well made");
+    let pass = create_function_pass(PassInfo::new("test.transform.Judge"), move |f, cx| {
+        let mut tally = shared.lock().expect("nobody else holds it");
+        for case in cases::cases(&lines, &blob) {
+            if f.opset("") != Some(case.version) {
+                continue;
+            }
+            if let Some(op) = make(f, &case, symbols, fold)? {
+                ask(f, cx, op, &case, fold, &mut tally)?;
+            }
         }
+        Ok(())
+    });
+    registry.register(pass).expect("the name is free");
+    // A function has one version of ONNX.
+    let function = |version| format!("fn @v{version}() opset(\"\" = {version}) {{ return }}\n");
+    let functions: String = (1..=ops::NEWEST_OPSET).map(function).collect();
+    let source = format!("module {{\n{functions}}}");
+    let passes = ["test.transform.Judge"];
+    let text = passdock::testing::run_on_text(&registry, &passes, &source, |context| context);
+    let tally = tally.lock().expect("the pass is done");
+    eprintln!(
+        "{what}: {} types known, {} partly, {} unknown, {} wrong; {} cases folded",
+        tally.known,
+        tally.partly,
+        tally.unknown,
+        tally.wrong.len(),
+        tally.folded
+    );
+    assert!(text.starts_with("module"), "{text}");
+    assert!(tally.known > 0, "no type was inferred");
+    assert!(tally.wrong.is_empty(), "wrong:\n{}", tally.wrong.join("\n"));
+}
+
+/// The op of a case; `None` if it can't be made here. Operands are constants, or values of which
+/// only the type is known; but short lists of integers, which are mostly shapes, are constants always.
+fn make(
+    f: &mut Function,
+    case: &Case,
+    symbols: bool,
+    constants: bool,
+) -> Result<Option<OpId>, EditError> {
+    let at = Position {
+        region: f.body(),
+        before: OpId::NONE,
+    };
+    let mut op = OpBuilder::new(case.op.as_str());
+    for input in &case.inputs {
+        let Some(tensor) = input else {
+            op = op.operand(ValueId::NONE);
+            continue;
+        };
+        let list = tensor.rank() <= 1 && tensor.len() <= 16;
+        let control = list && matches!(tensor.dtype(), DType::I64 | DType::I32);
+        let value = if constants || control {
+            constant(f, tensor)?
+        } else {
+            let ty = type_of(f, tensor, symbols)?;
+            let source = f.create_op(OpBuilder::new("test.Source").result(ty), at)?;
+            f.result(source, 0)
+        };
+        op = op.operand(value);
+    }
+    for (name, value) in case.attrs() {
+        op = match value {
+            eval::Attr::Int(value) => op.attr(name, value),
+            eval::Attr::Float(value) => op.attr(name, value),
+            eval::Attr::String(value) => op.attr(name, AttrValue::String(value.to_vec())),
+            eval::Attr::Ints(values) => op.attr(name, values.into_owned()),
+            eval::Attr::Floats(values) => op.attr(name, values.into_owned()),
+            eval::Attr::Strings(values) => {
+                let values = values.into_iter().map(<[u8]>::to_vec).collect();
+                op.attr(name, AttrValue::Strings(values))
+            }
+            _ => return Ok(None),
+        };
+    }
+    let op = f.create_op(op.untyped_results(case.outputs.len()), at)?;
+    Ok(Some(op))
+}
+
+fn constant(f: &mut Function, tensor: &Tensor) -> Result<ValueId, EditError> {
+    let ty = type_of(f, tensor, false)?;
+    f.add_constant(&ConstantSpec::new(ty, tensor.bytes()))
+}
+
+/// The type of a tensor; with symbols, a dim of 5 is the symbol `s5`.
+fn type_of(f: &mut Function, tensor: &Tensor, symbols: bool) -> Result<TypeId, EditError> {
+    let mut dims = Vec::new();
+    for &size in tensor.shape() {
+        dims.push(if symbols && size > 1 {
+            Dim::symbol(f.intern(&format!("s{size}"))?)
+        } else {
+            Dim::constant(size as i64)
+        });
+    }
+    f.add_type(&TypeSpec::tensor(tensor.dtype(), dims))
+}
+
+/// Compares what is inferred, and what is folded, with what is wanted.
+fn ask(
+    f: &mut Function,
+    cx: &PassContext,
+    op: OpId,
+    case: &Case,
+    fold: bool,
+    tally: &mut Tally,
+) -> Result<(), EditError> {
+    if let Err(error) = cx.infer(f, op) {
+        tally
+            .wrong
+            .push(format!("{}: {}", case.name, error.message));
+        return Ok(());
+    }
+    for (index, wanted) in case.outputs.iter().enumerate() {
+        let Some(wanted) = wanted else { continue };
+        let ty = f.type_of(f.result(op, index));
+        let said = ty.to_string();
+        match (ty.dims(), ty.dtype() == wanted.dtype()) {
+            (None, true) => tally.partly += 1,
+            _ if ty.kind() == TypeKind::UNKNOWN => tally.unknown += 1,
+            (Some(dims), true) if dims.len() == wanted.rank() => {
+                let sizes: Vec<Option<i64>> = sizes(&said);
+                let mut pairs = sizes.iter().zip(wanted.shape());
+                if !pairs.all(|(said, &size)| said.is_none_or(|said| said == size as i64)) {
+                    tally
+                        .wrong
+                        .push(format!("{}: {said} for {:?}", case.name, wanted.shape()));
+                } else if sizes.iter().all(Option::is_some) {
+                    tally.known += 1;
+                } else {
+                    tally.partly += 1;
+                }
+            }
+            _ => tally
+                .wrong
+                .push(format!("{}: {said} for {wanted:?}", case.name)),
+        }
+    }
+    if !fold || !f.traits(op).folds() {
+        return Ok(());
+    }
+    let Some(values) = cx.evaluate(f, op, 1 << 24)? else {
+        return Ok(());
+    };
+    tally.folded += 1;
+    for (index, value) in values.into_iter().enumerate() {
+        let shape = f.shape(value).unwrap_or_default();
+        let shape = shape.into_iter().map(|size| size as usize).collect();
+        let bytes = f.constant_data(value)?.unwrap_or_default();
+        let compared = match Tensor::from_bytes(f.dtype(value), shape, bytes) {
+            Ok(result) => case.compare(index, &result),
+            Err(error) => Err(format!("{}: {error}", case.name)),
+        };
+        tally.wrong.extend(compared.err());
     }
     Ok(())
 }
 
-fn list(value: &Value) -> &[Value] {
-    value.as_array().map_or(&[], |list| list)
-}
-
-fn text(value: &Value) -> &str {
-    value.as_str().expect("a string")
-}
-
-fn bytes(value: &Value) -> Vec<u8> {
-    list(value)
-        .iter()
-        .map(|byte| byte.as_u64().expect("a byte") as u8)
+/// The dims of a type as it is shown, `f32[(s5 * 2),?,3]`, with 5 for `s5`; `None` for `?`.
+fn sizes(ty: &str) -> Vec<Option<i64>> {
+    let inside = ty
+        .split_once('[')
+        .map_or("", |(_, rest)| rest.trim_end_matches(']'));
+    inside
+        .split(',')
+        .filter(|dim| !dim.is_empty())
+        .map(|dim| size(&mut dim.trim()))
         .collect()
 }
 
-/// The strings of a string attribute, to be borrowed.
-fn attr_strings(attr: &Value) -> Vec<Vec<u8>> {
-    match text(&attr[1]) {
-        "string" => vec![bytes(&attr[2])],
-        "strings" => list(&attr[2]).iter().map(bytes).collect(),
-        _ => vec![],
-    }
-}
-
-type Read<T> = Result<T, passdock_plugins_onnx_ops::eval::NotFolded>;
-
-fn attribute<'a>(attr: &Value, strings: &'a [Vec<u8>], blob: &'a [u8]) -> Read<Attr<'a>> {
-    let floats = |value: &Value| value.as_f64().expect("a float") as f32;
-    Ok(match text(&attr[1]) {
-        "int" => Attr::Int(attr[2].as_i64().expect("an integer")),
-        "float" => Attr::Float(floats(&attr[2])),
-        "string" => Attr::String(&strings[0]),
-        "ints" => Attr::Ints(Cow::Owned(
-            list(&attr[2]).iter().filter_map(Value::as_i64).collect(),
-        )),
-        "floats" => Attr::Floats(Cow::Owned(list(&attr[2]).iter().map(floats).collect())),
-        "strings" => Attr::Strings(strings.iter().map(|string| &**string).collect()),
-        "tensor" => tensor(&attr[2], blob)?.map_or(Attr::Other, Attr::Tensor),
-        _ => Attr::Other,
-    })
-}
-
-fn tensor<'a>(value: &Value, blob: &'a [u8]) -> Read<Option<Tensor<'a>>> {
-    if value.is_null() {
-        return Ok(None);
-    }
-    let number = |value: &Value| value.as_u64().expect("a number") as usize;
-    let shape = list(&value[1]).iter().map(number).collect();
-    let (start, length) = (number(&value[2]), number(&value[3]));
-    Tensor::from_bytes(
-        DType(number(&value[0]) as u32),
-        shape,
-        &blob[start..start + length],
-    )
-    .map(Some)
-}
-
-/// Whether a result is what was wanted: floats within the tolerance, all else to the bit.
-fn compare(result: &Tensor, wanted: &Tensor, rtol: f64, atol: f64) -> Result<(), String> {
-    if result.dtype() != wanted.dtype() || result.shape() != wanted.shape() {
-        return Err(format!("{result:?} instead of {wanted:?}"));
-    }
-    let (Some(ours), Some(theirs)) = (floats(result), floats(wanted)) else {
-        let same = result.bytes() == wanted.bytes();
-        return if same {
-            Ok(())
-        } else {
-            Err(format!("{result:?} instead of {wanted:?}"))
+/// Reads one dim from the front of a text.
+fn size(text: &mut &str) -> Option<i64> {
+    if let Some(rest) = text.strip_prefix('(') {
+        *text = rest;
+        let left = size(text)?;
+        let (operator, rest) = text.trim_start().split_once(' ')?;
+        *text = rest;
+        let right = size(text)?;
+        *text = text.strip_prefix(')')?;
+        return match operator {
+            "+" => Some(left + right),
+            "*" => Some(left * right),
+            "floordiv" => Some(left.div_euclid(right)),
+            "mod" => Some(left.rem_euclid(right)),
+            "min" => Some(left.min(right)),
+            "max" => Some(left.max(right)),
+            _ => None,
         };
-    };
-    for (at, (our, their)) in ours.iter().zip(&theirs).enumerate() {
-        let close = our == their
-            || our.is_nan() && their.is_nan()
-            || (our - their).abs() <= atol + rtol * their.abs();
-        if !close {
-            return Err(format!("element {at} is {our} instead of {their}"));
-        }
     }
-    Ok(())
-}
-
-fn floats(tensor: &Tensor) -> Option<Vec<f64>> {
-    let bytes = tensor.bytes();
-    Some(match tensor.dtype() {
-        DType::F32 => bytes
-            .chunks_exact(4)
-            .map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]]).into())
-            .collect(),
-        DType::F64 => bytes
-            .chunks_exact(8)
-            .map(|b| f64::from_le_bytes([b[0], b[1], b[2], b[3], b[4], b[5], b[6], b[7]]))
-            .collect(),
-        DType::F16 => bytes
-            .chunks_exact(2)
-            .map(|b| f16::from_le_bytes([b[0], b[1]]).into())
-            .collect(),
-        DType::BF16 => bytes
-            .chunks_exact(2)
-            .map(|b| bf16::from_le_bytes([b[0], b[1]]).into())
-            .collect(),
-        _ => return None,
-    })
+    let end = text.find([' ', ')']).unwrap_or(text.len());
+    let (word, rest) = text.split_at(end);
+    *text = rest;
+    word.trim_start_matches('s').parse().ok()
 }
