@@ -40,6 +40,8 @@
 //! `cargo build` makes a file that `passdock inspect` describes, and that `passdock run
 //! --plugin-dir target/debug --passes acme.transform.FuseDoubleRelu model.onnx -o out.onnx` runs.
 //!
+//! The [`guide`] goes on from here, step by step.
+//!
 //! # The IR
 //!
 //! A [`Module`] has [`Function`]s; a function's body is a region of **ops**; an op has operands and
@@ -84,6 +86,8 @@ mod error;
 mod few;
 mod function;
 mod gate;
+#[doc = include_str!("guide.md")]
+pub mod guide {}
 mod iter;
 mod manifest;
 mod module;

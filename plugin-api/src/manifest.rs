@@ -356,17 +356,18 @@ const fn is_first_of_config(plugin: &PluginSpec, pass: usize) -> bool {
     true
 }
 
+/// Compares from the end, where names of one plugin differ: constant evaluation counts its steps.
 const fn equal(a: &str, b: &str) -> bool {
     let (a, b) = (a.as_bytes(), b.as_bytes());
     if a.len() != b.len() {
         return false;
     }
-    let mut i = 0;
-    while i < a.len() {
+    let mut i = a.len();
+    while i > 0 {
+        i -= 1;
         if a[i] != b[i] {
             return false;
         }
-        i += 1;
     }
     true
 }

@@ -135,10 +135,13 @@ fn refused_edits_change_nothing_and_say_why() {
         );
         let error = f.erase_op(OpId(77)).unwrap_err();
         assert_eq!(error.status, Status::STALE);
-        // This host has no opsets: its table ends before.
-        let error = f.set_opset("acme", 1).unwrap_err();
+        // This host can't erase constants: its table has no such function.
+        let error = f.erase_constant(ConstId(0)).unwrap_err();
         assert_eq!(error.status, Status::UNSUPPORTED);
-        assert!(error.message.contains("`set_opset`"), "{}", error);
+        assert!(error.message.contains("`erase_constant`"), "{}", error);
+        f.set_opset("acme", 1).unwrap();
+        assert_eq!(f.set_opset("acme", 2).unwrap_err().status, Status::REFUSED);
+        assert_eq!((f.opset("acme"), f.opset("other")), (Some(1), None));
         assert_eq!(dump(f), before);
     });
 }

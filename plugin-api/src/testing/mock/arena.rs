@@ -19,11 +19,12 @@ pub(super) struct MockFunction {
     pub(super) values: Vec<abi::Value>,
     uses: Vec<abi::Use>,
     pub(super) regions: Vec<abi::Region>,
-    ports: Vec<abi::Port>,
+    pub(super) ports: Vec<abi::Port>,
     attrs: Vec<abi::Attr>,
     types: Vec<abi::Type>,
     dims: Vec<abi::Dim>,
     constants: Vec<abi::Constant>,
+    pub(super) opsets: Vec<abi::Opset>,
     pub(super) data: Vec<Vec<u8>>,
     pub(super) ids: Vec<u32>,
     ints: Vec<i64>,
@@ -48,7 +49,7 @@ fn column<T>(records: &[T]) -> Column {
     }
 }
 
-fn range(start: usize, end: usize) -> Range {
+pub(super) fn range(start: usize, end: usize) -> Range {
     Range {
         start: start as u32,
         len: (end - start) as u32,
@@ -97,6 +98,7 @@ impl MockFunction {
             types: Vec::new(),
             dims: Vec::new(),
             constants: Vec::new(),
+            opsets: Vec::new(),
             data: Vec::new(),
             ids: Vec::new(),
             ints: Vec::new(),
@@ -122,6 +124,7 @@ impl MockFunction {
         view.types = column(&self.types);
         view.dims = column(&self.dims);
         view.constants = column(&self.constants);
+        view.opsets = column(&self.opsets);
         view.ids = column(&self.ids);
         view.ints = column(&self.ints);
         view.floats = column(&self.floats);
@@ -476,54 +479,6 @@ impl MockFunction {
                 }
             }
         }
-        Ok(())
-    }
-
-    pub(super) fn set_results(
-        &mut self,
-        region: RegionId,
-        values: &[ValueId],
-        ports: &[PortDesc],
-    ) -> Edit<()> {
-        for value in values {
-            self.live_value(*value)?;
-        }
-        let last = self.regions[region.index()].last;
-        let terminator = if last.is_some() && self.is_terminator(last) {
-            last
-        } else {
-            let desc = OpDesc {
-                struct_size: std::mem::size_of::<OpDesc>() as u32,
-                flags: 0,
-                name: if region.0 == 0 {
-                    abi::symbol::RETURN
-                } else {
-                    abi::symbol::YIELD
-                },
-                loc: LocId::NONE,
-                operands: std::ptr::null(),
-                operand_count: 0,
-                result_types: std::ptr::null(),
-                result_count: 0,
-                attrs: std::ptr::null(),
-                attr_count: 0,
-                regions: std::ptr::null(),
-                region_count: 0,
-            };
-            // SAFETY: empty lists.
-            unsafe { self.create(&desc, Position::end_of(region))? }
-        };
-        self.set_operands(terminator, values);
-        let start = self.ports.len();
-        for port in ports {
-            self.ports.push(abi::Port {
-                name: SymbolId::NONE,
-                ty: port.ty,
-                flags: 0,
-                reserved: 0,
-            });
-        }
-        self.regions[region.index()].ports = range(start, self.ports.len());
         Ok(())
     }
 

@@ -6,7 +6,7 @@
 #![allow(unsafe_code)]
 
 mod arena;
-mod clone;
+mod regions;
 mod tables;
 
 use std::cell::RefCell;

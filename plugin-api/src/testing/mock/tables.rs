@@ -251,6 +251,27 @@ unsafe extern "C" fn set_results(
     }
 }
 
+unsafe extern "C" fn set_opset(handle: *mut abi::Function, domain: Str, version: i64) -> Status {
+    unsafe {
+        let domain = intern(std::ptr::null(), domain);
+        edit(handle, None, |f| {
+            match f.opsets.iter().find(|opset| opset.domain == domain) {
+                Some(opset) if opset.version != version => {
+                    let message = "the domain's version is another one".to_owned();
+                    return Err((Status::REFUSED, message));
+                }
+                Some(_) => {}
+                None => f.opsets.push(abi::Opset {
+                    domain,
+                    reserved: 0,
+                    version,
+                }),
+            }
+            Ok(())
+        })
+    }
+}
+
 unsafe extern "C" fn symbol_text(_: *const abi::Symbols, id: SymbolId) -> Str {
     SYMBOLS.with(|symbols| {
         let symbols = symbols.borrow();
@@ -365,6 +386,7 @@ fn new_host() -> abi::Host {
                 add_arg: Some(add_arg),
                 clone_region: Some(clone_region),
                 set_results: Some(set_results),
+                set_opset: Some(set_opset),
                 ..empty()
             }),
             modules: std::ptr::null(),

@@ -1,11 +1,11 @@
-//! The mock host's function: copying a region.
+//! The mock host's function: copying regions, ending them.
 
 use std::collections::HashMap;
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, PortDesc, Position, Range, RegionId, ValueId};
+use passdock_abi::{LocId, OpDesc, OpId, PortDesc, Position, Range, RegionId, SymbolId, ValueId};
 
-use super::arena::{list, Edit, MockFunction};
+use super::arena::{list, range, Edit, MockFunction};
 
 impl MockFunction {
     /// # Safety
@@ -73,5 +73,53 @@ impl MockFunction {
         let ids = self.regions[region.index()].args;
         let ids = ids.start..ids.start + ids.len;
         ids.map(|id| ValueId(self.ids[id as usize])).collect()
+    }
+
+    pub(super) fn set_results(
+        &mut self,
+        region: RegionId,
+        values: &[ValueId],
+        ports: &[PortDesc],
+    ) -> Edit<()> {
+        for value in values {
+            self.live_value(*value)?;
+        }
+        let last = self.regions[region.index()].last;
+        let terminator = if last.is_some() && self.is_terminator(last) {
+            last
+        } else {
+            let desc = OpDesc {
+                struct_size: std::mem::size_of::<OpDesc>() as u32,
+                flags: 0,
+                name: if region.0 == 0 {
+                    abi::symbol::RETURN
+                } else {
+                    abi::symbol::YIELD
+                },
+                loc: LocId::NONE,
+                operands: std::ptr::null(),
+                operand_count: 0,
+                result_types: std::ptr::null(),
+                result_count: 0,
+                attrs: std::ptr::null(),
+                attr_count: 0,
+                regions: std::ptr::null(),
+                region_count: 0,
+            };
+            // SAFETY: empty lists.
+            unsafe { self.create(&desc, Position::end_of(region))? }
+        };
+        self.set_operands(terminator, values);
+        let start = self.ports.len();
+        for port in ports {
+            self.ports.push(abi::Port {
+                name: SymbolId::NONE,
+                ty: port.ty,
+                flags: 0,
+                reserved: 0,
+            });
+        }
+        self.regions[region.index()].ports = range(start, self.ports.len());
+        Ok(())
     }
 }
