@@ -360,6 +360,7 @@ fn plugin_files_that_are_none() {
     // Nobody needs them.
     let ran = bench.passdock(&format!("{passes} relax.transform.FoldConstant"));
     assert_eq!(ran.status, 0, "{}", ran.stderr);
+    assert_eq!(ran.stderr.matches("warning[plugin]").count(), 2, "{}", ran.stderr);
     // Now somebody might.
     let ran = bench.passdock(&format!("{passes} acme.transform.Fuse -o out.ir"));
     assert_eq!(ran.status, 2);

@@ -6,8 +6,8 @@ use std::time::Instant;
 use super::build::{self, Built};
 use super::report::{InstrumentReport, ModelReport, Report};
 use super::request::Request;
-use crate::diagnostic::Diagnostic;
-use crate::error::PassError;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::{PassError, capitalized};
 use crate::model_file::{self, Format};
 use crate::record::{OnPass, Recorder};
 use crate::util;
@@ -57,6 +57,11 @@ fn run_to_end(
         .recorder(recorder.clone())
         .on_diagnostic(move |diagnostic| util::lock(&sink).push(diagnostic))
         .build()?;
+    // Nobody needs them, or the look-up would have failed.
+    for error in context.registry().unreadable() {
+        let message = capitalized(&error.to_string());
+        context.emit(Diagnostic::new(Severity::Warning, "plugin", message));
+    }
     // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
     crate::run::prepare(&sequential, &context)?;
     let module = model_file::read(&request.model)?;
