@@ -38,7 +38,12 @@ pub fn scratch<R>(then: impl FnOnce(&mut Function, &PassContext) -> R) -> R {
             PassContext::from_raw(tables(), context.cast(), None),
         )
     };
-    then(&mut function, &cx)
+    let answer = then(&mut function, &cx);
+    if function.as_raw().handle != handle.cast() {
+        // Swapped with another scratch function's, which may be gone: nothing is safe any more.
+        std::process::abort();
+    }
+    answer
 }
 
 /// Calls a plugin's pass as a host does, through its table; the failure it told, if it failed.
