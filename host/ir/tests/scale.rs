@@ -115,7 +115,7 @@ fn nested_types_and_dims_are_limited() {
     let module = text::parse(&sum(256)).expect("it can be read");
     verify_module(&module).expect("it is right");
     let error = text::parse(&sum(257)).expect_err("it has too many terms");
-    expect!["1:537: This dim expression divides by zero, overflows, or has too many terms."]
+    expect!["1:24: This dim divides by zero, overflows, or has too many terms."]
         .assert_eq(&error.to_string());
     let parens = wrap(&format!(
         "f32[{}n{}]",
@@ -135,4 +135,32 @@ fn a_name_has_a_limit() {
     let error = text::parse(&source).expect_err("it is too long");
     expect!["1:16: This name has 1048577 bytes; the limit is 1048576."]
         .assert_eq(&error.to_string());
+}
+
+/// Lists of everything an op or a function has, each long: nothing is looked up one by one.
+#[test]
+fn long_lists() {
+    let count = 50_000;
+    let list = |item: &dyn Fn(usize) -> String| {
+        let items: Vec<String> = (0..count).map(item).collect();
+        items.join(", ")
+    };
+    let params = list(&|at| format!("%p{at}: tuple<f32[{at}]>"));
+    let operands = list(&|at| format!("%p{at}"));
+    let results = list(&|at| format!("%r{at}"));
+    let types = list(&|at| format!("tuple<f32[{at}], ?>"));
+    let attrs = list(&|at| format!("a{at} = region"));
+    let places = list(&|at| format!("region {at}"));
+    let regions: String = (0..count)
+        .map(|at| format!("region a{at}(%x: seq<f32[{at},2]>) {{ yield %x }}\n"))
+        .collect();
+    let source = format!(
+        "module {{ fn @f({params}) {{ {results} = onnx.X({operands}) \
+         {{{attrs}, all = [{places}]}} : {types}\n{regions} return {results} }} }}"
+    );
+    let module = text::parse(&source).expect("it can be read");
+    verify_module(&module).expect("it is right");
+    let printed = text::print(&module);
+    let again = text::parse(&printed).expect("a print can be read");
+    assert_eq!(text::print(&again), printed);
 }

@@ -35,10 +35,21 @@ impl Function {
     }
 
     pub(crate) fn insert_region(&mut self, op: OpId, new: &NewRegion<'_>) -> RegionId {
+        let id = self.make_region(op, new.name);
+        for arg in new.args {
+            self.push_arg(id, arg);
+        }
+        let old = self.ops[op.index()].regions;
+        self.ops[op.index()].regions = append_id(&mut self.ids, old, id.0);
+        id
+    }
+
+    /// Makes a region that its op doesn't list yet.
+    pub(crate) fn make_region(&mut self, op: OpId, name: SymbolId) -> RegionId {
         let id = RegionId(self.regions.len() as u32);
         self.regions.push(Region {
             parent: op,
-            name: new.name,
+            name,
             args: Range::EMPTY,
             ports: Range::EMPTY,
             first: OpId::NONE,
@@ -48,11 +59,6 @@ impl Function {
         });
         let around = self.ops[op.index()].parent;
         self.depths.push(self.depth(around) + 1);
-        for arg in new.args {
-            self.push_arg(id, arg);
-        }
-        let old = self.ops[op.index()].regions;
-        self.ops[op.index()].regions = append_id(&mut self.ids, old, id.0);
         self.touch_region(id);
         id
     }

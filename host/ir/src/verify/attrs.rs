@@ -35,13 +35,17 @@ impl Checker<'_> {
             return;
         };
         seen.clear();
-        let regions = entries(&f.ids, regions).unwrap_or(&[]);
+        let regions: FxHashSet<u32> = entries(&f.ids, regions)
+            .unwrap_or(&[])
+            .iter()
+            .copied()
+            .collect();
         for attr in attrs {
             let param = attr.flags & Attr::PARAM != 0;
             let right = self.is_symbol(attr.name)
                 && seen.insert(attr.name)
                 && (!param || op.is_none())
-                && self.attr_value(attr, regions);
+                && self.attr_value(attr, &regions);
             if !right {
                 let of = match op.option() {
                     Some(op) => f.describe_op(op),
@@ -56,7 +60,7 @@ impl Checker<'_> {
         }
     }
 
-    fn attr_value(&self, attr: &Attr, regions: &[u32]) -> bool {
+    fn attr_value(&self, attr: &Attr, regions: &FxHashSet<u32>) -> bool {
         let f = self.f;
         let id = u32::try_from(attr.bits);
         let constant = |id: u32| f.live_constant(ConstId(id)).is_ok();
@@ -77,11 +81,7 @@ impl Checker<'_> {
             AttrKind::REGION => id.is_ok_and(|id| regions.contains(&id)),
             AttrKind::TENSORS => ids().is_some_and(|ids| ids.iter().all(|&id| constant(id))),
             AttrKind::TYPES => ids().is_some_and(|ids| ids.iter().all(|&id| ty(id))),
-            AttrKind::REGIONS => {
-                // A set, so that a hostile list isn't quadratic.
-                let own: FxHashSet<u32> = regions.iter().copied().collect();
-                ids().is_some_and(|ids| ids.iter().all(|id| own.contains(id)))
-            }
+            AttrKind::REGIONS => ids().is_some_and(|ids| ids.iter().all(|id| regions.contains(id))),
             AttrKind::REFERENCE => id.is_ok_and(|id| self.is_symbol(SymbolId(id))),
             _ => false,
         }

@@ -2,7 +2,7 @@
 
 use passdock_abi::{Attr, AttrKind, Range, RegionId, SymbolId};
 
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::lex::Number;
 use super::super::{ATTR_KINDS, RESERVED};
@@ -284,17 +284,21 @@ impl<'t> Parser<'t, '_> {
 
     /// Resolves what an op's attributes say of its regions.
     pub(super) fn fix_regions(&mut self, op: passdock_abi::OpId, fixes: &[RegionFix]) -> Parse<()> {
+        if fixes.is_empty() {
+            return Ok(());
+        }
         let attrs = self.f.ops[op.index()].attrs.start as usize;
+        let regions: Vec<RegionId> = self.f.regions_of(op).collect();
+        // Of several with one name it is the first.
+        let names = regions.iter().rev();
+        let named: FxHashMap<SymbolId, RegionId> = names
+            .map(|&region| (self.f.region(region).name, region))
+            .collect();
         for fix in fixes {
-            let regions: Vec<RegionId> = self.f.regions_of(op).collect();
             let found = match (fix.index, &fix.place) {
                 (Some(index), _) => regions.get(index as usize).copied(),
                 (None, FixPlace::Attr(place)) => {
-                    let name: SymbolId = self.f.attrs[attrs + place].name;
-                    let mut called = regions
-                        .iter()
-                        .filter(|region| self.f.region(**region).name == name);
-                    called.next().copied()
+                    named.get(&self.f.attrs[attrs + place].name).copied()
                 }
                 (None, FixPlace::Id(_)) => None,
             };

@@ -6,9 +6,9 @@ use super::super::lex::ValueName;
 use super::attr::RegionFix;
 use super::function::Ports;
 use super::{Parse, ParseError, Parser};
-use crate::edit::NewRegion;
 use crate::function::MAX_DEPTH;
 use crate::origin::Entity;
+use crate::types::push_range;
 
 /// A region that is open.
 pub(super) struct Frame<'t> {
@@ -35,6 +35,8 @@ impl Frame<'_> {
 /// An op whose regions are being read.
 pub(super) struct Owner<'t> {
     pub(super) op: OpId,
+    /// Its regions so far: they are listed when all are read, so that the list is written once.
+    pub(super) regions: Vec<u32>,
     /// What its results will be called behind it.
     pub(super) results: Vec<ResultName<'t>>,
     pub(super) fixes: Vec<RegionFix>,
@@ -135,7 +137,7 @@ impl<'t> Parser<'t, '_> {
     }
 
     /// `region then_branch(%x: f32[]) -> (%y: f32[]) {`.
-    pub(super) fn open(&mut self, owner: Owner<'t>) -> Parse<()> {
+    pub(super) fn open(&mut self, mut owner: Owner<'t>) -> Parse<()> {
         let start = self.cur.here();
         self.cur.word();
         let name = match self.cur.peek() {
@@ -147,7 +149,7 @@ impl<'t> Parser<'t, '_> {
                 self.intern(&name, at)?
             }
         };
-        let region = self.new_region(owner.op, name, start)?;
+        let region = self.new_region(&mut owner, name, start)?;
         let mark = self.scope.mark();
         if self.cur.peek() == b'(' {
             self.args(region)?;
@@ -170,12 +172,19 @@ impl<'t> Parser<'t, '_> {
         matches!(self.cur.peek_word(), "loc" | "extra") && self.cur.after_word() == b'('
     }
 
-    pub(super) fn new_region(&mut self, op: OpId, name: SymbolId, start: usize) -> Parse<RegionId> {
+    pub(super) fn new_region(
+        &mut self,
+        owner: &mut Owner<'t>,
+        name: SymbolId,
+        start: usize,
+    ) -> Parse<RegionId> {
         if self.frames.len() as u32 > MAX_DEPTH {
             let message = format!("Regions can't nest deeper than {MAX_DEPTH} levels.");
             return Err(self.cur.error_since(start, message));
         }
-        Ok(self.f.insert_region(op, &NewRegion { name, args: &[] }))
+        let region = self.f.make_region(owner.op, name);
+        owner.regions.push(region.0);
+        Ok(region)
     }
 
     /// Opens the body of a loop in its short form.
@@ -191,6 +200,8 @@ impl<'t> Parser<'t, '_> {
 
     /// An op whose regions were read: its results are visible now.
     pub(super) fn finish(&mut self, owner: Owner<'t>) -> Parse<()> {
+        let regions = push_range(&mut self.f.ids, owner.regions);
+        self.f.ops[owner.op.index()].regions = regions;
         self.fix_regions(owner.op, &owner.fixes)?;
         let first = self.f.ops[owner.op.index()].results.start as usize;
         for (at, result) in owner.results.into_iter().enumerate() {

@@ -8,7 +8,6 @@ use super::super::lex::ValueName;
 use super::error::count;
 use super::scope::Key;
 use super::{Parse, ParseError, Parser};
-use crate::edit::NewPort;
 use crate::function::{Function, MAX_LIST};
 use crate::origin::Entity;
 use crate::types::push_range;
@@ -99,22 +98,23 @@ impl<'t> Parser<'t, '_> {
     /// `(%x: f32[n], %y: i64[])`.
     pub(super) fn args(&mut self, region: RegionId) -> Parse<()> {
         self.cur.expect("(", "before the parameters")?;
-        let mut count = 0;
+        let mut args = Vec::new();
         while !self.cur.eat(")") {
-            if count > 0 {
+            if !args.is_empty() {
                 self.cur.expect(",", "between parameters")?;
             }
-            self.arg(region)?;
-            count += 1;
-            if count > MAX_LIST {
+            if args.len() == MAX_LIST {
                 let message = format!("A region can't have more than {MAX_LIST} arguments.");
                 return Err(self.cur.error_here(message));
             }
+            let arg = self.arg(region, args.len() as u32)?;
+            args.push(arg.0);
         }
+        self.f.regions[region.index()].args = push_range(&mut self.f.ids, args);
         Ok(())
     }
 
-    fn arg(&mut self, region: RegionId) -> Parse<()> {
+    fn arg(&mut self, region: RegionId, index: u32) -> Parse<ValueId> {
         let start = self.cur.here();
         let name = self.cur.value_name()?;
         let (ty, declared) = if self.cur.eat(":") {
@@ -122,7 +122,7 @@ impl<'t> Parser<'t, '_> {
         } else {
             (TypeId(0), false)
         };
-        let value = self.f.push_arg(region, &NewPort { name: "", ty });
+        let value = self.f.make_value(Value::ARG, region.0, index, ty);
         if declared {
             self.f.values[value.index()].flags |= Value::DECLARED;
         }
@@ -140,7 +140,7 @@ impl<'t> Parser<'t, '_> {
         if self.cur.peek_word() == "extra" {
             self.extra(Entity::Value(value))?;
         }
-        Ok(())
+        Ok(value)
     }
 
     /// A value's type; `!` before it says that the file declares it.

@@ -1,8 +1,8 @@
 //! Statements: constants, ops, loops, terminators.
 
 use passdock_abi::{
-    AttrKind, ConstId, DType, FunctionKind, Loc, LocId, LocKind, OpId, RegionId, SymbolId, TypeId,
-    Value, ValueId, symbol,
+    AttrKind, ConstId, DType, FunctionKind, Loc, LocId, LocKind, OpId, SymbolId, TypeId, Value,
+    ValueId, symbol,
 };
 
 use super::super::LOOP_KINDS;
@@ -210,6 +210,7 @@ impl<'t> Parser<'t, '_> {
         self.f.ops[op.index()].loc = self.or_place(loc, start);
         let owner = Owner {
             op,
+            regions: Vec::new(),
             results,
             fixes,
             short: false,
@@ -381,19 +382,20 @@ impl<'t> Parser<'t, '_> {
         self.f.ops[op.index()].loc = self.or_place(loc, start);
         self.cur.expect("{", "before the body of a loop")?;
         let body = self.symbols.intern("body");
-        let region: RegionId = self.new_region(op, body, start)?;
+        let mut owner = Owner {
+            op,
+            regions: Vec::new(),
+            results: Vec::new(),
+            fixes: Vec::new(),
+            short: true,
+        };
+        let region = self.new_region(&mut owner, body, start)?;
         let mark = self.scope.mark();
         let arg = self.f.push_arg(region, &NewPort { name: "", ty });
         if declared {
             self.f.values[arg.index()].flags |= Value::DECLARED;
         }
         self.define(name, arg, at)?;
-        let owner = Owner {
-            op,
-            results: Vec::new(),
-            fixes: Vec::new(),
-            short: true,
-        };
         self.open_loop(owner, region, start, mark);
         Ok(())
     }

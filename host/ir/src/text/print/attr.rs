@@ -4,6 +4,8 @@ use std::fmt::Write;
 
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 
+use rustc_hash::FxHashMap;
+
 use super::super::ATTR_KINDS;
 use super::super::element::write_f32;
 use super::super::types::{write_bytes, write_name};
@@ -45,11 +47,9 @@ impl Printer<'_, '_> {
             AttrKind::TENSOR => self.attr_tensor(ConstId(id)),
             AttrKind::TYPE => self.attr_type(TypeId(id)),
             AttrKind::REGION => {
+                self.find_regions(op);
                 let name = f.live_region(RegionId(id)).map(|region| region.name);
-                let same = |region: &RegionId| f.live_region(*region).map(|r| r.name) == name;
-                let named = name == Ok(attr.name)
-                    && op.is_some()
-                    && f.regions_of(op).filter(same).count() == 1;
+                let named = name == Ok(attr.name) && self.regions.named.get(&attr.name) == Some(&1);
                 if named {
                     self.out.text.push_str("region");
                 } else {
@@ -120,12 +120,47 @@ impl Printer<'_, '_> {
 
     /// A region by its place among the op's.
     fn attr_region(&mut self, op: OpId, region: RegionId) {
-        let place = op
-            .option()
-            .and_then(|op| self.f.regions_of(op).position(|id| id == region));
-        match place {
+        self.find_regions(op);
+        match self.regions.places.get(&region) {
             Some(place) => _ = write!(self.out.text, "region {place}"),
             None => self.out.text.push_str("region ?"),
+        }
+    }
+
+    /// Looks an op's regions up once, however many attributes name them.
+    fn find_regions(&mut self, op: OpId) {
+        if self.regions.op == op {
+            return;
+        }
+        self.regions = OpRegions {
+            op,
+            ..OpRegions::default()
+        };
+        if op.is_none() {
+            return;
+        }
+        for (place, region) in self.f.regions_of(op).enumerate() {
+            self.regions.places.insert(region, place);
+            let name = self.f.region(region).name;
+            *self.regions.named.entry(name).or_insert(0) += 1;
+        }
+    }
+}
+
+/// The regions of the op that is being written.
+pub(super) struct OpRegions {
+    op: OpId,
+    places: FxHashMap<RegionId, usize>,
+    /// How many have a name.
+    named: FxHashMap<SymbolId, usize>,
+}
+
+impl Default for OpRegions {
+    fn default() -> OpRegions {
+        OpRegions {
+            op: OpId::NONE,
+            places: FxHashMap::default(),
+            named: FxHashMap::default(),
         }
     }
 }

@@ -9,6 +9,7 @@ use passdock_abi::{
 use super::super::RESERVED;
 use super::super::types::{write_name, write_type};
 use super::super::walk::{Event, Events};
+use super::attr::OpRegions;
 use super::names::Names;
 use super::{Out, PrintOptions};
 use crate::function::Function;
@@ -23,6 +24,8 @@ pub(super) struct Printer<'p, 'w> {
     pub(super) options: &'p PrintOptions<'p>,
     pub(super) out: &'p mut Out<'w>,
     pub(super) names: Names,
+    /// Of the op whose attributes were written last.
+    pub(super) regions: OpRegions,
     /// Levels of indentation, two spaces each.
     level: usize,
     /// The texts of types, and where each type's stands in them.
@@ -43,6 +46,7 @@ impl<'p, 'w> Printer<'p, 'w> {
             options,
             out,
             names,
+            regions: OpRegions::default(),
             level,
             type_texts: String::new(),
             type_ranges: Vec::new(),

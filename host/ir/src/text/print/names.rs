@@ -43,13 +43,19 @@ impl Names {
             raw,
         };
         names.place_constants(f);
-        bound.resize(f.symbols().len().max(bound.len()), false);
+        let symbols = f.symbols().len();
+        if bound.len() < symbols {
+            // Fresh zeroes cost nothing until they are touched.
+            *bound = vec![false; symbols];
+        }
         let mut binder = Binder {
             f,
             names: &mut names,
             bound,
             log: Vec::new(),
             next: 0,
+            made: FxHashSet::default(),
+            tried: FxHashMap::default(),
         };
         binder.function();
         names
@@ -192,6 +198,9 @@ struct Binder<'f> {
     /// The names of the open regions, so that they can be unbound.
     log: Vec<SymbolId>,
     next: u32,
+    /// The names that were made up, and per name the number that was tried last.
+    made: FxHashSet<String>,
+    tried: FxHashMap<SymbolId, u32>,
 }
 
 impl Binder<'_> {
@@ -261,14 +270,15 @@ impl Binder<'_> {
         }
         // Another value of this name is visible: the text needs another name for this one.
         let base = self.f.text(name);
-        let taken = |text: &str| {
-            self.f.symbols().find(text).is_some()
-                || self.names.renamed.values().any(|known| known == text)
+        let number = self.tried.entry(name).or_insert(0);
+        let fresh = loop {
+            *number += 1;
+            let text = format!("{base}_{number}");
+            if self.f.symbols().find(&text).is_none() && self.made.insert(text.clone()) {
+                break text;
+            }
         };
-        let fresh = (1_u32..)
-            .map(|n| format!("{base}_{n}"))
-            .find(|text| !taken(text));
-        self.names.renamed.insert(value, fresh.unwrap_or_default());
+        self.names.renamed.insert(value, fresh);
     }
 }
 
