@@ -100,7 +100,7 @@ pub use pass::{
 };
 pub use pass_info::PassInfo;
 pub use record::{PassRecord, Status};
-pub use registry::{LoadOptions, Registry};
+pub use registry::{Alone, LoadOptions, Registry, Solo};
 pub use sequential::Sequential;
 #[doc(hidden)]
 pub use toml;

@@ -11,6 +11,7 @@ use crate::config::ConfigValue;
 use crate::context::{PassContext, stack};
 use crate::error::{PassError, Provider};
 use crate::pass_info::PassInfo;
+use crate::registry::Alone;
 use crate::run;
 use crate::sequential::Sequential;
 
@@ -38,6 +39,11 @@ pub trait Pass: Send + Sync {
     fn options(&self, cx: &PassContext) -> Result<ConfigValue, PassError> {
         let _ = cx;
         Ok(ConfigValue::new())
+    }
+
+    /// Keeps other threads out while it runs, if it can't do with them.
+    fn alone(&self) -> Option<Alone<'_>> {
+        None
     }
 
     /// The Sequential that it is; `None` for any other pass.

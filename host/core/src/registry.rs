@@ -3,6 +3,7 @@
 //! A plugin's passes are known from its manifest; its code is loaded when a pass of it first runs.
 
 mod plugin_pass;
+mod solo;
 
 use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
@@ -18,6 +19,7 @@ use crate::plugin::discover::check_op_conflicts;
 use crate::plugin::{OpDefs, PassKind, PassSpec, Plugin, PluginError, SearchDir, discover};
 use crate::suggest;
 use plugin_pass::PluginPass;
+pub use solo::{Alone, Solo};
 
 /// Passes by name. Its clone is the same registry.
 #[derive(Clone, Default)]
@@ -42,6 +44,8 @@ enum Entry {
         plugin: Arc<Plugin>,
         at: usize,
         overrides: bool,
+        /// Shared by the plugin's passes.
+        solo: Arc<Solo>,
     },
     /// The program's own.
     Own(PassRef),
@@ -86,8 +90,10 @@ impl Registry {
                 schema.accept_part(&toml::Value::Table(options.clone()))?;
                 Ok(pass.clone())
             }
-            Some(Entry::Plugin { plugin, at, .. }) => {
-                let pass = PluginPass::new(plugin.clone(), *at, options)?;
+            Some(Entry::Plugin {
+                plugin, at, solo, ..
+            }) => {
+                let pass = PluginPass::new(plugin.clone(), *at, options, solo.clone())?;
                 Ok(Arc::new(pass))
             }
         }
@@ -193,6 +199,7 @@ impl Registry {
                 return Err(PassError::new(ErrorKind::UnknownPass, message));
             }
         }
+        let solo = Arc::new(Solo::default());
         let mut new = Vec::new();
         for (at, pass) in manifest.passes.iter().enumerate() {
             let overrides = options.overrides.contains(&pass.name);
@@ -216,6 +223,7 @@ impl Registry {
                         plugin,
                         at,
                         overrides,
+                        solo: solo.clone(),
                     },
                 ));
             }

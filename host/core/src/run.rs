@@ -13,11 +13,11 @@ use std::time::Instant;
 use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module};
 
-use crate::context::{PassContext, callbacks};
+use crate::context::{PassContext, Verify, callbacks};
 use crate::error::PassError;
 use crate::instrument::InstrumentRef;
 use crate::leaf;
-use crate::pass::{Pass, Work};
+use crate::pass::Pass;
 use crate::record::{PassRecord, Status};
 use crate::resolve::{self, Plan, Step};
 use crate::sequential::Sequential;
@@ -36,6 +36,9 @@ pub(crate) fn call(
     let plan = sequential.map(|s| resolve::resolve(s, cx)).transpose()?;
     if let Some(plan) = &plan {
         plan.load()?;
+    }
+    if cx.verify() == Verify::All {
+        verify::all(module).map_err(|error| error.note("before any pass ran"))?;
     }
     let forced = cx.is_forced(&pass.info().name);
     let after = Run::new(cx, watched).pass(pass, plan.as_ref(), forced, module)?;
@@ -156,9 +159,9 @@ impl<'c> Run<'c> {
 
     /// A pass that isn't a Sequential: the call itself, and the verifier.
     fn leaf(&mut self, pass: &dyn Pass, module: &Module) -> Result<Module, PassError> {
-        let mut after = match pass.work()? {
-            Work::Sequence(_) => unreachable!("a Sequential comes with its plan"),
-            work => leaf::call(pass, work, module, self.cx, self.watched)?,
+        let mut after = {
+            let _alone = pass.alone();
+            leaf::call(pass, pass.work()?, module, self.cx, self.watched)?
         };
         if after.is_same(module) {
             verify::unchanged(&after, self.cx.verify())?;

@@ -391,7 +391,8 @@ unsafe fn text(text: abi::Str) -> String {
 #[test]
 fn misuse_is_refused_with_a_sentence() {
     let module = module();
-    let cases: Vec<(&str, fn(*mut abi::Function) -> Status, Expect)> = vec![
+    type Case = (&'static str, fn(*mut abi::Function) -> Status, Expect);
+    let cases: Vec<Case> = vec![
         (
             "no description",
             |f| create(f, std::ptr::null()),

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::solo::{Alone, Solo};
 use crate::boundary::{FunctionPass, ModulePass};
 use crate::config::{ConfigValue, Schema};
 use crate::context::PassContext;
@@ -19,6 +20,7 @@ pub(super) struct PluginPass {
     schema: Schema,
     /// Those that are given.
     options: ConfigValue,
+    solo: Arc<Solo>,
 }
 
 impl PluginPass {
@@ -26,6 +28,7 @@ impl PluginPass {
         plugin: Arc<Plugin>,
         at: usize,
         options: &toml::Table,
+        solo: Arc<Solo>,
     ) -> Result<PluginPass, PassError> {
         let spec = &plugin.manifest().passes[at];
         let schema = Schema::from_specs(&spec.name, &spec.options);
@@ -44,6 +47,7 @@ impl PluginPass {
             at,
             schema,
             options,
+            solo,
         })
     }
 
@@ -75,6 +79,10 @@ impl Pass for PluginPass {
 
     fn provider(&self) -> Option<&Provider> {
         Some(&self.provider)
+    }
+
+    fn alone(&self) -> Option<Alone<'_>> {
+        (!self.spec().thread_safe).then(|| self.solo.enter())
     }
 
     /// Defaults, then the context's config, then what the pipeline gives.
