@@ -50,6 +50,25 @@ pub(crate) fn test_corpus(project: &Project) -> Result<()> {
     shell::run(python.current_dir(&project.root))
 }
 
+/// The op definitions by the same cases, each with what is known and what isn't varied.
+pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {
+    let cases = project.target.join("node-cases");
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "plugins/onnx-ops/tests/node_cases.py"])
+        .arg(&cases);
+    shell::run(python.current_dir(&project.root))?;
+    let mut cargo = project.cargo();
+    cargo.args([
+        "test",
+        "--package",
+        "passdock-plugins-onnx-ops",
+        "--test",
+        "node_cases",
+    ]);
+    shell::run(cargo.env("PASSDOCK_NODE_CASES", cases))
+}
+
 fn end_to_end(project: &Project, arguments: &[OsString]) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python

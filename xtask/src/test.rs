@@ -47,6 +47,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         python::test_real_models(project)
     });
     steps.step("ONNX's own test cases", || python::test_corpus(project));
+    steps.step("op definitions by ONNX's test cases", || {
+        python::test_op_definitions(project)
+    });
     steps.step("the demo", || demo::demo(project, Profile::Dev));
     steps.step("nothing left behind", || match untracked(project) {
         Ok(after) if before.as_ref().is_ok_and(|before| *before == after) => Ok(()),
