@@ -1,1 +1,50 @@
-//! End-to-end, boundary and fault tests.
+//! What the end-to-end tests share: the standard plugins, and models to run them on.
+
+use std::path::{Path, PathBuf};
+
+use passdock::Registry;
+
+/// The standard passes of the graph level.
+pub const PASSES: [&str; 4] = [
+    "relax.transform.InferType",
+    "relax.transform.FoldConstant",
+    "relax.transform.CanonicalizeBindings",
+    "relax.transform.DeadCodeElimination",
+];
+
+/// The standard plugins, linked in.
+///
+/// # Panics
+/// If they aren't well made.
+pub fn standard_registry() -> Registry {
+    let registry = Registry::new();
+    let plugins = [
+        passdock_plugins_onnx_ops::PLUGIN,
+        passdock_plugins_relax::PLUGIN,
+        passdock_plugins_tir::PLUGIN,
+    ];
+    for plugin in plugins {
+        registry
+            .load_static(plugin)
+            .expect("the standard plugins are well made");
+    }
+    registry
+}
+
+/// The example's model, and those of the directory that `PASSDOCK_MODELS` names.
+///
+/// # Panics
+/// If that directory can't be read.
+pub fn models() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let mut models = vec![root.join("examples/models/digits.onnx")];
+    if let Some(dir) = std::env::var_os("PASSDOCK_MODELS") {
+        let files = std::fs::read_dir(dir)
+            .expect("PASSDOCK_MODELS names a directory")
+            .flatten();
+        let found = files.map(|file| file.path());
+        models.extend(found.filter(|path| path.extension().is_some_and(|e| e == "onnx")));
+    }
+    models.sort();
+    models
+}

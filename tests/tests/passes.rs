@@ -1,0 +1,90 @@
+//! Properties of the standard passes on real models.
+
+use passdock::{PassContext, Registry, Verify};
+use passdock_tests::{PASSES, models, standard_registry};
+
+/// Runs passes in this order with everything verified, and answers the text of the result.
+#[track_caller]
+fn run(registry: &Registry, model: &std::path::Path, order: &[&str], jobs: usize) -> Vec<u8> {
+    let context = PassContext::builder()
+        .registry(registry)
+        .opt_level(3)
+        .verify(Verify::All)
+        .jobs(jobs)
+        .on_diagnostic(|_| ())
+        .build()
+        .expect("a plain context");
+    let mut module = passdock_onnx::read(model).expect("a model");
+    for name in order {
+        let pass = registry.get_pass(name).expect("a standard pass");
+        module = context
+            .scope(|_| pass.call(module))
+            .unwrap_or_else(|error| panic!("{} after {order:?}: {error}", model.display()));
+    }
+    let mut bytes = Vec::new();
+    let options = passdock_onnx::WriteOptions::default();
+    let encoded = passdock_onnx::write(&module, options).expect("a model again");
+    encoded.write_to(&mut bytes).expect("bytes in memory");
+    bytes
+}
+
+/// All orders of the four passes.
+fn orders() -> Vec<Vec<&'static str>> {
+    let mut orders = vec![Vec::new()];
+    for pass in PASSES {
+        let longer = |order: &Vec<&'static str>| {
+            (0..=order.len())
+                .map(|at| {
+                    let mut longer = order.clone();
+                    longer.insert(at, pass);
+                    longer
+                })
+                .collect::<Vec<_>>()
+        };
+        orders = orders.iter().flat_map(longer).collect();
+    }
+    orders
+}
+
+#[test]
+fn any_order_of_passes_verifies() {
+    let registry = standard_registry();
+    let orders = orders();
+    assert_eq!(orders.len(), 24);
+    let models = models();
+    for order in &orders {
+        run(&registry, &models[0], order, 1);
+    }
+    for model in &models[1..] {
+        for order in orders.iter().step_by(7) {
+            run(&registry, model, order, 1);
+        }
+    }
+}
+
+#[test]
+fn the_number_of_threads_does_not_show_in_the_result() {
+    let registry = standard_registry();
+    for model in models() {
+        let one = run(&registry, &model, &PASSES, 1);
+        assert!(
+            one == run(&registry, &model, &PASSES, 3),
+            "{}",
+            model.display()
+        );
+    }
+}
+
+#[test]
+fn a_second_run_finds_nothing_to_do() {
+    let registry = standard_registry();
+    let twice = [PASSES, PASSES].concat();
+    for model in models() {
+        let once = run(&registry, &model, &PASSES, 1);
+        assert!(
+            once == run(&registry, &model, &twice, 1),
+            "{}",
+            model.display()
+        );
+    }
+}
