@@ -69,8 +69,10 @@ def interface_difference(a, b):
     """The first thing a caller of `a` would have to change to call `b`."""
     for what in ("input", "output"):
         xs, ys = getattr(a.graph, what), getattr(b.graph, what)
-        if [x.name for x in xs] != [y.name for y in ys]:
-            return f"the {what}s are {[y.name for y in ys]} instead of {[x.name for x in xs]}"
+        for i in range(max(len(xs), len(ys))):
+            x, y = (repr(side[i].name) if i < len(side) else "missing" for side in (xs, ys))
+            if x != y:
+                return f"{what} {i} of {len(xs)} is {y} instead of {x}"
         for x, y in zip(xs, ys):
             if x.type != y.type:
                 return f"{what} {x.name!r} has the type {y.type} instead of {x.type}".replace("\n", " ")
