@@ -14,7 +14,8 @@ use passdock_ir::{Function, Module, Symbols};
 use rayon::prelude::*;
 
 use crate::boundary::{
-    Failure, FunctionRunner, ModuleInput, Surroundings, run_module_pass, same_interface,
+    Failure, FunctionRunner, FunctionSlot, ModuleInput, Surroundings, run_module_pass,
+    same_interface,
 };
 use crate::config::ConfigValue;
 use crate::context::{PassContext, stack};
@@ -86,11 +87,11 @@ impl<'c> Around<'c> {
 
     fn functions(&self, work: FunctionWork<'_>, module: &Module) -> Result<Module, PassError> {
         let skipped = SkipAttrs::new(module.symbols());
-        let functions: Vec<&Arc<Function>> = module
-            .functions()
-            .filter(|f| f.kind() == work.kind && !skipped.applies(f))
-            .collect();
-        let input = ModuleInput::new(module);
+        let is_meant = |slot: &FunctionSlot| {
+            let function = slot.function();
+            function.kind() == work.kind && !skipped.applies(function)
+        };
+        let (input, mut slots) = ModuleInput::with_slots(module);
         let mut changed = Vec::new();
         let mut gather = |before: &Arc<Function>, (result, diagnostics): Outcome| {
             let failed = self.flush(diagnostics);
@@ -109,16 +110,23 @@ impl<'c> Around<'c> {
             }
             Ok(())
         };
-        if self.runs_parallel(&work, &functions) {
-            let outcomes = self.cx.in_pool(|| self.parallel(&work, &functions, &input));
-            let pairs = functions.iter().zip(outcomes);
-            pairs.into_iter().try_for_each(|(f, o)| gather(f, o))?;
+        if self.runs_parallel(&work, slots.iter().filter(|slot| is_meant(slot))) {
+            let mut meant: Vec<&mut FunctionSlot> =
+                slots.iter_mut().filter(|slot| is_meant(slot)).collect();
+            let outcomes = self.cx.in_pool(|| self.parallel(&work, &mut meant, &input));
+            let mut pairs = meant.iter().zip(outcomes);
+            pairs.try_for_each(|(slot, outcome)| gather(slot.function(), outcome))?;
         } else {
             let mut runner = FunctionRunner::new(&input, self);
-            for function in &functions {
-                let result = runner.run(work.pass, function);
-                gather(function, (result, runner.take_diagnostics()))?;
+            for slot in slots.iter_mut().filter(|slot| is_meant(slot)) {
+                let result = runner.run_in(work.pass, slot);
+                gather(slot.function(), (result, runner.take_diagnostics()))?;
             }
+        }
+        if changed.is_empty() {
+            // The next pass finds the module as this one did.
+            input.keep(slots);
+            return Ok(module.clone());
         }
         let mut after = module.clone();
         for function in changed {
@@ -130,32 +138,40 @@ impl<'c> Around<'c> {
         Ok(after)
     }
 
-    fn runs_parallel(&self, work: &FunctionWork<'_>, functions: &[&Arc<Function>]) -> bool {
-        if !work.thread_safe || functions.len() < 2 || self.cx.jobs() < 2 {
+    fn runs_parallel<'s>(
+        &self,
+        work: &FunctionWork<'_>,
+        slots: impl Iterator<Item = &'s FunctionSlot>,
+    ) -> bool {
+        if !work.thread_safe || self.cx.jobs() < 2 {
             return false;
         }
-        let mut ops = 0;
-        functions.iter().any(|f| {
-            ops += f.op_ids();
-            ops >= PARALLEL_OPS
-        })
+        let (mut functions, mut ops) = (0, 0);
+        for slot in slots {
+            functions += 1;
+            ops += slot.function().op_ids();
+            if functions > 1 && ops >= PARALLEL_OPS {
+                return true;
+            }
+        }
+        false
     }
 
     /// Each function's outcome, in order.
     fn parallel(
         &self,
         work: &FunctionWork<'_>,
-        functions: &[&Arc<Function>],
+        slots: &mut [&mut FunctionSlot],
         input: &ModuleInput<'_>,
     ) -> Vec<Outcome> {
         // Small enough pieces that threads stay busy, large enough that starting one is nothing.
-        let piece = (functions.len() / (self.cx.jobs() * 16)).max(1);
-        let pieces = functions.par_chunks(piece).map(|functions| {
+        let piece = (slots.len() / (self.cx.jobs() * 16)).max(1);
+        let pieces = slots.par_chunks_mut(piece).map(|slots| {
             stack::with_pushed(self.cx, || {
                 let mut runner = FunctionRunner::new(input, self);
-                let mut outcomes: Vec<Outcome> = Vec::with_capacity(functions.len());
-                for function in functions {
-                    let result = runner.run(work.pass, function);
+                let mut outcomes: Vec<Outcome> = Vec::with_capacity(slots.len());
+                for slot in slots {
+                    let result = runner.run_in(work.pass, slot);
                     outcomes.push((result, runner.take_diagnostics()));
                 }
                 outcomes

@@ -62,7 +62,7 @@ pub struct Failure {
 pub(super) struct ContextSession<'a> {
     around: &'a dyn Surroundings,
     /// The function that the pass works on, or null.
-    function: Cell<*const FunctionSession<'static>>,
+    function: Cell<*const FunctionSession>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     failure: RefCell<Option<Failure>>,
 }
@@ -101,7 +101,7 @@ impl<'a> ContextSession<'a> {
     /// Makes this the context of this thread, and `function` what it speaks of, until the answer
     /// is dropped.
     #[inline]
-    pub(super) fn enter(&self, function: *const FunctionSession<'_>) -> Entered<'_> {
+    pub(super) fn enter(&self, function: *const FunctionSession) -> Entered<'_> {
         self.function.set(function.cast());
         Entered {
             function: &self.function,
@@ -175,7 +175,7 @@ pub(super) fn with_op_defs<T>(then: impl FnOnce(&OpDefs) -> T) -> Option<T> {
 
 /// A pass runs on this thread until this is dropped.
 pub(super) struct Entered<'c> {
-    function: &'c Cell<*const FunctionSession<'static>>,
+    function: &'c Cell<*const FunctionSession>,
     outer: *mut abi::Context,
 }
 

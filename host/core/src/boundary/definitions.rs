@@ -35,7 +35,7 @@ thread_local! {
 }
 
 /// The traits of an op in a function; 0 if nobody defines it.
-pub(super) fn traits(session: &FunctionSession<'_>, name: SymbolId) -> u64 {
+pub(super) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
     let found = context::with_op_defs(|defs| look_up(defs, session, name)).flatten();
     found.map_or(0, |definition| flags(&definition))
 }
@@ -43,7 +43,7 @@ pub(super) fn traits(session: &FunctionSession<'_>, name: SymbolId) -> u64 {
 /// The definition of an op in a function.
 pub(super) fn find(
     context: &ContextSession<'_>,
-    session: &FunctionSession<'_>,
+    session: &FunctionSession,
     name: SymbolId,
 ) -> Option<LoadedOp> {
     look_up(context.around().op_defs(), session, name)
@@ -59,7 +59,7 @@ fn flags(definition: &LoadedOp) -> u64 {
     entry.traits | OpEntry::DEFINED | folds
 }
 
-fn look_up(defs: &OpDefs, session: &FunctionSession<'_>, name: SymbolId) -> Option<LoadedOp> {
+fn look_up(defs: &OpDefs, session: &FunctionSession, name: SymbolId) -> Option<LoadedOp> {
     let found = session.with(|state| {
         let function = state.function();
         let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name));

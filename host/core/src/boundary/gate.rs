@@ -15,7 +15,7 @@ use super::session::{FunctionSession, State};
 /// As [`FunctionSession::of`].
 pub(super) unsafe fn edit(
     handle: *mut abi::Function,
-    body: impl FnOnce(&mut State<'_>) -> Edit,
+    body: impl FnOnce(&mut State) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
     let status = unsafe { read(handle, body) };
@@ -33,7 +33,7 @@ pub(super) unsafe fn edit(
 /// As [`FunctionSession::of`].
 pub(super) unsafe fn read(
     handle: *const abi::Function,
-    body: impl FnOnce(&mut State<'_>) -> Edit,
+    body: impl FnOnce(&mut State) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
     let session = match unsafe { FunctionSession::of(handle) } {

@@ -34,6 +34,7 @@ pub use run::{
     FunctionClosure, FunctionPass, FunctionRunner, ModuleClosure, ModulePass, run_module_pass,
     same_interface,
 };
+pub use session::FunctionSlot;
 
 /// The host's table, as every plugin gets it.
 pub fn host() -> &'static abi::Host {

@@ -13,7 +13,7 @@ use passdock_ir::{Edit, EditError, Function, Module, OpName};
 use rustc_hash::FxHashMap;
 
 use super::context::ContextSession;
-use super::session::{Access, FunctionSession};
+use super::session::{Access, FunctionSession, FunctionSlot};
 use super::{gate, input};
 
 pub(super) static TABLE: abi::ModuleApi = abi::ModuleApi {
@@ -34,6 +34,12 @@ pub struct ModuleInput<'m> {
     entries: Vec<FunctionEntry>,
 }
 
+/// What is kept beside a state of a module.
+struct Kept {
+    entries: Vec<FunctionEntry>,
+    slots: Vec<FunctionSlot>,
+}
+
 impl<'m> ModuleInput<'m> {
     /// Lists the module's functions.
     pub fn new(module: &'m Module) -> ModuleInput<'m> {
@@ -41,6 +47,26 @@ impl<'m> ModuleInput<'m> {
             module,
             entries: entries(module),
         }
+    }
+
+    /// Lists the module's functions, and makes a slot of each for function passes to run on. What an
+    /// earlier pass on the same state of the module kept is used again.
+    pub fn with_slots(module: &'m Module) -> (ModuleInput<'m>, Vec<FunctionSlot>) {
+        let kept = module.take_kept().and_then(|kept| kept.downcast().ok());
+        let Kept { entries, slots } = match kept {
+            Some(kept) => *kept,
+            None => Kept {
+                entries: entries(module),
+                slots: module.functions().cloned().map(FunctionSlot::new).collect(),
+            },
+        };
+        (ModuleInput { module, entries }, slots)
+    }
+
+    /// Keeps the slots for the next pass on the same state of the module.
+    pub fn keep(self, slots: Vec<FunctionSlot>) {
+        let entries = self.entries;
+        self.module.keep(Box::new(Kept { entries, slots }));
     }
 
     /// The module.
@@ -61,12 +87,12 @@ struct State<'a> {
     /// Of the module that is edited.
     entries: Vec<FunctionEntry>,
     /// The handles to edit that are good.
-    edits: FxHashMap<SymbolId, Box<FunctionSession<'static>>>,
+    edits: FxHashMap<SymbolId, Box<FunctionSession>>,
     /// The snapshots that weren't given back.
-    snapshots: FxHashMap<*mut abi::Function, Box<FunctionSession<'static>>>,
+    snapshots: FxHashMap<*mut abi::Function, Box<FunctionSession>>,
     /// The handles that have ended.
     #[expect(clippy::vec_box, reason = "handles are the addresses of the boxes")]
-    retired: Vec<Box<FunctionSession<'static>>>,
+    retired: Vec<Box<FunctionSession>>,
     last_error: String,
 }
 

@@ -35,8 +35,8 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
 const MAX_SHAPE_DATA: usize = 256;
 
 /// What a `*mut abi::OpCall` points to: one call into a definition, and what it answered.
-struct OpCall<'c, 'a> {
-    session: &'c FunctionSession<'a>,
+struct OpCall<'c> {
+    session: &'c FunctionSession,
     op: OpId,
     /// Bytes that an evaluation may still take.
     budget: u64,
@@ -49,8 +49,8 @@ struct OpCall<'c, 'a> {
     refusal: Option<String>,
 }
 
-impl<'c, 'a> OpCall<'c, 'a> {
-    fn new(session: &'c FunctionSession<'a>, op: OpId) -> OpCall<'c, 'a> {
+impl<'c> OpCall<'c> {
+    fn new(session: &'c FunctionSession, op: OpId) -> OpCall<'c> {
         OpCall {
             session,
             op,
@@ -88,8 +88,8 @@ impl<'c, 'a> OpCall<'c, 'a> {
     ///
     /// # Safety
     /// The handle is null or that of a call that hasn't returned, and nobody else uses it.
-    unsafe fn of(handle: *mut Handle) -> Edit<&'c mut OpCall<'c, 'a>> {
-        let call = handle.cast::<OpCall<'c, 'a>>();
+    unsafe fn of(handle: *mut Handle) -> Edit<&'c mut OpCall<'c>> {
+        let call = handle.cast::<OpCall<'c>>();
         if call.is_null() || !call.is_aligned() {
             return Err(EditError::invalid("The handle of the op's call is null."));
         }
@@ -156,7 +156,7 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
 }
 
 /// Puts what was inferred into the function.
-fn keep_inferred(call: OpCall<'_, '_>) -> Edit {
+fn keep_inferred(call: OpCall<'_>) -> Edit {
     let (op, types, dims) = (call.op, call.types, call.dims);
     call.session.with(|state| {
         let results: Vec<ValueId> = state.read()?.results(op).collect();
@@ -266,7 +266,7 @@ fn check_constant_operands(function: &Function, op: OpId) -> Edit {
 /// Makes constants of results whose elements inference found to be known numbers, whatever the
 /// operands are: the second dim of `[n, 3]` is 3.
 fn keep_known_dims(
-    session: &FunctionSession<'_>,
+    session: &FunctionSession,
     op: OpId,
     max_bytes: u64,
 ) -> Edit<Option<Vec<ValueId>>> {
@@ -332,7 +332,7 @@ fn make_constants(
 }
 
 /// Makes constants of what was computed, or nothing at all.
-fn keep_results(call: OpCall<'_, '_>, count: usize) -> Edit<Vec<ValueId>> {
+fn keep_results(call: OpCall<'_>, count: usize) -> Edit<Vec<ValueId>> {
     let (session, op) = (call.session, call.op);
     let mut results = call.results;
     results.sort_by_key(|(index, ..)| *index);
@@ -360,19 +360,14 @@ fn keep_results(call: OpCall<'_, '_>, count: usize) -> Edit<Vec<ValueId>> {
     })
 }
 
-fn not_evaluated(session: &FunctionSession<'_>, op: OpId, why: &str) -> EditError {
+fn not_evaluated(session: &FunctionSession, op: OpId, why: &str) -> EditError {
     EditError {
         status: Status::NOT_FOUND,
         message: format!("{} can't be evaluated: {why}.", describe_op(session, op)),
     }
 }
 
-fn wrong(
-    session: &FunctionSession<'_>,
-    op: OpId,
-    status: Status,
-    said: Option<String>,
-) -> EditError {
+fn wrong(session: &FunctionSession, op: OpId, status: Status, said: Option<String>) -> EditError {
     let op = describe_op(session, op);
     let message = match (status, said) {
         (_, Some(said)) => format!("{op} is wrong: {said}"),
@@ -384,7 +379,7 @@ fn wrong(
     EditError::refused(message)
 }
 
-fn describe_op(session: &FunctionSession<'_>, op: OpId) -> String {
+fn describe_op(session: &FunctionSession, op: OpId) -> String {
     session
         .with(|state| Ok(state.function().describe_op(op)))
         .unwrap_or_else(|_| op.to_string())
@@ -397,7 +392,7 @@ fn describe_op(session: &FunctionSession<'_>, op: OpId) -> String {
 unsafe fn ask(
     cx: *mut abi::Context,
     f: *mut abi::Function,
-    body: impl FnOnce(&ContextSession<'_>, &FunctionSession<'_>) -> Edit,
+    body: impl FnOnce(&ContextSession<'_>, &FunctionSession) -> Edit,
 ) -> Status {
     // SAFETY: the caller's promise.
     let session = match unsafe { FunctionSession::of(f) } {

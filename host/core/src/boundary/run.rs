@@ -12,7 +12,7 @@ use passdock_plugin_api::__private::{Panicked, Slot, Tables, attach, enter};
 use super::context::{ContextSession, Failure, Surroundings};
 use super::host;
 use super::modules::{ModuleInput, ModuleSession};
-use super::session::FunctionSession;
+use super::session::{FunctionSession, FunctionSlot};
 use crate::diagnostic::Diagnostic;
 use crate::plugin::LoadedPass;
 
@@ -47,7 +47,7 @@ pub enum ModulePass<'p> {
 pub struct FunctionRunner<'a> {
     context: ContextSession<'a>,
     module: ModuleSession<'a>,
-    function: FunctionSession<'a>,
+    function: FunctionSession,
 }
 
 impl<'a> FunctionRunner<'a> {
@@ -61,18 +61,29 @@ impl<'a> FunctionRunner<'a> {
     }
 
     /// Runs a pass on a function of the module; `None` if it changed nothing.
-    #[inline]
     pub fn run(
         &mut self,
         pass: FunctionPass<'_>,
-        function: &'a Function,
+        function: &Arc<Function>,
     ) -> Result<Option<Arc<Function>>, Box<Failure>> {
-        self.function.start(function);
+        self.run_in(pass, &mut FunctionSlot::new(function.clone()))
+    }
+
+    /// Runs a pass on the function of a slot; `None` if it changed nothing.
+    #[inline]
+    pub fn run_in(
+        &mut self,
+        pass: FunctionPass<'_>,
+        slot: &mut FunctionSlot,
+    ) -> Result<Option<Arc<Function>>, Box<Failure>> {
+        // SAFETY: the slot is this call's alone, and `finish` stands below; a pass doesn't unwind,
+        // and a session that was left in the middle is started anew or dropped.
+        unsafe { self.function.start(slot) };
         let status = {
             let _entered = self.context.enter(&self.function);
             self.call(pass)
         };
-        let own = self.function.finish();
+        let own = self.function.finish(slot);
         match (status, own) {
             (Status::OK, Ok(None)) => Ok(None),
             (Status::OK, Ok(Some(own))) => Ok(Some(Arc::new(*own))),

@@ -5,11 +5,11 @@
 //! edit, as the contract promises.
 
 use std::cell::{Cell, UnsafeCell};
+use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{Status, ValueId};
-use passdock_ir::function::EMPTY_VIEW;
 use passdock_ir::{Edit, EditError, Function};
 use rustc_hash::FxHashMap;
 
@@ -17,15 +17,45 @@ use rustc_hash::FxHashMap;
 ///
 /// Plugins read the view through raw pointers while the host is called, so everything here is
 /// behind cells and the host only ever holds a `&FunctionSession`.
-pub(super) struct FunctionSession<'a> {
-    view: UnsafeCell<abi::FunctionView>,
-    state: UnsafeCell<State<'a>>,
+pub(super) struct FunctionSession {
+    /// The header that plugins read: a slot's, or the session's own.
+    view: Cell<*mut abi::FunctionView>,
+    own_view: Option<Box<UnsafeCell<abi::FunctionView>>>,
+    state: UnsafeCell<State>,
     busy: Cell<bool>,
 }
 
+/// A function that passes run on one after the other, with the header of its view: written when the
+/// function changes, not for each pass.
+pub struct FunctionSlot {
+    function: Arc<Function>,
+    view: abi::FunctionView,
+}
+
+// SAFETY: the view's pointers lead into the function, which is held and isn't changed while it is;
+// whoever has the slot for himself may write its header.
+unsafe impl Send for FunctionSlot {}
+// SAFETY: as above.
+unsafe impl Sync for FunctionSlot {}
+
+impl FunctionSlot {
+    /// A slot of its own.
+    pub fn new(function: Arc<Function>) -> FunctionSlot {
+        FunctionSlot {
+            view: function.view(),
+            function,
+        }
+    }
+
+    /// The function.
+    pub fn function(&self) -> &Arc<Function> {
+        &self.function
+    }
+}
+
 /// What stands behind the view.
-pub(super) struct State<'a> {
-    shared: Shared<'a>,
+pub(super) struct State {
+    shared: Shared,
     /// The copy that is edited.
     own: Option<Box<Function>>,
     access: Access,
@@ -42,10 +72,11 @@ pub(super) struct Extras {
 }
 
 /// The function as it was handed out.
-enum Shared<'a> {
+enum Shared {
     /// None yet.
     Nothing,
-    Borrowed(&'a Function),
+    /// A slot's, which outlives the pass.
+    Slot(NonNull<Function>),
     Held(Arc<Function>),
 }
 
@@ -62,55 +93,69 @@ pub(super) enum Access {
     Broken,
 }
 
-impl<'a> FunctionSession<'a> {
+impl FunctionSession {
     /// A session on no function yet, for a pass that runs on one after the other.
-    pub(super) fn vacant() -> FunctionSession<'a> {
-        FunctionSession::new(EMPTY_VIEW, Shared::Nothing, Access::Ended)
-    }
-
-    /// A session that holds its function.
-    pub(super) fn held(function: Arc<Function>, access: Access) -> FunctionSession<'static> {
-        FunctionSession::new(function.view(), Shared::Held(function), access)
-    }
-
-    fn new(view: abi::FunctionView, shared: Shared<'a>, access: Access) -> FunctionSession<'a> {
+    pub(super) fn vacant() -> FunctionSession {
         FunctionSession {
-            view: UnsafeCell::new(view),
+            view: Cell::new(ptr::null_mut()),
+            own_view: None,
             state: UnsafeCell::new(State {
-                shared,
+                shared: Shared::Nothing,
                 own: None,
-                access,
+                access: Access::Ended,
                 extras: None,
             }),
             busy: Cell::new(false),
         }
     }
 
-    /// Makes a vacant session one to edit this function with.
+    /// A session that holds its function.
+    pub(super) fn held(function: Arc<Function>, access: Access) -> FunctionSession {
+        let mut session = FunctionSession::vacant();
+        let view = Box::new(UnsafeCell::new(function.view()));
+        session.view.set(view.get());
+        session.own_view = Some(view);
+        let state = session.state.get_mut();
+        state.shared = Shared::Held(function);
+        state.access = access;
+        session
+    }
+
+    /// Makes a vacant session one to edit the slot's function with.
+    ///
+    /// # Safety
+    /// The slot stays where it is, and nobody else uses it, until [`FunctionSession::finish`].
     #[inline]
-    pub(super) fn start(&mut self, function: &'a Function) {
-        function.fill_view(self.view.get_mut());
+    pub(super) unsafe fn start(&mut self, slot: &mut FunctionSlot) {
+        self.view.set(&mut slot.view);
         let state = self.state.get_mut();
-        state.shared = Shared::Borrowed(function);
+        state.shared = Shared::Slot(NonNull::from(slot.function.as_ref()));
+        state.own = None;
         state.access = Access::Edit;
     }
 
-    /// Makes the session vacant, and answers what became of the function: `None` if it is as it
-    /// was handed out.
+    /// Makes the session vacant, and answers what became of the slot's function: `None` if it is
+    /// as it was.
     #[inline]
-    pub(super) fn finish(&mut self) -> Result<Option<Box<Function>>, EditError> {
+    pub(super) fn finish(
+        &mut self,
+        slot: &mut FunctionSlot,
+    ) -> Result<Option<Box<Function>>, EditError> {
         let state = self.state.get_mut();
         let access = std::mem::replace(&mut state.access, Access::Ended);
+        state.shared = Shared::Nothing;
         if state.extras.is_some() {
             state.extras = None;
         }
         let Some(own) = state.own.take() else {
             return Ok(None);
         };
+        // The header speaks of the copy, which goes.
+        slot.view = slot.function.view();
         if access == Access::Broken {
             return Err(broken());
         }
-        Ok((own.version() != state.shared.function().version()).then_some(own))
+        Ok((own.version() != slot.function.version()).then_some(own))
     }
 
     /// What a plugin gets. Good while the session stays where it is.
@@ -118,7 +163,7 @@ impl<'a> FunctionSession<'a> {
     pub(super) fn reference(&self) -> abi::FunctionRef {
         abi::FunctionRef {
             handle: std::ptr::from_ref(self).cast_mut().cast(),
-            view: self.view.get(),
+            view: self.view.get().cast_const(),
         }
     }
 
@@ -126,8 +171,8 @@ impl<'a> FunctionSession<'a> {
     ///
     /// # Safety
     /// The handle is null or came from [`FunctionSession::reference`] and its session lives.
-    pub(super) unsafe fn of<'s>(handle: *const abi::Function) -> Edit<&'s FunctionSession<'a>> {
-        let session = handle.cast::<FunctionSession<'a>>();
+    pub(super) unsafe fn of<'s>(handle: *const abi::Function) -> Edit<&'s FunctionSession> {
+        let session = handle.cast::<FunctionSession>();
         if session.is_null() || !session.is_aligned() {
             return Err(EditError::invalid("The function's handle is null."));
         }
@@ -137,7 +182,7 @@ impl<'a> FunctionSession<'a> {
 
     /// Runs `body` on what stands behind the view. A second borrow inside the first, which only a
     /// plugin that hands a definition's handle around could ask for, is refused.
-    pub(super) fn with<T>(&self, body: impl FnOnce(&mut State<'a>) -> Edit<T>) -> Edit<T> {
+    pub(super) fn with<T>(&self, body: impl FnOnce(&mut State) -> Edit<T>) -> Edit<T> {
         if self.busy.replace(true) {
             return Err(EditError::refused("The function is being edited already."));
         }
@@ -150,6 +195,7 @@ impl<'a> FunctionSession<'a> {
     pub(super) fn refresh(&self) {
         let _ = self.with(|state| {
             // SAFETY: only this thread uses the session, and plugins read the header between calls.
+            // The header is a live slot's or the session's own.
             state.function().fill_view(unsafe { &mut *self.view.get() });
             Ok(())
         });
@@ -197,7 +243,7 @@ impl<'a> FunctionSession<'a> {
     }
 }
 
-impl State<'_> {
+impl State {
     /// The function, to read.
     pub(super) fn function(&self) -> &Function {
         match &self.own {
@@ -256,11 +302,12 @@ impl State<'_> {
     }
 }
 
-impl Shared<'_> {
+impl Shared {
     #[inline]
     fn function(&self) -> &Function {
         match self {
-            Shared::Borrowed(function) => function,
+            // SAFETY: `start` was promised that the slot, which holds the function, stays.
+            Shared::Slot(function) => unsafe { function.as_ref() },
             Shared::Held(function) => function,
             Shared::Nothing => unreachable!("a vacant session has no handle"),
         }
