@@ -1,7 +1,8 @@
 //! `NodeProto` to an op, or to a constant that remembers being a node.
 
 use passdock_abi::{
-    AttrKind, ConstId, DType, Dim, LocId, OpId, RegionId, SymbolId, TypeId, ValueId, symbol,
+    AttrKind, ConstId, DType, Dim, Loc, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, ValueId,
+    symbol,
 };
 use passdock_ir::{AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeSpec};
 
@@ -10,7 +11,6 @@ use super::frame::{Frame, span};
 use super::graph::Importer;
 use crate::error::{OnnxError, Result};
 use crate::schema::node;
-use crate::types::text;
 use crate::wire::{Message, Value, push_fixed32, push_varints};
 
 /// How many attributes a node may have.
@@ -74,8 +74,14 @@ impl<'a> Importer<'_, 'a> {
         let name = self.cx.op_name(header.parts)?;
         let loc = match header.name {
             Some(name) => {
-                self.cx.symbol(name)?;
-                self.f.add_name_loc(text(name)?)
+                let name = self.cx.symbol(name)?;
+                let loc = Loc {
+                    kind: LocKind::NAME,
+                    name,
+                    a: 0,
+                    b: 0,
+                };
+                self.f.add_loc(loc)
             }
             None => LocId::NONE,
         };

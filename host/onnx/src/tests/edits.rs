@@ -409,6 +409,23 @@ fn functions_come_and_go() {
     .assert_eq(&show(&bytes_of(&module)));
 }
 
+/// A node that the writer adds has a meaning in the file too.
+#[test]
+fn an_added_identity_brings_its_opset() {
+    let own = node("a = F(x)").text(nodes::DOMAIN, "d");
+    let import = Msg::new().text(opset::DOMAIN, "d").int(opset::VERSION, 1);
+    let bytes = Msg::new()
+        .int(models::IR_VERSION, 8)
+        .msg(models::GRAPH, &graph(&[own], &["x"], &["a"]))
+        .msg(models::OPSET_IMPORT, &import);
+    let mut module = read(&bytes.0).unwrap();
+    let f = main_of(&mut module);
+    f.replace_op_with(op(f, "a"), &[value(f, "x")]).unwrap();
+    let again = read(&bytes_of(&module)).unwrap();
+    let f = again.function_named("main").unwrap();
+    assert_eq!(f.opset(passdock_abi::symbol::EMPTY), Some(18));
+}
+
 #[test]
 fn what_onnx_can_t_say_is_refused_in_a_sentence() {
     let mut module = read(&chain()).unwrap();

@@ -175,7 +175,7 @@ fn deep_nesting_is_read_written_and_refused_at_the_limit() {
 /// What is cheap to write is cheap to refuse or to read.
 #[test]
 fn nothing_is_quadratic() {
-    let many = 100_000;
+    let many = 20_000;
     let attributes = vec![attr("a", attr_type::INT, |msg| msg.int(attrs::I, 1)); 5000];
     let error = error(&graph(
         &[node_with("y = Relu(x)", &attributes)],

@@ -5,11 +5,11 @@ use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
-use super::model::{Imports, function_name, opsets_of};
+use super::model::{Imports, function_name, newest_opset, opsets_of, put_import};
 use super::rope::Chain;
 use super::sequence::Item;
 use crate::error::Result;
-use crate::schema::{function, graph};
+use crate::schema::{function, graph, model};
 use crate::wire::{Field, Message, Value};
 
 /// Which message a body is written as.
@@ -184,11 +184,12 @@ pub(super) struct Seen {
 }
 
 impl<'w> FunctionWriter<'w> {
-    /// Writes the main graph.
-    pub(super) fn graph(mut self) -> Result<Chain> {
+    /// Writes the main graph, and the opset imports it needs beside the function's.
+    pub(super) fn graph(mut self) -> Result<(Chain, Vec<u8>)> {
         self.nested()?;
         let original = self.original(Entity::Function);
-        self.body(self.f.body(), Form::Graph, original)
+        let chain = self.body(self.f.body(), Form::Graph, original)?;
+        Ok((chain, self.own_import(model::OPSET_IMPORT)))
     }
 
     /// Writes a local function.
@@ -196,6 +197,15 @@ impl<'w> FunctionWriter<'w> {
         self.nested()?;
         let original = self.original(Entity::Function);
         self.body(self.f.body(), Form::Function, original)
+    }
+
+    /// The import of ONNX's own ops, if nodes of them were added to a function that has none.
+    fn own_import(&self, number: u32) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if self.added_nodes && self.f.opset(passdock_abi::symbol::EMPTY).is_none() {
+            put_import(&mut bytes, number, None, newest_opset(self.ir_version));
+        }
+        bytes
     }
 
     /// Writes the regions inside, innermost first.
@@ -287,6 +297,8 @@ impl<'w> FunctionWriter<'w> {
         self.what_has_no_record(&mut body)?;
         if let Some(mut imports) = imports {
             self.store.bytes(&mut body.chain, &imports.rest());
+            let import = self.own_import(function::OPSET_IMPORT);
+            self.store.bytes(&mut body.chain, &import);
         }
         Ok(body.chain)
     }

@@ -87,6 +87,8 @@ struct FunctionWriter<'w> {
     constants: Vec<(RegionId, ConstId)>,
     /// Their names, once they are asked for.
     constant_names: Option<FxHashSet<SymbolId>>,
+    /// Whether it wrote `Identity` or `Constant` nodes that no pass asked for.
+    added_nodes: bool,
     /// Scratch: the place of each op in the region at hand.
     places: Vec<u32>,
 }
@@ -113,6 +115,7 @@ impl<'w> FunctionWriter<'w> {
             done: FxHashMap::default(),
             constants,
             constant_names: None,
+            added_nodes: false,
             places: vec![0; f.op_ids()],
         }
     }

@@ -134,7 +134,8 @@ impl Writer<'_> {
     }
 
     fn new_graph(&mut self, chain: &mut Chain, main: &Function) -> Result {
-        let written = FunctionWriter::new(self, main).graph()?;
+        let (written, import) = FunctionWriter::new(self, main).graph()?;
+        self.store.bytes(chain, &import);
         let mark = self.store.begin(chain);
         let id = self.store.keep(written);
         self.store.splice(chain, id);
@@ -346,16 +347,38 @@ impl<'o> Imports<'o> {
             return bytes;
         }
         for (domain, version) in self.opsets {
-            let mut body = Vec::new();
-            match (domain.as_str(), self.own) {
-                ("", None) => {}
-                ("", Some(own)) => put_bytes(&mut body, opset::DOMAIN, own.as_bytes()),
-                (domain, _) => put_bytes(&mut body, opset::DOMAIN, domain.as_bytes()),
-            }
-            put_int(&mut body, opset::VERSION, *version);
-            put_bytes(&mut bytes, self.number, &body);
+            let domain = if domain.is_empty() {
+                self.own
+            } else {
+                Some(domain.as_str())
+            };
+            put_import(&mut bytes, self.number, domain, *version);
         }
         bytes
+    }
+}
+
+/// Appends an opset import; no domain is ONNX's own.
+pub(super) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
+    let mut body = Vec::new();
+    if let Some(domain) = domain {
+        put_bytes(&mut body, opset::DOMAIN, domain.as_bytes());
+    }
+    put_int(&mut body, opset::VERSION, version);
+    put_bytes(to, number, &body);
+}
+
+/// The newest version of ONNX's own ops that came out with an IR version.
+pub(super) fn newest_opset(ir_version: i64) -> i64 {
+    match ir_version {
+        ..=3 => 8,
+        4 => 9,
+        5 => 10,
+        6 => 11,
+        7 => 14,
+        8 => 18,
+        9 => 20,
+        _ => 21,
     }
 }
 

@@ -202,6 +202,7 @@ impl<'w> FunctionWriter<'w> {
 
     /// An `Identity` that gives an output its name.
     pub(super) fn identity(&mut self, chain: &mut Chain, number: u32, from: &str, to: &str) {
+        self.added_nodes = true;
         let mark = self.store.begin(chain);
         self.store.field(chain, node::INPUT, from.as_bytes());
         self.store.field(chain, node::OUTPUT, to.as_bytes());

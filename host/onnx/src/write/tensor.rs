@@ -156,6 +156,7 @@ impl<'w> FunctionWriter<'w> {
         let name = self.name(record.value);
         let mark = self.store.begin(chain);
         let Some(original) = original else {
+            self.added_nodes = true;
             self.store.field(chain, node::OUTPUT, name.as_bytes());
             if let Some(name) = self.loc_name(record.loc) {
                 self.store.field(chain, node::NAME, name.as_bytes());
