@@ -14,6 +14,9 @@ use crate::pass_info::check_name;
 use crate::record::Recorder;
 use crate::registry::Registry;
 
+/// More threads than any machine has use for.
+const MAX_JOBS: usize = 1024;
+
 /// When the IR is verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -198,6 +201,10 @@ impl PassContext {
 }
 
 fn thread_pool(jobs: usize) -> Result<rayon::ThreadPool, PassError> {
+    if jobs > MAX_JOBS {
+        let message = format!("{jobs} jobs are asked for; the limit is {MAX_JOBS}.");
+        return Err(PassError::new(ErrorKind::Config, message).help("Ask for fewer jobs."));
+    }
     let built = rayon::ThreadPoolBuilder::new().num_threads(jobs).build();
     built.map_err(|error| {
         let message = format!("{jobs} threads can't be started ({error}).");

@@ -1,0 +1,63 @@
+//! Instruments: what a pass call costs, and what watching it adds.
+
+#![allow(missing_docs, reason = "a benchmark has no callers")]
+
+use std::sync::Arc;
+
+use passdock::instruments::PassTimingInstrument;
+use passdock::{
+    ContextBuilder, InstrumentRef, PassContext, PassInfo, PassInstrument, Registry,
+    create_host_pass,
+};
+use passdock_benches::{Figure, measure_with, module, report};
+
+/// Calls within one measurement; the context is entered anew for each, so that nothing piles up.
+const CALLS: usize = 1000;
+
+/// An instrument that has every callback and does nothing in any.
+struct Idle;
+
+impl PassInstrument for Idle {
+    fn name(&self) -> &str {
+        "idle"
+    }
+}
+
+fn main() {
+    let plain = cost(|context| context);
+    report("one call of a pass that does nothing", plain, "-");
+    let timed = cost(|context| {
+        let timing: InstrumentRef = Arc::new(PassTimingInstrument::new());
+        context.shared_instrument(timing)
+    });
+    report("timing, on top", minus(timed, plain), "<= 100 ns");
+    let watched = cost(|context| (0..5).fold(context, |context, _| context.instrument(Idle)));
+    report("5 instruments, on top", minus(watched, plain), "<= 150 ns");
+}
+
+fn cost(add: impl Fn(ContextBuilder) -> ContextBuilder) -> Figure {
+    let registry = Registry::new();
+    let pass = create_host_pass(PassInfo::new("bench.transform.Nothing"), |module, _| {
+        Ok(module.clone())
+    });
+    let module = module(1, 4);
+    let context = PassContext::builder().registry(&registry);
+    let context = add(context).build().expect("a plain context");
+    measure_with(
+        CALLS,
+        || context.enter().expect("nothing fails"),
+        |entered| {
+            for _ in 0..CALLS {
+                pass.call_in(module.clone(), &context)
+                    .expect("nothing fails");
+            }
+            entered
+        },
+    )
+}
+
+fn minus(a: Figure, b: Figure) -> Figure {
+    Figure {
+        nanos: a.nanos - b.nanos,
+    }
+}
