@@ -3,7 +3,8 @@
 
 For each model: a pass that changes nothing gives the same bytes; with all byte
 spans dropped the file is equal field by field; one renamed node changes no
-other byte; optimised it computes the same. Prints a line for each check.
+other byte; as text and back, and optimised, it computes the same. Prints a
+line for each check.
 """
 
 import argparse
@@ -44,19 +45,27 @@ class Passdock:
         """Runs passes on a model; gives the report."""
         out.unlink(missing_ok=True)
         command = [self.executable, "run", *arguments, model, "-o", out, "--json", *self.plugin_dirs]
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise Failed(f"passdock ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
-        report = json.loads(done.stdout)
+        report = json.loads(self.succeed(command))
         if not report["ok"]:
-            raise Failed(f"passdock ended well but reports {done.stdout}")
+            raise Failed(f"passdock ended well but reports {report}")
         return report
+
+    def convert(self, given, out):
+        """From one format to another."""
+        out.unlink(missing_ok=True)
+        self.succeed([self.executable, "convert", given, out])
 
     def rename(self, model, out, old, new):
         """Renames a node through the IR."""
-        done = subprocess.run([self.renamer, model, out, old, new], capture_output=True, text=True, stdin=subprocess.DEVNULL)
+        out.unlink(missing_ok=True)
+        self.succeed([self.renamer, model, out, old, new])
+
+    def succeed(self, command):
+        """What the command prints; it must end well."""
+        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
         if done.returncode != 0:
-            raise Failed(f"renaming ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+            raise Failed(f"{command[0].name} ended with {done.returncode}: {done.stderr.strip()[-2000:]}")
+        return done.stdout
 
     def pipeline(self, name, *passes):
         """A pipeline file with these passes."""
@@ -99,6 +108,16 @@ def renamed(passdock, model, out):
     return f"{old!r} among {len(nodes)}"
 
 
+def as_text(passdock, model, out):
+    """Printed as IR text and parsed again, it computes the same."""
+    text = out.with_suffix(".ir")
+    passdock.convert(model, text)
+    passdock.convert(text, out)
+    # Before ir_version 4 all constants were inputs with a default; as text they are constants.
+    expect(outputs.same_outputs(model, out, defaults=fields.read(model).ir_version >= 4))
+    return f"{text.stat().st_size} bytes of text"
+
+
 def optimised(passdock, model, out):
     """Optimised, it computes the same, through the same interface."""
     report = passdock.run(model, out, "--passes", ",".join(OPTIMISE))
@@ -134,9 +153,9 @@ def main():
     args.work_dir.mkdir(parents=True, exist_ok=True)
     passdock = Passdock(args.passdock, args.renamer, args.plugin_dir, args.work_dir)
     if args.models:
-        models, checks = sorted(args.models.glob("*.onnx")), [identity, dropped_spans, renamed, optimised]
+        models, checks = sorted(args.models.glob("*.onnx")), [identity, dropped_spans, renamed, as_text, optimised]
     else:
-        models, checks = [EXAMPLES / "digits.onnx"], [identity, dropped_spans, renamed, optimised, accurate]
+        models, checks = [EXAMPLES / "digits.onnx"], [identity, dropped_spans, renamed, as_text, optimised, accurate]
     if not models:
         print(f"there is no model in {args.models}")
         return 1

@@ -24,9 +24,10 @@ class CannotRun(Exception):
     """The original model ran with none of the inputs that were tried."""
 
 
-def same_outputs(path_a, path_b, inputs=None):
+def same_outputs(path_a, path_b, inputs=None, defaults=True):
+    """`defaults` says whether inputs that have a default belong to the interface."""
     a, b = onnx.load(path_a), onnx.load(path_b)
-    why = interface_difference(a, b) or newly_invalid(path_a, path_b)
+    why = interface_difference(a, b, defaults) or newly_invalid(path_a, path_b)
     if why:
         return {"why": why}
     run_a, run_b = session(path_a), session(path_b)
@@ -65,10 +66,10 @@ def session(path):
 # --- interface -------------------------------------------------------------------
 
 
-def interface_difference(a, b):
+def interface_difference(a, b, defaults):
     """The first thing a caller of `a` would have to change to call `b`."""
-    for what in ("input", "output"):
-        xs, ys = getattr(a.graph, what), getattr(b.graph, what)
+    inputs = [model.graph.input if defaults else required_inputs(model) for model in (a, b)]
+    for what, xs, ys in (("input", *inputs), ("output", a.graph.output, b.graph.output)):
         for i in range(max(len(xs), len(ys))):
             x, y = (repr(side[i].name) if i < len(side) else "missing" for side in (xs, ys))
             if x != y:
@@ -76,7 +77,7 @@ def interface_difference(a, b):
         for x, y in zip(xs, ys):
             if x.type != y.type:
                 return f"{what} {x.name!r} has the type {y.type} instead of {x.type}".replace("\n", " ")
-    if overridable(a) != overridable(b):
+    if defaults and overridable(a) != overridable(b):
         changed = sorted(overridable(a) ^ overridable(b))
         return f"which inputs have a default differs in {changed}"
     return None
