@@ -333,7 +333,7 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
         call.room_for(x.dtype(), &shape)?;
         sources[d] = Some(
             (0..length as i64)
-                .map(|to| source(to - before, dim, mode))
+                .map(|to| source(to.saturating_sub(before), dim, mode))
                 .collect::<Result<_, _>>()?,
         );
     }
@@ -452,7 +452,12 @@ pub(crate) fn depth_to_space<'a>(call: &Call<'a>) -> Folded<'a> {
     } else {
         [n, depth, b, b, h, w]
     };
-    blocks(call, split, order, vec![n, depth, h * b, w * b])
+    blocks(
+        call,
+        split,
+        order,
+        vec![n, depth, h.saturating_mul(b), w.saturating_mul(b)],
+    )
 }
 
 /// Squares of space become blocks of depth.
@@ -469,7 +474,7 @@ pub(crate) fn space_to_depth<'a>(call: &Call<'a>) -> Folded<'a> {
         call,
         [n, c, h / b, b, w / b, b],
         order,
-        vec![n, c * b * b, h / b, w / b],
+        vec![n, c.saturating_mul(b * b), h / b, w / b],
     )
 }
 

@@ -269,8 +269,8 @@ pub(crate) fn element_count(shape: &[usize]) -> Result<usize, NotFolded> {
         .iter()
         .try_fold(1usize, |count, &dim| count.checked_mul(dim.max(1)));
     match product {
-        Some(_) => Ok(shape.iter().product()),
-        None => refuse!("the shape {shape:?} has too many elements"),
+        Some(product) if product <= isize::MAX as usize => Ok(shape.iter().product()),
+        _ => refuse!("the shape {shape:?} has too many elements"),
     }
 }
 

@@ -96,7 +96,7 @@ impl Infer<'_> {
             return self.expr(ExprKind::ADD, steps, Dim::constant(1));
         };
         match size.checked_add(extra) {
-            Some(span) if span >= 0 => Dim::constant(span / step + 1),
+            Some(span) if span >= 0 => Dim::constant((span / step).saturating_add(1)),
             _ => Dim::UNKNOWN,
         }
     }

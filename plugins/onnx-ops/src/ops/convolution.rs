@@ -40,7 +40,7 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
         } else {
             pads[d].saturating_add(pads[d + count])
         };
-        let reach = (kernel[d] - 1).saturating_mul(dilations[d]);
+        let reach = kernel[d].saturating_sub(1).saturating_mul(dilations[d]);
         let extra = padding.saturating_sub(reach).saturating_sub(1);
         // Rounded up, the last window may lie in the padding, and whether it counts has changed.
         let exact = as_const(spatial[d])
@@ -133,9 +133,11 @@ fn conv_transpose(op: &Infer) -> Answer {
             let cover = |d: usize| {
                 let size = as_const(spatial[d])?;
                 let steps = size.checked_sub(1)?.checked_mul(strides[d])?;
-                let reach = (kernel[d] - 1)
+                let reach = kernel[d]
+                    .checked_sub(1)?
                     .checked_mul(dilations[d])?
-                    .checked_add(1 + more[d])?;
+                    .checked_add(1)?;
+                let reach = reach.checked_add(more[d])?;
                 steps
                     .checked_add(reach)?
                     .checked_sub(pads[d])?
