@@ -4,6 +4,17 @@
 //! `%"a/b:0"`, the others are numbered in program order. The printer is robust, since it is also
 //! what one looks at when something is broken; the parser accepts only what the verifier would.
 //!
+//! ```
+//! use passdock_ir::{text, verify};
+//!
+//! let module = text::parse("module { fn @f(%x: f32[n]) -> (%y) { %0 = onnx.Relu(%x) return %0 } }")?;
+//! verify::verify_module(&module).expect("what can be read is right");
+//! let printed = text::print(&module);
+//! assert_eq!(printed.lines().nth(2), Some("    %0 = onnx.Relu(%x)"));
+//! assert_eq!(text::print(&text::parse(&printed)?), printed);
+//! # Ok::<(), text::ParseError>(())
+//! ```
+//!
 //! [`print`](mod@print) writes, [`parse`](mod@parse) reads; [`element`] is what both know of the
 //! elements of constants, [`lex`] cuts text into words, [`walk`] goes through nested regions
 //! without recursion.

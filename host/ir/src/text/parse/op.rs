@@ -41,8 +41,9 @@ impl<'t> Parser<'t, '_> {
         let mut results = Vec::new();
         loop {
             let start = self.cur.here();
+            // An op that is called `_` would have parentheses, or a name behind.
             let absent =
-                self.cur.peek_word() == "_" && matches!(self.cur.after_word(), b',' | b'=');
+                self.cur.peek_word() == "_" && !matches!(self.cur.after_word(), b'(' | b'.' | b'#');
             let name = if absent {
                 self.cur.word();
                 None
