@@ -15,6 +15,7 @@ mod describe;
 mod functions;
 mod gate;
 mod input;
+mod known_dims;
 mod merge;
 mod modules;
 mod ops;

@@ -9,9 +9,12 @@ use passdock_abi as abi;
 use passdock_abi::{
     Dim, ExprKind, OpCall as Handle, OpId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
+use passdock_ir::edit::Left;
+use passdock_ir::function::MAX_LIST;
 use passdock_ir::{ConstantData, Edit, EditError, Function};
 
 use super::context::{self, ContextSession};
+use super::known_dims::{constant_dims, keep_known_dims};
 use super::session::{Access, FunctionSession};
 use super::{definitions, describe, functions, gate, input, merge};
 use crate::plugin::library::LoadedOp;
@@ -32,7 +35,10 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
 };
 
 /// More elements than shape data is kept of.
-const MAX_SHAPE_DATA: usize = 256;
+pub(super) const MAX_SHAPE_DATA: usize = 256;
+
+/// More expressions than bringing one into canonical form makes.
+const MAX_NEW_EXPRS: usize = 1024;
 
 /// What a `*mut abi::OpCall` points to: one call into a definition, and what it answered.
 struct OpCall<'c> {
@@ -45,6 +51,9 @@ struct OpCall<'c> {
     dims: Vec<(u32, Box<[Dim]>)>,
     /// Made for `operand_dims`, alive until the call ends.
     asked: Vec<Box<[Dim]>>,
+    /// What pools left behind when types and expressions were added: the definition may still
+    /// hold slices of them.
+    left: Vec<Left>,
     results: Vec<(u32, TypeId, Box<[u8]>)>,
     refusal: Option<String>,
 }
@@ -59,6 +68,7 @@ impl<'c> OpCall<'c> {
             types: Vec::new(),
             dims: Vec::new(),
             asked: Vec::new(),
+            left: Vec::new(),
             results: Vec::new(),
             refusal: None,
         }
@@ -101,10 +111,16 @@ impl<'c> OpCall<'c> {
     ///
     /// # Safety
     /// As [`describe::add_type`].
-    unsafe fn intern(&self, desc: *const TypeDesc) -> Edit<TypeId> {
+    unsafe fn intern(&mut self, desc: *const TypeDesc) -> Edit<TypeId> {
+        // SAFETY: the caller's promise.
+        let parts = unsafe { input::described(desc)? };
+        let parts = [parts.dim_count, parts.layout_count, parts.item_count];
         let made = self.session.with(|state| {
+            let function = state.own();
+            let parts = parts.iter().fold(1, |sum, &n| n.saturating_add(sum));
+            self.left.extend(function.make_room(parts.min(MAX_LIST)));
             // SAFETY: the caller's promise.
-            unsafe { describe::add_type(state.own(), desc) }
+            unsafe { describe::add_type(function, desc) }
         });
         self.session.refresh();
         made
@@ -263,61 +279,8 @@ fn check_constant_operands(function: &Function, op: OpId) -> Edit {
     Ok(())
 }
 
-/// Makes constants of results whose elements inference found to be known numbers, whatever the
-/// operands are: the second dim of `[n, 3]` is 3.
-fn keep_known_dims(
-    session: &FunctionSession,
-    op: OpId,
-    max_bytes: u64,
-) -> Edit<Option<Vec<ValueId>>> {
-    session.with(|state| {
-        if !state.has_extras() {
-            return Ok(None);
-        }
-        let results: Vec<ValueId> = state.read()?.results(op).collect();
-        let mut known = Vec::with_capacity(results.len());
-        for &result in &results {
-            let dims = state.extras().dims.get(&result);
-            let numbers = dims.and_then(|dims| dims.iter().map(|dim| dim.as_const()).collect());
-            let Some(numbers): Option<Vec<i64>> = numbers else {
-                return Ok(None);
-            };
-            let function = state.function();
-            let ty = function.value(result).ty;
-            let bytes = integer_bytes(function.ty(ty).dtype, &numbers);
-            let shape: Option<i64> = function
-                .static_shape(ty)
-                .map(|shape| shape.iter().product());
-            match bytes {
-                Some(bytes) if shape == Some(numbers.len() as i64) => {
-                    known.push((result, ty, bytes))
-                }
-                _ => return Ok(None),
-            }
-        }
-        let total: u64 = known.iter().map(|(_, _, bytes)| bytes.len() as u64).sum();
-        if known.is_empty() || total > max_bytes {
-            return Ok(None);
-        }
-        make_constants(state.edit()?, known).map(Some)
-    })
-}
-
-/// Numbers as the bytes of a tensor; `None` if they don't fit its element type.
-fn integer_bytes(dtype: abi::DType, numbers: &[i64]) -> Option<Box<[u8]>> {
-    match dtype {
-        abi::DType::I64 => Some(numbers.iter().flat_map(|n| n.to_le_bytes()).collect()),
-        abi::DType::I32 => {
-            let small = numbers.iter().map(|&n| i32::try_from(n).ok());
-            let small: Vec<i32> = small.collect::<Option<_>>()?;
-            Some(small.iter().flat_map(|n| n.to_le_bytes()).collect())
-        }
-        _ => None,
-    }
-}
-
 /// Makes a constant in the place of each value, with its name.
-fn make_constants(
+pub(super) fn make_constants(
     function: &mut Function,
     made: impl IntoIterator<Item = (ValueId, TypeId, Box<[u8]>)>,
 ) -> Edit<Vec<ValueId>> {
@@ -485,28 +448,6 @@ unsafe extern "C" fn operand_dims(
     })
 }
 
-/// The elements of a small constant of integers.
-fn constant_dims(f: &Function, value: ValueId) -> Option<Box<[Dim]>> {
-    let id = f.as_constant(value)?;
-    let ty = *f.ty(f.value(value).ty);
-    let size = match ty.dtype {
-        abi::DType::I64 => 8,
-        abi::DType::I32 => 4,
-        _ => return None,
-    };
-    if ty.dims.len > 1 || f.constant(id).byte_len > (MAX_SHAPE_DATA * size) as u64 {
-        return None;
-    }
-    let bytes = f.constant_data(id).bytes().ok()?;
-    let number = |element: &[u8]| match *element {
-        [a, b, c, d] => i64::from(i32::from_le_bytes([a, b, c, d])),
-        [a, b, c, d, e, f, g, h] => i64::from_le_bytes([a, b, c, d, e, f, g, h]),
-        _ => 0,
-    };
-    let dims = bytes.chunks_exact(size).map(number).map(Dim::constant);
-    Some(dims.collect())
-}
-
 unsafe extern "C" fn add_expr(
     call: *mut Handle,
     kind: ExprKind,
@@ -518,9 +459,11 @@ unsafe extern "C" fn add_expr(
     context::answer(|| unsafe {
         let call = OpCall::of(call)?;
         input::check_out(out)?;
-        let made = call
-            .session
-            .with(|state| functions::checked_expr(state.own(), kind, lhs, rhs));
+        let made = call.session.with(|state| {
+            let function = state.own();
+            call.left.extend(function.make_room(MAX_NEW_EXPRS));
+            functions::checked_expr(function, kind, lhs, rhs)
+        });
         call.session.refresh();
         input::answer(out, made?);
         Ok(())
@@ -568,6 +511,9 @@ unsafe extern "C" fn allocate_result(
                 message: String::new(),
             });
         }
+        if call.results.iter().any(|(known, ..)| *known == index) {
+            return Err(EditError::refused("The result has room already."));
+        }
         let ty = call.intern(desc)?;
         call.session
             .with(|state| check_len(state.function(), ty, len))?;
@@ -584,7 +530,6 @@ unsafe extern "C" fn allocate_result(
         call.budget -= len as u64;
         // The allocation stays where it is when the box moves.
         input::answer(out, bytes.as_mut_ptr());
-        call.results.retain(|(known, ..)| *known != index);
         call.results.push((index, ty, bytes));
         Ok(())
     })
