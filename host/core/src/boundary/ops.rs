@@ -38,7 +38,7 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
 pub(super) const MAX_SHAPE_DATA: usize = 256;
 
 /// More expressions than bringing one into canonical form makes.
-const MAX_NEW_EXPRS: usize = 1024;
+const MAX_NEW_EXPRS: usize = 512;
 
 /// What a `*mut abi::OpCall` points to: one call into a definition, and what it answered.
 struct OpCall<'c> {
@@ -117,8 +117,9 @@ impl<'c> OpCall<'c> {
         let parts = [parts.dim_count, parts.layout_count, parts.item_count];
         let made = self.session.with(|state| {
             let function = state.own();
-            let parts = parts.iter().fold(1, |sum, &n| n.saturating_add(sum));
-            self.left.extend(function.make_room(parts.min(MAX_LIST)));
+            let parts = parts.iter().fold(0, |sum, &n| n.saturating_add(sum));
+            self.left
+                .extend(function.make_room_for_type(parts.min(MAX_LIST)));
             // SAFETY: the caller's promise.
             unsafe { describe::add_type(function, desc) }
         });
@@ -461,7 +462,8 @@ unsafe extern "C" fn add_expr(
         input::check_out(out)?;
         let made = call.session.with(|state| {
             let function = state.own();
-            call.left.extend(function.make_room(MAX_NEW_EXPRS));
+            call.left
+                .extend(function.make_room_for_exprs(MAX_NEW_EXPRS));
             functions::checked_expr(function, kind, lhs, rhs)
         });
         call.session.refresh();

@@ -14,11 +14,13 @@ mod operand;
 mod order;
 mod region;
 mod replace;
+mod room;
 mod value;
 
 pub use attr::{AttrValue, NewAttr};
 pub use clone::CloneRegion;
 pub use create::{NewOp, NewPort, NewRegion, Position};
+pub use room::Left;
 
 use passdock_abi::{Op, OpId, Region, RegionId, ValueId};
 
