@@ -618,6 +618,39 @@ fn double(call: &OpCall) -> OpResult {
     Err("this one never has an answer".into())
 }
 
+/// No operands, so always constant; fills what the attribute `len` says of two elements.
+const TWO: OpDef = OpDef::new("t.Two", 1).operands(0, 0).evaluate(two);
+
+fn two(call: &OpCall) -> OpResult {
+    let len = match call.attr(call.op(), "len").and_then(|attr| attr.to_value()) {
+        Some(sdk::AttrValue::Int(len)) => len as usize,
+        _ => 8,
+    };
+    let ty = sdk::TypeSpec::shaped(DType::I32, &[2]);
+    let room = call.allocate_result(0, &ty, len)?;
+    room.copy_from_slice(&[7, 0, 0, 0, 9, 0, 0, 0]);
+    Ok(())
+}
+
+/// Holds on to a slice of the function while it adds types.
+const READER: OpDef = OpDef::new("t.Reader", 1).infer(read_on);
+
+fn read_on(call: &OpCall) -> OpResult {
+    let results = call.results(call.op());
+    let (first, text) = (results[0], format!("{results:?}"));
+    for size in 0..300 {
+        let dims = [
+            Dim::constant(size),
+            Dim::symbol(call.find_symbol("x").ok_or("no x")?),
+        ];
+        let inner = call.add_type(&sdk::TypeSpec::tensor(DType::F32, dims))?;
+        call.add_type(&sdk::TypeSpec::tuple([inner, inner, inner]))?;
+        call.add_expr(abi::ExprKind::ADD, dims[1], Dim::constant(size))?;
+    }
+    assert_eq!((results[0], format!("{results:?}")), (first, text));
+    Ok(())
+}
+
 fn nothing(_f: &mut sdk::Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
@@ -628,7 +661,7 @@ plugin! {
         /// Does nothing.
         function "t.transform.Nothing" => nothing { thread_safe: true },
     ],
-    ops: [DOUBLE],
+    ops: [DOUBLE, TWO, READER],
 }
 
 #[test]
@@ -648,6 +681,46 @@ fn definitions_are_asked_through_the_host() {
     });
     let changed = changed.expect("works").expect("types were inferred");
     assert_eq!(ops(&changed), ["t.A", "t.A", "return"]);
+}
+
+#[test]
+fn an_evaluation_makes_constants_or_nothing() {
+    let module = module();
+    let changed = run(&module, &Around::with_ops(), |f, cx| {
+        let end = abi::Position::end_of(f.body());
+        let ty = f.add_type(&sdk::TypeSpec::unknown())?;
+        let op = f.create_op(OpBuilder::new("t.Two").result(ty), end)?;
+        // Over the budget: no answer. A length that isn't the type's: no answer either.
+        assert_eq!(cx.evaluate(f, op, 7)?, None);
+        f.set_attr(op, "len", 4_i64)?;
+        assert_eq!(cx.evaluate(f, op, 1 << 20)?, None);
+        f.remove_attr(op, "len")?;
+        let values = cx.evaluate(f, op, 8)?.ok_or("an answer")?;
+        assert_eq!(
+            f.constant_data(values[0])?,
+            Some(&[7, 0, 0, 0, 9, 0, 0, 0][..])
+        );
+        f.replace_op_with(op, &values)?;
+        // A result of another type is an error: the definition is wrong.
+        let ty = f.add_type(&sdk::TypeSpec::shaped(DType::I32, &[3]))?;
+        let op = f.create_op(OpBuilder::new("t.Two").result(ty), end)?;
+        let error = cx.evaluate(f, op, 8).expect_err("2 isn't 3");
+        Err(error.into())
+    });
+    expect!["failed: The evaluation of op4 (t.Two) contradicts the type of the value v5. [main, op4 (t.Two)]"].assert_eq(&changed.expect_err("2 isn't 3"));
+}
+
+#[test]
+fn what_a_definition_reads_stays_while_it_adds_types() {
+    let module = module();
+    let changed = run(&module, &Around::with_ops(), |f, cx| {
+        let ty = f.add_type(&sdk::TypeSpec::unknown())?;
+        let at = abi::Position::end_of(f.body());
+        let op = f.create_op(OpBuilder::new("t.Reader").results([ty; 5]), at)?;
+        cx.infer(f, op)?;
+        Ok(())
+    });
+    assert!(changed.expect("works").is_some());
 }
 
 #[test]
