@@ -108,6 +108,10 @@ pub fn write(module: &Module, path: &str, drop_spans: bool) -> Result<(), PassEr
                     .map_err(|error| fail(&error).caused_by(Arc::new(error)))?;
                 encoded
                     .write_to(file)
+                    .map_err(|error| fail(&error).caused_by(Arc::new(error)))?;
+                // Tensors may point to files beside the model.
+                let directory = Path::new(path).parent().unwrap_or(Path::new(""));
+                passdock_onnx::copy_external(module, directory)
                     .map_err(|error| fail(&error).caused_by(Arc::new(error)))
             }
         },
@@ -154,6 +158,10 @@ impl Place {
             builder.permissions(fs::Permissions::from_mode(known.unwrap_or(0o666)));
         }
         let dir = dir.unwrap_or(Path::new("."));
+        if !dir.is_dir() {
+            let message = format!("there is no directory `{}`", dir.display());
+            return Err(fail(io::Error::new(io::ErrorKind::NotFound, message)));
+        }
         // Its own error names the temporary file, which means nothing to anybody.
         let made = builder
             .tempfile_in(dir)

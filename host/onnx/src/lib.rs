@@ -24,7 +24,7 @@ mod write;
 pub use error::OnnxError;
 pub(crate) use keep::{Original, SparseSpan};
 pub use read::{read, read_bytes};
-pub use source::{Source, open_external};
+pub use source::{copy_external, open_external};
 pub use write::{Output, WriteOptions, write};
 
 /// The name of the function that the main graph is.

@@ -8,13 +8,14 @@ use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
 use memmap2::Mmap;
-use passdock_ir::ByteSource;
+use passdock_ir::{ByteSource, Module, Payload};
+use rustc_hash::FxHashSet;
 
 use crate::error::{OnnxError, Result};
 use crate::wire::Message;
 
 /// A model file's bytes.
-pub struct Source {
+pub(crate) struct Source {
     path: PathBuf,
     name: String,
     bytes: Bytes,
@@ -46,12 +47,12 @@ impl Source {
     }
 
     /// Where it was read from.
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// All of it.
-    pub fn bytes(&self) -> &[u8] {
+    pub(crate) fn bytes(&self) -> &[u8] {
         match &self.bytes {
             Bytes::Mapped(map) => map,
             Bytes::Owned(bytes) => bytes,
@@ -79,6 +80,13 @@ impl ByteSource for Source {
     }
 }
 
+/// What a module was read from.
+pub(crate) struct ModelFile {
+    pub(crate) source: Arc<Source>,
+    /// The files that its tensors point to.
+    pub(crate) external: Vec<Arc<ExternalFile>>,
+}
+
 /// A file that constants are in, mapped when its bytes are first asked for.
 pub(crate) struct ExternalFile {
     /// Where relative locations begin, and what may not be left.
@@ -87,6 +95,50 @@ pub(crate) struct ExternalFile {
     location: String,
     name: String,
     bytes: OnceLock<std::result::Result<Bytes, String>>,
+}
+
+/// Puts the files that a module's tensors point to beside a model that is written to another
+/// directory than it was read from: the tensors go on pointing to them.
+///
+/// # Errors
+/// If a file can't be read or written, or isn't inside the directory of the model it belongs to.
+pub fn copy_external(module: &Module, directory: &Path) -> std::result::Result<(), OnnxError> {
+    let Some(source) = module.source() else {
+        return Ok(());
+    };
+    let Some(model) = source.downcast_ref::<ModelFile>() else {
+        return Ok(());
+    };
+    if model.external.is_empty() {
+        return Ok(());
+    }
+    let mut used = FxHashSet::default();
+    for f in module.functions() {
+        for (id, _) in f.live_constants() {
+            if let Payload::External { source, .. } = f.constant_data(id).payload() {
+                used.insert(source.name().to_owned());
+            }
+        }
+    }
+    for file in model
+        .external
+        .iter()
+        .filter(|file| used.contains(&file.name))
+    {
+        let from = file.resolve().map_err(OnnxError::new)?;
+        let to = directory.join(&file.location);
+        let failed = |error| OnnxError::io(&to, "written", &error);
+        if to.canonicalize().is_ok_and(|known| known == from) {
+            continue;
+        }
+        // Whole or not at all: a reader of the old file isn't disturbed.
+        let mut part = to.clone().into_os_string();
+        part.push(".passdock-part");
+        std::fs::create_dir_all(to.parent().unwrap_or(directory)).map_err(failed)?;
+        std::fs::copy(&from, &part).map_err(failed)?;
+        std::fs::rename(&part, &to).map_err(failed)?;
+    }
+    Ok(())
 }
 
 /// The file that IR text beside `text` names, opened when its bytes are first asked for. The text's
@@ -120,7 +172,8 @@ impl ExternalFile {
         }
     }
 
-    fn open(&self) -> std::result::Result<Bytes, String> {
+    /// Where it is, once it is known to be inside the directory.
+    fn resolve(&self) -> std::result::Result<PathBuf, String> {
         let location = &self.location;
         let relative = Path::new(location);
         let inside = |part| matches!(part, Component::Normal(_) | Component::CurDir);
@@ -130,16 +183,32 @@ impl ExternalFile {
                  isn't read."
             ));
         }
-        let failed = |error| format!("The external data file {location:?} can't be read: {error}.");
-        let directory = self.directory.canonicalize().map_err(failed)?;
-        let path = directory.join(relative).canonicalize().map_err(failed)?;
+        let directory = self
+            .directory
+            .canonicalize()
+            .map_err(|error| self.failed(error))?;
+        let path = directory
+            .join(relative)
+            .canonicalize()
+            .map_err(|error| self.failed(error))?;
         if !path.starts_with(&directory) {
             return Err(format!(
                 "The external data file {location:?} is a link out of the model's directory, so it \
                  isn't read."
             ));
         }
-        map(&path).map_err(failed)
+        Ok(path)
+    }
+
+    fn failed(&self, error: std::io::Error) -> String {
+        format!(
+            "The external data file {:?} can't be read: {error}.",
+            self.location
+        )
+    }
+
+    fn open(&self) -> std::result::Result<Bytes, String> {
+        map(&self.resolve()?).map_err(|error| self.failed(error))
     }
 }
 

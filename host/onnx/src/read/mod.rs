@@ -56,7 +56,7 @@ struct Context<'a> {
     local: FxHashSet<SymbolId>,
     /// Canonical names by domain, name and overload.
     names: FxHashMap<[&'a [u8]; 3], SymbolId>,
-    external: FxHashMap<&'a str, Arc<dyn ByteSource>>,
+    external: FxHashMap<&'a str, Arc<ExternalFile>>,
     /// The value that a name means here, by symbol.
     table: Vec<ValueId>,
     /// The dims of the tensor at hand.

@@ -11,7 +11,7 @@ use super::graph::Importer;
 use super::{Context, Opsets, read_opset, sort};
 use crate::error::{OnnxError, Result};
 use crate::schema::{function, model};
-use crate::source::Source;
+use crate::source::{ModelFile, Source};
 use crate::types::text;
 use crate::wire::{Message, Value};
 use crate::{MAIN, METADATA};
@@ -73,7 +73,11 @@ pub(super) fn read(source: &Arc<Source>) -> Result<Module> {
         module.insert(function.map_err(|error| error.inside(part()))?)?;
     }
     module.set_metadata(metadata);
-    module.set_source(Some(source.clone()));
+    let external = cx.external.into_values().collect();
+    module.set_source(Some(Arc::new(ModelFile {
+        source: source.clone(),
+        external,
+    })));
     Ok(module)
 }
 

@@ -24,7 +24,7 @@ use passdock_ir::{Entity, Function, Module, Origin};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::OnnxError;
-use crate::source::Source;
+use crate::source::{ModelFile, Source};
 use crate::wire::Message;
 
 pub(crate) use attr::put_sparse_value;
@@ -45,8 +45,10 @@ pub struct WriteOptions {
 /// # Errors
 /// If the module has something that ONNX can't say.
 pub fn write(module: &Module, options: WriteOptions) -> std::result::Result<Output, OnnxError> {
-    let source = module.source().cloned();
-    let source: Option<Arc<Source>> = source.and_then(|source| source.downcast().ok());
+    let file = module
+        .source()
+        .and_then(|source| source.downcast_ref::<ModelFile>());
+    let source = file.map(|file| file.source.clone());
     let mut writer = Writer {
         module,
         source: source.clone(),

@@ -173,7 +173,10 @@ impl Planner<'_> {
             for (value, name) in wanted() {
                 let right = value.is_some() && self.plan.names[value.index()] == name;
                 let named = name.is_some() && name != symbol::EMPTY;
-                if value.is_none() || !named || (right && claimed.insert(value)) {
+                if right {
+                    claimed.insert(value);
+                }
+                if value.is_none() || !named || right {
                     continue;
                 }
                 missing.push((value, name));
