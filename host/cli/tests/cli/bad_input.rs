@@ -332,7 +332,7 @@ fn an_output_that_cannot_be_written() {
         &format!("{run} nowhere/out.ir"),
         1,
         expect![[r#"
-        error[write]: The result can't be written to `nowhere/out.ir`: entity not found
+        error[write]: The result can't be written to `nowhere/out.ir`: there is no directory `nowhere`
     "#]],
     );
     check(
@@ -360,7 +360,12 @@ fn plugin_files_that_are_none() {
     // Nobody needs them.
     let ran = bench.passdock(&format!("{passes} relax.transform.FoldConstant"));
     assert_eq!(ran.status, 0, "{}", ran.stderr);
-    assert_eq!(ran.stderr.matches("warning[plugin]").count(), 2, "{}", ran.stderr);
+    assert_eq!(
+        ran.stderr.matches("warning[plugin]").count(),
+        2,
+        "{}",
+        ran.stderr
+    );
     // Now somebody might.
     let ran = bench.passdock(&format!("{passes} acme.transform.Fuse -o out.ir"));
     assert_eq!(ran.status, 2);

@@ -179,6 +179,15 @@ fn pass(table: &PassTable, source: &SourceText, registry: &Registry) -> Result<P
                 .iter()
                 .map(|table| pass(table, source, registry))
                 .collect::<Result<_, _>>()?;
+            for name in disabled {
+                let canonical = registry.canonical(&name.value);
+                if inner.iter().all(|pass| pass.info().name != canonical) {
+                    let names = inner.iter().map(|pass| pass.info().name.as_str());
+                    let near = suggest::did_you_mean(&name.value, names);
+                    let message = format!("There is no such pass in `passes` to disable.{near}");
+                    return Err(source.error(&name.span, "", message));
+                }
+            }
             let values = |names: &[Located<String>]| -> Vec<String> {
                 names.iter().map(|name| name.value.clone()).collect()
             };
@@ -223,11 +232,11 @@ fn check_names(
                 .flat_map(|inner| inner.passes().to_vec()),
         );
     }
-    let check = |name: &str| {
+    let check_for = |name: &str, what: &str| {
         if known.contains(&registry.canonical(name)) {
             return Ok(());
         }
-        let message = format!("There is no pass `{name}` to require or to disable.");
+        let message = format!("There is no pass `{name}` to {what}.");
         let error = PassError::new(ErrorKind::UnknownPass, message);
         Err(
             match suggest::nearest(name, known.iter().map(String::as_str)) {
@@ -236,6 +245,7 @@ fn check_names(
             },
         )
     };
+    let check = |name: &str| check_for(name, "require or to disable");
     if let Some(file) = file {
         for name in file
             .context
@@ -247,7 +257,10 @@ fn check_names(
         }
     }
     let names = request.required_pass.iter().chain(&request.disabled_pass);
-    names.map(String::as_str).try_for_each(check)
+    names.map(String::as_str).try_for_each(check)?;
+    let printed = request.print.before.iter().chain(&request.print.after);
+    let mut printed = printed.filter(|name| *name != "all" && *name != PIPELINE);
+    printed.try_for_each(|name| check_for(name, "print the module around"))
 }
 
 fn context(

@@ -400,7 +400,7 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
         check_error(
             "[context]\nopt_level = -1\n",
             expect![[r#"
-            error[pipeline]: `opt_level` has to be an integer from 0 on, and this is an integer.
+            error[pipeline]: `opt_level` has to be an integer from 0 on, and this is -1.
              --> p.toml:2:13
               |
             2 | opt_level = -1

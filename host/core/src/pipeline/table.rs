@@ -104,7 +104,10 @@ impl<'s, 'i> Table<'s, 'i> {
             return Ok(None);
         };
         let span = value.span();
-        let shown = kind(value.get_ref());
+        let shown = match value.get_ref() {
+            DeValue::Integer(number) => number.to_string(),
+            other => kind(other).to_owned(),
+        };
         match u32::deserialize(toml::de::ValueDeserializer::from(value)) {
             Ok(level) => Ok(Some(level)),
             Err(_) => {
