@@ -118,6 +118,15 @@ pub enum PluginErrorKind {
     )]
     MinHost { min_host: Ver, abi: Ver },
     #[error(
+        "its records are laid out otherwise (fingerprint {got}, this host's is {supported}), though \
+         both say ABI {abi}; build it against the passdock-plugin-api of this host"
+    )]
+    Layout {
+        got: String,
+        supported: String,
+        abi: Ver,
+    },
+    #[error(
         "it means IR {got}, this host means {supported}.x; build it against a passdock-plugin-api \
          of IR {supported}"
     )]

@@ -366,6 +366,18 @@ impl PluginSpec {
                 host: host_abi,
             });
         }
+        // Of another minor, records may be longer; of the same they are the same, or one side was
+        // built from another draft of the contract.
+        let layout = format!("{:08x}", abi::LAYOUT);
+        if let Some(got) = self.layout.as_ref().filter(|_| self.abi == host_abi)
+            && *got != layout
+        {
+            return Err(Kind::Layout {
+                got: got.clone(),
+                supported: layout,
+                abi: self.abi,
+            });
+        }
         if self.ir.major != host_ir.major {
             return Err(Kind::IrMajor {
                 got: self.ir,

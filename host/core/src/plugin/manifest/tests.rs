@@ -51,13 +51,15 @@ name = \"onnx.Concat\"
 since = 13
 "
     );
+    // Of another minor, the fingerprint may be another.
+    let text = text.replace("abi = \"0.1\"", "abi = \"0.2\"");
     let manifest = Manifest::parse(&text).expect("a good manifest");
     expect![[r#"
         {
           "plugin": {
             "name": "acme",
             "version": "1.2.0",
-            "abi": "0.1",
+            "abi": "0.2",
             "min_host": "0.0",
             "ir": "0.1",
             "panic": "unwind",
@@ -242,6 +244,16 @@ fn versions_are_negotiated() {
         .assert_eq(&with("0.1.2", "0.1", "0.1"));
     expect!["in its manifest `abi` is `99999999999.0`; a version is written `major.minor`"]
         .assert_eq(&with("99999999999.0", "0.1", "0.1"));
+}
+
+#[test]
+fn records_of_another_draft_are_refused() {
+    let error = Manifest::parse(&format!("{PLUGIN}layout = \"00000000\"\n"));
+    let text = error.expect_err("another draft").to_string();
+    let host = format!("{:08x}", abi::LAYOUT);
+    expect!["its records are laid out otherwise (fingerprint 00000000, this host's is HOST), though both say ABI 0.1; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
+    let same = format!("{PLUGIN}layout = \"{host}\"\n");
+    assert!(Manifest::parse(&same).is_ok());
 }
 
 /// A manifest of another major may be written in another way; its version is what is said.
