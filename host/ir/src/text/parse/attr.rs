@@ -51,7 +51,16 @@ impl<'t> Parser<'t, '_> {
                 && self.cur.eat_word("param");
             let name = self.cur.name("an attribute's name or `}`")?;
             let name = self.intern(&name, start)?;
-            if !seen.insert(name) {
+            // A set only where there are many.
+            let repeated = if attrs.len() < 16 {
+                attrs.iter().any(|attr| attr.name == name)
+            } else {
+                if seen.is_empty() {
+                    seen.extend(attrs.iter().map(|attr| attr.name));
+                }
+                !seen.insert(name)
+            };
+            if repeated {
                 let message = format!("There are two attributes `{}`.", self.symbols.text(name));
                 return Err(self.cur.error_since(start, message));
             }

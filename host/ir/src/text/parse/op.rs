@@ -199,11 +199,7 @@ impl<'t> Parser<'t, '_> {
         let (types, declared) = self.result_types(&results)?;
         let op = self.insert(name, &operands, &types, start)?;
         self.f.ops[op.index()].attrs = push_range(&mut self.f.attrs, attrs);
-        for (at, _) in declared
-            .iter()
-            .enumerate()
-            .filter(|(_, declared)| **declared)
-        {
+        for at in declared {
             let value = self.f.ids[self.f.ops[op.index()].results.start as usize + at];
             self.f.values[value as usize].flags |= Value::DECLARED;
         }
@@ -269,8 +265,8 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `: f32[2], i64[]`, one type per result.
-    fn result_types(&mut self, results: &[ResultName<'t>]) -> Parse<(Vec<TypeId>, Vec<bool>)> {
+    /// `: f32[2], !i64[]`, one type per result; which of them are declared.
+    fn result_types(&mut self, results: &[ResultName<'t>]) -> Parse<(Vec<TypeId>, Vec<usize>)> {
         if !self.cur.eat(":") {
             return Ok((vec![TypeId(0); results.len()], Vec::new()));
         }
@@ -278,8 +274,10 @@ impl<'t> Parser<'t, '_> {
         let (mut types, mut declared) = (Vec::new(), Vec::new());
         loop {
             let (ty, flag) = self.value_type()?;
+            if flag {
+                declared.push(types.len());
+            }
             types.push(ty);
-            declared.push(flag);
             if !self.cur.eat(",") {
                 break;
             }
