@@ -249,6 +249,26 @@ fn a_command_line_that_is_wrong() {
          = help: Did you mean `relax.transform.FoldConstant`?
     "#]],
     );
+    check(
+        &bench,
+        "run p.toml m.ir --print-after relax.transform.FoldConst",
+        2,
+        expect![[r#"
+            error[unknown-pass]: There is no pass `relax.transform.FoldConst` to print the module around.
+             |
+             = help: Did you mean `relax.transform.FoldConstant`?
+        "#]],
+    );
+    check(
+        &bench,
+        "run p.toml m.ir --jobs 99999",
+        2,
+        expect![[r#"
+        error[config]: 99999 jobs are asked for; the limit is 1024.
+         |
+         = help: Ask for fewer jobs.
+    "#]],
+    );
     assert_eq!(bench.passdock("rum p.toml m.ir").status, 2);
 }
 

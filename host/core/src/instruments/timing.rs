@@ -1,6 +1,7 @@
 //! How long each pass takes, as a tree: a pass that runs others stands above them.
 
 use std::fmt::Write;
+use std::ops::Range;
 use std::sync::Mutex;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
@@ -18,6 +19,8 @@ pub struct PassTimingInstrument(Mutex<State>);
 
 #[derive(Default)]
 struct State {
+    /// The passes' names, one after the other: no allocation for each.
+    names: String,
     /// In the order in which they started.
     passes: Vec<Timed>,
     /// The pass that runs on each thread.
@@ -25,7 +28,8 @@ struct State {
 }
 
 struct Timed {
-    name: String,
+    /// In `names`.
+    name: Range<usize>,
     parent: Option<usize>,
     depth: usize,
     start: Instant,
@@ -55,7 +59,7 @@ impl PassTimingInstrument {
                 text,
                 "{}{}: {}us [{}us] ({:.2}%; {:.2}%){}",
                 "\t".repeat(pass.depth),
-                pass.name,
+                &state.names[pass.name.clone()],
                 pass.total.as_micros(),
                 pass.total.saturating_sub(pass.inside).as_micros(),
                 percent(pass.total, all),
@@ -115,6 +119,8 @@ impl PassInstrument for PassTimingInstrument {
         let mut state = util::lock(&self.0);
         let state = &mut *state;
         let at = state.passes.len();
+        let start = state.names.len();
+        state.names.push_str(&info.name);
         let thread = thread::current().id();
         let running = state.running.iter_mut().find(|(id, _)| *id == thread);
         let parent = match running {
@@ -125,7 +131,7 @@ impl PassInstrument for PassTimingInstrument {
             }
         };
         state.passes.push(Timed {
-            name: info.name.clone(),
+            name: start..state.names.len(),
             parent,
             depth: parent.map_or(0, |parent| state.passes[parent].depth + 1),
             start: Instant::now(),
