@@ -1,0 +1,185 @@
+//! Op definitions, asked for by passes and answered by a static plugin.
+
+use expect_test::expect;
+use passdock::boundary::{FunctionPass, FunctionRunner, ModuleInput};
+use passdock::plugin::Plugin;
+use passdock_abi as abi;
+use passdock_abi::{DType, Dim};
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, OpTraits, plugin};
+use passdock_plugin_api::{OpBuilder, PassContext, PassResult};
+
+use crate::support::{Around, module, ops, run};
+
+const DOUBLE: OpDef = OpDef::new("t.A", 1)
+    .operands(1, 1)
+    .traits(OpTraits::PURE)
+    .infer(like_operand)
+    .evaluate(double);
+
+fn like_operand(call: &OpCall) -> OpResult {
+    let operand = call.operand(0).ok_or("there is no operand")?;
+    call.set_result_like(0, operand)?;
+    Ok(())
+}
+
+fn double(call: &OpCall) -> OpResult {
+    let _ = call.operand(0).ok_or("there is no operand")?;
+    Err("this one never has an answer".into())
+}
+
+/// No operands, so always constant; fills what the attribute `len` says of two elements.
+const TWO: OpDef = OpDef::new("t.Two", 1).operands(0, 0).evaluate(two);
+
+fn two(call: &OpCall) -> OpResult {
+    let len = match call.attr(call.op(), "len").and_then(|attr| attr.to_value()) {
+        Some(sdk::AttrValue::Int(len)) => len as usize,
+        _ => 8,
+    };
+    let ty = sdk::TypeSpec::shaped(DType::I32, &[2]);
+    let room = call.allocate_result(0, &ty, len)?;
+    room.copy_from_slice(&[7, 0, 0, 0, 9, 0, 0, 0]);
+    Ok(())
+}
+
+/// Holds on to a slice of the function while it adds types.
+const READER: OpDef = OpDef::new("t.Reader", 1).infer(read_on);
+
+fn read_on(call: &OpCall) -> OpResult {
+    let results = call.results(call.op());
+    let (first, text) = (results[0], format!("{results:?}"));
+    for size in 0..300 {
+        let dims = [
+            Dim::constant(size),
+            Dim::symbol(call.find_symbol("x").ok_or("no x")?),
+        ];
+        let inner = call.add_type(&sdk::TypeSpec::tensor(DType::F32, dims))?;
+        call.add_type(&sdk::TypeSpec::tuple([inner, inner, inner]))?;
+        call.add_expr(abi::ExprKind::ADD, dims[1], Dim::constant(size))?;
+    }
+    assert_eq!((results[0], format!("{results:?}")), (first, text));
+    Ok(())
+}
+
+fn nothing(_f: &mut sdk::Function, _cx: &PassContext) -> PassResult {
+    Ok(())
+}
+
+plugin! {
+    name: "t",
+    passes: [
+        /// Does nothing.
+        function "t.transform.Nothing" => nothing { thread_safe: true },
+    ],
+    ops: [DOUBLE, TWO, READER],
+}
+
+#[test]
+fn definitions_are_asked_through_the_host() {
+    let module = module();
+    let changed = run(&module, &Around::with_ops(), |f, cx| {
+        for op in f.ops_named("t.A") {
+            let traits = f.traits(op);
+            assert!(traits.is_pure() && traits.is_defined() && traits.folds());
+            assert_eq!(f.shape(f.result(op, 0)), None);
+            cx.infer(f, op)?;
+            assert_eq!(f.shape(f.result(op, 0)), Some(vec![2]));
+            // Not constant: no evaluation, no error.
+            assert_eq!(cx.evaluate(f, op, 1 << 20)?, None);
+        }
+        Ok(())
+    });
+    let changed = changed.expect("works").expect("types were inferred");
+    assert_eq!(ops(&changed), ["t.A", "t.A", "return"]);
+}
+
+#[test]
+fn an_evaluation_makes_constants_or_nothing() {
+    let module = module();
+    let changed = run(&module, &Around::with_ops(), |f, cx| {
+        let end = abi::Position::end_of(f.body());
+        let ty = f.add_type(&sdk::TypeSpec::unknown())?;
+        let op = f.create_op(OpBuilder::new("t.Two").result(ty), end)?;
+        // Over the budget: no answer. A length that isn't the type's: no answer either.
+        assert_eq!(cx.evaluate(f, op, 7)?, None);
+        f.set_attr(op, "len", 4_i64)?;
+        assert_eq!(cx.evaluate(f, op, 1 << 20)?, None);
+        f.remove_attr(op, "len")?;
+        let values = cx.evaluate(f, op, 8)?.ok_or("an answer")?;
+        assert_eq!(
+            f.constant_data(values[0])?,
+            Some(&[7, 0, 0, 0, 9, 0, 0, 0][..])
+        );
+        f.replace_op_with(op, &values)?;
+        // A result of another type is an error: the definition is wrong.
+        let ty = f.add_type(&sdk::TypeSpec::shaped(DType::I32, &[3]))?;
+        let op = f.create_op(OpBuilder::new("t.Two").result(ty), end)?;
+        let error = cx.evaluate(f, op, 8).expect_err("2 isn't 3");
+        Err(error.into())
+    });
+    expect!["failed: The evaluation of op4 (t.Two) contradicts the type of the value v5. [main, op4 (t.Two)]"].assert_eq(&changed.expect_err("2 isn't 3"));
+}
+
+#[test]
+fn what_a_definition_reads_stays_while_it_adds_types() {
+    let module = module();
+    let changed = run(&module, &Around::with_ops(), |f, cx| {
+        let ty = f.add_type(&sdk::TypeSpec::unknown())?;
+        let at = abi::Position::end_of(f.body());
+        let op = f.create_op(OpBuilder::new("t.Reader").results([ty; 5]), at)?;
+        cx.infer(f, op)?;
+        Ok(())
+    });
+    assert!(changed.expect("works").is_some());
+}
+
+#[test]
+fn without_definitions_nothing_is_known() {
+    let module = module();
+    let changed = run(&module, &Around::new(), |f, cx| {
+        for op in f.ops_named("t.A") {
+            assert_eq!(f.traits(op), OpTraits::NONE);
+            cx.infer(f, op)?;
+            assert_eq!(cx.evaluate(f, op, 1 << 20)?, None);
+        }
+        Ok(())
+    });
+    assert!(changed.expect("works").is_none());
+}
+
+#[test]
+fn an_inferred_type_that_contradicts_is_an_error() {
+    let module = module();
+    let failed = run(&module, &Around::with_ops(), |f, cx| {
+        let op = f.ops_named("t.A").next().ok_or("no op")?;
+        let other = f.add_type(&sdk::TypeSpec::shaped(DType::F32, &[3]))?;
+        f.set_type(f.result(op, 0), other)?;
+        cx.infer(f, op)?;
+        Ok(())
+    });
+    expect!["failed: The type f32[2] contradicts f32[3], the type of the value v1; a type may be refined, not changed. [main, op0 (t.A)]"].assert_eq(&failed.expect_err("3 isn't 2"));
+}
+
+#[test]
+fn a_static_plugin_goes_the_way_of_a_loaded_one() {
+    let plugin = Plugin::from_static(PLUGIN).expect("a good plugin");
+    let pass = plugin
+        .load_pass("t.transform.Nothing")
+        .expect("loads")
+        .expect("is there");
+    assert!(pass.spec().thread_safe);
+    let module = module();
+    let input = ModuleInput::new(&module);
+    let around = Around::new();
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                let mut runner = FunctionRunner::new(&input, &around);
+                for function in module.functions() {
+                    let changed = runner.run(FunctionPass::Loaded(pass), function);
+                    assert!(changed.expect("does nothing").is_none());
+                }
+            });
+        }
+    });
+}

@@ -1,0 +1,178 @@
+//! Passes on one function: what they change, what they say, how they fail.
+
+use expect_test::expect;
+use passdock::boundary::{FunctionPass, FunctionRunner, ModuleInput, same_interface};
+use passdock_abi as abi;
+use passdock_abi::TypeId;
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::{PassContext, PassResult};
+
+use crate::support::{Around, module, ops, run};
+
+#[test]
+fn a_pass_that_changes_nothing_costs_no_copy() {
+    let module = module();
+    let changed = run(&module, &Around::new(), |f, cx| {
+        assert_eq!(
+            (f.op_count(), f.function_name(), cx.opt_level()),
+            (3, "main", 3)
+        );
+        Ok(())
+    });
+    assert!(changed.expect("does nothing").is_none());
+}
+
+#[test]
+fn an_edit_copies_the_function_and_leaves_the_input_alone() {
+    let module = module();
+    let main = module.function_named("main").expect("is there");
+    let changed = run(&module, &Around::new(), |f, _| {
+        for op in f.ops_named("t.A") {
+            let Some(inner) = f.operand(op, 0).and_then(|v| f.defining_op(v)) else {
+                continue;
+            };
+            let before = f.version();
+            f.replace_op_with(op, &[f.result(inner, 0)])?;
+            // The view shows the edit at once, where it lies.
+            assert!(f.version() > before && !f.is_live(op));
+        }
+        Ok(())
+    });
+    let changed = changed.expect("works").expect("changed");
+    assert_eq!(ops(&changed), ["t.A", "return"]);
+    assert_eq!(ops(main), ["t.A", "t.A", "return"]);
+    assert!(same_interface(main, &changed));
+}
+
+#[test]
+fn an_edit_that_is_no_change_leaves_the_function_as_it_is() {
+    let module = module();
+    let changed = run(&module, &Around::new(), |f, _| {
+        let op = f.ops_named("t.A").next().ok_or("no op")?;
+        let operand = f.operand(op, 0).ok_or("no operand")?;
+        f.set_operand(op, 0, operand)?;
+        Ok(())
+    });
+    assert!(changed.expect("works").is_none());
+}
+
+#[test]
+fn a_new_parameter_is_another_interface() {
+    let module = module();
+    let main = module.function_named("main").expect("is there");
+    let changed = run(&module, &Around::new(), |f, _| {
+        f.add_arg(f.body(), "z", TypeId(1))?;
+        Ok(())
+    });
+    let changed = changed.expect("works").expect("changed");
+    assert!(!same_interface(main, &changed));
+}
+
+#[test]
+fn a_failing_pass_says_where() {
+    let module = module();
+    let failed = run(&module, &Around::new(), |f, _| {
+        let op = f.ops_named("t.A").nth(1).ok_or("no op")?;
+        f.erase_op(op)?;
+        Ok(())
+    });
+    expect!["failed: op1 (t.A) can't be erased: its result the value v2 is used by op2 (return). Replace the uses first. [main, op1 (t.A)]"].assert_eq(&failed.expect_err("the op is used"));
+}
+
+#[test]
+fn a_panicking_pass_is_a_failure() {
+    let module = module();
+    let failed = run(&module, &Around::new(), |f, _| {
+        f.set_value_name(f.params()[0], "changed")?;
+        panic!("it went wrong with {}", f.op_count())
+    });
+    expect!["panicked: it went wrong with 3 [main]"].assert_eq(&failed.expect_err("panics"));
+    let main = module.function_named("main").expect("is there");
+    assert_eq!(
+        main.describe(main.args(main.body()).next().expect("a parameter")),
+        "%x"
+    );
+}
+
+#[test]
+fn a_pass_may_ask_its_surroundings_and_speak() {
+    let module = module();
+    let input = ModuleInput::new(&module);
+    let around = Around::new();
+    let mut runner = FunctionRunner::new(&input, &around);
+    let pass = |f: &mut sdk::Function, cx: &PassContext| -> PassResult {
+        assert_eq!(cx.option("limit")?, Some(sdk::OptionValue::Int(8)));
+        assert_eq!(cx.option("other")?, None);
+        assert_eq!(
+            cx.config_value("t.Config", "limit")?,
+            Some(sdk::OptionValue::Int(8))
+        );
+        assert_eq!(
+            cx.find_pass("t.transform.Remove"),
+            Some(abi::PassKind::MODULE)
+        );
+        assert_eq!(cx.find_pass("t.transform.Nobody"), None);
+        let same = PassContext::current(|current| current.opt_level());
+        assert_eq!(same, Some(3));
+        let op = f.ops_named("t.A").next().ok_or("no op")?;
+        cx.emit(
+            &sdk::Diagnostic::warning("The op is odd.")
+                .at(op)
+                .code("t::odd")
+                .help("Look."),
+        );
+        // The input module can be read meanwhile.
+        let module = cx.module().ok_or("no module")?;
+        let other = module.snapshot("gone")?;
+        assert_eq!(other.op_count(), 3);
+        Ok(())
+    };
+    let function = module.function_named("main").expect("is there");
+    let changed = runner.run(FunctionPass::Closure(&pass), function);
+    assert!(changed.expect("works").is_none());
+    let said = runner.take_diagnostics();
+    expect![[r#"
+        warning[t::odd]: The op is odd.
+         |
+         = in function @main, op0 (t.A)
+         = help: Look."#]]
+    .assert_eq(&said[0].render(false));
+    assert!(PassContext::current(|_| ()).is_none());
+}
+
+/// The headers of views are kept from pass to pass, also after a pass that edited; a change of the
+/// module ends them.
+#[test]
+fn slots_are_kept_while_the_module_stays_the_same() {
+    let mut module = module();
+    let around = Around::new();
+    let look = |f: &mut sdk::Function, _: &PassContext| -> PassResult {
+        assert_eq!(f.ops_named("t.A").count(), 2);
+        Ok(())
+    };
+    let cut = |f: &mut sdk::Function, _: &PassContext| -> PassResult {
+        let last = f.ops_named("t.A").nth(1).ok_or("no op")?;
+        let value = f.operand(last, 0).ok_or("no operand")?;
+        f.replace_op_with(last, &[value])?;
+        assert_eq!(f.ops_named("t.A").count(), 1);
+        Ok(())
+    };
+    for _ in 0..2 {
+        let (input, mut slots) = ModuleInput::with_slots(&module);
+        let mut runner = FunctionRunner::new(&input, &around);
+        for slot in &mut slots {
+            let changed = runner.run_in(FunctionPass::Closure(&cut), slot);
+            let changed = changed.expect("works").expect("changed");
+            assert_eq!(ops(&changed), ["t.A", "return"]);
+            let changed = runner.run_in(FunctionPass::Closure(&look), slot);
+            assert!(changed.expect("works").is_none());
+        }
+        input.keep(slots);
+    }
+    let kept = module.take_kept().expect("the slots");
+    module.keep(kept);
+    let name = module.symbols().intern("gone");
+    module.remove(name).expect("is there");
+    assert!(module.take_kept().is_none());
+    assert_eq!(ModuleInput::with_slots(&module).1.len(), 1);
+}

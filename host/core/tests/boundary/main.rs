@@ -1,0 +1,10 @@
+//! Passes through the boundary: closures and a static plugin edit functions and modules through
+//! the same tables as loaded plugins, and every misuse is an error with a sentence.
+#![allow(missing_docs, reason = "a test crate has no readers of its API")]
+
+mod definitions;
+mod functions;
+mod misuse;
+mod modules;
+mod random;
+mod support;

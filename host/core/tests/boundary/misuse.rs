@@ -1,0 +1,265 @@
+//! What a plugin may get wrong: each is a status and a sentence.
+
+use expect_test::{Expect, expect};
+use passdock::boundary::host;
+use passdock_abi as abi;
+use passdock_abi::{DType, Dim, OpId, RegionId, Status, SymbolId, TypeId, ValueId};
+use passdock_plugin_api::PassContext;
+
+use crate::support::{Around, module, raw, run, text};
+
+#[test]
+fn what_may_only_be_read_is_not_edited() {
+    let module = module();
+    let failed = run(&module, &Around::new(), |_, cx| {
+        let module = cx.module().ok_or("no module")?;
+        let snapshot = module.snapshot("gone")?;
+        // SAFETY: the handle lives; it may not edit, which the host has to notice.
+        let status =
+            unsafe { raw().erase_op.expect("is there")(snapshot.as_raw().handle, OpId(0)) };
+        assert_eq!(status, Status::REFUSED);
+        // SAFETY: as above.
+        let error = unsafe {
+            text(raw().last_error.expect("is there")(
+                snapshot.as_raw().handle,
+            ))
+        };
+        Err(error.into())
+    });
+    expect!["failed: The function is a snapshot: it can be read, not edited. [main]"]
+        .assert_eq(&failed.expect_err("a snapshot"));
+    let module_ref = |cx: &PassContext| cx.module().map(|m| m.as_raw().handle);
+    let failed = run(&module, &Around::new(), move |_, cx| {
+        let handle = module_ref(cx).ok_or("no module")?;
+        let mut out = abi::FunctionRef {
+            handle: std::ptr::null_mut(),
+            view: std::ptr::null(),
+        };
+        // SAFETY: the handle lives; a function pass may not edit the module.
+        let error = unsafe {
+            let modules = &*host().modules;
+            assert_eq!(
+                modules.edit.expect("is there")(handle, SymbolId(12), &mut out),
+                Status::REFUSED
+            );
+            text(modules.last_error.expect("is there")(handle))
+        };
+        Err(error.into())
+    });
+    expect!["failed: A function pass gets the module to read; a module pass may edit it. [main]"]
+        .assert_eq(&failed.expect_err("a function pass"));
+}
+
+/// Each misuse of a table by a plugin answers a status and a sentence, and changes nothing.
+#[test]
+fn misuse_is_refused_with_a_sentence() {
+    let module = module();
+    type Case = (&'static str, fn(*mut abi::Function) -> Status, Expect);
+    let cases: Vec<Case> = vec![
+        (
+            "no description",
+            |f| create(f, std::ptr::null()),
+            expect!["failed: The pointer to the OpDesc is null. [main]"],
+        ),
+        (
+            "a short description",
+            |f| {
+                let mut desc = op_desc();
+                desc.struct_size = 4;
+                create(f, &desc)
+            },
+            expect!["failed: `struct_size` of a OpDesc is 4, at least 80 is needed. [main]"],
+        ),
+        (
+            "no list where a count is",
+            |f| {
+                let mut desc = op_desc();
+                desc.operand_count = 3;
+                create(f, &desc)
+            },
+            expect!["failed: The pointer to the operands is null. [main]"],
+        ),
+        (
+            "an endless list",
+            |f| {
+                let mut desc = op_desc();
+                desc.operands = &ValueId(0);
+                desc.operand_count = usize::MAX;
+                create(f, &desc)
+            },
+            expect!["failed: The list of operands has 18446744073709551615 elements. [main]"],
+        ),
+        (
+            "an unknown value",
+            |f| {
+                let mut desc = op_desc();
+                let operand = ValueId(999);
+                desc.operands = &operand;
+                desc.operand_count = 1;
+                create(f, &desc)
+            },
+            expect!["failed: There is no value v999 in function @main. [main]"],
+        ),
+        (
+            "an unknown name",
+            |f| {
+                let mut desc = op_desc();
+                desc.name = SymbolId(123_456);
+                create(f, &desc)
+            },
+            expect!["failed: An op's name has to be a symbol, and sym123456 is none. [main]"],
+        ),
+        (
+            "an attribute of an unknown kind",
+            |f| {
+                let mut attr = attr_desc();
+                attr.kind = abi::AttrKind(77);
+                let mut desc = op_desc();
+                desc.attrs = &attr;
+                desc.attr_count = 1;
+                create(f, &desc)
+            },
+            expect!["failed: This host knows no attribute of kind 77. [main]"],
+        ),
+        (
+            "a type of an unknown kind",
+            |f| add_type(f, |desc| desc.kind = abi::TypeKind(99)),
+            expect!["failed: This host knows no type of kind 99. [main]"],
+        ),
+        (
+            "a dim that is no symbol",
+            |f| {
+                add_type(f, |desc| {
+                    static DIM: Dim = Dim::symbol(SymbolId(123_456));
+                    (desc.dims, desc.dim_count) = (&DIM, 1);
+                })
+            },
+            expect![
+                "failed: A dim of kind 2 and value 123456 means nothing in this function. [main]"
+            ],
+        ),
+        (
+            "a negative size",
+            |f| {
+                add_type(f, |desc| {
+                    static DIM: Dim = Dim::constant(-1);
+                    (desc.dims, desc.dim_count) = (&DIM, 1);
+                })
+            },
+            expect!["failed: A dim of a shape is negative. [main]"],
+        ),
+        (
+            "a name that isn't UTF-8",
+            |f| {
+                let name = abi::Str {
+                    ptr: b"\xff".as_ptr(),
+                    len: 1,
+                };
+                // SAFETY: all pointers are good; the text isn't.
+                unsafe { raw().set_name.expect("is there")(f, ValueId(0), name) }
+            },
+            expect!["failed: The name of a value isn't UTF-8. [main]"],
+        ),
+        (
+            "another meaning of the ops",
+            |f| {
+                // SAFETY: all pointers are good.
+                unsafe {
+                    let set = raw().set_opset.expect("is there");
+                    assert!(set(f, abi::Str::new("t"), 1).is_ok());
+                    set(f, abi::Str::new("t"), 2)
+                }
+            },
+            expect![
+                "failed: The function's version of the domain `t` is 1 and can't become 2: its ops would mean something else. [main]"
+            ],
+        ),
+        (
+            "no place for the answer",
+            |f| {
+                let at = abi::Position::end_of(RegionId(0));
+                // SAFETY: the place for the answer is null, which the host has to notice.
+                unsafe {
+                    raw().create_op.expect("is there")(f, &op_desc(), &at, std::ptr::null_mut())
+                }
+            },
+            expect!["failed: The pointer to the place for the answer is null. [main]"],
+        ),
+    ];
+    for (what, misuse, expected) in cases {
+        let failed = run(&module, &Around::new(), move |f, _| {
+            let handle = f.as_raw().handle;
+            let status = misuse(handle);
+            assert_ne!(status, Status::OK, "{what}");
+            // SAFETY: the handle lives.
+            let error = unsafe { text(raw().last_error.expect("is there")(handle)) };
+            Err(error.into())
+        });
+        expected.assert_eq(&failed.expect_err(what));
+    }
+    // A null handle has no place for a sentence; the status says enough.
+    // SAFETY: the handle is null, which the host has to notice.
+    let status = unsafe { raw().erase_op.expect("is there")(std::ptr::null_mut(), OpId(0)) };
+    assert_eq!(status, Status::INVALID);
+}
+
+fn create(f: *mut abi::Function, desc: *const abi::OpDesc) -> Status {
+    let at = abi::Position::end_of(RegionId(0));
+    let mut out = OpId::NONE;
+    // SAFETY: pointers that aren't null are good.
+    let status = unsafe { raw().create_op.expect("is there")(f, desc, &at, &mut out) };
+    assert!(out.is_none());
+    status
+}
+
+fn add_type(f: *mut abi::Function, change: impl FnOnce(&mut abi::TypeDesc)) -> Status {
+    let mut desc = abi::TypeDesc {
+        struct_size: size_of::<abi::TypeDesc>() as u32,
+        kind: abi::TypeKind::TENSOR,
+        dtype: DType::F32,
+        lanes: 0,
+        flags: 0,
+        name: SymbolId::NONE,
+        dims: std::ptr::null(),
+        dim_count: 0,
+        layout: std::ptr::null(),
+        layout_count: 0,
+        items: std::ptr::null(),
+        item_count: 0,
+    };
+    change(&mut desc);
+    let mut out = TypeId::NONE;
+    // SAFETY: pointers that aren't null are good.
+    unsafe { raw().add_type.expect("is there")(f, &desc, &mut out) }
+}
+
+fn op_desc() -> abi::OpDesc {
+    abi::OpDesc {
+        struct_size: size_of::<abi::OpDesc>() as u32,
+        flags: 0,
+        name: abi::symbol::IF,
+        loc: abi::LocId::NONE,
+        operands: std::ptr::null(),
+        operand_count: 0,
+        result_types: std::ptr::null(),
+        result_count: 0,
+        attrs: std::ptr::null(),
+        attr_count: 0,
+        regions: std::ptr::null(),
+        region_count: 0,
+    }
+}
+
+fn attr_desc() -> abi::AttrDesc {
+    abi::AttrDesc {
+        struct_size: size_of::<abi::AttrDesc>() as u32,
+        kind: abi::AttrKind::INT,
+        name: abi::symbol::INDEX,
+        flags: 0,
+        bits: 0,
+        data: std::ptr::null(),
+        count: 0,
+    }
+}
+
+// Op definitions.

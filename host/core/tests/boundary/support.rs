@@ -1,0 +1,150 @@
+//! A small module, surroundings for its passes, and ways to run them.
+
+use std::sync::Arc;
+
+use passdock::boundary::{
+    FunctionPass, FunctionRunner, ModuleInput, ModulePass, Surroundings, host, run_module_pass,
+};
+use passdock::plugin::{FieldValue, OpDefs, PassKind, Plugin};
+use passdock_abi as abi;
+use passdock_abi::{DType, Dim, FunctionKind, TypeId};
+use passdock_ir as ir;
+use passdock_ir::{NewOp, NewPort, Position, TypeSpec};
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::{PassContext, PassResult};
+
+use crate::definitions::PLUGIN;
+
+/// Surroundings with one option and a registered pass that removes the function `gone`.
+pub(crate) struct Around {
+    limit: FieldValue,
+    defs: OpDefs,
+}
+
+impl Around {
+    pub(crate) fn new() -> Around {
+        Around {
+            limit: FieldValue::Int(8),
+            defs: OpDefs::new([]),
+        }
+    }
+
+    pub(crate) fn with_ops() -> Around {
+        let plugin = Arc::new(Plugin::from_static(PLUGIN).expect("a good plugin"));
+        Around {
+            defs: OpDefs::new([&plugin]),
+            ..Around::new()
+        }
+    }
+}
+
+impl Surroundings for Around {
+    fn opt_level(&self) -> u32 {
+        3
+    }
+
+    fn option(&self, name: &str) -> Option<&FieldValue> {
+        (name == "limit").then_some(&self.limit)
+    }
+
+    fn config(&self, key: &str, field: &str) -> Option<&FieldValue> {
+        (key == "t.Config" && field == "limit").then_some(&self.limit)
+    }
+
+    fn pass_kind(&self, name: &str) -> Option<PassKind> {
+        (name == "t.transform.Remove").then_some(PassKind::Module)
+    }
+
+    fn run_pass(&self, module: &ir::Module, name: &str) -> Result<ir::Module, String> {
+        if name != "t.transform.Remove" {
+            return Err(format!("There is no pass `{name}`."));
+        }
+        let mut module = module.clone();
+        let gone = module.symbols().intern("gone");
+        module.remove(gone).map_err(|e| e.message)?;
+        Ok(module)
+    }
+
+    fn op_defs(&self) -> &OpDefs {
+        &self.defs
+    }
+}
+
+/// `@name(%x: f32[2]) { %0 = t.A(%x); %1 = t.A(%0); return %1 }`
+pub(crate) fn function(module: &ir::Module, name: &str) -> ir::Function {
+    let symbols = module.symbols();
+    let mut f = ir::Function::new(symbols.clone(), FunctionKind::GRAPH, symbols.intern(name));
+    let ty = f.add_type(TypeSpec::Tensor(DType::F32, Some(&[Dim::constant(2)])));
+    let port = |name| NewPort { name, ty };
+    let body = f.body();
+    let mut value = f.add_arg(body, &port("x")).expect("an argument");
+    for _ in 0..2 {
+        let mut op = NewOp::new(symbols.intern("t.A"));
+        let operands = [value];
+        op.operands = &operands;
+        op.result_types = &[TypeId(0)];
+        let op = f.create_op(&op, Position::end(body)).expect("an op");
+        value = f.result(op, 0).expect("a result");
+    }
+    f.set_results(body, &[value], &[port("y")])
+        .expect("results");
+    f
+}
+
+pub(crate) fn module() -> ir::Module {
+    let mut module = ir::Module::new();
+    for name in ["main", "gone"] {
+        let f = function(&module, name);
+        module.insert(f).expect("a new name");
+    }
+    module
+}
+
+pub(crate) fn run(
+    module: &ir::Module,
+    around: &Around,
+    pass: impl Fn(&mut sdk::Function, &PassContext) -> PassResult + Send + Sync + 'static,
+) -> Result<Option<Arc<ir::Function>>, String> {
+    let input = ModuleInput::new(module);
+    let mut runner = FunctionRunner::new(&input, around);
+    let function = module.function_named("main").expect("is there");
+    let result = runner.run(FunctionPass::Closure(&pass), function);
+    result.map_err(|failure| {
+        let place = [&failure.function, &failure.op, &failure.location];
+        let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
+        let how = if failure.panicked {
+            "panicked"
+        } else {
+            "failed"
+        };
+        format!("{how}: {} [{}]", failure.message, place.join(", "))
+    })
+}
+
+pub(crate) fn run_module(
+    module: &ir::Module,
+    pass: impl for<'h> Fn(&mut sdk::Module<'h>, &PassContext) -> PassResult + Send + Sync + 'static,
+) -> Result<Option<ir::Module>, String> {
+    let (result, _) = run_module_pass(ModulePass::Closure(&pass), module, &Around::new());
+    result.map_err(|failure| failure.message)
+}
+
+pub(crate) fn ops(f: &ir::Function) -> Vec<String> {
+    f.ops_in(f.body())
+        .map(|op| f.text(f.op(op).name).to_owned())
+        .collect()
+}
+
+/// The function table, as a plugin calls it.
+pub(crate) fn raw() -> &'static abi::FunctionApi {
+    // SAFETY: the host's tables live for good.
+    unsafe { &*host().functions }
+}
+
+/// # Safety
+/// The text is there.
+pub(crate) unsafe fn text(text: abi::Str) -> String {
+    // SAFETY: the caller's promise.
+    let bytes = unsafe { std::slice::from_raw_parts(text.ptr, text.len) };
+    String::from_utf8_lossy(bytes).into_owned()
+}
