@@ -1,9 +1,9 @@
 //! The boundary: the contract's tables over the IR, and the calls into passes.
 //!
 //! A pass gets handles: pointers to sessions that live on the host's stack while it runs
-//! ([`session`] for a function, [`modules`] for a module, [`context`] for everything else). It reads
+//! (`session` for a function, `modules` for a module, `context` for everything else). It reads
 //! through views, and edits through the tables that [`host`] gives to every plugin: one file a
-//! table. Whatever comes in goes through [`gate`] and [`input`] first. [`run`] calls the passes;
+//! table. Whatever comes in goes through `gate` and `input` first. `run` calls the passes;
 //! it is all that the rest of the host sees of this.
 //!
 //! **Invariant:** nothing here unwinds into a plugin, holds a `&mut` of the IR across a call into

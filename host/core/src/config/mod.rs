@@ -1,7 +1,7 @@
 //! Typed config: options are registered with fields, types, defaults, ranges and docs, and every
 //! wrong key, field, type or number is an error that says what would be right.
 //!
-//! [`schema`] checks values, [`typed`] maps them to and from Rust structs, [`table`] holds what is
+//! [`schema`] checks values, `typed` maps them to and from Rust structs, `table` holds what is
 //! registered. Plugins register through their manifests, Rust programs through
 //! [`register_config_option`].
 

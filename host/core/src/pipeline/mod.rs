@@ -1,6 +1,6 @@
 //! TOML pipelines, and `run`: from a serialisable request to a report.
 //!
-//! [`file`] reads the TOML, `build` looks up everything that a [`Request`] names, [`run`](fn@run) does the work
+//! [`file`](mod@file) reads the TOML, `build` looks up everything that a [`Request`] names, [`run`](fn@run) does the work
 //! and answers a [`Report`], [`explain`](fn@explain) says what it would do.
 
 mod build;

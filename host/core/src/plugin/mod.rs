@@ -1,7 +1,7 @@
 //! Plugins: shared libraries (and parts of this program) that bring passes and op definitions.
 //!
-//! In the order in which a plugin meets them: [`discover`] finds files in the directories that the
-//! user named, [`file`] checks each without running any of it and takes out its manifest,
+//! In the order in which a plugin meets them: [`discover`](mod@discover) finds files in the directories that the
+//! user named, [`file`](mod@file) checks each without running any of it and takes out its manifest,
 //! [`manifest`] reads that as hostile text, [`library`] loads the few that a pipeline needs and
 //! checks the table that they answer, [`defs`] finds the definition of an op among all of them.
 //! [`error`] has a sentence for everything that can go wrong on the way.
