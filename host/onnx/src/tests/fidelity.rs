@@ -184,3 +184,28 @@ fn the_ir_has_everything() {
     let text = passdock_ir::text::print(&module);
     expect_test::expect_file!["rich.ir"].assert_eq(&text);
 }
+
+/// Through IR text the spans are gone and the interface stays, also that of an old model.
+#[test]
+fn text_and_back_is_the_same_model() {
+    for ir_version in [3, 10] {
+        let body = graph(
+            &[
+                constant("k", &[1.0]),
+                node("y = Add(x, w)"),
+                node("z = Mul(k, y)"),
+            ],
+            &["x: 2", "w: 1"],
+            &["z: 2"],
+        );
+        let bytes = model(
+            ir_version,
+            &body.msg(graphs::INITIALIZER, &floats("w", &[3.0])),
+        )
+        .0;
+        let text = passdock_ir::text::print(&read(&bytes).unwrap());
+        let module = passdock_ir::text::parse(&text).unwrap();
+        let shown = super::show::show(&bytes_of(&module));
+        assert_eq!(shown, super::show::show(&bytes));
+    }
+}

@@ -186,6 +186,7 @@ pub(super) struct Seen {
 impl<'w> FunctionWriter<'w> {
     /// Writes the main graph, and the opset imports it needs beside the function's.
     pub(super) fn graph(mut self) -> Result<(Chain, Vec<u8>)> {
+        self.is_main = true;
         self.nested()?;
         let original = self.original(Entity::Function);
         let chain = self.body(self.f.body(), Form::Graph, original)?;
@@ -353,6 +354,7 @@ impl<'w> FunctionWriter<'w> {
                 body.initializers.insert(origin.start, id);
             } else if !self.is_own_value(record.value)
                 || origin.is_some()
+                || self.is_old_input(id)
                 || (!no_initializers && self.f.value(record.value).use_count > 0)
             {
                 body.new_initializers.push(id);

@@ -19,7 +19,7 @@ mod tensor;
 
 use std::sync::Arc;
 
-use passdock_abi::{ConstId, OpId, RegionId, SymbolId, Value, ValueId};
+use passdock_abi::{ConstId, Constant, OpId, RegionId, SymbolId, Value, ValueId};
 use passdock_ir::{Entity, Function, Module, Origin};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -89,6 +89,8 @@ struct FunctionWriter<'w> {
     constants: Vec<(RegionId, ConstId)>,
     /// Their names, once they are asked for.
     constant_names: Option<FxHashSet<SymbolId>>,
+    /// Whether it writes the main graph.
+    is_main: bool,
     /// Whether it wrote `Identity` or `Constant` nodes that no pass asked for.
     added_nodes: bool,
     /// Scratch: the place of each op in the region at hand.
@@ -117,6 +119,7 @@ impl<'w> FunctionWriter<'w> {
             done: FxHashMap::default(),
             constants,
             constant_names: None,
+            is_main: false,
             added_nodes: false,
             places: vec![0; f.op_ids()],
         }
@@ -139,6 +142,18 @@ impl<'w> FunctionWriter<'w> {
         let from = self.constants.partition_point(|entry| entry.0 < region);
         let to = self.constants.partition_point(|entry| entry.0 <= region);
         &self.constants[from..to]
+    }
+
+    /// Whether a constant was an initializer and an input of a model whose file isn't at hand, before
+    /// IR version 4: both are its interface.
+    fn is_old_input(&self, id: ConstId) -> bool {
+        let record = self.f.constant(id);
+        self.is_main
+            && self.source.is_none()
+            && self.ir_version < 4
+            && record.flags & (Constant::NODE | Constant::TOUCHED) == 0
+            && (record.region.is_none() || record.region == self.f.body())
+            && self.is_own_value(record.value)
     }
 
     /// Whether a constant is a value of its own, not a parameter's default.

@@ -229,6 +229,13 @@ impl<'w> FunctionWriter<'w> {
                 self.param(body, arg, None)?;
             }
         }
+        for &(_, id) in self.constants_of(body.region).to_vec().iter() {
+            if body.form == Form::Graph && self.is_old_input(id) {
+                let record = self.f.constant(id);
+                let (name, ty) = (self.name(record.value), record.ty);
+                self.info(&mut body.chain, graph::INPUT, name, ty, None)?;
+            }
+        }
         Ok(())
     }
 

@@ -148,7 +148,8 @@ impl<'t, 'o> Parser<'t, 'o> {
         }
         self.fill_blobs(&mut functions)?;
         module.set_metadata(metadata);
-        for function in functions {
+        for mut function in functions {
+            function.seal();
             if let Err(error) = module.insert(function) {
                 return Err(self.cur.error_here(error.message));
             }
