@@ -17,6 +17,39 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// Watches the passes of a context. Each callback may be left out.
 ///
 /// The module is read-only, and while a callback runs, passes that it runs itself aren't watched.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use passdock::{
+///     InstrumentResult, ModuleRef, PassContext, PassInfo, PassInstrument, create_host_pass,
+/// };
+///
+/// /// Counts the ops after each pass.
+/// #[derive(Default)]
+/// struct OpCounter(Mutex<Vec<(String, usize)>>);
+///
+/// impl PassInstrument for OpCounter {
+///     fn name(&self) -> &str {
+///         "op-counter"
+///     }
+///
+///     fn run_after_pass(&self, module: &ModuleRef, info: &PassInfo) -> InstrumentResult {
+///         let count = (info.name.clone(), module.op_count());
+///         self.0.lock().map_err(|_| "another thread panicked")?.push(count);
+///         Ok(())
+///     }
+/// }
+///
+/// # fn main() -> Result<(), passdock::PassError> {
+/// let counter = Arc::new(OpCounter::default());
+/// let cx = PassContext::builder().shared_instrument(counter.clone()).build()?;
+/// let pass = create_host_pass(PassInfo::new("nothing"), |module, _| Ok(module.clone()));
+/// cx.scope(|_| pass.call(ModuleRef::new()))?;
+/// assert_eq!(*counter.0.lock().unwrap(), [("nothing".to_owned(), 0)]);
+/// # Ok(())
+/// # }
+/// ```
 pub trait PassInstrument: Send + Sync {
     /// How messages call it.
     fn name(&self) -> &str;
