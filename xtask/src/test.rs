@@ -28,7 +28,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("host and standard plugins", || {
         cargo(&["build", "--workspace", "--all-targets"])
     });
-    steps.step("tests of the workspace", || cargo(&["test", "--workspace", "--no-fail-fast"]));
+    steps.step("tests of the workspace", || {
+        cargo(&["test", "--workspace", "--no-fail-fast"])
+    });
     steps.step("a vendor's plugin, today's compiler", || {
         sdk::test_vendor(project)
     });
