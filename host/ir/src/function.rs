@@ -11,9 +11,11 @@ use passdock_abi::{
     OpId, Opset, Port, Range, Region, RegionId, SymbolId, Type, TypeId, Use, UseId, Value, ValueId,
     symbol,
 };
+
 use rustc_hash::FxHashMap;
 
 use crate::constant::ConstantData;
+use crate::edit::Names;
 use crate::error::{Edit, EditError};
 use crate::origin::Origins;
 use crate::symbols::Symbols;
@@ -96,9 +98,7 @@ pub struct Function {
     pub(crate) type_index: HashTable<u32>,
     pub(crate) expr_index: HashTable<u32>,
     pub(crate) loc_index: HashTable<u32>,
-    /// The names that values have, each with the number to try next where it is taken; built when a
-    /// name is first chosen.
-    pub(crate) names: Option<FxHashMap<SymbolId, u32>>,
+    pub(crate) names: Option<Names>,
 }
 
 impl Function {

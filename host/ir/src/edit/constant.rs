@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use passdock_abi::{
-    ConstId, Constant, DType, LocId, OpId, RegionId, SymbolId, TypeId, TypeKind, Value, ValueId,
+    ConstId, Constant, DType, LocId, OpId, RegionId, TypeId, TypeKind, Value, ValueId,
 };
 
 use crate::constant::{ConstantData, Payload, string_elements};
@@ -177,30 +177,5 @@ impl Function {
         let record = &mut self.constants[id.index()];
         (record.loc, record.anchor) = (loc, anchor);
         record.flags |= flags & Constant::NODE;
-    }
-
-    /// A name nobody has yet: `base`, or `base` with a number.
-    pub fn fresh_name(&mut self, base: &str) -> SymbolId {
-        let symbols = self.symbols.clone();
-        let names = self.names.get_or_insert_with(|| {
-            let live = self
-                .values
-                .iter()
-                .filter(|value| value.flags & Value::DEAD == 0);
-            let ports = self.ports.iter().map(|port| port.name);
-            let all = live.map(|value| value.name).chain(ports);
-            all.filter(|name| name.is_some())
-                .map(|name| (name, 1))
-                .collect()
-        });
-        let wanted = symbols.intern(base);
-        let mut name = wanted;
-        while names.contains_key(&name) {
-            let number = names.entry(wanted).or_insert(1);
-            name = symbols.intern(&format!("{base}_{number}"));
-            *number += 1;
-        }
-        names.insert(name, 1);
-        name
     }
 }

@@ -75,9 +75,8 @@ impl Function {
     fn bury_value(&mut self, value: ValueId) {
         let record = &mut self.values[value.index()];
         record.flags |= Value::DEAD;
-        if let (Some(names), true) = (&mut self.names, record.name.is_some()) {
-            names.remove(&record.name);
-        }
+        let name = record.name;
+        self.free_name(name);
     }
 
     /// Marks a constant, and the value that it is, as gone.

@@ -10,6 +10,7 @@ mod constant;
 mod create;
 mod erase;
 mod import;
+mod names;
 mod operand;
 mod order;
 mod region;
@@ -20,6 +21,7 @@ mod value;
 pub use attr::{AttrValue, NewAttr};
 pub use clone::CloneRegion;
 pub use create::{NewOp, NewPort, NewRegion, Position};
+pub(crate) use names::Names;
 pub use room::Left;
 
 use passdock_abi::{Op, OpId, Region, RegionId, ValueId};

@@ -125,6 +125,7 @@ impl Function {
 
     /// Ends a region as checked.
     pub(crate) fn end_region(&mut self, region: RegionId, values: &[ValueId], ports: &[Port]) {
+        self.hold_port_names(ports);
         let terminator = match self.terminator(region) {
             Some(op) => op,
             None => self.push_terminator(region),

@@ -163,6 +163,9 @@ impl Function {
                 }
             }
         }
+        if target < record.order {
+            self.rename_shared(op);
+        }
         self.unlink_op(op);
         self.link_op(op, region, before);
         self.touch_op(op);

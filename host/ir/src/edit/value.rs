@@ -29,18 +29,11 @@ impl Function {
         } else {
             self.give_name(value, name);
         }
-        if let Some(names) = &mut self.names {
-            names.remove(&old);
-        }
+        self.free_name(old);
         self.touch_value(value);
         self.touch_definition(value);
         self.touch_users(value);
         Ok(())
-    }
-
-    pub(crate) fn give_name(&mut self, value: ValueId, name: &str) {
-        let name = self.fresh_name(name);
-        self.values[value.index()].name = name;
     }
 
     /// Marks what declares a value as changed.

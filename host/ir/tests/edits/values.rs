@@ -2,7 +2,9 @@
 
 use expect_test::expect;
 use passdock_abi::{DType, Dim, RegionId, Status, TypeId};
-use passdock_ir::{CloneRegion, ConstantData, Function, NewPort, NewRegion, Position, TypeSpec};
+use passdock_ir::{
+    CloneRegion, ConstantData, Function, NewPort, NewRegion, Position, TypeSpec, text, verify,
+};
 
 use crate::{accept, function, inner, op, refuse, source, value};
 
@@ -254,4 +256,40 @@ fn copies_of_regions() {
             }
         "#]],
     );
+}
+
+/// Regions side by side may share names; what comes to stand before them may not.
+#[test]
+fn names_stay_apart() {
+    let source = "module { fn @f(%c: bool[]) {
+        onnx.If(%c) region { %t = onnx.A() yield } region { %t = onnx.B() yield }
+        %t = onnx.C()
+        %u = onnx.D(%t)
+        return } }";
+    let mut module = text::parse(source).expect("it can be read");
+    let f = function(&mut module, "f");
+    // One of three has gone, and the name is still taken.
+    f.erase_op(op(f, "onnx.A")).expect("nobody uses it");
+    f.set_name(f.result(op(f, "onnx.D"), 0).expect("one"), "t")
+        .expect("it is alive");
+    f.move_op(op(f, "onnx.C"), Position::before(op(f, "onnx.If")))
+        .expect("nothing is in the way");
+    verify::verify_module(&module).expect("edits keep it whole");
+    expect![[r#"
+        module {
+          fn @f(%c: bool[]) {
+            %t_2 = onnx.C()
+            onnx.If(%c)
+              region {
+                yield
+              }
+              region {
+                %t = onnx.B()
+                yield
+              }
+            %t_1 = onnx.D(%t_2)
+            return
+          }
+        }
+    "#]].assert_eq(&text::print(&module));
 }

@@ -154,17 +154,17 @@ impl Names {
             .flatten()
             .map(|&id| f.constant(id).value)
             .collect();
+        let mut early = FxHashSet::default();
         for op in f.walk(f.body()) {
             for &id in self.before(op) {
                 waiting.remove(&f.constant(id).value);
             }
-            for slot in f.operands(op) {
-                if waiting.remove(&slot.value) {
-                    let constant = f.constant(f.value(slot.value).constant);
-                    if let Some(ids) = self.anchored.get_mut(&constant.anchor) {
-                        ids.retain(|&id| f.constant(id).value != slot.value);
-                    }
-                }
+            let uses = f.operands(op).iter().map(|slot| slot.value);
+            early.extend(uses.filter(|value| waiting.remove(value)));
+        }
+        if !early.is_empty() {
+            for ids in self.anchored.values_mut() {
+                ids.retain(|&id| !early.contains(&f.constant(id).value));
             }
         }
     }
