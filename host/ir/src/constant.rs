@@ -127,16 +127,7 @@ impl ConstantData {
                 len,
             } => return source.read(*offset, *len),
             Payload::Deferred { load, .. } => self.made.get_or_init(|| Ok(load.load()?.into())),
-            Payload::Splat { element, count } => self.made.get_or_init(|| {
-                let bytes = self.len();
-                let fits = usize::try_from(bytes).is_ok_and(|n| n <= isize::MAX as usize);
-                match (fits, usize::try_from(*count)) {
-                    (true, Ok(count)) => Ok(element.repeat(count).into()),
-                    _ => Err(format!(
-                        "A constant of {bytes} bytes doesn't fit in memory."
-                    )),
-                }
-            }),
+            Payload::Splat { element, .. } => self.made.get_or_init(|| spread(element, self.len())),
         };
         match made {
             Ok(bytes) => Ok(bytes),
@@ -164,6 +155,20 @@ impl ConstantData {
         }
         Ok(self.len() == other.len() && self.bytes()? == other.bytes()?)
     }
+}
+
+/// One element, repeated until there are `len` bytes; an error where there is no memory for them.
+fn spread(element: &[u8], len: u64) -> Result<Box<[u8]>, String> {
+    let mut all = Vec::new();
+    let room = usize::try_from(len).ok();
+    let Some(len) = room.filter(|&len| all.try_reserve_exact(len).is_ok()) else {
+        return Err(format!("A constant of {len} bytes doesn't fit in memory."));
+    };
+    all.extend_from_slice(&element[..len.min(element.len())]);
+    while !all.is_empty() && all.len() < len {
+        all.extend_from_within(..all.len().min(len - all.len()));
+    }
+    Ok(all.into_boxed_slice())
 }
 
 impl fmt::Debug for ConstantData {
@@ -209,4 +214,26 @@ pub fn string_data<T: AsRef<[u8]>>(strings: &[T]) -> Vec<u8> {
     }
     strings.iter().for_each(|text| data.extend(text.as_ref()));
     data
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn splat(element: &[u8], count: u64) -> Arc<ConstantData> {
+        ConstantData::new(Payload::Splat {
+            element: element.into(),
+            count,
+        })
+    }
+
+    #[test]
+    fn a_splat_is_spread_when_asked_for() {
+        assert_eq!(splat(&[1, 2], 5).bytes().unwrap(), [1, 2].repeat(5));
+        assert_eq!(splat(&[1, 2], 0).bytes().unwrap(), [0; 0]);
+        assert_eq!(splat(&[], 7).bytes().unwrap(), [0; 0]);
+        let huge = splat(&[0; 8], u64::MAX / 2);
+        let error = huge.bytes().unwrap_err();
+        assert!(error.ends_with("doesn't fit in memory."), "{error}");
+    }
 }

@@ -241,7 +241,7 @@ unsafe extern "C" fn evaluate(
             };
             // What only looks at types doesn't need its operands' elements.
             if definition.entry.traits & abi::OpEntry::SHAPE_ONLY == 0 {
-                session.with(|state| check_constant_operands(state.read()?, op))?;
+                session.with(|state| check_constant_operands(state.read()?, op, max_bytes))?;
             }
             let mut call = OpCall::new(session, op);
             call.budget = max_bytes;
@@ -265,17 +265,32 @@ unsafe extern "C" fn evaluate(
     }
 }
 
-fn check_constant_operands(function: &Function, op: OpId) -> Edit {
+/// Refuses operands that aren't constant, and splats that would have to be made larger than this,
+/// or than what results may take.
+fn check_constant_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
+    const MAX_SPLATS: u64 = 64 << 20;
+    let mut splats = 0_u64;
+    let not_evaluated = |why: String| {
+        let op = function.describe_op(op);
+        Err(EditError {
+            status: Status::NOT_FOUND,
+            message: format!("{op} can't be evaluated: {why}."),
+        })
+    };
     for (index, slot) in function.operands(op).iter().enumerate() {
-        if slot.value.is_some() && function.as_constant(slot.value).is_none() {
-            return Err(EditError {
-                status: Status::NOT_FOUND,
-                message: format!(
-                    "{} can't be evaluated: its operand {index} isn't constant.",
-                    function.describe_op(op)
-                ),
-            });
+        if slot.value.is_none() {
+            continue;
         }
+        let Some(constant) = function.as_constant(slot.value) else {
+            return not_evaluated(format!("its operand {index} isn't constant"));
+        };
+        let record = function.constant(constant);
+        if record.storage == abi::Storage::SPLAT {
+            splats = splats.saturating_add(record.byte_len);
+        }
+    }
+    if splats > max_bytes.max(MAX_SPLATS) {
+        return not_evaluated(format!("its operands would take {splats} bytes"));
     }
     Ok(())
 }
