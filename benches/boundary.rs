@@ -26,7 +26,6 @@ fn main() {
         .build()
         .expect("a plain context");
 
-    let small = module(1000, 4);
     let run =
         |pass: &PassRef, module: &Module| pass.call_in(module.clone(), &context).expect("it runs");
 

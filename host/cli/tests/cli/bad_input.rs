@@ -71,7 +71,7 @@ fn a_misspelt_pass() {
 fn a_pipeline_that_is_wrong() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
-    let mut check = |text: &str, expected| {
+    let check = |text: &str, expected| {
         bench.write("p.toml", text);
         check(&bench, "run p.toml m.ir -o out.ir", 2, expected);
     };

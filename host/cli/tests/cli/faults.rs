@@ -127,7 +127,7 @@ fn a_pass_that_removes_what_is_called() {
 fn required_passes_that_are_missing_or_go_in_circles() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);
-    let mut check = |pass: &str, expected: Expect| {
+    let check = |pass: &str, expected: Expect| {
         let ran = bench.passdock(&format!("run m.ir --passes {pass} -o out.ir"));
         assert_eq!(ran.status, 2, "{}", ran.stderr);
         expected.assert_eq(&ran.stderr);
