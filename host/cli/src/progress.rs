@@ -5,6 +5,9 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+/// Is told the name of each pass that starts.
+pub(crate) type OnPass = Box<dyn Fn(&str) + Send + Sync>;
+
 /// A line on standard error that says what is going on; gone when it is dropped.
 pub(crate) struct Progress(Option<ProgressBar>);
 
@@ -24,7 +27,7 @@ impl Progress {
     }
 
     /// What to call when a pass starts.
-    pub(crate) fn on_pass(&self) -> Option<Box<dyn Fn(&str) + Send + Sync>> {
+    pub(crate) fn on_pass(&self) -> Option<OnPass> {
         let bar = self.0.clone()?;
         Some(Box::new(move |pass| bar.set_message(pass.to_owned())))
     }
