@@ -59,34 +59,41 @@ fn a_dead_if_goes_unless_something_in_it_has_to_stay() {
     check(
         r#"module {
   fn @main(%x: f32[2], %c: bool[]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
-    %0 = onnx.If(%c) {
-      then_branch = region {
+    %0 = onnx.If(%c) : f32[2]
+      region then_branch {
         %1 = onnx.Relu(%x) : f32[2]
         yield %1
-      },
-      else_branch = region {
+      }
+      region else_branch {
         yield %x
       }
-    } : f32[2]
-    %2 = onnx.If(%c) {
-      then_branch = region {
+    %2 = onnx.If(%c) : f32[2]
+      region then_branch {
         %3 = acme.Log(%x) : f32[2]
         %4 = onnx.Neg(%x) : f32[2]
         yield %x
-      },
-      else_branch = region {
+      }
+      region else_branch {
         yield %x
       }
-    } : f32[2]
     return %x
   }
 }"#,
         expect![[r#"
-            error[read]: Expected `,` between attributes, found `{`.
-             --> test.ir:4:28
-              |
-            4 |       then_branch = region {
-              |                            ^"#]],
+            module {
+              fn @main(%x: f32[2], %c: bool[]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+                %0 = onnx.If(%c) : f32[2]
+                  region then_branch {
+                    %1 = acme.Log(%x) : f32[2]
+                    yield %x
+                  }
+                  region else_branch {
+                    yield %x
+                  }
+                return %x
+              }
+            }
+        "#]],
     );
 }
 

@@ -87,18 +87,21 @@ fn what_depends_on_an_input_stays() {
 fn an_overridable_initializer_stays() {
     check(
         r#"module {
-  fn @main(%x: f32[1] = [1.0]) -> (%y: f32[1]) opset("" = 17) {
+  fn @main(%x: f32[1] = const f32[1] [1.0]) -> (%y: f32[1]) opset("" = 17) {
     %a = const f32[1] [2.0]
     %0 = onnx.Add(%x, %a) : f32[1]
     return %0
   }
 }"#,
         expect![[r#"
-            error[read]: Expected `const` and the parameter's default.
-             --> test.ir:2:25
-              |
-            2 |   fn @main(%x: f32[1] = [1.0]) -> (%y: f32[1]) opset("" = 17) {
-              |                         ^"#]],
+            module {
+              fn @main(%x: f32[1] = const f32[1] [1.0]) -> (%y: f32[1]) opset("" = 17) {
+                %a = const f32[1] [2.0]
+                %0 = onnx.Add(%x, %a) : f32[1]
+                return %0
+              }
+            }
+        "#]],
     );
 }
 
@@ -156,25 +159,27 @@ fn a_constant_if_is_its_branch() {
         r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %c = const bool[] true
-    %0 = onnx.If(%c) {
-      then_branch = region {
+    %0 = onnx.If(%c) : f32[2]
+      region then_branch {
         %1 = onnx.Relu(%x) : f32[2]
         yield %1
-      },
-      else_branch = region {
+      }
+      region else_branch {
         %2 = onnx.Neg(%x) : f32[2]
         yield %2
       }
-    } : f32[2]
     return %0
   }
 }"#,
         expect![[r#"
-            error[read]: Expected `,` between attributes, found `{`.
-             --> test.ir:5:28
-              |
-            5 |       then_branch = region {
-              |                            ^"#]],
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+                %c = const bool[] true
+                %0 = onnx.Relu(%x) : f32[2]
+                return %0
+              }
+            }
+        "#]],
     );
 }
 
