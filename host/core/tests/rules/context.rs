@@ -220,3 +220,20 @@ fn more_jobs_than_threads_make_sense_are_refused() {
     expect!["5000 jobs are asked for; the limit is 1024. Ask for fewer jobs."]
         .assert_eq(&error(PassContext::builder().jobs(5000).build()));
 }
+
+#[test]
+fn a_panic_leaves_the_context_too() {
+    let log = Log::new();
+    let cx = PassContext::builder()
+        .instrument(log.tap("tap"))
+        .build()
+        .unwrap();
+    let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        cx.scope(|_| -> Result<(), PassError> { std::panic::resume_unwind(Box::new("ouch")) })
+    }));
+    assert!(caught.is_err());
+    assert!(!PassContext::current().is(&cx));
+    log.check(expect![[r#"
+        tap enter
+        tap exit"#]]);
+}
