@@ -193,7 +193,14 @@ fn text_and_back_is_the_same_model() {
             &[
                 constant("k", &[1.0]),
                 node("y = Add(x, w)"),
-                node("z = Mul(k, y)"),
+                node("b = Mul(k, y)"),
+                node_with(
+                    "z = If(b)",
+                    [&graph_attr(
+                        "then_branch",
+                        &graph(&[node("n = Neg(y)")], &[], &["n"]),
+                    )],
+                ),
             ],
             &["x: 2", "w: 1"],
             &["z: 2"],

@@ -110,7 +110,7 @@ impl<'w> FunctionWriter<'w> {
         constants.sort_unstable();
         FunctionWriter {
             f,
-            plan: Plan::new(f, writer.fresh),
+            plan: Plan::new(f, writer.fresh || writer.source.is_none()),
             source: writer.source.as_deref(),
             fresh: writer.fresh,
             ir_version: writer.ir_version,

@@ -106,7 +106,8 @@ impl Planner<'_> {
         self.plan.dirty_regions = vec![false; count.unwrap_or(0)];
         for &region in &self.plan.regions {
             let touched = self.f.region(region).flags & Region::TOUCHED != 0;
-            self.plan.dirty_regions[region.index()] = fresh || touched;
+            let new = !self.f.origins().get(Entity::Region(region)).is_some();
+            self.plan.dirty_regions[region.index()] = fresh || touched || new;
         }
     }
 
