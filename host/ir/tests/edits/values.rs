@@ -291,5 +291,6 @@ fn names_stay_apart() {
             return
           }
         }
-    "#]].assert_eq(&text::print(&module));
+    "#]]
+    .assert_eq(&text::print(&module));
 }
