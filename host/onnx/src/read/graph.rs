@@ -219,6 +219,13 @@ impl<'c, 'a> Importer<'c, 'a> {
         }
     }
 
+    /// Takes back what names mean, after an error.
+    pub(super) fn forget(&mut self) {
+        for (name, before) in self.undo.drain(..).rev() {
+            self.cx.table[name.index()] = before;
+        }
+    }
+
     /// Says which nodes an error is inside.
     fn explain(&self, error: OnnxError) -> OnnxError {
         self.work

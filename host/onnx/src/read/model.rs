@@ -123,12 +123,14 @@ fn import<'c, 'a>(
     orders: Option<&'c sort::Orders>,
     open: impl FnOnce(&mut Importer<'c, 'a>) -> Result,
 ) -> std::result::Result<Function, (OnnxError, bool)> {
-    cx.table.fill(passdock_abi::ValueId::NONE);
     let function = Function::new(cx.symbols.clone(), FunctionKind::GRAPH, name);
     let mut importer = Importer::new(cx, function, orders);
     match open(&mut importer).and_then(|()| importer.run()) {
         Ok(()) => importer.finish().map_err(|error| (error, false)),
-        Err(error) => Err((error, importer.undefined)),
+        Err(error) => {
+            importer.forget();
+            Err((error, importer.undefined))
+        }
     }
 }
 

@@ -203,6 +203,20 @@ fn nothing_is_quadratic() {
         assert!(bytes_of(&module) == bytes);
         assert_eq!(fresh_bytes_of(&module).len(), bytes.len());
     }
+    let own = |i| {
+        function(
+            "d",
+            &format!("F{i}"),
+            &[node("b = R(a)"), node("a = R(x)")],
+            &["x"],
+            &["b"],
+        )
+    };
+    let functions: Vec<Msg> = (0..many).map(own).collect();
+    let bytes = model(10, &graph(&[], &[], &[]))
+        .all(models::FUNCTIONS, &functions)
+        .0;
+    assert!(bytes_of(&read(&bytes).unwrap()) == bytes);
     let shadows = (0..many).map(|_| graph_attr("g", &graph(&[node("x = Neg(x)")], &[], &["x"])));
     let ifs: Vec<Msg> = shadows
         .enumerate()
