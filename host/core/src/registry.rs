@@ -5,8 +5,8 @@
 mod plugin_pass;
 mod solo;
 
-use std::collections::{BTreeMap, HashMap};
-use std::path::Path;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use passdock_plugin_api::StaticPlugin;
@@ -31,6 +31,8 @@ struct Inner {
     /// Other spellings of canonical names.
     aliases: HashMap<String, String>,
     plugins: Vec<Arc<Plugin>>,
+    /// The files of the plugins.
+    paths: HashSet<PathBuf>,
     /// Files that look like plugins and can't be used: they matter when a pass is missed.
     unreadable: Vec<PluginError>,
     config: ConfigTable,
@@ -181,9 +183,8 @@ impl Registry {
     fn add(&self, plugin: Arc<Plugin>, options: &LoadOptions) -> Result<(), PassError> {
         let mut inner = self.write();
         // The same file twice is one plugin: a directory may be named in two places.
-        let path = plugin.origin().path();
-        let is_known = |known: &Arc<Plugin>| path.is_some() && known.origin().path() == path;
-        if inner.plugins.iter().any(is_known) {
+        let path = plugin.origin().path().map(Path::to_path_buf);
+        if path.as_ref().is_some_and(|path| inner.paths.contains(path)) {
             return Ok(());
         }
         check_op_conflicts(&plugin, &inner.plugins)?;
@@ -245,6 +246,7 @@ impl Registry {
                 .register(schema, Some(plugin.name().to_owned()))?;
         }
         inner.passes.extend(new);
+        inner.paths.extend(path);
         inner.plugins.push(plugin);
         inner.ops = OnceLock::new();
         Ok(())
@@ -264,6 +266,8 @@ impl Registry {
             Entry::Own(_) => true,
         });
         inner.plugins.retain(|plugin| plugin.name() != name);
+        let left = inner.plugins.iter().filter_map(|plugin| plugin.origin().path());
+        inner.paths = left.map(Path::to_path_buf).collect();
         inner.config.remove_plugin(name);
         inner.ops = OnceLock::new();
         Ok(())
