@@ -283,7 +283,7 @@ impl OpCall {
         self.set_result_type(index, &TypeSpec::from(self.function.type_of(value)))
     }
 
-    /// A result, an int64 or int32 tensor of rank 0 or 1, holds these dims.
+    /// A result, a small tensor of integers or booleans, holds these, row by row.
     pub fn set_result_dims(&self, index: usize, dims: &[Dim]) -> Result<(), EditError> {
         self.raw.set_result_dims(self.op, index as u32, dims)
     }

@@ -98,8 +98,14 @@ pub fn write(module: &Module, path: &str, drop_spans: bool) -> Result<(), PassEr
         |file| match format {
             Format::Text => {
                 let mut out = BufWriter::new(file);
-                let written = text::write_module(&mut out, module, &text::PrintOptions::default())
-                    .and_then(|()| out.flush());
+                // Files beside the text are named from there, so that they move together.
+                let directory = std::path::absolute(path).ok();
+                let options = text::PrintOptions {
+                    directory: directory.as_deref().and_then(Path::parent),
+                    ..text::PrintOptions::default()
+                };
+                let written =
+                    text::write_module(&mut out, module, &options).and_then(|()| out.flush());
                 written.map_err(|error| fail(&error).caused_by(Arc::new(error)))
             }
             Format::Onnx => {

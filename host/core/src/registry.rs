@@ -266,7 +266,10 @@ impl Registry {
             Entry::Own(_) => true,
         });
         inner.plugins.retain(|plugin| plugin.name() != name);
-        let left = inner.plugins.iter().filter_map(|plugin| plugin.origin().path());
+        let left = inner
+            .plugins
+            .iter()
+            .filter_map(|plugin| plugin.origin().path());
         inner.paths = left.map(Path::to_path_buf).collect();
         inner.config.remove_plugin(name);
         inner.ops = OnceLock::new();

@@ -321,7 +321,7 @@ pub struct OpApi {
     /// In a definition: a result has this type.
     pub set_result_type:
         Option<unsafe extern "C" fn(*mut OpCall, index: u32, *const TypeDesc) -> Status>,
-    /// In a definition: the result, an int64 or int32 tensor of rank 0 or 1, holds these dims.
+    /// In a definition: the result, a small tensor of integers or booleans, holds these, row by row.
     pub set_result_dims:
         Option<unsafe extern "C" fn(*mut OpCall, index: u32, *const Dim, count: usize) -> Status>,
     /// In a definition: what is known of an operand's elements, as dims; NOT_FOUND if nothing is.

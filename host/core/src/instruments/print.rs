@@ -66,11 +66,11 @@ impl PassInstrument for PrintIr {
     fn run_before_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
         match &self.before {
             Names::All => {
-                let text = text::print(module);
+                let text = shown(module);
                 (self.sink)(&format!("Before Running Pass: {info}\n{text}\n"));
             }
             names if names.contains(&info.name) => {
-                let text = text::print(module);
+                let text = shown(module);
                 (self.sink)(&format!("Print IR before: {}\n{text}\n", info.name));
             }
             _ => {}
@@ -81,11 +81,11 @@ impl PassInstrument for PrintIr {
     fn run_after_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
         match &self.after {
             Names::All => {
-                let text = text::print(module);
+                let text = shown(module);
                 (self.sink)(&format!("After Running Pass: {info}\n{text}\n"));
             }
             names if names.contains(&info.name) => {
-                let text = text::print(module);
+                let text = shown(module);
                 (self.sink)(&format!("Print IR after: {}\n{text}\n", info.name));
             }
             _ => {}
@@ -98,7 +98,16 @@ impl PassInstrument for PrintIr {
 pub fn print_ir(header: impl Into<String>, sink: Sink) -> PassRef {
     let header = header.into();
     create_host_pass(PassInfo::new("PrintIR"), move |module, _| {
-        sink(&format!("PrintIR({header}):\n{}", text::print(module)));
+        sink(&format!("PrintIR({header}):\n{}", shown(module)));
         Ok(module.clone())
     })
+}
+
+/// A module as people look at it: a large constant's bytes are left out.
+fn shown(module: &Module) -> String {
+    let options = text::PrintOptions {
+        constants: text::Constants::Elide,
+        ..text::PrintOptions::default()
+    };
+    text::print_with(module, &options)
 }

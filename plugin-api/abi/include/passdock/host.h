@@ -191,7 +191,7 @@ typedef struct passdock_op_api {
 
     passdock_status (*set_result_type)(passdock_op_call *, uint32_t index,
                                        const passdock_type_desc *);
-    /* The result, an int64 or int32 tensor of rank 0 or 1, holds these dims. */
+    /* The result, a small tensor of integers or booleans, holds these, row by row. */
     passdock_status (*set_result_dims)(passdock_op_call *, uint32_t index, const passdock_dim *,
                                        size_t count);
     /* What is known of an operand's elements, as dims that live until the definition returns;
