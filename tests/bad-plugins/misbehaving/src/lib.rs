@@ -5,8 +5,8 @@ use passdock_plugin_api::prelude::*;
 /// Panics in the middle of its work, after an edit.
 fn panics(f: &mut Function, _cx: &PassContext) -> PassResult {
     erase_last(f)?;
-    let missing = f.ops().find(|_| false);
-    let _ = missing.expect("the weights have to be there");
+    let none = f.ops().find(|_| false);
+    let _ = none.expect("the weights have to be there");
     Ok(())
 }
 
