@@ -74,17 +74,20 @@ pub(crate) struct ContextArgs {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = "\
+#[command(
+    override_usage = "passdock run [OPTIONS] [PIPELINE.toml] MODEL",
+    after_help = "\
 Examples:
   passdock run pipeline.toml model.onnx -o out.onnx
   passdock run model.onnx -o out.onnx --passes relax.transform.FoldConstant,relax.transform.DeadCodeElimination
   passdock run pipeline.toml model.onnx --print-changed --timing
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
 
-Without -o nothing is written: the report is all.")]
+Without -o nothing is written: the report is all."
+)]
 pub(crate) struct RunArgs {
     /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
-    #[arg(value_name = "PIPELINE.toml] [MODEL", num_args = 1..=2, required = true)]
+    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
     pub(crate) inputs: Vec<String>,
     /// Write the result here: .onnx, .ir, or `-` for IR text.
     #[arg(short, long, value_name = "OUT")]

@@ -128,7 +128,11 @@ fn render(report: &Report) -> String {
 fn row(pass: &PassRecord) -> [String; 5] {
     let indent = if pass.parent.is_some() { "  " } else { "" };
     let name = match &pass.requested_by {
-        Some(by) => format!("{indent}{} (required by {by})", pass.name),
+        // The last part says enough here; `--json` has it whole.
+        Some(by) => {
+            let by = by.rsplit('.').next().unwrap_or(by);
+            format!("{indent}{} (for {by})", pass.name)
+        }
         None => format!("{indent}{}", pass.name),
     };
     let status = match pass.status {
