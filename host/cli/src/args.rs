@@ -114,6 +114,10 @@ pub(crate) struct RunArgs {
     /// Write the module to DIR after each pass.
     #[arg(long, value_name = "DIR")]
     pub(crate) dump_dir: Option<PathBuf>,
+    /// Let passes make the model larger where that makes it faster or simpler: sets every config
+    /// option `allow_growth`.
+    #[arg(long)]
+    pub(crate) allow_growth: bool,
     /// Run function passes on N threads; by default on all cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,

@@ -85,6 +85,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
             args::Verify::Off => Verify::Off,
         },
         dump_dir: args.dump_dir,
+        allow_growth: args.allow_growth,
         jobs: args.jobs,
         drop_spans: args.drop_spans,
         ..request

@@ -164,6 +164,27 @@ fn config_reaches_the_pass() {
 }
 
 #[test]
+fn growth_is_allowed_where_it_is_asked_for() {
+    let bench = Bench::new();
+    bench.write(
+        "m.ir",
+        r#"module {
+  fn @main() -> (%y: f32[300]) opset("" = 17) {
+    %a = const f32[] 1.0
+    %shape = const i64[1] [300]
+    %0 = onnx.Expand(%a, %shape) : f32[300]
+    return %0
+  }
+}
+"#,
+    );
+    let run = "run m.ir --passes relax.transform.FoldConstant -o -";
+    assert!(bench.passdock(run).stdout.contains("onnx.Expand"));
+    let ran = bench.passdock(&format!("{run} --allow-growth"));
+    assert!(!ran.stdout.contains("onnx.Expand"), "{}", ran.stdout);
+}
+
+#[test]
 fn changes_are_shown_as_a_diff() {
     let bench = Bench::new();
     bench.write("m.ir", FOLD);

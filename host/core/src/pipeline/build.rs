@@ -294,6 +294,19 @@ fn context(
     context = context
         .required_pass(request.required_pass.iter().cloned())
         .disabled_pass(request.disabled_pass.iter().cloned());
+    if request.allow_growth {
+        for info in registry.list_configs() {
+            if info
+                .schema
+                .fields
+                .iter()
+                .any(|field| field.name == "allow_growth")
+            {
+                let setting = format!("{}.allow_growth=true", info.schema.key);
+                set(&setting, registry, &mut config)?;
+            }
+        }
+    }
     for setting in &request.config {
         set(setting, registry, &mut config)?;
     }

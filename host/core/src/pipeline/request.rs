@@ -38,6 +38,8 @@ pub struct Request {
     pub verify: Verify,
     /// Where to write the module after each pass.
     pub dump_dir: Option<PathBuf>,
+    /// Sets the field `allow_growth` of every config option that has one.
+    pub allow_growth: bool,
     /// How many threads run function passes; `None`: as many as there are cores.
     pub jobs: Option<usize>,
     /// Encode everything anew instead of copying what didn't change.
