@@ -1,0 +1,122 @@
+//! The standard passes at scale, on one core and two, and ONNX files in and out.
+
+#![allow(missing_docs, reason = "a benchmark has no callers")]
+
+use passdock::{PassContext, Registry, Verify};
+use passdock_benches::{chain, measure_with, module, report, report_ratio};
+use passdock_ir::{Function, Module, NewPort};
+
+const MILLION: usize = 1_000_000;
+const OPS: usize = 100_000;
+
+fn main() {
+    let registry = Registry::new();
+    let plugins = [
+        passdock_plugins_onnx_ops::PLUGIN,
+        passdock_plugins_relax::PLUGIN,
+        passdock_benches_plugin::PLUGIN,
+    ];
+    for plugin in plugins {
+        registry
+            .load_static(plugin)
+            .expect("a plugin that is well made");
+    }
+    let run = |pass: &str, module: &Module, jobs: usize| {
+        let pass = registry.get_pass(pass).expect("a pass");
+        let context = PassContext::builder()
+            .registry(&registry)
+            .verify(Verify::Off)
+            .jobs(jobs)
+            .build()
+            .expect("a plain context");
+        let run = |module| pass.call_in(module, &context).expect("it runs");
+        measure_with(1, || module.clone(), run)
+    };
+
+    let all_dead = one_function(|module| dead(named_main(module, MILLION)));
+    let dce = "relax.transform.DeadCodeElimination";
+    report(
+        "DeadCodeElimination of 1,000,000 dead ops",
+        run(dce, &all_dead, 1),
+        "<= 1 s",
+    );
+    let alive = one_function(|module| named_main(module, MILLION));
+    let canonicalize = "relax.transform.CanonicalizeBindings";
+    report(
+        "CanonicalizeBindings of 1,000,000 ops",
+        run(canonicalize, &alive, 1),
+        "<= 1 s",
+    );
+    let small = one_function(|module| named_main(module, OPS));
+    let fold = "relax.transform.FoldConstant";
+    report(
+        "FoldConstant of 100,000 ops, nothing to fold",
+        run(fold, &small, 1),
+        "<= 0.1 s",
+    );
+
+    let many = module(1000, 1000);
+    let one = run("bench.transform.Rewrite", &many, 1);
+    let two = run("bench.transform.Rewrite", &many, 2);
+    report_ratio(
+        "1,000 functions on one core, beside two",
+        one,
+        two,
+        ">= 1.8 x",
+    );
+    onnx();
+}
+
+/// A model in and out, beside a copy of its file.
+fn onnx() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let [model, again] = ["model.onnx", "again.onnx"].map(|name| dir.path().join(name));
+    let write = |module: &Module, path: &std::path::Path| {
+        let encoded = passdock_onnx::write(module, Default::default()).expect("a model");
+        let mut file = std::fs::File::create(path).expect("a file");
+        encoded.write_to(&mut file).expect("a disk with room");
+    };
+    let named = one_function(|module| named_main(module, OPS));
+    write(&named, &model);
+    let round = measure_with(
+        1,
+        || (),
+        |()| write(&passdock_onnx::read(&model).expect("a model"), &again),
+    );
+    let copy = measure_with(
+        1,
+        || (),
+        |()| std::fs::copy(&model, &again).expect("a copy"),
+    );
+    report("100,000 nodes in and out", round, "<= 0.2 s");
+    report_ratio(
+        "100,000 nodes in and out, beside a copy of the file",
+        round,
+        copy,
+        "(for scale)",
+    );
+}
+
+/// A chain as the main function of an ONNX model.
+fn named_main(module: &Module, len: usize) -> Function {
+    let mut main = chain(module.symbols(), "main", len);
+    main.set_opset(passdock_abi::symbol::EMPTY, 17);
+    main
+}
+
+/// The function with a result that needs none of its ops.
+fn dead(mut f: Function) -> Function {
+    let body = f.body();
+    let x = f.args(body).next().expect("its parameter");
+    let ty = f.value(x).ty;
+    f.set_results(body, &[x], &[NewPort { name: "y", ty }])
+        .expect("another result");
+    f
+}
+
+fn one_function(make: impl FnOnce(&Module) -> Function) -> Module {
+    let mut module = Module::new();
+    let function = make(&module);
+    module.insert(function).expect("a new name");
+    module
+}
