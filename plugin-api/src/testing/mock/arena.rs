@@ -329,18 +329,23 @@ impl MockFunction {
             return Err(error);
         }
         self.set_operands(op, operands);
+        // SAFETY: as above.
         let types = unsafe { list(desc.result_types, desc.result_count) };
         let mut results = Vec::new();
         for (index, ty) in types.iter().enumerate() {
             results.push(self.add_value(*ty, abi::Value::RESULT, op.0, index).0);
         }
         self.ops[op.index()].results = self.add_ids(results);
+        // SAFETY: as above.
         for attr in unsafe { list(desc.attrs, desc.attr_count) } {
+            // SAFETY: as above.
             unsafe { self.set_attr(op, attr) };
         }
         let mut regions = Vec::new();
+        // SAFETY: as above.
         for region in unsafe { list(desc.regions, desc.region_count) } {
             let id = self.add_region(op, region.name);
+            // SAFETY: as above.
             for port in unsafe { list(region.args, region.arg_count) } {
                 self.add_arg(id, *port);
             }

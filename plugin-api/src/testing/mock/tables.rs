@@ -52,6 +52,7 @@ unsafe extern "C" fn constant_data(
     id: ConstId,
     out: *mut Bytes,
 ) -> Status {
+    // SAFETY: as above.
     unsafe {
         let function = &*handle.cast::<MockFunction>();
         match function.data.get(id.index()) {
@@ -70,6 +71,7 @@ unsafe extern "C" fn create_op(
     at: *const Position,
     out: *mut OpId,
 ) -> Status {
+    // SAFETY: as above.
     unsafe { edit(handle, Some(out), |f| f.create(&*desc, *at)) }
 }
 
@@ -79,6 +81,7 @@ unsafe extern "C" fn replace_op(
     desc: *const OpDesc,
     out: *mut OpId,
 ) -> Status {
+    // SAFETY: as above.
     unsafe {
         edit(handle, Some(out), |f| {
             f.live(old)?;
@@ -96,14 +99,17 @@ unsafe extern "C" fn replace_op_with(
     values: *const ValueId,
     count: usize,
 ) -> Status {
+    // SAFETY: as above.
     unsafe { edit(handle, None, |f| f.replace_with(old, list(values, count))) }
 }
 
 unsafe extern "C" fn erase_op(handle: *mut abi::Function, op: OpId) -> Status {
+    // SAFETY: as above.
     unsafe { edit(handle, None, |f| f.erase(op)) }
 }
 
 unsafe extern "C" fn move_op(handle: *mut abi::Function, op: OpId, at: *const Position) -> Status {
+    // SAFETY: as above.
     unsafe {
         edit(handle, None, |f| {
             f.live(op)?;
@@ -119,6 +125,7 @@ unsafe extern "C" fn set_operand(
     index: u32,
     value: ValueId,
 ) -> Status {
+    // SAFETY: as above.
     unsafe {
         edit(handle, None, |f| {
             f.live(op)?;
@@ -143,6 +150,7 @@ unsafe extern "C" fn replace_uses(
     from: ValueId,
     to: ValueId,
 ) -> Status {
+    // SAFETY: as above.
     unsafe {
         edit(handle, None, |f| {
             f.live_value(from)?;
@@ -158,6 +166,7 @@ unsafe extern "C" fn set_attr(
     op: OpId,
     desc: *const AttrDesc,
 ) -> Status {
+    // SAFETY: as above.
     unsafe {
         edit(handle, None, |f| {
             if op.is_some() {
@@ -170,6 +179,7 @@ unsafe extern "C" fn set_attr(
 }
 
 unsafe extern "C" fn remove_attr(handle: *mut abi::Function, op: OpId, name: SymbolId) -> Status {
+    // SAFETY: as above.
     unsafe {
         edit(handle, None, |f| {
             let mut attrs = f.attrs_of(op);
@@ -185,6 +195,7 @@ unsafe extern "C" fn remove_attr(handle: *mut abi::Function, op: OpId, name: Sym
 }
 
 unsafe extern "C" fn set_type(handle: *mut abi::Function, value: ValueId, ty: TypeId) -> Status {
+    // SAFETY: as above.
     unsafe {
         edit(handle, None, |f| {
             f.live_value(value)?;
@@ -195,6 +206,7 @@ unsafe extern "C" fn set_type(handle: *mut abi::Function, value: ValueId, ty: Ty
 }
 
 unsafe extern "C" fn set_name(handle: *mut abi::Function, value: ValueId, name: Str) -> Status {
+    // SAFETY: as above.
     unsafe {
         let name = intern(std::ptr::null(), name);
         edit(handle, None, |f| {
@@ -210,6 +222,7 @@ unsafe extern "C" fn add_type(
     desc: *const TypeDesc,
     out: *mut TypeId,
 ) -> Status {
+    // SAFETY: as above.
     unsafe { edit(handle, Some(out), |f| Ok(f.add_type(&*desc))) }
 }
 
@@ -218,6 +231,7 @@ unsafe extern "C" fn add_constant(
     desc: *const ConstantDesc,
     out: *mut ValueId,
 ) -> Status {
+    // SAFETY: as above.
     unsafe { edit(handle, Some(out), |f| Ok(f.add_constant(&*desc))) }
 }
 
@@ -227,6 +241,7 @@ unsafe extern "C" fn add_arg(
     port: *const PortDesc,
     out: *mut ValueId,
 ) -> Status {
+    // SAFETY: as above.
     unsafe { edit(handle, Some(out), |f| Ok(f.add_arg(region, *port))) }
 }
 
@@ -234,6 +249,7 @@ unsafe extern "C" fn clone_region(
     handle: *mut abi::Function,
     desc: *const abi::CloneDesc,
 ) -> Status {
+    // SAFETY: as above.
     unsafe { edit(handle, None, |f| f.clone_region(&*desc)) }
 }
 
@@ -244,6 +260,7 @@ unsafe extern "C" fn set_results(
     ports: *const PortDesc,
     count: usize,
 ) -> Status {
+    // SAFETY: as above.
     unsafe {
         edit(handle, None, |f| {
             f.set_results(region, list(values, count), list(ports, count))
@@ -252,6 +269,7 @@ unsafe extern "C" fn set_results(
 }
 
 unsafe extern "C" fn set_opset(handle: *mut abi::Function, domain: Str, version: i64) -> Status {
+    // SAFETY: as above.
     unsafe {
         let domain = intern(std::ptr::null(), domain);
         edit(handle, None, |f| {
@@ -280,11 +298,13 @@ unsafe extern "C" fn symbol_text(_: *const abi::Symbols, id: SymbolId) -> Str {
 }
 
 unsafe extern "C" fn intern(_: *const abi::Symbols, name: Str) -> SymbolId {
+    // SAFETY: as above.
     let name = unsafe { crate::raw::text(name) };
     SYMBOLS.with(|symbols| symbols.borrow_mut().intern(name))
 }
 
 unsafe extern "C" fn find(_: *const abi::Symbols, name: Str) -> SymbolId {
+    // SAFETY: as above.
     let name = unsafe { crate::raw::text(name) };
     SYMBOLS.with(|symbols| {
         symbols
@@ -305,6 +325,7 @@ unsafe extern "C" fn no_option(_: *const abi::Context, _: Str, _: *mut abi::Sett
 }
 
 unsafe extern "C" fn fail(handle: *mut abi::Context, failure: *const abi::Failure) {
+    // SAFETY: as above.
     unsafe {
         let failure = &*failure;
         (*handle.cast::<MockContext>()).failure = Some(Failure {
