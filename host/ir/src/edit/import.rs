@@ -1,13 +1,13 @@
 //! What importers and parsers may do beyond editing: say what a file said.
 
 use passdock_abi::{
-    Constant, Loc, LocId, LocKind, Op, OpId, Opset, Port, Range, Region, RegionId, SymbolId,
-    TypeId, Value, ValueId,
+    Constant, Loc, LocId, LocKind, Op, OpId, Opset, Port, Range, Region, RegionId, SymbolId, Value,
+    ValueId,
 };
 use rustc_hash::{FxBuildHasher, FxHashSet};
 use std::hash::BuildHasher;
 
-use crate::error::{Edit, EditError};
+use crate::error::Edit;
 use crate::function::Function;
 use crate::types::push_range;
 
@@ -26,45 +26,6 @@ impl Function {
     /// Says that the file declares a value's type beside its definition.
     pub fn import_declared(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::DECLARED;
-    }
-
-    /// Makes the results of an op and a value each ahead of it: values whose ids come in the order
-    /// of the file's declarations, for [`Function::import_op_results`].
-    pub fn import_value(&mut self, ty: TypeId) -> ValueId {
-        let value = self.make_value(Value::RESULT, OpId::NONE.0, 0, ty);
-        self.values[value.index()].flags |= Value::DECLARED;
-        value
-    }
-
-    /// Puts values made by [`Function::import_value`] in the place of an op's results; NONE keeps
-    /// the result it has.
-    pub fn import_op_results(&mut self, op: OpId, values: &[ValueId]) -> Edit {
-        let results = self.live_op(op)?.results;
-        for (index, &value) in values.iter().enumerate().take(results.len as usize) {
-            if value.is_none() {
-                continue;
-            }
-            let record = *self.live_value(value)?;
-            if record.flags & Value::KIND != Value::RESULT || record.def != OpId::NONE.0 {
-                let message = format!("{value} was given to an op before.");
-                return Err(EditError::refused(message));
-            }
-            let slot = results.start as usize + index;
-            let made = self.ids[slot] as usize;
-            self.values[made].flags |= Value::DEAD;
-            let held = &mut self.values[value.index()];
-            (held.def, held.index) = (op.0, index as u32);
-            self.ids[slot] = value.0;
-        }
-        Ok(())
-    }
-
-    /// Buries a value of [`Function::import_value`] that no op defines.
-    pub fn import_orphan(&mut self, value: ValueId) {
-        let record = &mut self.values[value.index()];
-        if record.def == OpId::NONE.0 && record.flags & Value::KIND == Value::RESULT {
-            record.flags |= Value::DEAD;
-        }
     }
 
     /// Sets the version of a domain.

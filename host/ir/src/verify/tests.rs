@@ -268,7 +268,7 @@ fn reachable() {
     );
     check(
         Invariant::Reachable,
-        |f| _ = f.import_value(TypeId(0)),
+        |f| _ = f.make_value(Value::RESULT, OpId::NONE.0, 0, TypeId(0)),
         expect!["@f: the value v9 is alive and nothing defines it. [reachable]"],
     );
 }
