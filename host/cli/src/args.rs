@@ -3,6 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
+use passdock::model_file;
 
 /// Runs compiler passes that ship as files over neural-network models.
 #[derive(Debug, Parser)]
@@ -73,6 +74,49 @@ pub(crate) struct ContextArgs {
     pub(crate) config: Vec<String>,
 }
 
+/// Where a model's data may be, and goes.
+#[derive(Debug, Args)]
+pub(crate) struct DataArgs {
+    /// Where the data of an ONNX model's initializers goes.
+    #[arg(long, value_enum, value_name = "WHERE", default_value = "keep")]
+    pub(crate) external_data: ExternalData,
+    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
+    #[arg(long)]
+    pub(crate) allow_outside_data: bool,
+    /// Encode everything anew instead of copying what didn't change.
+    #[arg(long, hide = true)]
+    pub(crate) drop_spans: bool,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum ExternalData {
+    /// Where it is; what is new goes to OUT.data if the model has data files, or outgrows 2 GiB.
+    Keep,
+    /// Into one file OUT.data, without what nobody uses; small data stays in the model.
+    All,
+    /// Into the model file.
+    None,
+}
+
+impl DataArgs {
+    pub(crate) fn reading(&self) -> model_file::ReadOptions {
+        model_file::ReadOptions {
+            outside_data: self.allow_outside_data,
+        }
+    }
+
+    pub(crate) fn writing(&self) -> model_file::WriteOptions {
+        model_file::WriteOptions {
+            drop_spans: self.drop_spans,
+            external_data: match self.external_data {
+                ExternalData::Keep => model_file::ExternalData::Keep,
+                ExternalData::All => model_file::ExternalData::All,
+                ExternalData::None => model_file::ExternalData::None,
+            },
+        }
+    }
+}
+
 #[derive(Debug, Args)]
 #[command(
     override_usage = "passdock run [OPTIONS] [PIPELINE.toml] MODEL",
@@ -124,9 +168,8 @@ pub(crate) struct RunArgs {
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,
-    /// Encode everything anew instead of copying what didn't change.
-    #[arg(long, hide = true)]
-    pub(crate) drop_spans: bool,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
@@ -211,7 +254,6 @@ pub(crate) struct ConvertArgs {
     /// The model to write: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "OUT")]
     pub(crate) output: String,
-    /// Encode everything anew instead of copying what didn't change.
-    #[arg(long, hide = true)]
-    pub(crate) drop_spans: bool,
+    #[command(flatten)]
+    pub(crate) data: DataArgs,
 }

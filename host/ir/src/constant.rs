@@ -4,6 +4,8 @@
 //! weight that nobody asks for is never read.
 
 use std::fmt;
+use std::fs::File;
+use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
 
 use passdock_abi::Storage;
@@ -15,6 +17,11 @@ pub trait ByteSource: Send + Sync {
 
     /// `len` bytes from `offset`; an error is a whole sentence.
     fn read(&self, offset: u64, len: u64) -> Result<&[u8], String>;
+
+    /// Appends `len` bytes from `offset` to a file; a source that is a file lets the system copy.
+    fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
+        to.write_all(self.read(offset, len).map_err(io::Error::other)?)
+    }
 }
 
 /// Bytes that are made when they are first asked for, from an encoding that isn't the IR's.

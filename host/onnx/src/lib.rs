@@ -11,6 +11,7 @@
 
 mod data;
 mod error;
+mod external;
 mod keep;
 mod read;
 mod schema;
@@ -22,10 +23,10 @@ mod wire;
 mod write;
 
 pub use error::OnnxError;
+pub use external::{Reach, check_external, external_locations, open_external, place_external};
 pub(crate) use keep::{Original, SparseSpan};
-pub use read::{read, read_bytes};
-pub use source::{copy_external, open_external};
-pub use write::{Output, WriteOptions, write};
+pub use read::{read, read_bytes, read_within};
+pub use write::{DataFile, ExternalData, Output, WriteOptions, write};
 
 /// The name of the function that the main graph is.
 pub const MAIN: &str = "main";

@@ -5,8 +5,8 @@ use passdock::model_file;
 use crate::args::ConvertArgs;
 
 pub(crate) fn convert(args: ConvertArgs) -> u8 {
-    let converted = model_file::read(&args.input)
-        .and_then(|module| model_file::write(&module, &args.output, args.drop_spans));
+    let converted = model_file::read_with(&args.input, args.data.reading())
+        .and_then(|module| model_file::write(&module, &args.output, args.data.writing()));
     match converted {
         Ok(()) => 0,
         Err(error) => super::fail(&error),

@@ -87,7 +87,9 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
         dump_dir: args.dump_dir,
         allow_growth: args.allow_growth,
         jobs: args.jobs,
-        drop_spans: args.drop_spans,
+        drop_spans: args.data.drop_spans,
+        external_data: args.data.writing().external_data,
+        outside_data: args.data.allow_outside_data,
         ..request
     })
 }

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use serde::{Deserialize, Serialize};
 
 use crate::context::Verify;
+use crate::model_file::ExternalData;
 
 /// Everything that `passdock run` was told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -44,6 +45,10 @@ pub struct Request {
     pub jobs: Option<usize>,
     /// Encode everything anew instead of copying what didn't change.
     pub drop_spans: bool,
+    /// Where the data of the written model's initializers goes.
+    pub external_data: ExternalData,
+    /// Whether the model's data may be outside of its directory.
+    pub outside_data: bool,
 }
 
 /// A pipeline file: its name for messages and relative paths, and its text.

@@ -8,7 +8,7 @@ use super::report::{InstrumentReport, ModelReport, Report};
 use super::request::Request;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{PassError, capitalized};
-use crate::model_file::{self, Format};
+use crate::model_file::{self, Format, ReadOptions, WriteOptions};
 use crate::record::{OnPass, Recorder};
 use crate::util;
 
@@ -64,7 +64,15 @@ fn run_to_end(
     }
     // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
     crate::run::prepare(&sequential, &context)?;
-    let module = model_file::read(&request.model)?;
+    let reading = ReadOptions {
+        outside_data: request.outside_data,
+    };
+    let module = model_file::read_with(&request.model, reading)?;
+    // Most passes don't need it: whoever does, fails.
+    for error in passdock_onnx::check_external(&module) {
+        let message = capitalized(&error.to_string());
+        context.emit(Diagnostic::new(Severity::Warning, "data", message));
+    }
     report.model.ops_before = module.op_count();
     report.model.ops_after = report.model.ops_before;
     let after = context.scope(|_| {
@@ -82,7 +90,11 @@ fn run_to_end(
     })?;
     report.model.ops_after = after.op_count();
     if let Some(output) = &request.output {
-        model_file::write(&after, output, request.drop_spans)?;
+        let options = WriteOptions {
+            drop_spans: request.drop_spans,
+            external_data: request.external_data,
+        };
+        model_file::write(&after, output, options)?;
         report.model.output = Some(output.clone());
     }
     Ok(())

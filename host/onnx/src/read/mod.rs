@@ -22,7 +22,8 @@ use passdock_ir::{ByteSource, Module, OpName, Symbols};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{OnnxError, Result};
-use crate::source::{ExternalFile, Source};
+use crate::external::{ExternalFile, Reach};
+use crate::source::Source;
 use crate::types::text;
 use crate::wire::Message;
 
@@ -32,18 +33,23 @@ pub(crate) use node::{read_floats, read_ints};
 
 /// Reads a model file. It stays mapped as long as the module or a copy of it lives.
 pub fn read(path: &Path) -> std::result::Result<Module, OnnxError> {
-    read_source(Source::open(path)?)
+    read_within(path, Reach::Beside)
+}
+
+/// Reads a model file; `reach` says which files its tensors may point to.
+pub fn read_within(path: &Path, reach: Reach) -> std::result::Result<Module, OnnxError> {
+    read_source(Source::open(path)?, reach)
 }
 
 /// Reads a model from memory; `path` says where it is to be thought of: messages name it, and
 /// external data is looked for beside it.
 pub fn read_bytes(path: &Path, bytes: Vec<u8>) -> std::result::Result<Module, OnnxError> {
-    read_source(Source::in_memory(path, bytes))
+    read_source(Source::in_memory(path, bytes), Reach::Beside)
 }
 
-fn read_source(source: Source) -> Result<Module> {
+fn read_source(source: Source, reach: Reach) -> Result<Module> {
     let source = Arc::new(source);
-    let read = model::read(&source);
+    let read = model::read(&source, reach);
     read.map_err(|error| error.of_file(&source.path().display().to_string()))
 }
 
@@ -56,6 +62,7 @@ struct Context<'a> {
     local: FxHashSet<SymbolId>,
     /// Canonical names by domain, name and overload.
     names: FxHashMap<[&'a [u8]; 3], SymbolId>,
+    reach: Reach,
     external: FxHashMap<&'a str, Arc<ExternalFile>>,
     /// The value that a name means here, by symbol.
     table: Vec<ValueId>,
@@ -64,13 +71,14 @@ struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    fn new(source: &Arc<Source>, symbols: &Arc<Symbols>) -> Context<'a> {
+    fn new(source: &Arc<Source>, symbols: &Arc<Symbols>, reach: Reach) -> Context<'a> {
         Context {
             source: source.clone(),
             symbols: symbols.clone(),
             ir_version: 0,
             local: FxHashSet::default(),
             names: FxHashMap::default(),
+            reach,
             external: FxHashMap::default(),
             table: Vec::new(),
             ints: Vec::new(),
@@ -109,9 +117,9 @@ impl<'a> Context<'a> {
     }
 
     fn external_file(&mut self, location: &'a str) -> Arc<dyn ByteSource> {
-        let model = self.source.path();
+        let (model, reach) = (self.source.path(), self.reach);
         let file = self.external.entry(location);
-        file.or_insert_with(|| Arc::new(ExternalFile::beside(model, location)))
+        file.or_insert_with(|| Arc::new(ExternalFile::beside(model, location, reach)))
             .clone()
     }
 

@@ -10,6 +10,7 @@ use super::frame::span;
 use super::graph::Importer;
 use super::{Context, Opsets, read_opset, sort};
 use crate::error::{OnnxError, Result};
+use crate::external::Reach;
 use crate::schema::{function, model};
 use crate::source::{ModelFile, Source};
 use crate::types::text;
@@ -17,14 +18,14 @@ use crate::wire::{Message, Value};
 use crate::{MAIN, METADATA};
 
 /// Reads a whole file.
-pub(super) fn read(source: &Arc<Source>) -> Result<Module> {
+pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     let file = Message {
         bytes: source.bytes(),
         at: 0,
     };
     let mut module = Module::new();
     let symbols = module.symbols().clone();
-    let mut cx = Context::new(source, &symbols);
+    let mut cx = Context::new(source, &symbols, reach);
     let (mut graph, mut functions) = (None, Vec::new());
     let (mut opsets, mut metadata) = (Opsets::new(), Vec::new());
     for field in file.fields() {
@@ -73,7 +74,8 @@ pub(super) fn read(source: &Arc<Source>) -> Result<Module> {
         module.insert(function.map_err(|error| error.inside(part()))?)?;
     }
     module.set_metadata(metadata);
-    let external = cx.external.into_values().collect();
+    let mut external: Vec<_> = cx.external.into_values().collect();
+    external.sort_by(|a, b| a.location().cmp(b.location()));
     module.set_source(Some(Arc::new(ModelFile {
         source: source.clone(),
         external,

@@ -111,29 +111,3 @@ fn external_data_that_isn_t_there_or_not_allowed_is_a_sentence() {
         assert!(error.ends_with('.'), "{error}");
     }
 }
-
-#[test]
-fn external_data_follows_the_model_to_another_directory() {
-    let (from, to) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-    std::fs::create_dir(from.path().join("data")).unwrap();
-    std::fs::write(from.path().join("data/w.bin"), [7; 8]).unwrap();
-    let entries = [("location", "data/w.bin")];
-    load(from.path(), &entries).unwrap();
-    let mut module = crate::read(&from.path().join("model.onnx")).unwrap();
-    // Where it is already, it stays.
-    crate::copy_external(&module, from.path()).unwrap();
-    for _ in 0..2 {
-        crate::copy_external(&module, to.path()).unwrap();
-        let files: Vec<_> = std::fs::read_dir(to.path().join("data")).unwrap().collect();
-        assert_eq!(files.len(), 1);
-    }
-    assert_eq!(load(to.path(), &entries), Ok(vec![7; 8]));
-    // Nobody asks for it any more.
-    let other = tempfile::tempdir().unwrap();
-    let f = main_of(&mut module);
-    let (x, w) = (value(f, "x"), value(f, "w"));
-    f.set_operand(super::op(f, "y"), 1, x).unwrap();
-    f.erase_constant(f.value(w).constant).unwrap();
-    crate::copy_external(&module, other.path()).unwrap();
-    assert_eq!(std::fs::read_dir(other.path()).unwrap().count(), 0);
-}

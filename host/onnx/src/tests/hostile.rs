@@ -16,7 +16,7 @@ fn survive(bytes: &[u8]) -> bool {
         return false;
     };
     assert!(bytes_of(&module) == bytes);
-    if let Ok(fresh) = crate::write(&module, crate::WriteOptions { drop_spans: true }) {
+    if let Ok(fresh) = crate::write(&module, super::FRESH) {
         // Data that isn't there is an error then.
         let _ = fresh.to_bytes();
     }

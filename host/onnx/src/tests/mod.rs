@@ -5,6 +5,7 @@ mod edits;
 mod external;
 mod fidelity;
 mod hostile;
+mod placement;
 mod real;
 mod scopes;
 mod show;
@@ -14,7 +15,14 @@ use std::path::Path;
 use passdock_abi::{OpId, ValueId};
 use passdock_ir::{Function, Module};
 
-use crate::{MAIN, OnnxError, WriteOptions, read_bytes, write};
+use crate::{ExternalData, MAIN, OnnxError, WriteOptions, read_bytes, write};
+
+/// Copies nothing that the IR models.
+const FRESH: WriteOptions<'static> = WriteOptions {
+    drop_spans: true,
+    external: ExternalData::Keep,
+    data_file: None,
+};
 
 /// Reads a model that no file holds.
 fn read(bytes: &[u8]) -> Result<Module, OnnxError> {
@@ -31,10 +39,7 @@ fn bytes_of(module: &Module) -> Vec<u8> {
 
 /// Writes a module with nothing copied that the IR models.
 fn fresh_bytes_of(module: &Module) -> Vec<u8> {
-    write(module, WriteOptions { drop_spans: true })
-        .unwrap()
-        .to_bytes()
-        .unwrap()
+    write(module, FRESH).unwrap().to_bytes().unwrap()
 }
 
 /// The main graph, to edit.

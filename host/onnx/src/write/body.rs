@@ -186,7 +186,6 @@ pub(super) struct Seen {
 impl<'w> FunctionWriter<'w> {
     /// Writes the main graph, and the opset imports it needs beside the function's.
     pub(super) fn graph(mut self) -> Result<(Chain, Vec<u8>)> {
-        self.is_main = true;
         self.nested()?;
         let original = self.original(Entity::Function);
         let chain = self.body(self.f.body(), Form::Graph, original)?;

@@ -12,6 +12,7 @@ mod info;
 mod model;
 mod names;
 mod node;
+mod placement;
 mod records;
 mod rope;
 mod sequence;
@@ -23,37 +24,80 @@ use passdock_abi::{ConstId, Constant, OpId, RegionId, SymbolId, Value, ValueId};
 use passdock_ir::{Entity, Function, Module, Origin};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::OnnxError;
+use crate::MAIN;
+use crate::error::{OnnxError, Result};
 use crate::source::{ModelFile, Source};
 use crate::wire::Message;
 
 pub(crate) use attr::put_sparse_value;
 use names::Plan;
+pub use placement::{DataFile, ExternalData};
+use placement::{Home, Placement};
 pub use rope::Output;
 use rope::{Chain, ChainId, Store};
 
+/// What protobuf can hold in one message: 2 GiB.
+const MESSAGE_LIMIT: u64 = i32::MAX as u64;
+
 /// How to write.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct WriteOptions {
+pub struct WriteOptions<'a> {
     /// Copy no span of anything that the IR models: all of it is encoded from the IR. The result is
     /// equal field by field instead of byte by byte, which shows that the IR lost nothing.
     pub drop_spans: bool,
+    /// Where the data of initializers goes.
+    pub external: ExternalData,
+    /// The name of the data file that may be made beside the model; `None`: there is no place for
+    /// one.
+    pub data_file: Option<&'a str>,
 }
 
-/// Encodes a module. Weights stay where they are until [`Output::write_to`].
+/// Encodes a module. Weights stay where they are until the output is written.
 ///
 /// # Errors
-/// If the module has something that ONNX can't say.
-pub fn write(module: &Module, options: WriteOptions) -> std::result::Result<Output, OnnxError> {
+/// If the module has something that ONNX can't say, or the model file would be larger than protobuf
+/// can hold.
+pub fn write(module: &Module, options: WriteOptions<'_>) -> std::result::Result<Output, OnnxError> {
+    let output = encode(module, options, options.external == ExternalData::All)?;
+    let fits = |output: &Output| {
+        // Whoever gives a larger file has readers for it.
+        let source = output.source.as_ref();
+        let large = source.is_some_and(|source| source.bytes().len() as u64 > MESSAGE_LIMIT);
+        large || output.len() <= MESSAGE_LIMIT
+    };
+    if fits(&output) {
+        return Ok(output);
+    }
+    let smaller = match (options.external, options.data_file) {
+        (ExternalData::Keep, Some(_)) => encode(module, options, true)?,
+        _ => output,
+    };
+    if fits(&smaller) {
+        return Ok(smaller);
+    }
+    Err(OnnxError::new(format!(
+        "the model file would have {} bytes, and {MESSAGE_LIMIT} is the limit of its format; the \
+         data of initializers can go to a file beside it",
+        smaller.len()
+    )))
+}
+
+fn encode(module: &Module, options: WriteOptions<'_>, all: bool) -> Result<Output> {
     let file = module
         .source()
         .and_then(|source| source.downcast_ref::<ModelFile>());
     let source = file.map(|file| file.source.clone());
+    let ir_version = model::ir_version(module);
+    let placement = match module.function_named(MAIN) {
+        Some(main) => Placement::new(module, main, &options, ir_version, all),
+        None => Placement::default(),
+    };
     let mut writer = Writer {
         module,
         source: source.clone(),
         fresh: options.drop_spans,
-        ir_version: model::ir_version(module),
+        ir_version,
+        homes: placement.homes,
         store: Store::default(),
     };
     let root = writer.model()?;
@@ -61,6 +105,7 @@ pub fn write(module: &Module, options: WriteOptions) -> std::result::Result<Outp
         store: writer.store,
         root,
         source,
+        files: placement.files,
     })
 }
 
@@ -70,6 +115,8 @@ struct Writer<'m> {
     source: Option<Arc<Source>>,
     fresh: bool,
     ir_version: i64,
+    /// Of the main graph's initializers.
+    homes: FxHashMap<ConstId, Home>,
     store: Store,
 }
 
@@ -80,6 +127,8 @@ struct FunctionWriter<'w> {
     source: Option<&'w Source>,
     fresh: bool,
     ir_version: i64,
+    /// Where data goes that doesn't stay where it is.
+    homes: Option<&'w FxHashMap<ConstId, Home>>,
     store: &'w mut Store,
     /// A function nobody else sees, to compare types in.
     types: Function,
@@ -98,7 +147,7 @@ struct FunctionWriter<'w> {
 }
 
 impl<'w> FunctionWriter<'w> {
-    fn new(writer: &'w mut Writer<'_>, f: &'w Function) -> FunctionWriter<'w> {
+    fn new(writer: &'w mut Writer<'_>, f: &'w Function, is_main: bool) -> FunctionWriter<'w> {
         let mut constants: Vec<(RegionId, ConstId)> = f
             .live_constants()
             .filter(|(_, constant)| constant.value.is_some())
@@ -108,18 +157,21 @@ impl<'w> FunctionWriter<'w> {
             })
             .collect();
         constants.sort_unstable();
+        let homes = is_main.then_some(&writer.homes);
+        let moved = homes.into_iter().flat_map(|homes| homes.keys().copied());
         FunctionWriter {
             f,
-            plan: Plan::new(f, writer.fresh || writer.source.is_none()),
+            plan: Plan::new(f, writer.fresh || writer.source.is_none(), moved),
             source: writer.source.as_deref(),
             fresh: writer.fresh,
             ir_version: writer.ir_version,
+            homes,
             store: &mut writer.store,
             types: Function::new(f.symbols().clone(), f.kind(), f.name()),
             done: FxHashMap::default(),
             constants,
             constant_names: None,
-            is_main: false,
+            is_main,
             added_nodes: false,
             places: vec![0; f.op_ids()],
         }

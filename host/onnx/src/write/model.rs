@@ -126,7 +126,7 @@ impl Writer<'_> {
     ) -> Result {
         let origin = main.origins().get(Entity::Function);
         let same = origin.is_some() && origin.start == body.at;
-        if same && !self.fresh && !main.is_touched() {
+        if same && !self.fresh && !main.is_touched() && self.homes.is_empty() {
             self.store.copy(chain, record);
             return Ok(());
         }
@@ -134,7 +134,7 @@ impl Writer<'_> {
     }
 
     fn new_graph(&mut self, chain: &mut Chain, main: &Function) -> Result {
-        let (written, import) = FunctionWriter::new(self, main).graph()?;
+        let (written, import) = FunctionWriter::new(self, main, true).graph()?;
         self.store.bytes(chain, &import);
         let mark = self.store.begin(chain);
         let id = self.store.keep(written);
@@ -152,7 +152,7 @@ impl Writer<'_> {
             self.store.copy(chain, record);
             return Ok(());
         }
-        let written = FunctionWriter::new(self, function).function();
+        let written = FunctionWriter::new(self, function, false).function();
         let written = written
             .map_err(|error| error.inside(format!("@{}", self.module.symbols().text(name))))?;
         let mark = self.store.begin(chain);

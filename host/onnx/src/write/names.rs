@@ -46,8 +46,9 @@ impl Plan {
         self.copies.get(&region).map_or(&[], Vec::as_slice)
     }
 
-    /// Plans a function; `fresh`: everything is written anew.
-    pub(super) fn new(f: &Function, fresh: bool) -> Plan {
+    /// Plans a function; `fresh`: everything is written anew. `moved` are the constants whose data
+    /// goes elsewhere.
+    pub(super) fn new(f: &Function, fresh: bool, moved: impl Iterator<Item = ConstId>) -> Plan {
         let mut regions = vec![f.body()];
         for op in f.walk(f.body()) {
             regions.extend(f.regions_of(op));
@@ -70,6 +71,7 @@ impl Plan {
         planner.take();
         planner.outputs();
         planner.new_values();
+        moved.for_each(|id| planner.moved(id));
         planner.holders();
         planner.plan
     }
@@ -323,6 +325,13 @@ impl Planner<'_> {
             self.plan.dirty_ops[slot.user.index()] = true;
             self.dirty_region(f.op(slot.user).parent);
         }
+    }
+
+    /// What says where a constant's data is has to be written anew.
+    fn moved(&mut self, id: ConstId) {
+        let home = self.f.constant(id).region;
+        self.plan.dirty_constants.insert(id);
+        self.dirty_region(if home.is_none() { self.f.body() } else { home });
     }
 
     /// An op has to be written anew if a region of it has.

@@ -4,11 +4,13 @@
 //! written; weights must not be copied to find them out. A chain is a list of pieces that knows its
 //! length; what is copied from neighbouring places in the input becomes one piece.
 
+use std::fs::File;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use passdock_ir::ConstantData;
+use passdock_ir::{ByteSource, ConstantData};
 
+use super::placement::{DataFile, copy_data};
 use crate::source::Source;
 use crate::wire::{Message, put_head};
 
@@ -17,6 +19,7 @@ pub struct Output {
     pub(super) store: Store,
     pub(super) root: Chain,
     pub(super) source: Option<Arc<Source>>,
+    pub(super) files: Vec<DataFile>,
 }
 
 /// The bytes that pieces mean.
@@ -188,14 +191,47 @@ impl Output {
         self.len() == 0
     }
 
-    /// Writes everything. Weights go from the mapped input to `to` without being copied between.
+    /// The files that go beside the model file; before it, because it points to them.
+    #[must_use]
+    pub fn data_files(&self) -> &[DataFile] {
+        &self.files
+    }
+
+    /// Writes the model file. Weights go from the mapped input to `to` without being copied between.
     ///
     /// # Errors
     /// What `to` says; or that a constant's data can't be read.
     pub fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
+        self.write_pieces(to, |to, piece| to.write_all(self.piece(piece)?))
+    }
+
+    /// Writes the model file to a file: what is in a file already, the system copies.
+    ///
+    /// # Errors
+    /// What the system says; or that a constant's data can't be read.
+    pub fn write_file(&self, to: &mut File) -> io::Result<()> {
+        /// Below this, asking the system costs more than the copy.
+        const LARGE: u64 = 1 << 20;
+        self.write_pieces(to, |to, piece| match (piece.place, &self.source) {
+            (Place::Source, Some(source)) if piece.len >= LARGE => {
+                source.copy_to(piece.start, piece.len, to)
+            }
+            (Place::Held(id), _) if piece.len >= LARGE => {
+                copy_data(&self.store.held[id as usize], to)
+            }
+            _ => to.write_all(self.piece(piece)?),
+        })
+    }
+
+    /// Walks all pieces; `large` writes those that aren't worth gathering.
+    fn write_pieces<W: Write>(
+        &self,
+        to: &mut W,
+        mut large: impl FnMut(&mut W, Piece) -> io::Result<()>,
+    ) -> io::Result<()> {
         /// Below this, pieces are gathered first.
-        const LARGE: usize = 1 << 16;
-        let mut small = Vec::with_capacity(2 * LARGE);
+        const LARGE: u64 = 1 << 16;
+        let mut small = Vec::with_capacity(2 * LARGE as usize);
         let mut stack = vec![self.root.pieces.iter()];
         while let Some(pieces) = stack.last_mut() {
             let Some(piece) = pieces.next() else {
@@ -206,16 +242,15 @@ impl Output {
                 stack.push(self.store.chains[id as usize].pieces.iter());
                 continue;
             }
-            let bytes = self.piece(*piece)?;
-            if bytes.len() < LARGE {
-                small.extend_from_slice(bytes);
+            if piece.len < LARGE {
+                small.extend_from_slice(self.piece(*piece)?);
             }
-            if bytes.len() >= LARGE || small.len() >= LARGE {
+            if piece.len >= LARGE || small.len() as u64 >= LARGE {
                 to.write_all(&small)?;
                 small.clear();
             }
-            if bytes.len() >= LARGE {
-                to.write_all(bytes)?;
+            if piece.len >= LARGE {
+                large(to, *piece)?;
             }
         }
         to.write_all(&small)
@@ -279,6 +314,7 @@ mod tests {
             store,
             root: chain,
             source: Some(Arc::new(source)),
+            files: Vec::new(),
         };
         let bytes = output.to_bytes().unwrap();
         let head = [0x1a, 210, 1, 0x0a, 2, b'a', b'b', 0x12, 200, 1];

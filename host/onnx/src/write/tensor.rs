@@ -4,12 +4,16 @@ use passdock_abi::{ConstId, DType, LocId, LocKind};
 use passdock_ir::Payload;
 
 use super::FunctionWriter;
+use super::placement::Home;
 use super::rope::Chain;
 use crate::data::{put_typed, split_strings, typed_field};
 use crate::error::{OnnxError, Result};
 use crate::read::attr::{Attribute, is_value};
-use crate::schema::{attr, attr_type, node, tensor};
+use crate::schema::{attr, attr_type, entry, node, tensor};
 use crate::wire::{Message, Value, put_bytes, put_float, put_head, put_int, put_varint};
+
+/// `TensorProto.DataLocation.EXTERNAL`.
+const EXTERNAL: i64 = 1;
 
 /// Whether a field holds a tensor's shape, type or data.
 fn is_content(number: u32) -> bool {
@@ -29,6 +33,42 @@ fn is_data(number: u32) -> bool {
     )
 }
 
+/// Whether a field says where data is that goes elsewhere. What else external data has, a checksum
+/// perhaps, stays true of the same bytes, as long as they are external.
+fn is_replaced(number: u32, value: Value<'_>, home: &Home) -> bool {
+    match (number, value) {
+        (tensor::DATA_LOCATION, _) => true,
+        (tensor::EXTERNAL_DATA, _) if matches!(home, Home::Inline) => true,
+        (tensor::EXTERNAL_DATA, Value::Bytes(body)) => {
+            let mut fields = body.fields().map_while(std::result::Result::ok);
+            fields.any(|field| match (field.number, field.value) {
+                (entry::KEY, Value::Bytes(key)) => {
+                    matches!(key.bytes, b"location" | b"offset" | b"length")
+                }
+                _ => false,
+            })
+        }
+        _ => false,
+    }
+}
+
+/// The fields that say where external data is.
+fn put_external(location: &str, offset: u64, len: u64) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (key, value) in [
+        ("location", location.to_owned()),
+        ("offset", offset.to_string()),
+        ("length", len.to_string()),
+    ] {
+        let mut body = Vec::new();
+        put_bytes(&mut body, entry::KEY, key.as_bytes());
+        put_bytes(&mut body, entry::VALUE, value.as_bytes());
+        put_bytes(&mut bytes, tensor::EXTERNAL_DATA, &body);
+    }
+    put_int(&mut bytes, tensor::DATA_LOCATION, EXTERNAL);
+    bytes
+}
+
 impl<'w> FunctionWriter<'w> {
     /// Writes a tensor as field `number`, over the original if there is one. `name`: the name of
     /// the value it is; `None`: whatever name the original has.
@@ -42,12 +82,14 @@ impl<'w> FunctionWriter<'w> {
     ) -> Result {
         let mark = self.store.begin(chain);
         let mut named = name.is_none_or(str::is_empty);
+        let home = self.homes.and_then(|homes| homes.get(&id));
         let encode = match original {
+            _ if home.is_some() => true,
             Some(original) => self.fresh && self.is_encodable(id, original)?,
             None => true,
         };
         if encode {
-            self.content(chain, id, original)?;
+            self.content(chain, id, original, home)?;
         }
         for field in original.iter().flat_map(|original| original.fields()) {
             let field = field?;
@@ -61,11 +103,22 @@ impl<'w> FunctionWriter<'w> {
                     }
                 }
                 (number, ..) if encode && is_content(number) => {}
+                (number, value, _) if home.is_some_and(|home| is_replaced(number, value, home)) => {
+                }
                 _ => self.store.copy(chain, field.record),
             }
         }
         if let (false, Some(name)) = (named, name) {
             self.store.field(chain, tensor::NAME, name.as_bytes());
+        }
+        if let Some(Home::At {
+            location,
+            offset,
+            len,
+        }) = home
+        {
+            let bytes = put_external(location, *offset, *len);
+            self.store.bytes(chain, &bytes);
         }
         self.store.end(chain, mark, number);
         Ok(())
@@ -90,7 +143,13 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Dims, element type and data.
-    fn content(&mut self, chain: &mut Chain, id: ConstId, original: Option<Message<'_>>) -> Result {
+    fn content(
+        &mut self,
+        chain: &mut Chain,
+        id: ConstId,
+        original: Option<Message<'_>>,
+        home: Option<&Home>,
+    ) -> Result {
         let ty = self.f.constant(id).ty;
         let dtype = self.f.ty(ty).dtype;
         let dims = self.f.static_shape(ty).unwrap_or_default();
@@ -108,7 +167,10 @@ impl<'w> FunctionWriter<'w> {
         let count = self.elements(id);
         let data = self.f.constant_data(id).clone();
         match data.payload() {
-            Payload::External { .. } if original.is_some() => self.store.bytes(chain, &head),
+            _ if matches!(home, Some(Home::At { .. })) => self.store.bytes(chain, &head),
+            Payload::External { .. } if original.is_some() && home.is_none() => {
+                self.store.bytes(chain, &head);
+            }
             Payload::Deferred { .. } => {
                 put_typed(
                     &mut head,

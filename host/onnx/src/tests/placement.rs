@@ -1,0 +1,316 @@
+//! Where the data of initializers goes when a model is written.
+
+use std::fs::{self, File};
+use std::path::Path;
+
+use passdock_ir::{ConstantData, Function, Module, Payload, TypeSpec};
+
+use super::build::{Msg, graph, model, node};
+use super::{main_of, op, value};
+use crate::schema::{graph as graphs, tensor};
+use crate::{ExternalData, OnnxError, WriteOptions};
+
+fn floats(name: &str, count: u64) -> Msg {
+    Msg::new()
+        .int(tensor::DIMS, count as i64)
+        .int(tensor::DATA_TYPE, 1)
+        .text(tensor::NAME, name)
+}
+
+fn inline(name: &str, count: u64, fill: u8) -> Msg {
+    floats(name, count).bytes(tensor::RAW_DATA, &vec![fill; 4 * count as usize])
+}
+
+fn external(name: &str, count: u64, entries: &[(&str, &str)]) -> Msg {
+    let tensor = floats(name, count).int(tensor::DATA_LOCATION, 1);
+    entries.iter().fold(tensor, |tensor, (key, value)| {
+        let entry = Msg::new().text(1, key).text(2, value);
+        tensor.msg(tensor::EXTERNAL_DATA, &entry)
+    })
+}
+
+/// Two initializers in `data/w.bin`, the second one unused there but for its name; one inline.
+fn directory() -> tempfile::TempDir {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("data")).unwrap();
+    let data: Vec<u8> = (0..16384_u32).map(|at| (at % 251) as u8).collect();
+    fs::write(directory.path().join("data/w.bin"), data).unwrap();
+    let at = |offset| [("location", "data/w.bin"), ("offset", offset)];
+    let b = [&at("8192")[..], &[("length", "2048"), ("checksum", "?")]].concat();
+    let body = graph(&[node("y = Sum(x, a, b, c)")], &["x"], &["y"])
+        .msg(graphs::INITIALIZER, &external("a", 512, &at("4096")))
+        .msg(graphs::INITIALIZER, &external("b", 512, &b))
+        .msg(graphs::INITIALIZER, &inline("c", 512, 7));
+    fs::write(directory.path().join("m.onnx"), model(10, &body).0).unwrap();
+    directory
+}
+
+/// Writes a module as `m.onnx` in a directory; what was written, file by file.
+fn save(module: &Module, to: &Path, external: ExternalData) -> Result<Vec<String>, OnnxError> {
+    let options = WriteOptions {
+        external,
+        data_file: Some("m.onnx.data"),
+        ..WriteOptions::default()
+    };
+    let output = crate::write(module, options)?;
+    let mut log = Vec::new();
+    for file in output.data_files() {
+        let path = to.join(file.location());
+        if file.is_at(&path).unwrap() {
+            log.push(format!("{} stays", file.location()));
+            continue;
+        }
+        let path = crate::place_external(to, file.location())?;
+        let part = to.join("part");
+        file.write_file(&mut File::create(&part).unwrap()).unwrap();
+        log.push(format!(
+            "{} {}",
+            file.location(),
+            part.metadata().unwrap().len()
+        ));
+        fs::rename(part, path).unwrap();
+    }
+    let part = to.join("part");
+    let mut file = File::create(&part).unwrap();
+    output.write_file(&mut file).unwrap();
+    assert!(fs::read(&part).unwrap() == output.to_bytes().unwrap());
+    assert_eq!(file.metadata().unwrap().len(), output.len());
+    fs::rename(part, to.join("m.onnx")).unwrap();
+    Ok(log)
+}
+
+/// Where the data of each initializer is, and its bytes.
+fn places(directory: &Path) -> Vec<(String, Vec<u8>)> {
+    let module = crate::read(&directory.join("m.onnx")).unwrap();
+    assert_eq!(crate::check_external(&module), []);
+    let f = module.function_named(crate::MAIN).unwrap();
+    f.live_constants()
+        .map(|(id, record)| {
+            let data: &ConstantData = f.constant_data(id);
+            let name = f.text(f.value(record.value).name);
+            let place = match data.payload() {
+                Payload::External { source, offset, .. } => {
+                    let root = directory.display().to_string() + "/";
+                    let file = source.name().strip_prefix(&root).unwrap_or("?");
+                    format!("{name}: {file} {offset}")
+                }
+                _ => format!("{name}: inline"),
+            };
+            (place, data.bytes().unwrap().to_vec())
+        })
+        .collect()
+}
+
+fn names(places: &[(String, Vec<u8>)]) -> Vec<&str> {
+    places.iter().map(|place| place.0.as_str()).collect()
+}
+
+fn bytes(places: &[(String, Vec<u8>)]) -> Vec<&[u8]> {
+    places.iter().map(|place| place.1.as_slice()).collect()
+}
+
+/// Lets `y` read a new constant instead of `x`.
+fn add_constant(f: &mut Function, name: &str, len: usize) {
+    let ty = f.add_type(TypeSpec::Tensor(
+        passdock_abi::DType::U8,
+        Some(&[passdock_abi::Dim::constant(len as i64)]),
+    ));
+    let data = ConstantData::inline(vec![9; len]);
+    let new = f.add_constant(ty, data, f.body(), name).unwrap();
+    f.set_operand(op(f, "y"), 0, new).unwrap();
+}
+
+#[test]
+fn data_follows_the_model_as_it_is() {
+    let (from, to) = (directory(), tempfile::tempdir().unwrap());
+    let module = crate::read(&from.path().join("m.onnx")).unwrap();
+    let model = fs::read(from.path().join("m.onnx")).unwrap();
+    // Where it is already, it stays.
+    let log = save(&module, from.path(), ExternalData::Keep).unwrap();
+    assert_eq!(log, ["data/w.bin stays"]);
+    for _ in 0..2 {
+        let log = save(&module, to.path(), ExternalData::Keep).unwrap();
+        assert_eq!(log, ["data/w.bin 16384"]);
+    }
+    assert!(fs::read(to.path().join("m.onnx")).unwrap() == model);
+    assert_eq!(places(from.path()), places(to.path()));
+}
+
+#[test]
+fn data_that_nobody_uses_stays_behind() {
+    let (from, to) = (directory(), tempfile::tempdir().unwrap());
+    let mut module = crate::read(&from.path().join("m.onnx")).unwrap();
+    let f = main_of(&mut module);
+    for (slot, name) in [(1, "a"), (2, "b")] {
+        let (x, old) = (value(f, "x"), value(f, name));
+        f.set_operand(op(f, "y"), slot, x).unwrap();
+        f.erase_constant(f.value(old).constant).unwrap();
+    }
+    let none: [&str; 0] = [];
+    assert_eq!(save(&module, to.path(), ExternalData::Keep).unwrap(), none);
+}
+
+#[test]
+fn all_data_goes_to_one_packed_file() {
+    let (from, to) = (directory(), tempfile::tempdir().unwrap());
+    let before = places(from.path());
+    let module = crate::read(&from.path().join("m.onnx")).unwrap();
+    let log = save(&module, to.path(), ExternalData::All).unwrap();
+    assert_eq!(log, ["m.onnx.data 6144"]);
+    let after = places(to.path());
+    expect_test::expect![[r#"
+        [
+            "a: m.onnx.data 0",
+            "b: m.onnx.data 2048",
+            "c: m.onnx.data 4096",
+        ]
+    "#]]
+    .assert_debug_eq(&names(&after));
+    assert_eq!(bytes(&before), bytes(&after));
+    // What says more than where the data is, is kept.
+    let text = String::from_utf8_lossy(&fs::read(to.path().join("m.onnx")).unwrap()).into_owned();
+    assert_eq!(text.matches("checksum").count(), 1);
+    assert_eq!(text.matches("location").count(), 3);
+    // Over itself: nothing grows, nothing is written that is there.
+    let again = crate::read(&to.path().join("m.onnx")).unwrap();
+    let log = save(&again, to.path(), ExternalData::All).unwrap();
+    assert_eq!(log, ["m.onnx.data stays"]);
+    assert_eq!(places(to.path()), after);
+    // And back into the model.
+    let log = save(&again, from.path(), ExternalData::None).unwrap();
+    assert!(log.is_empty());
+    let back = places(from.path());
+    assert_eq!(names(&back), ["a: inline", "b: inline", "c: inline"]);
+    assert_eq!(bytes(&before), bytes(&back));
+}
+
+#[test]
+fn new_data_goes_to_a_file_where_the_model_has_some() {
+    let (from, to) = (directory(), tempfile::tempdir().unwrap());
+    let mut module = crate::read(&from.path().join("m.onnx")).unwrap();
+    add_constant(main_of(&mut module), "small", 1000);
+    let log = save(&module, to.path(), ExternalData::Keep).unwrap();
+    assert_eq!(log, ["data/w.bin 16384"]);
+    add_constant(main_of(&mut module), "n", 100_000);
+    let log = save(&module, to.path(), ExternalData::Keep).unwrap();
+    assert_eq!(log, ["m.onnx.data 100000", "data/w.bin 16384"]);
+    let all = [
+        "a: data/w.bin 4096",
+        "b: data/w.bin 8192",
+        "c: inline",
+        "n: m.onnx.data 0",
+    ];
+    assert_eq!(names(&places(to.path())), all);
+}
+
+#[test]
+fn new_data_joins_the_file_of_the_same_name() {
+    let (from, to) = (directory(), tempfile::tempdir().unwrap());
+    let first = crate::read(&from.path().join("m.onnx")).unwrap();
+    save(&first, to.path(), ExternalData::All).unwrap();
+    let before = places(to.path());
+    // Over the input, twice: the file that is being read is replaced, and doesn't grow.
+    for _ in 0..2 {
+        let mut module = crate::read(&to.path().join("m.onnx")).unwrap();
+        let f = main_of(&mut module);
+        if f.live_constants().count() == 3 {
+            add_constant(f, "n", 100_000);
+        } else {
+            add_constant(f, "m", 70_000);
+        }
+        let kept = f.live_constants().map(|(id, _)| id);
+        let unused = kept.filter(|&id| f.value(f.constant(id).value).use_count == 0);
+        for id in unused.collect::<Vec<_>>() {
+            f.erase_constant(id).unwrap();
+        }
+        save(&module, to.path(), ExternalData::Keep).unwrap();
+    }
+    let after = places(to.path());
+    expect_test::expect![[r#"
+        [
+            "a: m.onnx.data 0",
+            "b: m.onnx.data 2048",
+            "c: m.onnx.data 4096",
+            "m: m.onnx.data 6144",
+        ]
+    "#]]
+    .assert_debug_eq(&names(&after));
+    assert_eq!(bytes(&before), bytes(&after)[..3]);
+    let data = to.path().join("m.onnx.data");
+    assert_eq!(data.metadata().unwrap().len(), 6144 + 70_000);
+}
+
+#[test]
+fn a_copy_of_a_constant_points_to_the_same_data() {
+    let directory = directory();
+    let mut module = crate::read(&directory.path().join("m.onnx")).unwrap();
+    let f = main_of(&mut module);
+    let a = f.constant(f.value(value(f, "a")).constant);
+    let (ty, data) = (
+        a.ty,
+        f.constant_data(f.value(value(f, "a")).constant).clone(),
+    );
+    let copy = f.add_constant(ty, data, f.body(), "copy").unwrap();
+    f.set_operand(op(f, "y"), 0, copy).unwrap();
+    save(&module, directory.path(), ExternalData::Keep).unwrap();
+    let places = places(directory.path());
+    assert_eq!(places[3].0, "copy: data/w.bin 4096");
+    assert_eq!(places[3].1, places[0].1);
+}
+
+#[test]
+fn data_in_nested_graphs_and_defaults_moves_too() {
+    let to = tempfile::tempdir().unwrap();
+    let inner = graph(&[node("t = Add(x, w)")], &[], &["t"]);
+    let inner = inner.msg(graphs::INITIALIZER, &inline("w", 512, 3));
+    let holder = node("y = If(x)").msg(
+        crate::schema::node::ATTRIBUTE,
+        &Msg::new()
+            .text(1, "then_branch")
+            .msg(crate::schema::attr::G, &inner)
+            .int(crate::schema::attr::TYPE, 5),
+    );
+    let body = graph(&[holder], &["x", "d"], &["y"]);
+    let body = body.msg(graphs::INITIALIZER, &inline("d", 512, 4));
+    let bytes_in = model(10, &body).0;
+    let module = crate::read_bytes(Path::new("m.onnx"), bytes_in.clone()).unwrap();
+    let log = save(&module, to.path(), ExternalData::All).unwrap();
+    assert_eq!(log, ["m.onnx.data 4096"]);
+    assert_eq!(
+        names(&places(to.path())),
+        ["d: m.onnx.data 2048", "w: m.onnx.data 0"]
+    );
+    // Back inside, it is the model it was, but for the order of fields.
+    let again = crate::read(&to.path().join("m.onnx")).unwrap();
+    save(&again, to.path(), ExternalData::None).unwrap();
+    let back = fs::read(to.path().join("m.onnx")).unwrap();
+    assert!(super::real::sorted_fields(&back) == super::real::sorted_fields(&bytes_in));
+}
+
+#[test]
+fn a_model_that_outgrows_its_format_gets_a_data_file() {
+    let body = graph(&[node("y = Identity(x)")], &["x"], &["y"]);
+    let mut module = crate::read_bytes(Path::new("m.onnx"), model(10, &body).0).unwrap();
+    let f = main_of(&mut module);
+    // 3 GiB that nobody has to hold.
+    let shape = [passdock_abi::Dim::constant(3 << 30)];
+    let ty = f.add_type(TypeSpec::Tensor(passdock_abi::DType::U8, Some(&shape)));
+    let data = ConstantData::new(Payload::Splat {
+        element: vec![1].into(),
+        count: 3 << 30,
+    });
+    let large = f.add_constant(ty, data, f.body(), "large").unwrap();
+    f.set_operand(op(f, "y"), 0, large).unwrap();
+    let with = |data_file| {
+        let options = WriteOptions {
+            data_file,
+            ..WriteOptions::default()
+        };
+        crate::write(&module, options)
+    };
+    let output = with(Some("m.onnx.data")).unwrap();
+    assert!(output.len() < 1000);
+    assert_eq!(output.data_files().len(), 1);
+    let error = with(None).err().unwrap().to_string();
+    assert!(error.contains("2147483647 is the limit"), "{error}");
+}

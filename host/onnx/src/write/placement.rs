@@ -1,0 +1,326 @@
+//! Where the data of initializers goes: into the model file, a file it is in already, or a new one.
+//!
+//! Data stays where it is unless somebody asks otherwise. What passes add to a model whose data is in
+//! other files, or to one that would outgrow what protobuf can hold, goes to one data file beside
+//! the model, packed in the order it had; nothing is appended to a file that is there, so writing
+//! twice makes the same file twice.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::Path;
+use std::sync::Arc;
+
+use passdock_abi::{ConstId, Constant, DType, Value as ValueRecord};
+use passdock_ir::{ByteSource, ConstantData, Entity, Function, Module, Payload};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::WriteOptions;
+use crate::external::{ExternalFile, files_of};
+
+/// Where the data of initializers goes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExternalData {
+    /// Where it is; what is new goes to a data file if the model has such files, or is too large.
+    #[default]
+    Keep,
+    /// All but the small goes to one data file.
+    All,
+    /// All of it goes into the model file.
+    None,
+}
+
+/// Data smaller than this stays in the model file, as ONNX's own tools do it.
+const SMALL: u64 = 1024;
+/// New data smaller than this stays in the model file of a model that has data files.
+const SMALL_NEW: u64 = 64 * 1024;
+/// Data from this size on can be mapped on its own.
+const LARGE: u64 = 1024 * 1024;
+const PAGE: u64 = 4096;
+const WORD: u64 = 64;
+
+/// A file that goes beside the model file.
+pub struct DataFile {
+    location: String,
+    content: Content,
+}
+
+enum Content {
+    /// A file of the model that was read.
+    Whole(Arc<ExternalFile>),
+    /// Parts, ascending by offset, with gaps.
+    Packed {
+        parts: Vec<(u64, Arc<ConstantData>)>,
+        len: u64,
+    },
+}
+
+/// Where the data of one initializer goes.
+pub(super) enum Home {
+    /// Into the model file.
+    Inline,
+    /// Into a data file.
+    At {
+        location: Arc<str>,
+        offset: u64,
+        len: u64,
+    },
+}
+
+/// What moves, and the files beside the model.
+#[derive(Default)]
+pub(super) struct Placement {
+    pub(super) homes: FxHashMap<ConstId, Home>,
+    pub(super) files: Vec<DataFile>,
+}
+
+impl Placement {
+    /// Plans for a module; `all`: as if all data was asked to go to the data file.
+    pub(super) fn new(
+        module: &Module,
+        main: &Function,
+        options: &WriteOptions<'_>,
+        ir_version: i64,
+        all: bool,
+    ) -> Placement {
+        let locations: FxHashMap<&str, &str> = files_of(module)
+            .iter()
+            .map(|file| (file.name(), file.location()))
+            .collect();
+        let location = |data: &ConstantData| match data.payload() {
+            Payload::External { source, .. } => locations.get(source.name()).copied(),
+            _ => None,
+        };
+        let mut placement = Placement::default();
+        let mut moving: Vec<ConstId> = Vec::new();
+        // Stays in the data file if that isn't written anew.
+        let mut there: Vec<ConstId> = Vec::new();
+        for (id, record) in main.live_constants() {
+            if !is_initializer(main, id, record, ir_version) {
+                continue;
+            }
+            let data = main.constant_data(id);
+            let new = !main.origins().get(Entity::Constant(id)).is_some();
+            let place = location(data);
+            match options.external {
+                ExternalData::None if place.is_some() => {
+                    placement.homes.insert(id, Home::Inline);
+                }
+                ExternalData::None => {}
+                _ if all => {
+                    if place.is_some() || data.len() >= SMALL {
+                        moving.push(id);
+                    }
+                }
+                _ => match (place, data.payload()) {
+                    (Some(place), _) if options.data_file == Some(place) => there.push(id),
+                    // A pass's copy of a constant: a second reference.
+                    (Some(place), &Payload::External { offset, len, .. }) if new => {
+                        let location = place.into();
+                        let home = Home::At {
+                            location,
+                            offset,
+                            len,
+                        };
+                        placement.homes.insert(id, home);
+                    }
+                    (Some(_), _) => {}
+                    (None, _) => {
+                        if new && data.len() >= SMALL_NEW && !locations.is_empty() {
+                            moving.push(id);
+                        }
+                    }
+                },
+            }
+        }
+        if let (Some(data_file), false) = (options.data_file, moving.is_empty()) {
+            moving.extend(there);
+            placement.pack(main, data_file, moving);
+        }
+        placement.keep(module, main);
+        placement
+    }
+
+    /// Puts constants into the data file: those of other files in the order they have there, then
+    /// new ones. What several share is there once.
+    fn pack(&mut self, f: &Function, location: &str, mut ids: Vec<ConstId>) {
+        ids.sort_by_cached_key(|&id| match f.constant_data(id).payload() {
+            Payload::External { source, offset, .. } => (0, source.name().to_owned(), *offset, id),
+            Payload::Mapped { offset, .. } => (1, String::new(), *offset, id),
+            _ => (2, String::new(), 0, id),
+        });
+        let location: Arc<str> = location.into();
+        let mut known: FxHashMap<(usize, u64, u64), u64> = FxHashMap::default();
+        let (mut parts, mut end) = (Vec::new(), 0_u64);
+        for id in ids {
+            let data = f.constant_data(id);
+            let len = data.len();
+            let offset = *known.entry(identity(data)).or_insert_with(|| {
+                let unit = if len >= LARGE { PAGE } else { WORD };
+                let offset = end.next_multiple_of(unit);
+                end = offset + len;
+                parts.push((offset, data.clone()));
+                offset
+            });
+            let location = location.clone();
+            let home = Home::At {
+                location,
+                offset,
+                len,
+            };
+            self.homes.insert(id, home);
+        }
+        self.files.push(DataFile {
+            location: location.to_string(),
+            content: Content::Packed { parts, len: end },
+        });
+    }
+
+    /// The files that tensors go on pointing to.
+    fn keep(&mut self, module: &Module, main: &Function) {
+        let mut used = FxHashSet::default();
+        for f in module.functions() {
+            for (id, _) in f.live_constants() {
+                let Payload::External { source, .. } = f.constant_data(id).payload() else {
+                    continue;
+                };
+                let stays = match self.homes.get(&id).filter(|_| std::ptr::eq(&**f, main)) {
+                    None => true,
+                    Some(Home::At { location, .. }) => {
+                        self.files.iter().all(|file| file.location != **location)
+                    }
+                    Some(Home::Inline) => false,
+                };
+                if stays {
+                    used.insert(source.name());
+                }
+            }
+        }
+        for file in files_of(module) {
+            if used.contains(file.name()) {
+                self.files.push(DataFile {
+                    location: file.location().to_owned(),
+                    content: Content::Whole(file.clone()),
+                });
+            }
+        }
+    }
+}
+
+/// Whether a constant of the main function goes out as an initializer whose data can be elsewhere.
+fn is_initializer(f: &Function, id: ConstId, record: &Constant, ir_version: i64) -> bool {
+    let Some(value) = record.value.option() else {
+        return false;
+    };
+    let value = f.value(value);
+    let imported = f.origins().get(Entity::Constant(id)).is_some();
+    let default = value.flags & ValueRecord::KIND != ValueRecord::CONST;
+    record.flags & Constant::NODE == 0
+        && f.ty(record.ty).dtype != DType::STRING
+        && (imported || default || (ir_version >= 4 && value.use_count > 0))
+}
+
+/// What tells that two constants have the same bytes in the same place.
+fn identity(data: &Arc<ConstantData>) -> (usize, u64, u64) {
+    match data.payload() {
+        Payload::Mapped {
+            source,
+            offset,
+            len,
+        }
+        | Payload::External {
+            source,
+            offset,
+            len,
+        } => (Arc::as_ptr(source).cast::<()>() as usize, *offset, *len),
+        _ => (Arc::as_ptr(data) as usize, u64::MAX, data.len()),
+    }
+}
+
+impl DataFile {
+    /// Its path from the model's directory, as the model spells it.
+    #[must_use]
+    pub fn location(&self) -> &str {
+        &self.location
+    }
+
+    /// Whether the file at a path is this one already, so that nothing has to be written.
+    ///
+    /// # Errors
+    /// If it can't be told because the file that the data is in can't be read.
+    pub fn is_at(&self, path: &Path) -> io::Result<bool> {
+        match &self.content {
+            Content::Whole(file) => Ok(file.is_at(path)),
+            Content::Packed { parts, len } => {
+                let Ok(path) = path.canonicalize() else {
+                    return Ok(false);
+                };
+                if path.metadata()?.len() != *len {
+                    return Ok(false);
+                }
+                let mut here: FxHashMap<&str, bool> = FxHashMap::default();
+                Ok(parts.iter().all(|(at, data)| match data.payload() {
+                    Payload::External { source, offset, .. } => {
+                        let same = || Path::new(source.name()).canonicalize().ok();
+                        offset == at
+                            && *here
+                                .entry(source.name())
+                                .or_insert_with(|| same().as_ref() == Some(&path))
+                    }
+                    _ => false,
+                }))
+            }
+        }
+    }
+
+    /// Whether it is made for this model, so that what has its name may be replaced.
+    #[must_use]
+    pub fn is_own(&self) -> bool {
+        matches!(self.content, Content::Packed { .. })
+    }
+
+    /// Whether a file holds the same bytes.
+    ///
+    /// # Errors
+    /// If one of them can't be read.
+    pub fn is_equal(&self, path: &Path) -> io::Result<bool> {
+        match &self.content {
+            Content::Whole(file) => file.is_equal(path),
+            Content::Packed { .. } => Ok(false),
+        }
+    }
+
+    /// Writes it to an empty file. What is in a file already, the system copies.
+    ///
+    /// # Errors
+    /// If data can't be read, or what the system says.
+    pub fn write_file(&self, to: &mut File) -> io::Result<()> {
+        let parts = match &self.content {
+            Content::Whole(file) => return file.copy_all(to),
+            Content::Packed { parts, .. } => parts,
+        };
+        let mut end = 0;
+        for (offset, data) in parts {
+            to.write_all(&[0; PAGE as usize][..(offset - end) as usize])?;
+            copy_data(data, to)?;
+            end = offset + data.len();
+        }
+        Ok(())
+    }
+}
+
+/// Appends a constant's bytes to a file.
+pub(super) fn copy_data(data: &ConstantData, to: &mut File) -> io::Result<()> {
+    match data.payload() {
+        Payload::Mapped {
+            source,
+            offset,
+            len,
+        }
+        | Payload::External {
+            source,
+            offset,
+            len,
+        } => source.copy_to(*offset, *len, to),
+        _ => to.write_all(data.bytes().map_err(io::Error::other)?),
+    }
+}
