@@ -1,7 +1,7 @@
 //! The files beside a model that its tensors' data is in: where they may be, and reading them.
 
 use std::fs::File;
-use std::io;
+use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 
@@ -175,10 +175,24 @@ impl ExternalFile {
         bytes.copy_to(&self.location, 0, bytes.all().len() as u64, to)
     }
 
-    /// Whether a file holds the same bytes.
+    /// Whether a file holds the same bytes. Reads both, a part at a time.
     pub(crate) fn is_equal(&self, path: &Path) -> io::Result<bool> {
-        let bytes = self.bytes().map_err(io::Error::other)?;
-        Ok(bytes.all() == Bytes::open(path)?.all())
+        const PART: u64 = 1 << 20;
+        let own = self.resolve().map_err(io::Error::other)?;
+        let files = [File::open(own)?, File::open(path)?];
+        if files[0].metadata()?.len() != files[1].metadata()?.len() {
+            return Ok(false);
+        }
+        let mut parts = [Vec::new(), Vec::new()];
+        loop {
+            for (file, part) in files.iter().zip(&mut parts) {
+                part.clear();
+                file.take(PART).read_to_end(part)?;
+            }
+            if parts[0] != parts[1] || parts[0].is_empty() {
+                return Ok(parts[0] == parts[1]);
+            }
+        }
     }
 
     /// Whether it is the file at a path.
