@@ -15,12 +15,12 @@ use rayon::prelude::*;
 
 use crate::boundary::{
     Failure, FunctionRunner, FunctionSlot, ModuleInput, Surroundings, run_module_pass,
-    same_interface,
 };
 use crate::config::ConfigValue;
 use crate::context::{PassContext, stack};
 use crate::diagnostic::Diagnostic;
 use crate::error::{ErrorKind, PassError, Provider};
+use crate::interface;
 use crate::pass::{FunctionWork, Pass, Work};
 use crate::plugin::{FieldValue, OpDefs, PassKind};
 use crate::util;
@@ -38,12 +38,16 @@ pub(crate) fn call(
 ) -> Result<Module, PassError> {
     let around = Around::new(pass, cx, watched)?;
     match work {
-        Work::Module(body) => {
+        Work::Module(work) => {
+            let body = work.pass;
             let (result, diagnostics) = run_module_pass(body, module, &around);
             let failed = around.flush(diagnostics);
             let after = result.map_err(|failure| around.failed(*failure))?;
             failed?;
             around.definitions_loaded()?;
+            if let (Some(after), false) = (&after, work.changes_interface) {
+                interface::kept_main(module, after)?;
+            }
             Ok(after.unwrap_or_else(|| module.clone()))
         }
         Work::Functions(work) => {
@@ -93,23 +97,24 @@ impl<'c> Around<'c> {
         };
         let (input, mut slots) = ModuleInput::with_slots(module);
         let mut changed = Vec::new();
-        let mut gather = |before: &Arc<Function>, (result, diagnostics): Outcome| {
-            let failed = self.flush(diagnostics);
-            let in_function = |mut error: PassError| {
-                let name = || before.text(before.name()).to_owned();
-                error.function.get_or_insert_with(name);
-                error
-            };
-            let after = result.map_err(|failure| in_function(self.failed(*failure)))?;
-            failed.map_err(in_function)?;
-            if let Some(after) = after {
-                if !work.changes_interface && !same_interface(before, &after) {
-                    return Err(in_function(changed_interface()));
+        let mut gather =
+            |before: &Arc<Function>, (result, diagnostics): Outcome| -> Result<(), PassError> {
+                let failed = self.flush(diagnostics);
+                let in_function = |mut error: PassError| {
+                    let name = || before.text(before.name()).to_owned();
+                    error.function.get_or_insert_with(name);
+                    error
+                };
+                let after = result.map_err(|failure| in_function(self.failed(*failure)))?;
+                failed.map_err(in_function)?;
+                if let Some(after) = after {
+                    if !work.changes_interface {
+                        interface::kept(before, &after).map_err(in_function)?;
+                    }
+                    changed.push(after);
                 }
-                changed.push(after);
-            }
-            Ok(())
-        };
+                Ok(())
+            };
         if self.runs_parallel(&work, slots.iter().filter(|slot| is_meant(slot))) {
             let mut meant: Vec<&mut FunctionSlot> =
                 slots.iter_mut().filter(|slot| is_meant(slot)).collect();
@@ -284,14 +289,6 @@ impl SkipAttrs {
         let mut set = names.filter_map(|&name| function.attr(OpId::NONE, name));
         set.any(|attr| attr.kind != AttrKind::INT || attr.bits != 0)
     }
-}
-
-fn changed_interface() -> PassError {
-    PassError::new(
-        ErrorKind::Failed,
-        "The pass changed the function's parameters or results without having declared it.",
-    )
-    .help("Declare `changes_interface` in the pass's `plugin!` entry.")
 }
 
 fn panicked(text: &str, at: Option<&str>) -> PassError {

@@ -73,6 +73,7 @@ pub mod diagnostic;
 mod error;
 mod instrument;
 pub mod instruments;
+mod interface;
 mod leaf;
 pub mod model_file;
 mod pass;
@@ -94,6 +95,7 @@ pub use context::{ContextBuilder, DiagnosticHandler, Entered, PassContext, Verif
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider};
 pub use instrument::{InstrumentRef, InstrumentResult, PassInstrument};
+pub use interface::same_interface;
 pub use pass::{
     FunctionWork, HostFn, ModuleRef, Pass, PassRef, Work, create_function_pass, create_host_pass,
     create_module_pass, create_prim_func_pass,

@@ -55,13 +55,22 @@ pub trait Pass: Send + Sync {
 /// What there is to do for a pass.
 pub enum Work<'p> {
     /// On the module.
-    Module(ModulePass<'p>),
+    Module(ModuleWork<'p>),
     /// On each function of a kind that isn't left out.
     Functions(FunctionWork<'p>),
     /// On the module, by the host's own code.
     Host(&'p HostFn),
     /// The passes of a Sequential.
     Sequence(&'p Sequential),
+}
+
+/// What there is to do for a module pass.
+#[derive(Clone, Copy)]
+pub struct ModuleWork<'p> {
+    /// The pass.
+    pub pass: ModulePass<'p>,
+    /// Whether it may change what `@main` takes and gives.
+    pub changes_interface: bool,
 }
 
 /// What there is to do for a function pass.
@@ -160,7 +169,10 @@ impl Pass for ClosurePass {
 
     fn work(&self) -> Result<Work<'_>, PassError> {
         Ok(match &self.body {
-            Body::Module(body) => Work::Module(ModulePass::Closure(body)),
+            Body::Module(body) => Work::Module(ModuleWork {
+                pass: ModulePass::Closure(body),
+                changes_interface: true,
+            }),
             Body::Function(kind, body) => Work::Functions(FunctionWork {
                 kind: *kind,
                 pass: FunctionPass::Closure(body),

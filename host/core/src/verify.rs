@@ -5,9 +5,10 @@ use std::sync::Arc;
 use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module, verify};
 
-use crate::boundary::{location, same_interface};
+use crate::boundary::location;
 use crate::context::Verify;
 use crate::error::{ErrorKind, PassError};
+use crate::interface::same_interface;
 
 /// How many violations an error tells of.
 const SHOWN: usize = 5;

@@ -80,11 +80,44 @@ fn a_pass_that_changes_the_interface() {
         "bad.transform.ChangeInterface",
         RELUS,
         expect![[r#"
-        error[pass-failed]: The pass changed the function's parameters or results without having declared it.
+            error[pass-failed]: The pass changed the function's interface without having declared it: the result `y` is gone.
+             |
+             = in pass bad.transform.ChangeInterface of plugin `libpassdock_misbehaving.so`, function @main
+             = help: Declare `changes_interface` in the pass's `plugin!` entry.
+        "#]],
+    );
+}
+
+#[test]
+fn a_module_pass_that_changes_the_interface() {
+    check(
+        "bad.transform.ChangeMain",
+        RELUS,
+        expect![[r#"
+        error[pass-failed]: The pass changed the function's interface without having declared it: the result `y` is gone.
          |
-         = in pass bad.transform.ChangeInterface of plugin `libpassdock_misbehaving.so`, function @main
+         = in pass bad.transform.ChangeMain of plugin `libpassdock_misbehaving.so`, function @main
          = help: Declare `changes_interface` in the pass's `plugin!` entry.
     "#]],
+    );
+}
+
+#[test]
+fn a_pass_that_changes_an_opset() {
+    check(
+        "bad.transform.ChangeOpset",
+        r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Relu(%x) : f32[2]
+    return %0
+  }
+}
+"#,
+        expect![[r#"
+            error[pass-failed]: The function's version of the domain `` is 17 and can't become 18: its ops would mean something else.
+             |
+             = in pass bad.transform.ChangeOpset of plugin `libpassdock_misbehaving.so`
+        "#]],
     );
 }
 

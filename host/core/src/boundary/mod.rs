@@ -33,7 +33,6 @@ pub use context::{Failure, Surroundings};
 pub use modules::ModuleInput;
 pub use run::{
     FunctionClosure, FunctionPass, FunctionRunner, ModuleClosure, ModulePass, run_module_pass,
-    same_interface,
 };
 pub use session::FunctionSlot;
 

@@ -3,7 +3,6 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
-use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
 use passdock_ir::{Function, Module};
 use passdock_plugin_api as sdk;
@@ -208,29 +207,4 @@ fn tables() -> Option<&'static Tables> {
         }
     });
     tables.as_ref()
-}
-
-/// Whether two states of a function take and give the same: names and types of parameters and
-/// results.
-pub fn same_interface(a: &Function, b: &Function) -> bool {
-    let params = |f: &Function| -> Vec<(abi::SymbolId, String)> {
-        let args = f.args(f.body());
-        args.map(|arg| (f.value(arg).name, type_text(f, f.value(arg).ty)))
-            .collect()
-    };
-    let results = |f: &Function| -> Vec<(abi::SymbolId, String)> {
-        let ports = f.ports(f.body()).iter();
-        ports
-            .map(|port| (port.name, type_text(f, port.ty)))
-            .collect()
-    };
-    a.kind() == b.kind() && params(a) == params(b) && results(a) == results(b)
-}
-
-/// A type's text: ids of two states of a function needn't mean the same type.
-fn type_text(f: &Function, ty: abi::TypeId) -> String {
-    match ty.is_none() {
-        true => String::new(),
-        false => passdock_ir::text::type_text(f, ty),
-    }
 }

@@ -7,7 +7,7 @@ use crate::boundary::{FunctionPass, ModulePass};
 use crate::config::{ConfigValue, Schema};
 use crate::context::PassContext;
 use crate::error::{PassError, Provider};
-use crate::pass::{FunctionWork, Pass, Work};
+use crate::pass::{FunctionWork, ModuleWork, Pass, Work};
 use crate::pass_info::PassInfo;
 use crate::plugin::{PassKind, PassSpec, Plugin};
 
@@ -64,7 +64,10 @@ impl Pass for PluginPass {
     fn work(&self) -> Result<Work<'_>, PassError> {
         let loaded = &self.plugin.load()?.passes()[self.at];
         Ok(match self.spec().kind {
-            PassKind::Module => Work::Module(ModulePass::Loaded(loaded)),
+            PassKind::Module => Work::Module(ModuleWork {
+                pass: ModulePass::Loaded(loaded),
+                changes_interface: self.spec().changes_interface,
+            }),
             kind => Work::Functions(FunctionWork {
                 kind: match kind {
                     PassKind::PrimFunction => passdock_abi::FunctionKind::PRIM,

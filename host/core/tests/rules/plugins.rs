@@ -225,7 +225,7 @@ fn r139_what_a_pass_breaks_is_found_and_changes_nothing() {
 
 #[test]
 fn an_undeclared_change_of_the_interface_is_refused() {
-    expect!["Error in pass acme.transform.Widens of plugin `acme` (built in), function @main: The pass changed the function's parameters or results without having declared it. Declare `changes_interface` in the pass's `plugin!` entry."].assert_eq(&failure("acme.transform.Widens"));
+    expect!["Error in pass acme.transform.Widens of plugin `acme` (built in), function @main: The pass changed the function's interface without having declared it: the parameter `more` is new. Declare `changes_interface` in the pass's `plugin!` entry."].assert_eq(&failure("acme.transform.Widens"));
 }
 
 #[test]

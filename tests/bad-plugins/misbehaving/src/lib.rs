@@ -40,6 +40,20 @@ fn changes_interface(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(f.set_results(body, &[])?)
 }
 
+/// The same as a module pass.
+fn changes_main(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let mut main = m.edit("main")?;
+    changes_interface(&mut main, cx)
+}
+
+/// Raises the opset of `@main` without having said so.
+fn changes_opset(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
+    for entry in m.functions() {
+        m.edit(entry.name)?.set_opset("", 18)?;
+    }
+    Ok(())
+}
+
 /// Uses an op that it has erased.
 fn uses_stale(f: &mut Function, _cx: &PassContext) -> PassResult {
     let op = f.ops().next().ok_or("there is no op")?;
@@ -81,6 +95,10 @@ plugin! {
         function "bad.transform.Complain" => complains { opt_level: 0 },
         /// Changes the interface without saying so.
         function "bad.transform.ChangeInterface" => changes_interface { opt_level: 0 },
+        /// Changes the interface of the module without saying so.
+        module "bad.transform.ChangeMain" => changes_main { opt_level: 0 },
+        /// Changes an opset without saying so.
+        module "bad.transform.ChangeOpset" => changes_opset { opt_level: 0 },
         /// Uses an op that it has erased.
         function "bad.transform.UseStale" => uses_stale { opt_level: 0 },
         /// Removes functions that are called.

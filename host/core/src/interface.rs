@@ -1,0 +1,174 @@
+//! What a function's callers rely on: what it takes and gives, and which versions of operators it
+//! asks a runtime for. A pass that changes it has to say so.
+
+use passdock_abi::{SymbolId, TypeId};
+use passdock_ir::{Function, Module};
+
+use crate::error::{ErrorKind, PassError};
+
+/// The function that a model's users call.
+const MAIN: &str = "main";
+
+/// A parameter, a result or an opset: what it is called and what is said of it.
+type Entry<'f> = (&'f str, String);
+
+/// Whether two states of a function take and give the same: names and types of parameters and
+/// results.
+pub fn same_interface(a: &Function, b: &Function) -> bool {
+    a.kind() == b.kind() && params(a) == params(b) && results(a) == results(b)
+}
+
+/// An error if a pass changed a function's interface.
+pub(crate) fn kept(before: &Function, after: &Function) -> Result<(), PassError> {
+    let Some(what) = difference(before, after) else {
+        return Ok(());
+    };
+    let message =
+        format!("The pass changed the function's interface without having declared it: {what}.");
+    Err(PassError::new(ErrorKind::Failed, message)
+        .help("Declare `changes_interface` in the pass's `plugin!` entry."))
+}
+
+/// An error if a pass changed the interface of a module, which is its `@main`'s.
+pub(crate) fn kept_main(before: &Module, after: &Module) -> Result<(), PassError> {
+    let Some(old) = before.function_named(MAIN) else {
+        return Ok(());
+    };
+    let kept = match after.function_named(MAIN) {
+        Some(new) if std::ptr::eq(old, new) => Ok(()),
+        Some(new) => kept(old, new),
+        None => Err(PassError::new(
+            ErrorKind::Failed,
+            "The pass removed the function without having declared that it changes the interface.",
+        )),
+    };
+    kept.map_err(|mut error| {
+        error.function = Some(MAIN.to_owned());
+        error
+    })
+}
+
+/// The first difference of two interfaces, in words.
+fn difference(before: &Function, after: &Function) -> Option<String> {
+    if before.kind() != after.kind() {
+        return Some("it is a function of another kind".to_owned());
+    }
+    let list = |what, before: Vec<Entry<'_>>, after: Vec<Entry<'_>>| {
+        let pairs = before.iter().zip(&after);
+        let changed = pairs.into_iter().find(|(old, new)| old != new);
+        if let Some(((old, old_type), (new, new_type))) = changed {
+            return Some(match old == new {
+                true => format!("the {what} `{old}` was {old_type} and is {new_type}"),
+                false => format!("the {what} `{new}` stands where `{old}` was"),
+            });
+        }
+        if let Some((gone, _)) = before.get(after.len()) {
+            return Some(format!("the {what} `{gone}` is gone"));
+        }
+        let (new, _) = after.get(before.len())?;
+        Some(format!("the {what} `{new}` is new"))
+    };
+    list("parameter", params(before), params(after))
+        .or_else(|| list("result", results(before), results(after)))
+        .or_else(|| opset(before, after))
+}
+
+/// A version that changed. A domain that is new, or that no op needs any more, is no change of what
+/// was there.
+fn opset(before: &Function, after: &Function) -> Option<String> {
+    before.opsets().iter().find_map(|opset| {
+        let domain = before.text(opset.domain);
+        let mut now = after.opsets().iter();
+        let now = now.find(|now| after.text(now.domain) == domain)?;
+        let domain = match domain {
+            "" => "ONNX's own ops".to_owned(),
+            domain => format!("the domain `{domain}`"),
+        };
+        let (old, version) = (opset.version, now.version);
+        (version != old).then(|| format!("the opset of {domain} was {old} and is {version}"))
+    })
+}
+
+fn params(f: &Function) -> Vec<Entry<'_>> {
+    let args = f.args(f.body());
+    args.map(|arg| {
+        let value = f.value(arg);
+        let default = match value.constant.is_some() {
+            true => " with a default",
+            false => "",
+        };
+        (name(f, value.name), type_text(f, value.ty) + default)
+    })
+    .collect()
+}
+
+fn results(f: &Function) -> Vec<Entry<'_>> {
+    let ports = f.ports(f.body()).iter();
+    ports
+        .map(|port| (name(f, port.name), type_text(f, port.ty)))
+        .collect()
+}
+
+fn name(f: &Function, name: SymbolId) -> &str {
+    name.option().map_or("", |name| f.text(name))
+}
+
+/// A type's text: ids of two states of a function needn't mean the same type.
+fn type_text(f: &Function, ty: TypeId) -> String {
+    match ty.is_none() {
+        true => "of unknown type".to_owned(),
+        false => passdock_ir::text::type_text(f, ty),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use passdock_ir::text;
+
+    use super::*;
+
+    const BEFORE: &str = "fn @main(%x: f32[n,2], %d: f32[1] = const f32[1] [1.0]) \
+                          -> (%y: f32[n,2], %z: f32[n,2]) opset(\"\" = 17, \"a\" = 1)";
+
+    fn message(before: &str, after: &str) -> String {
+        let parse = |header: &str| {
+            text::parse(&format!("module {{ {header} {{ return %x, %x }} }}")).unwrap()
+        };
+        match kept_main(&parse(before), &parse(after)) {
+            Ok(()) => "kept".to_owned(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn each_change_is_named() {
+        let cases = [
+            ("opset(\"\" = 17, \"a\" = 1)", "opset(\"\" = 17, \"b\" = 2)"),
+            ("\"\" = 17", "\"\" = 18"),
+            ("\"a\" = 1", "\"a\" = 2"),
+            ("%z: f32[n,2]", "%z: f32[m,2]"),
+            ("%z:", "%w:"),
+            (", %d: f32[1] = const f32[1] [1.0]", ""),
+            (" = const f32[1] [1.0]", ""),
+            ("%x: f32[n,2],", "%x: f16[n,2],"),
+            ("@main", "@other"),
+        ];
+        let mut all = String::new();
+        for (old, new) in cases {
+            let after = BEFORE.replace(old, new);
+            assert_ne!(after, BEFORE);
+            all += &(message(BEFORE, &after) + "\n");
+        }
+        expect_test::expect![[r#"
+            kept
+            The pass changed the function's interface without having declared it: the opset of ONNX's own ops was 17 and is 18. Declare `changes_interface` in the pass's `plugin!` entry.
+            The pass changed the function's interface without having declared it: the opset of the domain `a` was 1 and is 2. Declare `changes_interface` in the pass's `plugin!` entry.
+            The pass changed the function's interface without having declared it: the result `z` was f32[n,2] and is f32[m,2]. Declare `changes_interface` in the pass's `plugin!` entry.
+            The pass changed the function's interface without having declared it: the result `w` stands where `z` was. Declare `changes_interface` in the pass's `plugin!` entry.
+            The pass changed the function's interface without having declared it: the parameter `d` is gone. Declare `changes_interface` in the pass's `plugin!` entry.
+            The pass changed the function's interface without having declared it: the parameter `d` was f32[1] with a default and is f32[1]. Declare `changes_interface` in the pass's `plugin!` entry.
+            The pass changed the function's interface without having declared it: the parameter `x` was f32[n,2] and is f16[n,2]. Declare `changes_interface` in the pass's `plugin!` entry.
+            The pass removed the function without having declared that it changes the interface.
+        "#]].assert_eq(&all);
+    }
+}
