@@ -197,7 +197,11 @@ fn write_onnx(
     options: WriteOptions,
     files: &mut Replacement,
 ) -> Result<(), PassError> {
-    let failed = |error: io::Error| fail(path, &error).caused_by(Arc::new(error));
+    // Of data that can't be read, say which tensor's it is.
+    let failed = |error: io::Error| match passdock_onnx::check_external(module).into_iter().next() {
+        Some(unreadable) => fail(path, &unreadable).caused_by(Arc::new(unreadable)),
+        None => fail(path, &error).caused_by(Arc::new(error)),
+    };
     let model = Path::new(path);
     let directory = model.parent().unwrap_or(Path::new(""));
     let name = model.file_name().map(|name| name.to_string_lossy());

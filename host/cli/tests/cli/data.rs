@@ -1,0 +1,223 @@
+//! Models whose data is in other files: where it may be, where it goes, what stays safe.
+
+use std::fs;
+
+use expect_test::{Expect, expect};
+
+use crate::support::Bench;
+
+/// Two initializers, of 2 KiB and of 4 bytes.
+fn model(element: &str) -> String {
+    format!(
+        r#"module {{
+  fn @main(%x: f32[512]) -> (%y: f32[512]) opset("" = 17) {{
+    %w = const f32[512] splat({element})
+    %s = const f32[1] [0.5]
+    %0 = onnx.Add(%x, %w) : f32[512]
+    %1 = onnx.Mul(%0, %s) : f32[512]
+    return %1
+  }}
+}}
+"#
+    )
+}
+
+/// A bench with `a/m.onnx` and its data file, filled with 1.0.
+fn bench() -> Bench {
+    let bench = Bench::new();
+    for dir in ["a", "b"] {
+        fs::create_dir(bench.path(dir)).unwrap();
+    }
+    bench.write("m.ir", model("1.0"));
+    run(&bench, "convert m.ir a/m.onnx --external-data all");
+    bench
+}
+
+#[track_caller]
+fn run(bench: &Bench, words: &str) {
+    let ran = bench.passdock(words);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{words}");
+}
+
+#[track_caller]
+fn fails(bench: &Bench, words: &str, expected: Expect) {
+    let ran = bench.passdock(words);
+    assert_eq!(ran.status, 1, "{words}: {}", ran.stderr);
+    expected.assert_eq(
+        &ran.stderr
+            .replace(&bench.path("").display().to_string(), ""),
+    );
+}
+
+/// The files of a directory with their lengths.
+fn files(bench: &Bench, dir: &str) -> Vec<(String, u64)> {
+    let entries = fs::read_dir(bench.path(dir)).unwrap().flatten();
+    let mut files: Vec<(String, u64)> = entries
+        .map(|entry| {
+            let name = entry.file_name().into_string().unwrap();
+            (name, entry.metadata().unwrap().len())
+        })
+        .collect();
+    files.sort();
+    files
+}
+
+fn bytes(bench: &Bench, file: &str) -> Vec<u8> {
+    fs::read(bench.path(file)).unwrap()
+}
+
+#[test]
+fn data_goes_where_the_model_goes() {
+    let bench = bench();
+    let before = files(&bench, "a");
+    assert_eq!(before[1], ("m.onnx.data".to_owned(), 2048));
+    assert_eq!(
+        bytes(&bench, "a/m.onnx.data"),
+        1.0_f32.to_le_bytes().repeat(512)
+    );
+    for _ in 0..2 {
+        run(&bench, "convert a/m.onnx b/m.onnx");
+        assert_eq!(files(&bench, "b"), before);
+        assert_eq!(bytes(&bench, "b/m.onnx"), bytes(&bench, "a/m.onnx"));
+    }
+    // Into the model, and out of it again.
+    run(&bench, "convert b/m.onnx b/in.onnx --external-data none");
+    run(&bench, "convert b/in.onnx b/out.onnx --external-data all");
+    assert_eq!(
+        bytes(&bench, "b/out.onnx.data"),
+        bytes(&bench, "a/m.onnx.data")
+    );
+    let text = |model: &str| {
+        let ran = bench.passdock(&format!("convert {model} -"));
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        ran.stdout
+    };
+    let inline = text("b/in.onnx");
+    assert!(inline.contains("b/in.onnx\", "), "{inline}");
+    let external = text("b/out.onnx");
+    assert!(
+        external.contains("b/out.onnx.data\", 0, 2048)"),
+        "{external}"
+    );
+}
+
+#[test]
+fn writing_over_the_input_is_safe_and_doesn_t_grow() {
+    let bench = bench();
+    let (before, data) = (files(&bench, "a"), bytes(&bench, "a/m.onnx.data"));
+    let pass = "--passes relax.transform.DeadCodeElimination";
+    for how in ["keep", "all"] {
+        for _ in 0..2 {
+            let words = format!("run a/m.onnx -o a/m.onnx {pass} --external-data {how}");
+            let ran = bench.passdock(&words);
+            assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+            assert_eq!(files(&bench, "a"), before);
+            assert_eq!(bytes(&bench, "a/m.onnx.data"), data);
+        }
+    }
+    // The file that is read is the one that is replaced.
+    fs::write(bench.path("a/m.onnx.data"), [&data[..], &[7; 100]].concat()).unwrap();
+    run(&bench, "convert a/m.onnx a/m.onnx --external-data all");
+    assert_eq!(files(&bench, "a"), before);
+    assert_eq!(bytes(&bench, "a/m.onnx.data"), data);
+}
+
+#[test]
+fn other_data_of_the_same_name_is_safe() {
+    let bench = bench();
+    bench.write("b/m.onnx.data", "somebody else's");
+    let before = files(&bench, "b");
+    fails(
+        &bench,
+        "convert a/m.onnx b/k.onnx",
+        expect![[r#"
+        error[write]: The result can't be written to `b/k.onnx`: its data goes to `b/m.onnx.data`, where other data is.
+         |
+         = help: Write to another directory, or give the model a data file of its own: `--external-data all`.
+    "#]],
+    );
+    assert_eq!(files(&bench, "b"), before);
+    run(&bench, "convert a/m.onnx b/k.onnx --external-data all");
+    assert_eq!(bytes(&bench, "b/m.onnx.data"), b"somebody else's");
+    assert_eq!(
+        bytes(&bench, "b/k.onnx.data"),
+        bytes(&bench, "a/m.onnx.data")
+    );
+    // The data of the model that is replaced is replaced with it.
+    bench.write("n.ir", model("2.0"));
+    run(&bench, "convert n.ir b/n.onnx --external-data all");
+    fs::rename(bench.path("b/n.onnx.data"), bench.path("b/x")).unwrap();
+    fs::create_dir(bench.path("c")).unwrap();
+    run(&bench, "convert m.ir c/n.onnx --external-data all");
+    fs::rename(bench.path("b/x"), bench.path("b/n.onnx.data")).unwrap();
+    run(&bench, "convert c/n.onnx b/n.onnx");
+    assert_eq!(
+        bytes(&bench, "b/n.onnx.data"),
+        bytes(&bench, "a/m.onnx.data")
+    );
+}
+
+#[test]
+fn data_that_isn_t_there_is_told_of() {
+    let bench = bench();
+    let pass = "--passes relax.transform.DeadCodeElimination";
+    fs::write(bench.path("a/m.onnx.data"), [0; 1000]).unwrap();
+    let warned = |expected: Expect| {
+        let ran = bench.passdock(&format!("run a/m.onnx {pass}"));
+        assert_eq!(ran.status, 0);
+        expected.assert_eq(&ran.stderr);
+    };
+    warned(expect![[r#"
+        warning[data]: Tensor "w": The external data file "m.onnx.data" has 1000 bytes, and its tensors end at byte 2048.
+    "#]]);
+    fs::remove_file(bench.path("a/m.onnx.data")).unwrap();
+    warned(expect![[r#"
+        warning[data]: Tensor "w": The external data file "m.onnx.data" can't be read: No such file or directory (os error 2).
+    "#]]);
+    fails(
+        &bench,
+        "convert a/m.onnx b/m.onnx",
+        expect![[r#"
+            error[write]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: No such file or directory (os error 2).
+        "#]],
+    );
+    fails(
+        &bench,
+        "convert a/m.onnx a/n.onnx --external-data none",
+        expect![[r#"
+            error[write]: The result can't be written to `a/n.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: No such file or directory (os error 2).
+        "#]],
+    );
+    assert_eq!(files(&bench, "b"), []);
+    assert_eq!(files(&bench, "a").len(), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn data_outside_of_the_directory_is_read_when_that_is_allowed() {
+    let bench = bench();
+    fs::rename(bench.path("a/m.onnx.data"), bench.path("elsewhere")).unwrap();
+    std::os::unix::fs::symlink("../elsewhere", bench.path("a/m.onnx.data")).unwrap();
+    let words = "convert a/m.onnx b/m.onnx --external-data none";
+    fails(
+        &bench,
+        words,
+        expect![[r#"
+            error[write]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: it is a link out of the model's directory, unless data outside of it is allowed.
+        "#]],
+    );
+    run(&bench, &format!("{words} --allow-outside-data"));
+    // A pipe would be waited for.
+    fs::remove_file(bench.path("a/m.onnx.data")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(bench.path("a/m.onnx.data"))
+        .status();
+    assert!(made.unwrap().success());
+    fails(
+        &bench,
+        words,
+        expect![[r#"
+            error[write]: The result can't be written to `b/m.onnx`: tensor "w": The external data file "m.onnx.data" can't be read: it isn't a regular file.
+        "#]],
+    );
+}
