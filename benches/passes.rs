@@ -1,9 +1,9 @@
-//! The standard passes at scale, on one core and two, and ONNX files in and out.
+//! The standard passes at scale, on one core and two.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
 use passdock::{PassContext, Registry, Verify};
-use passdock_benches::{chain, measure_with, module, report, report_ratio};
+use passdock_benches::{measure_with, module, named_main, one_function, report, report_ratio};
 use passdock_ir::{Function, Module, NewPort};
 
 const MILLION: usize = 1_000_000;
@@ -64,44 +64,6 @@ fn main() {
         two,
         ">= 1.8 x",
     );
-    onnx();
-}
-
-/// A model in and out, beside a copy of its file.
-fn onnx() {
-    let dir = tempfile::tempdir().expect("a temporary directory");
-    let [model, again] = ["model.onnx", "again.onnx"].map(|name| dir.path().join(name));
-    let write = |module: &Module, path: &std::path::Path| {
-        let encoded = passdock_onnx::write(module, Default::default()).expect("a model");
-        let mut file = std::fs::File::create(path).expect("a file");
-        encoded.write_to(&mut file).expect("a disk with room");
-    };
-    let named = one_function(|module| named_main(module, OPS));
-    write(&named, &model);
-    let round = measure_with(
-        1,
-        || (),
-        |()| write(&passdock_onnx::read(&model).expect("a model"), &again),
-    );
-    let copy = measure_with(
-        1,
-        || (),
-        |()| std::fs::copy(&model, &again).expect("a copy"),
-    );
-    report("100,000 nodes in and out", round, "<= 0.2 s");
-    report_ratio(
-        "100,000 nodes in and out, beside a copy of the file",
-        round,
-        copy,
-        "(for scale)",
-    );
-}
-
-/// A chain as the main function of an ONNX model.
-fn named_main(module: &Module, len: usize) -> Function {
-    let mut main = chain(module.symbols(), "main", len);
-    main.set_opset(passdock_abi::symbol::EMPTY, 17);
-    main
 }
 
 /// The function with a result that needs none of its ops.
@@ -112,11 +74,4 @@ fn dead(mut f: Function) -> Function {
     f.set_results(body, &[x], &[NewPort { name: "y", ty }])
         .expect("another result");
     f
-}
-
-fn one_function(make: impl FnOnce(&Module) -> Function) -> Module {
-    let mut module = Module::new();
-    let function = make(&module);
-    module.insert(function).expect("a new name");
-    module
 }

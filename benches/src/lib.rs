@@ -112,6 +112,21 @@ pub fn chain(symbols: &Arc<Symbols>, name: &str, len: usize) -> Function {
     f
 }
 
+/// A chain as the main function of an ONNX model.
+pub fn named_main(module: &Module, len: usize) -> Function {
+    let mut main = chain(module.symbols(), "main", len);
+    main.set_opset(passdock_abi::symbol::EMPTY, 17);
+    main
+}
+
+/// A module of one function.
+pub fn one_function(make: impl FnOnce(&Module) -> Function) -> Module {
+    let mut module = Module::new();
+    let function = make(&module);
+    module.insert(function).expect("a new name");
+    module
+}
+
 /// A module of `functions` chains of `len` ops.
 pub fn module(functions: usize, len: usize) -> Module {
     let mut module = Module::new();

@@ -308,7 +308,7 @@ impl DataFile {
     }
 }
 
-/// Appends a constant's bytes to a file.
+/// Appends a constant's bytes to a file: by the system, if they are in one.
 pub(super) fn copy_data(data: &ConstantData, to: &mut File) -> io::Result<()> {
     match data.payload() {
         Payload::Mapped {
@@ -321,6 +321,22 @@ pub(super) fn copy_data(data: &ConstantData, to: &mut File) -> io::Result<()> {
             offset,
             len,
         } => source.copy_to(*offset, *len, to),
-        _ => to.write_all(data.bytes().map_err(io::Error::other)?),
+        _ => write_data(data, to),
     }
+}
+
+/// Writes a constant's bytes; those of a splat are never in memory all at once.
+pub(super) fn write_data(data: &ConstantData, to: &mut impl Write) -> io::Result<()> {
+    const PART: usize = 1 << 16;
+    let Payload::Splat { element, .. } = data.payload() else {
+        return to.write_all(data.bytes().map_err(io::Error::other)?);
+    };
+    let part = element.repeat(PART / element.len().max(1) + 1);
+    let mut left = data.len();
+    while left > 0 && !part.is_empty() {
+        let len = left.min(part.len() as u64);
+        to.write_all(&part[..len as usize])?;
+        left -= len;
+    }
+    Ok(())
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use passdock_ir::{ByteSource, ConstantData};
 
-use super::placement::{DataFile, copy_data};
+use super::placement::{DataFile, copy_data, write_data};
 use crate::source::Source;
 use crate::wire::{Message, put_head};
 
@@ -202,7 +202,10 @@ impl Output {
     /// # Errors
     /// What `to` says; or that a constant's data can't be read.
     pub fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
-        self.write_pieces(to, |to, piece| to.write_all(self.piece(piece)?))
+        self.write_pieces(to, |to, piece| match piece.place {
+            Place::Held(id) => write_data(&self.store.held[id as usize], to),
+            _ => to.write_all(self.piece(piece)?),
+        })
     }
 
     /// Writes the model file to a file: what is in a file already, the system copies.
@@ -219,6 +222,7 @@ impl Output {
             (Place::Held(id), _) if piece.len >= LARGE => {
                 copy_data(&self.store.held[id as usize], to)
             }
+            (Place::Held(id), _) => write_data(&self.store.held[id as usize], to),
             _ => to.write_all(self.piece(piece)?),
         })
     }
