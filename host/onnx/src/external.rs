@@ -215,6 +215,10 @@ impl ByteSource for ExternalFile {
         let bytes = self.bytes().map_err(io::Error::other)?;
         bytes.copy_to(&self.location, offset, len, to)
     }
+
+    fn size(&self) -> std::result::Result<u64, String> {
+        self.len()
+    }
 }
 
 /// The path of `location` in a directory; an error if it leaves the directory. What isn't there yet
