@@ -18,9 +18,8 @@ use crate::wire::{Message, Value, push_varints};
 pub struct FileFacts {
     /// Its `metadata_props`, key and value, in the order of the file.
     pub metadata: Vec<(String, String)>,
-    /// How many inputs of the main graph have the name of an initializer. Before IR version 4 each
-    /// initializer has such an entry and is constant all the same; from 4 on it is the default of an
-    /// input that callers may leave out.
+    /// Before IR version 4: how many inputs of the main graph are entries of initializers, which
+    /// are constant there. From 4 on 0: an initializer is the default of the input of its name.
     pub initializer_inputs: usize,
 }
 
@@ -58,6 +57,7 @@ pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, Onn
 
 fn read(file: Message<'_>) -> Result<FileFacts> {
     let mut facts = FileFacts::default();
+    let (mut ir_version, mut main) = (0, None);
     for field in file.fields() {
         let field = field?;
         match (field.number, field.value) {
@@ -66,11 +66,13 @@ fn read(file: Message<'_>) -> Result<FileFacts> {
                 let pair = property(body).map_err(|error| error.inside(place()))?;
                 facts.metadata.push(pair);
             }
-            (model::GRAPH, Value::Bytes(body)) => {
-                facts.initializer_inputs = initializer_inputs(body)?;
-            }
+            (model::IR_VERSION, Value::Varint(version)) => ir_version = version as i64,
+            (model::GRAPH, Value::Bytes(body)) => main = Some(body),
             _ => {}
         }
+    }
+    if let Some(main) = main.filter(|_| ir_version < 4) {
+        facts.initializer_inputs = initializer_inputs(main)?;
     }
     Ok(facts)
 }

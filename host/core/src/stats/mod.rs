@@ -400,9 +400,7 @@ fn read_header(module: &Module, stats: &mut Stats) -> Result<(), PassError> {
         stats
             .metadata
             .extend(properties.map(|(key, value)| Property { key, value }));
-        if stats.ir_version.unwrap_or(0) < 4 {
-            stats.initializer_inputs = facts.initializer_inputs;
-        }
+        stats.initializer_inputs = facts.initializer_inputs;
     }
     Ok(())
 }
