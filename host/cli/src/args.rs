@@ -278,6 +278,9 @@ pub(crate) struct StatsArgs {
     /// Show the N largest constants.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) top: usize,
+    /// Look at data outside of the model's directory too: absolute paths, `..`, links.
+    #[arg(long)]
+    pub(crate) allow_outside_data: bool,
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,

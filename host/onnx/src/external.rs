@@ -74,7 +74,7 @@ pub fn check_external(module: &Module) -> Vec<OnnxError> {
         let Some(&(end, value, f)) = ends.get(file.name()) else {
             continue;
         };
-        let problem = match file.len() {
+        let problem = match file.size() {
             Err(problem) => problem,
             Ok(len) if len < end => format!(
                 "The external data file {:?} has {len} bytes, and its tensors end at byte {end}.",
@@ -128,14 +128,6 @@ impl ExternalFile {
     /// Where it is, as the model spells it.
     pub(crate) fn location(&self) -> &str {
         &self.location
-    }
-
-    /// How long it is.
-    pub(crate) fn len(&self) -> std::result::Result<u64, String> {
-        let metadata = self.resolve()?.metadata();
-        metadata
-            .map(|metadata| metadata.len())
-            .map_err(|error| self.failed(error))
     }
 
     /// Where it is, once it is known to be a file that may be read.
@@ -217,7 +209,10 @@ impl ByteSource for ExternalFile {
     }
 
     fn size(&self) -> std::result::Result<u64, String> {
-        self.len()
+        let metadata = self.resolve()?.metadata();
+        metadata
+            .map(|metadata| metadata.len())
+            .map_err(|error| self.failed(error))
     }
 }
 

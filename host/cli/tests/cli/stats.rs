@@ -380,12 +380,14 @@ fn external_files_are_looked_for() {
             e                  f32[2]    8 B  20.0 %  ../secret.bin
 
             external file  tensors  used    size
-            ../secret.bin        1   8 B          The external data file "../secret.bin" isn't inside the model's directory, so it isn't read.
+            ../secret.bin        1   8 B          The external data file "../secret.bin" can't be read: it isn't inside the model's directory, unless data outside of it is allowed.
             gone.bin             1   8 B          The external data file "gone.bin" can't be read: No such file or directory (os error 2).
             here.bin             2  16 B    72 B
             short.bin            1   8 B  4.1 kB  The file has 4100 bytes, and its tensors reach to byte 4104.
         "#]],
     );
+    let allowed = bench.passdock("stats models/m.onnx --allow-outside-data --json");
+    assert_eq!(allowed.json()["external_files"][0]["bytes"], 8);
     let files = bench.passdock("stats models/m.onnx --json").json()["external_files"].clone();
     let here = &files[2];
     assert_eq!(

@@ -4,7 +4,7 @@ mod summary;
 mod table;
 mod text;
 
-use passdock::model_file::{self, Format};
+use passdock::model_file::{self, Format, ReadOptions};
 use passdock::stats::Stats;
 use passdock::{Diagnostic, PassError};
 use serde::Serialize;
@@ -63,7 +63,10 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
 }
 
 fn look(args: &StatsArgs) -> Result<Stats, PassError> {
-    let module = model_file::read(&args.model)?;
+    let options = ReadOptions {
+        outside_data: args.allow_outside_data,
+    };
+    let module = model_file::read_with(&args.model, options)?;
     passdock::stats::stats(&module, args.top)
 }
 
