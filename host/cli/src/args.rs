@@ -18,6 +18,7 @@ Examples:
   passdock list passes --plugin-dir plugins
   passdock explain pipeline.toml
   passdock convert model.onnx model.ir
+  passdock stats model.onnx
 
 Exit status: 0 all done; 1 a pass, the model, its file or the output failed;
 2 the command line or the pipeline is wrong; 3 a plugin that is needed could not be loaded."
@@ -41,6 +42,8 @@ pub(crate) enum Command {
     Explain(ExplainArgs),
     /// Convert between .onnx and .ir.
     Convert(ConvertArgs),
+    /// Show what is in a model.
+    Stats(StatsArgs),
 }
 
 /// Where plugins are.
@@ -256,4 +259,29 @@ pub(crate) struct ConvertArgs {
     pub(crate) output: String,
     #[command(flatten)]
     pub(crate) data: DataArgs,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock stats model.onnx
+  passdock stats model.onnx --top 20
+  passdock stats model.onnx --json | jq .parameters.bytes
+  passdock run model.onnx --passes relax.transform.FoldConstant -o - | passdock stats -
+
+Nothing is read of the parameters but their lengths. Data that several constants share counts once.
+kB, MB and GB are powers of 1000.")]
+pub(crate) struct StatsArgs {
+    /// The model: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "MODEL")]
+    pub(crate) model: String,
+    /// Show the N largest constants.
+    #[arg(long, value_name = "N", default_value_t = 5)]
+    pub(crate) top: usize,
+    /// Look at data outside of the model's directory too: absolute paths, `..`, links.
+    #[arg(long)]
+    pub(crate) allow_outside_data: bool,
+    /// Print one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
 }

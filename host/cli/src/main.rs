@@ -23,6 +23,7 @@ fn main() -> ExitCode {
         Command::Check(args) => command::check::check(args),
         Command::Explain(args) => command::explain::explain(args),
         Command::Convert(args) => command::convert::convert(args),
+        Command::Stats(args) => command::stats::stats(args),
     };
     ExitCode::from(status)
 }

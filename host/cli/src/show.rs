@@ -39,6 +39,87 @@ pub(crate) fn seconds(seconds: f64) -> String {
     }
 }
 
+/// A number of bytes as people read it: `864 B`, `4.6 MB`.
+pub(crate) fn bytes(bytes: u64) -> String {
+    let (mut value, mut unit) = (bytes as f64, "B");
+    for larger in ["kB", "MB", "GB", "TB", "PB", "EB"] {
+        // What would be rounded to 1000.0 has the next unit.
+        if value < 999.95 {
+            break;
+        }
+        (value, unit) = (value / 1000.0, larger);
+    }
+    match unit {
+        "B" => format!("{bytes} B"),
+        unit => format!("{value:.1} {unit}"),
+    }
+}
+
+/// A number as people read it: `1,234,567`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// So many of something: `1 tensor`, `2,048 tensors`.
+pub(crate) fn count_of(number: u64, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(number))
+}
+
+/// Text of a file that a terminal may show: what can't be seen is escaped.
+pub(crate) fn safe(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '"' | '\'' | '\\' => out.push(c),
+            c => out.extend(c.escape_debug()),
+        }
+    }
+    out
+}
+
+/// A name of a file's, in quotes if it is empty, has spaces or what can't be seen.
+pub(crate) fn name(name: &str) -> String {
+    let odd = |c: char| c == '"' || c.is_whitespace() || c.escape_debug().len() > 1 && c != '\'';
+    match name.is_empty() || name.chars().any(odd) {
+        true => format!("{name:?}"),
+        false => name.to_owned(),
+    }
+}
+
+/// What there is to say, line by line: what it is about, and that.
+#[derive(Default)]
+pub(crate) struct Facts(Vec<(&'static str, String)>);
+
+impl Facts {
+    pub(crate) fn add(&mut self, about: &'static str, fact: impl Into<String>) {
+        self.0.push((about, fact.into()));
+    }
+
+    /// The text, each line ended; a line about the same as the one before doesn't say so again.
+    pub(crate) fn render(&self) -> String {
+        let width = self.0.iter().map(|(about, _)| about.len()).max();
+        let width = width.unwrap_or(0);
+        let mut text = String::new();
+        let mut last = "";
+        for (about, fact) in &self.0 {
+            let shown = if *about == last { "" } else { about };
+            text.push_str(format!("{shown:width$}  {fact}").trim_end());
+            text.push('\n');
+            last = about;
+        }
+        text
+    }
+}
+
 /// Which side of a column its cells are on.
 #[derive(Clone, Copy)]
 pub(crate) enum Align {
@@ -66,6 +147,15 @@ impl<const N: usize> Table<N> {
 
     /// The text, each line ended; nothing if there are no rows.
     pub(crate) fn render(&self) -> String {
+        self.render_columns(|_| true)
+    }
+
+    /// As [`Table::render`], without the columns in which no row says anything.
+    pub(crate) fn render_filled(&self) -> String {
+        self.render_columns(|column| self.rows.iter().any(|row| !row[column].is_empty()))
+    }
+
+    fn render_columns(&self, shown: impl Fn(usize) -> bool) -> String {
         if self.rows.is_empty() {
             return String::new();
         }
@@ -79,10 +169,11 @@ impl<const N: usize> Table<N> {
             cells.max().unwrap_or(0)
         };
         let widths: [usize; N] = std::array::from_fn(width);
+        let shown: [bool; N] = std::array::from_fn(shown);
         let mut text = String::new();
         for row in [&headings].into_iter().chain(&self.rows) {
             let mut line = String::new();
-            for (at, cell) in row.iter().enumerate() {
+            for (at, cell) in row.iter().enumerate().filter(|&(at, _)| shown[at]) {
                 let pad = " ".repeat(widths[at] - cell.chars().count());
                 match self.columns[at].1 {
                     Align::Left => line.extend([cell.as_str(), &pad]),
@@ -94,5 +185,67 @@ impl<const N: usize> Table<N> {
             text.push('\n');
         }
         text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_readable() {
+        for (number, size, digits) in [
+            (0, "0 B", "0"),
+            (999, "999 B", "999"),
+            (1000, "1.0 kB", "1,000"),
+            (4_633_429, "4.6 MB", "4,633,429"),
+            (999_949, "999.9 kB", "999,949"),
+            (999_950, "1.0 MB", "999,950"),
+            (u64::MAX, "18.4 EB", "18,446,744,073,709,551,615"),
+        ] {
+            assert_eq!(bytes(number), size);
+            assert_eq!(count(number), digits);
+        }
+        assert_eq!(count_of(1, "tensor"), "1 tensor");
+        assert_eq!(count_of(0, "tensor"), "0 tensors");
+    }
+
+    #[test]
+    fn names_show_what_they_are() {
+        for (raw, shown) in [
+            ("conv1/bn.weight:0", "conv1/bn.weight:0"),
+            ("layer's", "layer's"),
+            ("größe", "größe"),
+            ("", "\"\""),
+            ("a b", "\"a b\""),
+            ("a\"b", "\"a\\\"b\""),
+            ("a\\b", "\"a\\\\b\""),
+            ("\u{1b}[31m", "\"\\u{1b}[31m\""),
+            ("\u{202e}x", "\"\\u{202e}x\""),
+        ] {
+            assert_eq!(name(raw), shown);
+        }
+        assert_eq!(
+            safe("a \"b\" \\ 'c'\n\u{202e}"),
+            "a \"b\" \\ 'c'\\n\\u{202e}"
+        );
+    }
+
+    #[test]
+    fn facts_are_aligned_and_say_once_what_they_are_about() {
+        let mut facts = Facts::default();
+        facts.add("a", "1");
+        facts.add("long", "2");
+        facts.add("long", "3");
+        assert_eq!(facts.render(), "a     1\nlong  2\n      3\n");
+    }
+
+    #[test]
+    fn columns_without_a_word_may_be_left_out() {
+        let mut table = Table::new([("a", Align::Left), ("b", Align::Right), ("c", Align::Right)]);
+        table.row(["x".to_owned(), String::new(), "1".to_owned()]);
+        table.row(["yy".to_owned(), String::new(), "22".to_owned()]);
+        assert_eq!(table.render_filled(), "a    c\nx    1\nyy  22\n");
+        assert_eq!(table.render(), "a   b   c\nx       1\nyy     22\n");
     }
 }

@@ -60,7 +60,8 @@
 //! Reading order: [`PassInfo`] and [`Pass`]; [`Registry`] and [`plugin`]; [`PassContext`] and
 //! [`config`]; [`Sequential`], then `resolve.rs` (the order) and `run.rs` (the run loop, on one
 //! screen); [`PassInstrument`] and [`instruments`]; [`diagnostic`] and [`PassError`];
-//! [`pipeline`], which is all that the command does; [`model_file`]; last [`boundary`], where the
+//! [`pipeline`], which is what the command runs; [`model_file`] and
+//! [`stats`](mod@stats); last [`boundary`], where the
 //! plugin contract meets the IR.
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
@@ -85,6 +86,7 @@ mod registry;
 mod resolve;
 mod run;
 mod sequential;
+pub mod stats;
 mod suggest;
 pub mod testing;
 mod util;

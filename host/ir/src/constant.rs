@@ -18,6 +18,9 @@ pub trait ByteSource: Send + Sync {
     /// `len` bytes from `offset`; an error is a whole sentence.
     fn read(&self, offset: u64, len: u64) -> Result<&[u8], String>;
 
+    /// How many bytes it has, without reading them; an error is a whole sentence.
+    fn size(&self) -> Result<u64, String>;
+
     /// Appends `len` bytes from `offset` to a file; a source that is a file lets the system copy.
     fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
         to.write_all(self.read(offset, len).map_err(io::Error::other)?)

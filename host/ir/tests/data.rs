@@ -119,6 +119,10 @@ impl ByteSource for Memory {
         let sentence = || format!("{} has only {} bytes.", self.0, self.1.len());
         self.1.get(range).ok_or_else(sentence)
     }
+
+    fn size(&self) -> Result<u64, String> {
+        Ok(self.1.len() as u64)
+    }
 }
 
 fn large() -> Module {

@@ -74,7 +74,7 @@ pub fn check_external(module: &Module) -> Vec<OnnxError> {
         let Some(&(end, value, f)) = ends.get(file.name()) else {
             continue;
         };
-        let problem = match file.len() {
+        let problem = match file.size() {
             Err(problem) => problem,
             Ok(len) if len < end => format!(
                 "The external data file {:?} has {len} bytes, and its tensors end at byte {end}.",
@@ -128,14 +128,6 @@ impl ExternalFile {
     /// Where it is, as the model spells it.
     pub(crate) fn location(&self) -> &str {
         &self.location
-    }
-
-    /// How long it is.
-    pub(crate) fn len(&self) -> std::result::Result<u64, String> {
-        let metadata = self.resolve()?.metadata();
-        metadata
-            .map(|metadata| metadata.len())
-            .map_err(|error| self.failed(error))
     }
 
     /// Where it is, once it is known to be a file that may be read.
@@ -214,6 +206,13 @@ impl ByteSource for ExternalFile {
     fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
         let bytes = self.bytes().map_err(io::Error::other)?;
         bytes.copy_to(&self.location, offset, len, to)
+    }
+
+    fn size(&self) -> std::result::Result<u64, String> {
+        let metadata = self.resolve()?.metadata();
+        metadata
+            .map(|metadata| metadata.len())
+            .map_err(|error| self.failed(error))
     }
 }
 

@@ -7,11 +7,12 @@
 //! byte, and a renamed node changes that node's name and nothing else.
 //!
 //! Neither side knows operators or opsets. Reading order: `wire`, `schema`, `source`, `types`
-//! and `data` (small encodings), `read`, `write`.
+//! and `data` (small encodings), `read`, `write`, `facts`.
 
 mod data;
 mod error;
 mod external;
+mod facts;
 mod keep;
 mod read;
 mod schema;
@@ -24,6 +25,7 @@ mod write;
 
 pub use error::OnnxError;
 pub use external::{Reach, check_external, external_locations, open_external, place_external};
+pub use facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
 pub(crate) use keep::{Original, SparseSpan};
 pub use read::{read, read_bytes, read_within};
 pub use write::{DataFile, ExternalData, Output, WriteOptions, write};

@@ -16,7 +16,7 @@ fields! {
     /// `ModelProto`.
     mod model {
         IR_VERSION = 1, PRODUCER_NAME = 2, PRODUCER_VERSION = 3, DOMAIN = 4, MODEL_VERSION = 5,
-        GRAPH = 7, OPSET_IMPORT = 8, FUNCTIONS = 25,
+        GRAPH = 7, OPSET_IMPORT = 8, METADATA_PROPS = 14, FUNCTIONS = 25,
     }
     /// `OperatorSetIdProto`.
     mod opset { DOMAIN = 1, VERSION = 2 }
@@ -69,7 +69,7 @@ fields! {
         DATA_LOCATION = 14,
     }
     /// `SparseTensorProto`.
-    mod sparse { VALUES = 1, DIMS = 3 }
+    mod sparse { VALUES = 1, INDICES = 2, DIMS = 3 }
     /// `StringStringEntryProto`.
     mod entry { KEY = 1, VALUE = 2 }
 }

@@ -82,6 +82,10 @@ impl ByteSource for Source {
     fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
         self.bytes.copy_to(&self.name, offset, len, to)
     }
+
+    fn size(&self) -> std::result::Result<u64, String> {
+        Ok(self.bytes().len() as u64)
+    }
 }
 
 /// What a module was read from.

@@ -4,5 +4,6 @@ mod bad_input;
 mod data;
 mod faults;
 mod listing;
+mod stats;
 mod support;
 mod working;

@@ -153,7 +153,7 @@ impl Function {
     }
 
     /// How many elements a constant of a type has; `None` if no constant has such a type.
-    pub(crate) fn constant_elements(&self, ty: TypeId) -> Edit<Option<u64>> {
+    pub fn constant_elements(&self, ty: TypeId) -> Edit<Option<u64>> {
         let record = self.live_type(ty)?;
         let shape = match record.kind {
             TypeKind::TENSOR => self.static_shape(ty),

@@ -28,7 +28,7 @@ mod walk;
 
 pub use parse::{Open, ParseError, ParseOptions, parse, parse_with};
 pub use print::{Constants, PrintOptions, print, print_function, print_with, write_module};
-pub use types::type_text;
+pub use types::{dim_text, type_text};
 
 /// Constants with more elements than this don't stand among the ops.
 pub const MAX_INLINE_ELEMENTS: u64 = 64;

@@ -15,6 +15,14 @@ pub fn type_text(function: &Function, id: TypeId) -> String {
     text
 }
 
+/// A dim as the text form spells it, without what ONNX says it means: `32`, `n`, `n*2+1`, `?`.
+pub fn dim_text(function: &Function, dim: Dim) -> String {
+    let mut text = String::new();
+    // Writing to a string doesn't fail.
+    let _ = write_bare_dim(&mut text, function, &dim, 0);
+    text
+}
+
 /// Writes a type.
 pub(crate) fn write_type(out: &mut impl Write, f: &Function, id: TypeId) -> fmt::Result {
     let Ok(ty) = f.live_type(id) else {

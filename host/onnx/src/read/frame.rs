@@ -63,7 +63,7 @@ impl<'a> Nodes<'a> {
 }
 
 /// The messages of one repeated field.
-pub(super) fn bodies(
+pub(crate) fn bodies(
     message: Message<'_>,
     number: u32,
 ) -> impl Iterator<Item = Result<Message<'_>>> {

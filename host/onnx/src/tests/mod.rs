@@ -3,6 +3,7 @@
 mod build;
 mod edits;
 mod external;
+mod facts;
 mod fidelity;
 mod hostile;
 mod placement;

@@ -1,0 +1,87 @@
+//! `passdock stats`: what is in a model.
+
+mod summary;
+mod table;
+mod text;
+
+use passdock::model_file::{self, Format, ReadOptions};
+use passdock::stats::Stats;
+use passdock::{Diagnostic, PassError};
+use serde::Serialize;
+
+use crate::args::StatsArgs;
+use crate::progress::Progress;
+use crate::show;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer {
+    ok: bool,
+    model: Model,
+    /// Left out if the model couldn't be read.
+    #[serde(flatten)]
+    stats: Option<Stats>,
+    exit_status: u8,
+    diagnostics: Vec<Diagnostic>,
+}
+
+/// The file.
+#[derive(Serialize)]
+struct Model {
+    #[serde(rename = "in")]
+    input: String,
+    /// `onnx` or `ir`.
+    format: Option<&'static str>,
+    /// How long it is, if it is a regular file.
+    bytes: Option<u64>,
+}
+
+pub(crate) fn stats(args: StatsArgs) -> u8 {
+    let progress = Progress::start(&format!("reading {}", args.model));
+    let result = look(&args);
+    drop(progress);
+    let (stats, error) = match result {
+        Ok(stats) => (Some(stats), None),
+        Err(error) => (None, Some(error)),
+    };
+    let status = error.as_ref().map_or(0, super::fail);
+    let model = Model::of(&args.model);
+    if args.json {
+        show::print_json(&Answer {
+            ok: status == 0,
+            model,
+            stats,
+            exit_status: status,
+            diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
+        });
+    } else if let Some(stats) = &stats {
+        let mut sections = vec![summary::render(&model, stats)];
+        sections.extend(table::render(&model, stats));
+        show::print(&sections.join("\n"));
+    }
+    status
+}
+
+fn look(args: &StatsArgs) -> Result<Stats, PassError> {
+    let options = ReadOptions {
+        outside_data: args.allow_outside_data,
+    };
+    let module = model_file::read_with(&args.model, options)?;
+    passdock::stats::stats(&module, args.top)
+}
+
+impl Model {
+    fn of(input: &str) -> Model {
+        let metadata = std::fs::metadata(input).ok();
+        let file = metadata.filter(|metadata| metadata.is_file() && input != "-");
+        Model {
+            input: input.to_owned(),
+            format: match Format::of(input) {
+                Ok(Format::Onnx) => Some("onnx"),
+                Ok(Format::Text) => Some("ir"),
+                Err(_) => None,
+            },
+            bytes: file.map(|metadata| metadata.len()),
+        }
+    }
+}

@@ -1,0 +1,218 @@
+//! What there is to say of the whole, a line each.
+
+use passdock::stats::{Amount, OpsetVersion, Parameters, Stats};
+
+use super::Model;
+use super::text::{MOST, fit, more, name};
+use crate::show::{self, Facts, count, count_of};
+
+/// The lines that have something to say.
+pub(super) fn render(model: &Model, stats: &Stats) -> String {
+    let mut facts = Facts::default();
+    header(model, stats, &mut facts);
+    facts.add("ops", ops(stats));
+    custom_domains(stats, &mut facts);
+    let results = &stats.results;
+    if results.total > 0 {
+        facts.add(
+            "results",
+            format!(
+                "{}: {} typed, {} of static shape",
+                count(results.total),
+                count(results.typed),
+                count(results.static_shape)
+            ),
+        );
+    }
+    if stats.subgraphs.regions > 0 {
+        facts.add("subgraphs", subgraphs(stats));
+    }
+    parameters(&stats.parameters, &mut facts);
+    if stats.initializer_inputs > 0 {
+        let inputs = count(stats.inputs.len() as u64);
+        let entries = count_of(stats.initializer_inputs as u64, "initializer");
+        facts.add(
+            "inputs",
+            format!("{inputs}, and {entries} listed as inputs (IR version below 4)"),
+        );
+    }
+    if !stats.symbols.is_empty() || stats.unknown_dims > 0 {
+        facts.add("dynamic dims", dynamic_dims(stats));
+    }
+    facts.render()
+}
+
+/// What the model says of itself.
+fn header(model: &Model, stats: &Stats, facts: &mut Facts) {
+    let mut file = match model.input.as_str() {
+        "-" => "standard input".to_owned(),
+        path => show::name(path),
+    };
+    if let Some(bytes) = model.bytes {
+        file.push_str(&format!(", {}", show::bytes(bytes)));
+    }
+    if let Some(version) = stats.ir_version {
+        file.push_str(&format!(", ONNX IR version {version}"));
+    }
+    facts.add("model", file);
+    let producer = format!("{} {}", stats.producer_name, stats.producer_version);
+    if !producer.trim().is_empty() {
+        facts.add("producer", fit(show::safe(producer.trim())));
+    }
+    if !stats.domain.is_empty() {
+        facts.add("domain", name(&stats.domain));
+    }
+    if let Some(version) = stats.model_version.filter(|&version| version != 0) {
+        facts.add("model version", version.to_string());
+    }
+    for property in stats.metadata.iter().take(MOST) {
+        let (key, value) = (name(&property.key), fit(show::safe(&property.value)));
+        facts.add("metadata", format!("{key} = {value}"));
+    }
+    if let Some(more) = more(stats.metadata.len()) {
+        facts.add("metadata", more);
+    }
+    if !stats.opsets.is_empty() {
+        facts.add("opsets", opsets(&stats.opsets));
+    }
+    if let Some(entry) = stats.entry.as_ref().filter(|entry| *entry != "main") {
+        facts.add("entry", format!("@{}", fit(show::safe(entry))));
+    }
+}
+
+/// Domains that a runtime needs kernels for.
+fn custom_domains(stats: &Stats, facts: &mut Facts) {
+    for custom in stats.custom_domains.iter().take(MOST) {
+        let shown = custom.versions.iter().take(MOST);
+        let mut versions: Vec<String> = shown.map(i64::to_string).collect();
+        versions.extend(more(custom.versions.len()));
+        let version = match versions.as_slice() {
+            [] => "without a declared version".to_owned(),
+            versions => format!("version {}", versions.join(", ")),
+        };
+        let (ops, kinds) = (count_of(custom.ops, "op"), count_of(custom.kinds, "kind"));
+        let domain = name(&custom.domain);
+        facts.add(
+            "custom domains",
+            format!("{domain}, {version}: {ops} of {kinds}"),
+        );
+    }
+    if let Some(more) = more(stats.custom_domains.len()) {
+        facts.add("custom domains", more);
+    }
+}
+
+fn ops(stats: &Stats) -> String {
+    let ops = &stats.ops;
+    let kinds = count_of(ops.kinds.len() as u64, "kind");
+    let mut text = format!("{} of {kinds}", count(ops.total));
+    if ops.nested > 0 {
+        text.push_str(&format!(", {} in subgraphs", count(ops.nested)));
+    }
+    if stats.functions.len() > 1 {
+        match ops.inlined {
+            Some(inlined) => {
+                text.push_str(&format!("; {} with all calls inlined", count(inlined)));
+            }
+            None => text.push_str("; calls are circular or too many to inline"),
+        }
+    }
+    text
+}
+
+fn subgraphs(stats: &Stats) -> String {
+    let subgraphs = &stats.subgraphs;
+    let shown = subgraphs.holders.iter().take(MOST);
+    let mut holders: Vec<String> = shown
+        .map(|holder| {
+            let (op, regions) = (fit(show::safe(&holder.op)), count(holder.regions));
+            format!("{regions} in {} {op}", count(holder.ops))
+        })
+        .collect();
+    holders.extend(more(subgraphs.holders.len()));
+    let levels = count_of(subgraphs.depth.into(), "level");
+    format!(
+        "{}, {levels} deep: {}",
+        count(subgraphs.regions),
+        holders.join(", ")
+    )
+}
+
+fn parameters(parameters: &Parameters, facts: &mut Facts) {
+    let roles = [
+        (parameters.initializers, "initializer"),
+        (parameters.defaults, "default"),
+        (parameters.constant_nodes, "Constant node"),
+    ];
+    let roles: Vec<String> = roles
+        .iter()
+        .filter(|(amount, _)| amount.tensors > 0)
+        .map(|(amount, role)| count_of(amount.tensors, role))
+        .collect();
+    let all = parameters.all;
+    match roles.is_empty() {
+        true => facts.add("parameters", "none"),
+        false => facts.add(
+            "parameters",
+            format!(
+                "{}, {}: {}",
+                count_of(all.elements, "element"),
+                show::bytes(all.bytes),
+                roles.join(", ")
+            ),
+        ),
+    }
+    let mut add = |amount: Amount, about, what: &str| {
+        if amount.tensors > 0 {
+            let tensors = count_of(amount.tensors, "tensor");
+            facts.add(
+                about,
+                format!("{tensors}, {}{what}", show::bytes(amount.bytes)),
+            );
+        }
+    };
+    add(parameters.unused, "  unused", "");
+    add(parameters.shared, "  shared", " not counted again");
+    add(parameters.splats, "  splats", " spread out");
+    add(parameters.attributes, "attributes", ", not parameters");
+    add(parameters.scalars, "scalars", ", not parameters");
+    let sparse = parameters.sparse;
+    if sparse.tensors > 0 {
+        facts.add(
+            "sparse",
+            format!(
+                "{}, {}, {} of {} elements stored",
+                count_of(sparse.tensors, "tensor"),
+                show::bytes(sparse.bytes),
+                count(sparse.stored),
+                count(sparse.elements)
+            ),
+        );
+    }
+}
+
+fn dynamic_dims(stats: &Stats) -> String {
+    let shown = stats.symbols.iter().take(MOST);
+    let mut dims: Vec<String> = shown.map(|symbol| name(symbol)).collect();
+    dims.extend(more(stats.symbols.len()));
+    if stats.unknown_dims > 0 {
+        dims.push(format!(
+            "{} without a name",
+            count(stats.unknown_dims as u64)
+        ));
+    }
+    dims.join(", ")
+}
+
+/// Versions by domain.
+pub(super) fn opsets(opsets: &[OpsetVersion]) -> String {
+    let shown = opsets.iter().take(MOST);
+    let mut all: Vec<String> = shown
+        .map(|opset| match opset.domain.as_str() {
+            "" => format!("ai.onnx {}", opset.version),
+            domain => format!("{} {}", name(domain), opset.version),
+        })
+        .collect();
+    all.extend(more(opsets.len()));
+    all.join(", ")
+}

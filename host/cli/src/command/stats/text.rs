@@ -1,0 +1,31 @@
+//! Text of a model's in lines and cells: escaped, and not too much of it.
+
+use crate::show::{self, count};
+
+/// A list has no more entries than this; the JSON has the rest.
+pub(super) const MOST: usize = 40;
+/// How many characters a name or value may have.
+const MOST_CHARACTERS: usize = 100;
+
+/// What stands for the entries of a list that aren't shown.
+pub(super) fn more(entries: usize) -> Option<String> {
+    let hidden = entries.checked_sub(MOST).filter(|&hidden| hidden > 0)?;
+    Some(format!(
+        "… and {} more (--json has all)",
+        count(hidden as u64)
+    ))
+}
+
+/// A name, as [`show::name`] shows it.
+pub(super) fn name(name: &str) -> String {
+    fit(show::name(name))
+}
+
+/// The beginning of a text that is too long for a line.
+pub(super) fn fit(mut text: String) -> String {
+    if let Some((end, _)) = text.char_indices().nth(MOST_CHARACTERS) {
+        text.truncate(end);
+        text.push('…');
+    }
+    text
+}

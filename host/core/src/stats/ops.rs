@@ -1,0 +1,157 @@
+//! Ops by kind, the regions they hold, the values they make.
+
+use passdock_abi::{Op, OpId, RegionId, SymbolId, TypeKind, Value, symbol};
+use passdock_ir::{Function, Module, OpName};
+use rustc_hash::FxHashMap;
+
+use super::{CustomDomain, OpKind, OpProvider, RegionHolder, Stats};
+
+/// ONNX's own domains.
+const ONNX_DOMAINS: [&str; 5] = [
+    "",
+    "ai.onnx.ml",
+    "ai.onnx.preview",
+    "ai.onnx.preview.training",
+    "ai.onnx.training",
+];
+/// The domain of the IR's loop level.
+const LOOP_DOMAIN: &str = "tir";
+
+/// What is counted of the ops of one name.
+#[derive(Clone, Copy, Default)]
+struct Kind {
+    count: u64,
+    nested: u64,
+    holders: u64,
+    regions: u64,
+}
+
+/// The ops that are there, terminators left out. In the order of their ids, so that nothing has to
+/// be walked, however deep it is.
+pub(super) fn live_ops(f: &Function) -> impl Iterator<Item = (OpId, &Op)> {
+    let ids = (0..f.op_ids() as u32).map(OpId);
+    ids.map(|id| (id, f.op(id))).filter(|(_, op)| {
+        let terminator = matches!(op.name, symbol::RETURN | symbol::YIELD);
+        op.flags & Op::DEAD == 0 && !terminator
+    })
+}
+
+/// Counts the ops of all functions.
+pub(super) fn count(module: &Module, stats: &mut Stats) {
+    let mut kinds: FxHashMap<SymbolId, Kind> = FxHashMap::default();
+    for f in module.functions() {
+        let known: Vec<Known> = types(f);
+        for (id, op) in live_ops(f) {
+            let kind = kinds.entry(op.name).or_default();
+            kind.count += 1;
+            kind.nested += u64::from(op.parent != f.body());
+            if op.regions.len > 0 {
+                kind.holders += 1;
+                kind.regions += u64::from(op.regions.len);
+                for region in f.regions_of(id) {
+                    note_depth(f, region, stats);
+                }
+            }
+            for result in f.results(id) {
+                let value = f.value(result);
+                if value.flags & Value::ABSENT != 0 {
+                    continue;
+                }
+                let known = known.get(value.ty.index());
+                stats.results.total += 1;
+                stats.results.typed += u64::from(known.is_some_and(|known| known.typed));
+                stats.results.static_shape += u64::from(known.is_some_and(|known| known.fixed));
+            }
+        }
+    }
+    let mut domains: FxHashMap<String, (u64, u64)> = FxHashMap::default();
+    for (&name, kind) in &kinds {
+        let text = module.symbols().text(name);
+        let domain = OpName::parse(text).and_then(|name| name.domain.map(|d| d.into_owned()));
+        let provider = match domain.as_deref() {
+            _ if module.function(name).is_some() => OpProvider::Function,
+            None | Some(LOOP_DOMAIN) => OpProvider::Ir,
+            Some(domain) if ONNX_DOMAINS.contains(&domain) => OpProvider::Onnx,
+            Some(domain) => {
+                let (ops, kinds) = domains.entry(domain.to_owned()).or_default();
+                *ops += kind.count;
+                *kinds += 1;
+                OpProvider::Custom
+            }
+        };
+        stats.ops.total += kind.count;
+        stats.ops.nested += kind.nested;
+        stats.ops.kinds.push(OpKind {
+            op: text.to_owned(),
+            domain,
+            provider,
+            count: kind.count,
+            nested: kind.nested,
+        });
+        stats.subgraphs.regions += kind.regions;
+        if kind.regions > 0 {
+            stats.subgraphs.holders.push(RegionHolder {
+                op: text.to_owned(),
+                ops: kind.holders,
+                regions: kind.regions,
+            });
+        }
+    }
+    let custom = domains.into_iter().map(|(domain, (ops, kinds))| {
+        let versions = versions(module, &domain);
+        CustomDomain {
+            domain,
+            versions,
+            ops,
+            kinds,
+        }
+    });
+    stats.custom_domains = custom.collect();
+    // The order of a hash map is no order.
+    let by = |a: u64, b: u64| b.cmp(&a);
+    stats
+        .ops
+        .kinds
+        .sort_unstable_by(|a, b| by(a.count, b.count).then_with(|| a.op.cmp(&b.op)));
+    stats
+        .subgraphs
+        .holders
+        .sort_unstable_by(|a, b| by(a.regions, b.regions).then_with(|| a.op.cmp(&b.op)));
+    stats
+        .custom_domains
+        .sort_unstable_by(|a, b| by(a.ops, b.ops).then_with(|| a.domain.cmp(&b.domain)));
+}
+
+fn note_depth(f: &Function, region: RegionId, stats: &mut Stats) {
+    let depth = &mut stats.subgraphs.depth;
+    *depth = (*depth).max(f.depth(region));
+}
+
+/// What a type says of a value.
+struct Known {
+    typed: bool,
+    fixed: bool,
+}
+
+/// Of each type of a function, by its id: there are few, and many values of each.
+fn types(f: &Function) -> Vec<Known> {
+    let ids = (0..).map(passdock_abi::TypeId);
+    let types = ids.map_while(|id| Some((id, f.live_type(id).ok()?)));
+    types
+        .map(|(id, ty)| Known {
+            typed: ty.kind != TypeKind::UNKNOWN,
+            fixed: f.static_shape(id).is_some(),
+        })
+        .collect()
+}
+
+/// The versions of a domain that functions declare, each once.
+fn versions(module: &Module, domain: &str) -> Vec<i64> {
+    let Some(domain) = module.symbols().find(domain) else {
+        return Vec::new();
+    };
+    let mut versions: Vec<i64> = module.functions().filter_map(|f| f.opset(domain)).collect();
+    versions.sort_unstable();
+    versions.dedup();
+    versions
+}

@@ -1,0 +1,177 @@
+//! What a file says that the IR has no words for, for those who ask what is in a model. Only
+//! headers are read: shapes, types and names, never the elements of a tensor.
+
+use passdock_abi::DType;
+use passdock_ir::Module;
+use rustc_hash::FxHashSet;
+
+use crate::data::string_len;
+use crate::error::{OnnxError, Result};
+use crate::read::bodies;
+use crate::schema::{attr, entry, graph, model, sparse, tensor, value_info};
+use crate::source::ModelFile;
+use crate::types::{dtype, text};
+use crate::wire::{Message, Value, push_varints};
+
+/// What the file that a module was read from says of itself.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileFacts {
+    /// Its `metadata_props`, key and value, in the order of the file.
+    pub metadata: Vec<(String, String)>,
+    /// Before IR version 4: how many inputs of the main graph are entries of initializers, which
+    /// are constant there. From 4 on 0: an initializer is the default of the input of its name.
+    pub initializer_inputs: usize,
+}
+
+/// A sparse constant's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SparseFacts {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// How many elements its shape has.
+    pub elements: u64,
+    /// How many of them the file holds; all others are zero.
+    pub stored: u64,
+    /// Bytes of those and of their indices.
+    pub bytes: u64,
+}
+
+/// What the ONNX file of a module says of itself; `None` if the module wasn't read from one.
+///
+/// # Errors
+/// If a part that the reader had no use for isn't what it should be.
+pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, OnnxError> {
+    let source = module.source();
+    let Some(file) = source.and_then(|source| source.downcast_ref::<ModelFile>()) else {
+        return Ok(None);
+    };
+    let message = Message {
+        bytes: file.source.bytes(),
+        at: 0,
+    };
+    let facts = read(message);
+    facts
+        .map(Some)
+        .map_err(|error| error.of_file(&file.source.path().display().to_string()))
+}
+
+fn read(file: Message<'_>) -> Result<FileFacts> {
+    let mut facts = FileFacts::default();
+    let (mut ir_version, mut main) = (0, None);
+    for field in file.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (model::METADATA_PROPS, Value::Bytes(body)) => {
+                let place = || format!("metadata_props[{}]", facts.metadata.len());
+                let pair = property(body).map_err(|error| error.inside(place()))?;
+                facts.metadata.push(pair);
+            }
+            (model::IR_VERSION, Value::Varint(version)) => ir_version = version as i64,
+            (model::GRAPH, Value::Bytes(body)) => main = Some(body),
+            _ => {}
+        }
+    }
+    if let Some(main) = main.filter(|_| ir_version < 4) {
+        facts.initializer_inputs = initializer_inputs(main)?;
+    }
+    Ok(facts)
+}
+
+fn property(message: Message<'_>) -> Result<(String, String)> {
+    let (mut key, mut value) = ("", "");
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (entry::KEY, Value::Bytes(body)) => key = text(body)?,
+            (entry::VALUE, Value::Bytes(body)) => value = text(body)?,
+            _ => {}
+        }
+    }
+    Ok((key.to_owned(), value.to_owned()))
+}
+
+fn initializer_inputs(message: Message<'_>) -> Result<usize> {
+    let mut names = FxHashSet::default();
+    for body in bodies(message, graph::INITIALIZER) {
+        if let Some(name) = bodies(body?, tensor::NAME).last() {
+            names.insert(name?.bytes);
+        }
+    }
+    let mut count = 0;
+    for body in bodies(message, graph::INPUT) {
+        if let Some(name) = bodies(body?, value_info::NAME).last() {
+            count += usize::from(names.contains(name?.bytes));
+        }
+    }
+    Ok(count)
+}
+
+/// The size of a `Constant`'s attribute `sparse_value`, which the IR keeps in ONNX's form.
+///
+/// # Errors
+/// If the bytes aren't such an attribute.
+pub fn sparse_facts(attribute: &[u8]) -> std::result::Result<SparseFacts, OnnxError> {
+    let message = Message {
+        bytes: attribute,
+        at: 0,
+    };
+    let value = bodies(message, attr::SPARSE_TENSOR).last();
+    let value = value.ok_or_else(|| OnnxError::new("the attribute holds no sparse tensor"))??;
+    let (mut values, mut indices, mut dims) = (None, 0, Vec::new());
+    for field in value.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (sparse::VALUES, Value::Bytes(body)) => values = Some(tensor_size(body)?),
+            (sparse::INDICES, Value::Bytes(body)) => indices = tensor_size(body)?.bytes,
+            (sparse::DIMS, value) => _ = push_varints(value, &mut dims)?,
+            _ => {}
+        }
+    }
+    let values = values.ok_or_else(|| OnnxError::new("the sparse tensor has no values"))?;
+    Ok(SparseFacts {
+        dtype: values.dtype,
+        elements: elements(&dims)?,
+        stored: values.elements,
+        bytes: values.bytes.saturating_add(indices),
+    })
+}
+
+struct TensorSize {
+    dtype: DType,
+    elements: u64,
+    bytes: u64,
+}
+
+fn tensor_size(message: Message<'_>) -> Result<TensorSize> {
+    let (mut code, mut dims) = (0, Vec::new());
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (tensor::DIMS, value) => _ = push_varints(value, &mut dims)?,
+            (tensor::DATA_TYPE, Value::Varint(number)) => code = number,
+            _ => {}
+        }
+    }
+    let (dtype, elements) = (dtype(code), elements(&dims)?);
+    let bytes = match dtype {
+        DType::STRING => string_len(message)?.1,
+        // Of a type that isn't known, the data stays in the file.
+        dtype => dtype.byte_len(elements).unwrap_or(0),
+    };
+    Ok(TensorSize {
+        dtype,
+        elements,
+        bytes,
+    })
+}
+
+fn elements(dims: &[i64]) -> Result<u64> {
+    let count = dims.iter().try_fold(1_u64, |all, &dim| {
+        u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
+    });
+    count.ok_or_else(|| {
+        OnnxError::new(format!(
+            "the shape {dims:?} of a tensor is negative or too large"
+        ))
+    })
+}
