@@ -352,8 +352,8 @@ fn an_output_that_cannot_be_written() {
         &format!("{run} nowhere/out.ir"),
         1,
         expect![[r#"
-        error[write]: The result can't be written to `nowhere/out.ir`: there is no directory `nowhere`
-    "#]],
+            error[write]: The result can't be written to `nowhere/out.ir`: there is no directory `nowhere`.
+        "#]],
     );
     check(
         &bench,
