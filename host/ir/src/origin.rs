@@ -13,23 +13,48 @@ use rustc_hash::FxHashMap;
 pub struct Origin {
     /// The first byte.
     pub start: u64,
-    /// How many bytes.
-    pub len: u32,
-    /// Which of the module's sources; `u32::MAX`: none.
-    pub source: u32,
+    /// How many bytes: 32 bits here and 16 there, so that a span takes two words.
+    low: u32,
+    high: u16,
+    /// Which of the module's sources; `u16::MAX`: none.
+    source: u16,
 }
 
 impl Origin {
     /// Not imported.
     pub const NONE: Origin = Origin {
         start: 0,
-        len: 0,
-        source: u32::MAX,
+        low: 0,
+        high: 0,
+        source: u16::MAX,
     };
+
+    /// A span of the first source; none if it is longer than 2^48 bytes.
+    pub fn new(start: u64, len: u64) -> Origin {
+        match u16::try_from(len >> 32) {
+            Ok(high) => Origin {
+                start,
+                low: len as u32,
+                high,
+                source: 0,
+            },
+            Err(_) => Origin::NONE,
+        }
+    }
+
+    /// How many bytes.
+    pub fn len(self) -> u64 {
+        u64::from(self.high) << 32 | u64::from(self.low)
+    }
+
+    /// Whether there are no bytes; also of [`Origin::NONE`].
+    pub fn is_empty(self) -> bool {
+        self.len() == 0
+    }
 
     /// Whether there is a span.
     pub fn is_some(self) -> bool {
-        self.source != u32::MAX
+        self.source != u16::MAX
     }
 }
 
@@ -119,5 +144,21 @@ impl Origins {
             extras: std::mem::take(&mut self.extras),
             ..Origins::default()
         };
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_span_may_be_longer_than_four_gib() {
+        for len in [0, 7, u64::from(u32::MAX), 5 << 30, (1 << 48) - 1] {
+            let origin = Origin::new(9, len);
+            assert!(origin.is_some());
+            assert_eq!((origin.start, origin.len()), (9, len));
+        }
+        assert_eq!(Origin::new(9, 1 << 48), Origin::NONE);
+        assert_eq!(size_of::<Origin>(), 16);
     }
 }

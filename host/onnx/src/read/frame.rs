@@ -132,14 +132,7 @@ impl fmt::Display for Place<'_> {
         f.write_str(")")
     }
 }
-/// The span of a message, as the IR keeps it; none if it is too long for the column.
+/// The span of a message, as the IR keeps it.
 pub(super) fn span(message: Message<'_>) -> Origin {
-    match u32::try_from(message.len()) {
-        Ok(len) => Origin {
-            start: message.at,
-            len,
-            source: 0,
-        },
-        Err(_) => Origin::NONE,
-    }
+    Origin::new(message.at, message.len())
 }

@@ -183,10 +183,8 @@ impl<'w> FunctionWriter<'w> {
     }
 
     fn span(&self, origin: Origin) -> Option<Message<'w>> {
-        if origin.source != 0 {
-            return None;
-        }
-        self.source?.message(origin.start, u64::from(origin.len))
+        let source = self.source.filter(|_| origin.is_some())?;
+        source.message(origin.start, origin.len())
     }
 
     /// The constants of a region that are values, in id order.

@@ -34,7 +34,7 @@ impl FunctionWriter<'_> {
     ) -> Vec<Item> {
         let f = self.f;
         let known = |origin: passdock_ir::Origin| {
-            let start = (origin.is_some() && origin.source == 0).then_some(origin.start);
+            let start = origin.is_some().then_some(origin.start);
             start.filter(|start| starts.binary_search(start).is_ok())
         };
         let mut items: Vec<Item> = Vec::new();
