@@ -55,7 +55,8 @@ impl Function {
         let replacements: Vec<ValueId> = self.results(op).collect();
         for (&from, &to) in results.iter().zip(&replacements) {
             self.values[to.index()].name = self.values[from.index()].name;
-            self.values[to.index()].flags |= self.values[from.index()].flags & Value::DECLARED;
+            const KEPT: u32 = Value::DECLARED | Value::ABSENT;
+            self.values[to.index()].flags |= self.values[from.index()].flags & KEPT;
             self.values[from.index()].name = SymbolId::NONE;
             self.move_uses(from, to);
         }
