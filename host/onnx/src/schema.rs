@@ -28,8 +28,10 @@ fields! {
     /// `GraphProto`.
     mod graph {
         NODE = 1, NAME = 2, INITIALIZER = 5, INPUT = 11, OUTPUT = 12, VALUE_INFO = 13,
-        SPARSE_INITIALIZER = 15,
+        QUANTIZATION_ANNOTATION = 14, SPARSE_INITIALIZER = 15,
     }
+    /// `TensorAnnotation`.
+    mod annotation { PARAMETERS = 2 }
     /// `NodeProto`.
     mod node {
         INPUT = 1, OUTPUT = 2, NAME = 3, OP_TYPE = 4, ATTRIBUTE = 5, DOMAIN = 7, OVERLOAD = 8,

@@ -205,7 +205,10 @@ impl<'a> Importer<'_, 'a> {
             ..NewOp::new(name)
         };
         let op = self.f.create_op(&new, Position::end(frame.region))?;
-        if !graphs.is_empty() {
+        let regional = |attribute: &Attribute<'_>| {
+            matches!(attribute.kind, AttrKind::REGION | AttrKind::REGIONS)
+        };
+        if attrs.iter().any(regional) {
             self.attach(op, &attrs, graphs)?;
         }
         drop(new_attrs);
@@ -365,7 +368,8 @@ impl<'a> Importer<'_, 'a> {
         dims: &[i64],
     ) -> Result<OpId> {
         let dims: Vec<Dim> = dims.iter().map(|&dim| Dim::constant(dim)).collect();
-        let ty = self.f.add_type(TypeSpec::Sparse(dtype, Some(&dims)));
+        // How it is stored is nobody's business who uses it: a `Constant` makes a plain tensor.
+        let ty = self.f.add_type(TypeSpec::Tensor(dtype, Some(&dims)));
         let mut value = Vec::new();
         crate::write::put_sparse_value(&mut value, message.bytes);
         let attrs = [NewAttr::new(

@@ -6,6 +6,7 @@ mod external;
 mod facts;
 mod fidelity;
 mod hostile;
+mod kept;
 mod placement;
 mod real;
 mod scopes;

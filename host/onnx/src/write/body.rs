@@ -6,10 +6,12 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
 use super::model::{Imports, function_name, newest_opset, opsets_of, put_import};
+use super::records::string_of;
 use super::rope::Chain;
 use super::sequence::Item;
 use crate::error::Result;
-use crate::schema::{function, graph, model};
+use crate::read::bodies;
+use crate::schema::{annotation, entry, function, graph, model};
 use crate::wire::{Field, Message, Value};
 
 /// Which message a body is written as.
@@ -34,6 +36,7 @@ enum Part {
     Opset,
     Param,
     Default,
+    Annotation,
     /// Nothing the IR knows.
     Other,
 }
@@ -49,6 +52,7 @@ impl Form {
                 graph::INITIALIZER => Part::Initializer,
                 graph::SPARSE_INITIALIZER => Part::Sparse,
                 graph::NAME => Part::Name,
+                graph::QUANTIZATION_ANNOTATION => Part::Annotation,
                 _ => Part::Other,
             },
             Form::Function => match number {
@@ -102,18 +106,20 @@ impl Form {
 
 /// Where the records of the original stand, by kind.
 #[derive(Default)]
-pub(super) struct Skeleton {
+pub(super) struct Skeleton<'o> {
     pub(super) nodes: Vec<u64>,
     pub(super) inputs: Vec<u64>,
     pub(super) outputs: Vec<u64>,
     pub(super) initializers: Vec<u64>,
     pub(super) infos: usize,
-    /// Numbers of other fields that are there.
-    parts: FxHashSet<u32>,
+    /// Where the last record of each other field that is there stands, by number.
+    parts: FxHashMap<u32, u64>,
+    /// What quantization annotations name: initializers that nobody else need use.
+    pub(super) parameters: FxHashSet<&'o [u8]>,
 }
 
-impl Skeleton {
-    fn of(form: Form, original: Option<Message<'_>>) -> Result<Skeleton> {
+impl<'o> Skeleton<'o> {
+    fn of(form: Form, original: Option<Message<'o>>) -> Result<Skeleton<'o>> {
         let mut skeleton = Skeleton::default();
         for field in original.iter().flat_map(|original| original.fields()) {
             let field = field?;
@@ -129,9 +135,15 @@ impl Skeleton {
                     skeleton.infos += 1;
                     continue;
                 }
+                Part::Annotation => {
+                    for pair in bodies(body, annotation::PARAMETERS) {
+                        skeleton.parameters.insert(string_of(pair?, entry::VALUE)?);
+                    }
+                    continue;
+                }
                 Part::Other => continue,
                 _ => {
-                    skeleton.parts.insert(field.number);
+                    skeleton.parts.insert(field.number, body.at);
                     continue;
                 }
             };
@@ -146,7 +158,7 @@ pub(super) struct Body<'o> {
     pub(super) region: RegionId,
     pub(super) form: Form,
     pub(super) original: Option<Message<'o>>,
-    pub(super) skeleton: Skeleton,
+    pub(super) skeleton: Skeleton<'o>,
     pub(super) chain: Chain,
     /// Nodes to write, and how many were.
     pub(super) items: Vec<Item>,
@@ -165,6 +177,8 @@ pub(super) struct Body<'o> {
     pub(super) sparse: FxHashMap<u64, OpId>,
     /// Values whose types are declared and not written yet, by name.
     pub(super) declared: FxHashMap<SymbolId, ValueId>,
+    /// Names of those that were written.
+    pub(super) declared_here: FxHashSet<SymbolId>,
     /// Names that the original's nodes and initializers define, once they are asked for.
     pub(super) defined: Option<FxHashSet<&'o [u8]>>,
     /// Before IR version 4: the original's inputs that are initializers, with the initializers.
@@ -250,6 +264,7 @@ impl<'w> FunctionWriter<'w> {
             new_initializers: Vec::new(),
             sparse: FxHashMap::default(),
             declared: FxHashMap::default(),
+            declared_here: FxHashSet::default(),
             defined: None,
             constant_inputs: FxHashMap::default(),
             params: FxHashSet::default(),
@@ -281,6 +296,12 @@ impl<'w> FunctionWriter<'w> {
                 Part::Info => self.info_at(&mut body, field, message)?,
                 Part::Initializer => self.initializer_at(&mut body, field, message)?,
                 Part::Sparse => self.sparse_at(&mut body, field, message)?,
+                // Of a text that stands there twice the last one counts.
+                Part::Name | Part::Domain | Part::Overload
+                    if !self.fresh && body.skeleton.parts[&field.number] != message.at =>
+                {
+                    self.store.copy(&mut body.chain, field.record);
+                }
                 Part::Name | Part::Domain | Part::Overload => {
                     let text = self.header_text(&body, field.number)?;
                     self.header(&mut body.chain, field, message, text.as_deref());
@@ -291,7 +312,7 @@ impl<'w> FunctionWriter<'w> {
                 },
                 Part::Param => self.param_at(&mut body, field, message),
                 Part::Default => self.default_at(&mut body, field, message)?,
-                Part::Other => self.store.copy(&mut body.chain, field.record),
+                Part::Annotation | Part::Other => self.store.copy(&mut body.chain, field.record),
             }
         }
         self.what_has_no_record(&mut body)?;
@@ -311,7 +332,7 @@ impl<'w> FunctionWriter<'w> {
         };
         for &number in numbers
             .iter()
-            .filter(|number| !body.skeleton.parts.contains(number))
+            .filter(|number| !body.skeleton.parts.contains_key(number))
         {
             if let Some(text) = self.header_text(body, number)?
                 && !text.is_empty()

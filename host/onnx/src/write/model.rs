@@ -311,6 +311,7 @@ impl<'o> Imports<'o> {
             }
             records += 1;
             read_opset(body, &mut old)?;
+            let mut versioned = false;
             for field in body.fields() {
                 let field = field?;
                 match (field.number, field.value) {
@@ -318,12 +319,14 @@ impl<'o> Imports<'o> {
                     (opset::DOMAIN, Value::Bytes(text)) if text.bytes == b"ai.onnx" => {
                         own = Some("ai.onnx");
                     }
-                    (opset::DOMAIN, Value::Bytes(_)) | (opset::VERSION, Value::Varint(_)) => {}
+                    (opset::VERSION, Value::Varint(_)) => versioned = true,
+                    (opset::DOMAIN, Value::Bytes(_)) => {}
                     _ => plain = false,
                 }
             }
+            plain &= versioned;
         }
-        // What says more than the IR knows is copied even if nothing else is.
+        // What says more than the IR knows, or less, is copied even if nothing else is.
         let encodable = plain && records == old.len();
         let same = old == *opsets && !(fresh && encodable);
         Ok(Imports {

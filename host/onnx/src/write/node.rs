@@ -71,6 +71,14 @@ impl<'w> FunctionWriter<'w> {
                 continue;
             };
             match field.number {
+                // Of a text that stands there twice the last one counts.
+                node::NAME | node::OP_TYPE | node::DOMAIN | node::OVERLOAD
+                    if keep && body.at < same.last[field.number as usize] =>
+                {
+                    if field.number != node::NAME || self.loc_name(record.loc).is_some() {
+                        self.store.copy(chain, field.record);
+                    }
+                }
                 node::INPUT if keep && same.inputs => self.store.copy(chain, field.record),
                 node::INPUT => self.texts(chain, node::INPUT, &inputs, &mut done.inputs),
                 node::OUTPUT if keep && same.outputs => self.store.copy(chain, field.record),
@@ -219,6 +227,8 @@ struct Same {
     domain: bool,
     /// How many attributes it has.
     attrs: usize,
+    /// Where the last record of each text stands, by field number.
+    last: [u64; node::OVERLOAD as usize + 1],
 }
 
 impl Same {
@@ -227,8 +237,7 @@ impl Same {
         let mut same = Same {
             inputs: true,
             outputs: true,
-            domain: false,
-            attrs: 0,
+            ..Same::default()
         };
         for field in original.fields() {
             let field = field?;
@@ -236,6 +245,9 @@ impl Same {
                 continue;
             };
             let is = |text: Option<&&str>| text.is_some_and(|text| text.as_bytes() == body.bytes);
+            if let Some(last) = same.last.get_mut(field.number as usize) {
+                *last = body.at;
+            }
             match field.number {
                 node::INPUT => same.inputs &= is(ins.next()),
                 node::OUTPUT => same.outputs &= is(outs.next()),

@@ -15,7 +15,7 @@ use crate::schema::{function, graph, node, sparse, tensor, value_info};
 use crate::wire::{Field, Message, Value};
 
 /// The last string of a field in a message.
-fn string_of(message: Message<'_>, number: u32) -> Result<&[u8]> {
+pub(super) fn string_of(message: Message<'_>, number: u32) -> Result<&[u8]> {
     let mut found: &[u8] = &[];
     for field in message.fields() {
         let field = field?;
@@ -24,6 +24,12 @@ fn string_of(message: Message<'_>, number: u32) -> Result<&[u8]> {
         }
     }
     Ok(found)
+}
+
+/// Whether a quantization annotation names an initializer.
+fn is_parameter(body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
+    let parameters = &body.skeleton.parameters;
+    Ok(!parameters.is_empty() && parameters.contains(string_of(tensor, tensor::NAME)?))
 }
 
 impl<'w> FunctionWriter<'w> {
@@ -318,8 +324,9 @@ impl<'w> FunctionWriter<'w> {
         match body.initializers.get(&message.at).copied() {
             Some(id) if !self.is_dirty(id) => self.store.copy(&mut body.chain, field.record),
             Some(id) => self.initializer(body, id, Some(message))?,
-            // Erased; but an input without it would be one that callers have to give.
-            None if self.is_constant_input(body, message)? => {
+            // Erased; but an input without it would be one that callers have to give, and a
+            // quantization annotation would name nothing.
+            None if self.is_constant_input(body, message)? || is_parameter(body, message)? => {
                 self.store.copy(&mut body.chain, field.record);
             }
             None => {}
@@ -427,6 +434,7 @@ impl<'w> FunctionWriter<'w> {
             Some(value) => {
                 let record = *self.f.value(value);
                 let name = self.name(value);
+                body.declared_here.extend(symbol);
                 self.info(
                     &mut body.chain,
                     body.form.info(),
@@ -434,6 +442,10 @@ impl<'w> FunctionWriter<'w> {
                     record.ty,
                     Some(message),
                 )?;
+            }
+            // Said a second time.
+            None if symbol.is_some_and(|symbol| body.declared_here.contains(&symbol)) => {
+                self.store.copy(&mut body.chain, field.record);
             }
             None if !self.was_defined(body, name)? || self.still_lives(symbol) => {
                 self.store.copy(&mut body.chain, field.record);

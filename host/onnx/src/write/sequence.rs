@@ -114,9 +114,14 @@ impl FunctionWriter<'_> {
         let f = self.f;
         let record = f.constant(id);
         let stood = match start {
+            // Before the op that came next, or behind the one before: others may be new.
             Some(start) => {
-                let next = by_start.partition_point(|entry| entry.0 < start);
-                by_start.get(next).map_or(end as u32, |entry| entry.1)
+                let (before, after) = by_start.split_at(by_start.partition_point(|e| e.0 < start));
+                match (before.last(), after.first()) {
+                    (_, Some(next)) => next.1,
+                    (Some(previous), None) => previous.1 + 1,
+                    (None, None) => 0,
+                }
             }
             None => match record.anchor.option() {
                 Some(op) if f.live_op(op).is_ok_and(|op| op.parent == region) => {
