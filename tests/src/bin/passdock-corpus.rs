@@ -246,7 +246,11 @@ fn optimised(work: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> 
 }
 
 fn save(module: &ModuleRef, path: &Path, drop_spans: bool) -> Result<(), String> {
-    model_file::write(module, &path.to_string_lossy(), drop_spans).map_err(whole)
+    let options = model_file::WriteOptions {
+        drop_spans,
+        ..Default::default()
+    };
+    model_file::write(module, &path.to_string_lossy(), options).map_err(whole)
 }
 
 fn whole(error: passdock::PassError) -> String {
