@@ -175,11 +175,18 @@ def main():
         print(f"{model}: {check}: {why}")
     if len(tally.wrong) > SHOWN:
         print(f"and {len(tally.wrong) - SHOWN} more")
-    gaps = [*missing(tally.counts, real), *(f"no crafted model sets {field}" for field in crafted.never_set(crafted.models()))]
+    gaps = [
+        *missing(tally.counts, real),
+        *(f"no crafted model sets {field}" for field in crafted.never_set(crafted.models())),
+    ]
     print(*gaps, sep="\n", end="\n" if gaps else "")
-    steps = [f"{b - a:.0f} s {what}" for a, b, what in zip(clock, clock[1:], ("to make models", "in passdock", "to compare"))]
+    steps = [
+        f"{b - a:.0f} s {what}" for a, b, what in zip(clock, clock[1:], ("to make models", "in passdock", "to compare"))
+    ]
     models = len(list(given.glob("*.onnx")))
-    print(f"{models} models, {sum(tally.counts.values())} checks, {len(tally.wrong)} wrong, {excused} known losses; {', '.join(steps)}")
+    print(
+        f"{models} models, {sum(tally.counts.values())} checks, {len(tally.wrong)} wrong, {excused} known losses; {', '.join(steps)}"
+    )
     return 1 if tally.wrong or gaps else 0
 
 

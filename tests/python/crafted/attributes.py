@@ -52,9 +52,15 @@ def models():
         noted.CopyFrom(attribute)
         noted.doc_string = "a note"
         yield f"{name}_noted", Crafted(f"a doc string on a {attribute.name}", custom(noted))
-    for code, kind in ((AttributeProto.INTS, "ints"), (AttributeProto.FLOATS, "floats"), (AttributeProto.STRINGS, "strings"),
-                       (AttributeProto.TENSORS, "tensors"), (AttributeProto.GRAPHS, "graphs"),
-                       (AttributeProto.TYPE_PROTOS, "type_protos"), (AttributeProto.SPARSE_TENSORS, "sparse_tensors")):
+    for code, kind in (
+        (AttributeProto.INTS, "ints"),
+        (AttributeProto.FLOATS, "floats"),
+        (AttributeProto.STRINGS, "strings"),
+        (AttributeProto.TENSORS, "tensors"),
+        (AttributeProto.GRAPHS, "graphs"),
+        (AttributeProto.TYPE_PROTOS, "type_protos"),
+        (AttributeProto.SPARSE_TENSORS, "sparse_tensors"),
+    ):
         empty = AttributeProto(name=kind, type=code)
         yield f"attribute_no_{kind}", Crafted(f"an empty list of {kind}", custom(empty))
     yield from references()
@@ -63,7 +69,9 @@ def models():
 
 def references():
     kinds = [(name, code) for name, code in AttributeProto.AttributeType.items() if name != "UNDEFINED"]
-    refs = [AttributeProto(name=f"own_{name.lower()}", ref_attr_name=f"p_{name.lower()}", type=code) for name, code in kinds]
+    refs = [
+        AttributeProto(name=f"own_{name.lower()}", ref_attr_name=f"p_{name.lower()}", type=code) for name, code in kinds
+    ]
     defaults = [attribute for attribute in every_kind() if attribute.name not in ("graph", "graphs")]
     for attribute in defaults:
         attribute.name = f"p_{attribute.name}"
@@ -76,9 +84,12 @@ def references():
     call.attribute.append(helper.make_attribute("p_graph", inner()))
     call.attribute.append(helper.make_attribute("p_graphs", [inner("first")]))
     body = graph([call], [value("x")], [value("y")])
-    yield "attribute_references", Crafted(
-        "references of every kind to parameters with and without defaults",
-        model(body, domains=["local", "acme"], functions=[function]),
+    yield (
+        "attribute_references",
+        Crafted(
+            "references of every kind to parameters with and without defaults",
+            model(body, domains=["local", "acme"], functions=[function]),
+        ),
     )
     deep = graph([node("Op", "a", "then", domain="acme")], [], [value("then")], name="then")
     deep.node[0].attribute.append(AttributeProto(name="alpha", ref_attr_name="alpha", type=AttributeProto.FLOAT))
@@ -88,8 +99,12 @@ def references():
     function = helper.make_function("local", "F", ["c", "a"], ["b"], nodes, imports, ["alpha"])
     call = node("F", "c x", "y", domain="local", alpha=1.5)
     body = graph([call], [value("c", [], TensorProto.BOOL), value("x")], [value("y")])
-    yield "attribute_reference_in_a_branch", Crafted(
-        "a reference inside a branch inside a function", model(body, domains=["local", "acme"], functions=[function])
+    yield (
+        "attribute_reference_in_a_branch",
+        Crafted(
+            "a reference inside a branch inside a function",
+            model(body, domains=["local", "acme"], functions=[function]),
+        ),
     )
 
 
@@ -135,25 +150,36 @@ def by_hand():
     }
     op = node("Op", "x", "y", "op", domain="acme").SerializeToString()
     for name, body in bodies.items():
-        yield f"attribute_{name}", Crafted(
-            f"an attribute by hand: {name.replace('_', ' ')}", raw_model(raw_graph(op + record(5, body)))
+        yield (
+            f"attribute_{name}",
+            Crafted(f"an attribute by hand: {name.replace('_', ' ')}", raw_model(raw_graph(op + record(5, body)))),
         )
     twice = [record(5, record(NAME, "a") + integer(I, number) + integer(TYPE, 2)) for number in (1, 2)]
     yield "attribute_names_twice", Crafted("two attributes of one name", raw_model(raw_graph(op + b"".join(twice))))
     body = record(NAME, "a") + record(G, inner()) + integer(I, 3) + integer(TYPE, 5)
-    yield "attribute_graph_and_value", Crafted(
-        "a graph beside a value would hide what the graph uses",
-        raw_model(raw_graph(op + record(5, body))),
-        refused="it holds a graph beside something else",
+    yield (
+        "attribute_graph_and_value",
+        Crafted(
+            "a graph beside a value would hide what the graph uses",
+            raw_model(raw_graph(op + record(5, body))),
+            refused="it holds a graph beside something else",
+        ),
     )
-    yield "attribute_without_name", Crafted(
-        "an attribute without a name",
-        raw_model(raw_graph(op + record(5, integer(I, 3) + integer(TYPE, 2)))),
-        refused="an attribute has no name",
+    yield (
+        "attribute_without_name",
+        Crafted(
+            "an attribute without a name",
+            raw_model(raw_graph(op + record(5, integer(I, 3) + integer(TYPE, 2)))),
+            refused="an attribute has no name",
+        ),
     )
     constants = {
-        "value_int": 3, "value_ints": [1, -2], "value_float": 0.5, "value_floats": [0.5, -0.0],
-        "value_string": b"\xff", "value_strings": ["a", b"\xff"],
+        "value_int": 3,
+        "value_ints": [1, -2],
+        "value_float": 0.5,
+        "value_floats": [0.5, -0.0],
+        "value_string": b"\xff",
+        "value_strings": ["a", b"\xff"],
     }
     nodes = [node("Constant", "", f"c{at}", **{name: held}) for at, (name, held) in enumerate(constants.items())]
     for op in nodes[::2]:
@@ -161,15 +187,24 @@ def by_hand():
         op.attribute[0].doc_string = "its value"
         op.metadata_props.extend(entries(from_="here"))
     nodes.append(node("Sum", "x c3 c3", "y"))
-    yield "constants_plain", Crafted(
-        "Constants of every plain kind, some with notes", model(graph(nodes, [value("x")], [value("y")]))
+    yield (
+        "constants_plain",
+        Crafted("Constants of every plain kind, some with notes", model(graph(nodes, [value("x")], [value("y")]))),
     )
-    bad = record(2, "c") + record(4, "Constant") + record(5, record(NAME, "value_int") + record(S, "s") + integer(TYPE, 3))
+    bad = (
+        record(2, "c")
+        + record(4, "Constant")
+        + record(5, record(NAME, "value_int") + record(S, "s") + integer(TYPE, 3))
+    )
     relu = node("Relu", "x", "y").SerializeToString()
-    yield "constant_of_another_kind", Crafted(
-        "a Constant whose value isn't of the kind its name says", raw_model(raw_graph(bad, relu))
+    yield (
+        "constant_of_another_kind",
+        Crafted("a Constant whose value isn't of the kind its name says", raw_model(raw_graph(bad, relu))),
     )
-    two = record(2, "c") + record(4, "Constant") + record(5, helper.make_attribute("value_int", 1)) + record(
-        5, helper.make_attribute("value_float", 1.0)
+    two = (
+        record(2, "c")
+        + record(4, "Constant")
+        + record(5, helper.make_attribute("value_int", 1))
+        + record(5, helper.make_attribute("value_float", 1.0))
     )
     yield "constant_of_two_values", Crafted("a Constant with two values", raw_model(raw_graph(two, relu)))

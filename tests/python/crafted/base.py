@@ -5,7 +5,7 @@ from onnx import TensorProto, helper
 
 FLOAT = TensorProto.FLOAT
 # What no version of ONNX has: a varint, eight bytes, a length written in five bytes, four bytes, a group.
-UNKNOWN = bytes.fromhex("c03e07" "c13e0102030405060708" "c2be80008280000909" "c53e01020304" "c33e0801c43e")
+UNKNOWN = bytes.fromhex("c03e07c13e0102030405060708c2be80008280000909c53e01020304c33e0801c43e")
 
 
 class Crafted:

@@ -13,13 +13,25 @@ def models():
     yield "wire_idle_bytes", Crafted("numbers longer than they need to be", idle(made))
     yield "wire_unknown_everywhere", Crafted("fields that nobody knows, in every message", unknown())
     big = integer(BIG, 7) + record(BIG - 1, "text")
-    yield "wire_big_numbers", Crafted("the largest field numbers", raw_model(raw_graph(RELU + big, after=big), big, big))
+    yield (
+        "wire_big_numbers",
+        Crafted("the largest field numbers", raw_model(raw_graph(RELU + big, after=big), big, big)),
+    )
     groups = b"\xc3\x3e" * 50 + b"\xc4\x3e" * 50
     yield "wire_groups", Crafted("groups in groups", raw_model(raw_graph(RELU + groups, after=groups), groups, groups))
-    yield "wire_graph_first", Crafted("the graph before the versions", record(7, raw_graph(RELU)) + OPSET + integer(1, 10))
-    yield "wire_opset_first", Crafted("the imports before the graph", OPSET + integer(1, 10) + record(7, raw_graph(RELU)))
+    yield (
+        "wire_graph_first",
+        Crafted("the graph before the versions", record(7, raw_graph(RELU)) + OPSET + integer(1, 10)),
+    )
+    yield (
+        "wire_opset_first",
+        Crafted("the imports before the graph", OPSET + integer(1, 10) + record(7, raw_graph(RELU))),
+    )
     twice = integer(1, 3) + record(2, "old") + record(2, "new") + integer(5, 1) + integer(5, 2)
-    yield "wire_header_twice", Crafted("fields of the header twice: the last one counts", raw_model(raw_graph(RELU), twice))
+    yield (
+        "wire_header_twice",
+        Crafted("fields of the header twice: the last one counts", raw_model(raw_graph(RELU), twice)),
+    )
     negative = integer(1, 10) + integer(5, -7) + record(7, raw_graph(RELU)) + OPSET
     yield "wire_negative_version", Crafted("a negative model_version", negative)
     mixed = record(12, value("y")) + record(11, value("x")) + record(1, RELU) + record(2, "g")
@@ -27,15 +39,28 @@ def models():
     neg = node("Neg", "h", "y", "n").SerializeToString()
     first = node("Relu", "x", "h", "r").SerializeToString()
     scattered = (
-        record(1, first) + record(11, value("x")) + record(5, floats("w", [1])) + UNKNOWN + record(1, neg)
-        + record(13, value("h")) + record(2, "a") + record(12, value("y")) + record(5, floats("v", [2])) + record(2, "g")
+        record(1, first)
+        + record(11, value("x"))
+        + record(5, floats("w", [1]))
+        + UNKNOWN
+        + record(1, neg)
+        + record(13, value("h"))
+        + record(2, "a")
+        + record(12, value("y"))
+        + record(5, floats("v", [2]))
+        + record(2, "g")
     )
     yield "wire_graph_scattered", Crafted("nodes, initializers and names in turn", raw_model(scattered))
     fields = {
         "outputs_first": record(2, "y") + record(4, "Relu") + record(1, "x"),
         "type_twice": record(1, "x") + record(2, "y") + record(4, "Old") + record(4, "Relu"),
         "name_twice": record(1, "x") + record(2, "y") + record(3, "old") + record(3, "r") + record(4, "Relu"),
-        "empty_texts": record(1, "x") + record(2, "y") + record(3, "") + record(4, "Relu") + record(7, "") + record(8, ""),
+        "empty_texts": record(1, "x")
+        + record(2, "y")
+        + record(3, "")
+        + record(4, "Relu")
+        + record(7, "")
+        + record(8, ""),
         "domain_twice": record(1, "x") + record(2, "y") + record(4, "Relu") + record(7, "acme") + record(7, ""),
         "inputs_apart": record(1, "x") + record(2, "y") + record(4, "Add") + record(1, "x"),
         "another_wire_type": record(1, "x") + record(2, "y") + record(4, "Relu") + integer(3, 5) + integer(1, 7),
@@ -75,15 +100,25 @@ def models():
 def idle(made):
     body = record(1, RELU, idle=2) + record(2, "g", idle=1) + record(11, made.graph.input[0], idle=3)
     body += record(12, made.graph.output[0], idle=4)
-    return integer(1, 10, idle=6) + record(7, body, idle=4) + record(8, record(1, "", idle=2) + integer(2, 21, idle=3), idle=2)
+    return (
+        integer(1, 10, idle=6)
+        + record(7, body, idle=4)
+        + record(8, record(1, "", idle=2) + integer(2, 21, idle=3), idle=2)
+    )
 
 
 def unknown():
     tensor = floats("w", [1, 2]).SerializeToString() + UNKNOWN
     attribute = helper.make_attribute("alpha", 0.5).SerializeToString() + UNKNOWN
-    inner = record(1, node("Neg", "x", "z").SerializeToString() + UNKNOWN) + record(2, "t") + record(12, value("z")) + UNKNOWN
+    inner = (
+        record(1, node("Neg", "x", "z").SerializeToString() + UNKNOWN)
+        + record(2, "t")
+        + record(12, value("z"))
+        + UNKNOWN
+    )
     branches = [
-        record(5, record(1, name) + UNKNOWN + record(6, inner) + integer(20, 5)) for name in ("then_branch", "else_branch")
+        record(5, record(1, name) + UNKNOWN + record(6, inner) + integer(20, 5))
+        for name in ("then_branch", "else_branch")
     ]
     held = record(1, "value") + record(5, floats("", [1]).SerializeToString() + UNKNOWN) + integer(20, 4) + UNKNOWN
     nodes = [
@@ -95,7 +130,9 @@ def unknown():
     body = raw_graph(*nodes, after=record(5, tensor) + record(11, value("c", [], 9).SerializeToString() + UNKNOWN))
     body += record(13, value("a").SerializeToString() + UNKNOWN) + UNKNOWN
     function = helper.make_function("local", "F", list("pqrs"), ["o"], [], [helper.make_opsetid("", 21)])
-    function = function.SerializeToString() + record(7, node("Sum", "p q r s", "o").SerializeToString() + UNKNOWN) + UNKNOWN
+    function = (
+        function.SerializeToString() + record(7, node("Sum", "p q r s", "o").SerializeToString() + UNKNOWN) + UNKNOWN
+    )
     imports = record(8, record(1, "local") + integer(2, 1) + UNKNOWN)
     return raw_model(body + UNKNOWN, UNKNOWN, imports + record(25, function) + UNKNOWN)
 
@@ -110,8 +147,12 @@ def sparse():
     }
     for name, body in forms.items():
         relu = node("Relu", "s", "y").SerializeToString()
-        yield f"wire_sparse_{name}", Crafted(
-            f"a sparse initializer by hand: {name.replace('_', ' ')}", raw_model(raw_graph(relu, after=record(15, body)))
+        yield (
+            f"wire_sparse_{name}",
+            Crafted(
+                f"a sparse initializer by hand: {name.replace('_', ' ')}",
+                raw_model(raw_graph(relu, after=record(15, body))),
+            ),
         )
 
 
@@ -122,15 +163,22 @@ def refused():
         "no_graph": (integer(1, 10) + OPSET, "it has no graph"),
         "empty_file": (b"", "it has no graph"),
         "cut_off": (raw_model(whole)[:-3], "it isn't an ONNX model, or only a part of one"),
-        "name_not_utf8": (raw_model(raw_graph(record(1, b"x\xff") + record(2, "y") + record(4, "Relu"))), "isn't UTF-8"),
+        "name_not_utf8": (
+            raw_model(raw_graph(record(1, b"x\xff") + record(2, "y") + record(4, "Relu"))),
+            "isn't UTF-8",
+        ),
         "undefined": (raw_model(raw_graph(node("Relu", "nowhere", "y").SerializeToString())), "nothing defines it"),
         "defined_twice": (raw_model(raw_graph(RELU, RELU)), "a second time"),
         "in_a_circle": (
-            raw_model(raw_graph(node("Neg", "b", "a").SerializeToString(), node("Neg", "a", "b").SerializeToString(), RELU)),
+            raw_model(
+                raw_graph(node("Neg", "b", "a").SerializeToString(), node("Neg", "a", "b").SerializeToString(), RELU)
+            ),
             "a node needs its own result",
         ),
         "too_little_data": (
-            raw_model(raw_graph(RELU, after=record(5, integer(1, 3) + integer(2, 1) + record(8, "w") + record(9, b"1234")))),
+            raw_model(
+                raw_graph(RELU, after=record(5, integer(1, 3) + integer(2, 1) + record(8, "w") + record(9, b"1234")))
+            ),
             "asks for 12 bytes of data and it has 4",
         ),
         "field_zero": (raw_model(whole, b"\0\1"), "there is no such field number"),

@@ -35,7 +35,9 @@ def models():
 
 def branches():
     inner = node(
-        "If", "c2", "deep",
+        "If",
+        "c2",
+        "deep",
         then_branch=branch("tt", [node("Add", "x k", "t2")], "t2", initializers=[floats("k", [1, 2])]),
         else_branch=branch("te", [node("Mul", "outer x", "e2")], "e2"),
     )
@@ -43,14 +45,20 @@ def branches():
     other = branch("e", [node("Identity", "w", "deep")], "deep", doc_string="the other")
     body = graph(
         [node("If", "c", "y", "choice", then_branch=then, else_branch=other)],
-        [value("c", [], BOOL), value("x")], [value("y")], [floats("w", [5, 6])],
+        [value("c", [], BOOL), value("x")],
+        [value("y")],
+        [floats("w", [5, 6])],
     )
-    yield "if_nested", Crafted("Ifs in one another, captures from two levels, an initializer inside", model(body), runs=True)
+    yield (
+        "if_nested",
+        Crafted("Ifs in one another, captures from two levels, an initializer inside", model(body), runs=True),
+    )
     then = branch("t", [node("Abs", "x", "x2"), node("Neg", "x2", "y2")], "y2")
     then.node.reverse()
     body = graph(
         [node("If", "c", "y", then_branch=then, else_branch=branch("e", [node("Abs", "x", "y2")], "y2"))],
-        [value("c", [], BOOL), value("x")], [value("y")],
+        [value("c", [], BOOL), value("x")],
+        [value("y")],
     )
     like = model(body)
     branch_of(like, "then_branch").node.reverse()
@@ -63,21 +71,31 @@ def branches():
     body = graph(nodes, [value("c", [], BOOL), value("x")], [value("y")])
     like = model(body)
     like.graph.node.reverse()
-    yield "if_captures_what_comes_later", Crafted(
-        "a branch uses a node that stands behind the If", model(body), like=like
+    yield (
+        "if_captures_what_comes_later",
+        Crafted("a branch uses a node that stands behind the If", model(body), like=like),
     )
     nodes = [
         node("Constant", "", "c", value=scalar("", BOOL, True)),
-        node("If", "c", "y", then_branch=branch("t", [node("Neg", "x", "z")], "z"),
-             else_branch=branch("e", [node("Random", "x", "z", domain="acme")], "z")),
+        node(
+            "If",
+            "c",
+            "y",
+            then_branch=branch("t", [node("Neg", "x", "z")], "z"),
+            else_branch=branch("e", [node("Random", "x", "z", domain="acme")], "z"),
+        ),
     ]
-    yield "if_constant", Crafted(
-        "a condition that folds", model(graph(nodes, [value("x")], [value("y")]), domains=["acme"]), runs=False
+    yield (
+        "if_constant",
+        Crafted(
+            "a condition that folds", model(graph(nodes, [value("x")], [value("y")]), domains=["acme"]), runs=False
+        ),
     )
     empty = graph([], [], [value("x")], name="pass")
     body = graph(
         [node("If", "c", "y", then_branch=empty, else_branch=branch("e", [node("Neg", "x", "z")], "z"))],
-        [value("c", [], BOOL), value("x")], [value("y")],
+        [value("c", [], BOOL), value("x")],
+        [value("y")],
     )
     yield "if_branch_without_nodes", Crafted("a branch that gives out a value from outside", model(body))
 
@@ -96,38 +114,50 @@ def loops():
     )
     nodes = [node("Loop", "n go x", "y ys", "loop", body=body)]
     whole = graph(
-        nodes, [value("x")], [value("y"), value("ys", ["times", 2])],
+        nodes,
+        [value("x")],
+        [value("y"), value("ys", ["times", 2])],
         [scalar("n", INT64, 3), scalar("go", BOOL, True), floats("scale", [2, 3])],
     )
     yield "loop", Crafted("a Loop with a Constant in its body, a capture and a scan output", model(whole), runs=True)
     for name, inputs in (("count", "_ go x"), ("condition", "n _ x")):
         whole = graph(
-            [node("Loop", inputs, "y ys", body=body)], [value("x")], [value("y"), value("ys", None)],
+            [node("Loop", inputs, "y ys", body=body)],
+            [value("x")],
+            [value("y"), value("ys", None)],
             [scalar("n", INT64, 3), scalar("go", BOOL, False), floats("scale", [2, 3])],
         )
         yield f"loop_without_{name}", Crafted(f"a Loop without a {name}", model(whole))
     step = graph(
         [node("Add", "sum row", "sum2"), node("Identity", "sum2", "row2")],
-        [value("sum"), value("row")], [value("sum2"), value("row2")], name="step",
+        [value("sum"), value("row")],
+        [value("sum2"), value("row2")],
+        name="step",
     )
     whole = graph(
         [node("Scan", "start x", "total sums", body=step, num_scan_inputs=1)],
-        [value("x", [4, 2])], [value("total"), value("sums", [4, 2])], [floats("start", [0, 0])],
+        [value("x", [4, 2])],
+        [value("total"), value("sums", [4, 2])],
+        [floats("start", [0, 0])],
     )
     yield "scan", Crafted("a Scan", model(whole), runs=True)
     inside = graph(
         [node("SequenceInsert", "list x", "list2"), node("Identity", "go2", "go3")],
-        [value("i", [], INT64), value("go2", [], BOOL),
-         helper.make_tensor_sequence_value_info("list", 1, None)],
-        [value("go3", [], BOOL), helper.make_tensor_sequence_value_info("list2", 1, None)], name="body",
+        [value("i", [], INT64), value("go2", [], BOOL), helper.make_tensor_sequence_value_info("list", 1, None)],
+        [value("go3", [], BOOL), helper.make_tensor_sequence_value_info("list2", 1, None)],
+        name="body",
     )
     nodes = [
-        node("SequenceEmpty", "", "empty"), node("Loop", "n go empty", "full", body=inside),
-        node("ConcatFromSequence", "full", "y", axis=0), node("Optional", "y", "maybe"),
+        node("SequenceEmpty", "", "empty"),
+        node("Loop", "n go empty", "full", body=inside),
+        node("ConcatFromSequence", "full", "y", axis=0),
+        node("Optional", "y", "maybe"),
         node("OptionalHasElement", "maybe", "has"),
     ]
     whole = graph(
-        nodes, [value("x")], [value("y", None), value("has", [], BOOL)],
+        nodes,
+        [value("x")],
+        [value("y", None), value("has", [], BOOL)],
         [scalar("n", INT64, 2), scalar("go", BOOL, True)],
     )
     yield "loop_of_a_sequence", Crafted("a Loop that carries a sequence, and an optional", model(whole))
@@ -136,7 +166,9 @@ def loops():
 def names():
     then = branch("t", [node("Neg", "x", "h"), node("Abs", "h", "z")], "z")
     other = branch("e", [node("Abs", "x", "h"), node("Neg", "h", "z")], "z")
-    body = graph([node("If", "c", "y", then_branch=then, else_branch=other)], [value("c", [], BOOL), value("x")], [value("y")])
+    body = graph(
+        [node("If", "c", "y", then_branch=then, else_branch=other)], [value("c", [], BOOL), value("x")], [value("y")]
+    )
     yield "names_of_siblings", Crafted("two branches use the same names", model(body), runs=True)
     shadow = graph([node("Abs", "x", "h"), node("Neg", "h", "z")], [], [value("z")], name="t")
     nodes = [
@@ -144,15 +176,21 @@ def names():
         node("If", "c", "k", then_branch=shadow, else_branch=branch("e", [node("Identity", "h", "z")], "z")),
         node("Add", "h k", "y"),
     ]
-    yield "names_shadowed", Crafted(
-        "a branch defines a name that means something outside",
-        model(graph(nodes, [value("c", [], BOOL), value("x")], [value("y")])),
+    yield (
+        "names_shadowed",
+        Crafted(
+            "a branch defines a name that means something outside",
+            model(graph(nodes, [value("c", [], BOOL), value("x")], [value("y")])),
+        ),
     )
     hidden = graph([node("Abs", "w", "z")], [], [value("z")], [floats("w", [9, 9])], name="t")
     nodes = [node("If", "c", "y", then_branch=hidden, else_branch=branch("e", [node("Identity", "w", "z")], "z"))]
-    yield "names_shadowed_by_an_initializer", Crafted(
-        "a branch's initializer has the name of one outside",
-        model(graph(nodes, [value("c", [], BOOL)], [value("y")], [floats("w", [1, 2])])),
+    yield (
+        "names_shadowed_by_an_initializer",
+        Crafted(
+            "a branch's initializer has the name of one outside",
+            model(graph(nodes, [value("c", [], BOOL)], [value("y")], [floats("w", [1, 2])])),
+        ),
     )
     for odd in ("a b", "%0", "größe", 'q"\\n', "a/b:0", "return", "", "\x07"):
         nodes = [node("Relu", "x", "h", odd), node("Neg", "h", "y", odd)]
@@ -168,19 +206,26 @@ def names():
     yield "domain_spelt_out", Crafted("ONNX's own domain by its long name", body)
     nodes = [
         node("Scaler", "x", "s", domain="ai.onnx.ml", scale=[2.0], offset=[0.5]),
-        node("Made-Up", "s", "u", domain="acme.corp", depth=3), node("NotInOnnx", "u", "y"),
+        node("Made-Up", "s", "u", domain="acme.corp", depth=3),
+        node("NotInOnnx", "u", "y"),
     ]
-    yield "domains", Crafted(
-        "ai.onnx.ml, a domain of one's own, an unknown op in ONNX's",
-        model(graph(nodes, [value("x")], [value("y")]), domains=["ai.onnx.ml", "acme.corp"]),
+    yield (
+        "domains",
+        Crafted(
+            "ai.onnx.ml, a domain of one's own, an unknown op in ONNX's",
+            model(graph(nodes, [value("x")], [value("y")]), domains=["ai.onnx.ml", "acme.corp"]),
+        ),
     )
     odd = [node("Op", "x", "a", domain=domain) for domain in ("onnx", "a.b c", 'q"', "ä")]
     for at, op in enumerate(odd):
         op.input[0], op.output[0] = ("x", "a", "b", "c")[at], ("a", "b", "c", "y")[at]
         op.op_type = ("Op", "A.B", "C#1", "")[at]
-    yield "domains_odd", Crafted(
-        "domains and ops with dots, quotes and nothing in their names",
-        model(graph(odd, [value("x")], [value("y")]), domains=["onnx", "a.b c", 'q"', "ä"]),
+    yield (
+        "domains_odd",
+        Crafted(
+            "domains and ops with dots, quotes and nothing in their names",
+            model(graph(odd, [value("x")], [value("y")]), domains=["onnx", "a.b c", 'q"', "ä"]),
+        ),
     )
 
 
@@ -197,15 +242,29 @@ def interface():
     yield "output_is_constant", Crafted("an output that is a Constant", model(graph(nodes, [], [value("y")])))
     body = graph([node("Add", "x w", "y")], [value("x"), value("w")], [value("y")], [floats("w", [1, 2])])
     for version in range(1, 15):
-        yield f"overridable_{version}", Crafted(
-            f"an initializer that is an input too, ir_version {version}",
-            model(body, ir_version=version, opset=7 if version < 8 else 21),
+        yield (
+            f"overridable_{version}",
+            Crafted(
+                f"an initializer that is an input too, ir_version {version}",
+                model(body, ir_version=version, opset=7 if version < 8 else 21),
+            ),
         )
-    body = graph([node("Add", "w w", "c"), node("Add", "x c", "y")], [value("x"), value("w")], [value("y")], [floats("w", [1, 2])])
-    yield "overridable_not_folded", Crafted("what an overridable initializer makes isn't constant", model(body), runs=True)
+    body = graph(
+        [node("Add", "w w", "c"), node("Add", "x c", "y")],
+        [value("x"), value("w")],
+        [value("y")],
+        [floats("w", [1, 2])],
+    )
+    yield (
+        "overridable_not_folded",
+        Crafted("what an overridable initializer makes isn't constant", model(body), runs=True),
+    )
     nodes = [
-        node("Clip", "x _ top", "a"), node("Op", "_ a _ _", "b _ c _", domain="acme"), node("Op", "_", "_", domain="acme"),
-        node("Dropout", "b", "d _"), node("Relu", "d", "y"),
+        node("Clip", "x _ top", "a"),
+        node("Op", "_ a _ _", "b _ c _", domain="acme"),
+        node("Op", "_", "_", domain="acme"),
+        node("Dropout", "b", "d _"),
+        node("Relu", "d", "y"),
     ]
     nodes[0].input.append("")
     body = graph(nodes, [value("x")], [value("y"), value("c", None)], [scalar("top", 1, 6.0)])
@@ -231,7 +290,9 @@ def kept():
     nodes = [node("RandomUniform", "", "a", **shape), node("RandomUniform", "", "b", **shape), node("Sub", "a b", "y")]
     yield "random_twice", Crafted("two draws are two, and no constant", model(graph(nodes, [], [value("y")])))
     nodes = [
-        node("Expand", "one big", "wide"), node("ReduceSum", "wide", "s", keepdims=0), node("Add", "x s", "y"),
+        node("Expand", "one big", "wide"),
+        node("ReduceSum", "wide", "s", keepdims=0),
+        node("Add", "x s", "y"),
     ]
     body = graph(nodes, [value("x")], [value("y")], [floats("one", [1]), ints("big", 5000, 5000)])
     yield "expand_huge", Crafted("a few bytes that would become a hundred megabytes", model(body))
@@ -261,8 +322,11 @@ def kept():
         note = body.quantization_annotation.add(tensor_name=name)
         note.quant_parameter_tensor_names.extend(entries(SCALE_TENSOR=f"{name}_scale"))
     body.quantization_annotation[0].quant_parameter_tensor_names.extend(entries(ZERO_POINT_TENSOR="a_zero"))
-    yield "quantization_annotations", Crafted(
-        "what annotations name is there afterwards, though no node uses it", model(body), runs=True
+    yield (
+        "quantization_annotations",
+        Crafted("what annotations name is there afterwards, though no node uses it", model(body), runs=True),
     )
-    body = graph([node("Relu", "x", "y"), node("Neg", "x", "dead"), node("Abs", "dead", "dead2")], [value("x")], [value("y")])
+    body = graph(
+        [node("Relu", "x", "y"), node("Neg", "x", "dead"), node("Abs", "dead", "dead2")], [value("x")], [value("y")]
+    )
     yield "dead_nodes", Crafted("nodes that nothing needs", model(body), runs=True)

@@ -15,9 +15,13 @@ def models():
     yield "no_ir_version", Crafted("a model without ir_version", without("ir_version"))
     yield "no_opset", Crafted("a model without opset imports", without("opset_import"))
     imports = relu()
-    imports.opset_import.extend([helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("acme", 0), helper.make_opsetid("acme", 2)])
+    imports.opset_import.extend(
+        [helper.make_opsetid("ai.onnx.ml", 3), helper.make_opsetid("acme", 0), helper.make_opsetid("acme", 2)]
+    )
     yield "opset_twice", Crafted("a domain imported twice, and domains that no node uses", imports)
-    told = relu(producer_name="hand", producer_version="1", domain="org.example", model_version=-3, doc_string="a note\n")
+    told = relu(
+        producer_name="hand", producer_version="1", domain="org.example", model_version=-3, doc_string="a note\n"
+    )
     told.metadata_props.extend(entries(author="somebody", licence="", empty=""))
     told.metadata_props.extend(entries(author="once more"))
     yield "header", Crafted("every text of a model's header", told)
@@ -47,17 +51,29 @@ def functions():
 
     def make(name, body, overload="", attributes=(), protos=(), **more):
         made = helper.make_function(
-            "local", name, ["a"], ["b"], body, imports, list(attributes), list(protos), overload=overload or None, **more
+            "local",
+            name,
+            ["a"],
+            ["b"],
+            body,
+            imports,
+            list(attributes),
+            list(protos),
+            overload=overload or None,
+            **more,
         )
         return made
 
     body = graph(
-        [node("F", "x", "h", "one", domain="local"), node("F", "h", "y", "two", domain="local")], [value("x")], [value("y")]
+        [node("F", "x", "h", "one", domain="local"), node("F", "h", "y", "two", domain="local")],
+        [value("x")],
+        [value("y")],
     )
     body.node[1].overload = "wide"
     overloads = [make("F", [node("Relu", "a", "b")]), make("F", [node("Neg", "a", "b")], "wide")]
-    yield "function_overloads", Crafted(
-        "two functions of one name", model(body, domains=["local"], functions=overloads)
+    yield (
+        "function_overloads",
+        Crafted("two functions of one name", model(body, domains=["local"], functions=overloads)),
     )
     noted = make("F", [node("G", "a", "m", "call", domain="local"), node("Neg", "m", "b")], value_info=[value("m")])
     noted.doc_string = "a function"
@@ -67,28 +83,44 @@ def functions():
     noted.value_info[0].metadata_props.extend(entries(unit="m"))
     inner = make("G", [node("Relu", "a", "b")])
     body = graph([node("F", "x", "y", domain="local")], [value("x")], [value("y")])
-    yield "function_notes", Crafted(
-        "everything that is said of a function, and a call inside one",
-        model(body, domains=["local"], functions=[noted, inner]), runs=True,
+    yield (
+        "function_notes",
+        Crafted(
+            "everything that is said of a function, and a call inside one",
+            model(body, domains=["local"], functions=[noted, inner]),
+            runs=True,
+        ),
     )
     unsorted = make("F", [node("Neg", "m", "b"), node("Relu", "a", "m")])
     like = model(body, domains=["local"], functions=[unsorted])
     like.functions[0].node.reverse()
-    yield "function_unsorted", Crafted(
-        "a function whose nodes must be sorted", model(body, domains=["local"], functions=[unsorted]), like=like
+    yield (
+        "function_unsorted",
+        Crafted(
+            "a function whose nodes must be sorted", model(body, domains=["local"], functions=[unsorted]), like=like
+        ),
     )
     own = helper.make_function("", "Relu", ["a"], ["b"], [node("Neg", "a", "b")], [helper.make_opsetid("", 21)])
-    yield "function_instead_of_an_op", Crafted(
-        "a local function wins over the op of its name", model(relu().graph, functions=[own])
+    yield (
+        "function_instead_of_an_op",
+        Crafted("a local function wins over the op of its name", model(relu().graph, functions=[own])),
     )
     unused = make("Unused", [node("Relu", "a", "b")])
-    yield "function_unused", Crafted("a function that nobody calls", model(relu().graph, functions=[unused], domains=["local"]))
-    through = helper.make_function("local", "F", ["a", "rest"], ["a", "c", "a"], [
-        node("Constant", "", "c", value=floats("", [1, 2]))], imports)
+    yield (
+        "function_unused",
+        Crafted("a function that nobody calls", model(relu().graph, functions=[unused], domains=["local"])),
+    )
+    through = helper.make_function(
+        "local", "F", ["a", "rest"], ["a", "c", "a"], [node("Constant", "", "c", value=floats("", [1, 2]))], imports
+    )
     call = node("F", "x _", "y z _", domain="local")
     body = graph([call], [value("x")], [value("y"), value("z")])
-    yield "function_hands_on", Crafted(
-        "a function whose outputs are an input twice and a constant", model(body, domains=["local"], functions=[through])
+    yield (
+        "function_hands_on",
+        Crafted(
+            "a function whose outputs are an input twice and a constant",
+            model(body, domains=["local"], functions=[through]),
+        ),
     )
 
 

@@ -61,13 +61,17 @@ def of_type(name, code):
         ]
         outputs = [value("y", [2 * COUNT], code), value("z", [0, 3], code)]
         body = graph(nodes, [], outputs, [tensor, scalar])
-        yield f"tensor_{name.lower()}_{form}", Crafted(
-            f"{name} as {form} data: an initializer, an empty one, and a Constant's value",
-            model(body, ir_version=14, opset=28),
+        yield (
+            f"tensor_{name.lower()}_{form}",
+            Crafted(
+                f"{name} as {form} data: an initializer, an empty one, and a Constant's value",
+                model(body, ir_version=14, opset=28),
+            ),
         )
     body = graph([node("Identity", "w", "y")], [], [value("y", [COUNT], code)], [outside("w", raw, f"{name}.bin")])
-    yield f"tensor_{name.lower()}_external", Crafted(
-        f"{name} in a file of its own", model(body, ir_version=14, opset=28), {f"{name}.bin": data_of(name)}
+    yield (
+        f"tensor_{name.lower()}_external",
+        Crafted(f"{name} in a file of its own", model(body, ir_version=14, opset=28), {f"{name}.bin": data_of(name)}),
     )
 
 
@@ -97,18 +101,25 @@ def external():
         outside("v", weight, "parts.bin", length="12", offset="4096", basepath="", unknown="kept"),
     ]
     body = graph([node("Add", "w v", "y")], [], [value("y", [3])], tensors)
-    yield "external_parts", Crafted(
-        "two tensors that are one part of a file, with keys that nobody knows", model(body), {"parts.bin": data}
+    yield (
+        "external_parts",
+        Crafted(
+            "two tensors that are one part of a file, with keys that nobody knows", model(body), {"parts.bin": data}
+        ),
     )
     held = outside("", weight, "held.bin")
     nodes = [node("Constant", "", "c", value=held), node("Relu", "c", "y")]
-    yield "external_in_a_constant", Crafted(
-        "a Constant's value in a file", model(graph(nodes, [], [value("y", [3])])), {"held.bin": data[4096:4108]}
+    yield (
+        "external_in_a_constant",
+        Crafted(
+            "a Constant's value in a file", model(graph(nodes, [], [value("y", [3])])), {"held.bin": data[4096:4108]}
+        ),
     )
     nested = outside("w", weight, "sub folder/w.bin")
     body = graph([node("Relu", "w", "y")], [], [value("y", [3])], [nested])
-    yield "external_in_a_folder", Crafted(
-        "data in a folder whose name has a space", model(body), {"sub folder/w.bin": data[4096:4108]}
+    yield (
+        "external_in_a_folder",
+        Crafted("data in a folder whose name has a space", model(body), {"sub folder/w.bin": data[4096:4108]}),
     )
 
 
@@ -156,29 +167,47 @@ def odd():
     yield "tensor_future_type", Crafted("an element type of a later ONNX, raw", model(body, domains=["acme"]))
     future = TensorProto(name="w", data_type=99, dims=[3], int32_data=[1, 2, 3])
     body = graph([node("Future", "x w", "y", domain="acme")], [value("x", (2,), 77)], [value("y")], [future])
-    yield "tensor_future_typed", Crafted("an element type of a later ONNX, in a typed field", model(body, domains=["acme"]))
+    yield (
+        "tensor_future_typed",
+        Crafted("an element type of a later ONNX, in a typed field", model(body, domains=["acme"])),
+    )
     # By hand: dims packed and not, an empty name, every field backwards, fields nobody knows.
     add = node("Add", "x w", "y")
     for form, dims in (("packed", record(1, b"\x02\x01")), ("in_both_forms", integer(1, 2) + record(1, b"\x01"))):
         tensor = dims + integer(2, 1) + record(8, "w") + record(9, bytes(8)) + UNKNOWN
-        yield f"tensor_dims_{form}", Crafted(
-            f"a tensor's dims {form.replace('_', ' ')}", raw_model(raw_graph(add.SerializeToString(), after=record(5, tensor)))
+        yield (
+            f"tensor_dims_{form}",
+            Crafted(
+                f"a tensor's dims {form.replace('_', ' ')}",
+                raw_model(raw_graph(add.SerializeToString(), after=record(5, tensor))),
+            ),
         )
-    backwards = UNKNOWN + record(9, bytes(8)) + record(8, "") + record(8, "w") + integer(2, 7) + integer(2, 1) + integer(1, 2)
-    yield "tensor_backwards", Crafted(
-        "a tensor's fields in another order, some of them twice",
-        raw_model(raw_graph(add.SerializeToString(), after=record(5, backwards))),
+    backwards = (
+        UNKNOWN + record(9, bytes(8)) + record(8, "") + record(8, "w") + integer(2, 7) + integer(2, 1) + integer(1, 2)
+    )
+    yield (
+        "tensor_backwards",
+        Crafted(
+            "a tensor's fields in another order, some of them twice",
+            raw_model(raw_graph(add.SerializeToString(), after=record(5, backwards))),
+        ),
     )
     loose = integer(1, 3) + integer(2, 1) + record(8, "w") + b"".join(b"\x25" + bytes([i] * 4) for i in range(3))
     body = raw_graph(add.SerializeToString(), after=record(5, loose))
     yield "tensor_data_not_packed", Crafted("float_data one by one, as old writers did", raw_model(body))
     both = integer(1, 2) + integer(2, 1) + record(8, "w") + record(9, bytes(8)) + record(4, b"\1" * 8)
-    yield "tensor_data_twice", Crafted(
-        "raw_data beside float_data: what the first is worth isn't ours to say",
-        raw_model(raw_graph(add.SerializeToString(), after=record(5, both))),
+    yield (
+        "tensor_data_twice",
+        Crafted(
+            "raw_data beside float_data: what the first is worth isn't ours to say",
+            raw_model(raw_graph(add.SerializeToString(), after=record(5, both))),
+        ),
     )
     located = integer(1, 1) + integer(2, 1) + record(8, "w") + record(9, bytes(4)) + integer(14, 0)
-    yield "tensor_default_location", Crafted(
-        "a location that says the default",
-        raw_model(raw_graph(add.SerializeToString(), after=record(5, located))),
+    yield (
+        "tensor_default_location",
+        Crafted(
+            "a location that says the default",
+            raw_model(raw_graph(add.SerializeToString(), after=record(5, located))),
+        ),
     )

@@ -87,7 +87,7 @@ def shapes():
         "dim_huge": integer(1, (1 << 63) - 1),
         "dim_both": integer(1, 4) + record(2, "n"),
         "dim_both_the_other_way": record(2, "n") + integer(1, 4),
-        "dim_name_odd": record(2, "batch size/2 \"x\""),
+        "dim_name_odd": record(2, 'batch size/2 "x"'),
         "dim_unknown_fields": integer(1, 4) + UNKNOWN,
         "dim_idle_bytes": integer(1, 4, idle=3),
     }
