@@ -202,9 +202,14 @@ fn fresh(_: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
 }
 
 fn as_text(_: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
-    let text = out.with_extension("ir");
+    let (text, second) = (out.with_extension("ir"), out.with_extension("2.ir"));
     save(module, &text, false)?;
     let again = model_file::read(&text.to_string_lossy()).map_err(whole)?;
+    save(&again, &second, false)?;
+    let texts = [text, second].map(fs::read_to_string);
+    if !matches!(&texts, [Ok(text), Ok(second)] if text == second) {
+        return Err("what was read from the text prints another text".into());
+    }
     save(&again, out, false)
 }
 

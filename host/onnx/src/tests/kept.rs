@@ -31,7 +31,10 @@ fn an_attribute_of_no_graphs_is_one() {
         model(10, &graph(&list, &["x: 2"], &["y: 2"]))
     };
     let given = with("old");
-    assert_eq!(fresh_bytes_of(&read(&given.0).unwrap()), given.0);
+    assert_eq!(
+        sorted_fields(&fresh_bytes_of(&read(&given.0).unwrap())),
+        sorted_fields(&given.0)
+    );
     renamed(&given, &with("new"));
 }
 
@@ -81,7 +84,10 @@ fn an_import_without_a_version_has_none() {
         .int(models::IR_VERSION, 10)
         .msg(models::GRAPH, &body)
         .msg(models::OPSET_IMPORT, &Msg::new().text(opset::DOMAIN, ""));
-    assert_eq!(fresh_bytes_of(&read(&bytes.0).unwrap()), bytes.0);
+    assert_eq!(
+        sorted_fields(&fresh_bytes_of(&read(&bytes.0).unwrap())),
+        sorted_fields(&bytes.0)
+    );
 }
 
 /// Erases all constants that nobody uses, as a clean-up does.
