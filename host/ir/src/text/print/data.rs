@@ -109,21 +109,8 @@ impl Printer<'_, '_> {
     /// Bytes that aren't what the type says.
     fn raw(&mut self, bytes: &[u8]) {
         self.out.text.push_str("raw(");
-        self.hex(bytes);
+        self.out.hex(bytes);
         self.out.text.push(')');
-    }
-
-    pub(super) fn hex(&mut self, bytes: &[u8]) {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        self.out.text.push('"');
-        for byte in bytes {
-            let pair = [
-                DIGITS[usize::from(byte >> 4)],
-                DIGITS[usize::from(byte & 15)],
-            ];
-            self.out.text.extend(pair.map(char::from));
-        }
-        self.out.text.push('"');
     }
 }
 
