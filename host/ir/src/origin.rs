@@ -120,6 +120,11 @@ impl Origins {
         }
     }
 
+    /// Whether anything has extras.
+    pub fn has_extras(&self) -> bool {
+        !self.extras.is_empty()
+    }
+
     /// What is known of an entity beside what the IR says of it.
     pub fn extras(&self, entity: Entity) -> Option<&Arc<Extras>> {
         if self.extras.is_empty() {

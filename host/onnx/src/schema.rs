@@ -75,3 +75,13 @@ fields! {
     /// `StringStringEntryProto`.
     mod entry { KEY = 1, VALUE = 2 }
 }
+
+/// The fields for documentation and metadata of each message that has both.
+pub(crate) mod doc {
+    pub(crate) const MODEL: [u32; 2] = [6, 14];
+    pub(crate) const GRAPH: [u32; 2] = [10, 16];
+    pub(crate) const FUNCTION: [u32; 2] = [8, 14];
+    pub(crate) const NODE: [u32; 2] = [6, 9];
+    pub(crate) const VALUE_INFO: [u32; 2] = [3, 4];
+    pub(crate) const TENSOR: [u32; 2] = [12, 16];
+}

@@ -10,6 +10,7 @@ use super::attr::Attribute;
 use super::frame::{Frame, span};
 use super::graph::Importer;
 use crate::error::{OnnxError, Result};
+use crate::keep::Keep;
 use crate::schema::node;
 use crate::wire::{Message, Value, push_fixed32, push_varints};
 
@@ -383,13 +384,11 @@ impl<'a> Importer<'_, 'a> {
             ..NewOp::new(name)
         };
         let op = self.f.create_op(&new, Position::end(region))?;
-        let place = crate::SparseSpan {
-            at: message.at,
-            len: message.len(),
-        };
+        let mut keep = Keep::default();
+        keep.sparse(message.at);
         self.f
             .origins_mut()
-            .set_extras(Entity::Op(op), place.to_bytes());
+            .set_extras(Entity::Op(op), keep.into_extras());
         Ok(op)
     }
 }

@@ -1,16 +1,18 @@
 //! `ValueInfoProto`.
 
 use passdock_abi::TypeId;
+use passdock_ir::Entity;
 
 use super::FunctionWriter;
 use super::rope::Chain;
 use crate::error::Result;
-use crate::schema::value_info;
+use crate::schema::{doc, value_info};
 use crate::types::{put_type, read_type};
 use crate::wire::{Message, Value};
 
 impl FunctionWriter<'_> {
-    /// Writes a value info as field `number`, over the original if there is one.
+    /// Writes a value info as field `number`, over the original if there is one; `entity`: whose
+    /// documentation and metadata are its. Without a type the original keeps its own.
     pub(super) fn info(
         &mut self,
         chain: &mut Chain,
@@ -18,6 +20,7 @@ impl FunctionWriter<'_> {
         name: &str,
         ty: TypeId,
         original: Option<Message<'_>>,
+        entity: Option<Entity>,
     ) -> Result {
         let mut encoded = Vec::new();
         if ty.is_some() {
@@ -30,7 +33,7 @@ impl FunctionWriter<'_> {
             match (field.number, field.value) {
                 (value_info::NAME, Value::Bytes(body)) => {
                     named = true;
-                    if self.fresh || body.bytes != name.as_bytes() {
+                    if body.bytes != name.as_bytes() {
                         self.store.field(chain, value_info::NAME, name.as_bytes());
                     } else {
                         self.store.copy(chain, field.record);
@@ -39,9 +42,9 @@ impl FunctionWriter<'_> {
                 (value_info::TYPE, Value::Bytes(body)) => {
                     typed = true;
                     let plain = body.bytes == encoded;
-                    if (plain && !self.fresh) || (!plain && self.says(body, &encoded)?) {
+                    if ty.is_none() || plain || self.says(body, &encoded)? {
                         self.store.copy(chain, field.record);
-                    } else if !encoded.is_empty() || plain {
+                    } else if !encoded.is_empty() {
                         self.store.field(chain, value_info::TYPE, &encoded);
                     }
                 }
@@ -53,6 +56,9 @@ impl FunctionWriter<'_> {
         }
         if !typed {
             self.store.field(chain, value_info::TYPE, &encoded);
+        }
+        if let Some(entity) = entity {
+            self.texts(chain, entity, doc::VALUE_INFO);
         }
         self.store.end(chain, mark, number);
         Ok(())

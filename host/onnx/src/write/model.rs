@@ -6,8 +6,9 @@ use rustc_hash::FxHashMap;
 
 use super::{Chain, FunctionWriter, Writer};
 use crate::error::{OnnxError, Result};
+use crate::keep::Kept;
 use crate::read::{Opsets, read_opset};
-use crate::schema::{model, opset};
+use crate::schema::{doc, model, opset};
 use crate::wire::{Message, Value, put_bytes, put_int};
 use crate::{MAIN, METADATA};
 
@@ -15,7 +16,7 @@ use crate::{MAIN, METADATA};
 const IR_VERSION: i64 = 10;
 
 /// The `ir_version` that a module's metadata gives.
-pub(super) fn ir_version(module: &Module) -> i64 {
+pub(crate) fn ir_version(module: &Module) -> i64 {
     metadata(module, model::IR_VERSION)
         .and_then(|text| text.parse().ok())
         .unwrap_or(IR_VERSION)
@@ -41,15 +42,18 @@ impl Writer<'_> {
         let main_name = main.name();
         let locals: Vec<SymbolId> = module.names().filter(|&name| name != main_name).collect();
         let source = self.source.clone();
-        let template = source.as_ref().map(|source| Message {
-            bytes: source.bytes(),
-            at: 0,
-        });
+        let template = match &source {
+            Some(source) => Some(Message {
+                bytes: source.bytes(),
+                at: 0,
+            }),
+            None => Kept::of(module.extras()).hollow,
+        };
         let mut chain = Chain::default();
         let mut header = Vec::new();
         let mut functions = Functions::new(module, &locals, template)?;
         let opsets = opsets_of(main);
-        let mut imports = Imports::new(&opsets, template, model::OPSET_IMPORT, self.fresh)?;
+        let mut imports = Imports::new(&opsets, template, model::OPSET_IMPORT)?;
         let old = old_metadata(template)?;
         let mut graph = false;
         for field in template.iter().flat_map(|template| template.fields()) {
@@ -74,7 +78,7 @@ impl Writer<'_> {
                 (number, value) if crate::read::read_metadata(number, value)?.is_some() => {
                     let new = metadata(module, number);
                     let same = old.get(&number).map(String::as_str) == new;
-                    if same && !self.fresh {
+                    if same {
                         self.store.copy(&mut chain, field.record);
                     } else if let Some(new) = new {
                         header.clear();
@@ -95,6 +99,7 @@ impl Writer<'_> {
         for name in functions.rest() {
             self.local(&mut chain, name, None)?;
         }
+        self.store.texts(&mut chain, module.extras(), doc::MODEL);
         Ok(chain)
     }
 
@@ -126,7 +131,7 @@ impl Writer<'_> {
     ) -> Result {
         let origin = main.origins().get(Entity::Function);
         let same = origin.is_some() && origin.start == body.at;
-        if same && !self.fresh && !main.is_touched() && self.homes.is_empty() {
+        if same && !main.is_touched() && self.homes.is_empty() {
             self.store.copy(chain, record);
             return Ok(());
         }
@@ -148,7 +153,7 @@ impl Writer<'_> {
         let Some(function) = self.module.function(name) else {
             return Ok(());
         };
-        if let Some(record) = record.filter(|_| !self.fresh && !function.is_touched()) {
+        if let Some(record) = record.filter(|_| !function.is_touched()) {
             self.store.copy(chain, record);
             return Ok(());
         }
@@ -297,10 +302,9 @@ impl<'o> Imports<'o> {
         opsets: &'o Opsets,
         template: Option<Message<'_>>,
         number: u32,
-        fresh: bool,
     ) -> Result<Imports<'o>> {
         let mut old = Opsets::new();
-        let (mut own, mut records, mut plain) = (None, 0, true);
+        let mut own = Some("");
         for field in template.iter().flat_map(|template| template.fields()) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
@@ -309,26 +313,22 @@ impl<'o> Imports<'o> {
             if field.number != number {
                 continue;
             }
-            records += 1;
             read_opset(body, &mut old)?;
-            let mut versioned = false;
+            let mut domain = None;
             for field in body.fields() {
                 let field = field?;
-                match (field.number, field.value) {
-                    (opset::DOMAIN, Value::Bytes(text)) if text.bytes.is_empty() => own = Some(""),
-                    (opset::DOMAIN, Value::Bytes(text)) if text.bytes == b"ai.onnx" => {
-                        own = Some("ai.onnx");
-                    }
-                    (opset::VERSION, Value::Varint(_)) => versioned = true,
-                    (opset::DOMAIN, Value::Bytes(_)) => {}
-                    _ => plain = false,
+                if let (opset::DOMAIN, Value::Bytes(text)) = (field.number, field.value) {
+                    domain = Some(text.bytes);
                 }
             }
-            plain &= versioned;
+            match domain {
+                None => own = None,
+                Some(b"") => own = Some(""),
+                Some(b"ai.onnx") => own = Some("ai.onnx"),
+                Some(_) => {}
+            }
         }
-        // What says more than the IR knows, or less, is copied even if nothing else is.
-        let encodable = plain && records == old.len();
-        let same = old == *opsets && !(fresh && encodable);
+        let same = old == *opsets;
         Ok(Imports {
             opsets,
             number,
@@ -362,7 +362,7 @@ impl<'o> Imports<'o> {
 }
 
 /// Appends an opset import; no domain is ONNX's own.
-pub(super) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
+pub(crate) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
     let mut body = Vec::new();
     if let Some(domain) = domain {
         put_bytes(&mut body, opset::DOMAIN, domain.as_bytes());

@@ -1,30 +1,21 @@
 //! The records of a body, kind by kind: what stands at the original's, and what follows the last.
 
 use passdock_abi::{
-    Attr, AttrKind, ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId,
+    Attr, AttrKind, ConstId, Constant, OpId, RegionId, SymbolId, TypeId, Value as ValueRecord,
+    ValueId,
 };
 use passdock_ir::Entity;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
 use super::body::{Body, Form};
+use super::node::is_placeholder;
+use super::parts::initializers;
 use super::sequence::Node;
 use crate::error::Result;
 use crate::read::attr::Attribute;
 use crate::schema::{function, graph, node, sparse, tensor, value_info};
-use crate::wire::{Field, Message, Value};
-
-/// The last string of a field in a message.
-pub(super) fn string_of(message: Message<'_>, number: u32) -> Result<&[u8]> {
-    let mut found: &[u8] = &[];
-    for field in message.fields() {
-        let field = field?;
-        if let (true, Value::Bytes(body)) = (field.number == number, field.value) {
-            found = body.bytes;
-        }
-    }
-    Ok(found)
-}
+use crate::wire::{Field, Message, Value, string_of};
 
 /// Whether a quantization annotation names an initializer.
 fn is_parameter(body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
@@ -66,10 +57,11 @@ impl<'w> FunctionWriter<'w> {
             let number = body.form.node();
             match item.what {
                 Node::Op(op) => {
-                    let original = self.original(Entity::Op(op));
-                    if let Some(original) = original.filter(|_| !self.plan.is_op_dirty(op)) {
-                        self.untouched(body, number, original, here.map(|(record, _)| record));
+                    let clean = self.span(Entity::Op(op));
+                    if let Some(clean) = clean.filter(|_| !self.plan.is_op_dirty(op)) {
+                        self.untouched(body, number, clean, here.map(|(record, _)| record));
                     } else {
+                        let original = self.original(Entity::Op(op));
                         let written = self.node(&mut body.chain, number, op, original);
                         written.map_err(|error| self.explain(op)(error))?;
                     }
@@ -78,9 +70,9 @@ impl<'w> FunctionWriter<'w> {
                     let original = self
                         .original(Entity::Constant(id))
                         .filter(|_| self.was_node(id));
-                    let clean = original.filter(|_| !self.is_dirty(id));
-                    if let Some(original) = clean {
-                        self.untouched(body, number, original, here.map(|(record, _)| record));
+                    let clean = self.span(Entity::Constant(id));
+                    if let Some(clean) = clean.filter(|_| self.was_node(id) && !self.is_dirty(id)) {
+                        self.untouched(body, number, clean, here.map(|(record, _)| record));
                     } else {
                         self.constant_node(&mut body.chain, number, id, original)?;
                     }
@@ -113,7 +105,7 @@ impl<'w> FunctionWriter<'w> {
     /// Whether a constant has to be written anew.
     fn is_dirty(&self, id: ConstId) -> bool {
         let touched = self.f.constant(id).flags & Constant::TOUCHED != 0;
-        self.fresh || touched || self.plan.is_constant_dirty(id)
+        touched || self.plan.is_constant_dirty(id)
     }
 
     /// `Identity` nodes for outputs that no op of the region makes.
@@ -179,19 +171,22 @@ impl<'w> FunctionWriter<'w> {
         let number = body.form.input();
         if body.form == Form::Function {
             match record.filter(|_| original.is_some_and(|old| old.bytes == name.as_bytes())) {
-                Some(record) if !self.fresh => self.store.copy(&mut body.chain, record),
+                Some(record) => self.store.copy(&mut body.chain, record),
                 _ => self.store.field(&mut body.chain, number, name.as_bytes()),
             }
             return Ok(());
         }
-        let clean = value.flags & ValueRecord::TOUCHED == 0 && !self.fresh;
+        let clean = value.flags & ValueRecord::TOUCHED == 0;
         let same = match original {
             Some(original) => string_of(original, value_info::NAME)? == name.as_bytes(),
             None => false,
         };
         match record {
             Some(record) if clean && same => self.store.copy(&mut body.chain, record),
-            _ => self.info(&mut body.chain, number, name, value.ty, original)?,
+            _ => {
+                let entity = Some(Entity::Value(arg));
+                self.info(&mut body.chain, number, name, value.ty, original, entity)?;
+            }
         }
         Ok(())
     }
@@ -218,7 +213,14 @@ impl<'w> FunctionWriter<'w> {
         match renamed {
             Some(renamed) => {
                 let ty = passdock_abi::TypeId::NONE;
-                self.info(&mut body.chain, graph::INPUT, renamed, ty, Some(message))?;
+                self.info(
+                    &mut body.chain,
+                    graph::INPUT,
+                    renamed,
+                    ty,
+                    Some(message),
+                    None,
+                )?;
             }
             None => self.store.copy(&mut body.chain, field.record),
         }
@@ -227,22 +229,41 @@ impl<'w> FunctionWriter<'w> {
 
     /// Inputs that the original doesn't have.
     pub(super) fn inputs(&mut self, body: &mut Body<'w>) -> Result {
-        for arg in self.f.args(body.region).collect::<Vec<_>>() {
-            let original = self.original(Entity::Value(arg));
-            let here =
-                original.is_some_and(|old| body.skeleton.inputs.binary_search(&old.at).is_ok());
+        let mut inputs: Vec<std::result::Result<ValueId, ConstId>> = Vec::new();
+        for arg in self.f.args(body.region) {
+            let span = self.span(Entity::Value(arg));
+            let here = span.is_some_and(|old| body.skeleton.inputs.binary_search(&old.at).is_ok());
             if !here {
-                self.param(body, arg, None)?;
+                inputs.push(Ok(arg));
             }
         }
-        for &(_, id) in self.constants_of(body.region).to_vec().iter() {
-            if body.form == Form::Graph && self.is_old_input(id) {
-                let record = self.f.constant(id);
-                let (name, ty) = (self.name(record.value), record.ty);
-                self.info(&mut body.chain, graph::INPUT, name, ty, None)?;
+        if body.form == Form::Graph {
+            let old = initializers(self.f, &self.constants, body.region);
+            let old = old.into_iter().filter(|&id| self.is_old_input(id));
+            inputs.extend(old.map(Err));
+        }
+        body.kept.reorder(graph::INPUT, &mut inputs);
+        for input in inputs {
+            match input {
+                Ok(arg) => self.param(body, arg, None)?,
+                Err(id) => self.old_input(body, id)?,
             }
         }
         Ok(())
+    }
+
+    /// A constant as the input that it is too, before IR version 4.
+    fn old_input(&mut self, body: &mut Body<'w>, id: ConstId) -> Result {
+        let record = self.f.constant(id);
+        let (name, mut ty) = (self.name(record.value), record.ty);
+        let input = self.kept(Entity::Value(record.value)).input;
+        for field in input.iter().flat_map(|input| input.fields()) {
+            // A type that says something else than the constant's.
+            if field?.number == value_info::TYPE {
+                ty = TypeId::NONE;
+            }
+        }
+        self.info(&mut body.chain, graph::INPUT, name, ty, input, None)
     }
 
     /// What stands at an output's record: the same output, or at the first one all of them.
@@ -263,7 +284,7 @@ impl<'w> FunctionWriter<'w> {
                 message.bytes
             };
             let touched = port.flags & passdock_abi::Port::TOUCHED != 0;
-            if !self.fresh && !touched && old == name.as_bytes() {
+            if !touched && old == name.as_bytes() {
                 self.store.copy(&mut body.chain, field.record);
                 return Ok(());
             }
@@ -304,8 +325,16 @@ impl<'w> FunctionWriter<'w> {
             self.store.field(&mut body.chain, number, name.as_bytes());
             return Ok(());
         }
-        let original = self.original(Entity::Port(region.ports.start + index as u32));
-        self.info(&mut body.chain, number, name, port.ty, original)
+        let entity = Entity::Port(region.ports.start + index as u32);
+        let original = self.original(entity);
+        self.info(
+            &mut body.chain,
+            number,
+            name,
+            port.ty,
+            original,
+            Some(entity),
+        )
     }
 
     /// All outputs.
@@ -355,13 +384,16 @@ impl<'w> FunctionWriter<'w> {
             id,
             Some(name),
             original,
+            Some(Entity::Constant(id)),
         )
     }
 
     /// Initializers that the original doesn't have.
     pub(super) fn initializers(&mut self, body: &mut Body<'_>) -> Result {
-        for id in std::mem::take(&mut body.new_initializers) {
-            self.initializer(body, id, None)?;
+        let mut ids = std::mem::take(&mut body.new_initializers);
+        body.kept.reorder(graph::INITIALIZER, &mut ids);
+        for id in ids {
+            self.initializer(body, id, self.original(Entity::Constant(id)))?;
         }
         Ok(())
     }
@@ -376,40 +408,43 @@ impl<'w> FunctionWriter<'w> {
         let Some(&op) = body.sparse.get(&message.at) else {
             return Ok(());
         };
-        let name = self.f.result(op, 0).map_or("", |value| self.name(value));
-        let mut parts = Vec::new();
-        for field in message.fields() {
-            let field = field?;
-            match (field.number, field.value) {
-                (sparse::VALUES, Value::Bytes(values)) => {
-                    parts.push((field.record, Some(values)));
-                }
-                _ => parts.push((field.record, None)),
-            }
-        }
-        let mut same = true;
-        for values in parts.iter().filter_map(|part| part.1) {
-            same &= string_of(values, tensor::NAME)? == name.as_bytes();
-        }
-        if same {
+        if self.sparse_name(op).as_bytes() == sparse_name(message)? {
             self.store.copy(&mut body.chain, field.record);
             return Ok(());
         }
+        self.sparse_initializer(body, op, message)
+    }
+
+    fn sparse_name(&self, op: OpId) -> &'w str {
+        self.f.result(op, 0).map_or("", |value| self.name(value))
+    }
+
+    /// Writes a sparse initializer with its value's name.
+    pub(super) fn sparse_initializer(
+        &mut self,
+        body: &mut Body<'w>,
+        op: OpId,
+        message: Message<'w>,
+    ) -> Result {
+        let name = self.sparse_name(op);
         let outer = self.store.begin(&mut body.chain);
-        for (record, values) in parts {
-            let Some(values) = values else {
-                self.store.copy(&mut body.chain, record);
+        for field in message.fields() {
+            let field = field?;
+            let (sparse::VALUES, Value::Bytes(values)) = (field.number, field.value) else {
+                self.store.copy(&mut body.chain, field.record);
                 continue;
             };
             let inner = self.store.begin(&mut body.chain);
             for field in values.fields() {
                 let field = field?;
-                if field.number != tensor::NAME {
-                    self.store.copy(&mut body.chain, field.record);
+                match field.number {
+                    tensor::NAME => {
+                        self.store
+                            .field(&mut body.chain, tensor::NAME, name.as_bytes())
+                    }
+                    _ => self.store.copy(&mut body.chain, field.record),
                 }
             }
-            self.store
-                .field(&mut body.chain, tensor::NAME, name.as_bytes());
             self.store.end(&mut body.chain, inner, sparse::VALUES);
         }
         self.store
@@ -426,6 +461,10 @@ impl<'w> FunctionWriter<'w> {
         message: Message<'w>,
     ) -> Result {
         body.seen.infos += 1;
+        if message.is_detached() {
+            body.whole_infos.push(message);
+            return Ok(());
+        }
         let name = string_of(message, value_info::NAME)?;
         let symbol = std::str::from_utf8(name)
             .ok()
@@ -441,6 +480,7 @@ impl<'w> FunctionWriter<'w> {
                     name,
                     record.ty,
                     Some(message),
+                    None,
                 )?;
             }
             // Said a second time.
@@ -488,7 +528,7 @@ impl<'w> FunctionWriter<'w> {
 
     /// Whether a constant that isn't declared has a name: one whose declared type says less.
     fn still_lives(&mut self, name: Option<SymbolId>) -> bool {
-        let (f, plan, constants) = (self.f, &self.plan, &self.constants);
+        let (f, plan, constants) = (self.f, &self.plan, self.constants.all());
         let names = self.constant_names.get_or_insert_with(|| {
             constants
                 .iter()
@@ -499,14 +539,31 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Declarations that the original doesn't have.
-    pub(super) fn infos(&mut self, body: &mut Body<'_>) -> Result {
+    pub(super) fn infos(&mut self, body: &mut Body<'w>) -> Result {
         let declared: FxHashMap<SymbolId, ValueId> = std::mem::take(&mut body.declared);
         let mut values: Vec<ValueId> = declared.into_values().collect();
         values.sort_unstable();
-        for value in values {
+        let whole = std::mem::take(&mut body.whole_infos);
+        let mut infos: Vec<std::result::Result<ValueId, Message<'w>>> = values
+            .into_iter()
+            .map(Ok)
+            .chain(whole.into_iter().map(Err))
+            .collect();
+        body.kept.reorder(graph::VALUE_INFO, &mut infos);
+        let number = body.form.info();
+        for info in infos {
+            let value = match info {
+                Ok(value) => value,
+                Err(whole) => {
+                    self.store.copy_field(&mut body.chain, number, whole);
+                    continue;
+                }
+            };
             let (name, ty) = (self.name(value), self.f.value(value).ty);
-            if !name.is_empty() && ty.index() != 0 {
-                self.info(&mut body.chain, body.form.info(), name, ty, None)?;
+            let entity = Entity::Value(value);
+            let original = self.kept(entity).hollow;
+            if !name.is_empty() && (ty.index() != 0 || original.is_some()) {
+                self.info(&mut body.chain, number, name, ty, original, Some(entity))?;
             }
         }
         Ok(())
@@ -536,6 +593,7 @@ impl<'w> FunctionWriter<'w> {
         };
         if body.params.insert(attr.name) {
             let original = Some((field.record, attribute));
+            let original = original.filter(|_| !is_placeholder(message));
             self.attr(
                 &mut body.chain,
                 function::ATTRIBUTE_PROTO,
@@ -571,4 +629,16 @@ impl<'w> FunctionWriter<'w> {
         }
         Ok(())
     }
+}
+
+/// The name of a sparse initializer.
+fn sparse_name(message: Message<'_>) -> Result<&[u8]> {
+    let mut name: &[u8] = &[];
+    for field in message.fields() {
+        let field = field?;
+        if let (sparse::VALUES, Value::Bytes(values)) = (field.number, field.value) {
+            name = string_of(values, tensor::NAME)?;
+        }
+    }
+    Ok(name)
 }

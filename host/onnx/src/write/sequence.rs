@@ -7,7 +7,7 @@ use passdock_abi::{ConstId, Constant, OpId, RegionId, symbol};
 use passdock_ir::Entity;
 
 use super::FunctionWriter;
-use crate::SparseSpan;
+use super::parts::is_imported;
 
 /// One node to write.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ impl FunctionWriter<'_> {
         let mut items: Vec<Item> = Vec::new();
         for op in f.ops_in(region) {
             let terminator = matches!(f.op(op).name, symbol::RETURN | symbol::YIELD);
-            if terminator || self.sparse_initializer(op).is_some() {
+            if terminator || self.sparse.contains_key(&op) {
                 continue;
             }
             let start = known(f.origins().get(Entity::Op(op)));
@@ -58,7 +58,7 @@ impl FunctionWriter<'_> {
             if !self.is_own_value(record.value) || !(was_node || becomes_node) {
                 continue;
             }
-            if !origin.is_some() && f.value(record.value).use_count == 0 {
+            if !is_imported(f, id) && f.value(record.value).use_count == 0 {
                 continue;
             }
             constants.push((
@@ -138,13 +138,6 @@ impl FunctionWriter<'_> {
             self.places[user.index()]
         });
         users.fold(stood, u32::min)
-    }
-
-    /// Where the sparse initializer stands that an op is made of.
-    pub(super) fn sparse_initializer(&self, op: OpId) -> Option<SparseSpan> {
-        let bytes = self.f.origins().extras(Entity::Op(op))?;
-        self.source?;
-        SparseSpan::from_bytes(bytes)
     }
 }
 

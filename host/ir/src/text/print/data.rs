@@ -46,7 +46,10 @@ impl Printer<'_, '_> {
             self.out.text.push(')');
             return;
         }
-        if let Some(count) = count.filter(|&count| count <= MAX_INLINE_ELEMENTS)
+        // What is in a file of its own stays there, however little it is.
+        let refer = self.options.constants == Constants::Reference
+            && matches!(payload, Payload::External { .. });
+        if let Some(count) = count.filter(|&count| count <= MAX_INLINE_ELEMENTS && !refer)
             && let Ok(bytes) = data.bytes()
         {
             let start = self.out.text.len();
