@@ -242,6 +242,13 @@ pub(super) fn write_bytes(out: &mut String, bytes: &[u8]) {
     out.push('"');
 }
 
+/// Whether a character changes how others look and can't be seen itself: marks of direction, joiners,
+/// separators of lines.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 fn write_escaped(out: &mut impl Write, text: &str) -> fmt::Result {
     for c in text.chars() {
         match c {
@@ -250,7 +257,7 @@ fn write_escaped(out: &mut impl Write, text: &str) -> fmt::Result {
             '\n' => out.write_str("\\n")?,
             '\r' => out.write_str("\\r")?,
             '\t' => out.write_str("\\t")?,
-            c if c.is_control() => write!(out, "\\u{{{:x}}}", c as u32)?,
+            c if c.is_control() || is_invisible(c) => write!(out, "\\u{{{:x}}}", c as u32)?,
             c => out.write_char(c)?,
         }
     }

@@ -58,7 +58,8 @@ fn detach_from(module: &Module, source: &Source, detached: &mut Module) -> Resul
             names: export_names(function),
             constants: Constants::of(function),
             sorted: sequences(module, function, &unsorted(function)),
-            old_inputs: old && function.name() == main,
+            old,
+            is_main: function.name() == main,
             found: Vec::new(),
         };
         detacher.function()?;
@@ -99,8 +100,10 @@ struct Detacher<'d> {
     constants: Constants,
     /// The nodes of graphs that had to be sorted, in the order of the IR.
     sorted: FxHashMap<RegionId, Vec<Entity>>,
-    /// Whether the inputs of the body may be constants.
-    old_inputs: bool,
+    /// Whether the IR version is one before 4.
+    old: bool,
+    /// Whether it is the main graph.
+    is_main: bool,
     found: Vec<(Entity, Extras)>,
 }
 
@@ -297,7 +300,10 @@ impl<'d> Detacher<'d> {
                 && known.insert(id)
             {
                 let rest = self.whole_info(body, f.constant(id).ty)?;
-                values.entry(value).or_default().keep.input(Some(&rest));
+                // What is an initializer there is an input too, if nobody says otherwise.
+                if !(rest.is_empty() && self.old && self.is_main && region == f.body()) {
+                    values.entry(value).or_default().keep.input(Some(&rest));
+                }
                 inputs.push(Err(id));
             }
         }
@@ -316,7 +322,7 @@ impl<'d> Detacher<'d> {
             })
             .collect();
         parts.keep.order(graph::INPUT, &places);
-        if self.old_inputs && region == f.body() {
+        if self.old {
             for (id, value) in by_name.into_values() {
                 if !known.contains(&id) {
                     values.entry(value).or_default().keep.input(None);

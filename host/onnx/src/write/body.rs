@@ -396,9 +396,10 @@ impl<'w> FunctionWriter<'w> {
             if let Some(span) = self.span(Entity::Constant(id)) {
                 body.initializers.insert(span.at, id);
             } else if !self.is_own_value(record.value)
-                || is_imported(self.f, id)
-                || self.is_old_input(id)
-                || (!no_initializers && self.f.value(record.value).use_count > 0)
+                || self.is_old_initializer(id)
+                || self.f.origins().get(Entity::Constant(id)).is_some()
+                || (!no_initializers
+                    && (is_imported(self.f, id) || self.f.value(record.value).use_count > 0))
             {
                 body.new_initializers.push(id);
             }

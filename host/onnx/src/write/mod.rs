@@ -234,6 +234,12 @@ impl<'w> FunctionWriter<'w> {
             && self.is_own_value(record.value)
     }
 
+    /// Whether a constant was an initializer before IR version 4.
+    fn is_old_initializer(&self, id: ConstId) -> bool {
+        let value = self.f.constant(id).value;
+        self.is_old_input(id) || self.kept(Entity::Value(value)).no_input
+    }
+
     /// Whether a constant is a value of its own, not a parameter's default.
     fn is_own_value(&self, value: ValueId) -> bool {
         self.f.value(value).flags & Value::KIND == Value::CONST

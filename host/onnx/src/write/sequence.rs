@@ -54,7 +54,7 @@ impl FunctionWriter<'_> {
             let record = f.constant(id);
             let origin = f.origins().get(Entity::Constant(id));
             let was_node = record.flags & Constant::NODE != 0;
-            let becomes_node = !origin.is_some() && no_initializers && !self.is_old_input(id);
+            let becomes_node = !origin.is_some() && no_initializers && !self.is_old_initializer(id);
             if !self.is_own_value(record.value) || !(was_node || becomes_node) {
                 continue;
             }

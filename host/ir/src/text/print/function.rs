@@ -215,7 +215,9 @@ impl<'p, 'w> Printer<'p, 'w> {
         if constant.flags & Constant::NODE != 0 {
             self.out.text.push_str(" node");
         }
-        self.constant_clauses(id);
+        let loc = self.f.live_constant(id).map_or(LocId::NONE, |c| c.loc);
+        self.loc(loc);
+        self.line_extras(Entity::Constant(id));
         self.out.text.push('\n');
     }
 
@@ -304,10 +306,10 @@ impl<'p, 'w> Printer<'p, 'w> {
         }
     }
 
-    /// What is known of an op: its texts may be long, so they have a line of their own.
-    pub(super) fn op_extras(&mut self, op: OpId) {
+    /// What is known of what stands on the line: texts may be long, so they have a line of their own.
+    pub(super) fn line_extras(&mut self, entity: Entity) {
         let f = self.f;
-        let Some(extras) = f.origins().extras(Entity::Op(op)) else {
+        let Some(extras) = f.origins().extras(entity) else {
             return;
         };
         self.out.extra(&extras.bytes);

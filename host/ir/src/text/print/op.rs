@@ -83,7 +83,7 @@ impl<'p> Printer<'p, '_> {
         if self.options.raw_ids {
             self.out.text.push_str(&format!(" ; {op}"));
         }
-        self.op_extras(op);
+        self.line_extras(Entity::Op(op));
     }
 
     /// Writes an op's or function's name so that it reads back as the same symbol.
@@ -206,7 +206,7 @@ impl<'p> Printer<'p, '_> {
             self.out.text.push(')');
         }
         self.loc(record.loc);
-        self.op_extras(op);
+        self.line_extras(Entity::Op(op));
         self.out.text.push_str(" {");
     }
 }
