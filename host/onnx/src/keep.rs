@@ -16,6 +16,7 @@ mod field {
     pub(super) const INPUT: u32 = 5;
     pub(super) const NO_INPUT: u32 = 6;
     pub(super) const ORDER: u32 = 7;
+    pub(super) const FORM: u32 = 8;
 }
 
 /// What is kept of an entity.
@@ -32,6 +33,8 @@ pub(crate) struct Kept<'a> {
     pub(crate) input: Option<Message<'a>>,
     /// Before IR version 4, of an initializer: it was no input.
     pub(crate) no_input: bool,
+    /// Of a `Constant` node: the field of its attribute that has the value.
+    pub(crate) form: Option<u32>,
     /// All of it.
     all: &'a [u8],
 }
@@ -53,6 +56,7 @@ impl<'a> Kept<'a> {
                 (field::SPARSE, Value::Varint(at)) => kept.sparse = Some(at),
                 (field::INPUT, Value::Bytes(body)) => kept.input = Some(body),
                 (field::NO_INPUT, Value::Varint(_)) => kept.no_input = true,
+                (field::FORM, Value::Varint(form)) => kept.form = u32::try_from(form).ok(),
                 _ => {}
             }
         }
@@ -117,6 +121,11 @@ impl Keep {
             Some(rest) => put_bytes(&mut self.0, field::INPUT, rest),
             None => put_int(&mut self.0, field::NO_INPUT, 1),
         }
+    }
+
+    /// Keeps which field a `Constant`'s value is in.
+    pub(crate) fn form(&mut self, number: u32) {
+        put_int(&mut self.0, field::FORM, number.into());
     }
 
     /// Keeps the order of a repeated field, as places in the order that the IR gives; nothing if they

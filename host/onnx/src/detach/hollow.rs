@@ -14,7 +14,7 @@ use crate::read::{Opsets, read_metadata, read_opset};
 use crate::schema::{attr, doc, entry, function, graph, model, node, tensor, value_info};
 use crate::types::{dtype, put_type, read_type};
 use crate::wire::{Field, Message, Value, put_bytes, put_int, put_varint};
-use crate::write::{EXTERNAL_KEYS, put_import};
+use crate::write::{EXTERNAL_KEYS, PLAIN_VALUES, put_import};
 
 /// What is left of a message.
 #[derive(Debug, Default)]
@@ -232,29 +232,36 @@ pub(super) fn node(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
     Ok(hollow)
 }
 
-/// `NodeProto` of a `Constant` that is a constant in the IR.
-pub(super) fn constant_node(message: Message<'_>) -> Result<Hollow> {
-    Hollow::of(message, doc::NODE, |field, rest| {
+/// `NodeProto` of a `Constant` that is a constant in the IR, and the field of its value if that isn't a
+/// tensor.
+pub(super) fn constant_node(message: Message<'_>) -> Result<(Hollow, Option<u32>)> {
+    let mut form = None;
+    let hollow = Hollow::of(message, doc::NODE, |field, rest| {
         match (field.number, field.value) {
             (node::OUTPUT | node::NAME | node::OP_TYPE, Value::Bytes(_)) => {}
             (node::OVERLOAD, Value::Bytes(_)) => text(field, rest),
             (node::DOMAIN, Value::Bytes(_)) => domain(field, rest),
             (node::ATTRIBUTE, Value::Bytes(body)) => {
-                if let Some(hollow) = constant_attr(body)? {
+                let (rest_of_it, number) = constant_attr(body)?;
+                form = number;
+                if let Some(hollow) = rest_of_it {
                     put_bytes(rest, node::ATTRIBUTE, &hollow);
                 }
             }
             _ => rest.extend(field.record.bytes),
         }
         Ok(())
-    })
+    })?;
+    Ok((hollow, form))
 }
 
-/// The attribute of a `Constant`; `None`: as the writer would make it.
-fn constant_attr(message: Message<'_>) -> Result<Option<Vec<u8>>> {
+/// What is left of the attribute of a `Constant`; `None`: it is as the writer would make it, of the
+/// field if there is one.
+fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)> {
     let attribute = Attribute::read(message)?;
     let number = of_kind(attribute.kind).map_or(0, |(_, number)| number);
-    let mut plain = attribute.name == "value";
+    let form = PLAIN_VALUES.iter().find(|form| form.1 == number);
+    let mut plain = attribute.name == form.map_or("value", |form| form.0);
     let (mut rest, mut typed, mut marked) = (Vec::new(), false, false);
     for field in message.fields() {
         let field = field?;
@@ -277,7 +284,10 @@ fn constant_attr(message: Message<'_>) -> Result<Option<Vec<u8>>> {
             }
         }
     }
-    Ok((!plain || !typed).then_some(rest))
+    if plain && typed && (form.is_none() || marked) {
+        return Ok((None, form.map(|form| form.1)));
+    }
+    Ok((Some(rest), None))
 }
 
 /// The attributes of a message. They are found again by name, so all up to the last that isn't plain

@@ -142,11 +142,13 @@ impl<'d> Detacher<'d> {
                 continue;
             };
             let mut parts = Parts::default();
-            parts.left = if constant.flags & Constant::NODE != 0 {
-                hollow::constant_node(message)?
+            if constant.flags & Constant::NODE != 0 {
+                let (left, form) = hollow::constant_node(message)?;
+                parts.left = left;
+                form.into_iter().for_each(|number| parts.keep.form(number));
             } else {
-                hollow::tensor(message, constant.value.is_some())?
-            };
+                parts.left = hollow::tensor(message, constant.value.is_some())?;
+            }
             self.keep(entity, parts);
         }
         Ok(())

@@ -4,6 +4,7 @@ use passdock_abi::{ConstId, DType, LocId, LocKind};
 use passdock_ir::{Entity, Extras, Payload};
 
 use super::FunctionWriter;
+use super::parts::is_imported;
 use super::placement::Home;
 use super::rope::Chain;
 use crate::data::{put_typed, split_strings};
@@ -57,6 +58,16 @@ impl Form {
         Ok(form)
     }
 }
+
+/// The attributes of a `Constant` that aren't tensors: name, field and `AttributeType`.
+pub(crate) const PLAIN_VALUES: [(&str, u32, u32); 6] = [
+    ("value_float", attr::F, attr_type::FLOAT),
+    ("value_int", attr::I, attr_type::INT),
+    ("value_string", attr::S, attr_type::STRING),
+    ("value_floats", attr::FLOATS, attr_type::FLOATS),
+    ("value_ints", attr::INTS, attr_type::INTS),
+    ("value_strings", attr::STRINGS, attr_type::STRINGS),
+];
 
 /// Whether the extras of a tensor say that its data is in another file.
 pub(crate) fn is_external(extras: &Extras) -> bool {
@@ -303,7 +314,8 @@ impl<'w> FunctionWriter<'w> {
         let name = self.name(record.value);
         let mark = self.store.begin(chain);
         let Some(original) = original else {
-            self.added_nodes = true;
+            // Added, if it isn't what a text says of one that was there.
+            self.added_nodes |= !is_imported(self.f, id);
             self.constant_parts(chain, id, true)?;
             self.texts(chain, Entity::Constant(id), doc::NODE);
             self.store.end(chain, mark, number);
@@ -346,12 +358,21 @@ impl<'w> FunctionWriter<'w> {
         if !valued {
             return Ok(());
         }
+        let form = self.kept(Entity::Constant(id)).form;
+        let form = PLAIN_VALUES.iter().find(|plain| Some(plain.1) == form);
+        let &(name, field, kind) = form.unwrap_or(&("value", attr::T, attr_type::TENSOR));
         let inner = self.store.begin(chain);
-        self.store.field(chain, attr::NAME, b"value");
-        self.tensor(chain, attr::T, id, None, None, None)?;
-        let mut kind = Vec::new();
-        put_int(&mut kind, attr::TYPE, attr_type::TENSOR.into());
-        self.store.bytes(chain, &kind);
+        self.store.field(chain, attr::NAME, name.as_bytes());
+        let mut rest = Vec::new();
+        if field == attr::T {
+            self.tensor(chain, attr::T, id, None, None, None)?;
+        } else {
+            let data = self.f.constant_data(id);
+            let bytes = data.bytes().map_err(OnnxError::new)?;
+            put_plain(&mut rest, field, bytes, self.elements(id));
+        }
+        put_int(&mut rest, attr::TYPE, kind.into());
+        self.store.bytes(chain, &rest);
         self.store.end(chain, inner, node::ATTRIBUTE);
         Ok(())
     }
