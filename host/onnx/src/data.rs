@@ -1,7 +1,8 @@
 //! Tensor data that isn't raw: the typed fields of `TensorProto`, to and from the IR's bytes.
 //!
 //! The IR keeps elements little-endian and packed as ONNX packs raw data; strings as `n + 1` `u64`
-//! offsets and then their bytes.
+//! offsets and then their bytes. Of a type that this version doesn't know they are the records that the
+//! file has.
 
 use std::sync::Arc;
 
@@ -54,8 +55,7 @@ impl Deferred for Typed {
 /// Decodes a tensor's typed data; `byte_len` is what its shape asks for.
 fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result<Vec<u8>> {
     let Some(number) = typed_field(dtype) else {
-        let what = format!("the elements of data type {} can't be read", dtype.0);
-        return Err(OnnxError::at(tensor.at, what));
+        return records(tensor);
     };
     if dtype == DType::STRING {
         return strings(tensor);
@@ -84,6 +84,44 @@ fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result<Vec<u8>> {
         return Err(OnnxError::at(tensor.at, what));
     }
     Ok(bytes)
+}
+
+/// The data of a tensor whose type isn't known, as it stands in the file.
+fn records(tensor: Message<'_>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for field in tensor.fields() {
+        let field = field?;
+        if is_data(field.number) {
+            bytes.extend_from_slice(field.record.bytes);
+        }
+    }
+    Ok(bytes)
+}
+
+/// How many bytes [`records`] makes.
+pub(crate) fn records_len(tensor: Message<'_>) -> Result<u64> {
+    let mut len = 0;
+    for field in tensor.fields() {
+        let field = field?;
+        if is_data(field.number) {
+            len += field.record.len();
+        }
+    }
+    Ok(len)
+}
+
+/// Whether a tensor's field holds its data.
+pub(crate) fn is_data(number: u32) -> bool {
+    matches!(
+        number,
+        tensor::RAW_DATA
+            | tensor::FLOAT_DATA
+            | tensor::INT32_DATA
+            | tensor::STRING_DATA
+            | tensor::INT64_DATA
+            | tensor::DOUBLE_DATA
+            | tensor::UINT64_DATA
+    )
 }
 
 /// The low bytes of each number. Elements smaller than a byte come packed, a byte to a number, except
@@ -176,13 +214,11 @@ pub(crate) fn split_strings(bytes: &[u8], count: u64) -> Option<Vec<&[u8]>> {
         .collect()
 }
 
-/// Appends the typed field for these bytes, packed.
+/// Appends the typed field for these bytes, packed. Of a type that isn't known they are the field.
 pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64) -> Result {
     let Some(number) = typed_field(dtype) else {
-        return Err(OnnxError::new(format!(
-            "data type {} has no typed field",
-            dtype.0
-        )));
+        to.extend(bytes);
+        return Ok(());
     };
     if dtype == DType::STRING {
         let texts = split_strings(bytes, count)

@@ -7,7 +7,7 @@
 use passdock_abi::{AttrKind, DType};
 use passdock_ir::{Extras, Function};
 
-use crate::data::typed_field;
+use crate::data::{is_data, typed_field};
 use crate::error::Result;
 use crate::read::attr::{Attribute, is_value, of_kind};
 use crate::read::{Opsets, read_metadata, read_opset};
@@ -421,7 +421,8 @@ fn tensor_rest(message: Message<'_>, named: bool, texts: [u32; 2]) -> Result<Hol
         }
     }
     let dtype = dtype(code);
-    let typed = typed_field(dtype).filter(|_| !raw && !external);
+    let known = typed_field(dtype);
+    let typed = (!raw && !external).then(|| known.unwrap_or(tensor::INT32_DATA));
     let (mut keys, mut entries, mut usual) = (Vec::new(), Vec::new(), true);
     let mut hollow = Hollow::of(message, texts, |field, rest| {
         match (field.number, field.value) {
@@ -433,6 +434,7 @@ fn tensor_rest(message: Message<'_>, named: bool, texts: [u32; 2]) -> Result<Hol
                 usual &= external_entry(body, &mut keys, &mut entries)?;
             }
             (number, _) if Some(number) == typed => {}
+            (number, _) if typed.is_some() && known.is_none() && is_data(number) => {}
             _ => rest.extend(field.record.bytes),
         }
         Ok(())

@@ -363,3 +363,30 @@ fn what_is_detached_stays_so() {
     assert_eq!(text::print(&twice), text::print(&once));
     assert_eq!(bytes_of(&twice), bytes_of(&once));
 }
+
+/// Functions that passes add ask for a version that has them.
+#[test]
+fn the_version_is_raised_for_new_functions() {
+    let body = graph(&[node("y = Relu(x)")], &["x"], &["y"]);
+    let own = function("d", "F", &[node("b = Neg(a)")], &["a"], &["b"]);
+    let version = |module: &passdock_ir::Module| {
+        let again = read(&bytes_of(module)).unwrap();
+        again.metadata()[0].1.clone()
+    };
+    for (name, expected) in [("d.G", "8"), ("d.G#v2", "10")] {
+        let bytes = model(7, &body).msg(models::FUNCTIONS, &own).0;
+        for mut module in [
+            read(&bytes).unwrap(),
+            text::parse(&text_of(&bytes)).unwrap(),
+        ] {
+            assert_eq!(version(&module), "7");
+            let symbols = module.symbols().clone();
+            let kind = passdock_abi::FunctionKind::GRAPH;
+            let mut new = passdock_ir::Function::new(symbols.clone(), kind, symbols.intern(name));
+            let body = new.body();
+            new.set_results(body, &[], &[]).unwrap();
+            module.insert(new).unwrap();
+            assert_eq!(version(&module), expected);
+        }
+    }
+}

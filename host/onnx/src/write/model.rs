@@ -1,5 +1,7 @@
 //! `ModelProto`, and `FunctionProto`'s header.
 
+use std::sync::Arc;
+
 use passdock_abi::SymbolId;
 use passdock_ir::{Entity, Function, Module, OpName};
 use rustc_hash::FxHashMap;
@@ -20,6 +22,22 @@ pub(crate) fn ir_version(module: &Module) -> i64 {
     metadata(module, model::IR_VERSION)
         .and_then(|text| text.parse().ok())
         .unwrap_or(IR_VERSION)
+}
+
+/// The IR version that a module's own version has to be raised to, because passes gave it functions:
+/// 8 has them, 10 has overloads. What the file had already says what it wants.
+fn raised_version(module: &Module) -> Option<String> {
+    let main = module.symbols().find(MAIN);
+    let is_new = |f: &&Arc<Function>| {
+        let imported = f.origins().get(Entity::Function).is_some() || !f.is_touched();
+        Some(f.name()) != main && !imported
+    };
+    let needed = |f: &Arc<Function>| match function_name(f) {
+        Ok(name) if !name.overload.is_empty() => 10,
+        _ => 8,
+    };
+    let needed = module.functions().filter(is_new).map(needed).max()?;
+    (ir_version(module) < needed).then(|| needed.to_string())
 }
 
 fn metadata(module: &Module, number: u32) -> Option<&str> {
@@ -55,6 +73,11 @@ impl Writer<'_> {
         let opsets = opsets_of(main);
         let mut imports = Imports::new(&opsets, template, model::OPSET_IMPORT)?;
         let old = old_metadata(template)?;
+        let raised = raised_version(module);
+        let metadata = |number| match &raised {
+            Some(version) if number == model::IR_VERSION => Some(version.as_str()),
+            _ => metadata(module, number),
+        };
         let mut graph = false;
         for field in template.iter().flat_map(|template| template.fields()) {
             let field = field?;
@@ -76,7 +99,7 @@ impl Writer<'_> {
                     Some(bytes) => self.store.bytes(&mut chain, &bytes),
                 },
                 (number, value) if crate::read::read_metadata(number, value)?.is_some() => {
-                    let new = metadata(module, number);
+                    let new = metadata(number);
                     let same = old.get(&number).map(String::as_str) == new;
                     if same {
                         self.store.copy(&mut chain, field.record);
@@ -90,7 +113,7 @@ impl Writer<'_> {
             }
         }
         header.clear();
-        self.missing_metadata(&old, template.is_none(), &mut header)?;
+        missing_metadata(metadata, &old, template.is_none(), &mut header)?;
         header.extend(imports.rest());
         self.store.bytes(&mut chain, &header);
         if !graph {
@@ -101,25 +124,6 @@ impl Writer<'_> {
         }
         self.store.texts(&mut chain, module.extras(), doc::MODEL);
         Ok(chain)
-    }
-
-    /// Metadata that the file has no field for.
-    fn missing_metadata(
-        &self,
-        old: &FxHashMap<u32, String>,
-        is_new: bool,
-        to: &mut Vec<u8>,
-    ) -> Result {
-        for &(number, _) in METADATA.iter().filter(|row| !old.contains_key(&row.0)) {
-            match metadata(self.module, number) {
-                Some(text) => put_metadata(number, text, to)?,
-                None if number == model::IR_VERSION && is_new => {
-                    put_int(to, model::IR_VERSION, IR_VERSION);
-                }
-                None => {}
-            }
-        }
-        Ok(())
     }
 
     fn main(
@@ -166,6 +170,25 @@ impl Writer<'_> {
         self.store.end(chain, mark, model::FUNCTIONS);
         Ok(())
     }
+}
+
+/// Metadata that the file has no field for.
+fn missing_metadata<'m>(
+    metadata: impl Fn(u32) -> Option<&'m str>,
+    old: &FxHashMap<u32, String>,
+    is_new: bool,
+    to: &mut Vec<u8>,
+) -> Result {
+    for &(number, _) in METADATA.iter().filter(|row| !old.contains_key(&row.0)) {
+        match metadata(number) {
+            Some(text) => put_metadata(number, text, to)?,
+            None if number == model::IR_VERSION && is_new => {
+                put_int(to, model::IR_VERSION, IR_VERSION);
+            }
+            None => {}
+        }
+    }
+    Ok(())
 }
 
 /// What the file's header says; a field's last record counts.

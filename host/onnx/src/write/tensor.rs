@@ -7,7 +7,7 @@ use super::FunctionWriter;
 use super::parts::is_imported;
 use super::placement::Home;
 use super::rope::Chain;
-use crate::data::{put_typed, split_strings};
+use crate::data::{is_data, put_typed, split_strings};
 use crate::error::{OnnxError, Result};
 use crate::keep::Kept;
 use crate::read::attr::{Attribute, is_value};
@@ -88,19 +88,6 @@ fn is_content(number: u32, value: Value<'_>, detached: bool) -> bool {
         _ if detached => false,
         _ => matches!(number, tensor::DIMS | tensor::DATA_TYPE) || is_data(number),
     }
-}
-
-fn is_data(number: u32) -> bool {
-    matches!(
-        number,
-        tensor::RAW_DATA
-            | tensor::FLOAT_DATA
-            | tensor::INT32_DATA
-            | tensor::STRING_DATA
-            | tensor::INT64_DATA
-            | tensor::DOUBLE_DATA
-            | tensor::UINT64_DATA
-    )
 }
 
 /// Whether a field says where data is that goes elsewhere. What else external data has, a checksum

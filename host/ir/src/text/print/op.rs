@@ -206,7 +206,7 @@ impl<'p> Printer<'p, '_> {
             self.out.text.push(')');
         }
         self.loc(record.loc);
-        self.line_extras(Entity::Op(op));
+        self.extras(Entity::Op(op));
         self.out.text.push_str(" {");
     }
 }
