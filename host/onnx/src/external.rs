@@ -7,10 +7,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use passdock_abi::ValueId;
 use passdock_ir::{ByteSource, Entity, Function, Module, Payload};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use crate::error::{OnnxError, Result};
 use crate::source::{Bytes, ModelFile, whole};
+use crate::write::{external_location, stands_at};
 
 /// Which files a model may point to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,21 +60,35 @@ impl ExternalFiles {
     /// Tells a module that was read from the text which of the files its tensors point to, and go on
     /// pointing to when it is written as ONNX. The others are models whose data goes along.
     pub fn give_to(self, module: &mut Module) {
-        let mut pointed = FxHashSet::default();
+        // Each by its name, with where it stood beside the model.
+        let mut pointed: FxHashMap<&str, &str> = FxHashMap::default();
         for f in module.functions() {
             for (id, _) in f.live_constants() {
                 let extras = f.origins().extras(Entity::Constant(id));
                 if let (Payload::External { source, .. }, Some(extras)) =
                     (f.constant_data(id).payload(), extras)
-                    && crate::write::is_external(extras)
+                    && let Some(location) = external_location(extras)
                 {
-                    pointed.insert(source.name().to_owned());
+                    pointed.entry(source.name()).or_insert(location);
                 }
             }
         }
         let files = self.files.into_inner();
-        let mut external = files.unwrap_or_else(PoisonError::into_inner);
-        external.retain(|file| pointed.contains(file.name()));
+        let files = files.unwrap_or_else(PoisonError::into_inner);
+        let mut external: Vec<Arc<ExternalFile>> = files
+            .into_iter()
+            .filter_map(|file| Some((pointed.get(file.name())?, file)))
+            .map(
+                |(location, file)| match stands_at(&file.name, location.as_bytes()) {
+                    true => {
+                        let directory = &file.name[..file.name.len() - location.len()];
+                        let directory = Path::new(directory);
+                        Arc::new(ExternalFile::new(directory, location, file.reach))
+                    }
+                    false => file,
+                },
+            )
+            .collect();
         external.sort_by(|a, b| a.location().cmp(b.location()));
         if !external.is_empty() {
             module.set_source(Some(Arc::new(ModelFile {

@@ -41,7 +41,7 @@ pub use placement::{DataFile, ExternalData};
 use placement::{Home, Placement};
 pub use rope::Output;
 use rope::{Chain, ChainId, Store};
-pub(crate) use tensor::{EXTERNAL_KEYS, PLAIN_VALUES, is_external};
+pub(crate) use tensor::{EXTERNAL_KEYS, PLAIN_VALUES, external_location, stands_at};
 
 /// What protobuf can hold in one message: 2 GiB.
 const MESSAGE_LIMIT: u64 = i32::MAX as u64;

@@ -103,7 +103,9 @@ pub(crate) fn old_inputs(module: &Module) -> usize {
     let mut writer = Writer::new(module, None);
     let writer = FunctionWriter::new(&mut writer, main, true);
     let ids = initializers(main, &writer.constants, main.body());
-    ids.into_iter().filter(|&id| writer.is_old_input(id)).count()
+    ids.into_iter()
+        .filter(|&id| writer.is_old_input(id))
+        .count()
 }
 
 /// The ops that are sparse initializers, with where those stood. Of an op's copies it is the first.

@@ -11,6 +11,7 @@ use crate::data::{is_data, put_typed, split_strings};
 use crate::error::{OnnxError, Result};
 use crate::keep::Kept;
 use crate::read::attr::{Attribute, is_value};
+use crate::read::bodies;
 use crate::schema::{attr, attr_type, doc, entry, node, tensor};
 use crate::wire::{Message, Value, put_bytes, put_float, put_head, put_int, put_varint, string_of};
 
@@ -69,10 +70,26 @@ pub(crate) const PLAIN_VALUES: [(&str, u32, u32); 6] = [
     ("value_strings", attr::STRINGS, attr_type::STRINGS),
 ];
 
-/// Whether the extras of a tensor say that its data is in another file.
-pub(crate) fn is_external(extras: &Extras) -> bool {
-    let left = Kept::of(extras).hollow;
-    left.is_some_and(|left| Form::left(left).is_ok_and(|form| form == Form::External))
+/// What the extras of a tensor say of the file that its data is in: where that stood, beside the model;
+/// `None`: its data isn't in another file.
+pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
+    let left = Kept::of(extras).hollow?;
+    if !Form::left(left).is_ok_and(|form| form == Form::External) {
+        return None;
+    }
+    let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);
+    let mut locations = entries.filter(|&body| string_of(body, entry::KEY) == Ok(b"location"));
+    let location = locations.next().map(|body| string_of(body, entry::VALUE));
+    Some(match location {
+        Some(Ok(location)) => std::str::from_utf8(location).unwrap_or(""),
+        _ => "",
+    })
+}
+
+/// Whether a file stands at a location of some directory's.
+pub(crate) fn stands_at(name: &str, location: &[u8]) -> bool {
+    let directory = name.as_bytes().strip_suffix(location);
+    !location.is_empty() && directory.is_some_and(|directory| directory.ends_with(b"/"))
 }
 
 /// The keys of a tensor's data in another file, as they usually are.
@@ -264,12 +281,15 @@ impl<'w> FunctionWriter<'w> {
             return Err(OnnxError::new(what));
         };
         let known = match key {
+            // A directory of the model's that the text doesn't stand in.
+            b"location" if stands_at(source.name(), value) => String::new(),
             b"location" => source.location().to_owned(),
             b"offset" => offset.to_string(),
             b"length" => len.to_string(),
             _ => String::new(),
         };
-        if value.is_empty() && !known.is_empty() {
+        let stale = key == b"location" || value.is_empty();
+        if stale && !known.is_empty() {
             let mut pair = Vec::new();
             put_bytes(&mut pair, entry::KEY, key);
             put_bytes(&mut pair, entry::VALUE, known.as_bytes());
