@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use crate::error::{OnnxError, Result};
 use crate::keep::{Keep, Kept};
 use crate::read::bodies;
-use crate::schema::{function, graph, node, tensor, value_info};
+use crate::schema::{annotation, entry, function, graph, node, tensor, value_info};
 use crate::source::{ModelFile, Source};
 use crate::types::put_type;
 use crate::wire::{Message, put_bytes, string_of};
@@ -114,6 +114,15 @@ struct Parts {
     keep: Keep,
 }
 
+impl Parts {
+    fn of(left: Hollow) -> Parts {
+        Parts {
+            left,
+            keep: Keep::default(),
+        }
+    }
+}
+
 impl<'d> Detacher<'d> {
     fn function(&mut self) -> Result {
         let f = self.f;
@@ -121,12 +130,11 @@ impl<'d> Detacher<'d> {
         // A graph's span is its region's too; a function's only its own.
         let is_graph = f.origins().get(Entity::Region(body)).is_some();
         if let Some(message) = self.message(f.origins().get(Entity::Function)) {
-            let mut parts = Parts::default();
-            parts.left = if is_graph {
+            let mut parts = Parts::of(if is_graph {
                 hollow::graph(message)?
             } else {
                 hollow::function(&mut self.types, message)?
-            };
+            });
             self.region(body, message, is_graph, &mut parts)?;
             self.keep(Entity::Function, parts);
         }
@@ -159,8 +167,7 @@ impl<'d> Detacher<'d> {
         let Some(message) = self.message(self.f.origins().get(entity)) else {
             return Ok(());
         };
-        let mut parts = Parts::default();
-        parts.left = hollow::graph(message)?;
+        let mut parts = Parts::of(hollow::graph(message)?);
         self.region(region, message, true, &mut parts)?;
         self.keep(entity, parts);
         Ok(())
@@ -207,9 +214,8 @@ impl<'d> Detacher<'d> {
                 let entity = Entity::Port(port);
                 if let Some(message) = self.message(f.origins().get(entity)) {
                     let ty = f.ports(region)[(port - ports.start) as usize].ty;
-                    let mut parts = Parts::default();
-                    parts.left = self.info(message, ty)?;
-                    self.keep(entity, parts);
+                    let info = self.info(message, ty)?;
+                    self.keep(entity, Parts::of(info));
                 }
             }
             self.initializers(region, message, &constants, &mut values, parts)?;
@@ -275,9 +281,19 @@ impl<'d> Detacher<'d> {
         // Constants by name; those that are a parameter's default are that parameter.
         let mut by_name = FxHashMap::default();
         let mut order = Vec::new();
+        let mut parameters = FxHashSet::default();
+        for annotation in bodies(message, graph::QUANTIZATION_ANNOTATION) {
+            for pair in bodies(annotation?, annotation::PARAMETERS) {
+                parameters.insert(string_of(pair?, entry::VALUE)?);
+            }
+        }
         for body in bodies(message, graph::INITIALIZER) {
             let body = body?;
             let Some(&place) = places.get(&body.at) else {
+                // Erased; but a quantization annotation would name nothing.
+                if parameters.contains(string_of(body, tensor::NAME)?) {
+                    put_bytes(&mut parts.left.rest, graph::INITIALIZER, body.bytes);
+                }
                 continue;
             };
             order.push(place);

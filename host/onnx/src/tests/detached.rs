@@ -12,7 +12,7 @@ use super::real::sorted_fields;
 use super::{bytes_of, main_of, op, read, value};
 use crate::detach;
 use crate::schema::{
-    attr as attrs, attr_type, function as functions, graph as graphs, model as models,
+    annotation, attr as attrs, attr_type, function as functions, graph as graphs, model as models,
     node as nodes, opset, tensor, value_info,
 };
 
@@ -353,6 +353,28 @@ fn a_text_is_edited_like_a_file() {
         detached.contains(r#"%renamed doc("doc") = onnx.Elu(%x)"#),
         "{detached}"
     );
+}
+
+/// What only a quantization annotation names lives on without the IR.
+#[test]
+fn what_annotations_name_stays() {
+    let pair = entry("SCALE_TENSOR", "scale");
+    let note = Msg::new().text(1, "y").msg(annotation::PARAMETERS, &pair);
+    let body = graph(&[node("y = Relu(x)")], &["x: 2"], &["y: 2"])
+        .all(
+            graphs::INITIALIZER,
+            &[floats("scale", &[0.5]), floats("unused", &[1.0])],
+        )
+        .msg(graphs::QUANTIZATION_ANNOTATION, &note);
+    let mut module = read(&model(10, &body).0).unwrap();
+    let f = main_of(&mut module);
+    let constants: Vec<_> = f.live_constants().map(|(id, _)| id).collect();
+    constants
+        .into_iter()
+        .for_each(|id| f.erase_constant(id).unwrap());
+    let text = text::print(&detach(&module).unwrap());
+    let back = bytes_of(&text::parse(&text).unwrap());
+    assert_eq!(sorted_fields(&back), sorted_fields(&bytes_of(&module)));
 }
 
 /// Detaching again, or what no file is behind, changes nothing.
