@@ -10,7 +10,7 @@ use std::fmt;
 const MAX_GROUPS: usize = 100;
 
 /// Where messages stand that come from no file: behind the end of any.
-const DETACHED: u64 = 1 << 63;
+pub(crate) const DETACHED: u64 = 1 << 63;
 
 /// A message's bytes and where they stand in the file.
 #[derive(Clone, Copy, Debug)]

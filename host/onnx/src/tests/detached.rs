@@ -355,6 +355,31 @@ fn a_text_is_edited_like_a_file() {
     );
 }
 
+/// What a text says in ONNX's own words may be wrong.
+#[test]
+fn extras_that_are_wrong_are_errors() {
+    let check = |line: &str, expected: Expect| {
+        let text = format!(
+            "module {{ fn @main(%x: f32[1]) -> (%y: f32[1]) opset(\"\" = 17) {{ {line} return %y }} }}"
+        );
+        let module = text::parse(&text).unwrap();
+        let error = crate::write(&module, crate::WriteOptions::default()).err();
+        expected.assert_eq(&error.unwrap().to_string());
+    };
+    check(
+        r#"%y = onnx.Relu(%x) : f32[1] extra("0a022a05")"#,
+        expect![
+            "op0 (onnx.Relu): what `extra` keeps of it isn't ONNX: a length goes beyond the end of its message."
+        ],
+    );
+    check(
+        r#"%c = const f32[1] [1.0] extra("0a027001") %y = onnx.Add(%x, %c) : f32[1]"#,
+        expect![
+            "the `extra` of a constant says that its data is in a file of its own, and it isn't `external`; without the `extra` it goes into the model."
+        ],
+    );
+}
+
 /// What only a quantization annotation names lives on without the IR.
 #[test]
 fn what_annotations_name_stays() {

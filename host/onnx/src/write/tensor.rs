@@ -277,7 +277,8 @@ impl<'w> FunctionWriter<'w> {
             len,
         } = data.payload()
         else {
-            let what = "a constant says that its data is in another file, and it isn't";
+            let what = "the `extra` of a constant says that its data is in a file of its own, and it \
+                        isn't `external`; without the `extra` it goes into the model";
             return Err(OnnxError::new(what));
         };
         let known = match key {
