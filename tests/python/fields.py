@@ -6,6 +6,8 @@ Fields that this version of onnx doesn't know count too.
 import onnx
 from google.protobuf.unknown_fields import UnknownFieldSet
 
+GROUP = 3
+
 
 def same_fields(path_a, path_b):
     why = first_difference(read(path_a), read(path_b))
@@ -64,7 +66,12 @@ def by_name(message):
 
 
 def unknown(message):
-    return [(f.field_number, f.wire_type, str(f.data)) for f in UnknownFieldSet(message)]
+    return unknown_in(UnknownFieldSet(message))
+
+
+def unknown_in(found):
+    """Number, wire type and value of each field; a group's value are the fields in it."""
+    return [(f.field_number, f.wire_type, unknown_in(f.data) if f.wire_type == GROUP else f.data) for f in found]
 
 
 def brief(value):

@@ -1,10 +1,20 @@
-"""Is one file another with a single node renamed, every other byte the same?
+"""In which record do two files differ? Every other byte is the same.
 
 Reads protobuf's wire format by itself: neither onnx nor passdock can hide a
 byte from it.
 """
 
 GRAPH_OF_MODEL, NODE_OF_GRAPH, NAME_OF_NODE = 7, 1, 3
+# The messages in which one looks for a smaller record that differs.
+INSIDE = {
+    ("model", 7): "graph",
+    ("model", 25): "function",
+    ("graph", 1): "node",
+    ("function", 7): "node",
+    ("node", 5): "attribute",
+    ("attribute", 6): "graph",
+    ("attribute", 11): "graph",
+}
 
 
 def only_renamed(path_a, path_b):
@@ -36,28 +46,72 @@ def only_changed(what, field, a, b):
     return (x[2], y[2]), None
 
 
+def changes(a, b):
+    """[(kind of message, records only in `a`, records only in `b`)], the smallest message last.
+
+    Goes down as long as what differs is one record, and a message that nests.
+    """
+    found, kind = [], "model"
+    while kind:
+        xs, ys = differing(list(records(a)), list(records(b)))
+        found.append((kind, xs, ys))
+        kind = None
+        if len(xs) == len(ys) == 1 and xs[0][0] == ys[0][0]:
+            kind = INSIDE.get((found[-1][0], xs[0][0]))
+            a, b = xs[0][2], ys[0][2]
+    return found
+
+
+def differing(xs, ys):
+    """What is left of two lists of records without what they begin and end with alike."""
+    start = 0
+    while start < min(len(xs), len(ys)) and xs[start][1] == ys[start][1]:
+        start += 1
+    end = 0
+    while end < min(len(xs), len(ys)) - start and xs[-1 - end][1] == ys[-1 - end][1]:
+        end += 1
+    return xs[start : len(xs) - end], ys[start : len(ys) - end]
+
+
 def records(message):
     """(field number, the record's bytes, its body) of a message, in file order."""
     at = 0
     while at < len(message):
         start = at
         tag, at = varint(message, at)
-        kind = tag & 7
-        if kind == 0:
-            _, end = varint(message, at)
-        elif kind == 1:
-            end = at + 8
-        elif kind == 2:
-            length, at = varint(message, at)
-            end = at + length
-        elif kind == 5:
-            end = at + 4
-        else:
-            raise ValueError(f"wire type {kind} at byte {start}")
-        if end > len(message):
-            raise ValueError(f"the record at byte {start} is longer than its message")
+        at, end = value(message, tag, at)
         yield tag >> 3, message[start:end], message[at:end]
         at = end
+
+
+def value(message, tag, at):
+    """Where the value behind a tag begins and ends."""
+    start, kind = at, tag & 7
+    if kind == 0:
+        _, end = varint(message, at)
+    elif kind == 1:
+        end = at + 8
+    elif kind == 2:
+        length, start = varint(message, at)
+        end = start + length
+    elif kind == 3:
+        end = group(message, tag, at)
+    elif kind == 5:
+        end = at + 4
+    else:
+        raise ValueError(f"wire type {kind} before byte {at}")
+    if end > len(message):
+        raise ValueError(f"the record before byte {at} is longer than its message")
+    return start, end
+
+
+def group(message, tag, at):
+    """Where a group ends, its end tag included."""
+    while True:
+        inner, at = varint(message, at)
+        if inner == tag + 1:
+            return at
+        _, at = value(message, inner, at)
 
 
 def varint(message, at):

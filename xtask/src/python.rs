@@ -1,6 +1,7 @@
 //! The independent judge: onnx and onnxruntime, in a Python environment that
 //! these commands make for themselves.
 
+use std::env::consts::EXE_SUFFIX;
 use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
@@ -39,14 +40,19 @@ pub(crate) fn test_real_models(project: &Project) -> Result<()> {
     }
 }
 
-/// ONNX's own test cases: the same bytes, the same fields, folded right.
+/// ONNX's own test cases, the models in its wheel, models made by hand, and those that
+/// `PASSDOCK_MODELS` points to: what goes through passdock comes out whole, and folded right.
 pub(crate) fn test_corpus(project: &Project) -> Result<()> {
+    let tool = format!("passdock-corpus{EXE_SUFFIX}");
     let mut python = Command::new(environment(project)?);
     python
-        .args(["-B", "tests/python/corpus.py", "--passdock"])
-        .arg(project.passdock(Profile::Dev))
+        .args(["-B", "tests/python/corpus.py", "--corpus"])
+        .arg(project.built(Profile::Dev).join(tool))
         .arg("--work-dir")
         .arg(project.target.join("corpus"));
+    if let Some(models) = std::env::var_os("PASSDOCK_MODELS") {
+        python.arg("--models").arg(models);
+    }
     shell::run(python.current_dir(&project.root))
 }
 

@@ -48,7 +48,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("real models, end to end", || {
         python::test_real_models(project)
     });
-    steps.step("ONNX's own test cases", || python::test_corpus(project));
+    steps.step("models of every kind, in and out", || {
+        python::test_corpus(project)
+    });
     steps.step("op definitions by ONNX's test cases", || {
         python::test_op_definitions(project)
     });

@@ -218,7 +218,7 @@ impl Function {
             kept.map(|(origin, _)| *origin).collect::<Vec<_>>()
         };
         let has_ports = !old.ports.is_empty();
-        let extras = old.extras.into_iter().filter_map(|(entity, bytes)| {
+        let extras = old.extras.into_iter().filter_map(|(entity, extras)| {
             let moved = |map: &[u32], id: u32| Some(at(map, id)).filter(|&id| id != NONE);
             let entity = match entity {
                 Entity::Function => entity,
@@ -228,7 +228,7 @@ impl Function {
                 Entity::Port(id) => Entity::Port(moved(ports, id)?),
                 Entity::Constant(id) => Entity::Constant(ConstId(moved(&maps.constants, id.0)?)),
             };
-            Some((entity, bytes))
+            Some((entity, extras))
         });
         Origins {
             ops: column(&old.ops, &maps.ops),

@@ -15,6 +15,11 @@ pub trait ByteSource: Send + Sync {
     /// The path, as the text form spells it.
     fn name(&self) -> &str;
 
+    /// What the model that refers to it calls it.
+    fn location(&self) -> &str {
+        self.name()
+    }
+
     /// `len` bytes from `offset`; an error is a whole sentence.
     fn read(&self, offset: u64, len: u64) -> Result<&[u8], String>;
 

@@ -28,6 +28,6 @@ pub use error::{Edit, EditError};
 pub use function::{Function, Walk};
 pub use module::Module;
 pub use name::OpName;
-pub use origin::{Entity, Origin, Origins};
+pub use origin::{Entity, Extras, Origin, Origins};
 pub use symbols::Symbols;
 pub use types::{BufferSpec, TypeSpec};

@@ -12,6 +12,7 @@ use rustc_hash::FxBuildHasher;
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
+use crate::origin::Extras;
 use crate::symbols::Symbols;
 
 type Functions = IndexMap<SymbolId, Arc<Function>, FxBuildHasher>;
@@ -42,6 +43,7 @@ pub struct Module {
     symbols: Arc<Symbols>,
     table: Arc<Table>,
     metadata: Arc<Vec<(String, String)>>,
+    extras: Arc<Extras>,
     source: Option<Arc<dyn Any + Send + Sync>>,
 }
 
@@ -52,6 +54,7 @@ impl Module {
             symbols: Symbols::new(),
             table: Arc::default(),
             metadata: Arc::default(),
+            extras: Arc::default(),
             source: None,
         }
     }
@@ -172,6 +175,16 @@ impl Module {
     /// Sets the key-value pairs.
     pub fn set_metadata(&mut self, metadata: Vec<(String, String)>) {
         self.metadata = Arc::new(metadata);
+    }
+
+    /// What is known of the module beside its functions and metadata.
+    pub fn extras(&self) -> &Extras {
+        &self.extras
+    }
+
+    /// Sets what is known of the module.
+    pub fn set_extras(&mut self, extras: Extras) {
+        self.extras = Arc::new(extras);
     }
 
     /// Live ops of all functions, without terminators: what reports count.

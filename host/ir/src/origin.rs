@@ -1,7 +1,11 @@
 //! Where imported entities come from, and what their importer kept of them.
 //!
-//! These columns are the host's own: plugins don't see them. An entity that wasn't imported has
-//! [`Origin::NONE`].
+//! An importer remembers of each entity the span of its file that it came from: that is all that
+//! reading costs, and an exporter finds there what the IR doesn't model. A module that has to live
+//! without its file (as text does) has [`Extras`] instead: what stood in the span beside what the IR
+//! says itself. An entity that wasn't imported has neither.
+//!
+//! These columns are the host's own: plugins don't see them.
 
 use std::sync::Arc;
 
@@ -75,6 +79,24 @@ pub enum Entity {
     Constant(ConstId),
 }
 
+/// What is known of an entity beside what the IR says of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Extras {
+    /// What somebody wrote about it.
+    pub doc: Option<Box<str>>,
+    /// Key-value pairs, in order; a key may come twice.
+    pub metadata: Vec<(Box<str>, Box<str>)>,
+    /// Whatever else its importer kept, in the importer's own format.
+    pub bytes: Vec<u8>,
+}
+
+impl Extras {
+    /// Whether there is nothing.
+    pub fn is_empty(&self) -> bool {
+        self.doc.is_none() && self.metadata.is_empty() && self.bytes.is_empty()
+    }
+}
+
 /// The origins and extras of one function's entities.
 #[derive(Clone, Default, Debug)]
 pub struct Origins {
@@ -84,7 +106,7 @@ pub struct Origins {
     pub(crate) ports: Vec<Origin>,
     pub(crate) constants: Vec<Origin>,
     pub(crate) function: Option<Origin>,
-    pub(crate) extras: FxHashMap<Entity, Arc<[u8]>>,
+    pub(crate) extras: FxHashMap<Entity, Arc<Extras>>,
 }
 
 fn get(column: &[Origin], at: usize) -> Origin {
@@ -123,18 +145,37 @@ impl Origins {
         }
     }
 
-    /// What the importer kept of an entity in its own format.
-    pub fn extras(&self, entity: Entity) -> Option<&Arc<[u8]>> {
+    /// Whether anything has extras.
+    pub fn has_extras(&self) -> bool {
+        !self.extras.is_empty()
+    }
+
+    /// What is known of an entity beside what the IR says of it.
+    pub fn extras(&self, entity: Entity) -> Option<&Arc<Extras>> {
+        if self.extras.is_empty() {
+            return None;
+        }
         self.extras.get(&entity)
     }
 
-    /// Keeps something of an entity in the importer's format; empty: nothing.
-    pub fn set_extras(&mut self, entity: Entity, bytes: impl Into<Arc<[u8]>>) {
-        let bytes = bytes.into();
-        if bytes.is_empty() {
+    /// Sets what is known of an entity; empty extras are none.
+    pub fn set_extras(&mut self, entity: Entity, extras: impl Into<Arc<Extras>>) {
+        let extras = extras.into();
+        if extras.is_empty() {
             self.extras.remove(&entity);
         } else {
-            self.extras.insert(entity, bytes);
+            self.extras.insert(entity, extras);
+        }
+    }
+
+    /// Lets one entity be what is known of another: its origin and its extras.
+    pub(crate) fn carry(&mut self, from: Entity, to: Entity) {
+        let origin = self.get(from);
+        if origin.is_some() {
+            self.set(to, origin);
+        }
+        if let Some(extras) = self.extras(from).cloned() {
+            self.extras.insert(to, extras);
         }
     }
 

@@ -5,11 +5,11 @@ use passdock_abi::OpId;
 use passdock_ir::{Entity, Function, Module, NewOp, text, verify};
 
 const SOURCE: &str = r#"module {
-  fn @f(%x: f32[2], %c: bool[] = const bool[] true) -> (%y: seq<f32[2]> extra("01")) opset("" = 17) extra("02") attributes {names = ["a", "b"]} {
-    %w = const f32[2] [1.0, 2.0] const_extra("03")
+  fn @f(%x: f32[2], %c: bool[] = const bool[] true) -> (%y: seq<f32[2]> extra("01")) opset("" = 17) doc("f") extra("02") attributes {names = ["a", "b"]} {
+    %w = const f32[2] [1.0, 2.0] extra("03")
     %dead = const f32[2] [3.0, 4.0]
     %a = onnx.Add(%x, %w) {axis = 1, t = tensor i64[] 5, ty = [type f32[2]]} : f32[2] loc("a", "b")
-    %b, _ = onnx.Split(%a, _) {ratios = [0.5, 0.25]} : f32[2], ? extra("04")
+    %b, _ = onnx.Split(%a, _) {ratios = [0.5, 0.25]} : f32[2], ? meta {a = "1"} extra("04")
     %k = const f32[2] [5.0, 6.0] node
     %r = onnx.If(%c) {then_branch = region, else_branch = region} : f32[2]
       region then_branch -> (%p: f32[2] extra("05")) extra("06") {
@@ -87,11 +87,12 @@ fn a_compacted_function_prints_and_verifies_as_before() {
     assert_eq!(text::print(&module), before);
     expect![[r#"
         module {
-          fn @f(%x: f32[2], %c: bool[] = const bool[] true) -> (%y: seq<f32[2]> extra("01")) opset("" = 17) extra("02") attributes {names = ["a", "b"]} {
-            %w = const f32[2] [1.0, 2.0] const_extra("03")
+          fn @f(%x: f32[2], %c: bool[] = const bool[] true) -> (%y: seq<f32[2]> extra("01")) opset("" = 17) doc("f") extra("02") attributes {names = ["a", "b"]} {
+            %w = const f32[2] [1.0, 2.0] extra("03")
             %k = const f32[2] [5.0, 6.0] node
             %a = onnx.Add2(%x, %w) {axis = 1, t = tensor i64[] 5, ty = [type f32[2]]} : f32[2] loc("a", "b")
-            %b, _ = onnx.Split2(%a, _) {ratios = [0.5, 0.25]} : f32[2], ?
+            %b, _ = onnx.Split2(%a, _) {ratios = [0.5, 0.25]} : f32[2], ? extra("04")
+                meta {a = "1"}
             %s = onnx.SequenceConstruct(%b, %k, %k) : seq<f32[2]>
             return %s
           }

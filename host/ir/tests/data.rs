@@ -68,6 +68,8 @@ fn elements_read_back_as_the_same_bits() {
         constant(f, DType::I4, &[0x8f, 0x07], 3);
         constant(f, DType::U2, &[0b1101_1000], 4);
         constant(f, DType::I2, &[0b10], 1);
+        constant(f, DType::F6E2M3, &[0x81, 0x30, 0xfc, 0x2a], 5);
+        constant(f, DType::F6E3M2, &[0x7f, 0x0f], 2);
         constant(f, DType::BOOL, &[0, 1, 2], 3);
         constant(f, DType::U64, &u64::MAX.to_le_bytes(), 1);
         constant(f, DType::I64, &i64::MIN.to_le_bytes(), 1);
@@ -93,11 +95,13 @@ fn elements_read_back_as_the_same_bits() {
             %7 = const i4[3] [-1, -8, 7]
             %8 = const u2[4] [0, 2, 1, 3]
             %9 = const i2[1] [-2]
-            %10 = const bool[3] [false, true, 0x2]
-            %11 = const u64[1] [18446744073709551615]
-            %12 = const i64[1] [-9223372036854775808]
-            %13 = const str[3] ["a\"\\\n", "\xff", ""]
-            %14 = const f32[0] []
+            %10 = const f6e2m3[5] [0x1, 0x2, 0x3, 0x3f, 0x2a]
+            %11 = const f6e3m2[2] [0x3f, 0x3d]
+            %12 = const bool[3] [false, true, 0x2]
+            %13 = const u64[1] [18446744073709551615]
+            %14 = const i64[1] [-9223372036854775808]
+            %15 = const str[3] ["a\"\\\n", "\xff", ""]
+            %16 = const f32[0] []
             return
           }
         }

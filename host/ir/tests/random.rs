@@ -7,8 +7,8 @@ use passdock_abi::{AttrKind, DType, Dim, ExprKind, FunctionKind, RegionId, TypeI
 use passdock_ir::text::{self, PrintOptions};
 use passdock_ir::verify::verify_module;
 use passdock_ir::{
-    AttrValue, ConstantData, Entity, Function, Module, NewAttr, NewOp, NewPort, NewRegion, Payload,
-    Position, TypeSpec,
+    AttrValue, ConstantData, Entity, Extras, Function, Module, NewAttr, NewOp, NewPort, NewRegion,
+    Payload, Position, TypeSpec,
 };
 use support::{Random, corpus};
 
@@ -260,9 +260,17 @@ impl Builder<'_> {
             visible.push(result);
         }
         if self.random.below(4) == 0 {
-            self.f
-                .origins_mut()
-                .set_extras(Entity::Op(op), vec![1, 2, 255]);
+            let mut extras = Extras::default();
+            if self.random.flip() {
+                extras.doc = Some((*self.random.pick::<&str>(&["", "a \"b\"\n"])).into());
+            }
+            if self.random.flip() {
+                extras.metadata = vec![("doc".into(), "".into()), ("a.b".into(), "\\".into())];
+            }
+            if self.random.flip() {
+                extras.bytes = vec![1, 2, 255];
+            }
+            self.f.origins_mut().set_extras(Entity::Op(op), extras);
         }
     }
 

@@ -1,7 +1,8 @@
 //! Tensor data that isn't raw: the typed fields of `TensorProto`, to and from the IR's bytes.
 //!
 //! The IR keeps elements little-endian and packed as ONNX packs raw data; strings as `n + 1` `u64`
-//! offsets and then their bytes.
+//! offsets and then their bytes. Of a type that this version doesn't know they are the records that the
+//! file has.
 
 use std::sync::Arc;
 
@@ -54,8 +55,7 @@ impl Deferred for Typed {
 /// Decodes a tensor's typed data; `byte_len` is what its shape asks for.
 fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result<Vec<u8>> {
     let Some(number) = typed_field(dtype) else {
-        let what = format!("the elements of data type {} can't be read", dtype.0);
-        return Err(OnnxError::at(tensor.at, what));
+        return records(tensor);
     };
     if dtype == DType::STRING {
         return strings(tensor);
@@ -86,14 +86,83 @@ fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The low bytes of each number. Elements smaller than a byte come packed, a byte to a number.
+/// The data of a tensor whose type isn't known, as it stands in the file.
+fn records(tensor: Message<'_>) -> Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for field in tensor.fields() {
+        let field = field?;
+        if is_data(field.number) {
+            bytes.extend_from_slice(field.record.bytes);
+        }
+    }
+    Ok(bytes)
+}
+
+/// How many bytes [`records`] makes.
+pub(crate) fn records_len(tensor: Message<'_>) -> Result<u64> {
+    let mut len = 0;
+    for field in tensor.fields() {
+        let field = field?;
+        if is_data(field.number) {
+            len += field.record.len();
+        }
+    }
+    Ok(len)
+}
+
+/// Whether a tensor's field holds its data.
+pub(crate) fn is_data(number: u32) -> bool {
+    matches!(
+        number,
+        tensor::RAW_DATA
+            | tensor::FLOAT_DATA
+            | tensor::INT32_DATA
+            | tensor::STRING_DATA
+            | tensor::INT64_DATA
+            | tensor::DOUBLE_DATA
+            | tensor::UINT64_DATA
+    )
+}
+
+/// The low bytes of each number. Elements smaller than a byte come packed, a byte to a number, except
+/// those of six bits: they come one by one.
 fn narrow(ints: &[i64], dtype: DType) -> Vec<u8> {
+    if dtype.bits() == 6 {
+        return pack_sixes(ints);
+    }
     let size = (dtype.bits() as usize / 8).max(1);
     let mut bytes = Vec::with_capacity(ints.len() * size);
     for int in ints {
         bytes.extend_from_slice(&int.to_le_bytes()[..size]);
     }
     bytes
+}
+
+/// Elements of six bits as raw data has them: four in three bytes, the low bits first.
+fn pack_sixes(ints: &[i64]) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(ints.len().div_ceil(4) * 3);
+    for group in ints.chunks(4) {
+        let stream = group
+            .iter()
+            .rev()
+            .fold(0, |stream, int| stream << 6 | (*int as u32 & 0x3f));
+        bytes.extend_from_slice(&stream.to_le_bytes()[..(group.len() * 6).div_ceil(8)]);
+    }
+    bytes
+}
+
+/// The reverse of [`pack_sixes`].
+fn unpack_sixes(bytes: &[u8], count: u64) -> Vec<u8> {
+    let groups = bytes.chunks(3).flat_map(|group| {
+        let stream = group
+            .iter()
+            .rev()
+            .fold(0, |stream, &byte| stream << 8 | u32::from(byte));
+        [0, 6, 12, 18].map(|shift| (stream >> shift) as u8 & 0x3f)
+    });
+    groups
+        .take(usize::try_from(count).unwrap_or(usize::MAX))
+        .collect()
 }
 
 /// How many strings a tensor holds and how many bytes the IR's form of them takes.
@@ -145,13 +214,11 @@ pub(crate) fn split_strings(bytes: &[u8], count: u64) -> Option<Vec<&[u8]>> {
         .collect()
 }
 
-/// Appends the typed field for these bytes, packed.
+/// Appends the typed field for these bytes, packed. Of a type that isn't known they are the field.
 pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64) -> Result {
     let Some(number) = typed_field(dtype) else {
-        return Err(OnnxError::new(format!(
-            "data type {} has no typed field",
-            dtype.0
-        )));
+        to.extend(bytes);
+        return Ok(());
     };
     if dtype == DType::STRING {
         let texts = split_strings(bytes, count)
@@ -166,6 +233,8 @@ pub(crate) fn put_typed(to: &mut Vec<u8>, dtype: DType, bytes: &[u8], count: u64
         put_bytes(to, number, bytes);
         return Ok(());
     }
+    let sixes = (dtype.bits() == 6).then(|| unpack_sixes(bytes, count));
+    let bytes = sixes.as_deref().unwrap_or(bytes);
     let signed = matches!(dtype, DType::I8 | DType::I16 | DType::I32);
     let size = (dtype.bits() as usize / 8).max(1);
     let mut packed = Vec::with_capacity(bytes.len());
@@ -201,12 +270,27 @@ mod tests {
                 }
                 _ => (0..48).map(|i| (i * 37 % 251) as u8).collect(),
             };
+            let count = if dtype.bits() == 6 { 64 } else { 3 };
             let mut record = Vec::new();
-            put_typed(&mut record, dtype, &bytes, 3).unwrap();
+            put_typed(&mut record, dtype, &bytes, count).unwrap();
             let message = Message::detached(&record);
             let back = decode(message, dtype, bytes.len() as u64).unwrap();
             assert_eq!(back, bytes, "{dtype:?}");
             assert!(decode(message, dtype, 1).is_err() || dtype == DType::STRING);
+        }
+    }
+
+    /// Six bits stand alone in the typed field and in a row in raw data, as onnx packs them.
+    #[test]
+    fn elements_of_six_bits_are_packed_four_in_three_bytes() {
+        assert_eq!(pack_sixes(&[1, 2, 3, 4]), [0x81, 0x30, 0x10]);
+        for count in 0..9_usize {
+            let elements: Vec<u8> = (0..count).map(|i| (i * 23 % 64) as u8).collect();
+            let ints: Vec<i64> = elements.iter().map(|&element| element.into()).collect();
+            let packed = pack_sixes(&ints);
+            let len = DType::F6E2M3.byte_len(count as u64);
+            assert_eq!(len, Some(packed.len() as u64));
+            assert_eq!(unpack_sixes(&packed, count as u64), elements);
         }
     }
 

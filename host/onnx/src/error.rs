@@ -5,7 +5,7 @@ use std::path::Path;
 
 use passdock_ir::EditError;
 
-use crate::wire::WireError;
+use crate::wire::{DETACHED, WireError};
 
 /// A file that couldn't be read or written. `Display` is a whole sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,8 +40,12 @@ impl fmt::Display for OnnxError {
 }
 
 impl OnnxError {
-    /// Something is wrong at a byte.
+    /// Something is wrong at a byte, of the file or of what a text kept of one.
     pub(crate) fn at(at: u64, what: impl Into<String>) -> OnnxError {
+        if at >= DETACHED {
+            let what = what.into();
+            return OnnxError::new(format!("what `extra` keeps of it isn't ONNX: {what}"));
+        }
         OnnxError {
             file: String::new(),
             path: String::new(),

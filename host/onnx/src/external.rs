@@ -3,14 +3,15 @@
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Component, Path, PathBuf};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use passdock_abi::ValueId;
-use passdock_ir::{ByteSource, Function, Module, Payload};
+use passdock_ir::{ByteSource, Entity, Function, Module, Payload};
 use rustc_hash::FxHashMap;
 
 use crate::error::{OnnxError, Result};
 use crate::source::{Bytes, ModelFile, whole};
+use crate::write::{external_location, stands_at};
 
 /// Which files a model may point to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -33,19 +34,69 @@ pub(crate) struct ExternalFile {
     bytes: OnceLock<std::result::Result<Bytes, String>>,
 }
 
-/// The file that IR text beside `text` names, opened when its bytes are first asked for. The text's
-/// author may name any file by its whole path; a relative one has to stay in the text's directory,
-/// unless `reach` says otherwise.
-pub fn open_external(text: &Path, file: &str, reach: Reach) -> Arc<dyn ByteSource> {
-    let whole = Path::new(file);
-    let location = match (whole.is_absolute(), whole.parent(), whole.file_name()) {
-        (true, Some(directory), Some(name)) => {
-            let name = name.to_string_lossy();
-            return Arc::new(ExternalFile::new(directory, &name, reach));
+/// The files that a text names, each opened when its bytes are first asked for.
+#[derive(Default)]
+pub struct ExternalFiles {
+    files: Mutex<Vec<Arc<ExternalFile>>>,
+}
+
+impl ExternalFiles {
+    /// The file that IR text beside `text` names. The text's author may name any file by its whole
+    /// path; a relative one has to stay in the text's directory, unless `reach` says otherwise.
+    pub fn open(&self, text: &Path, file: &str, reach: Reach) -> Arc<dyn ByteSource> {
+        let whole = Path::new(file);
+        let opened = match (whole.is_absolute(), whole.parent(), whole.file_name()) {
+            (true, Some(directory), Some(name)) => {
+                ExternalFile::new(directory, &name.to_string_lossy(), reach)
+            }
+            _ => ExternalFile::beside(text, file, reach),
+        };
+        let opened = Arc::new(opened);
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.push(opened.clone());
+        opened
+    }
+
+    /// Tells a module that was read from the text which of the files its tensors point to, and go on
+    /// pointing to when it is written as ONNX. The others are models whose data goes along.
+    pub fn give_to(self, module: &mut Module) {
+        // Each by its name, with where it stood beside the model.
+        let mut pointed: FxHashMap<&str, &str> = FxHashMap::default();
+        for f in module.functions() {
+            for (id, _) in f.live_constants() {
+                let extras = f.origins().extras(Entity::Constant(id));
+                if let (Payload::External { source, .. }, Some(extras)) =
+                    (f.constant_data(id).payload(), extras)
+                    && let Some(location) = external_location(extras)
+                {
+                    pointed.entry(source.name()).or_insert(location);
+                }
+            }
         }
-        _ => file,
-    };
-    Arc::new(ExternalFile::beside(text, location, reach))
+        let files = self.files.into_inner();
+        let files = files.unwrap_or_else(PoisonError::into_inner);
+        let mut external: Vec<Arc<ExternalFile>> = files
+            .into_iter()
+            .filter_map(|file| Some((pointed.get(file.name())?, file)))
+            .map(
+                |(location, file)| match stands_at(&file.name, location.as_bytes()) {
+                    true => {
+                        let directory = &file.name[..file.name.len() - location.len()];
+                        let directory = Path::new(directory);
+                        Arc::new(ExternalFile::new(directory, location, file.reach))
+                    }
+                    false => file,
+                },
+            )
+            .collect();
+        external.sort_by(|a, b| a.location().cmp(b.location()));
+        if !external.is_empty() {
+            module.set_source(Some(Arc::new(ModelFile {
+                source: None,
+                external,
+            })));
+        }
+    }
 }
 
 /// What the tensors of a module point to and can't be read: a file that isn't there, isn't allowed,
@@ -197,6 +248,10 @@ impl ExternalFile {
 impl ByteSource for ExternalFile {
     fn name(&self) -> &str {
         &self.name
+    }
+
+    fn location(&self) -> &str {
+        &self.location
     }
 
     fn read(&self, offset: u64, len: u64) -> std::result::Result<&[u8], String> {

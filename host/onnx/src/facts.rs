@@ -36,23 +36,33 @@ pub struct SparseFacts {
     pub bytes: u64,
 }
 
-/// What the ONNX file of a module says of itself; `None` if the module wasn't read from one.
+/// What the ONNX file of a module says of itself, or the text that was made of it; `None` if the module
+/// wasn't read from either.
 ///
 /// # Errors
 /// If a part that the reader had no use for isn't what it should be.
 pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, OnnxError> {
-    let source = module.source();
-    let Some(file) = source.and_then(|source| source.downcast_ref::<ModelFile>()) else {
-        return Ok(None);
+    let file = module.source();
+    let file = file.and_then(|source| source.downcast_ref::<ModelFile>());
+    let Some(source) = file.and_then(|file| file.source.as_ref()) else {
+        let extras = module.extras();
+        let pairs = extras.metadata.iter();
+        let facts = FileFacts {
+            metadata: pairs
+                .map(|(key, value)| (key.to_string(), value.to_string()))
+                .collect(),
+            initializer_inputs: crate::write::old_inputs(module),
+        };
+        return Ok((!extras.is_empty() || facts != FileFacts::default()).then_some(facts));
     };
     let message = Message {
-        bytes: file.source.bytes(),
+        bytes: source.bytes(),
         at: 0,
     };
     let facts = read(message);
     facts
         .map(Some)
-        .map_err(|error| error.of_file(&file.source.path().display().to_string()))
+        .map_err(|error| error.of_file(&source.path().display().to_string()))
 }
 
 fn read(file: Message<'_>) -> Result<FileFacts> {

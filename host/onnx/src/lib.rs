@@ -6,10 +6,15 @@
 //! in place, what is new is encoded. So a module that no pass changed is the same file, byte for
 //! byte, and a renamed node changes that node's name and nothing else.
 //!
+//! A module that has to live without its file is [detached](detach): what only the file said goes to
+//! the extras of the entities, where text keeps it too. The writer finds it there as it finds it in
+//! the file.
+//!
 //! Neither side knows operators or opsets. Reading order: `wire`, `schema`, `source`, `types`
-//! and `data` (small encodings), `read`, `write`, `facts`.
+//! and `data` (small encodings), `read`, `write`, `keep` and `detach`, `facts`.
 
 mod data;
+mod detach;
 mod error;
 mod external;
 mod facts;
@@ -23,10 +28,10 @@ mod types;
 mod wire;
 mod write;
 
+pub use detach::detach;
 pub use error::OnnxError;
-pub use external::{Reach, check_external, external_locations, open_external, place_external};
+pub use external::{ExternalFiles, Reach, check_external, external_locations, place_external};
 pub use facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
-pub(crate) use keep::{Original, SparseSpan};
 pub use read::{read, read_bytes, read_within};
 pub use write::{DataFile, ExternalData, Output, WriteOptions, write};
 

@@ -28,8 +28,10 @@ fields! {
     /// `GraphProto`.
     mod graph {
         NODE = 1, NAME = 2, INITIALIZER = 5, INPUT = 11, OUTPUT = 12, VALUE_INFO = 13,
-        SPARSE_INITIALIZER = 15,
+        QUANTIZATION_ANNOTATION = 14, SPARSE_INITIALIZER = 15,
     }
+    /// `TensorAnnotation`.
+    mod annotation { PARAMETERS = 2 }
     /// `NodeProto`.
     mod node {
         INPUT = 1, OUTPUT = 2, NAME = 3, OP_TYPE = 4, ATTRIBUTE = 5, DOMAIN = 7, OVERLOAD = 8,
@@ -72,4 +74,14 @@ fields! {
     mod sparse { VALUES = 1, INDICES = 2, DIMS = 3 }
     /// `StringStringEntryProto`.
     mod entry { KEY = 1, VALUE = 2 }
+}
+
+/// The fields for documentation and metadata of each message that has both.
+pub(crate) mod doc {
+    pub(crate) const MODEL: [u32; 2] = [6, 14];
+    pub(crate) const GRAPH: [u32; 2] = [10, 16];
+    pub(crate) const FUNCTION: [u32; 2] = [8, 14];
+    pub(crate) const NODE: [u32; 2] = [6, 9];
+    pub(crate) const VALUE_INFO: [u32; 2] = [3, 4];
+    pub(crate) const TENSOR: [u32; 2] = [12, 16];
 }

@@ -90,7 +90,8 @@ impl ByteSource for Source {
 
 /// What a module was read from.
 pub(crate) struct ModelFile {
-    pub(crate) source: Arc<Source>,
+    /// `None`: the module was taken out of it.
+    pub(crate) source: Option<Arc<Source>>,
     /// The files that its tensors point to.
     pub(crate) external: Vec<Arc<ExternalFile>>,
 }

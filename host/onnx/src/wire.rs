@@ -9,6 +9,9 @@ use std::fmt;
 /// How deep groups may nest; ONNX has none, so they only occur in fields nobody knows.
 const MAX_GROUPS: usize = 100;
 
+/// Where messages stand that come from no file: behind the end of any.
+pub(crate) const DETACHED: u64 = 1 << 63;
+
 /// A message's bytes and where they stand in the file.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Message<'a> {
@@ -52,9 +55,16 @@ impl fmt::Display for WireError {
 
 impl<'a> Message<'a> {
     /// Bytes that stand in no file.
-    #[cfg(test)]
     pub(crate) const fn detached(bytes: &'a [u8]) -> Message<'a> {
-        Message { bytes, at: 0 }
+        Message {
+            bytes,
+            at: DETACHED,
+        }
+    }
+
+    /// Whether they stand in no file.
+    pub(crate) const fn is_detached(self) -> bool {
+        self.at >= DETACHED
     }
 
     /// Walks the fields, in the order of the file.
@@ -266,6 +276,18 @@ pub(crate) fn push_fixed64(value: Value<'_>, to: &mut Vec<u8>) -> Result<bool, W
         _ => return Ok(false),
     }
     Ok(true)
+}
+
+/// The last string of a field in a message; empty if there is none.
+pub(crate) fn string_of(message: Message<'_>, number: u32) -> Result<&[u8], WireError> {
+    let mut found: &[u8] = &[];
+    for field in message.fields() {
+        let field = field?;
+        if let (true, Value::Bytes(body)) = (field.number == number, field.value) {
+            found = body.bytes;
+        }
+    }
+    Ok(found)
 }
 
 /// Appends a varint.

@@ -1,6 +1,6 @@
 //! Element types.
 
-/// An element type. 1 to 26 are ONNX's `TensorProto.DataType`; a reader must expect others.
+/// An element type. 1 to 28 are ONNX's `TensorProto.DataType`; a reader must expect others.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DType(pub u32);
@@ -70,6 +70,8 @@ dtypes! {
     F8E8M0 = 24 "f8e8m0" 8,
     U2 = 25 "u2" 2,
     I2 = 26 "i2" 2,
+    F6E2M3 = 27 "f6e2m3" 6,
+    F6E3M2 = 28 "f6e3m2" 6,
     INDEX = 64 "index" 64,
 }
 
@@ -77,8 +79,8 @@ impl DType {
     /// No element type.
     pub const NONE: DType = DType(0);
 
-    /// Bytes of `elements` elements, packed as ONNX packs them; `None` for strings, unknown codes
-    /// and on overflow.
+    /// Bytes of `elements` elements, packed as ONNX packs them: elements of less than a byte as one
+    /// stream of bits, the lowest first. `None` for strings, unknown codes and on overflow.
     pub const fn byte_len(self, elements: u64) -> Option<u64> {
         let bits = self.bits() as u64;
         if bits == 0 {
@@ -87,7 +89,6 @@ impl DType {
         if bits >= 8 {
             return elements.checked_mul(bits / 8);
         }
-        let per_byte = 8 / bits;
-        Some(elements / per_byte + (elements % per_byte != 0) as u64)
+        Some(elements / 8 * bits + (elements % 8 * bits + 7) / 8)
     }
 }

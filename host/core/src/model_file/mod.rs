@@ -131,25 +131,38 @@ pub fn parse_text(name: &str, source: &str) -> Result<Module, PassError> {
 }
 
 fn parse_within(name: &str, source: &str, reach: Reach) -> Result<Module, PassError> {
-    let open = |file: &str| Ok(passdock_onnx::open_external(Path::new(name), file, reach));
+    let files = passdock_onnx::ExternalFiles::default();
+    let open = |file: &str| Ok(files.open(Path::new(name), file, reach));
     let options = text::ParseOptions {
         file: Some(name),
         open: Some(&open),
     };
-    text::parse_with(source, &options).map_err(|error| {
+    let mut module = text::parse_with(source, &options).map_err(|error| {
         let snippet = Snippet::new(name, source, error.span.clone(), "");
         let mut failure = PassError::new(ErrorKind::Read, error.message.clone());
         failure.location = Some(snippet.location());
         failure.snippet = Some(Box::new(snippet));
         failure.help = error.help.clone();
         failure.caused_by(Arc::new(error))
-    })
+    })?;
+    files.give_to(&mut module);
+    Ok(module)
 }
 
 /// Writes a model, and beside an ONNX file the files that its data is in.
 pub fn write(module: &Module, path: &str, options: WriteOptions) -> Result<(), PassError> {
     let format = Format::of(path)?;
     let failed = |error: io::Error| fail(path, &error).caused_by(Arc::new(error));
+    let detached;
+    let module = match format {
+        Format::Onnx => module,
+        // A text is without the file that its model was read from.
+        Format::Text => {
+            let done = passdock_onnx::detach(module);
+            detached = done.map_err(|error| fail(path, &error).caused_by(Arc::new(error)))?;
+            &detached
+        }
+    };
     if path == "-" {
         let mut out = BufWriter::new(io::stdout().lock());
         let written = text::write_module(&mut out, module, &text::PrintOptions::default());

@@ -1,11 +1,14 @@
 //! Copying a region's ops to a place: what inlining, fusing and unrolling are made of.
 
+use std::sync::Arc;
+
 use passdock_abi::{AttrKind, ConstId, Op, OpId, RegionId, TypeId, Value, ValueId, symbol};
 use rustc_hash::FxHashMap;
 
 use super::{NewOp, NewPort, NewRegion, Position};
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_DEPTH};
+use crate::origin::Entity;
 use crate::transfer::Transfer;
 use crate::types::push_range;
 
@@ -186,8 +189,10 @@ impl Copy<'_> {
             self.take_name(from, to);
             let absent = self.source().value(from).flags & Value::ABSENT;
             self.into.values[to.index()].flags |= absent;
+            self.carry(Entity::Value(from), Entity::Value(to));
             self.map.insert(from, to);
         }
+        self.carry(Entity::Op(op), Entity::Op(made));
         made
     }
 
@@ -196,6 +201,7 @@ impl Copy<'_> {
         let name = self.transfer.symbol(self.source, self.into, record.name);
         let to = self.into.insert_region(op, &NewRegion { name, args: &[] });
         self.into.regions[to.index()].loc = self.transfer.loc(self.source, self.into, record.loc);
+        self.carry(Entity::Region(from), Entity::Region(to));
         let args: Vec<ValueId> = self.source().args(from).collect();
         for arg in args {
             let ty = self
@@ -203,6 +209,7 @@ impl Copy<'_> {
                 .ty(self.source, self.into, self.source().value(arg).ty);
             let copy = self.into.push_arg(to, &NewPort { name: "", ty });
             self.take_name(arg, copy);
+            self.carry(Entity::Value(arg), Entity::Value(copy));
             self.map.insert(arg, copy);
         }
         to
@@ -280,6 +287,19 @@ impl Copy<'_> {
         let copy = self.into.insert_constant(ty, data, self.into.body);
         self.take_name(value, copy);
         copy
+    }
+
+    /// A copy has the documentation and metadata of what it is a copy of.
+    fn carry(&mut self, from: Entity, to: Entity) {
+        if let Some(extras) = self.source().origins.extras(from).cloned() {
+            self.into.origins.set_extras(to, extras);
+        }
+        // The rest of an op's stands in the file that both were read from.
+        let origin = self.source().origins.get(from);
+        let same = Arc::ptr_eq(&self.source().symbols, &self.into.symbols);
+        if matches!(from, Entity::Op(_)) && same && origin.is_some() {
+            self.into.origins.set(to, origin);
+        }
     }
 
     fn take_name(&mut self, from: ValueId, to: ValueId) {

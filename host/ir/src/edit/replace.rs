@@ -1,15 +1,20 @@
 //! Replacing ops, moving ops, moving uses.
 
-use passdock_abi::{OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId, symbol};
+use passdock_abi::{
+    LocId, LocKind, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId, symbol,
+};
 
 use super::{NewOp, Position};
 use crate::error::{Edit, EditError};
 use crate::function::Function;
+use crate::origin::Entity;
 use crate::types::slice;
 
 impl Function {
     /// Makes an op before `old`, moves the uses of the old results to the new ones, erases `old`.
-    /// The new results take the names of the old ones over, and their types where none is given.
+    /// The new results take the names of the old ones over, and their types where none is given. An
+    /// op that keeps the old one's location, or whose location begins with it, is what the old one
+    /// has become: it keeps its origin and its documentation and metadata too.
     pub fn replace_op(&mut self, old: OpId, new: &NewOp<'_>) -> Edit<OpId> {
         let record = *self.live_op(old)?;
         self.check_replaceable(old)?;
@@ -55,9 +60,14 @@ impl Function {
         let replacements: Vec<ValueId> = self.results(op).collect();
         for (&from, &to) in results.iter().zip(&replacements) {
             self.values[to.index()].name = self.values[from.index()].name;
-            self.values[to.index()].flags |= self.values[from.index()].flags & Value::DECLARED;
+            const KEPT: u32 = Value::DECLARED | Value::ABSENT;
+            self.values[to.index()].flags |= self.values[from.index()].flags & KEPT;
             self.values[from.index()].name = SymbolId::NONE;
             self.move_uses(from, to);
+            self.origins.carry(Entity::Value(from), Entity::Value(to));
+        }
+        if self.first_loc(loc) == self.first_loc(record.loc) {
+            self.origins.carry(Entity::Op(old), Entity::Op(op));
         }
         self.erase_checked(old);
         Ok(op)
@@ -170,6 +180,14 @@ impl Function {
         self.link_op(op, region, before);
         self.touch_op(op);
         Ok(())
+    }
+
+    /// What a location that says "came from these" names first; another one itself.
+    fn first_loc(&self, id: LocId) -> LocId {
+        match self.loc(id) {
+            Some(loc) if loc.kind == LocKind::FUSED => LocId(self.ids[loc.a as usize]),
+            _ => id,
+        }
     }
 
     /// Whether a value is defined in a region of an op.

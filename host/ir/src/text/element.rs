@@ -1,7 +1,7 @@
 //! The elements of constants as text, each exactly.
 //!
 //! Floats are the shortest decimals that read back as the same bits; a NaN that isn't the usual one
-//! and elements without a decimal spelling (8- and 4-bit floats) are `0x` and their bits. Complex
+//! and elements without a decimal spelling (floats of 8 bits and fewer) are `0x` and their bits. Complex
 //! numbers are two floats, real part first.
 
 use std::fmt::Write;
@@ -58,10 +58,10 @@ pub(super) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
                 }
             }
         }
-        DType::F4E2M1 => {
+        DType::F4E2M1 | DType::F6E2M3 | DType::F6E3M2 => {
             for at in 0..count {
                 comma(out, at as usize);
-                hex(out, u64::from(unpack(bytes, at, 4)));
+                hex(out, u64::from(unpack(bytes, at, dtype.bits())));
             }
         }
         _ => each(out, bytes, |out, [b]| hex(out, u64::from(b))),
@@ -136,17 +136,17 @@ pub(super) fn push_element(
             Number::Hex(bits) if bits < 256 => bytes.push(bits as u8),
             _ => return refuse("`true` or `false`, as elements"),
         },
-        DType::U4 | DType::I4 | DType::U2 | DType::I2 | DType::F4E2M1 => {
+        _ if matches!(dtype.bits(), 1..8) => {
             let bits = dtype.bits();
             let range = match dtype {
                 DType::I4 => -8..8,
                 DType::I2 => -2..2,
-                DType::U2 => 0..4,
-                _ => 0..16,
+                _ => 0..1 << bits,
             };
+            let is_float = matches!(dtype, DType::F4E2M1 | DType::F6E2M3 | DType::F6E3M2);
             let value = match number {
-                Number::Hex(bits) if dtype == DType::F4E2M1 => i64::try_from(bits).ok(),
-                _ if dtype == DType::F4E2M1 => None,
+                Number::Hex(bits) if is_float => i64::try_from(bits).ok(),
+                _ if is_float => None,
                 _ => number.int::<i64>(),
             };
             match value.filter(|value| range.contains(value)) {
@@ -217,21 +217,22 @@ fn each<const N: usize>(
     }
 }
 
-/// The low element of a byte comes first.
+/// An element of less than a byte, of the stream of bits that they are: the lowest bit comes first.
 fn unpack(bytes: &[u8], at: u64, bits: u32) -> u8 {
-    let per_byte = u64::from(8 / bits);
-    let byte = bytes.get((at / per_byte) as usize).copied().unwrap_or(0);
-    let mask = (1_u8 << bits) - 1;
-    (byte >> ((at % per_byte) as u32 * bits)) & mask
+    let start = at * u64::from(bits);
+    let byte = |at: u64| u16::from(bytes.get(at as usize).copied().unwrap_or(0));
+    let window = byte(start / 8) | byte(start / 8 + 1) << 8;
+    (window >> (start % 8)) as u8 & ((1 << bits) - 1)
 }
 
 fn pack(bytes: &mut Vec<u8>, at: u64, bits: u32, value: u8) {
-    let per_byte = u64::from(8 / bits);
-    let mask = (1_u8 << bits) - 1;
-    if at.is_multiple_of(per_byte) {
-        bytes.push(0);
+    let start = (at * u64::from(bits) % 8) as u32;
+    let [low, high] = (u16::from(value & ((1 << bits) - 1)) << start).to_le_bytes();
+    match bytes.last_mut() {
+        Some(last) if start > 0 => *last |= low,
+        _ => bytes.push(low),
     }
-    if let Some(last) = bytes.last_mut() {
-        *last |= (value & mask) << ((at % per_byte) as u32 * bits);
+    if start + bits > 8 {
+        bytes.push(high);
     }
 }

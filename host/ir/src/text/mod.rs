@@ -34,7 +34,7 @@ pub use types::{dim_text, type_text};
 pub const MAX_INLINE_ELEMENTS: u64 = 64;
 
 /// What can't be an op's bare name, because it means something behind an op.
-const RESERVED: &[&str] = &["loc", "extra", "const_extra", "region", "symbol"];
+const RESERVED: &[&str] = &["loc", "doc", "meta", "extra", "region", "symbol"];
 
 /// The names of attribute kinds in references.
 const ATTR_KINDS: &[(passdock_abi::AttrKind, &str)] = {

@@ -42,12 +42,21 @@ pub(crate) fn write_type(out: &mut impl Write, f: &Function, id: TypeId) -> fmt:
         }
         TypeKind::BUFFER => wrap(out, "buffer", |out| write_buffer(out, f, id, ty, dtype)),
         TypeKind::TUPLE => wrap(out, "tuple", |out| write_items(out, f, ty)),
-        TypeKind::SEQUENCE => wrap(out, "seq", |out| write_items(out, f, ty)),
-        TypeKind::OPTIONAL => wrap(out, "optional", |out| write_items(out, f, ty)),
-        TypeKind::MAP => wrap(out, "map", |out| {
-            write!(out, "{dtype}, ")?;
-            write_items(out, f, ty)
-        }),
+        TypeKind::SEQUENCE => {
+            wrap(out, "seq", |out| write_items(out, f, ty))?;
+            write_denotation(out, f, ty.name)
+        }
+        TypeKind::OPTIONAL => {
+            wrap(out, "optional", |out| write_items(out, f, ty))?;
+            write_denotation(out, f, ty.name)
+        }
+        TypeKind::MAP => {
+            wrap(out, "map", |out| {
+                write!(out, "{dtype}, ")?;
+                write_items(out, f, ty)
+            })?;
+            write_denotation(out, f, ty.name)
+        }
         TypeKind::OPAQUE => wrap(out, "opaque", |out| write_name(out, f.text(ty.name))),
         TypeKind::FUNCTION => {
             let items = f.items_of(ty);
@@ -58,7 +67,10 @@ pub(crate) fn write_type(out: &mut impl Write, f: &Function, id: TypeId) -> fmt:
             write_list(out, f, f.items_of(ty).skip(params))?;
             out.write_str(")")
         }
-        _ => out.write_str("?"),
+        _ => {
+            out.write_str("?")?;
+            write_denotation(out, f, ty.name)
+        }
     }
 }
 
@@ -103,7 +115,7 @@ fn write_shaped(out: &mut impl Write, f: &Function, id: TypeId, dtype: Spelling)
     write_denotation(out, f, ty.name)
 }
 
-/// What ONNX says a tensor or a dim means: `@IMAGE`.
+/// What ONNX says a type or a dim means: `@IMAGE`.
 fn write_denotation(out: &mut impl Write, f: &Function, name: SymbolId) -> fmt::Result {
     if name.is_none() {
         return Ok(());
@@ -230,6 +242,13 @@ pub(super) fn write_bytes(out: &mut String, bytes: &[u8]) {
     out.push('"');
 }
 
+/// Whether a character changes how others look and can't be seen itself: marks of direction, joiners,
+/// separators of lines.
+fn is_invisible(c: char) -> bool {
+    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}')
+}
+
 fn write_escaped(out: &mut impl Write, text: &str) -> fmt::Result {
     for c in text.chars() {
         match c {
@@ -238,7 +257,7 @@ fn write_escaped(out: &mut impl Write, text: &str) -> fmt::Result {
             '\n' => out.write_str("\\n")?,
             '\r' => out.write_str("\\r")?,
             '\t' => out.write_str("\\t")?,
-            c if c.is_control() => write!(out, "\\u{{{:x}}}", c as u32)?,
+            c if c.is_control() || is_invisible(c) => write!(out, "\\u{{{:x}}}", c as u32)?,
             c => out.write_char(c)?,
         }
     }

@@ -2,9 +2,9 @@
 
 use expect_test::expect;
 use passdock_abi::{Status, SymbolId, TypeId, ValueId};
-use passdock_ir::{AttrValue, NewAttr, NewOp, Position};
+use passdock_ir::{AttrValue, NewAttr, NewOp, Position, text};
 
-use crate::{accept, inner, new_op, op, refuse, value};
+use crate::{accept, function, inner, new_op, op, refuse, value};
 
 #[test]
 fn ops_are_made_where_their_operands_are_visible() {
@@ -230,6 +230,28 @@ fn replacing_ops() {
             }
         "#]],
     );
+}
+
+/// A result that an op leaves out is left out by what replaces the op.
+#[test]
+fn what_replaces_an_op_leaves_out_the_same() {
+    let source = "module {
+  fn @f(%x: f32[2]) -> (%y: f32[2]) {
+    %a, _ = onnx.Dropout(%x) : f32[2], ?
+    return %a
+  }
+}
+";
+    let mut module = text::parse(source).expect("it can be read");
+    let f = function(&mut module, "f");
+    let new = NewOp {
+        operands: &[value(f, "x")],
+        result_types: &[TypeId::NONE; 2],
+        ..new_op(f, "onnx.Dropout")
+    };
+    f.replace_op(op(f, "onnx.Dropout"), &new)
+        .expect("it can be done");
+    assert_eq!(text::print(&module), source);
 }
 
 #[test]

@@ -248,6 +248,27 @@ fn ops() {
                             ^^^^^
         3:21: This isn't an even number of hex digits."#]],
     );
+    body(
+        "onnx.Relu(%x) doc(\"a\") loc(\"b\") doc(\"c\")",
+        expect![[r#"
+        onnx.Relu(%x) doc("a") loc("b") doc("c")
+                                        ^^^^^^^
+        3:33: It has a `doc` already."#]],
+    );
+    body(
+        "onnx.Relu(%x) meta {key = 1}",
+        expect![[r#"
+        onnx.Relu(%x) meta {key = 1}
+                                  ^
+        3:27: Expected text in quotes, found `1`."#]],
+    );
+    body(
+        "onnx.Relu(%x) meta {a = \"b\" c = \"d\"}",
+        expect![[r#"
+        onnx.Relu(%x) meta {a = "b" c = "d"}
+                                    ^
+        3:29: Expected `,` between pairs of metadata, found `c`."#]],
+    );
     check(
         "module { prim @f() { for %i in 0..8 unrol { } } }",
         expect![[r#"

@@ -12,6 +12,7 @@ use super::Context;
 use super::frame::{Frame, span};
 use super::sort::Orders;
 use crate::error::{OnnxError, Result};
+use crate::keep::Keep;
 use crate::wire::Message;
 
 /// Reads one function.
@@ -245,12 +246,12 @@ impl<'c, 'a> Importer<'c, 'a> {
             self.f
                 .set_name(*value, &format!("{original}.{}", count + 1))?;
             let given = self.f.text(self.f.value(*value).name);
-            let kept = crate::Original {
-                given,
-                original: &original,
-            }
-            .to_bytes();
-            self.f.origins_mut().set_extras(Entity::Value(*value), kept);
+            let mut keep = Keep::default();
+            keep.names(given, &original);
+            let extras = keep.into_extras();
+            self.f
+                .origins_mut()
+                .set_extras(Entity::Value(*value), extras);
         }
         Ok(self.f)
     }

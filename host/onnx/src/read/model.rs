@@ -77,7 +77,7 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     let mut external: Vec<_> = cx.external.into_values().collect();
     external.sort_by(|a, b| a.location().cmp(b.location()));
     module.set_source(Some(Arc::new(ModelFile {
-        source: source.clone(),
+        source: Some(source.clone()),
         external,
     })));
     Ok(module)

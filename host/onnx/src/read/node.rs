@@ -10,6 +10,7 @@ use super::attr::Attribute;
 use super::frame::{Frame, span};
 use super::graph::Importer;
 use crate::error::{OnnxError, Result};
+use crate::keep::Keep;
 use crate::schema::node;
 use crate::wire::{Message, Value, push_fixed32, push_varints};
 
@@ -205,7 +206,10 @@ impl<'a> Importer<'_, 'a> {
             ..NewOp::new(name)
         };
         let op = self.f.create_op(&new, Position::end(frame.region))?;
-        if !graphs.is_empty() {
+        let regional = |attribute: &Attribute<'_>| {
+            matches!(attribute.kind, AttrKind::REGION | AttrKind::REGIONS)
+        };
+        if attrs.iter().any(regional) {
             self.attach(op, &attrs, graphs)?;
         }
         drop(new_attrs);
@@ -365,7 +369,8 @@ impl<'a> Importer<'_, 'a> {
         dims: &[i64],
     ) -> Result<OpId> {
         let dims: Vec<Dim> = dims.iter().map(|&dim| Dim::constant(dim)).collect();
-        let ty = self.f.add_type(TypeSpec::Sparse(dtype, Some(&dims)));
+        // How it is stored is nobody's business who uses it: a `Constant` makes a plain tensor.
+        let ty = self.f.add_type(TypeSpec::Tensor(dtype, Some(&dims)));
         let mut value = Vec::new();
         crate::write::put_sparse_value(&mut value, message.bytes);
         let attrs = [NewAttr::new(
@@ -379,13 +384,11 @@ impl<'a> Importer<'_, 'a> {
             ..NewOp::new(name)
         };
         let op = self.f.create_op(&new, Position::end(region))?;
-        let place = crate::SparseSpan {
-            at: message.at,
-            len: message.len(),
-        };
+        let mut keep = Keep::default();
+        keep.sparse(message.at);
         self.f
             .origins_mut()
-            .set_extras(Entity::Op(op), place.to_bytes());
+            .set_extras(Entity::Op(op), keep.into_extras());
         Ok(op)
     }
 }

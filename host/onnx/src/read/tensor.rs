@@ -6,7 +6,7 @@ use passdock_abi::{DType, Dim, TypeId};
 use passdock_ir::{ByteSource, ConstantData, Function, Payload, TypeSpec};
 
 use super::Context;
-use crate::data::{Typed, string_len, typed_field};
+use crate::data::{Typed, records_len, string_len, typed_field};
 use crate::error::{OnnxError, Result};
 use crate::schema::{entry, tensor};
 use crate::types::{dtype, text};
@@ -114,10 +114,10 @@ impl<'a> Context<'a> {
             }
             len
         } else {
-            // Of a type that isn't known, the data stays in the file.
-            typed_field(dtype)
-                .and_then(|_| dtype.byte_len(count))
-                .unwrap_or(0)
+            match typed_field(dtype).and_then(|_| dtype.byte_len(count)) {
+                Some(len) => len,
+                None => records_len(message)?,
+            }
         };
         let (at, span) = (message.at, message.len());
         let load = Typed {

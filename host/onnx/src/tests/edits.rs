@@ -121,7 +121,7 @@ fn a_replaced_op_hands_its_name_and_declaration_on() {
         },
         expect![[r#"
             g(x) -> (y)
-              a = Elu(x) #first
+              a = Elu(x) #first field 6
               b = Softmax(a) #second axis=1 field 9
               y = Neg(b) #third
               info a

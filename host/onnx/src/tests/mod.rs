@@ -1,11 +1,13 @@
 //! Files in and out, on models made by hand; and on real ones where `PASSDOCK_MODELS` points.
 
 mod build;
+mod detached;
 mod edits;
 mod external;
 mod facts;
 mod fidelity;
 mod hostile;
+mod kept;
 mod placement;
 mod real;
 mod scopes;

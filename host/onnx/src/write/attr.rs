@@ -30,7 +30,6 @@ impl FunctionWriter<'_> {
         original: Option<(Message<'_>, Attribute<'_>)>,
     ) -> Result {
         if let Some((record, old)) = original
-            && !self.fresh
             && self.is_same(attr, old)?
         {
             self.store.copy(chain, record);
@@ -169,14 +168,12 @@ impl FunctionWriter<'_> {
     }
 
     fn tensor_value(&mut self, chain: &mut Chain, number: u32, id: ConstId) -> Result {
-        let original = self.original(Entity::Constant(id));
-        match original {
-            Some(body) if !self.fresh => {
-                self.store.copy_field(chain, number, body);
-                Ok(())
-            }
-            _ => self.tensor(chain, number, id, None, original),
+        let entity = Entity::Constant(id);
+        if let Some(body) = self.span(entity) {
+            self.store.copy_field(chain, number, body);
+            return Ok(());
         }
+        self.tensor(chain, number, id, None, self.original(entity), Some(entity))
     }
 
     fn type_value(
@@ -206,7 +203,7 @@ impl FunctionWriter<'_> {
             self.store.end(chain, mark, number);
             return Ok(());
         }
-        match self.original(Entity::Region(id)) {
+        match self.span(Entity::Region(id)) {
             Some(body) => {
                 self.store.copy_field(chain, number, body);
                 Ok(())

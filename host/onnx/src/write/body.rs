@@ -1,16 +1,19 @@
 //! `GraphProto`, and `FunctionProto` as far as it is one.
 
-use passdock_abi::{ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId};
+use passdock_abi::{ConstId, OpId, RegionId, SymbolId, ValueId};
 use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
 use super::model::{Imports, function_name, newest_opset, opsets_of, put_import};
+use super::parts::{declared, initializers, is_imported, sparse_value};
 use super::rope::Chain;
 use super::sequence::Item;
 use crate::error::Result;
-use crate::schema::{function, graph, model};
-use crate::wire::{Field, Message, Value};
+use crate::keep::Kept;
+use crate::read::bodies;
+use crate::schema::{annotation, doc, entry, function, graph, model};
+use crate::wire::{Field, Message, Value, string_of};
 
 /// Which message a body is written as.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -34,6 +37,7 @@ enum Part {
     Opset,
     Param,
     Default,
+    Annotation,
     /// Nothing the IR knows.
     Other,
 }
@@ -49,6 +53,7 @@ impl Form {
                 graph::INITIALIZER => Part::Initializer,
                 graph::SPARSE_INITIALIZER => Part::Sparse,
                 graph::NAME => Part::Name,
+                graph::QUANTIZATION_ANNOTATION => Part::Annotation,
                 _ => Part::Other,
             },
             Form::Function => match number {
@@ -102,18 +107,20 @@ impl Form {
 
 /// Where the records of the original stand, by kind.
 #[derive(Default)]
-pub(super) struct Skeleton {
+pub(super) struct Skeleton<'o> {
     pub(super) nodes: Vec<u64>,
     pub(super) inputs: Vec<u64>,
     pub(super) outputs: Vec<u64>,
     pub(super) initializers: Vec<u64>,
     pub(super) infos: usize,
-    /// Numbers of other fields that are there.
-    parts: FxHashSet<u32>,
+    /// Where the last record of each other field that is there stands, by number.
+    parts: FxHashMap<u32, u64>,
+    /// What quantization annotations name: initializers that nobody else need use.
+    pub(super) parameters: FxHashSet<&'o [u8]>,
 }
 
-impl Skeleton {
-    fn of(form: Form, original: Option<Message<'_>>) -> Result<Skeleton> {
+impl<'o> Skeleton<'o> {
+    fn of(form: Form, original: Option<Message<'o>>) -> Result<Skeleton<'o>> {
         let mut skeleton = Skeleton::default();
         for field in original.iter().flat_map(|original| original.fields()) {
             let field = field?;
@@ -129,9 +136,15 @@ impl Skeleton {
                     skeleton.infos += 1;
                     continue;
                 }
+                Part::Annotation => {
+                    for pair in bodies(body, annotation::PARAMETERS) {
+                        skeleton.parameters.insert(string_of(pair?, entry::VALUE)?);
+                    }
+                    continue;
+                }
                 Part::Other => continue,
                 _ => {
-                    skeleton.parts.insert(field.number);
+                    skeleton.parts.insert(field.number, body.at);
                     continue;
                 }
             };
@@ -146,7 +159,7 @@ pub(super) struct Body<'o> {
     pub(super) region: RegionId,
     pub(super) form: Form,
     pub(super) original: Option<Message<'o>>,
-    pub(super) skeleton: Skeleton,
+    pub(super) skeleton: Skeleton<'o>,
     pub(super) chain: Chain,
     /// Nodes to write, and how many were.
     pub(super) items: Vec<Item>,
@@ -163,8 +176,16 @@ pub(super) struct Body<'o> {
     pub(super) initializers: FxHashMap<u64, ConstId>,
     pub(super) new_initializers: Vec<ConstId>,
     pub(super) sparse: FxHashMap<u64, OpId>,
+    /// Sparse initializers that stood in no file.
+    pub(super) new_sparse: Vec<OpId>,
+    /// Value infos of no value, of which the extras keep all.
+    pub(super) whole_infos: Vec<Message<'o>>,
+    /// Orders that differ from the IR's.
+    pub(super) kept: Kept<'o>,
     /// Values whose types are declared and not written yet, by name.
     pub(super) declared: FxHashMap<SymbolId, ValueId>,
+    /// Names of those that were written.
+    pub(super) declared_here: FxHashSet<SymbolId>,
     /// Names that the original's nodes and initializers define, once they are asked for.
     pub(super) defined: Option<FxHashSet<&'o [u8]>>,
     /// Before IR version 4: the original's inputs that are initializers, with the initializers.
@@ -203,7 +224,7 @@ impl<'w> FunctionWriter<'w> {
     fn own_import(&self, number: u32) -> Vec<u8> {
         let mut bytes = Vec::new();
         if self.added_nodes && self.f.opset(passdock_abi::symbol::EMPTY).is_none() {
-            put_import(&mut bytes, number, None, newest_opset(self.ir_version));
+            put_import(&mut bytes, number, Some(""), newest_opset(self.ir_version));
         }
         bytes
     }
@@ -233,7 +254,10 @@ impl<'w> FunctionWriter<'w> {
     ) -> Result<Chain> {
         let skeleton = Skeleton::of(form, original)?;
         let no_initializers = form == Form::Function || self.ir_version < 4;
-        let items = self.sequence(region, &skeleton.nodes, no_initializers);
+        let entity = self.entity(region);
+        let kept = self.kept(entity);
+        let mut items = self.sequence(region, &skeleton.nodes, no_initializers);
+        kept.reorder(graph::NODE, &mut items);
         let ordered = items.iter().filter_map(|item| item.start).is_sorted();
         let mut body = Body {
             region,
@@ -249,7 +273,11 @@ impl<'w> FunctionWriter<'w> {
             initializers: FxHashMap::default(),
             new_initializers: Vec::new(),
             sparse: FxHashMap::default(),
+            new_sparse: Vec::new(),
+            whole_infos: Vec::new(),
+            kept,
             declared: FxHashMap::default(),
+            declared_here: FxHashSet::default(),
             defined: None,
             constant_inputs: FxHashMap::default(),
             params: FxHashSet::default(),
@@ -261,12 +289,7 @@ impl<'w> FunctionWriter<'w> {
         let opsets = opsets_of(self.f);
         let mut imports = match form {
             Form::Graph => None,
-            Form::Function => Some(Imports::new(
-                &opsets,
-                original,
-                function::OPSET_IMPORT,
-                self.fresh,
-            )?),
+            Form::Function => Some(Imports::new(&opsets, original, function::OPSET_IMPORT)?),
         };
         for field in original.iter().flat_map(|original| original.fields()) {
             let field = field?;
@@ -281,6 +304,12 @@ impl<'w> FunctionWriter<'w> {
                 Part::Info => self.info_at(&mut body, field, message)?,
                 Part::Initializer => self.initializer_at(&mut body, field, message)?,
                 Part::Sparse => self.sparse_at(&mut body, field, message)?,
+                // Of a text that stands there twice the last one counts.
+                Part::Name | Part::Domain | Part::Overload
+                    if body.skeleton.parts[&field.number] != message.at =>
+                {
+                    self.store.copy(&mut body.chain, field.record);
+                }
                 Part::Name | Part::Domain | Part::Overload => {
                     let text = self.header_text(&body, field.number)?;
                     self.header(&mut body.chain, field, message, text.as_deref());
@@ -291,7 +320,7 @@ impl<'w> FunctionWriter<'w> {
                 },
                 Part::Param => self.param_at(&mut body, field, message),
                 Part::Default => self.default_at(&mut body, field, message)?,
-                Part::Other => self.store.copy(&mut body.chain, field.record),
+                Part::Annotation | Part::Other => self.store.copy(&mut body.chain, field.record),
             }
         }
         self.what_has_no_record(&mut body)?;
@@ -300,7 +329,21 @@ impl<'w> FunctionWriter<'w> {
             let import = self.own_import(function::OPSET_IMPORT);
             self.store.bytes(&mut body.chain, &import);
         }
+        let numbers = match form {
+            Form::Graph => doc::GRAPH,
+            Form::Function => doc::FUNCTION,
+        };
+        self.texts(&mut body.chain, entity, numbers);
         Ok(body.chain)
+    }
+
+    /// Whose extras are a body's: the function's for its own.
+    fn entity(&self, region: RegionId) -> Entity {
+        if region == self.f.body() {
+            Entity::Function
+        } else {
+            Entity::Region(region)
+        }
     }
 
     /// Everything whose kind has no record in the original.
@@ -311,7 +354,7 @@ impl<'w> FunctionWriter<'w> {
         };
         for &number in numbers
             .iter()
-            .filter(|number| !body.skeleton.parts.contains(number))
+            .filter(|number| !body.skeleton.parts.contains_key(number))
         {
             if let Some(text) = self.header_text(body, number)?
                 && !text.is_empty()
@@ -332,7 +375,12 @@ impl<'w> FunctionWriter<'w> {
         if body.skeleton.initializers.is_empty() {
             self.initializers(body)?;
         }
-        if body.skeleton.infos == 0 {
+        for op in std::mem::take(&mut body.new_sparse) {
+            if let Some(value) = sparse_value(self.f, op) {
+                self.sparse_initializer(body, op, value)?;
+            }
+        }
+        if body.skeleton.infos == body.whole_infos.len() {
             self.infos(body)?;
         }
         if body.form == Form::Function {
@@ -343,38 +391,35 @@ impl<'w> FunctionWriter<'w> {
 
     /// Constants that are initializers: by where they stood, and new ones.
     fn sort_constants(&self, body: &mut Body<'_>, no_initializers: bool) {
-        for &(_, id) in self.constants_of(body.region) {
+        for id in initializers(self.f, &self.constants, body.region) {
             let record = self.f.constant(id);
-            if record.flags & Constant::NODE != 0 {
-                continue;
-            }
-            let origin = self.f.origins().get(Entity::Constant(id));
-            if self.original(Entity::Constant(id)).is_some() {
-                body.initializers.insert(origin.start, id);
+            if let Some(span) = self.span(Entity::Constant(id)) {
+                body.initializers.insert(span.at, id);
             } else if !self.is_own_value(record.value)
-                || origin.is_some()
-                || self.is_old_input(id)
-                || (!no_initializers && self.f.value(record.value).use_count > 0)
+                || self.is_old_initializer(id)
+                || self.f.origins().get(Entity::Constant(id)).is_some()
+                || (!no_initializers
+                    && (is_imported(self.f, id) || self.f.value(record.value).use_count > 0))
             {
                 body.new_initializers.push(id);
             }
         }
+        if self.sparse.is_empty() {
+            return;
+        }
         for op in self.f.ops_in(body.region) {
-            if let Some(span) = self.sparse_initializer(op) {
-                body.sparse.insert(span.at, op);
+            match self.sparse.get(&op) {
+                Some(0) => body.new_sparse.push(op),
+                Some(&at) => _ = body.sparse.insert(at, op),
+                None => {}
             }
         }
     }
 
     /// The values of a region whose types the file declares.
     fn find_declared(&self, body: &mut Body<'_>) {
-        let results = self.f.ops_in(body.region).flat_map(|op| self.f.results(op));
-        let constants = self.constants_of(body.region).iter();
-        let constants = constants.map(|&(_, id)| self.f.constant(id).value);
-        for value in results.chain(constants) {
-            if self.f.value(value).flags & ValueRecord::DECLARED != 0 {
-                body.declared.insert(self.plan.name(value), value);
-            }
+        for value in declared(self.f, &self.constants, body.region) {
+            body.declared.insert(self.plan.name(value), value);
         }
     }
 
@@ -399,7 +444,7 @@ impl<'w> FunctionWriter<'w> {
     fn header(&mut self, chain: &mut Chain, field: Field<'_>, old: Message<'_>, new: Option<&str>) {
         let alias = old.bytes == b"ai.onnx" && new == Some("");
         match new {
-            Some(new) if !alias && (self.fresh || old.bytes != new.as_bytes()) => {
+            Some(new) if !alias && old.bytes != new.as_bytes() => {
                 self.store.field(chain, field.number, new.as_bytes());
             }
             _ => self.store.copy(chain, field.record),

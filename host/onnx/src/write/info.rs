@@ -1,16 +1,20 @@
-//! `ValueInfoProto`.
+//! `ValueInfoProto`, and those of a graph that declare values.
 
-use passdock_abi::TypeId;
+use passdock_abi::{SymbolId, TypeId, ValueId};
+use passdock_ir::Entity;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
+use super::body::{Body, Form};
 use super::rope::Chain;
 use crate::error::Result;
-use crate::schema::value_info;
+use crate::schema::{doc, graph, node, tensor, value_info};
 use crate::types::{put_type, read_type};
-use crate::wire::{Message, Value};
+use crate::wire::{Field, Message, Value, string_of};
 
-impl FunctionWriter<'_> {
-    /// Writes a value info as field `number`, over the original if there is one.
+impl<'w> FunctionWriter<'w> {
+    /// Writes a value info as field `number`, over the original if there is one; `entity`: whose
+    /// documentation and metadata are its. Without a type the original keeps its own.
     pub(super) fn info(
         &mut self,
         chain: &mut Chain,
@@ -18,6 +22,7 @@ impl FunctionWriter<'_> {
         name: &str,
         ty: TypeId,
         original: Option<Message<'_>>,
+        entity: Option<Entity>,
     ) -> Result {
         let mut encoded = Vec::new();
         if ty.is_some() {
@@ -30,7 +35,7 @@ impl FunctionWriter<'_> {
             match (field.number, field.value) {
                 (value_info::NAME, Value::Bytes(body)) => {
                     named = true;
-                    if self.fresh || body.bytes != name.as_bytes() {
+                    if body.bytes != name.as_bytes() {
                         self.store.field(chain, value_info::NAME, name.as_bytes());
                     } else {
                         self.store.copy(chain, field.record);
@@ -39,9 +44,9 @@ impl FunctionWriter<'_> {
                 (value_info::TYPE, Value::Bytes(body)) => {
                     typed = true;
                     let plain = body.bytes == encoded;
-                    if (plain && !self.fresh) || (!plain && self.says(body, &encoded)?) {
+                    if ty.is_none() || plain || self.says(body, &encoded)? {
                         self.store.copy(chain, field.record);
-                    } else if !encoded.is_empty() || plain {
+                    } else if !encoded.is_empty() {
                         self.store.field(chain, value_info::TYPE, &encoded);
                     }
                 }
@@ -54,6 +59,9 @@ impl FunctionWriter<'_> {
         if !typed {
             self.store.field(chain, value_info::TYPE, &encoded);
         }
+        if let Some(entity) = entity {
+            self.texts(chain, entity, doc::VALUE_INFO);
+        }
         self.store.end(chain, mark, number);
         Ok(())
     }
@@ -64,5 +72,122 @@ impl FunctionWriter<'_> {
         let mut plain = Vec::new();
         put_type(&self.types, id, &mut plain)?;
         Ok(plain == encoded)
+    }
+
+    /// What stands at a value info's record: the declaration of a value that lives, or of one that
+    /// never did.
+    pub(super) fn info_at(
+        &mut self,
+        body: &mut Body<'w>,
+        field: Field<'w>,
+        message: Message<'w>,
+    ) -> Result {
+        body.seen.infos += 1;
+        if message.is_detached() {
+            body.whole_infos.push(message);
+            return Ok(());
+        }
+        let name = string_of(message, value_info::NAME)?;
+        let symbol = std::str::from_utf8(name)
+            .ok()
+            .and_then(|name| self.f.symbols().find(name));
+        match symbol.and_then(|symbol| body.declared.remove(&symbol)) {
+            Some(value) => {
+                let record = *self.f.value(value);
+                let name = self.name(value);
+                body.declared_here.extend(symbol);
+                self.info(
+                    &mut body.chain,
+                    body.form.info(),
+                    name,
+                    record.ty,
+                    Some(message),
+                    None,
+                )?;
+            }
+            // Said a second time.
+            None if symbol.is_some_and(|symbol| body.declared_here.contains(&symbol)) => {
+                self.store.copy(&mut body.chain, field.record);
+            }
+            None if !self.was_defined(body, name)? || self.still_lives(symbol) => {
+                self.store.copy(&mut body.chain, field.record);
+            }
+            None => {}
+        }
+        if body.seen.infos == body.skeleton.infos {
+            self.infos(body)?;
+        }
+        Ok(())
+    }
+
+    /// Whether the original's graph defined a name.
+    fn was_defined(&self, body: &mut Body<'w>, name: &[u8]) -> Result<bool> {
+        if body.defined.is_none() {
+            let mut names = FxHashSet::default();
+            for field in body.original.iter().flat_map(|original| original.fields()) {
+                let field = field?;
+                let Value::Bytes(message) = field.value else {
+                    continue;
+                };
+                if field.number == body.form.node() {
+                    for field in message.fields() {
+                        let field = field?;
+                        if let (node::OUTPUT, Value::Bytes(body)) = (field.number, field.value) {
+                            names.insert(body.bytes);
+                        }
+                    }
+                } else if body.form == Form::Graph && field.number == graph::INITIALIZER {
+                    names.insert(string_of(message, tensor::NAME)?);
+                }
+            }
+            body.defined = Some(names);
+        }
+        Ok(body
+            .defined
+            .as_ref()
+            .is_some_and(|names| names.contains(name)))
+    }
+
+    /// Whether a constant that isn't declared has a name: one whose declared type says less.
+    fn still_lives(&mut self, name: Option<SymbolId>) -> bool {
+        let (f, plan, constants) = (self.f, &self.plan, self.constants.all());
+        let names = self.constant_names.get_or_insert_with(|| {
+            constants
+                .iter()
+                .map(|&(_, id)| plan.name(f.constant(id).value))
+                .collect()
+        });
+        name.is_some_and(|name| names.contains(&name))
+    }
+
+    /// Declarations that the original doesn't have.
+    pub(super) fn infos(&mut self, body: &mut Body<'w>) -> Result {
+        let declared: FxHashMap<SymbolId, ValueId> = std::mem::take(&mut body.declared);
+        let mut values: Vec<ValueId> = declared.into_values().collect();
+        values.sort_unstable();
+        let whole = std::mem::take(&mut body.whole_infos);
+        let mut infos: Vec<std::result::Result<ValueId, Message<'w>>> = values
+            .into_iter()
+            .map(Ok)
+            .chain(whole.into_iter().map(Err))
+            .collect();
+        body.kept.reorder(graph::VALUE_INFO, &mut infos);
+        let number = body.form.info();
+        for info in infos {
+            let value = match info {
+                Ok(value) => value,
+                Err(whole) => {
+                    self.store.copy_field(&mut body.chain, number, whole);
+                    continue;
+                }
+            };
+            let (name, ty) = (self.name(value), self.f.value(value).ty);
+            let entity = Entity::Value(value);
+            let original = self.kept(entity).hollow;
+            if !name.is_empty() && (ty.index() != 0 || original.is_some()) {
+                self.info(&mut body.chain, number, name, ty, original, Some(entity))?;
+            }
+        }
+        Ok(())
     }
 }

@@ -12,6 +12,7 @@ mod info;
 mod model;
 mod names;
 mod node;
+mod parts;
 mod placement;
 mod records;
 mod rope;
@@ -21,20 +22,26 @@ mod tensor;
 use std::sync::Arc;
 
 use passdock_abi::{ConstId, Constant, OpId, RegionId, SymbolId, Value, ValueId};
-use passdock_ir::{Entity, Function, Module, Origin};
+use passdock_ir::{Entity, Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::MAIN;
 use crate::error::{OnnxError, Result};
+use crate::keep::Kept;
 use crate::source::{ModelFile, Source};
 use crate::wire::Message;
 
 pub(crate) use attr::put_sparse_value;
+pub(crate) use model::{ir_version, put_import};
 use names::Plan;
+pub(crate) use names::export_names;
+use parts::sparse_initializers;
+pub(crate) use parts::{Constants, declared, initializers, old_inputs, sequences};
 pub use placement::{DataFile, ExternalData};
 use placement::{Home, Placement};
 pub use rope::Output;
 use rope::{Chain, ChainId, Store};
+pub(crate) use tensor::{EXTERNAL_KEYS, PLAIN_VALUES, external_location, stands_at};
 
 /// What protobuf can hold in one message: 2 GiB.
 const MESSAGE_LIMIT: u64 = i32::MAX as u64;
@@ -42,8 +49,8 @@ const MESSAGE_LIMIT: u64 = i32::MAX as u64;
 /// How to write.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions<'a> {
-    /// Copy no span of anything that the IR models: all of it is encoded from the IR. The result is
-    /// equal field by field instead of byte by byte, which shows that the IR lost nothing.
+    /// Copy no span of the file: the module is [detached](crate::detach) and encoded anew. The result
+    /// is equal field by field instead of byte by byte, which shows that the IR lost nothing.
     pub drop_spans: bool,
     /// Where the data of initializers goes.
     pub external: ExternalData,
@@ -58,6 +65,13 @@ pub struct WriteOptions<'a> {
 /// If the module has something that ONNX can't say, or the model file would be larger than protobuf
 /// can hold.
 pub fn write(module: &Module, options: WriteOptions<'_>) -> std::result::Result<Output, OnnxError> {
+    let detached;
+    let module = if options.drop_spans {
+        detached = crate::detach(module)?;
+        &detached
+    } else {
+        module
+    };
     let output = encode(module, options, options.external == ExternalData::All)?;
     let fits = |output: &Output| {
         // Whoever gives a larger file has readers for it.
@@ -86,20 +100,13 @@ fn encode(module: &Module, options: WriteOptions<'_>, all: bool) -> Result<Outpu
     let file = module
         .source()
         .and_then(|source| source.downcast_ref::<ModelFile>());
-    let source = file.map(|file| file.source.clone());
-    let ir_version = model::ir_version(module);
+    let source = file.and_then(|file| file.source.clone());
     let placement = match module.function_named(MAIN) {
-        Some(main) => Placement::new(module, main, &options, ir_version, all),
+        Some(main) => Placement::new(module, main, &options, ir_version(module), all),
         None => Placement::default(),
     };
-    let mut writer = Writer {
-        module,
-        source: source.clone(),
-        fresh: options.drop_spans,
-        ir_version,
-        homes: placement.homes,
-        store: Store::default(),
-    };
+    let mut writer = Writer::new(module, source.clone());
+    writer.homes = placement.homes;
     let root = writer.model()?;
     Ok(Output {
         store: writer.store,
@@ -113,11 +120,22 @@ fn encode(module: &Module, options: WriteOptions<'_>, all: bool) -> Result<Outpu
 struct Writer<'m> {
     module: &'m Module,
     source: Option<Arc<Source>>,
-    fresh: bool,
     ir_version: i64,
     /// Of the main graph's initializers.
     homes: FxHashMap<ConstId, Home>,
     store: Store,
+}
+
+impl<'m> Writer<'m> {
+    fn new(module: &'m Module, source: Option<Arc<Source>>) -> Writer<'m> {
+        Writer {
+            module,
+            source,
+            ir_version: ir_version(module),
+            homes: FxHashMap::default(),
+            store: Store::default(),
+        }
+    }
 }
 
 /// Writes one function.
@@ -125,7 +143,6 @@ struct FunctionWriter<'w> {
     f: &'w Function,
     plan: Plan,
     source: Option<&'w Source>,
-    fresh: bool,
     ir_version: i64,
     /// Where data goes that doesn't stay where it is.
     homes: Option<&'w FxHashMap<ConstId, Home>>,
@@ -134,8 +151,9 @@ struct FunctionWriter<'w> {
     types: Function,
     /// The regions written so far.
     done: FxHashMap<RegionId, ChainId>,
-    /// Live constants that are values, by region and then id.
-    constants: Vec<(RegionId, ConstId)>,
+    constants: Constants,
+    /// Ops that are sparse initializers, with where those stood in the file.
+    sparse: FxHashMap<OpId, u64>,
     /// Their names, once they are asked for.
     constant_names: Option<FxHashSet<SymbolId>>,
     /// Whether it writes the main graph.
@@ -148,28 +166,19 @@ struct FunctionWriter<'w> {
 
 impl<'w> FunctionWriter<'w> {
     fn new(writer: &'w mut Writer<'_>, f: &'w Function, is_main: bool) -> FunctionWriter<'w> {
-        let mut constants: Vec<(RegionId, ConstId)> = f
-            .live_constants()
-            .filter(|(_, constant)| constant.value.is_some())
-            .map(|(id, constant)| {
-                let region = constant.region;
-                (if region.is_none() { f.body() } else { region }, id)
-            })
-            .collect();
-        constants.sort_unstable();
         let homes = is_main.then_some(&writer.homes);
         let moved = homes.into_iter().flat_map(|homes| homes.keys().copied());
         FunctionWriter {
             f,
-            plan: Plan::new(f, writer.fresh || writer.source.is_none(), moved),
+            plan: Plan::new(f, writer.source.is_none(), moved),
             source: writer.source.as_deref(),
-            fresh: writer.fresh,
             ir_version: writer.ir_version,
             homes,
             store: &mut writer.store,
             types: Function::new(f.symbols().clone(), f.kind(), f.name()),
             done: FxHashMap::default(),
-            constants,
+            constants: Constants::of(f),
+            sparse: sparse_initializers(f),
             constant_names: None,
             is_main,
             added_nodes: false,
@@ -177,33 +186,56 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// The bytes an entity came from.
+    /// The message that an entity came from: its bytes in the file, or what is left of them.
     fn original(&self, entity: Entity) -> Option<Message<'w>> {
-        self.span(self.f.origins().get(entity))
+        self.span(entity).or_else(|| self.kept(entity).hollow)
     }
 
-    fn span(&self, origin: Origin) -> Option<Message<'w>> {
+    /// The bytes of the file that an entity came from.
+    fn span(&self, entity: Entity) -> Option<Message<'w>> {
+        let origin = self.f.origins().get(entity);
         let source = self.source.filter(|_| origin.is_some())?;
         source.message(origin.start, origin.len())
     }
 
+    /// What is kept of an entity without its file.
+    fn kept(&self, entity: Entity) -> Kept<'w> {
+        let extras = self.f.origins().extras(entity);
+        extras.map(|extras| Kept::of(extras)).unwrap_or_default()
+    }
+
+    /// Writes the documentation and metadata of an entity.
+    fn texts(&mut self, chain: &mut Chain, entity: Entity, numbers: [u32; 2]) {
+        if let Some(extras) = self.f.origins().extras(entity) {
+            self.store.texts(chain, extras, numbers);
+        }
+    }
+
     /// The constants of a region that are values, in id order.
     fn constants_of(&self, region: RegionId) -> &[(RegionId, ConstId)] {
-        let from = self.constants.partition_point(|entry| entry.0 < region);
-        let to = self.constants.partition_point(|entry| entry.0 <= region);
-        &self.constants[from..to]
+        self.constants.in_region(region)
     }
 
     /// Whether a constant was an initializer and an input of a model whose file isn't at hand, before
     /// IR version 4: both are its interface.
     fn is_old_input(&self, id: ConstId) -> bool {
         let record = self.f.constant(id);
+        let kept = self.kept(Entity::Value(record.value));
+        if kept.input.is_some() || kept.no_input {
+            return kept.input.is_some();
+        }
         self.is_main
             && self.source.is_none()
             && self.ir_version < 4
             && record.flags & (Constant::NODE | Constant::TOUCHED) == 0
             && (record.region.is_none() || record.region == self.f.body())
             && self.is_own_value(record.value)
+    }
+
+    /// Whether a constant was an initializer before IR version 4.
+    fn is_old_initializer(&self, id: ConstId) -> bool {
+        let value = self.f.constant(id).value;
+        self.is_old_input(id) || self.kept(Entity::Value(value)).no_input
     }
 
     /// Whether a constant is a value of its own, not a parameter's default.

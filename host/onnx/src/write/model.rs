@@ -1,13 +1,16 @@
 //! `ModelProto`, and `FunctionProto`'s header.
 
+use std::sync::Arc;
+
 use passdock_abi::SymbolId;
 use passdock_ir::{Entity, Function, Module, OpName};
 use rustc_hash::FxHashMap;
 
 use super::{Chain, FunctionWriter, Writer};
 use crate::error::{OnnxError, Result};
+use crate::keep::Kept;
 use crate::read::{Opsets, read_opset};
-use crate::schema::{model, opset};
+use crate::schema::{doc, model, opset};
 use crate::wire::{Message, Value, put_bytes, put_int};
 use crate::{MAIN, METADATA};
 
@@ -15,10 +18,26 @@ use crate::{MAIN, METADATA};
 const IR_VERSION: i64 = 10;
 
 /// The `ir_version` that a module's metadata gives.
-pub(super) fn ir_version(module: &Module) -> i64 {
+pub(crate) fn ir_version(module: &Module) -> i64 {
     metadata(module, model::IR_VERSION)
         .and_then(|text| text.parse().ok())
         .unwrap_or(IR_VERSION)
+}
+
+/// The IR version that a module's own version has to be raised to, because passes gave it functions:
+/// 8 has them, 10 has overloads. What the file had already says what it wants.
+fn raised_version(module: &Module) -> Option<String> {
+    let main = module.symbols().find(MAIN);
+    let is_new = |f: &&Arc<Function>| {
+        let imported = f.origins().get(Entity::Function).is_some() || !f.is_touched();
+        Some(f.name()) != main && !imported
+    };
+    let needed = |f: &Arc<Function>| match function_name(f) {
+        Ok(name) if !name.overload.is_empty() => 10,
+        _ => 8,
+    };
+    let needed = module.functions().filter(is_new).map(needed).max()?;
+    (ir_version(module) < needed).then(|| needed.to_string())
 }
 
 fn metadata(module: &Module, number: u32) -> Option<&str> {
@@ -41,16 +60,24 @@ impl Writer<'_> {
         let main_name = main.name();
         let locals: Vec<SymbolId> = module.names().filter(|&name| name != main_name).collect();
         let source = self.source.clone();
-        let template = source.as_ref().map(|source| Message {
-            bytes: source.bytes(),
-            at: 0,
-        });
+        let template = match &source {
+            Some(source) => Some(Message {
+                bytes: source.bytes(),
+                at: 0,
+            }),
+            None => Kept::of(module.extras()).hollow,
+        };
         let mut chain = Chain::default();
         let mut header = Vec::new();
         let mut functions = Functions::new(module, &locals, template)?;
         let opsets = opsets_of(main);
-        let mut imports = Imports::new(&opsets, template, model::OPSET_IMPORT, self.fresh)?;
+        let mut imports = Imports::new(&opsets, template, model::OPSET_IMPORT)?;
         let old = old_metadata(template)?;
+        let raised = raised_version(module);
+        let metadata = |number| match &raised {
+            Some(version) if number == model::IR_VERSION => Some(version.as_str()),
+            _ => metadata(module, number),
+        };
         let mut graph = false;
         for field in template.iter().flat_map(|template| template.fields()) {
             let field = field?;
@@ -72,9 +99,9 @@ impl Writer<'_> {
                     Some(bytes) => self.store.bytes(&mut chain, &bytes),
                 },
                 (number, value) if crate::read::read_metadata(number, value)?.is_some() => {
-                    let new = metadata(module, number);
+                    let new = metadata(number);
                     let same = old.get(&number).map(String::as_str) == new;
-                    if same && !self.fresh {
+                    if same {
                         self.store.copy(&mut chain, field.record);
                     } else if let Some(new) = new {
                         header.clear();
@@ -86,7 +113,7 @@ impl Writer<'_> {
             }
         }
         header.clear();
-        self.missing_metadata(&old, template.is_none(), &mut header)?;
+        missing_metadata(metadata, &old, template.is_none(), &mut header)?;
         header.extend(imports.rest());
         self.store.bytes(&mut chain, &header);
         if !graph {
@@ -95,26 +122,8 @@ impl Writer<'_> {
         for name in functions.rest() {
             self.local(&mut chain, name, None)?;
         }
+        self.store.texts(&mut chain, module.extras(), doc::MODEL);
         Ok(chain)
-    }
-
-    /// Metadata that the file has no field for.
-    fn missing_metadata(
-        &self,
-        old: &FxHashMap<u32, String>,
-        is_new: bool,
-        to: &mut Vec<u8>,
-    ) -> Result {
-        for &(number, _) in METADATA.iter().filter(|row| !old.contains_key(&row.0)) {
-            match metadata(self.module, number) {
-                Some(text) => put_metadata(number, text, to)?,
-                None if number == model::IR_VERSION && is_new => {
-                    put_int(to, model::IR_VERSION, IR_VERSION);
-                }
-                None => {}
-            }
-        }
-        Ok(())
     }
 
     fn main(
@@ -126,7 +135,7 @@ impl Writer<'_> {
     ) -> Result {
         let origin = main.origins().get(Entity::Function);
         let same = origin.is_some() && origin.start == body.at;
-        if same && !self.fresh && !main.is_touched() && self.homes.is_empty() {
+        if same && !main.is_touched() && self.homes.is_empty() {
             self.store.copy(chain, record);
             return Ok(());
         }
@@ -148,7 +157,7 @@ impl Writer<'_> {
         let Some(function) = self.module.function(name) else {
             return Ok(());
         };
-        if let Some(record) = record.filter(|_| !self.fresh && !function.is_touched()) {
+        if let Some(record) = record.filter(|_| !function.is_touched()) {
             self.store.copy(chain, record);
             return Ok(());
         }
@@ -161,6 +170,25 @@ impl Writer<'_> {
         self.store.end(chain, mark, model::FUNCTIONS);
         Ok(())
     }
+}
+
+/// Metadata that the file has no field for.
+fn missing_metadata<'m>(
+    metadata: impl Fn(u32) -> Option<&'m str>,
+    old: &FxHashMap<u32, String>,
+    is_new: bool,
+    to: &mut Vec<u8>,
+) -> Result {
+    for &(number, _) in METADATA.iter().filter(|row| !old.contains_key(&row.0)) {
+        match metadata(number) {
+            Some(text) => put_metadata(number, text, to)?,
+            None if number == model::IR_VERSION && is_new => {
+                put_int(to, model::IR_VERSION, IR_VERSION);
+            }
+            None => {}
+        }
+    }
+    Ok(())
 }
 
 /// What the file's header says; a field's last record counts.
@@ -297,10 +325,9 @@ impl<'o> Imports<'o> {
         opsets: &'o Opsets,
         template: Option<Message<'_>>,
         number: u32,
-        fresh: bool,
     ) -> Result<Imports<'o>> {
         let mut old = Opsets::new();
-        let (mut own, mut records, mut plain) = (None, 0, true);
+        let mut own = Some("");
         for field in template.iter().flat_map(|template| template.fields()) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
@@ -309,23 +336,22 @@ impl<'o> Imports<'o> {
             if field.number != number {
                 continue;
             }
-            records += 1;
             read_opset(body, &mut old)?;
+            let mut domain = None;
             for field in body.fields() {
                 let field = field?;
-                match (field.number, field.value) {
-                    (opset::DOMAIN, Value::Bytes(text)) if text.bytes.is_empty() => own = Some(""),
-                    (opset::DOMAIN, Value::Bytes(text)) if text.bytes == b"ai.onnx" => {
-                        own = Some("ai.onnx");
-                    }
-                    (opset::DOMAIN, Value::Bytes(_)) | (opset::VERSION, Value::Varint(_)) => {}
-                    _ => plain = false,
+                if let (opset::DOMAIN, Value::Bytes(text)) = (field.number, field.value) {
+                    domain = Some(text.bytes);
                 }
             }
+            match domain {
+                None => own = None,
+                Some(b"") => own = Some(""),
+                Some(b"ai.onnx") => own = Some("ai.onnx"),
+                Some(_) => {}
+            }
         }
-        // What says more than the IR knows is copied even if nothing else is.
-        let encodable = plain && records == old.len();
-        let same = old == *opsets && !(fresh && encodable);
+        let same = old == *opsets;
         Ok(Imports {
             opsets,
             number,
@@ -359,7 +385,7 @@ impl<'o> Imports<'o> {
 }
 
 /// Appends an opset import; no domain is ONNX's own.
-pub(super) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
+pub(crate) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
     let mut body = Vec::new();
     if let Some(domain) = domain {
         put_bytes(&mut body, opset::DOMAIN, domain.as_bytes());

@@ -7,7 +7,7 @@ use passdock_abi::{ConstId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId
 use passdock_ir::{Entity, Function, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::{Original, SparseSpan};
+use crate::keep::Kept;
 
 /// The plan for one function.
 pub(super) struct Plan {
@@ -78,13 +78,13 @@ impl Plan {
 }
 
 /// The names of the file's values, and those that passes gave.
-fn export_names(f: &Function) -> Vec<SymbolId> {
+pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
     let all = (0..f.value_ids()).map(|at| ValueId(at as u32));
     all.map(|value| {
         let name = f.value(value).name;
         let kept = f.origins().extras(Entity::Value(value));
-        match kept.and_then(|bytes| Original::from_bytes(bytes)) {
-            Some(kept) if f.text(name) == kept.given => f.symbols().intern(kept.original),
+        match kept.and_then(|extras| Kept::of(extras).names) {
+            Some([given, original]) if f.text(name) == given => f.symbols().intern(original),
             _ => name,
         }
     })
@@ -113,17 +113,10 @@ impl Planner<'_> {
         }
     }
 
-    /// Whether an op stood in the file.
-    fn is_imported(&self, op: OpId) -> bool {
-        let origins = self.f.origins();
-        origins.get(Entity::Op(op)).is_some()
-            || origins
-                .extras(Entity::Op(op))
-                .is_some_and(|bytes| SparseSpan::from_bytes(bytes).is_some())
-    }
-
-    fn is_imported_constant(&self, id: ConstId) -> bool {
-        self.f.origins().get(Entity::Constant(id)).is_some()
+    /// Whether a value stood in the file, or in the text.
+    fn is_imported(&self, entity: Entity, value: ValueId) -> bool {
+        let touched = self.f.value(value).flags & Value::TOUCHED != 0;
+        !touched || self.f.origins().get(entity).is_some()
     }
 
     /// Takes the names that have to stay: outputs', and those of the file's values.
@@ -136,13 +129,15 @@ impl Planner<'_> {
                 .extend(f.args(region).map(|arg| self.plan.names[arg.index()]));
         }
         for op in f.walk(f.body()) {
-            if self.is_imported(op) {
-                self.taken
-                    .extend(f.results(op).map(|value| self.plan.names[value.index()]));
+            for value in f.results(op) {
+                if self.is_imported(Entity::Op(op), value) {
+                    self.taken.insert(self.plan.names[value.index()]);
+                }
             }
         }
         for (id, constant) in f.live_constants() {
-            if constant.value.is_some() && self.is_imported_constant(id) {
+            let value = constant.value;
+            if value.is_some() && self.is_imported(Entity::Constant(id), value) {
                 self.taken.insert(self.plan.names[constant.value.index()]);
             }
         }
@@ -241,8 +236,8 @@ impl Planner<'_> {
             }
         }
         for op in f.walk(f.body()) {
-            let imported = self.is_imported(op);
             for value in f.results(op) {
+                let imported = self.is_imported(Entity::Op(op), value);
                 let record = f.value(value);
                 let name = self.plan.names[value.index()];
                 let nameless = name.is_none() || name == symbol::EMPTY;
@@ -260,7 +255,7 @@ impl Planner<'_> {
                 continue;
             };
             let name = self.plan.names[value.index()];
-            let imported = self.is_imported_constant(id);
+            let imported = self.is_imported(Entity::Constant(id), value);
             if f.value(value).flags & Value::KIND != Value::CONST || claimed.contains(&value) {
                 continue;
             }

@@ -1,14 +1,14 @@
 //! `NodeProto`.
 
 use passdock_abi::{Attr, OpId, Value as ValueRecord, ValueId};
-use passdock_ir::OpName;
+use passdock_ir::{Entity, OpName};
 use rustc_hash::FxHashMap;
 
 use super::FunctionWriter;
 use super::rope::Chain;
 use crate::error::{OnnxError, Result};
 use crate::read::attr::Attribute;
-use crate::schema::node;
+use crate::schema::{attr, doc, node};
 use crate::wire::{Message, Value};
 
 /// Parts of a node that are written once, whatever the number of their records.
@@ -61,7 +61,6 @@ impl<'w> FunctionWriter<'w> {
             same = Same::of(original, &inputs, &outputs, &domain)?;
             last_attr = same.attrs;
         }
-        let keep = !self.fresh;
         let mut done = Written::default();
         let mark = self.store.begin(chain);
         for field in original.iter().flat_map(|original| original.fields()) {
@@ -71,10 +70,18 @@ impl<'w> FunctionWriter<'w> {
                 continue;
             };
             match field.number {
-                node::INPUT if keep && same.inputs => self.store.copy(chain, field.record),
-                node::INPUT => self.texts(chain, node::INPUT, &inputs, &mut done.inputs),
-                node::OUTPUT if keep && same.outputs => self.store.copy(chain, field.record),
-                node::OUTPUT => self.texts(chain, node::OUTPUT, &outputs, &mut done.outputs),
+                // Of a text that stands there twice the last one counts.
+                node::NAME | node::OP_TYPE | node::DOMAIN | node::OVERLOAD
+                    if body.at < same.last[field.number as usize] =>
+                {
+                    if field.number != node::NAME || self.loc_name(record.loc).is_some() {
+                        self.store.copy(chain, field.record);
+                    }
+                }
+                node::INPUT if same.inputs => self.store.copy(chain, field.record),
+                node::INPUT => self.names(chain, node::INPUT, &inputs, &mut done.inputs),
+                node::OUTPUT if same.outputs => self.store.copy(chain, field.record),
+                node::OUTPUT => self.names(chain, node::OUTPUT, &outputs, &mut done.outputs),
                 node::NAME => {
                     done.name = true;
                     self.part(chain, field.record, body, self.loc_name(record.loc));
@@ -102,13 +109,9 @@ impl<'w> FunctionWriter<'w> {
                         Some((_, true)) => self.store.copy(chain, field.record),
                         Some((at, seen)) => {
                             *seen = true;
-                            self.attr(
-                                chain,
-                                node::ATTRIBUTE,
-                                op,
-                                &attrs[*at],
-                                Some((field.record, attribute)),
-                            )?;
+                            let old = Some((field.record, attribute));
+                            let old = old.filter(|_| !is_placeholder(body));
+                            self.attr(chain, node::ATTRIBUTE, op, &attrs[*at], old)?;
                         }
                         None => {}
                     }
@@ -121,10 +124,10 @@ impl<'w> FunctionWriter<'w> {
             }
         }
         if !(same.inputs || done.inputs) {
-            self.texts(chain, node::INPUT, &inputs, &mut done.inputs);
+            self.names(chain, node::INPUT, &inputs, &mut done.inputs);
         }
         if !(same.outputs || done.outputs) {
-            self.texts(chain, node::OUTPUT, &outputs, &mut done.outputs);
+            self.names(chain, node::OUTPUT, &outputs, &mut done.outputs);
         }
         if let (false, Some(name)) = (done.name, self.loc_name(record.loc)) {
             self.store.field(chain, node::NAME, name.as_bytes());
@@ -141,6 +144,7 @@ impl<'w> FunctionWriter<'w> {
         if last_attr == 0 {
             self.new_attrs(chain, op, attrs, &mut by_name)?;
         }
+        self.texts(chain, Entity::Op(op), doc::NODE);
         self.store.end(chain, mark, number);
         Ok(())
     }
@@ -172,9 +176,9 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// A repeated string, once.
-    fn texts(&mut self, chain: &mut Chain, number: u32, texts: &[&str], done: &mut bool) {
+    fn names(&mut self, chain: &mut Chain, number: u32, names: &[&str], done: &mut bool) {
         if !std::mem::replace(done, true) {
-            texts
+            names
                 .iter()
                 .for_each(|text| self.store.field(chain, number, text.as_bytes()));
         }
@@ -189,7 +193,7 @@ impl<'w> FunctionWriter<'w> {
         new: Option<&str>,
     ) {
         match new {
-            Some(new) if self.fresh || old.bytes != new.as_bytes() => {
+            Some(new) if old.bytes != new.as_bytes() => {
                 let number = record.fields().next().and_then(|field| field.ok());
                 if let Some(field) = number {
                     self.store.field(chain, field.number, new.as_bytes());
@@ -211,6 +215,15 @@ impl<'w> FunctionWriter<'w> {
     }
 }
 
+/// Whether what is left of an attribute is only the name by which it is found.
+pub(super) fn is_placeholder(body: Message<'_>) -> bool {
+    let mut fields = body.fields().map_while(std::result::Result::ok);
+    let name = fields
+        .next()
+        .is_some_and(|field| field.number == attr::NAME);
+    body.is_detached() && name && fields.next().is_none()
+}
+
 /// Which parts of an original node say what the op does.
 #[derive(Default)]
 struct Same {
@@ -219,6 +232,8 @@ struct Same {
     domain: bool,
     /// How many attributes it has.
     attrs: usize,
+    /// Where the last record of each text stands, by field number.
+    last: [u64; node::OVERLOAD as usize + 1],
 }
 
 impl Same {
@@ -227,8 +242,7 @@ impl Same {
         let mut same = Same {
             inputs: true,
             outputs: true,
-            domain: false,
-            attrs: 0,
+            ..Same::default()
         };
         for field in original.fields() {
             let field = field?;
@@ -236,6 +250,9 @@ impl Same {
                 continue;
             };
             let is = |text: Option<&&str>| text.is_some_and(|text| text.as_bytes() == body.bytes);
+            if let Some(last) = same.last.get_mut(field.number as usize) {
+                *last = body.at;
+            }
             match field.number {
                 node::INPUT => same.inputs &= is(ins.next()),
                 node::OUTPUT => same.outputs &= is(outs.next()),

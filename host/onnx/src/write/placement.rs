@@ -11,10 +11,11 @@ use std::path::Path;
 use std::sync::Arc;
 
 use passdock_abi::{ConstId, Constant, DType, Value as ValueRecord};
-use passdock_ir::{ByteSource, ConstantData, Entity, Function, Module, Payload};
+use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::WriteOptions;
+use super::parts::is_imported;
 use crate::external::{ExternalFile, files_of};
 
 /// Where the data of initializers goes.
@@ -99,7 +100,7 @@ impl Placement {
                 continue;
             }
             let data = main.constant_data(id);
-            let new = !main.origins().get(Entity::Constant(id)).is_some();
+            let new = !is_imported(main, id);
             let place = location(data);
             match options.external {
                 ExternalData::None if place.is_some() => {
@@ -212,7 +213,7 @@ fn is_initializer(f: &Function, id: ConstId, record: &Constant, ir_version: i64)
         return false;
     };
     let value = f.value(value);
-    let imported = f.origins().get(Entity::Constant(id)).is_some();
+    let imported = is_imported(f, id);
     let default = value.flags & ValueRecord::KIND != ValueRecord::CONST;
     record.flags & Constant::NODE == 0
         && f.ty(record.ty).dtype != DType::STRING

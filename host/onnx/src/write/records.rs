@@ -1,29 +1,25 @@
 //! The records of a body, kind by kind: what stands at the original's, and what follows the last.
 
 use passdock_abi::{
-    Attr, AttrKind, ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId,
+    Attr, AttrKind, ConstId, Constant, OpId, RegionId, TypeId, Value as ValueRecord, ValueId,
 };
 use passdock_ir::Entity;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::FunctionWriter;
 use super::body::{Body, Form};
+use super::node::is_placeholder;
+use super::parts::initializers;
 use super::sequence::Node;
 use crate::error::Result;
 use crate::read::attr::Attribute;
-use crate::schema::{function, graph, node, sparse, tensor, value_info};
-use crate::wire::{Field, Message, Value};
+use crate::schema::{function, graph, sparse, tensor, value_info};
+use crate::wire::{Field, Message, Value, string_of};
 
-/// The last string of a field in a message.
-fn string_of(message: Message<'_>, number: u32) -> Result<&[u8]> {
-    let mut found: &[u8] = &[];
-    for field in message.fields() {
-        let field = field?;
-        if let (true, Value::Bytes(body)) = (field.number == number, field.value) {
-            found = body.bytes;
-        }
-    }
-    Ok(found)
+/// Whether a quantization annotation names an initializer.
+fn is_parameter(body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
+    let parameters = &body.skeleton.parameters;
+    Ok(!parameters.is_empty() && parameters.contains(string_of(tensor, tensor::NAME)?))
 }
 
 impl<'w> FunctionWriter<'w> {
@@ -60,10 +56,11 @@ impl<'w> FunctionWriter<'w> {
             let number = body.form.node();
             match item.what {
                 Node::Op(op) => {
-                    let original = self.original(Entity::Op(op));
-                    if let Some(original) = original.filter(|_| !self.plan.is_op_dirty(op)) {
-                        self.untouched(body, number, original, here.map(|(record, _)| record));
+                    let clean = self.span(Entity::Op(op));
+                    if let Some(clean) = clean.filter(|_| !self.plan.is_op_dirty(op)) {
+                        self.untouched(body, number, clean, here.map(|(record, _)| record));
                     } else {
+                        let original = self.original(Entity::Op(op));
                         let written = self.node(&mut body.chain, number, op, original);
                         written.map_err(|error| self.explain(op)(error))?;
                     }
@@ -72,9 +69,9 @@ impl<'w> FunctionWriter<'w> {
                     let original = self
                         .original(Entity::Constant(id))
                         .filter(|_| self.was_node(id));
-                    let clean = original.filter(|_| !self.is_dirty(id));
-                    if let Some(original) = clean {
-                        self.untouched(body, number, original, here.map(|(record, _)| record));
+                    let clean = self.span(Entity::Constant(id));
+                    if let Some(clean) = clean.filter(|_| self.was_node(id) && !self.is_dirty(id)) {
+                        self.untouched(body, number, clean, here.map(|(record, _)| record));
                     } else {
                         self.constant_node(&mut body.chain, number, id, original)?;
                     }
@@ -107,7 +104,7 @@ impl<'w> FunctionWriter<'w> {
     /// Whether a constant has to be written anew.
     fn is_dirty(&self, id: ConstId) -> bool {
         let touched = self.f.constant(id).flags & Constant::TOUCHED != 0;
-        self.fresh || touched || self.plan.is_constant_dirty(id)
+        touched || self.plan.is_constant_dirty(id)
     }
 
     /// `Identity` nodes for outputs that no op of the region makes.
@@ -173,19 +170,22 @@ impl<'w> FunctionWriter<'w> {
         let number = body.form.input();
         if body.form == Form::Function {
             match record.filter(|_| original.is_some_and(|old| old.bytes == name.as_bytes())) {
-                Some(record) if !self.fresh => self.store.copy(&mut body.chain, record),
+                Some(record) => self.store.copy(&mut body.chain, record),
                 _ => self.store.field(&mut body.chain, number, name.as_bytes()),
             }
             return Ok(());
         }
-        let clean = value.flags & ValueRecord::TOUCHED == 0 && !self.fresh;
+        let clean = value.flags & ValueRecord::TOUCHED == 0;
         let same = match original {
             Some(original) => string_of(original, value_info::NAME)? == name.as_bytes(),
             None => false,
         };
         match record {
             Some(record) if clean && same => self.store.copy(&mut body.chain, record),
-            _ => self.info(&mut body.chain, number, name, value.ty, original)?,
+            _ => {
+                let entity = Some(Entity::Value(arg));
+                self.info(&mut body.chain, number, name, value.ty, original, entity)?;
+            }
         }
         Ok(())
     }
@@ -212,7 +212,14 @@ impl<'w> FunctionWriter<'w> {
         match renamed {
             Some(renamed) => {
                 let ty = passdock_abi::TypeId::NONE;
-                self.info(&mut body.chain, graph::INPUT, renamed, ty, Some(message))?;
+                self.info(
+                    &mut body.chain,
+                    graph::INPUT,
+                    renamed,
+                    ty,
+                    Some(message),
+                    None,
+                )?;
             }
             None => self.store.copy(&mut body.chain, field.record),
         }
@@ -221,22 +228,41 @@ impl<'w> FunctionWriter<'w> {
 
     /// Inputs that the original doesn't have.
     pub(super) fn inputs(&mut self, body: &mut Body<'w>) -> Result {
-        for arg in self.f.args(body.region).collect::<Vec<_>>() {
-            let original = self.original(Entity::Value(arg));
-            let here =
-                original.is_some_and(|old| body.skeleton.inputs.binary_search(&old.at).is_ok());
+        let mut inputs: Vec<std::result::Result<ValueId, ConstId>> = Vec::new();
+        for arg in self.f.args(body.region) {
+            let span = self.span(Entity::Value(arg));
+            let here = span.is_some_and(|old| body.skeleton.inputs.binary_search(&old.at).is_ok());
             if !here {
-                self.param(body, arg, None)?;
+                inputs.push(Ok(arg));
             }
         }
-        for &(_, id) in self.constants_of(body.region).to_vec().iter() {
-            if body.form == Form::Graph && self.is_old_input(id) {
-                let record = self.f.constant(id);
-                let (name, ty) = (self.name(record.value), record.ty);
-                self.info(&mut body.chain, graph::INPUT, name, ty, None)?;
+        if body.form == Form::Graph {
+            let old = initializers(self.f, &self.constants, body.region);
+            let old = old.into_iter().filter(|&id| self.is_old_input(id));
+            inputs.extend(old.map(Err));
+        }
+        body.kept.reorder(graph::INPUT, &mut inputs);
+        for input in inputs {
+            match input {
+                Ok(arg) => self.param(body, arg, None)?,
+                Err(id) => self.old_input(body, id)?,
             }
         }
         Ok(())
+    }
+
+    /// A constant as the input that it is too, before IR version 4.
+    fn old_input(&mut self, body: &mut Body<'w>, id: ConstId) -> Result {
+        let record = self.f.constant(id);
+        let (name, mut ty) = (self.name(record.value), record.ty);
+        let input = self.kept(Entity::Value(record.value)).input;
+        for field in input.iter().flat_map(|input| input.fields()) {
+            // A type that says something else than the constant's.
+            if field?.number == value_info::TYPE {
+                ty = TypeId::NONE;
+            }
+        }
+        self.info(&mut body.chain, graph::INPUT, name, ty, input, None)
     }
 
     /// What stands at an output's record: the same output, or at the first one all of them.
@@ -257,7 +283,7 @@ impl<'w> FunctionWriter<'w> {
                 message.bytes
             };
             let touched = port.flags & passdock_abi::Port::TOUCHED != 0;
-            if !self.fresh && !touched && old == name.as_bytes() {
+            if !touched && old == name.as_bytes() {
                 self.store.copy(&mut body.chain, field.record);
                 return Ok(());
             }
@@ -298,8 +324,16 @@ impl<'w> FunctionWriter<'w> {
             self.store.field(&mut body.chain, number, name.as_bytes());
             return Ok(());
         }
-        let original = self.original(Entity::Port(region.ports.start + index as u32));
-        self.info(&mut body.chain, number, name, port.ty, original)
+        let entity = Entity::Port(region.ports.start + index as u32);
+        let original = self.original(entity);
+        self.info(
+            &mut body.chain,
+            number,
+            name,
+            port.ty,
+            original,
+            Some(entity),
+        )
     }
 
     /// All outputs.
@@ -318,8 +352,9 @@ impl<'w> FunctionWriter<'w> {
         match body.initializers.get(&message.at).copied() {
             Some(id) if !self.is_dirty(id) => self.store.copy(&mut body.chain, field.record),
             Some(id) => self.initializer(body, id, Some(message))?,
-            // Erased; but an input without it would be one that callers have to give.
-            None if self.is_constant_input(body, message)? => {
+            // Erased; but an input without it would be one that callers have to give, and a
+            // quantization annotation would name nothing.
+            None if self.is_constant_input(body, message)? || is_parameter(body, message)? => {
                 self.store.copy(&mut body.chain, field.record);
             }
             None => {}
@@ -348,13 +383,16 @@ impl<'w> FunctionWriter<'w> {
             id,
             Some(name),
             original,
+            Some(Entity::Constant(id)),
         )
     }
 
     /// Initializers that the original doesn't have.
     pub(super) fn initializers(&mut self, body: &mut Body<'_>) -> Result {
-        for id in std::mem::take(&mut body.new_initializers) {
-            self.initializer(body, id, None)?;
+        let mut ids = std::mem::take(&mut body.new_initializers);
+        body.kept.reorder(graph::INITIALIZER, &mut ids);
+        for id in ids {
+            self.initializer(body, id, self.original(Entity::Constant(id)))?;
         }
         Ok(())
     }
@@ -369,134 +407,47 @@ impl<'w> FunctionWriter<'w> {
         let Some(&op) = body.sparse.get(&message.at) else {
             return Ok(());
         };
-        let name = self.f.result(op, 0).map_or("", |value| self.name(value));
-        let mut parts = Vec::new();
-        for field in message.fields() {
-            let field = field?;
-            match (field.number, field.value) {
-                (sparse::VALUES, Value::Bytes(values)) => {
-                    parts.push((field.record, Some(values)));
-                }
-                _ => parts.push((field.record, None)),
-            }
-        }
-        let mut same = true;
-        for values in parts.iter().filter_map(|part| part.1) {
-            same &= string_of(values, tensor::NAME)? == name.as_bytes();
-        }
-        if same {
+        if self.sparse_name(op).as_bytes() == sparse_name(message)? {
             self.store.copy(&mut body.chain, field.record);
             return Ok(());
         }
+        self.sparse_initializer(body, op, message)
+    }
+
+    fn sparse_name(&self, op: OpId) -> &'w str {
+        self.f.result(op, 0).map_or("", |value| self.name(value))
+    }
+
+    /// Writes a sparse initializer with its value's name.
+    pub(super) fn sparse_initializer(
+        &mut self,
+        body: &mut Body<'w>,
+        op: OpId,
+        message: Message<'w>,
+    ) -> Result {
+        let name = self.sparse_name(op);
         let outer = self.store.begin(&mut body.chain);
-        for (record, values) in parts {
-            let Some(values) = values else {
-                self.store.copy(&mut body.chain, record);
+        for field in message.fields() {
+            let field = field?;
+            let (sparse::VALUES, Value::Bytes(values)) = (field.number, field.value) else {
+                self.store.copy(&mut body.chain, field.record);
                 continue;
             };
             let inner = self.store.begin(&mut body.chain);
             for field in values.fields() {
                 let field = field?;
-                if field.number != tensor::NAME {
-                    self.store.copy(&mut body.chain, field.record);
+                match field.number {
+                    tensor::NAME => {
+                        self.store
+                            .field(&mut body.chain, tensor::NAME, name.as_bytes())
+                    }
+                    _ => self.store.copy(&mut body.chain, field.record),
                 }
             }
-            self.store
-                .field(&mut body.chain, tensor::NAME, name.as_bytes());
             self.store.end(&mut body.chain, inner, sparse::VALUES);
         }
         self.store
             .end(&mut body.chain, outer, graph::SPARSE_INITIALIZER);
-        Ok(())
-    }
-
-    /// What stands at a value info's record: the declaration of a value that lives, or of one that
-    /// never did.
-    pub(super) fn info_at(
-        &mut self,
-        body: &mut Body<'w>,
-        field: Field<'w>,
-        message: Message<'w>,
-    ) -> Result {
-        body.seen.infos += 1;
-        let name = string_of(message, value_info::NAME)?;
-        let symbol = std::str::from_utf8(name)
-            .ok()
-            .and_then(|name| self.f.symbols().find(name));
-        match symbol.and_then(|symbol| body.declared.remove(&symbol)) {
-            Some(value) => {
-                let record = *self.f.value(value);
-                let name = self.name(value);
-                self.info(
-                    &mut body.chain,
-                    body.form.info(),
-                    name,
-                    record.ty,
-                    Some(message),
-                )?;
-            }
-            None if !self.was_defined(body, name)? || self.still_lives(symbol) => {
-                self.store.copy(&mut body.chain, field.record);
-            }
-            None => {}
-        }
-        if body.seen.infos == body.skeleton.infos {
-            self.infos(body)?;
-        }
-        Ok(())
-    }
-
-    /// Whether the original's graph defined a name.
-    fn was_defined(&self, body: &mut Body<'w>, name: &[u8]) -> Result<bool> {
-        if body.defined.is_none() {
-            let mut names = FxHashSet::default();
-            for field in body.original.iter().flat_map(|original| original.fields()) {
-                let field = field?;
-                let Value::Bytes(message) = field.value else {
-                    continue;
-                };
-                if field.number == body.form.node() {
-                    for field in message.fields() {
-                        let field = field?;
-                        if let (node::OUTPUT, Value::Bytes(body)) = (field.number, field.value) {
-                            names.insert(body.bytes);
-                        }
-                    }
-                } else if body.form == Form::Graph && field.number == graph::INITIALIZER {
-                    names.insert(string_of(message, tensor::NAME)?);
-                }
-            }
-            body.defined = Some(names);
-        }
-        Ok(body
-            .defined
-            .as_ref()
-            .is_some_and(|names| names.contains(name)))
-    }
-
-    /// Whether a constant that isn't declared has a name: one whose declared type says less.
-    fn still_lives(&mut self, name: Option<SymbolId>) -> bool {
-        let (f, plan, constants) = (self.f, &self.plan, &self.constants);
-        let names = self.constant_names.get_or_insert_with(|| {
-            constants
-                .iter()
-                .map(|&(_, id)| plan.name(f.constant(id).value))
-                .collect()
-        });
-        name.is_some_and(|name| names.contains(&name))
-    }
-
-    /// Declarations that the original doesn't have.
-    pub(super) fn infos(&mut self, body: &mut Body<'_>) -> Result {
-        let declared: FxHashMap<SymbolId, ValueId> = std::mem::take(&mut body.declared);
-        let mut values: Vec<ValueId> = declared.into_values().collect();
-        values.sort_unstable();
-        for value in values {
-            let (name, ty) = (self.name(value), self.f.value(value).ty);
-            if !name.is_empty() && ty.index() != 0 {
-                self.info(&mut body.chain, body.form.info(), name, ty, None)?;
-            }
-        }
         Ok(())
     }
 
@@ -524,6 +475,7 @@ impl<'w> FunctionWriter<'w> {
         };
         if body.params.insert(attr.name) {
             let original = Some((field.record, attribute));
+            let original = original.filter(|_| !is_placeholder(message));
             self.attr(
                 &mut body.chain,
                 function::ATTRIBUTE_PROTO,
@@ -559,4 +511,16 @@ impl<'w> FunctionWriter<'w> {
         }
         Ok(())
     }
+}
+
+/// The name of a sparse initializer.
+fn sparse_name(message: Message<'_>) -> Result<&[u8]> {
+    let mut name: &[u8] = &[];
+    for field in message.fields() {
+        let field = field?;
+        if let (sparse::VALUES, Value::Bytes(values)) = (field.number, field.value) {
+            name = string_of(values, tensor::NAME)?;
+        }
+    }
+    Ok(name)
 }

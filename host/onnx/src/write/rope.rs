@@ -75,8 +75,11 @@ impl Store {
         });
     }
 
-    /// Appends a span of the input file.
+    /// Appends a span of the input file, or bytes of extras.
     pub(super) fn copy(&mut self, chain: &mut Chain, span: Message<'_>) {
+        if span.is_detached() {
+            return self.bytes(chain, span.bytes);
+        }
         chain.push(Piece {
             place: Place::Source,
             start: span.at,

@@ -7,7 +7,7 @@ use passdock_abi::{ConstId, Constant, OpId, RegionId, symbol};
 use passdock_ir::Entity;
 
 use super::FunctionWriter;
-use crate::SparseSpan;
+use super::parts::is_imported;
 
 /// One node to write.
 #[derive(Clone, Copy, Debug)]
@@ -40,7 +40,7 @@ impl FunctionWriter<'_> {
         let mut items: Vec<Item> = Vec::new();
         for op in f.ops_in(region) {
             let terminator = matches!(f.op(op).name, symbol::RETURN | symbol::YIELD);
-            if terminator || self.sparse_initializer(op).is_some() {
+            if terminator || self.sparse.contains_key(&op) {
                 continue;
             }
             let start = known(f.origins().get(Entity::Op(op)));
@@ -54,11 +54,11 @@ impl FunctionWriter<'_> {
             let record = f.constant(id);
             let origin = f.origins().get(Entity::Constant(id));
             let was_node = record.flags & Constant::NODE != 0;
-            let becomes_node = !origin.is_some() && no_initializers && !self.is_old_input(id);
+            let becomes_node = !origin.is_some() && no_initializers && !self.is_old_initializer(id);
             if !self.is_own_value(record.value) || !(was_node || becomes_node) {
                 continue;
             }
-            if !origin.is_some() && f.value(record.value).use_count == 0 {
+            if !is_imported(f, id) && f.value(record.value).use_count == 0 {
                 continue;
             }
             constants.push((
@@ -114,9 +114,14 @@ impl FunctionWriter<'_> {
         let f = self.f;
         let record = f.constant(id);
         let stood = match start {
+            // Before the op that came next, or behind the one before: others may be new.
             Some(start) => {
-                let next = by_start.partition_point(|entry| entry.0 < start);
-                by_start.get(next).map_or(end as u32, |entry| entry.1)
+                let (before, after) = by_start.split_at(by_start.partition_point(|e| e.0 < start));
+                match (before.last(), after.first()) {
+                    (_, Some(next)) => next.1,
+                    (Some(previous), None) => previous.1 + 1,
+                    (None, None) => 0,
+                }
             }
             None => match record.anchor.option() {
                 Some(op) if f.live_op(op).is_ok_and(|op| op.parent == region) => {
@@ -133,13 +138,6 @@ impl FunctionWriter<'_> {
             self.places[user.index()]
         });
         users.fold(stood, u32::min)
-    }
-
-    /// Where the sparse initializer stands that an op is made of.
-    pub(super) fn sparse_initializer(&self, op: OpId) -> Option<SparseSpan> {
-        let bytes = self.f.origins().extras(Entity::Op(op))?;
-        self.source?;
-        SparseSpan::from_bytes(bytes)
     }
 }
 

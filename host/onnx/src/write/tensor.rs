@@ -1,36 +1,110 @@
 //! `TensorProto`, and constants as `Constant` nodes.
 
 use passdock_abi::{ConstId, DType, LocId, LocKind};
-use passdock_ir::Payload;
+use passdock_ir::{Entity, Extras, Payload};
 
 use super::FunctionWriter;
+use super::parts::is_imported;
 use super::placement::Home;
 use super::rope::Chain;
-use crate::data::{put_typed, split_strings, typed_field};
+use crate::data::{is_data, put_typed, split_strings};
 use crate::error::{OnnxError, Result};
+use crate::keep::Kept;
 use crate::read::attr::{Attribute, is_value};
-use crate::schema::{attr, attr_type, entry, node, tensor};
-use crate::wire::{Message, Value, put_bytes, put_float, put_head, put_int, put_varint};
+use crate::read::bodies;
+use crate::schema::{attr, attr_type, doc, entry, node, tensor};
+use crate::wire::{Message, Value, put_bytes, put_float, put_head, put_int, put_varint, string_of};
+
+/// Where a tensor that isn't copied has its data.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// In the field for bytes.
+    Raw,
+    /// In the field for its type.
+    Typed,
+    /// In another file, as it was.
+    External,
+    /// In another file than it was.
+    Moved,
+}
+
+impl Form {
+    /// The form that a tensor of the file has.
+    fn of(original: Message<'_>) -> Result<Form> {
+        let mut form = Form::Typed;
+        for field in original.fields() {
+            let field = field?;
+            match (field.number, field.value) {
+                (tensor::DATA_LOCATION, Value::Varint(1)) => return Ok(Form::External),
+                (tensor::RAW_DATA, _) => form = Form::Raw,
+                _ => {}
+            }
+        }
+        Ok(form)
+    }
+
+    /// The form that is left of a tensor.
+    fn left(original: Message<'_>) -> Result<Form> {
+        let mut form = Form::Raw;
+        for field in original.fields() {
+            let field = field?;
+            match (field.number, field.value) {
+                (tensor::DATA_LOCATION, Value::Varint(1)) => return Ok(Form::External),
+                (number, Value::Bytes(body)) if is_data(number) && body.bytes.is_empty() => {
+                    form = Form::Typed;
+                }
+                _ => {}
+            }
+        }
+        Ok(form)
+    }
+}
+
+/// The attributes of a `Constant` that aren't tensors: name, field and `AttributeType`.
+pub(crate) const PLAIN_VALUES: [(&str, u32, u32); 6] = [
+    ("value_float", attr::F, attr_type::FLOAT),
+    ("value_int", attr::I, attr_type::INT),
+    ("value_string", attr::S, attr_type::STRING),
+    ("value_floats", attr::FLOATS, attr_type::FLOATS),
+    ("value_ints", attr::INTS, attr_type::INTS),
+    ("value_strings", attr::STRINGS, attr_type::STRINGS),
+];
+
+/// What the extras of a tensor say of the file that its data is in: where that stood, beside the model;
+/// `None`: its data isn't in another file.
+pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
+    let left = Kept::of(extras).hollow?;
+    if !Form::left(left).is_ok_and(|form| form == Form::External) {
+        return None;
+    }
+    let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);
+    let mut locations = entries.filter(|&body| string_of(body, entry::KEY) == Ok(b"location"));
+    let location = locations.next().map(|body| string_of(body, entry::VALUE));
+    Some(match location {
+        Some(Ok(location)) => std::str::from_utf8(location).unwrap_or(""),
+        _ => "",
+    })
+}
+
+/// Whether a file stands at a location of some directory's.
+pub(crate) fn stands_at(name: &str, location: &[u8]) -> bool {
+    let directory = name.as_bytes().strip_suffix(location);
+    !location.is_empty() && directory.is_some_and(|directory| directory.ends_with(b"/"))
+}
+
+/// The keys of a tensor's data in another file, as they usually are.
+pub(crate) const EXTERNAL_KEYS: [&[u8]; 3] = [b"location", b"offset", b"length"];
 
 /// `TensorProto.DataLocation.EXTERNAL`.
 const EXTERNAL: i64 = 1;
 
-/// Whether a field holds a tensor's shape, type or data.
-fn is_content(number: u32) -> bool {
-    matches!(number, tensor::DIMS | tensor::DATA_TYPE) || is_data(number)
-}
-
-fn is_data(number: u32) -> bool {
-    matches!(
-        number,
-        tensor::RAW_DATA
-            | tensor::FLOAT_DATA
-            | tensor::INT32_DATA
-            | tensor::STRING_DATA
-            | tensor::INT64_DATA
-            | tensor::DOUBLE_DATA
-            | tensor::UINT64_DATA
-    )
+/// Whether a field holds a tensor's shape, type or data; what is left of it holds only marks of them.
+fn is_content(number: u32, value: Value<'_>, detached: bool) -> bool {
+    match value {
+        Value::Bytes(body) if detached => is_data(number) && body.bytes.is_empty(),
+        _ if detached => false,
+        _ => matches!(number, tensor::DIMS | tensor::DATA_TYPE) || is_data(number),
+    }
 }
 
 /// Whether a field says where data is that goes elsewhere. What else external data has, a checksum
@@ -71,7 +145,8 @@ fn put_external(location: &str, offset: u64, len: u64) -> Vec<u8> {
 
 impl<'w> FunctionWriter<'w> {
     /// Writes a tensor as field `number`, over the original if there is one. `name`: the name of
-    /// the value it is; `None`: whatever name the original has.
+    /// the value it is; `None`: whatever name the original has. `entity`: whose documentation and
+    /// metadata are its.
     pub(super) fn tensor(
         &mut self,
         chain: &mut Chain,
@@ -79,31 +154,44 @@ impl<'w> FunctionWriter<'w> {
         id: ConstId,
         name: Option<&str>,
         original: Option<Message<'_>>,
+        entity: Option<Entity>,
     ) -> Result {
         let mark = self.store.begin(chain);
         let mut named = name.is_none_or(str::is_empty);
         let home = self.homes.and_then(|homes| homes.get(&id));
-        let encode = match original {
-            _ if home.is_some() => true,
-            Some(original) => self.fresh && self.is_encodable(id, original)?,
-            None => true,
+        let detached = original.is_none_or(Message::is_detached);
+        let encode = detached || home.is_some();
+        let form = match (home, original) {
+            (Some(Home::At { .. }), _) => Form::Moved,
+            (_, Some(original)) if detached => Form::left(original)?,
+            (_, Some(original)) => Form::of(original)?,
+            (_, None) => Form::Raw,
+        };
+        let form = match form {
+            Form::External if home.is_some() => Form::Raw,
+            form => form,
         };
         if encode {
-            self.content(chain, id, original, home)?;
+            self.content(chain, id, form, original)?;
         }
         for field in original.iter().flat_map(|original| original.fields()) {
             let field = field?;
             match (field.number, field.value, name) {
                 (tensor::NAME, Value::Bytes(body), Some(name)) => {
                     named = true;
-                    if self.fresh || body.bytes != name.as_bytes() {
+                    if body.bytes != name.as_bytes() {
                         self.store.field(chain, tensor::NAME, name.as_bytes());
                     } else {
                         self.store.copy(chain, field.record);
                     }
                 }
-                (number, ..) if encode && is_content(number) => {}
+                (number, value, _) if encode && is_content(number, value, detached) => {}
                 (number, value, _) if home.is_some_and(|home| is_replaced(number, value, home)) => {
+                }
+                (tensor::EXTERNAL_DATA, Value::Bytes(body), _)
+                    if detached && form == Form::External =>
+                {
+                    self.external_entry(chain, id, body)?;
                 }
                 _ => self.store.copy(chain, field.record),
             }
@@ -120,26 +208,11 @@ impl<'w> FunctionWriter<'w> {
             let bytes = put_external(location, *offset, *len);
             self.store.bytes(chain, &bytes);
         }
+        if let Some(entity) = entity {
+            self.texts(chain, entity, doc::TENSOR);
+        }
         self.store.end(chain, mark, number);
         Ok(())
-    }
-
-    /// Whether what the IR knows of a tensor's data is all there is.
-    fn is_encodable(&self, id: ConstId, original: Message<'_>) -> Result<bool> {
-        let dtype = self.f.ty(self.f.constant(id).ty).dtype;
-        let data = self.f.constant_data(id);
-        let expected = match data.payload() {
-            Payload::Mapped { .. } => Some(tensor::RAW_DATA),
-            Payload::Deferred { .. } => typed_field(dtype),
-            _ => None,
-        };
-        for field in original.fields() {
-            let number = field?.number;
-            if is_data(number) && Some(number) != expected {
-                return Ok(false);
-            }
-        }
-        Ok(true)
     }
 
     /// Dims, element type and data.
@@ -147,8 +220,8 @@ impl<'w> FunctionWriter<'w> {
         &mut self,
         chain: &mut Chain,
         id: ConstId,
+        form: Form,
         original: Option<Message<'_>>,
-        home: Option<&Home>,
     ) -> Result {
         let ty = self.f.constant(id).ty;
         let dtype = self.f.ty(ty).dtype;
@@ -158,41 +231,72 @@ impl<'w> FunctionWriter<'w> {
             put_int(&mut head, tensor::DIMS, dim);
         }
         let mut there = false;
-        for field in original.iter().flat_map(|original| original.fields()) {
+        let whole = original.filter(|original| !original.is_detached());
+        for field in whole.iter().flat_map(|original| original.fields()) {
             there |= field?.number == tensor::DATA_TYPE;
         }
         if dtype != DType::NONE || there {
             put_int(&mut head, tensor::DATA_TYPE, i64::from(dtype.0 as i32));
         }
-        let count = self.elements(id);
         let data = self.f.constant_data(id).clone();
-        match data.payload() {
-            _ if matches!(home, Some(Home::At { .. })) => self.store.bytes(chain, &head),
-            Payload::External { .. } if original.is_some() && home.is_none() => {
+        let mut external = 0;
+        for field in original.iter().flat_map(|original| original.fields()) {
+            external += usize::from(field?.number == tensor::EXTERNAL_DATA);
+        }
+        match form {
+            Form::Moved => self.store.bytes(chain, &head),
+            Form::External => {
                 self.store.bytes(chain, &head);
+                for key in EXTERNAL_KEYS.iter().filter(|_| external == 0) {
+                    let mut entry = Vec::new();
+                    put_bytes(&mut entry, entry::KEY, key);
+                    let entry = Message::detached(&entry);
+                    self.external_entry(chain, id, entry)?;
+                }
             }
-            Payload::Deferred { .. } => {
-                put_typed(
-                    &mut head,
-                    dtype,
-                    data.bytes().map_err(OnnxError::new)?,
-                    count,
-                )?;
-                self.store.bytes(chain, &head);
-            }
-            _ if dtype == DType::STRING => {
-                put_typed(
-                    &mut head,
-                    dtype,
-                    data.bytes().map_err(OnnxError::new)?,
-                    count,
-                )?;
-                self.store.bytes(chain, &head);
-            }
-            _ => {
+            Form::Raw if dtype != DType::STRING => {
                 self.store.bytes(chain, &head);
                 self.store.hold(chain, tensor::RAW_DATA, &data);
             }
+            _ => {
+                let bytes = data.bytes().map_err(OnnxError::new)?;
+                put_typed(&mut head, dtype, bytes, self.elements(id))?;
+                self.store.bytes(chain, &head);
+            }
+        }
+        Ok(())
+    }
+
+    /// One key of where data is, with its value; a value that is there says more than the IR.
+    fn external_entry(&mut self, chain: &mut Chain, id: ConstId, body: Message<'_>) -> Result {
+        let (key, value) = (string_of(body, entry::KEY)?, string_of(body, entry::VALUE)?);
+        let data = self.f.constant_data(id).clone();
+        let Payload::External {
+            source,
+            offset,
+            len,
+        } = data.payload()
+        else {
+            let what = "the `extra` of a constant says that its data is in a file of its own, and it \
+                        isn't `external`; without the `extra` it goes into the model";
+            return Err(OnnxError::new(what));
+        };
+        let known = match key {
+            // A directory of the model's that the text doesn't stand in.
+            b"location" if stands_at(source.name(), value) => String::new(),
+            b"location" => source.location().to_owned(),
+            b"offset" => offset.to_string(),
+            b"length" => len.to_string(),
+            _ => String::new(),
+        };
+        let stale = key == b"location" || value.is_empty();
+        if stale && !known.is_empty() {
+            let mut pair = Vec::new();
+            put_bytes(&mut pair, entry::KEY, key);
+            put_bytes(&mut pair, entry::VALUE, known.as_bytes());
+            self.store.field(chain, tensor::EXTERNAL_DATA, &pair);
+        } else {
+            self.store.copy_field(chain, tensor::EXTERNAL_DATA, body);
         }
         Ok(())
     }
@@ -218,35 +322,23 @@ impl<'w> FunctionWriter<'w> {
         let name = self.name(record.value);
         let mark = self.store.begin(chain);
         let Some(original) = original else {
-            self.added_nodes = true;
-            self.store.field(chain, node::OUTPUT, name.as_bytes());
-            if let Some(name) = self.loc_name(record.loc) {
-                self.store.field(chain, node::NAME, name.as_bytes());
-            }
-            self.store.field(chain, node::OP_TYPE, b"Constant");
-            let inner = self.store.begin(chain);
-            self.store.field(chain, attr::NAME, b"value");
-            self.tensor(chain, attr::T, id, None, None)?;
-            let mut kind = Vec::new();
-            put_int(&mut kind, attr::TYPE, attr_type::TENSOR.into());
-            self.store.bytes(chain, &kind);
-            self.store.end(chain, inner, node::ATTRIBUTE);
+            // Added, if it isn't what a text says of one that was there.
+            self.added_nodes |= !is_imported(self.f, id);
+            self.constant_parts(chain, id, true)?;
+            self.texts(chain, Entity::Constant(id), doc::NODE);
             self.store.end(chain, mark, number);
             return Ok(());
         };
+        let detached = original.is_detached();
+        let mut valued = false;
         for field in original.fields() {
             let field = field?;
             match (field.number, field.value) {
-                (node::OUTPUT, Value::Bytes(body))
-                    if self.fresh || body.bytes != name.as_bytes() =>
-                {
+                (node::OUTPUT, Value::Bytes(body)) if body.bytes != name.as_bytes() => {
                     self.store.field(chain, node::OUTPUT, name.as_bytes());
                 }
-                (node::NAME, Value::Bytes(_)) if self.fresh => {
-                    let name = self.loc_name(record.loc).unwrap_or_default();
-                    self.store.field(chain, node::NAME, name.as_bytes());
-                }
-                (node::ATTRIBUTE, Value::Bytes(body)) if self.fresh => {
+                (node::ATTRIBUTE, Value::Bytes(body)) if detached => {
+                    valued = true;
                     let inner = self.store.begin(chain);
                     self.constant_attr(chain, id, body)?;
                     self.store.end(chain, inner, node::ATTRIBUTE);
@@ -254,7 +346,42 @@ impl<'w> FunctionWriter<'w> {
                 _ => self.store.copy(chain, field.record),
             }
         }
+        if detached {
+            self.constant_parts(chain, id, !valued)?;
+            self.texts(chain, Entity::Constant(id), doc::NODE);
+        }
         self.store.end(chain, mark, number);
+        Ok(())
+    }
+
+    /// The usual fields of a `Constant` node.
+    fn constant_parts(&mut self, chain: &mut Chain, id: ConstId, valued: bool) -> Result {
+        let record = *self.f.constant(id);
+        let name = self.name(record.value);
+        self.store.field(chain, node::OUTPUT, name.as_bytes());
+        if let Some(name) = self.loc_name(record.loc) {
+            self.store.field(chain, node::NAME, name.as_bytes());
+        }
+        self.store.field(chain, node::OP_TYPE, b"Constant");
+        if !valued {
+            return Ok(());
+        }
+        let form = self.kept(Entity::Constant(id)).form;
+        let form = PLAIN_VALUES.iter().find(|plain| Some(plain.1) == form);
+        let &(name, field, kind) = form.unwrap_or(&("value", attr::T, attr_type::TENSOR));
+        let inner = self.store.begin(chain);
+        self.store.field(chain, attr::NAME, name.as_bytes());
+        let mut rest = Vec::new();
+        if field == attr::T {
+            self.tensor(chain, attr::T, id, None, None, None)?;
+        } else {
+            let data = self.f.constant_data(id);
+            let bytes = data.bytes().map_err(OnnxError::new)?;
+            put_plain(&mut rest, field, bytes, self.elements(id));
+        }
+        put_int(&mut rest, attr::TYPE, kind.into());
+        self.store.bytes(chain, &rest);
+        self.store.end(chain, inner, node::ATTRIBUTE);
         Ok(())
     }
 
@@ -270,7 +397,7 @@ impl<'w> FunctionWriter<'w> {
                         .field(chain, attr::NAME, attribute.name.as_bytes());
                 }
                 (attr::T, Value::Bytes(body)) => {
-                    self.tensor(chain, attr::T, id, None, Some(body))?
+                    self.tensor(chain, attr::T, id, None, Some(body), None)?;
                 }
                 (number, value) if is_value(number, value) => {
                     if !std::mem::replace(&mut written, true) {

@@ -180,7 +180,7 @@ typedef struct passdock_attr {
 } passdock_attr;
 #define PASSDOCK_ATTR_PARAM 1u /* of a function: a parameter that callers may set */
 
-/* An element type: 1 to 26 are ONNX's TensorProto.DataType. */
+/* An element type: 1 to 28 are ONNX's TensorProto.DataType. */
 typedef uint32_t passdock_dtype;
 #define PASSDOCK_DTYPE_NONE 0u
 #define PASSDOCK_F32 1u
@@ -209,6 +209,8 @@ typedef uint32_t passdock_dtype;
 #define PASSDOCK_F8E8M0 24u
 #define PASSDOCK_U2 25u
 #define PASSDOCK_I2 26u
+#define PASSDOCK_F6E2M3 27u
+#define PASSDOCK_F6E3M2 28u
 #define PASSDOCK_INDEX 64u
 
 typedef uint32_t passdock_type_kind;

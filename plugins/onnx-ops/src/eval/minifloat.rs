@@ -47,6 +47,8 @@ impl MiniFloat {
             DType::F8E5M2 => (5, 2, 15, Specials::Ieee),
             DType::F8E5M2FNUZ => (5, 2, 16, Specials::NoMinusZero),
             DType::F4E2M1 => (2, 1, 1, Specials::None),
+            DType::F6E2M3 => (2, 3, 1, Specials::None),
+            DType::F6E3M2 => (3, 2, 3, Specials::None),
             _ => return None,
         };
         Some(MiniFloat {
@@ -141,13 +143,15 @@ impl MiniFloat {
 
     /// The finite values of the codes without a sign, which ascend with the code.
     fn positive_values(self) -> &'static [f64] {
-        static TABLES: [OnceLock<Vec<f64>>; 5] = [const { OnceLock::new() }; 5];
-        let table = match (self.exponent_bits, self.specials) {
-            (2, _) => 0,
-            (4, Specials::OneNan) => 1,
-            (4, _) => 2,
-            (5, Specials::Ieee) => 3,
-            _ => 4,
+        static TABLES: [OnceLock<Vec<f64>>; 7] = [const { OnceLock::new() }; 7];
+        let table = match (self.exponent_bits, self.mantissa_bits, self.specials) {
+            (2, 1, _) => 0,
+            (2, ..) => 1,
+            (3, ..) => 2,
+            (4, _, Specials::OneNan) => 3,
+            (4, ..) => 4,
+            (5, _, Specials::Ieee) => 5,
+            _ => 6,
         };
         TABLES[table].get_or_init(|| {
             let codes = 0..self.sign_bit();
@@ -215,12 +219,14 @@ pub(crate) fn encode_e8m0(value: f64, rounding: Rounding, overflow: Overflow) ->
 mod tests {
     use super::*;
 
-    const TYPES: [DType; 5] = [
+    const TYPES: [DType; 7] = [
         DType::F8E4M3FN,
         DType::F8E4M3FNUZ,
         DType::F8E5M2,
         DType::F8E5M2FNUZ,
         DType::F4E2M1,
+        DType::F6E2M3,
+        DType::F6E3M2,
     ];
 
     #[test]
@@ -255,7 +261,7 @@ mod tests {
             let float = MiniFloat::of(dtype).expect("it is a small float");
             *float.positive_values().last().expect("it has values")
         });
-        assert_eq!(largest, [448.0, 240.0, 57344.0, 57344.0, 6.0]);
+        assert_eq!(largest, [448.0, 240.0, 57344.0, 57344.0, 6.0, 7.5, 28.0]);
     }
 
     #[test]

@@ -204,27 +204,30 @@ impl<'a> Tensor<'a> {
         if !matches!(bits, 1..8) {
             return refuse!("elements of {} aren't packed", name_of(self.dtype));
         }
-        let per_byte = 8 / bits;
         let mask = (1u8 << bits) - 1;
         let bytes = self.bytes();
-        Ok((0..self.len())
-            .map(|i| bytes[i / per_byte] >> (i % per_byte * bits) & mask)
-            .collect())
+        let byte = |at: usize| u16::from(bytes.get(at).copied().unwrap_or(0));
+        let code = |start: usize| {
+            let window = byte(start / 8) | byte(start / 8 + 1) << 8;
+            (window >> (start % 8)) as u8 & mask
+        };
+        Ok((0..self.len()).map(|i| code(i * bits)).collect())
     }
 
     /// The reverse of [`Tensor::codes`].
     pub fn from_codes(dtype: DType, shape: Vec<usize>, codes: &[u8]) -> Tensor<'a> {
         let bits = dtype.bits() as usize;
         let mask = (1u8 << bits) - 1;
-        let packed: Vec<u8> = codes
-            .chunks(8 / bits)
-            .map(|chunk| {
-                chunk
-                    .iter()
-                    .enumerate()
-                    .fold(0, |byte, (i, code)| byte | (code & mask) << (i * bits))
-            })
-            .collect();
+        // Eight elements are a whole number of bytes.
+        let pack = |chunk: &[u8]| {
+            let codes = chunk.iter().rev();
+            let stream = codes.fold(0u64, |stream, code| stream << bits | u64::from(code & mask));
+            stream
+                .to_le_bytes()
+                .into_iter()
+                .take((chunk.len() * bits).div_ceil(8))
+        };
+        let packed: Vec<u8> = codes.chunks(8).flat_map(pack).collect();
         Tensor::from_vec(dtype, shape, packed)
     }
 

@@ -7,7 +7,7 @@ use super::attr::RegionFix;
 use super::function::Ports;
 use super::{Parse, ParseError, Parser};
 use crate::function::MAX_DEPTH;
-use crate::origin::Entity;
+use crate::origin::{Entity, Extras};
 use crate::types::push_range;
 
 /// A region that is open.
@@ -48,7 +48,7 @@ pub(super) struct Owner<'t> {
 pub(super) struct ResultName<'t> {
     pub(super) name: Option<ValueName<'t>>,
     pub(super) start: usize,
-    pub(super) extra: Option<Vec<u8>>,
+    pub(super) extras: Option<Extras>,
 }
 
 impl<'t> Parser<'t, '_> {
@@ -158,7 +158,7 @@ impl<'t> Parser<'t, '_> {
         loop {
             match self.cur.peek_word() {
                 "loc" => self.f.regions[region.index()].loc = self.loc()?,
-                "extra" => self.extra(Entity::Region(region))?,
+                _ if self.is_extras() => self.extras_of(Entity::Region(region))?,
                 _ => break,
             }
         }
@@ -167,9 +167,9 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    /// `loc(` and `extra(` behind `region` are clauses: a region that is called so has quotes.
+    /// `loc(` and the like behind `region` are clauses: a region that is called so has quotes.
     fn is_region_clause(&mut self) -> bool {
-        matches!(self.cur.peek_word(), "loc" | "extra") && self.cur.after_word() == b'('
+        self.cur.peek_word() == "loc" && self.cur.after_word() == b'(' || self.is_extras()
     }
 
     pub(super) fn new_region(
@@ -210,8 +210,8 @@ impl<'t> Parser<'t, '_> {
                 Some(name) => self.define(name, value, result.start)?,
                 None => self.f.values[value.index()].flags |= Value::ABSENT,
             }
-            if let Some(extra) = result.extra {
-                self.f.origins.set_extras(Entity::Value(value), extra);
+            if let Some(extras) = result.extras {
+                self.f.origins.set_extras(Entity::Value(value), extras);
             }
         }
         Ok(())

@@ -57,7 +57,7 @@ impl<'t> Parser<'t, '_> {
         loop {
             match self.cur.peek_word() {
                 "loc" => self.f.constants[id.index()].loc = self.loc()?,
-                "const_extra" => self.extra(Entity::Constant(id))?,
+                _ if self.is_extras() => self.extras_of(Entity::Constant(id))?,
                 _ => return Ok(()),
             }
         }

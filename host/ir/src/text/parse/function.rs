@@ -9,13 +9,13 @@ use super::error::count;
 use super::scope::Key;
 use super::{Parse, ParseError, Parser};
 use crate::function::{Function, MAX_LIST};
-use crate::origin::Entity;
+use crate::origin::{Entity, Extras};
 use crate::types::push_range;
 
-/// Ports and what the importer kept of each.
+/// Ports, and what is known of each.
 pub(super) struct Ports {
     pub(super) records: Vec<Port>,
-    pub(super) extras: Vec<(usize, Vec<u8>)>,
+    pub(super) extras: Vec<(usize, Extras)>,
 }
 
 impl<'t> Parser<'t, '_> {
@@ -47,8 +47,7 @@ impl<'t> Parser<'t, '_> {
             match self.cur.peek_word() {
                 "opset" => self.opsets()?,
                 "loc" => self.f.regions[body.index()].loc = self.loc()?,
-                "extra" => self.extra(Entity::Function)?,
-                "region_extra" => self.extra(Entity::Region(body))?,
+                _ if self.is_extras() => self.extras_of(Entity::Function)?,
                 "attributes" => {
                     self.cur.word();
                     self.cur.expect("{", "after `attributes`")?;
@@ -66,7 +65,7 @@ impl<'t> Parser<'t, '_> {
                     let found = self.cur.found();
                     let message = format!("Expected `{{` and the function's body, found {found}.");
                     let error = self.cur.error_here(message);
-                    let known = ["opset", "attributes", "loc", "extra", "region_extra"];
+                    let known = ["opset", "attributes", "loc", "doc", "meta", "extra"];
                     return Err(error.suggest(word, known));
                 }
             }
@@ -127,6 +126,7 @@ impl<'t> Parser<'t, '_> {
             self.f.values[value.index()].flags |= Value::DECLARED;
         }
         self.define(name, value, start)?;
+        self.extras_of(Entity::Value(value))?;
         if self.cur.eat("=") {
             if !self.cur.eat_word("const") {
                 let message = "Expected `const` and the parameter's default.";
@@ -136,9 +136,6 @@ impl<'t> Parser<'t, '_> {
             self.f.constants[id.index()].value = value;
             self.f.values[value.index()].constant = id;
             self.constant_clauses(id)?;
-        }
-        if self.cur.peek_word() == "extra" {
-            self.extra(Entity::Value(value))?;
         }
         Ok(value)
     }
@@ -182,9 +179,8 @@ impl<'t> Parser<'t, '_> {
             if self.cur.eat(":") {
                 port.ty = self.ty()?;
             }
-            if self.cur.peek_word() == "extra" {
-                let bytes = self.extra_bytes()?;
-                ports.extras.push((ports.records.len(), bytes));
+            if let Some(extras) = self.extras()? {
+                ports.extras.push((ports.records.len(), extras));
             }
             ports.records.push(port);
         }
@@ -215,19 +211,69 @@ impl<'t> Parser<'t, '_> {
         Ok(self.f.fuse_locs(&parts))
     }
 
-    /// `extra("0a0b")`.
-    pub(super) fn extra(&mut self, entity: Entity) -> Parse<()> {
-        let bytes = self.extra_bytes()?;
-        self.f.origins.set_extras(entity, bytes);
+    /// Whether what is known of something comes next: `doc(`, `meta {` or `extra(`.
+    pub(super) fn is_extras(&mut self) -> bool {
+        match self.cur.peek_word() {
+            "doc" | "extra" => self.cur.after_word() == b'(',
+            "meta" => self.cur.after_word() == b'{',
+            _ => false,
+        }
+    }
+
+    /// `doc("…") meta {key = "…"} extra("0a0b")`, if they come next; an entity's may stand apart.
+    pub(super) fn extras_of(&mut self, entity: Entity) -> Parse<()> {
+        let known = self.f.origins.extras(entity).map(|known| (**known).clone());
+        if let Some(extras) = self.more_extras(known)? {
+            self.f.origins.set_extras(entity, extras);
+        }
         Ok(())
     }
 
-    pub(super) fn extra_bytes(&mut self) -> Parse<Vec<u8>> {
-        self.cur.word();
-        self.cur.expect("(", "after `extra`")?;
-        let bytes = self.cur.hex_string()?;
-        self.cur.expect(")", "after the bytes")?;
-        Ok(bytes)
+    /// What is known of something beside what the IR says of it; `None`: no word of it comes next.
+    pub(super) fn extras(&mut self) -> Parse<Option<Extras>> {
+        self.more_extras(None)
+    }
+
+    fn more_extras(&mut self, mut extras: Option<Extras>) -> Parse<Option<Extras>> {
+        while self.is_extras() {
+            let extras = extras.get_or_insert_default();
+            let start = self.cur.here();
+            match self.cur.word() {
+                "doc" => {
+                    self.cur.eat("(");
+                    let doc = self.cur.string_text()?;
+                    if extras.doc.replace(doc.into()).is_some() {
+                        let message = "It has a `doc` already.";
+                        return Err(self.cur.error_since(start, message));
+                    }
+                    self.cur.expect(")", "after the text")?;
+                }
+                "meta" => {
+                    self.cur.eat("{");
+                    self.metadata(&mut extras.metadata)?;
+                }
+                _ => {
+                    self.cur.eat("(");
+                    extras.bytes.extend(self.cur.hex_string()?);
+                    self.cur.expect(")", "after the bytes")?;
+                }
+            }
+        }
+        Ok(extras)
+    }
+
+    /// `key = "value", …}` after the brace.
+    fn metadata(&mut self, pairs: &mut Vec<(Box<str>, Box<str>)>) -> Parse<()> {
+        let mut first = true;
+        while !self.cur.eat("}") {
+            if !std::mem::take(&mut first) {
+                self.cur.expect(",", "between pairs of metadata")?;
+            }
+            let key = self.cur.name("a key or `}`")?;
+            self.cur.expect("=", "after a key")?;
+            pairs.push((key.into(), self.cur.string_text()?.into()));
+        }
+        Ok(())
     }
 
     /// Gives a value its name, from here on.
@@ -295,9 +341,9 @@ impl<'t> Parser<'t, '_> {
         }
         self.f.end_region(region, values, &records);
         let start = self.f.region(region).ports.start;
-        for (at, bytes) in extras {
+        for (at, extras) in extras {
             let port = Entity::Port(start + at as u32);
-            self.f.origins.set_extras(port, bytes);
+            self.f.origins.set_extras(port, extras);
         }
         match self.f.terminator(region) {
             Some(op) => Ok(op),

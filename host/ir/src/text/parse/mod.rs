@@ -106,6 +106,9 @@ impl<'t, 'o> Parser<'t, 'o> {
             let message = format!("Expected `module {{`, found {found}.");
             return Err(self.cur.error_here(message));
         }
+        if let Some(extras) = self.extras()? {
+            module.set_extras(extras);
+        }
         self.cur.expect("{", "after `module`")?;
         let mut metadata = Vec::new();
         let mut functions: Vec<Function> = Vec::new();

@@ -55,11 +55,16 @@ impl<'t> Parser<'t, '_> {
                 let message = "Expected another result (`%x` or `_`).";
                 return Err(self.cur.error_here(message));
             };
-            let extra = match self.cur.peek_word() {
-                "extra" => Some(self.extra_bytes()?),
-                _ => None,
+            // Behind most of them comes punctuation.
+            let extras = match self.cur.peek() {
+                b'=' | b',' => None,
+                _ => self.extras()?,
             };
-            results.push(ResultName { name, start, extra });
+            results.push(ResultName {
+                name,
+                start,
+                extras,
+            });
             if !self.cur.eat(",") {
                 self.cur.expect("=", "after an op's results")?;
                 return Ok(results);
@@ -85,8 +90,8 @@ impl<'t> Parser<'t, '_> {
         let region = self.region();
         let id = self.tensor(region)?;
         let value = self.constant_value(id, declared);
-        if let Some(extra) = result.extra {
-            self.f.origins.set_extras(Entity::Value(value), extra);
+        if let Some(extras) = result.extras {
+            self.f.origins.set_extras(Entity::Value(value), extras);
         }
         loop {
             match self.cur.peek_word() {
@@ -94,8 +99,8 @@ impl<'t> Parser<'t, '_> {
                     self.cur.word();
                     self.await_anchor(id);
                 }
-                "extra" => self.extra(Entity::Value(value))?,
-                "loc" | "const_extra" => self.constant_clauses(id)?,
+                "loc" => self.constant_clauses(id)?,
+                _ if self.is_extras() => self.constant_clauses(id)?,
                 _ => break,
             }
         }
@@ -329,7 +334,7 @@ impl<'t> Parser<'t, '_> {
         loop {
             match self.cur.peek_word() {
                 "loc" if self.cur.after_word() == b'(' => loc = self.loc()?,
-                "extra" if self.cur.after_word() == b'(' => self.extra(Entity::Op(op))?,
+                _ if self.is_extras() => self.extras_of(Entity::Op(op))?,
                 _ => return Ok(loc),
             }
         }
@@ -405,7 +410,7 @@ impl<'t> Parser<'t, '_> {
         if LOOP_KINDS.contains(&word) {
             self.cur.word();
             attrs.push(self.text_attr("kind", word.as_bytes()));
-        } else if !matches!(word, "" | "tag" | "loc" | "extra") {
+        } else if !matches!(word, "" | "tag" | "loc" | "doc" | "meta" | "extra") {
             let message = format!("There is no kind of loop `{word}`.");
             let error = self.cur.error_here(message);
             return Err(error.suggest(word, LOOP_KINDS.iter().copied()));

@@ -21,7 +21,11 @@ impl<'t> Parser<'t, '_> {
             return Err(self.cur.error_here(message));
         }
         if self.cur.eat("?") {
-            return Ok(TypeId(0));
+            let denotation = self.denotation()?;
+            if denotation.is_none() {
+                return Ok(TypeId(0));
+            }
+            return Ok(self.f.add_denoted_type(TypeSpec::Unknown, denotation));
         }
         let start = self.cur.here();
         let word = self.cur.word();
@@ -45,11 +49,13 @@ impl<'t> Parser<'t, '_> {
                 self.angle(word)?;
                 let item = self.nested_type(depth + 1)?;
                 self.end_angle(word)?;
-                Ok(self.f.add_type(if word == "seq" {
+                let denotation = self.denotation()?;
+                let spec = if word == "seq" {
                     TypeSpec::Sequence(item)
                 } else {
                     TypeSpec::Optional(item)
-                }))
+                };
+                Ok(self.f.add_denoted_type(spec, denotation))
             }
             "map" => {
                 self.angle(word)?;
@@ -57,7 +63,9 @@ impl<'t> Parser<'t, '_> {
                 self.cur.expect(",", "between a map's key and value")?;
                 let value = self.nested_type(depth + 1)?;
                 self.end_angle(word)?;
-                Ok(self.f.add_type(TypeSpec::Map(key, value)))
+                let denotation = self.denotation()?;
+                let spec = TypeSpec::Map(key, value);
+                Ok(self.f.add_denoted_type(spec, denotation))
             }
             "opaque" => {
                 self.angle(word)?;

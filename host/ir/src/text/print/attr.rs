@@ -87,7 +87,7 @@ impl Printer<'_, '_> {
             }
             AttrKind::OPAQUE => {
                 self.out.text.push_str("opaque(");
-                self.hex(f.bytes_in(attr.list));
+                self.out.hex(f.bytes_in(attr.list));
                 self.out.text.push(')');
             }
             kind => _ = write!(self.out.text, "unknown({})", kind.0),

@@ -46,7 +46,10 @@ impl Printer<'_, '_> {
             self.out.text.push(')');
             return;
         }
-        if let Some(count) = count.filter(|&count| count <= MAX_INLINE_ELEMENTS)
+        // What is in a file of its own stays there, however little it is.
+        let refer = self.options.constants == Constants::Reference
+            && matches!(payload, Payload::External { .. });
+        if let Some(count) = count.filter(|&count| count <= MAX_INLINE_ELEMENTS && !refer)
             && let Ok(bytes) = data.bytes()
         {
             let start = self.out.text.len();
@@ -109,21 +112,8 @@ impl Printer<'_, '_> {
     /// Bytes that aren't what the type says.
     fn raw(&mut self, bytes: &[u8]) {
         self.out.text.push_str("raw(");
-        self.hex(bytes);
+        self.out.hex(bytes);
         self.out.text.push(')');
-    }
-
-    pub(super) fn hex(&mut self, bytes: &[u8]) {
-        const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        self.out.text.push('"');
-        for byte in bytes {
-            let pair = [
-                DIGITS[usize::from(byte >> 4)],
-                DIGITS[usize::from(byte & 15)],
-            ];
-            self.out.text.extend(pair.map(char::from));
-        }
-        self.out.text.push('"');
     }
 }
 

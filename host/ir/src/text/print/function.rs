@@ -115,9 +115,8 @@ impl<'p, 'w> Printer<'p, 'w> {
             }
             self.out.text.push(')');
         }
-        self.extra("extra", Entity::Function);
         self.loc(f.region(body).loc);
-        self.extra("region_extra", Entity::Region(body));
+        self.extras(Entity::Function);
         if !f.attrs(OpId::NONE).is_empty() {
             self.out.text.push_str(" attributes");
             self.attrs(OpId::NONE, f.attrs(OpId::NONE));
@@ -148,7 +147,7 @@ impl<'p, 'w> Printer<'p, 'w> {
         }
         self.ports(region);
         self.loc(record.loc);
-        self.extra("extra", Entity::Region(region));
+        self.extras(Entity::Region(region));
         self.out.text.push_str(" {\n");
     }
 
@@ -161,13 +160,13 @@ impl<'p, 'w> Printer<'p, 'w> {
             self.names.write(&mut self.out.text, f, arg);
             self.out.text.push_str(": ");
             self.value_type(record);
+            self.extras(Entity::Value(arg));
             let default = record.constant;
             if default.is_some() {
                 self.out.text.push_str(" = const ");
                 self.tensor(default, false);
                 self.constant_clauses(default);
             }
-            self.extra("extra", Entity::Value(arg));
         }
         self.out.text.push(')');
     }
@@ -199,7 +198,7 @@ impl<'p, 'w> Printer<'p, 'w> {
                 self.out.text.push_str(": ");
                 self.ty(port.ty);
             }
-            self.extra("extra", extra(at));
+            self.extras(extra(at));
         }
         self.out.text.push(')');
     }
@@ -210,13 +209,15 @@ impl<'p, 'w> Printer<'p, 'w> {
         let value = constant.value;
         self.indent();
         self.names.write(&mut self.out.text, f, value);
+        self.extras(Entity::Value(value));
         self.out.text.push_str(" = const ");
         self.tensor(id, f.value(value).flags & Value::DECLARED != 0);
         if constant.flags & Constant::NODE != 0 {
             self.out.text.push_str(" node");
         }
-        self.constant_clauses(id);
-        self.extra("extra", Entity::Value(value));
+        let loc = self.f.live_constant(id).map_or(LocId::NONE, |c| c.loc);
+        self.loc(loc);
+        self.line_extras(Entity::Constant(id));
         self.out.text.push('\n');
     }
 
@@ -224,7 +225,7 @@ impl<'p, 'w> Printer<'p, 'w> {
     pub(super) fn constant_clauses(&mut self, id: ConstId) {
         let loc = self.f.live_constant(id).map_or(LocId::NONE, |c| c.loc);
         self.loc(loc);
-        self.extra("const_extra", Entity::Constant(id));
+        self.extras(Entity::Constant(id));
     }
 
     /// A value's type; `!` says that the file declares it.
@@ -297,14 +298,28 @@ impl<'p, 'w> Printer<'p, 'w> {
         }
     }
 
-    /// What the importer kept of an entity, in hexadecimal.
-    pub(super) fn extra(&mut self, clause: &str, entity: Entity) {
+    /// What is known of an entity beside what the IR says of it.
+    pub(super) fn extras(&mut self, entity: Entity) {
         let f = self.f;
-        if let Some(bytes) = f.origins().extras(entity) {
-            _ = write!(self.out.text, " {clause}(");
-            self.hex(bytes);
-            self.out.text.push(')');
+        if let Some(extras) = f.origins().extras(entity) {
+            self.out.extras(extras);
         }
+    }
+
+    /// What is known of what stands on the line: texts may be long, so they have a line of their own.
+    pub(super) fn line_extras(&mut self, entity: Entity) {
+        let f = self.f;
+        let Some(extras) = f.origins().extras(entity) else {
+            return;
+        };
+        self.out.extra(&extras.bytes);
+        if extras.doc.is_none() && extras.metadata.is_empty() {
+            return;
+        }
+        self.out.text.push('\n');
+        self.indent();
+        self.out.text.push_str("   ");
+        self.out.doc_and_meta(extras);
     }
 
     pub(super) fn use_of(&mut self, value: ValueId) {

@@ -15,10 +15,11 @@ use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::types::write_quoted;
+use super::types::{write_name, write_quoted};
 use crate::constant::ConstantData;
 use crate::function::Function;
 use crate::module::Module;
+use crate::origin::Extras;
 use function::Printer;
 
 /// What becomes of the constants with more than [`super::MAX_INLINE_ELEMENTS`] elements.
@@ -111,7 +112,9 @@ impl<'w> Out<'w> {
     }
 
     fn module(&mut self, module: &Module, options: &PrintOptions<'_>) {
-        self.text.push_str("module {\n");
+        self.text.push_str("module");
+        self.extras(module.extras());
+        self.text.push_str(" {\n");
         for (key, value) in module.metadata() {
             self.text.push_str("  metadata ");
             self.quoted(key);
@@ -184,6 +187,54 @@ impl<'w> Out<'w> {
         self.text.push(')');
         self.error
             .get_or_insert_with(|| io::Error::other(message.to_owned()));
+    }
+
+    /// ` doc("…") meta {key = "…"} extra("…")`, as far as there is something.
+    fn extras(&mut self, extras: &Extras) {
+        self.doc_and_meta(extras);
+        self.extra(&extras.bytes);
+    }
+
+    fn doc_and_meta(&mut self, extras: &Extras) {
+        if let Some(doc) = &extras.doc {
+            self.text.push_str(" doc(");
+            self.quoted(doc);
+            self.text.push(')');
+        }
+        if extras.metadata.is_empty() {
+            return;
+        }
+        self.text.push_str(" meta {");
+        for (at, (key, value)) in extras.metadata.iter().enumerate() {
+            self.text.push_str(if at > 0 { ", " } else { "" });
+            // Writing to a string doesn't fail.
+            _ = write_name(&mut self.text, key);
+            self.text.push_str(" = ");
+            self.quoted(value);
+        }
+        self.text.push('}');
+    }
+
+    /// What an importer kept in its own format, in hexadecimal.
+    fn extra(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.text.push_str(" extra(");
+            self.hex(bytes);
+            self.text.push(')');
+        }
+    }
+
+    fn hex(&mut self, bytes: &[u8]) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        self.text.push('"');
+        for byte in bytes {
+            let pair = [
+                DIGITS[usize::from(byte >> 4)],
+                DIGITS[usize::from(byte & 15)],
+            ];
+            self.text.extend(pair.map(char::from));
+        }
+        self.text.push('"');
     }
 
     fn quoted(&mut self, text: &str) {

@@ -49,7 +49,7 @@ impl<'p> Printer<'p, '_> {
             } else {
                 self.names.write(&mut self.out.text, f, result);
             }
-            self.extra("extra", Entity::Value(result));
+            self.extras(Entity::Value(result));
         }
         if record.results.len > 0 {
             self.out.text.push_str(" = ");
@@ -80,10 +80,10 @@ impl<'p> Printer<'p, '_> {
 
     fn op_clauses(&mut self, op: OpId, record: &Op) {
         self.loc(record.loc);
-        self.extra("extra", Entity::Op(op));
         if self.options.raw_ids {
             self.out.text.push_str(&format!(" ; {op}"));
         }
+        self.line_extras(Entity::Op(op));
     }
 
     /// Writes an op's or function's name so that it reads back as the same symbol.
@@ -206,7 +206,7 @@ impl<'p> Printer<'p, '_> {
             self.out.text.push(')');
         }
         self.loc(record.loc);
-        self.extra("extra", Entity::Op(op));
+        self.extras(Entity::Op(op));
         self.out.text.push_str(" {");
     }
 }

@@ -1,0 +1,230 @@
+//! What is known of entities beside what the IR says: how it reads and prints, and what edits keep.
+
+use expect_test::{Expect, expect};
+use passdock_abi::{OpId, SymbolId, TypeId, ValueId};
+use passdock_ir::{CloneRegion, Entity, Function, Module, NewOp, Position, text};
+
+#[track_caller]
+fn check(source: &str, expected: Expect) {
+    let printed = text::print(&text::parse(source).unwrap());
+    expected.assert_eq(&printed);
+    assert_eq!(text::print(&text::parse(&printed).unwrap()), printed);
+}
+
+#[test]
+fn everything_can_be_documented() {
+    check(
+        r#"module extra("00") meta {"a b" = "1", doc = "", doc = "twice"} doc("module") {
+  fn @f(%x: f32[2] doc("x") = const f32[2] [1, 2] doc("default"), %c: bool[]) -> (%y: f32[2] doc("y"), _ doc("")) doc("f") {
+    %w doc("value") = const f32[] 1.0 doc("tensor") node extra("01")
+    %a doc("a"), _ doc("_"), %b = onnx.Op(%x) {t = tensor f32[] 1.0 doc("t")} loc("n") doc("o\np") extra("02") extra("03")
+    onnx.If(%c) region doc("r") { yield doc("y") } region "doc" { yield } region "meta" meta {k = "v"} { yield }
+    symbol("doc")() meta.Op() extra.Op()
+    return %a, %b doc("end")
+  }
+  prim @p(%b: buffer<f32[8]>) { for %i in 0..8 unroll doc("loop") { } return doc("r") }
+}"#,
+        expect![[r#"
+            module doc("module") meta {"a b" = "1", doc = "", doc = "twice"} extra("00") {
+              fn @f(%x: f32[2] doc("x") = const f32[2] [1.0, 2.0] doc("default"), %c: bool[]) -> (%y: f32[2] doc("y"), _ doc("")) doc("f") {
+                %w doc("value") = const f32[] 1.0 node extra("01")
+                    doc("tensor")
+                %a doc("a"), _ doc("_"), %b = onnx.Op(%x) {t = tensor f32[] 1.0 doc("t")} loc("n") extra("0203")
+                    doc("o\np")
+                onnx.If(%c)
+                  region doc("r") {
+                    yield
+                        doc("y")
+                  }
+                  region "doc" {
+                    yield
+                  }
+                  region "meta" meta {k = "v"} {
+                    yield
+                  }
+                symbol("doc")()
+                meta.Op()
+                extra.Op()
+                return %a, %b
+                    doc("end")
+              }
+              prim @p(%b: buffer<f32[8]>) {
+                for %i in 0..8 unroll doc("loop") {
+                }
+                return
+                    doc("r")
+              }
+            }
+        "#]],
+    );
+}
+
+fn main_of(module: &mut Module) -> &mut Function {
+    let name = module.symbols().intern("f");
+    module.function_mut(name).unwrap()
+}
+
+fn op(f: &Function, name: &str) -> OpId {
+    let mut ops = f.walk(f.body());
+    ops.find(|&op| f.text(f.op(op).name) == name).unwrap()
+}
+
+fn named(f: &Function, name: &str) -> SymbolId {
+    f.symbols().intern(name)
+}
+
+/// The functions as text, after an edit.
+#[track_caller]
+fn after(edit: impl FnOnce(&mut Function), expected: Expect) {
+    let mut module = text::parse(
+        r#"module {
+  fn @f(%x: f32[2]) -> (%y: f32[2]) {
+    %a doc("sum") = onnx.Relu(%x) : f32[2] loc("first") doc("old") meta {k = "v"} extra("01")
+    %y = onnx.Neg(%a) : f32[2] loc("second") doc("other")
+    return %y
+  }
+}"#,
+    )
+    .unwrap();
+    edit(main_of(&mut module));
+    expected.assert_eq(&text::print(&module));
+}
+
+/// A replacement that keeps the location is what the op has become.
+#[test]
+fn a_replacement_keeps_what_is_known_of_the_op() {
+    after(
+        |f| {
+            let old = op(f, "onnx.Relu");
+            let operands: Vec<ValueId> = f.operands(old).iter().map(|slot| slot.value).collect();
+            let new = NewOp {
+                operands: &operands,
+                result_types: &[TypeId::NONE],
+                ..NewOp::new(named(f, "onnx.Elu"))
+            };
+            f.replace_op(old, &new).unwrap();
+        },
+        expect![[r#"
+            module {
+              fn @f(%x: f32[2]) -> (%y: f32[2]) {
+                %a doc("sum") = onnx.Elu(%x) : f32[2] loc("first") extra("01")
+                    doc("old") meta {k = "v"}
+                %y = onnx.Neg(%a) : f32[2] loc("second")
+                    doc("other")
+                return %y
+              }
+            }
+        "#]],
+    );
+}
+
+/// A merged op is what the op has become that its location names first; of another it is new.
+#[test]
+fn a_merged_op_keeps_what_is_known_of_its_first_part() {
+    for first in [true, false] {
+        let expected = if first {
+            expect![[r#"
+            module {
+              fn @f(%x: f32[2]) -> (%y: f32[2]) {
+                %y = com.acme.Both(%x) : f32[2] loc("second", "first")
+                    doc("other")
+                return %y
+              }
+            }
+        "#]]
+        } else {
+            expect![[r#"
+            module {
+              fn @f(%x: f32[2]) -> (%y: f32[2]) {
+                %y = com.acme.Both(%x) : f32[2] loc("first", "second")
+                return %y
+              }
+            }
+        "#]]
+        };
+        after(
+            |f| {
+                let (relu, neg) = (op(f, "onnx.Relu"), op(f, "onnx.Neg"));
+                let (own, other) = (f.op(neg).loc, f.op(relu).loc);
+                let loc = f.fuse_locs(&if first { [own, other] } else { [other, own] });
+                let operands: Vec<ValueId> =
+                    f.operands(relu).iter().map(|slot| slot.value).collect();
+                let new = NewOp {
+                    loc,
+                    operands: &operands,
+                    result_types: &[TypeId::NONE],
+                    ..NewOp::new(named(f, "com.acme.Both"))
+                };
+                f.replace_op(neg, &new).unwrap();
+                f.erase_op(relu).unwrap();
+            },
+            expected,
+        );
+    }
+}
+
+/// A copy has it too, also in another module's function.
+#[test]
+fn copies_keep_what_is_known() {
+    let source = text::parse(
+        r#"module { fn @g(%p: f32[2]) -> (%q: f32[2]) {
+    %c = onnx.If(%p) doc("op")
+      region then_branch doc("region") { %d doc("value") = onnx.Abs(%p) doc("inner") yield %d }
+    return %c
+  } }"#,
+    )
+    .unwrap();
+    after(
+        |f| {
+            let from = source.function_named("g").unwrap();
+            let at = Position::before(op(f, "return"));
+            let x = f.args(f.body()).next().unwrap();
+            let clone = CloneRegion {
+                region: from.body(),
+                source: Some(&**from),
+                at,
+                args: &[x],
+                captures: &[],
+            };
+            f.clone_region(&clone).unwrap();
+        },
+        expect![[r#"
+            module {
+              fn @f(%x: f32[2]) -> (%y: f32[2]) {
+                %a doc("sum") = onnx.Relu(%x) : f32[2] loc("first") extra("01")
+                    doc("old") meta {k = "v"}
+                %y = onnx.Neg(%a) : f32[2] loc("second")
+                    doc("other")
+                %c = onnx.If(%x)
+                    doc("op")
+                  region then_branch doc("region") {
+                    %d doc("value") = onnx.Abs(%x)
+                        doc("inner")
+                    yield %d
+                  }
+                return %y
+              }
+            }
+        "#]],
+    );
+}
+
+/// What isn't there any more isn't known of either.
+#[test]
+fn compaction_forgets_the_dead() {
+    let mut module =
+        text::parse(r#"module { fn @f() { onnx.A() doc("a") onnx.B() doc("b") return } }"#)
+            .unwrap();
+    let f = main_of(&mut module);
+    let dead = op(f, "onnx.A");
+    f.erase_op(dead).unwrap();
+    f.compact();
+    assert_eq!(
+        text::print_function(f, &text::PrintOptions::default())
+            .matches("doc")
+            .count(),
+        1
+    );
+    let alive = op(f, "onnx.B");
+    assert!(f.origins().extras(Entity::Op(alive)).is_some());
+}

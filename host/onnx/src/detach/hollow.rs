@@ -1,0 +1,478 @@
+//! Messages without what the IR says itself.
+//!
+//! What the writer would encode from the IR in the same way is left out; a value that it would put in
+//! another form leaves an empty record of its field, which says where and in what form it stood.
+//! Documentation and metadata become the entity's own.
+
+use passdock_abi::{AttrKind, DType};
+use passdock_ir::{Extras, Function};
+
+use crate::data::{is_data, typed_field};
+use crate::error::Result;
+use crate::read::attr::{Attribute, is_value, of_kind};
+use crate::read::{Opsets, read_metadata, read_opset};
+use crate::schema::{attr, doc, entry, function, graph, model, node, tensor, value_info};
+use crate::types::{dtype, put_type, read_type};
+use crate::wire::{Field, Message, Value, put_bytes, put_int, put_varint};
+use crate::write::{EXTERNAL_KEYS, PLAIN_VALUES, put_import};
+
+/// What is left of a message.
+#[derive(Debug, Default)]
+pub(super) struct Hollow {
+    /// Its documentation and metadata.
+    pub(super) extras: Extras,
+    /// Its other fields.
+    pub(super) rest: Vec<u8>,
+}
+
+impl Hollow {
+    /// Takes the documentation and metadata out of a message; `keep` says what is left of every other
+    /// field.
+    fn of<'a>(
+        message: Message<'a>,
+        [doc, metadata]: [u32; 2],
+        mut keep: impl FnMut(Field<'a>, &mut Vec<u8>) -> Result,
+    ) -> Result<Hollow> {
+        let mut hollow = Hollow::default();
+        let plain_doc = plain_doc(message, doc)?;
+        let plain_metadata = plain_metadata(message, metadata)?;
+        for field in message.fields() {
+            let field = field?;
+            let taken = field.number == doc && plain_doc.is_some()
+                || field.number == metadata && plain_metadata.is_some();
+            if !taken {
+                keep(field, &mut hollow.rest)?;
+            }
+        }
+        hollow.extras.doc = plain_doc.map(Into::into);
+        hollow.extras.metadata = plain_metadata.unwrap_or_default();
+        Ok(hollow)
+    }
+}
+
+/// The documentation in a message, if there is one and it is text.
+fn plain_doc(message: Message<'_>, number: u32) -> Result<Option<&str>> {
+    let (mut found, mut times) = (None, 0);
+    for field in message.fields() {
+        let field = field?;
+        if field.number == number {
+            times += 1;
+            found = match field.value {
+                Value::Bytes(body) => std::str::from_utf8(body.bytes).ok(),
+                _ => None,
+            };
+        }
+    }
+    Ok(found.filter(|_| times == 1))
+}
+
+type Pairs = Vec<(Box<str>, Box<str>)>;
+
+/// The metadata in a message, if all of it is a key and a value each.
+fn plain_metadata(message: Message<'_>, number: u32) -> Result<Option<Pairs>> {
+    let mut pairs = Pairs::new();
+    for field in message.fields() {
+        let field = field?;
+        if field.number != number {
+            continue;
+        }
+        let Value::Bytes(body) = field.value else {
+            return Ok(None);
+        };
+        let (mut key, mut value, mut fields) = (None, None, 0);
+        for field in body.fields() {
+            let field = field?;
+            fields += 1;
+            match (field.number, field.value) {
+                (entry::KEY, Value::Bytes(body)) => key = std::str::from_utf8(body.bytes).ok(),
+                (entry::VALUE, Value::Bytes(body)) => value = std::str::from_utf8(body.bytes).ok(),
+                _ => {}
+            }
+        }
+        match (key, value) {
+            (Some(key), Some(value)) if fields == 2 => pairs.push((key.into(), value.into())),
+            _ => return Ok(None),
+        }
+    }
+    Ok(Some(pairs))
+}
+
+/// A text that the IR has, unless it is there and empty, which the IR doesn't tell from absent.
+fn text(field: Field<'_>, rest: &mut Vec<u8>) {
+    match field.value {
+        Value::Bytes(body) if !body.bytes.is_empty() => {}
+        _ => rest.extend(field.record.bytes),
+    }
+}
+
+/// The same of a domain; ONNX's own has two names.
+fn domain(field: Field<'_>, rest: &mut Vec<u8>) {
+    match field.value {
+        Value::Bytes(body) if body.bytes == b"ai.onnx" => rest.extend(field.record.bytes),
+        _ => text(field, rest),
+    }
+}
+
+/// An empty record of a field: a value stood there.
+fn mark(field: Field<'_>, rest: &mut Vec<u8>) {
+    match field.value {
+        Value::Varint(_) => put_int(rest, field.number, 0),
+        Value::Fixed32(_) => {
+            put_varint(rest, u64::from(field.number) << 3 | 5);
+            rest.extend([0; 4]);
+        }
+        _ => put_bytes(rest, field.number, &[]),
+    }
+}
+
+/// `ModelProto`.
+pub(super) fn model(message: Message<'_>) -> Result<Hollow> {
+    let plain = is_plain_imports(message, model::OPSET_IMPORT)?;
+    Hollow::of(message, doc::MODEL, |field, rest| {
+        match (field.number, field.value) {
+            (model::GRAPH | model::FUNCTIONS, Value::Bytes(_)) => {}
+            (model::OPSET_IMPORT, Value::Bytes(_)) if plain => {}
+            (number, value) if read_metadata(number, value)?.is_some() => {}
+            _ => rest.extend(field.record.bytes),
+        }
+        Ok(())
+    })
+}
+
+/// `GraphProto`, without the value infos.
+pub(super) fn graph(message: Message<'_>) -> Result<Hollow> {
+    Hollow::of(message, doc::GRAPH, |field, rest| {
+        match (field.number, field.value) {
+            (graph::NAME, Value::Bytes(_)) => text(field, rest),
+            (
+                graph::NODE
+                | graph::INPUT
+                | graph::OUTPUT
+                | graph::INITIALIZER
+                | graph::SPARSE_INITIALIZER
+                | graph::VALUE_INFO,
+                Value::Bytes(_),
+            ) => {}
+            _ => rest.extend(field.record.bytes),
+        }
+        Ok(())
+    })
+}
+
+/// `FunctionProto`, without the value infos.
+pub(super) fn function(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
+    let plain = is_plain_imports(message, function::OPSET_IMPORT)?;
+    let mut attrs = Attrs::default();
+    let mut hollow = Hollow::of(message, doc::FUNCTION, |field, rest| {
+        match (field.number, field.value) {
+            (function::NAME | function::OVERLOAD, Value::Bytes(_)) => text(field, rest),
+            (function::DOMAIN, Value::Bytes(_)) => domain(field, rest),
+            (
+                function::NODE
+                | function::INPUT
+                | function::OUTPUT
+                | function::ATTRIBUTE
+                | function::VALUE_INFO,
+                Value::Bytes(_),
+            ) => {}
+            (function::OPSET_IMPORT, Value::Bytes(_)) if plain => {}
+            (function::ATTRIBUTE_PROTO, Value::Bytes(body)) => attrs.add(f, body)?,
+            _ => rest.extend(field.record.bytes),
+        }
+        Ok(())
+    })?;
+    attrs.put(&mut hollow.rest, function::ATTRIBUTE_PROTO);
+    Ok(hollow)
+}
+
+/// Whether a message's opset imports are what the writer makes of the IR's.
+fn is_plain_imports(message: Message<'_>, number: u32) -> Result<bool> {
+    let mut encoded = Vec::new();
+    for field in message.fields() {
+        let field = field?;
+        let (true, Value::Bytes(body)) = (field.number == number, field.value) else {
+            continue;
+        };
+        let mut one = Opsets::new();
+        read_opset(body, &mut one)?;
+        encoded.clear();
+        for (domain, version) in &one {
+            put_import(&mut encoded, number, Some(domain), *version);
+        }
+        if encoded != field.record.bytes {
+            return Ok(false);
+        }
+    }
+    let mut seen = Opsets::new();
+    let mut records = 0;
+    for field in message.fields() {
+        let field = field?;
+        if let (true, Value::Bytes(body)) = (field.number == number, field.value) {
+            records += 1;
+            read_opset(body, &mut seen)?;
+        }
+    }
+    Ok(records == seen.len())
+}
+
+/// `NodeProto`.
+pub(super) fn node(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
+    let mut attrs = Attrs::default();
+    let mut hollow = Hollow::of(message, doc::NODE, |field, rest| {
+        match (field.number, field.value) {
+            (node::INPUT | node::OUTPUT | node::NAME, Value::Bytes(_)) => {}
+            (node::OP_TYPE | node::OVERLOAD, Value::Bytes(_)) => text(field, rest),
+            (node::DOMAIN, Value::Bytes(_)) => domain(field, rest),
+            (node::ATTRIBUTE, Value::Bytes(body)) => attrs.add(f, body)?,
+            _ => rest.extend(field.record.bytes),
+        }
+        Ok(())
+    })?;
+    attrs.put(&mut hollow.rest, node::ATTRIBUTE);
+    Ok(hollow)
+}
+
+/// `NodeProto` of a `Constant` that is a constant in the IR, and the field of its value if that isn't a
+/// tensor.
+pub(super) fn constant_node(message: Message<'_>) -> Result<(Hollow, Option<u32>)> {
+    let mut form = None;
+    let hollow = Hollow::of(message, doc::NODE, |field, rest| {
+        match (field.number, field.value) {
+            (node::OUTPUT | node::NAME | node::OP_TYPE, Value::Bytes(_)) => {}
+            (node::OVERLOAD, Value::Bytes(_)) => text(field, rest),
+            (node::DOMAIN, Value::Bytes(_)) => domain(field, rest),
+            (node::ATTRIBUTE, Value::Bytes(body)) => {
+                let (rest_of_it, number) = constant_attr(body)?;
+                form = number;
+                if let Some(hollow) = rest_of_it {
+                    put_bytes(rest, node::ATTRIBUTE, &hollow);
+                }
+            }
+            _ => rest.extend(field.record.bytes),
+        }
+        Ok(())
+    })?;
+    Ok((hollow, form))
+}
+
+/// What is left of the attribute of a `Constant`; `None`: it is as the writer would make it, of the
+/// field if there is one.
+fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)> {
+    let attribute = Attribute::read(message)?;
+    let number = of_kind(attribute.kind).map_or(0, |(_, number)| number);
+    let form = PLAIN_VALUES.iter().find(|form| form.1 == number);
+    let mut plain = attribute.name == form.map_or("value", |form| form.0);
+    let (mut rest, mut typed, mut marked) = (Vec::new(), false, false);
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (attr::T, Value::Bytes(body)) if attribute.kind == AttrKind::TENSOR => {
+                // Its documentation isn't the node's.
+                let inner = whole_tensor(body)?;
+                plain &= inner.is_empty();
+                put_bytes(&mut rest, attr::T, &inner);
+            }
+            (of, value) if of == number && is_value(of, value) => {
+                if !std::mem::replace(&mut marked, true) {
+                    mark(field, &mut rest);
+                }
+            }
+            (of, _) => {
+                typed |= of == attr::TYPE;
+                plain &= matches!(of, attr::NAME | attr::TYPE);
+                rest.extend(field.record.bytes);
+            }
+        }
+    }
+    if plain && typed && (form.is_none() || marked) {
+        return Ok((None, form.map(|form| form.1)));
+    }
+    Ok((Some(rest), None))
+}
+
+/// The attributes of a message. They are found again by name, so all up to the last that isn't plain
+/// have a record.
+#[derive(Default)]
+struct Attrs<'a> {
+    list: Vec<(&'a str, Option<Vec<u8>>)>,
+}
+
+impl<'a> Attrs<'a> {
+    fn add(&mut self, f: &mut Function, message: Message<'a>) -> Result {
+        let attribute = Attribute::read(message)?;
+        // Only the first of a name is the IR's.
+        let rest = if self.list.iter().any(|(name, _)| *name == attribute.name) {
+            Some(message.bytes.to_vec())
+        } else {
+            attr(f, attribute)?
+        };
+        self.list.push((attribute.name, rest));
+        Ok(())
+    }
+
+    fn put(self, to: &mut Vec<u8>, number: u32) {
+        let count = self.list.iter().rposition(|(_, rest)| rest.is_some());
+        for (name, rest) in self.list.into_iter().take(count.map_or(0, |at| at + 1)) {
+            let rest = rest.unwrap_or_else(|| {
+                let mut only = Vec::new();
+                put_bytes(&mut only, attr::NAME, name.as_bytes());
+                only
+            });
+            put_bytes(to, number, &rest);
+        }
+    }
+}
+
+/// `AttributeProto`; `None`: as the writer would make it.
+fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
+    let (kind, message) = (attribute.kind, attribute.message);
+    if kind == AttrKind::OPAQUE {
+        return Ok(None);
+    }
+    let number = of_kind(kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
+    let list = matches!(
+        kind,
+        AttrKind::INTS
+            | AttrKind::FLOATS
+            | AttrKind::STRINGS
+            | AttrKind::TENSORS
+            | AttrKind::REGIONS
+            | AttrKind::TYPES
+    );
+    let types = matches!(kind, AttrKind::TYPE | AttrKind::TYPES);
+    let (mut rest, mut plain) = (Vec::new(), true);
+    let (mut names, mut kinds, mut values) = (0, 0, 0);
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (attr::NAME, Value::Bytes(_)) => {
+                names += 1;
+                rest.extend(field.record.bytes);
+            }
+            (attr::TYPE, Value::Varint(_)) => {
+                kinds += 1;
+                rest.extend(field.record.bytes);
+            }
+            (of, Value::Bytes(body)) if of == number && types => {
+                values += 1;
+                let id = read_type(f, body)?;
+                let mut encoded = Vec::new();
+                put_type(f, id, &mut encoded)?;
+                plain &= encoded == body.bytes;
+                rest.extend(field.record.bytes);
+            }
+            (of, value) if of == number && (of == attr::REF_ATTR_NAME || is_value(of, value)) => {
+                values += 1;
+                if values == 1 {
+                    mark(field, &mut rest);
+                }
+            }
+            _ => {
+                plain = false;
+                rest.extend(field.record.bytes);
+            }
+        }
+    }
+    plain &= names == 1 && kinds == 1 && (list || values == 1);
+    Ok((!plain).then_some(rest))
+}
+
+/// `ValueInfoProto` whose type the IR has: `encoded`.
+pub(super) fn info(message: Message<'_>, encoded: &[u8]) -> Result<Hollow> {
+    info_rest(message, encoded, doc::VALUE_INFO)
+}
+
+/// The same with documentation and metadata where they are.
+pub(super) fn whole_info(message: Message<'_>, encoded: &[u8]) -> Result<Vec<u8>> {
+    Ok(info_rest(message, encoded, [0; 2])?.rest)
+}
+
+fn info_rest(message: Message<'_>, encoded: &[u8], texts: [u32; 2]) -> Result<Hollow> {
+    Hollow::of(message, texts, |field, rest| {
+        match (field.number, field.value) {
+            (value_info::NAME, Value::Bytes(_)) => text(field, rest),
+            (value_info::TYPE, Value::Bytes(body))
+                if body.bytes == encoded && !encoded.is_empty() => {}
+            _ => rest.extend(field.record.bytes),
+        }
+        Ok(())
+    })
+}
+
+/// `TensorProto`; `named`: its name is a value's.
+pub(super) fn tensor(message: Message<'_>, named: bool) -> Result<Hollow> {
+    tensor_rest(message, named, doc::TENSOR)
+}
+
+/// The same with documentation and metadata where they are.
+fn whole_tensor(message: Message<'_>) -> Result<Vec<u8>> {
+    Ok(tensor_rest(message, false, [0; 2])?.rest)
+}
+
+fn tensor_rest(message: Message<'_>, named: bool, texts: [u32; 2]) -> Result<Hollow> {
+    let (mut code, mut raw, mut external) = (0, false, false);
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (tensor::DATA_TYPE, Value::Varint(value)) => code = value,
+            (tensor::RAW_DATA, Value::Bytes(_)) => raw = true,
+            (tensor::DATA_LOCATION, Value::Varint(value)) => external = value == 1,
+            _ => {}
+        }
+    }
+    let dtype = dtype(code);
+    let known = typed_field(dtype);
+    let typed = (!raw && !external).then(|| known.unwrap_or(tensor::INT32_DATA));
+    let (mut keys, mut entries, mut usual) = (Vec::new(), Vec::new(), true);
+    let mut hollow = Hollow::of(message, texts, |field, rest| {
+        match (field.number, field.value) {
+            (tensor::DIMS, Value::Varint(_) | Value::Bytes(_)) => {}
+            (tensor::DATA_TYPE, Value::Varint(value)) if value != 0 => {}
+            (tensor::NAME, Value::Bytes(_)) if named => text(field, rest),
+            (tensor::RAW_DATA, Value::Bytes(_)) if !external => {}
+            (tensor::EXTERNAL_DATA, Value::Bytes(body)) if external => {
+                usual &= external_entry(body, &mut keys, &mut entries)?;
+            }
+            (number, _) if Some(number) == typed => {}
+            (number, _) if typed.is_some() && known.is_none() && is_data(number) => {}
+            _ => rest.extend(field.record.bytes),
+        }
+        Ok(())
+    })?;
+    if !(usual && keys == EXTERNAL_KEYS) {
+        hollow.rest.extend(entries);
+    }
+    if let Some(number) = typed.filter(|_| dtype != DType::STRING) {
+        put_bytes(&mut hollow.rest, number, &[]);
+    }
+    Ok(hollow)
+}
+
+/// One key and value of where data is: the IR says file, offset and length. Whether it says this one.
+fn external_entry<'a>(
+    body: Message<'a>,
+    keys: &mut Vec<&'a [u8]>,
+    to: &mut Vec<u8>,
+) -> Result<bool> {
+    let (mut key, mut value, mut plain) = (&b""[..], &b""[..], true);
+    for field in body.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (entry::KEY, Value::Bytes(body)) => key = body.bytes,
+            (entry::VALUE, Value::Bytes(body)) => value = body.bytes,
+            _ => plain = false,
+        }
+    }
+    // The text names a file by where it is; only a plain name is the same from everywhere.
+    plain &= match key {
+        b"location" => !value.is_empty() && !value.iter().any(|byte| b"/\\".contains(byte)),
+        b"offset" | b"length" => value == b"0" || value.first().is_some_and(|&first| first != b'0'),
+        _ => false,
+    };
+    keys.push(key);
+    let mut only = Vec::new();
+    put_bytes(&mut only, entry::KEY, key);
+    let rest = if plain { &only } else { body.bytes };
+    put_bytes(to, tensor::EXTERNAL_DATA, rest);
+    Ok(plain)
+}

@@ -1,0 +1,527 @@
+//! Taking a module out of its file: what only the file's bytes said becomes extras.
+//!
+//! One walk over the messages of what lives. Weights stay where they are.
+
+mod hollow;
+
+use std::sync::Arc;
+
+use passdock_abi::{
+    Constant, OpId, Region, RegionId, SymbolId, TypeId, Value as ValueRecord, ValueId, symbol,
+};
+use passdock_ir::{Entity, Extras, Function, Module, Origin};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::error::{OnnxError, Result};
+use crate::keep::{Keep, Kept};
+use crate::read::bodies;
+use crate::schema::{annotation, entry, function, graph, node, tensor, value_info};
+use crate::source::{ModelFile, Source};
+use crate::types::put_type;
+use crate::wire::{Message, put_bytes, string_of};
+use crate::write::{Constants, declared, export_names, initializers, ir_version, sequences};
+use crate::{MAIN, METADATA};
+use hollow::Hollow;
+
+/// A copy of a module that says by itself what it took from the ONNX file it was read from: no span
+/// of the file is needed to write it again, or as text. Constants' bytes stay where they are. A
+/// module that wasn't read from an ONNX file is what it was.
+///
+/// # Errors
+/// If the file isn't what it was when it was read.
+pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
+    let mut detached = module.clone();
+    let source = module.source();
+    let Some(file) = source.and_then(|source| source.downcast_ref::<ModelFile>()) else {
+        return Ok(detached);
+    };
+    let Some(source) = &file.source else {
+        return Ok(detached);
+    };
+    let read = detach_from(module, source, &mut detached);
+    read.map_err(|error| error.of_file(&source.path().display().to_string()))?;
+    detached.set_source(Some(Arc::new(ModelFile {
+        source: None,
+        external: file.external.clone(),
+    })));
+    Ok(detached)
+}
+
+fn detach_from(module: &Module, source: &Source, detached: &mut Module) -> Result {
+    let old = ir_version(module) < 4;
+    let main = module.symbols().intern(MAIN);
+    for function in module.functions() {
+        let mut detacher = Detacher {
+            f: function,
+            source,
+            types: Function::new(function.symbols().clone(), function.kind(), function.name()),
+            names: export_names(function),
+            constants: Constants::of(function),
+            sorted: sequences(module, function, &unsorted(function)),
+            old,
+            is_main: function.name() == main,
+            found: Vec::new(),
+        };
+        detacher.function()?;
+        let found = detacher.found;
+        if let Some(copy) = detached.function_mut(function.name()) {
+            let origins = copy.origins_mut();
+            origins.drop_spans();
+            for (entity, extras) in found {
+                origins.set_extras(entity, extras);
+            }
+        }
+    }
+    let model = hollow::model(Message {
+        bytes: source.bytes(),
+        at: 0,
+    })?;
+    let (_, version) = METADATA[0];
+    let versioned = module.metadata().iter().any(|(key, _)| key == version);
+    let mut keep = Keep::default();
+    if !model.rest.is_empty() || !versioned {
+        keep.hollow(&model.rest);
+    }
+    detached.set_extras(Extras {
+        bytes: keep.into_bytes(),
+        ..model.extras
+    });
+    Ok(())
+}
+
+/// Finds the extras of one function's entities.
+struct Detacher<'d> {
+    f: &'d Function,
+    source: &'d Source,
+    /// A function nobody else sees, to read types into.
+    types: Function,
+    /// What the file calls each value.
+    names: Vec<SymbolId>,
+    constants: Constants,
+    /// The nodes of graphs that had to be sorted, in the order of the IR.
+    sorted: FxHashMap<RegionId, Vec<Entity>>,
+    /// Whether the IR version is one before 4.
+    old: bool,
+    /// Whether it is the main graph.
+    is_main: bool,
+    found: Vec<(Entity, Extras)>,
+}
+
+/// What is found of one entity, before all of it is.
+#[derive(Default)]
+struct Parts {
+    left: Hollow,
+    keep: Keep,
+}
+
+impl Parts {
+    fn of(left: Hollow) -> Parts {
+        Parts {
+            left,
+            keep: Keep::default(),
+        }
+    }
+}
+
+impl<'d> Detacher<'d> {
+    fn function(&mut self) -> Result {
+        let f = self.f;
+        let body = f.body();
+        // A graph's span is its region's too; a function's only its own.
+        let is_graph = f.origins().get(Entity::Region(body)).is_some();
+        if let Some(message) = self.message(f.origins().get(Entity::Function)) {
+            let mut parts = Parts::of(if is_graph {
+                hollow::graph(message)?
+            } else {
+                hollow::function(&mut self.types, message)?
+            });
+            self.region(body, message, is_graph, &mut parts)?;
+            self.keep(Entity::Function, parts);
+        }
+        for op in f.walk(body) {
+            self.op(op)?;
+            for region in f.regions_of(op) {
+                self.nested(region)?;
+            }
+        }
+        for (id, constant) in f.live_constants() {
+            let entity = passdock_ir::Entity::Constant(id);
+            let Some(message) = self.message(f.origins().get(entity)) else {
+                continue;
+            };
+            let mut parts = Parts::default();
+            if constant.flags & Constant::NODE != 0 {
+                let (left, form) = hollow::constant_node(message)?;
+                parts.left = left;
+                form.into_iter().for_each(|number| parts.keep.form(number));
+            } else {
+                parts.left = hollow::tensor(message, constant.value.is_some())?;
+            }
+            self.keep(entity, parts);
+        }
+        Ok(())
+    }
+
+    fn nested(&mut self, region: RegionId) -> Result {
+        let entity = Entity::Region(region);
+        let Some(message) = self.message(self.f.origins().get(entity)) else {
+            return Ok(());
+        };
+        let mut parts = Parts::of(hollow::graph(message)?);
+        self.region(region, message, true, &mut parts)?;
+        self.keep(entity, parts);
+        Ok(())
+    }
+
+    fn op(&mut self, op: OpId) -> Result {
+        let entity = Entity::Op(op);
+        let mut parts = Parts::default();
+        if let Some(message) = self.message(self.f.origins().get(entity)) {
+            parts.left = hollow::node(&mut self.types, message)?;
+        }
+        let known = self
+            .f
+            .origins()
+            .extras(entity)
+            .map(|extras| Kept::of(extras));
+        if known.is_some_and(|known| known.sparse.is_some()) {
+            parts.keep.sparse(0);
+        }
+        self.keep(entity, parts);
+        Ok(())
+    }
+
+    /// The arguments, ports, value infos and orders of a graph (or function's body).
+    fn region(
+        &mut self,
+        region: RegionId,
+        message: Message<'d>,
+        is_graph: bool,
+        parts: &mut Parts,
+    ) -> Result {
+        let f = self.f;
+        let mut values: FxHashMap<ValueId, Parts> = FxHashMap::default();
+        let constants = initializers(f, &self.constants, region);
+        if is_graph {
+            for arg in f.args(region) {
+                if let Some(message) = self.message(f.origins().get(Entity::Value(arg))) {
+                    let info = self.info(message, f.value(arg).ty)?;
+                    values.entry(arg).or_default().left = info;
+                }
+            }
+            let ports = f.region(region).ports;
+            for port in ports.start..ports.start + ports.len {
+                let entity = Entity::Port(port);
+                if let Some(message) = self.message(f.origins().get(entity)) {
+                    let ty = f.ports(region)[(port - ports.start) as usize].ty;
+                    let info = self.info(message, ty)?;
+                    self.keep(entity, Parts::of(info));
+                }
+            }
+            self.initializers(region, message, &constants, &mut values, parts)?;
+        }
+        let number = if is_graph {
+            graph::NODE
+        } else {
+            function::NODE
+        };
+        self.node_order(region, message, number, parts)?;
+        let number = if is_graph {
+            graph::VALUE_INFO
+        } else {
+            function::VALUE_INFO
+        };
+        self.infos(region, message, number, &mut values, parts)?;
+        let results = f.ops_in(region).flat_map(|op| f.results(op));
+        let defined = constants.iter().map(|&id| f.constant(id).value);
+        let named: Vec<ValueId> = f.args(region).chain(defined).chain(results).collect();
+        for value in named {
+            let kept = f
+                .origins()
+                .extras(Entity::Value(value))
+                .map(|known| Kept::of(known));
+            if let Some([given, original]) = kept.and_then(|kept| kept.names) {
+                values.entry(value).or_default().keep.names(given, original);
+            }
+        }
+        for (value, parts) in values {
+            self.keep(Entity::Value(value), parts);
+        }
+        Ok(())
+    }
+
+    fn info(&mut self, message: Message<'_>, ty: TypeId) -> Result<Hollow> {
+        let mut encoded = Vec::new();
+        if ty.is_some() {
+            put_type(self.f, ty, &mut encoded)?;
+        }
+        hollow::info(message, &encoded)
+    }
+
+    /// The order of a graph's initializers, and before IR version 4 the inputs that some of them are.
+    fn initializers(
+        &mut self,
+        region: RegionId,
+        message: Message<'d>,
+        constants: &[passdock_abi::ConstId],
+        values: &mut FxHashMap<ValueId, Parts>,
+        parts: &mut Parts,
+    ) -> Result {
+        let f = self.f;
+        let mut places = FxHashMap::default();
+        for (place, &id) in constants.iter().enumerate() {
+            let origin = f.origins().get(Entity::Constant(id));
+            places.insert(origin.start, place);
+        }
+        let args: FxHashMap<u64, usize> = f
+            .args(region)
+            .enumerate()
+            .map(|(place, arg)| (f.origins().get(Entity::Value(arg)).start, place))
+            .collect();
+        // Constants by name; those that are a parameter's default are that parameter.
+        let mut by_name = FxHashMap::default();
+        let mut order = Vec::new();
+        let mut parameters = FxHashSet::default();
+        for annotation in bodies(message, graph::QUANTIZATION_ANNOTATION) {
+            for pair in bodies(annotation?, annotation::PARAMETERS) {
+                parameters.insert(string_of(pair?, entry::VALUE)?);
+            }
+        }
+        for body in bodies(message, graph::INITIALIZER) {
+            let body = body?;
+            let Some(&place) = places.get(&body.at) else {
+                // Erased; but a quantization annotation would name nothing.
+                if parameters.contains(string_of(body, tensor::NAME)?) {
+                    put_bytes(&mut parts.left.rest, graph::INITIALIZER, body.bytes);
+                }
+                continue;
+            };
+            order.push(place);
+            let value = f.constant(constants[place]).value;
+            if f.value(value).flags & ValueRecord::KIND == ValueRecord::CONST {
+                by_name.insert(string_of(body, tensor::NAME)?, (constants[place], value));
+            }
+        }
+        if order.len() == constants.len() {
+            parts.keep.order(graph::INITIALIZER, &order);
+        }
+        let mut inputs = Vec::new();
+        let mut known = FxHashSet::default();
+        for body in bodies(message, graph::INPUT) {
+            let body = body?;
+            if let Some(&place) = args.get(&body.at) {
+                inputs.push(Ok(place));
+                continue;
+            }
+            let name = string_of(body, value_info::NAME)?;
+            if let Some(&(id, value)) = by_name.get(name)
+                && known.insert(id)
+            {
+                let rest = self.whole_info(body, f.constant(id).ty)?;
+                // What is an initializer there is an input too, if nobody says otherwise.
+                if !(rest.is_empty() && self.old && self.is_main && region == f.body()) {
+                    values.entry(value).or_default().keep.input(Some(&rest));
+                }
+                inputs.push(Err(id));
+            }
+        }
+        // Behind the arguments stand those that are constants.
+        let rank: FxHashMap<_, usize> = constants
+            .iter()
+            .filter(|id| known.contains(id))
+            .enumerate()
+            .map(|(rank, &id)| (id, rank))
+            .collect();
+        let places: Vec<usize> = inputs
+            .iter()
+            .map(|input| match input {
+                Ok(place) => *place,
+                Err(id) => args.len() + rank[id],
+            })
+            .collect();
+        parts.keep.order(graph::INPUT, &places);
+        if self.old {
+            for (id, value) in by_name.into_values() {
+                if !known.contains(&id) {
+                    values.entry(value).or_default().keep.input(None);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What is left of a value info, documentation and metadata included.
+    fn whole_info(&mut self, message: Message<'_>, ty: TypeId) -> Result<Vec<u8>> {
+        let mut encoded = Vec::new();
+        put_type(self.f, ty, &mut encoded)?;
+        hollow::whole_info(message, &encoded)
+    }
+
+    /// The order of nodes that had to be sorted.
+    fn node_order(
+        &self,
+        region: RegionId,
+        message: Message<'_>,
+        number: u32,
+        parts: &mut Parts,
+    ) -> Result {
+        let Some(nodes) = self.sorted.get(&region) else {
+            return Ok(());
+        };
+        let nodes = nodes.iter().enumerate();
+        let by_start: FxHashMap<u64, usize> = nodes
+            .map(|(place, &entity)| (self.f.origins().get(entity).start, place))
+            .collect();
+        let mut order = Vec::new();
+        for body in bodies(message, number) {
+            order.extend(by_start.get(&body?.at).copied());
+        }
+        parts.keep.order(graph::NODE, &order);
+        Ok(())
+    }
+
+    /// Value infos: what is left of each goes to its value, and those of no value stay whole.
+    fn infos(
+        &mut self,
+        region: RegionId,
+        message: Message<'d>,
+        number: u32,
+        values: &mut FxHashMap<ValueId, Parts>,
+        parts: &mut Parts,
+    ) -> Result {
+        let f = self.f;
+        let infos: Vec<Message<'d>> = bodies(message, number).collect::<Result<_>>()?;
+        if infos.is_empty() {
+            return Ok(());
+        }
+        let declared = declared(f, &self.constants, region);
+        let mut by_name: FxHashMap<&str, ValueId> = FxHashMap::default();
+        for &value in &declared {
+            by_name.insert(f.text(self.names[value.index()]), value);
+        }
+        // Of several with one name the last one counts.
+        let mut last: FxHashMap<&[u8], usize> = FxHashMap::default();
+        for (at, &info) in infos.iter().enumerate() {
+            last.insert(string_of(info, value_info::NAME)?, at);
+        }
+        let rank: FxHashMap<ValueId, usize> = declared
+            .iter()
+            .enumerate()
+            .map(|(rank, &value)| (value, rank))
+            .collect();
+        let mut dead: Option<FxHashSet<&[u8]>> = None;
+        let (mut whole, mut order) = (Vec::new(), Vec::new());
+        for (at, &info) in infos.iter().enumerate() {
+            let name = string_of(info, value_info::NAME)?;
+            let value = std::str::from_utf8(name)
+                .ok()
+                .and_then(|name| by_name.get(name));
+            match value {
+                Some(&value) if last.get(name) == Some(&at) => {
+                    let hollow = self.info(info, f.value(value).ty)?;
+                    let parts = values.entry(value).or_default();
+                    parts.left = hollow;
+                    order.push(rank[&value]);
+                }
+                _ => {
+                    if dead.is_none() {
+                        dead = Some(self.dead_names(region, message, number)?);
+                    }
+                    if dead.as_ref().is_some_and(|dead| dead.contains(name)) {
+                        continue;
+                    }
+                    order.push(declared.len() + whole.len());
+                    whole.push(info);
+                }
+            }
+        }
+        if order.len() == declared.len() + whole.len() {
+            parts.keep.order(graph::VALUE_INFO, &order);
+        }
+        for info in whole {
+            put_bytes(&mut parts.left.rest, number, info.bytes);
+        }
+        Ok(())
+    }
+
+    /// Names that the file's graph defined and the region doesn't any more.
+    fn dead_names(
+        &self,
+        region: RegionId,
+        message: Message<'d>,
+        number: u32,
+    ) -> Result<FxHashSet<&'d [u8]>> {
+        let nodes = if number == graph::VALUE_INFO {
+            graph::NODE
+        } else {
+            function::NODE
+        };
+        let mut names = FxHashSet::default();
+        for body in bodies(message, nodes) {
+            for output in bodies(body?, node::OUTPUT) {
+                names.insert(output?.bytes);
+            }
+        }
+        if number == graph::VALUE_INFO {
+            for body in bodies(message, graph::INITIALIZER) {
+                names.insert(string_of(body?, tensor::NAME)?);
+            }
+        }
+        let f = self.f;
+        let results = f.ops_in(region).flat_map(|op| f.results(op));
+        let constants = self.constants.in_region(region).iter();
+        let constants = constants.map(|&(_, id)| f.constant(id).value);
+        for value in results.chain(constants) {
+            let name = self.names[value.index()];
+            if name.is_some() && name != symbol::EMPTY {
+                names.remove(f.text(name).as_bytes());
+            }
+        }
+        Ok(names)
+    }
+
+    fn message(&self, origin: Origin) -> Option<Message<'d>> {
+        if !origin.is_some() {
+            return None;
+        }
+        self.source.message(origin.start, origin.len())
+    }
+
+    fn keep(&mut self, entity: Entity, parts: Parts) {
+        let mut keep = parts.keep;
+        if !parts.left.rest.is_empty() {
+            keep.hollow(&parts.left.rest);
+        }
+        let extras = Extras {
+            bytes: keep.into_bytes(),
+            ..parts.left.extras
+        };
+        if !extras.is_empty() {
+            self.found.push((entity, extras));
+        }
+    }
+}
+
+/// The regions whose nodes aren't in the order of the file, though nobody touched them.
+fn unsorted(f: &Function) -> Vec<RegionId> {
+    let start = |entity| f.origins().get(entity).start;
+    let is_clean = |region| f.region(region).flags & Region::TOUCHED == 0;
+    let regions = f.walk(f.body()).flat_map(|op| f.regions_of(op));
+    let mut found: Vec<RegionId> = std::iter::once(f.body())
+        .chain(regions)
+        .filter(|&region| is_clean(region))
+        .filter(|&region| {
+            let ops = f.ops_in(region).map(Entity::Op);
+            let known = ops.filter(|&op| f.origins().get(op).is_some());
+            !known.map(start).is_sorted()
+        })
+        .collect();
+    // A constant that was a node stands before its anchor.
+    found.extend(f.live_constants().filter_map(|(id, constant)| {
+        let (own, anchor) = (Entity::Constant(id), Entity::Op(constant.anchor.option()?));
+        let both = f.origins().get(own).is_some() && f.origins().get(anchor).is_some();
+        let late = both && start(own) > start(anchor);
+        (late && is_clean(constant.region)).then_some(constant.region)
+    }));
+    found
+}

@@ -1,0 +1,317 @@
+"""What must hold of a model and of all that passdock made of it.
+
+Each check takes the model as given and the file of its kind, and says why that
+isn't right, or None.
+"""
+
+import collections
+
+import onnx
+
+import fields
+import wire
+
+NAME_OF_NODE, ATTRIBUTE_OF_NODE, NAME_OF_ATTRIBUTE = 3, 5, 1
+NEW_NAME, NEW_ATTRIBUTE = b"passdock/renamed", b"passdock_corpus"
+# What a node that stands for another has to say as that did; the rest is about the old one only.
+MEANING = ("input", "output", "op_type", "overload", "name")
+# What each field of an attribute's value makes of it.
+KINDS = {
+    "f": onnx.AttributeProto.FLOAT,
+    "i": onnx.AttributeProto.INT,
+    "s": onnx.AttributeProto.STRING,
+    "t": onnx.AttributeProto.TENSOR,
+    "g": onnx.AttributeProto.GRAPH,
+    "tp": onnx.AttributeProto.TYPE_PROTO,
+    "floats": onnx.AttributeProto.FLOATS,
+    "ints": onnx.AttributeProto.INTS,
+    "strings": onnx.AttributeProto.STRINGS,
+    "tensors": onnx.AttributeProto.TENSORS,
+    "graphs": onnx.AttributeProto.GRAPHS,
+    "type_protos": onnx.AttributeProto.TYPE_PROTOS,
+}
+# Different every time: there is no value to fold it to, and two of them are two.
+RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
+# A file may grow by a hundredth, and by the few bytes that say more of the types.
+GROWTH, ALLOWANCE = 1.01, 256
+
+
+def same_fields(given, made):
+    return fields.first_difference(fields.read(given), fields.read(made))
+
+
+def renamed(given, made):
+    kind, old, new = wire.changes(wire.read(given), wire.read(made))[-1]
+    if kind != "node" or any(number != NAME_OF_NODE for number, _, _ in old) or len(old) > 1:
+        return f"more than a node's name has changed: {numbers(old)} of the {kind} became {numbers(new)}"
+    if [(number, body) for number, _, body in new] != [(NAME_OF_NODE, NEW_NAME)]:
+        return f"the node's new name isn't there: {numbers(old)} became {numbers(new)}"
+    return None
+
+
+def attribute(given, made):
+    kind, old, new = wire.changes(wire.read(given), wire.read(made))[-1]
+    if kind != "node" or old or [number for number, _, _ in new] != [ATTRIBUTE_OF_NODE]:
+        return f"more than an attribute is new: {numbers(old)} of the {kind} became {numbers(new)}"
+    if dict((number, body) for number, _, body in wire.records(new[0][2])).get(NAME_OF_ATTRIBUTE) != NEW_ATTRIBUTE:
+        return "another attribute is new"
+    return None
+
+
+def replaced(given, made):
+    found = wire.changes(wire.read(given), wire.read(made))
+    if not any(found[-1][1:]):
+        return None
+    # The innermost node on the way to what differs.
+    pairs = [(old, new) for (kind, old, new), (inside, *_) in zip(found, found[1:]) if inside == "node"]
+    if not pairs:
+        kind, old, new = found[-1]
+        return f"more than one node has changed: {numbers(old)} of the {kind} became {numbers(new)}"
+    old, new = (onnx.NodeProto.FromString(records[0][2]) for records in pairs[-1])
+    for name in MEANING:
+        x, y = (onnx.NodeProto(**{name: getattr(node, name)}) for node in (old, new))
+        why = fields.first_difference(x, y)
+        if why:
+            return f"the new node says something else: {why}"
+    if own(old.domain) != own(new.domain):
+        return "the new node has another domain"
+    return fields.first_difference(plain_attributes(old), plain_attributes(new))
+
+
+def plain_attributes(node):
+    """What a node's attributes mean: without notes, with types and defaults, the first of a name."""
+    made, seen = onnx.NodeProto(), set()
+    for attribute in node.attribute:
+        if attribute.name in seen:
+            continue
+        seen.add(attribute.name)
+        plain = made.attribute.add()
+        plain.CopyFrom(attribute)
+        plain.DiscardUnknownFields()
+        plain.ClearField("doc_string")
+        if not plain.ref_attr_name:
+            plain.ClearField("ref_attr_name")
+            set_default(plain)
+        elif not plain.type:
+            plain.ClearField("type")
+    return made
+
+
+def set_default(attribute):
+    held = [field.name for field, _ in attribute.ListFields() if field.name in KINDS]
+    if not attribute.type and len(held) == 1:
+        attribute.type = KINDS[held[0]]
+    for field in ("f", "i", "s"):
+        if attribute.type == KINDS[field]:
+            setattr(attribute, field, getattr(attribute, field))
+
+
+def numbers(records):
+    return f"records {[number for number, _, _ in records[:5]]}"
+
+
+def optimised(given, made):
+    """The interface, and all that no pass touched, are as they were; what can't be folded is there."""
+    before, after = fields.read(given), fields.read(made)
+    why = whole_model(before, after) or interface(before.graph, after.graph)
+    why = why or kept_nodes(before, after) or not_folded(before, after)
+    size, limit = made.stat().st_size, given.stat().st_size * GROWTH + ALLOWANCE
+    # Before version 4 an initializer that was folded stays, as it is an input too.
+    grown = size > limit and before.ir_version >= 4
+    return why or (f"{given.stat().st_size} bytes became {size}" if grown else None)
+
+
+def whole_model(before, after):
+    """The model's header; a new import is allowed, for a `Constant` in a model without one."""
+    x, y = onnx.ModelProto(), onnx.ModelProto()
+    for model, copy in ((before, x), (after, y)):
+        copy.CopyFrom(model)
+        for field in ("graph", "functions", "opset_import"):
+            copy.ClearField(field)
+    versions = [{own(entry.domain): entry.version for entry in model.opset_import} for model in (before, after)]
+    if not versions[0].items() <= versions[1].items():
+        return f"the opset imports {versions[0]} became {versions[1]}"
+    called = {(own(node.domain), node.op_type, node.overload) for node in nodes_of(after)}
+    left = {(own(f.domain), f.name, f.overload) for f in after.functions}
+    lost = {(own(f.domain), f.name, f.overload) for f in before.functions} - left
+    if lost & called:
+        return f"the functions {sorted(lost & called)} are called and lost"
+    return fields.first_difference(x, y)
+
+
+def interface(before, after):
+    """Everything of the graph but its nodes, initializers and notes on values."""
+    x, y = onnx.GraphProto(), onnx.GraphProto()
+    for graph, copy in ((before, x), (after, y)):
+        copy.CopyFrom(graph)
+        for field in ("node", "initializer", "sparse_initializer", "value_info"):
+            copy.ClearField(field)
+    why = fields.first_difference(x, y)
+    if why:
+        return why.replace("model", "graph", 1)
+    # The parameters that an annotation names must be there, if they were.
+    noted = {entry.value for note in after.quantization_annotation for entry in note.quant_parameter_tensor_names}
+    lost = sorted((noted & values_of(before)) - values_of(after))
+    if lost:
+        return f"the quantization annotations name {lost}, which are gone"
+    infos = {info.name: info for info in before.value_info}
+    for info in after.value_info:
+        old = infos.get(info.name)
+        if old is None:
+            continue
+        old_notes, new_notes = onnx.ValueInfoProto(), onnx.ValueInfoProto()
+        for note, copy in ((old, old_notes), (info, new_notes)):
+            copy.CopyFrom(note)
+            copy.ClearField("type")
+        why = fields.first_difference(old_notes, new_notes)
+        if why:
+            return why.replace("model", f"value_info {info.name!r}", 1)
+    return None
+
+
+def values_of(graph):
+    names = {info.name for info in graph.input} | {tensor.name for tensor in graph.initializer}
+    names |= {tensor.values.name for tensor in graph.sparse_initializer}
+    return names | {name for node in graph.node for name in node.output if name}
+
+
+def kept_nodes(before, after):
+    """A node that makes the same of the same is the same, notes included; so is an initializer."""
+    known = collections.defaultdict(list)
+    for node in nodes_of(before):
+        known[signature(node)].append(node)
+    for node in nodes_of(after):
+        same = known.get(signature(node))
+        if same and not any(attr.g.node or attr.graphs for attr in node.attribute):
+            differences = [fields.first_difference(own_spelt(old), own_spelt(node)) for old in same]
+            if all(differences):
+                return differences[0].replace("model", f"node {node.name!r} ({node.op_type})", 1)
+    tensors = {tensor.name: tensor for tensor in before.graph.initializer}
+    for tensor in after.graph.initializer:
+        if tensor.name in tensors:
+            why = fields.first_difference(tensors[tensor.name], tensor)
+            if why:
+                return why.replace("model", f"initializer {tensor.name!r}", 1)
+    return None
+
+
+def signature(node):
+    return (node.op_type, node.domain, node.overload, tuple(node.input), tuple(node.output))
+
+
+def own_spelt(node):
+    """A node of ONNX's own domain without a word of it."""
+    if own(node.domain) == "" and node.HasField("domain"):
+        node = onnx.NodeProto.FromString(node.SerializeToString())
+        node.ClearField("domain")
+    return node
+
+
+def nodes_of(model):
+    """All nodes, also of subgraphs and functions."""
+    pending = [*model.graph.node, *(node for function in model.functions for node in function.node)]
+    while pending:
+        node = pending.pop()
+        yield node
+        for attribute in node.attribute:
+            for graph in (attribute.g, *attribute.graphs):
+                pending.extend(graph.node)
+
+
+def not_folded(before, after):
+    """Random and unknown nodes of the main graph that an output needs are there, each."""
+    kept = collections.Counter(kind(node) for node in after.graph.node if is_kept(node))
+    for needed, count in collections.Counter(kind(n) for n in live(before.graph) if is_kept(n)).items():
+        if kept[needed] < count:
+            return f"of {count} nodes {needed} are {kept[needed]} left"
+    return None
+
+
+def kind(node):
+    return own(node.domain), node.op_type
+
+
+def is_kept(node):
+    return node.op_type in RANDOM if own(node.domain) == "" else own(node.domain) != "ai.onnx.ml"
+
+
+def live(graph):
+    """The graph's nodes that its outputs need."""
+    needed = {info.name for info in graph.output}
+    for node in reversed(graph.node):
+        if needed.intersection(node.output):
+            yield node
+            needed.update(node.input)
+            for inner in nodes_of(onnx.ModelProto(graph=onnx.GraphProto(node=[node]))):
+                needed.update(inner.input)
+            needed.update(info.name for attr in node.attribute for info in attr.g.output)
+
+
+def own(domain):
+    return "" if domain == "ai.onnx" else domain
+
+
+class Checker:
+    """onnx's checker: how much of it a file passes."""
+
+    def __init__(self):
+        self.known = {}
+
+    def level(self, path):
+        """2: with the types inferred, 1: without that, 0: not at all; and what it says."""
+        data = path.read_bytes()
+        if data not in self.known:
+            self.known[data] = self.check(path)
+        return self.known[data]
+
+    def check(self, path):
+        why = None
+        for level, full in ((2, True), (1, False)):
+            try:
+                onnx.checker.check_model(str(path), full_check=full)
+                return level, why
+            except Exception as error:  # whatever it raises, it isn't content
+                why = f"onnx.checker: {str(error).strip().splitlines()[0][:200]}"
+        return 0, why
+
+    def forget(self):
+        self.known.clear()
+
+    def newly_refused(self, given, made):
+        had, _ = self.level(given)
+        has, why = self.level(made)
+        return why if has < had else None
+
+
+CHECKS = {
+    "fresh": same_fields,
+    "text": same_fields,
+    "renamed": renamed,
+    "attribute": attribute,
+    "replaced": replaced,
+    "optimised": optimised,
+}
+
+
+# ONNX's own ops don't have the attribute that this sets.
+UNCHECKED = {"attribute"}
+
+
+def judge(given, made, findings, checker, like=None):
+    """[(check, why not or None)]; `made` are the files by kind, `findings` what failed before.
+
+    `like`: a file that says the same in the order that ONNX asks for.
+    """
+    if "read" in findings:
+        return [("read", findings["read"])]
+    verdicts = [("same", findings["same"])]
+    for name, check in CHECKS.items():
+        if findings[name]:
+            verdicts.append((name, findings[name]))
+        elif made[name].exists():
+            why = check(given, made[name])
+            verdicts.append((name, check(like, made[name]) if why and like else why))
+            if name not in UNCHECKED:
+                verdicts.append((f"{name}, checked", checker.newly_refused(given, made[name])))
+    checker.forget()
+    return verdicts

@@ -1,0 +1,148 @@
+"""Does the judge of the corpus see what it must see? Each case spoils what came
+of a good model, and says which sentence has to come back."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+import onnx
+from onnx import helper
+
+import crafted
+import judge
+import wire
+from crafted.base import UNKNOWN, entries, floats, graph, model, node, value
+
+
+def noted():
+    """A model with a note on everything, and something random."""
+    nodes = [
+        node("Relu", "x", "a", "first"),
+        node("RandomUniformLike", "a", "r", "draw"),
+        node("Op", "a r w", "y", "last", domain="acme", depth=3),
+    ]
+    nodes[0].doc_string = "a note"
+    nodes[2].metadata_props.extend(entries(source="line 3"))
+    body = graph(nodes, [value("x")], [value("y")], [floats("w", [1, 2]), floats("scale", [0.5])])
+    body.value_info.append(value("a"))
+    body.value_info[0].doc_string = "in between"
+    note = body.quantization_annotation.add(tensor_name="a")
+    note.quant_parameter_tensor_names.extend(entries(SCALE_TENSOR="scale"))
+    made = model(body, domains=["acme"], doc_string="a model")
+    made.metadata_props.extend(entries(author="somebody"))
+    made.training_info.add().update_binding.extend(entries(w="w"))
+    return made
+
+
+class Judge(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.given, self.made = Path(folder.name) / "given.onnx", Path(folder.name) / "made.onnx"
+        self.model = noted()
+        self.given.write_bytes(self.model.SerializeToString())
+
+    def judged(self, check):
+        self.made.write_bytes(self.model.SerializeToString())
+        return check(self.given, self.made)
+
+    def refused(self, check, sentence):
+        self.assertIn(sentence, self.judged(check) or "nothing")
+
+    def spoilt(self, check, sentence, spoil):
+        self.model = noted()
+        spoil(self.model)
+        self.refused(check, sentence)
+
+    def test_a_renamed_node(self):
+        first = self.model.graph.node[0]
+        first.name = "passdock/renamed"
+        self.assertIsNone(self.judged(judge.renamed))
+        first.name = "another"
+        self.refused(judge.renamed, "the node's new name isn't there")
+        first.doc_string = "another"
+        self.refused(judge.renamed, "more than a node's name has changed: records [3, 4, 6] of the node")
+        self.model.graph.node[2].name = "passdock/renamed"
+        self.refused(judge.renamed, "of the graph")
+
+    def test_a_new_attribute(self):
+        op = self.model.graph.node[2]
+        op.attribute.append(helper.make_attribute("passdock_corpus", 1))
+        self.assertIsNone(self.judged(judge.attribute))
+        op.attribute[0].i = 4
+        self.refused(judge.attribute, "more than an attribute is new")
+        self.spoilt(
+            judge.attribute, "another attribute", lambda m: m.graph.node[2].attribute.add(name="new", i=1, type=2)
+        )
+
+    def test_a_replaced_node(self):
+        self.assertIsNone(self.judged(judge.replaced))
+        op = self.model.graph.node[2]
+        op.ClearField("metadata_props")
+        op.attribute[0].doc_string = "only a note"
+        self.assertIsNone(self.judged(judge.replaced))
+        op.attribute[0].i = 4
+        self.refused(judge.replaced, "attribute[0].i differs: 3 and 4")
+        self.spoilt(judge.replaced, "another domain", lambda m: setattr(m.graph.node[2], "domain", "other"))
+        self.spoilt(judge.replaced, "input", lambda m: m.graph.node[2].input.pop())
+
+        def two(made):
+            made.graph.node[0].name = made.graph.node[1].name = "n"
+
+        self.spoilt(judge.replaced, "more than one node", two)
+
+    def test_what_optimising_must_keep(self):
+        self.assertIsNone(self.judged(judge.optimised))
+        cases = {
+            "doc_string": lambda m: m.ClearField("doc_string"),
+            "metadata_props": lambda m: m.metadata_props.pop(),
+            "training_info": lambda m: m.training_info.pop(),
+            "graph.quantization_annotation": lambda m: m.graph.quantization_annotation.pop(),
+            "name ['scale'], which are gone": lambda m: m.graph.initializer.pop(),
+            "graph.input": lambda m: m.graph.input[0].type.tensor_type.shape.dim.add(dim_value=1),
+            "graph.output[0].name": lambda m: setattr(m.graph.output[0], "name", "z"),
+            "value_info 'a'.doc_string": lambda m: m.graph.value_info[0].ClearField("doc_string"),
+            "node 'first' (Relu).doc_string": lambda m: m.graph.node[0].ClearField("doc_string"),
+            "initializer 'w'.float_data": lambda m: m.graph.initializer[0].float_data.append(1),
+            "the opset imports": lambda m: setattr(m.opset_import[0], "version", 22),
+            "RandomUniformLike') are 0 left": lambda m: m.graph.node.pop(1),
+            "'Op') are 0 left": lambda m: m.graph.node.pop(),
+            "bytes became": lambda m: m.graph.node.add(op_type="Relu", doc_string="x" * 2000),
+        }
+        for sentence, spoil in cases.items():
+            with self.subTest(sentence):
+                self.spoilt(judge.optimised, sentence, spoil)
+
+    def test_what_the_checker_says(self):
+        self.made.write_bytes(self.given.read_bytes())
+        self.assertIsNone(judge.Checker().newly_refused(self.given, self.made))
+        self.spoilt(judge.Checker().newly_refused, "onnx.checker: ", lambda m: m.graph.node[0].ClearField("op_type"))
+
+    def test_groups_and_other_unknown_fields(self):
+        self.given.write_bytes(self.model.SerializeToString() + UNKNOWN)
+        self.made.write_bytes(self.model.SerializeToString() + UNKNOWN)
+        self.assertIsNone(judge.same_fields(self.given, self.made))
+        self.made.write_bytes(
+            self.model.SerializeToString() + UNKNOWN.replace(b"\xc3\x3e\x08\x01", b"\xc3\x3e\x08\x02")
+        )
+        self.assertIn("fields that onnx doesn't know", judge.same_fields(self.given, self.made))
+        self.assertEqual([number for number, _, _ in wire.records(UNKNOWN)], [1000] * 5)
+
+
+class Crafted(unittest.TestCase):
+    def test_a_field_that_no_model_sets(self):
+        self.assertEqual(crafted.never_set(crafted.models()), [])
+        one = {"one": crafted.Crafted("no overload", noted())}
+        self.assertIn("onnx.NodeProto.overload", crafted.never_set(one))
+        self.assertIn("onnx.NodeProto.overload", crafted.never_set({"one": trained_only()}))
+
+
+def trained_only():
+    """A model that sets a field in its training information only, where it shows nothing."""
+    made = noted()
+    made.training_info[0].algorithm.node.add(overload="here")
+    return crafted.Crafted("opaque", made)
+
+
+if __name__ == "__main__":
+    unittest.main()
