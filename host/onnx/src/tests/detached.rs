@@ -437,3 +437,43 @@ fn the_version_is_raised_for_new_functions() {
         }
     }
 }
+
+/// A copy of a sparse initializer is a node like any other.
+#[test]
+fn copies_of_sparse_initializers_are_written() {
+    let indices = Msg::new()
+        .int(tensor::DIMS, 1)
+        .int(tensor::DATA_TYPE, 7)
+        .int(7, 2);
+    let sparse = Msg::new()
+        .msg(1, &floats("s", &[1.0]))
+        .msg(2, &indices)
+        .int(3, 4);
+    let inner =
+        graph(&[node("y = Identity(s)")], &[], &["y"]).msg(graphs::SPARSE_INITIALIZER, &sparse);
+    let list = [node_with("z = If(c)", [&graph_attr("then_branch", &inner)])];
+    let bytes = model(10, &graph(&list, &["c"], &["z"])).0;
+    for mut module in [
+        read(&bytes).unwrap(),
+        text::parse(&text_of(&bytes)).unwrap(),
+    ] {
+        let f = main_of(&mut module);
+        let holder = op(f, "z");
+        let clone = passdock_ir::CloneRegion {
+            region: f.regions_of(holder).next().unwrap(),
+            source: None,
+            at: passdock_ir::Position::before(holder),
+            args: &[],
+            captures: &[],
+        };
+        let values = f.clone_region(&clone).unwrap();
+        f.replace_op_with(holder, &values).unwrap();
+        let shown = super::show::show(&bytes_of(&module));
+        let again = read(&bytes_of(&module)).unwrap();
+        assert_eq!(
+            text::print(&again).matches("sparse_value").count(),
+            1,
+            "{shown}"
+        );
+    }
+}

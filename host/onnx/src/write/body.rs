@@ -112,6 +112,7 @@ pub(super) struct Skeleton<'o> {
     pub(super) inputs: Vec<u64>,
     pub(super) outputs: Vec<u64>,
     pub(super) initializers: Vec<u64>,
+    sparse: Vec<u64>,
     pub(super) infos: usize,
     /// Where the last record of each other field that is there stands, by number.
     parts: FxHashMap<u32, u64>,
@@ -132,6 +133,7 @@ impl<'o> Skeleton<'o> {
                 Part::Input => &mut skeleton.inputs,
                 Part::Output => &mut skeleton.outputs,
                 Part::Initializer => &mut skeleton.initializers,
+                Part::Sparse => &mut skeleton.sparse,
                 Part::Info => {
                     skeleton.infos += 1;
                     continue;
@@ -256,6 +258,7 @@ impl<'w> FunctionWriter<'w> {
         let no_initializers = form == Form::Function || self.ir_version < 4;
         let entity = self.entity(region);
         let kept = self.kept(entity);
+        self.check_sparse(region, form, &skeleton);
         let mut items = self.sequence(region, &skeleton.nodes, no_initializers);
         kept.reorder(graph::NODE, &mut items);
         let ordered = items.iter().filter_map(|item| item.start).is_sorted();
@@ -412,6 +415,23 @@ impl<'w> FunctionWriter<'w> {
                 Some(0) => body.new_sparse.push(op),
                 Some(&at) => _ = body.sparse.insert(at, op),
                 None => {}
+            }
+        }
+    }
+
+    /// Of the copies of a sparse initializer only the first in its graph is one; others are nodes.
+    fn check_sparse(&mut self, region: RegionId, form: Form, skeleton: &Skeleton<'_>) {
+        if self.sparse.is_empty() {
+            return;
+        }
+        let mut here = FxHashSet::default();
+        for op in self.f.ops_in(region) {
+            let Some(&at) = self.sparse.get(&op) else {
+                continue;
+            };
+            let mut known = || skeleton.sparse.binary_search(&at).is_ok() && here.insert(at);
+            if form == Form::Function || !(at == 0 || known()) {
+                self.sparse.remove(&op);
             }
         }
     }

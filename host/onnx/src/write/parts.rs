@@ -108,20 +108,16 @@ pub(crate) fn old_inputs(module: &Module) -> usize {
         .count()
 }
 
-/// The ops that are sparse initializers, with where those stood. Of an op's copies it is the first.
+/// The ops that are sparse initializers, with where those stood, and their copies; 0: in no file.
 pub(super) fn sparse_initializers(f: &Function) -> FxHashMap<OpId, u64> {
-    let mut known: FxHashMap<u64, OpId> = FxHashMap::default();
     let mut found = FxHashMap::default();
     if !f.origins().has_extras() {
         return found;
     }
     for op in f.walk(f.body()) {
         let extras = f.origins().extras(Entity::Op(op));
-        let Some(at) = extras.and_then(|extras| Kept::of(extras).sparse) else {
-            continue;
-        };
-        let is_first = at == 0 || *known.entry(at).or_insert(op) == op;
-        if is_first && sparse_value(f, op).is_some() {
+        let at = extras.and_then(|extras| Kept::of(extras).sparse);
+        if let Some(at) = at.filter(|_| sparse_value(f, op).is_some()) {
             found.insert(op, at);
         }
     }
