@@ -261,7 +261,6 @@ unsafe extern "C" fn add_constant(
 }
 
 fn splat(f: &Function, ty: TypeId, element: &[u8]) -> Edit<std::sync::Arc<ConstantData>> {
-    f.live_type(ty)?;
     let count = f.static_shape(ty).and_then(|shape| {
         let dims = shape.iter().map(|&dim| u64::try_from(dim).ok());
         dims.reduce(|a, b| a?.checked_mul(b?)).unwrap_or(Some(1))
@@ -271,6 +270,7 @@ fn splat(f: &Function, ty: TypeId, element: &[u8]) -> Edit<std::sync::Arc<Consta
         return Err(EditError::invalid(message));
     };
     Ok(ConstantData::new(Payload::Splat {
+        dtype: f.live_type(ty)?.dtype,
         element: element.into(),
         count,
     }))
