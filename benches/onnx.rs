@@ -199,6 +199,7 @@ fn weights(count: u64, bytes: u64) -> Module {
             .expect("a new argument");
         for index in 0..count {
             let data = ConstantData::new(Payload::Splat {
+                dtype: DType::F32,
                 element: (index as f32).to_le_bytes().into(),
                 count: bytes / 4,
             });

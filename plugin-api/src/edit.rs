@@ -1,6 +1,6 @@
 //! [`Function`]: what a pass edits. Each edit is done whole or refused in a whole sentence.
 
-use passdock_abi::{ConstId, Dim, ExprKind, OpId, Position, RegionId, TypeId, ValueId};
+use passdock_abi::{ConstId, Dim, ExprKind, LocId, OpId, Position, RegionId, TypeId, ValueId};
 
 use crate::attr::AttrValue;
 use crate::builder::{ConstantSpec, OpBuilder};
@@ -203,6 +203,13 @@ impl Function {
         let values: Vec<ValueId> = results.iter().map(|(_, _, value)| *value).collect();
         let ports = results.iter().map(|(name, ty, _)| (*name, *ty));
         self.raw.set_results(region, &values, ports)
+    }
+
+    /// The location of an op that stands for all of these, the most telling first: what it is merged
+    /// of stays known, `OpBuilder::new("acme.Gelu").loc(f.fused_loc(&[mul, erf])?)`.
+    pub fn fused_loc(&mut self, ops: &[OpId]) -> Result<LocId, EditError> {
+        let locs: Vec<LocId> = ops.iter().map(|op| self.loc(*op)).collect();
+        self.raw.fuse_locs(&locs)
     }
 
     /// Says which version of a domain the function's ops mean; refused if it is already another.

@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
 
-use passdock_abi::Storage;
+use passdock_abi::{DType, Storage};
 
 /// A file (or anything like it) whose bytes stay put while it lives.
 pub trait ByteSource: Send + Sync {
@@ -69,6 +69,8 @@ pub enum Payload {
     },
     /// One element, `count` times.
     Splat {
+        /// What it is: elements of less than a byte are packed, strings have a table.
+        dtype: DType,
         /// Its bytes.
         element: Box<[u8]>,
         /// How often.
@@ -108,7 +110,11 @@ impl ConstantData {
             Payload::Mapped { len, .. }
             | Payload::External { len, .. }
             | Payload::Deferred { len, .. } => *len,
-            Payload::Splat { element, count } => (element.len() as u64).saturating_mul(*count),
+            Payload::Splat {
+                dtype,
+                element,
+                count,
+            } => splat_len(*dtype, element, *count),
         }
     }
 
@@ -142,7 +148,13 @@ impl ConstantData {
                 len,
             } => return source.read(*offset, *len),
             Payload::Deferred { load, .. } => self.made.get_or_init(|| Ok(load.load()?.into())),
-            Payload::Splat { element, .. } => self.made.get_or_init(|| spread(element, self.len())),
+            Payload::Splat {
+                dtype,
+                element,
+                count,
+            } => self
+                .made
+                .get_or_init(|| spread(*dtype, element, *count, self.len())),
         };
         match made {
             Ok(bytes) => Ok(bytes),
@@ -157,14 +169,17 @@ impl ConstantData {
         }
         if let (
             Payload::Splat {
+                dtype: s,
                 element: a,
                 count: n,
             },
             Payload::Splat {
+                dtype: t,
                 element: b,
                 count: m,
             },
         ) = (&self.payload, &other.payload)
+            && s == t
         {
             return Ok(a == b && n == m);
         }
@@ -172,16 +187,48 @@ impl ConstantData {
     }
 }
 
-/// One element, repeated until there are `len` bytes; an error where there is no memory for them.
-fn spread(element: &[u8], len: u64) -> Result<Box<[u8]>, String> {
+/// How many bytes a splat takes.
+fn splat_len(dtype: DType, element: &[u8], count: u64) -> u64 {
+    let text = (element.len() as u64).saturating_sub(TABLE);
+    match dtype.byte_len(count) {
+        Some(len) => len,
+        None if dtype == DType::STRING => count.saturating_mul(8 + text).saturating_add(8),
+        None => (element.len() as u64).saturating_mul(count),
+    }
+}
+
+/// The bytes of the table of one string.
+const TABLE: u64 = 16;
+
+/// The `len` bytes of one element, `count` times; an error where there is no memory for them.
+fn spread(dtype: DType, element: &[u8], count: u64, len: u64) -> Result<Box<[u8]>, String> {
     let mut all = Vec::new();
     let room = usize::try_from(len).ok();
     let Some(len) = room.filter(|&len| all.try_reserve_exact(len).is_ok()) else {
         return Err(format!("A constant of {len} bytes doesn't fit in memory."));
     };
-    all.extend_from_slice(&element[..len.min(element.len())]);
-    while !all.is_empty() && all.len() < len {
-        all.extend_from_within(..all.len().min(len - all.len()));
+    let mut pattern = element;
+    let packed: [u8; 8];
+    let bits = dtype.bits();
+    if let (1..8, Some(&code)) = (bits, element.first()) {
+        // Eight elements are a whole number of bytes.
+        let stream = (0..8).fold(0_u64, |stream, _| stream << bits | u64::from(code));
+        packed = stream.to_le_bytes();
+        pattern = &packed[..bits as usize];
+    } else if dtype == DType::STRING {
+        pattern = element.get(TABLE as usize..).unwrap_or_default();
+        let end = |at| at * pattern.len() as u64;
+        all.extend((0..=count).flat_map(|at| end(at).to_le_bytes()));
+    }
+    let start = all.len();
+    all.extend_from_slice(&pattern[..pattern.len().min(len - start)]);
+    while all.len() > start && all.len() < len {
+        all.extend_from_within(start..start + (all.len() - start).min(len - all.len()));
+    }
+    // The bits behind the last element are 0.
+    let used = count.wrapping_mul(u64::from(bits)) % 8;
+    if let (1..8, 1.., Some(last)) = (bits, used, all.last_mut()) {
+        *last &= (1 << used) - 1;
     }
     Ok(all.into_boxed_slice())
 }
@@ -236,10 +283,33 @@ mod tests {
     use super::*;
 
     fn splat(element: &[u8], count: u64) -> Arc<ConstantData> {
+        splat_of(DType::NONE, element, count)
+    }
+
+    fn splat_of(dtype: DType, element: &[u8], count: u64) -> Arc<ConstantData> {
         ConstantData::new(Payload::Splat {
+            dtype,
             element: element.into(),
             count,
         })
+    }
+
+    #[test]
+    fn packed_splats_and_strings_are_what_their_elements_would_be() {
+        let u4 = splat_of(DType::U4, &[3], 5);
+        assert_eq!((u4.len(), u4.bytes().unwrap()), (3, &[0x33, 0x33, 3][..]));
+        let u2 = splat_of(DType::U2, &[2], 4);
+        assert_eq!(u2.bytes().unwrap(), [0b1010_1010]);
+        let f6 = splat_of(DType::F6E2M3, &[0x21], 6);
+        assert_eq!(f6.bytes().unwrap(), [0x61, 0x18, 0x86, 0x61, 0x08]);
+        let none = splat_of(DType::I4, &[7], 0);
+        assert_eq!((none.len(), none.bytes().unwrap()), (0, &[][..]));
+        let text = string_data(&["ab"]);
+        let texts = splat_of(DType::STRING, &text, 3);
+        assert_eq!(texts.bytes().unwrap(), string_data(&["ab"; 3]));
+        assert_eq!(texts.len(), texts.bytes().unwrap().len() as u64);
+        let none = splat_of(DType::STRING, &text, 0);
+        assert_eq!(none.bytes().unwrap(), string_data::<&str>(&[]));
     }
 
     #[test]

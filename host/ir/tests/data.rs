@@ -147,6 +147,7 @@ fn large() -> Module {
         f.add_constant(ty, far, RegionId::NONE, "w")
             .expect("it fits");
         let splat = ConstantData::new(Payload::Splat {
+            dtype: DType::U8,
             element: [9].into(),
             count: 100,
         });

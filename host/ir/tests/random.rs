@@ -133,6 +133,7 @@ impl Builder<'_> {
         };
         let data = if splat {
             ConstantData::new(Payload::Splat {
+                dtype,
                 element: bytes.into(),
                 count: elements,
             })

@@ -146,6 +146,15 @@ pub struct FunctionApi {
     /// Says which version of a domain the function's ops mean. Refused for a domain whose version
     /// is already another one: that would change what its ops mean.
     pub set_opset: Option<unsafe extern "C" fn(*mut Function, domain: Str, version: i64) -> Status>,
+    /// The location of what came from several places: each of them, once, in this order.
+    pub fuse_locs: Option<
+        unsafe extern "C" fn(
+            *mut Function,
+            locs: *const LocId,
+            count: usize,
+            out: *mut LocId,
+        ) -> Status,
+    >,
 }
 
 /// Reading and editing a module.

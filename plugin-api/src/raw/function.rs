@@ -434,6 +434,12 @@ impl RawFunction {
     pub(crate) fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
         call!(self.set_opset(None; abi::Str::new(domain), version))
     }
+
+    pub(crate) fn fuse_locs(&mut self, locs: &[LocId]) -> Result<LocId, EditError> {
+        let mut out = LocId::NONE;
+        call!(self.fuse_locs(None; locs.as_ptr(), locs.len(), &mut out))?;
+        Ok(out)
+    }
 }
 
 fn port(name: &str, ty: TypeId) -> abi::PortDesc {

@@ -335,6 +335,7 @@ records! {
         add_arg,
         set_results,
         set_opset,
+        fuse_locs,
     }
     ModuleApi "passdock_module_api" {
         struct_size,

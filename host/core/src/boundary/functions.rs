@@ -2,8 +2,8 @@
 
 use passdock_abi as abi;
 use passdock_abi::{
-    Bytes, CloneDesc, ConstId, ConstantDesc, Dim, ExprKind, OpDesc, OpId, PortDesc, RegionId,
-    Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
+    Bytes, CloneDesc, ConstId, ConstantDesc, Dim, ExprKind, LocId, OpDesc, OpId, PortDesc,
+    RegionId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
 use passdock_ir::{CloneRegion, ConstantData, Edit, EditError, Function, Payload};
 
@@ -34,6 +34,7 @@ pub(super) static TABLE: abi::FunctionApi = abi::FunctionApi {
     add_arg: Some(add_arg),
     set_results: Some(set_results),
     set_opset: Some(set_opset),
+    fuse_locs: Some(fuse_locs),
 };
 
 // SAFETY of all calls below is the contract's: handles are those that the host handed out and that
@@ -260,7 +261,6 @@ unsafe extern "C" fn add_constant(
 }
 
 fn splat(f: &Function, ty: TypeId, element: &[u8]) -> Edit<std::sync::Arc<ConstantData>> {
-    f.live_type(ty)?;
     let count = f.static_shape(ty).and_then(|shape| {
         let dims = shape.iter().map(|&dim| u64::try_from(dim).ok());
         dims.reduce(|a, b| a?.checked_mul(b?)).unwrap_or(Some(1))
@@ -270,6 +270,7 @@ fn splat(f: &Function, ty: TypeId, element: &[u8]) -> Edit<std::sync::Arc<Consta
         return Err(EditError::invalid(message));
     };
     Ok(ConstantData::new(Payload::Splat {
+        dtype: f.live_type(ty)?.dtype,
         element: element.into(),
         count,
     }))
@@ -392,6 +393,32 @@ unsafe extern "C" fn set_opset(f: *mut abi::Function, domain: Str, version: i64)
                     Ok(())
                 }
             }
+        })
+    }
+}
+
+unsafe extern "C" fn fuse_locs(
+    f: *mut abi::Function,
+    locs: *const LocId,
+    count: usize,
+    out: *mut LocId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            input::check_out(out)?;
+            let locs = input::list(locs, count, "locations")?;
+            let function = state.read()?;
+            if let Some(bad) = locs
+                .iter()
+                .find(|id| id.is_some() && function.loc(**id).is_none())
+            {
+                let message = format!("There is no location {bad} in the function.");
+                return Err(EditError::stale(message));
+            }
+            let fused = state.edit()?.fuse_locs(locs);
+            input::answer(out, fused);
+            Ok(())
         })
     }
 }

@@ -45,6 +45,31 @@ fn an_edit_copies_the_function_and_leaves_the_input_alone() {
     assert!(same_interface(main, &changed));
 }
 
+/// An op that stands for several says which; what is no location is refused.
+#[test]
+fn a_merged_op_names_what_it_is_made_of() {
+    let text = "module { fn @main(%x) -> (%y) { \
+                %a = t.A(%x) loc(\"first\") %b = t.A(%a) %y = t.A(%b) loc(\"last\") return %y } }";
+    let module = passdock_ir::text::parse(text).expect("it can be read");
+    let changed = run(&module, &Around::new(), |f, _| {
+        let all: Vec<sdk::OpId> = f.ops_named("t.A").collect();
+        let x = f.params()[0];
+        let loc = f.fused_loc(&[all[2], all[1], all[0], all[2]])?;
+        assert_eq!(f.fused_loc(&all[..2])?, f.loc(all[0]));
+        assert_eq!(f.fused_loc(&[all[1]])?, sdk::LocId::NONE);
+        f.replace_op(all[2], sdk::OpBuilder::new("t.AAA").operand(x).loc(loc))?;
+        f.erase_op(all[1])?;
+        f.erase_op(all[0])?;
+        Ok(())
+    });
+    let changed = changed.expect("works").expect("changed");
+    let printed = passdock_ir::text::print_function(&changed, &Default::default());
+    assert!(
+        printed.contains("%y = t.AAA(%x) loc(\"last\", \"first\")"),
+        "{printed}"
+    );
+}
+
 #[test]
 fn an_edit_that_is_no_change_leaves_the_function_as_it_is() {
     let module = module();

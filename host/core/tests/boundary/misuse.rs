@@ -175,6 +175,15 @@ fn misuse_is_refused_with_a_sentence() {
             ],
         ),
         (
+            "a location that isn't there",
+            |f| {
+                let (locs, mut out) = ([abi::LocId::NONE, abi::LocId(7)], abi::LocId::NONE);
+                // SAFETY: all pointers are good.
+                unsafe { raw().fuse_locs.expect("is there")(f, locs.as_ptr(), 2, &mut out) }
+            },
+            expect!["failed: There is no location loc7 in the function. [main]"],
+        ),
+        (
             "no place for the answer",
             |f| {
                 let at = abi::Position::end_of(RegionId(0));

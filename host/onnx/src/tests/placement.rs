@@ -296,6 +296,7 @@ fn a_model_that_outgrows_its_format_gets_a_data_file() {
     let shape = [passdock_abi::Dim::constant(3 << 30)];
     let ty = f.add_type(TypeSpec::Tensor(passdock_abi::DType::U8, Some(&shape)));
     let data = ConstantData::new(Payload::Splat {
+        dtype: passdock_abi::DType::U8,
         element: vec![1].into(),
         count: 3 << 30,
     });

@@ -329,8 +329,10 @@ pub(super) fn copy_data(data: &ConstantData, to: &mut File) -> io::Result<()> {
 /// Writes a constant's bytes; those of a splat are never in memory all at once.
 pub(super) fn write_data(data: &ConstantData, to: &mut impl Write) -> io::Result<()> {
     const PART: usize = 1 << 16;
-    let Payload::Splat { element, .. } = data.payload() else {
-        return to.write_all(data.bytes().map_err(io::Error::other)?);
+    let element = match data.payload() {
+        // Elements of less than a byte are packed, and strings have a table.
+        Payload::Splat { dtype, element, .. } if dtype.bits() >= 8 => element,
+        _ => return to.write_all(data.bytes().map_err(io::Error::other)?),
     };
     let part = element.repeat(PART / element.len().max(1) + 1);
     let mut left = data.len();

@@ -77,6 +77,10 @@ typedef struct passdock_function_api {
     /* Says which version of a domain the function's ops mean. Refused for a domain whose version is
      * already another one. */
     passdock_status (*set_opset)(passdock_function *, passdock_str domain, int64_t version);
+    /* The location of what came from several places: each of them, once, in this order. NONE among
+     * them says nothing; of one place it is that one's own location. */
+    passdock_status (*fuse_locs)(passdock_function *, const passdock_loc_id *locs, size_t count,
+                                 passdock_loc_id *out);
 } passdock_function_api;
 
 /* A module. In a function pass it is the pass's input, and edits are refused. */

@@ -89,6 +89,7 @@ impl<'t> Parser<'t, '_> {
             "splat" => {
                 let element = self.element(dtype)?;
                 Data::Here(ConstantData::new(Payload::Splat {
+                    dtype,
                     element: element.into(),
                     count: elements,
                 }))
