@@ -441,3 +441,34 @@ fn what_onnx_can_t_say_is_refused_in_a_sentence() {
     expect!["op4 (tuple): ONNX has no op `tuple`; lower or remove it before exporting."]
         .assert_eq(&error.to_string());
 }
+
+#[test]
+fn a_region_that_no_attribute_names_is_one() {
+    let text = "module { fn @main(%c: bool[], %x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {
+        %0 = onnx.If(%c) : f32[2]
+          region then_branch -> (%t: f32[2]) { %t = onnx.Relu(%x) : f32[2] yield %t }
+          region else_branch -> (%e: f32[2]) { %e = onnx.Neg(%x) : f32[2] yield %e }
+        return %0
+    } }";
+    let module = passdock_ir::text::parse(text).unwrap();
+    let written = bytes_of(&module);
+    expect![[r#"
+        (c, x) -> (y)
+          y = If(c) then_branch else_branch
+            () -> (t)
+              t = Relu(x)
+            () -> (e)
+              e = Neg(x)
+    "#]]
+    .assert_eq(&show(&written));
+    let again = passdock_ir::text::print(&read(&written).unwrap());
+    assert!(
+        again.contains("{then_branch = region, else_branch = region}"),
+        "{again}"
+    );
+    let nameless = text.replace("region then_branch", "region");
+    let module = passdock_ir::text::parse(&nameless).unwrap();
+    let error = crate::write(&module, Default::default()).err().unwrap();
+    expect!["op0 (onnx.If): a region of the op has no name, and ONNX's graphs are attributes."]
+        .assert_eq(&error.to_string());
+}

@@ -1,8 +1,10 @@
 //! `NodeProto`.
 
-use passdock_abi::{Attr, OpId, Value as ValueRecord, ValueId};
+use std::borrow::Cow;
+
+use passdock_abi::{Attr, AttrKind, OpId, Range, Value as ValueRecord, ValueId};
 use passdock_ir::{Entity, OpName};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
 use super::rope::Chain;
@@ -50,7 +52,8 @@ impl<'w> FunctionWriter<'w> {
             .map(|slot| self.name(slot.value))
             .collect();
         let outputs: Vec<&str> = f.results(op).map(|value| self.result_name(value)).collect();
-        let attrs = f.attrs(op);
+        let attrs = self.attrs_of(op)?;
+        let attrs = &*attrs;
         let mut by_name: FxHashMap<&str, (usize, bool)> = FxHashMap::default();
         for (at, attr) in attrs.iter().enumerate() {
             by_name.insert(f.text(attr.name), (at, false));
@@ -147,6 +150,38 @@ impl<'w> FunctionWriter<'w> {
         self.texts(chain, Entity::Op(op), doc::NODE);
         self.store.end(chain, mark, number);
         Ok(())
+    }
+
+    /// An op's attributes, and its regions that no attribute names: in a node, each is one.
+    fn attrs_of(&self, op: OpId) -> Result<Cow<'w, [Attr]>> {
+        let f = self.f;
+        let mut attrs = Cow::Borrowed(f.attrs(op));
+        let mut named = FxHashSet::default();
+        if f.op(op).regions.len > 0 {
+            for attr in attrs.iter() {
+                match attr.kind {
+                    AttrKind::REGION => named.extend(u32::try_from(attr.bits)),
+                    AttrKind::REGIONS => named.extend(f.ids_in(attr.list)),
+                    _ => {}
+                }
+            }
+        }
+        for region in f.regions_of(op).filter(|region| !named.contains(&region.0)) {
+            let name = f.region(region).name;
+            if f.text(name).is_empty() {
+                let what = "a region of the op has no name, and ONNX's graphs are attributes";
+                return Err(OnnxError::new(what));
+            }
+            attrs.to_mut().push(Attr {
+                name,
+                kind: AttrKind::REGION,
+                bits: u64::from(region.0),
+                list: Range { start: 0, len: 0 },
+                flags: 0,
+                reserved: 0,
+            });
+        }
+        Ok(attrs)
     }
 
     /// Attributes that the original doesn't have.
