@@ -3,6 +3,7 @@
 //! One walk over the messages of what lives. Weights stay where they are.
 
 mod hollow;
+mod old;
 
 use std::sync::Arc;
 
@@ -47,10 +48,17 @@ pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
     Ok(detached)
 }
 
-fn detach_from(module: &Module, source: &Source, detached: &mut Module) -> Result {
+fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> Result {
     let old = ir_version(module) < 4;
     let main = module.symbols().intern(MAIN);
-    for function in module.functions() {
+    if let (true, Some(f)) = (old, detached.function_mut(main)) {
+        old::prepare(f, source)?;
+    }
+    for name in module.names() {
+        let Some(function) = detached.function(name).cloned() else {
+            continue;
+        };
+        let function = &*function;
         let mut detacher = Detacher {
             f: function,
             source,

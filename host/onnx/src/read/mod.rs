@@ -18,7 +18,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use passdock_abi::{SymbolId, ValueId};
-use passdock_ir::{ByteSource, Module, OpName, Symbols};
+use passdock_ir::{ByteSource, Entity, Function, Module, OpName, Symbols};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{OnnxError, Result};
@@ -52,6 +52,19 @@ fn read_source(source: Source, reach: Reach) -> Result<Module> {
     let source = Arc::new(source);
     let read = model::read(&source, reach);
     read.map_err(|error| error.of_file(&source.path().display().to_string()))
+}
+
+/// Reads an initializer of a file again, which a pass erased.
+pub(crate) fn initializer(f: &mut Function, source: &Arc<Source>, message: Message<'_>) -> Result {
+    let mut cx = Context::new(source, f.symbols(), Reach::Beside);
+    let tensor = cx.tensor(message)?;
+    let name = tensor.name.map_or(Ok(""), text)?;
+    let ty = tensor.ty(f);
+    let value = f.add_constant(ty, tensor.data, f.body(), name)?;
+    let id = f.value(value).constant;
+    f.origins_mut()
+        .set(Entity::Constant(id), frame::span(message));
+    Ok(())
 }
 
 /// What the functions of one file share while they are read.

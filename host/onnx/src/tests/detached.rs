@@ -477,3 +477,25 @@ fn copies_of_sparse_initializers_are_written() {
         );
     }
 }
+
+/// Before IR version 4 an initializer's input is the interface, whatever passes do.
+#[test]
+fn old_inputs_outlive_their_constants() {
+    let list = [node("a = Add(x, w)"), node("y = Add(a, v)")];
+    let body = graph(&list, &["x: 1", "w: 1", "v: 1"], &["y: 1"]).all(
+        graphs::INITIALIZER,
+        &[floats("v", &[2.0]), floats("w", &[1.0])],
+    );
+    let mut module = read(&model(3, &body).0).unwrap();
+    let f = main_of(&mut module);
+    let ty = f.value(value(f, "w")).ty;
+    let data = passdock_ir::ConstantData::inline(*b"\0\0\0\0");
+    let new = f.add_constant(ty, data, f.body(), "new").unwrap();
+    f.set_operand(op(f, "a"), 1, new).unwrap();
+    let erased = f.value(value(f, "w")).constant;
+    f.erase_constant(erased).unwrap();
+    let expected = super::show::show(&bytes_of(&module));
+    let text = text::print(&detach(&module).unwrap());
+    let back = text::parse(&text).unwrap();
+    assert_eq!(super::show::show(&bytes_of(&back)), expected, "{text}");
+}
