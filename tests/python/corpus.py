@@ -31,7 +31,6 @@ import outputs
 AT_LEAST = {"case": 1884, "frozen": 1855, "wheel": 149, "crafted": 440, "real": 7}
 AT_LEAST_RIGHT = 918
 WHEEL = Path(onnx.__file__).parent / "backend" / "test" / "data"
-KNOWN = Path(__file__).with_name("known_losses.txt")
 SHOWN = 30
 
 
@@ -79,15 +78,6 @@ class Tally:
         self.counts[model.split(".")[0], check, word or ("wrong" if why else "right")] += 1
         if why:
             self.wrong.append((model, check, why))
-
-    def excuse(self, known):
-        """Takes out what is known to be lost; what isn't lost any more is wrong."""
-        lost = {f"{check} {model}" for model, check, _ in self.wrong}
-        self.wrong = [entry for entry in self.wrong if f"{entry[1]} {entry[0]}" not in known]
-        for entry in sorted(known - lost):
-            check, model = entry.split(" ", 1)
-            self.wrong.append((model, check, f"holds; take it out of {KNOWN.name}"))
-        return len(known & lost)
 
     def show(self):
         sources = list(dict.fromkeys(source for source, _, _ in self.counts))
@@ -147,7 +137,6 @@ def main():
     p.add_argument("--corpus", type=Path, required=True, help="the executable passdock-corpus")
     p.add_argument("--work-dir", type=Path, required=True, help="for what it writes; emptied first")
     p.add_argument("--models", type=Path, help="a directory of real models")
-    p.add_argument("--bless", action="store_true", help=f"write what is lost today to {KNOWN.name}")
     args = p.parse_args()
     warnings.filterwarnings("ignore")  # making the cases overflows and divides by zero on purpose
     shutil.rmtree(args.work_dir, ignore_errors=True)
@@ -165,12 +154,6 @@ def main():
     clock.append(time.monotonic())
 
     tally.show()
-    if args.bless:
-        KNOWN.write_text("".join(f"{check} {model}\n" for model, check, _ in sorted(tally.wrong)))
-    known = set(KNOWN.read_text().splitlines()) if KNOWN.exists() else set()
-    if not real:
-        known = {entry for entry in known if " real." not in entry}
-    excused = tally.excuse(known)
     for model, check, why in tally.wrong[:SHOWN]:
         print(f"{model}: {check}: {why}")
     if len(tally.wrong) > SHOWN:
@@ -184,9 +167,7 @@ def main():
         f"{b - a:.0f} s {what}" for a, b, what in zip(clock, clock[1:], ("to make models", "in passdock", "to compare"))
     ]
     models = len(list(given.glob("*.onnx")))
-    print(
-        f"{models} models, {sum(tally.counts.values())} checks, {len(tally.wrong)} wrong, {excused} known losses; {', '.join(steps)}"
-    )
+    print(f"{models} models, {sum(tally.counts.values())} checks, {len(tally.wrong)} wrong; {', '.join(steps)}")
     return 1 if tally.wrong or gaps else 0
 
 

@@ -293,6 +293,8 @@ CHECKS = {
 }
 
 
+# Of one op, if there is one.
+CHANGES = {"renamed", "attribute", "replaced"}
 # ONNX's own ops don't have the attribute that this sets.
 UNCHECKED = {"attribute"}
 
@@ -308,7 +310,12 @@ def judge(given, made, findings, checker, like=None):
     for name, check in CHECKS.items():
         if findings[name]:
             verdicts.append((name, findings[name]))
-        elif made[name].exists():
+        elif not made[name].exists():
+            # Without an op there is nothing to change; a Constant is none.
+            ops = (node.op_type for node in nodes_of(fields.read(given)))
+            if name not in CHANGES or any(op != "Constant" for op in ops):
+                verdicts.append((name, "nothing was written"))
+        else:
             why = check(given, made[name])
             verdicts.append((name, check(like, made[name]) if why and like else why))
             if name not in UNCHECKED:
