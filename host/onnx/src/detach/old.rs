@@ -26,7 +26,7 @@ pub(super) fn prepare(f: &mut Function, source: &Arc<Source>) -> Result {
         }
     }
     let origin = f.origins().get(Entity::Function);
-    let message = source.message(origin.start, u64::from(origin.len));
+    let message = source.message(origin.start, origin.len());
     let Some(message) = message.filter(|_| origin.is_some()) else {
         return Ok(());
     };
