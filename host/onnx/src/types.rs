@@ -330,7 +330,11 @@ mod tests {
                 bytes = outer;
             }
         }
-        let error = read_type(&mut function(), Message::detached(&bytes)).unwrap_err();
+        let message = Message {
+            bytes: &bytes,
+            at: 0,
+        };
+        let error = read_type(&mut function(), message).unwrap_err();
         assert!(
             error
                 .to_string()
