@@ -165,3 +165,33 @@ fn a_sparse_initializer_is_a_plain_tensor() {
     f.replace_op_with(op(f, "y"), &[s]).unwrap();
     bytes_of(&module);
 }
+
+#[test]
+fn a_renamed_value_keeps_what_is_said_of_it() {
+    let with = |[m, k, w]: [&str; 3]| {
+        let list = [
+            node(&format!("{m} = Relu(x)")),
+            constant(k, &[1.0]),
+            node(&format!("y = Sum({m}, {k}, {w})")),
+        ];
+        let body = graph(&list, &["x: 1"], &["y: 1"]);
+        let body = body.msg(graphs::INITIALIZER, &floats(w, &[2.0]));
+        let notes = [m, k, w].map(|name| info(&format!("{name}: 1")).text(3, "doc"));
+        model(10, &body.all(graphs::VALUE_INFO, &notes))
+    };
+    let given = with(["m", "k", "w"]);
+    let mut module = read(&given.0).unwrap();
+    let f = main_of(&mut module);
+    let values = ["m", "k", "w"].map(|name| value(f, name));
+    // The names go round; each value's note goes with it.
+    for (value, name) in values.into_iter().zip(["a", "b", "c"]) {
+        f.set_name(value, name).unwrap();
+    }
+    for (value, name) in values.into_iter().zip(["k", "w", "m"]) {
+        f.set_name(value, name).unwrap();
+    }
+    assert_eq!(
+        sorted_fields(&bytes_of(&module)),
+        sorted_fields(&with(["k", "w", "m"]).0)
+    );
+}

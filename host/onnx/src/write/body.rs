@@ -1,6 +1,8 @@
 //! `GraphProto`, and `FunctionProto` as far as it is one.
 
-use passdock_abi::{ConstId, OpId, RegionId, SymbolId, ValueId};
+use std::collections::hash_map::Entry;
+
+use passdock_abi::{ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId};
 use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -12,7 +14,7 @@ use super::sequence::Item;
 use crate::error::Result;
 use crate::keep::Kept;
 use crate::read::bodies;
-use crate::schema::{annotation, doc, entry, function, graph, model};
+use crate::schema::{annotation, doc, entry, function, graph, model, node, tensor};
 use crate::wire::{Field, Message, Value, string_of};
 
 /// Which message a body is written as.
@@ -184,8 +186,10 @@ pub(super) struct Body<'o> {
     pub(super) whole_infos: Vec<Message<'o>>,
     /// Orders that differ from the IR's.
     pub(super) kept: Kept<'o>,
-    /// Values whose types are declared and not written yet, by name.
+    /// Values whose types are declared and not written yet, by the name in the file.
     pub(super) declared: FxHashMap<SymbolId, ValueId>,
+    /// Such values that the file can't know, as another one had their name there.
+    pub(super) undeclared: Vec<ValueId>,
     /// Names of those that were written.
     pub(super) declared_here: FxHashSet<SymbolId>,
     /// Names that the original's nodes and initializers define, once they are asked for.
@@ -280,6 +284,7 @@ impl<'w> FunctionWriter<'w> {
             whole_infos: Vec::new(),
             kept,
             declared: FxHashMap::default(),
+            undeclared: Vec::new(),
             declared_here: FxHashSet::default(),
             defined: None,
             constant_inputs: FxHashMap::default(),
@@ -288,7 +293,7 @@ impl<'w> FunctionWriter<'w> {
         };
         self.sort_constants(&mut body, no_initializers);
         self.sort_inputs(&mut body)?;
-        self.find_declared(&mut body);
+        self.find_declared(&mut body)?;
         let opsets = opsets_of(self.f);
         let mut imports = match form {
             Form::Graph => None,
@@ -437,10 +442,53 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// The values of a region whose types the file declares.
-    fn find_declared(&self, body: &mut Body<'_>) {
+    fn find_declared(&self, body: &mut Body<'_>) -> Result {
         for value in declared(self.f, &self.constants, body.region) {
-            body.declared.insert(self.plan.name(value), value);
+            match self.name_in_file(value)? {
+                Some(name) => _ = body.declared.insert(name, value),
+                None => body.undeclared.push(value),
+            }
         }
+        // What replaces a value of the file takes its declaration over.
+        let declared = &mut body.declared;
+        body.undeclared
+            .retain(|&value| match declared.entry(self.plan.name(value)) {
+                Entry::Vacant(free) => {
+                    free.insert(value);
+                    false
+                }
+                Entry::Occupied(_) => true,
+            });
+        Ok(())
+    }
+
+    /// The name that the file gives a value, if it stood there: another one than it has now, if it
+    /// was renamed.
+    fn name_in_file(&self, value: ValueId) -> Result<Option<SymbolId>> {
+        let record = self.f.value(value);
+        let place = match record.constant.option() {
+            Some(id) => (Entity::Constant(id), 0),
+            None => (Entity::Op(OpId(record.def)), record.index as usize),
+        };
+        let Some(message) = self.span(place.0) else {
+            return Ok(None);
+        };
+        if record.flags & ValueRecord::TOUCHED == 0 && record.name == self.plan.name(value) {
+            return Ok(Some(record.name));
+        }
+        let constant = record.constant.option().map(|id| self.f.constant(id));
+        let initializer = constant.is_some_and(|constant| constant.flags & Constant::NODE == 0);
+        let name = if initializer {
+            string_of(message, tensor::NAME)?
+        } else {
+            let mut outputs = bodies(message, node::OUTPUT);
+            outputs
+                .nth(place.1)
+                .transpose()?
+                .map_or(&[][..], |body| body.bytes)
+        };
+        let name = std::str::from_utf8(name).ok();
+        Ok(name.and_then(|name| self.f.symbols().find(name)))
     }
 
     /// Name, domain or overload.

@@ -164,6 +164,7 @@ impl<'w> FunctionWriter<'w> {
     pub(super) fn infos(&mut self, body: &mut Body<'w>) -> Result {
         let declared: FxHashMap<SymbolId, ValueId> = std::mem::take(&mut body.declared);
         let mut values: Vec<ValueId> = declared.into_values().collect();
+        values.append(&mut body.undeclared);
         values.sort_unstable();
         let whole = std::mem::take(&mut body.whole_infos);
         let mut infos: Vec<std::result::Result<ValueId, Message<'w>>> = values
