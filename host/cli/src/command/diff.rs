@@ -134,11 +134,7 @@ impl Out {
             .for_each(|setting| self.setting(setting));
         self.list("", &function.interface, "inputs and outputs", Self::port);
         self.ops(&function.ops);
-        let heading = format!(
-            "  constants: {}\n",
-            counts(&function.constants, |c| c.change)
-        );
-        self.list(&heading, &function.constants, "constants", Self::constant);
+        self.constants(&function.constants);
         let renaming = |out: &mut Self, name: &diff::Renaming| {
             let (old, new) = (quote(&name.old), quote(&name.new));
             out.line(format!("    ~ {old} → {new}"));

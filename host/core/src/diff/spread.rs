@@ -177,7 +177,7 @@ impl<'g, 'f> Matcher<'g, 'f> {
         fences.push((u32::MAX, u32::MAX));
         let left = self.left.clone();
         let (mut rest_a, mut rest_b) = (left[0].as_slice(), left[1].as_slice());
-        let mut made = Vec::new();
+        let mut made: Vec<(u32, u32)> = Vec::new();
         for (end_a, end_b) in fences {
             let (gap_a, gap_b);
             (gap_a, rest_a) = rest_a.split_at(rest_a.partition_point(|&node| node < end_a));
@@ -194,14 +194,30 @@ impl<'g, 'f> Matcher<'g, 'f> {
         for &(a, b) in &made {
             self.pair(a, b);
         }
-        // Ops that have nothing else in common aren't the same op.
-        let alone: Vec<(u32, u32)> = made
-            .into_iter()
-            .filter(|&(a, b)| !self.is_supported(a, b))
-            .collect();
-        for (a, b) in alone {
+        self.part_unsupported(&made);
+    }
+
+    /// Takes pairs apart that have nothing else in common: they aren't the same op. What only they
+    /// supported goes with them.
+    fn part_unsupported(&mut self, made: &[(u32, u32)]) {
+        let graph = self.graphs[0];
+        let made: FxHashMap<u32, u32> = made.iter().copied().collect();
+        let mut doubted: Vec<u32> = made.keys().copied().collect();
+        doubted.sort_unstable();
+        while let Some(a) = doubted.pop() {
+            let Some(&b) = made.get(&a).filter(|_| self.is_paired(0, a)) else {
+                continue;
+            };
+            if self.is_supported(a, b) {
+                continue;
+            }
             self.m.to_b[a as usize] = NONE;
             self.m.to_a[b as usize] = NONE;
+            let defs = graph.operands(a).filter_map(|value| graph.place(value));
+            doubted.extend(defs.map(|(def, _)| def));
+            for value in graph.values(a) {
+                doubted.extend(graph.users(value).map(|(user, _)| user));
+            }
         }
     }
 
@@ -213,8 +229,12 @@ impl<'g, 'f> Matcher<'g, 'f> {
         if self.called(0, a).is_some() && self.called(0, a) == self.called(1, b) {
             return true;
         }
+        // A constant is nobody's own.
         let same = |old: ValueId, new: ValueId| match [of_a.place(old), of_b.place(new)] {
-            [Some((from, i)), Some((to, j))] => i == j && self.m.to_b[from as usize] == to,
+            [Some((from, i)), Some((to, j))] => {
+                let constant = of_a.constant(from).is_some();
+                !constant && i == j && self.m.to_b[from as usize] == to
+            }
             _ => false,
         };
         if self
@@ -301,10 +321,10 @@ impl<'g, 'f> Matcher<'g, 'f> {
         }
         let labels = |side: usize| -> Vec<(u32, u64)> {
             let nodes = self.left[side].iter().copied();
-            let constants = nodes.filter(|&node| self.graphs[side].node(node).kind == CONST);
-            constants
-                .map(|node| (node, self.label(side, node)))
-                .collect()
+            let telling = nodes.filter(|&node| {
+                self.graphs[side].node(node).kind == CONST && self.says_much(side, node)
+            });
+            telling.map(|node| (node, self.label(side, node))).collect()
         };
         let mut by_label: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
         for (node, label) in labels(1).into_iter().rev() {
