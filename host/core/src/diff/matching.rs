@@ -18,7 +18,7 @@
 //! the functions. Pairs are only ever a proposal of how to tell the difference: what is reported is
 //! what really differs between them, so a bad pair makes a longer report, never a wrong one.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::NONE;
 use super::graph::{CONST, Graph};
@@ -63,6 +63,7 @@ pub(super) fn matching(
         area: (0, 0),
         left: [Vec::new(), Vec::new()],
         queue: Vec::new(),
+        reserved: Default::default(),
     };
     let mut at = 0;
     while let Some(&area) = matcher.m.areas.get(at) {
@@ -74,9 +75,12 @@ pub(super) fn matching(
             }
             matcher.unsure();
         }
+        matcher.improve();
+        matcher.part_renamed();
         matcher.descend();
         at += 1;
     }
+    matcher.constants_of_users();
     matcher.m
 }
 
@@ -94,6 +98,8 @@ pub(super) struct Matcher<'g, 'f> {
     pub(super) left: [Vec<u32>; 2],
     /// Nodes of the first function whose neighbours haven't been looked at since they were paired.
     pub(super) queue: Vec<u32>,
+    /// Nodes whose name something of another kind has on the other side: they wait for it.
+    reserved: [FxHashSet<u32>; 2],
 }
 
 impl Matcher<'_, '_> {
@@ -134,6 +140,7 @@ impl Matcher<'_, '_> {
     fn enter(&mut self, area: (u32, u32)) {
         self.area = area;
         self.queue.clear();
+        self.reserved = Default::default();
         let [a, b] = self.graphs;
         let areas = [&a.areas[area.0 as usize], &b.areas[area.1 as usize]];
         let args = [0, 1].map(|side: usize| {
@@ -199,6 +206,11 @@ impl Matcher<'_, '_> {
                 let record = m.graphs[side].node(node);
                 (record.loc != NONE).then(|| mix(record.loc.into(), record.kind.into()))
             });
+            self.is_done();
+            for (a, b) in self.unique_pairs(|m, side, node| m.called(side, node)) {
+                self.reserved[0].insert(a);
+                self.reserved[1].insert(b);
+            }
         }
         self.unique(|m, side, node| {
             let hashes = &m.exact[side];
@@ -207,11 +219,25 @@ impl Matcher<'_, '_> {
         self.unique(|m, side, node| m.says_much(side, node).then(|| m.exact[side].up(node)));
         self.unique(|m, side, node| Some(m.exact[side].down(node)));
         self.spread(Self::label);
+        if self.is_done() {
+            return;
+        }
+        let counts = [self.label_counts(0), self.label_counts(1)];
         self.unique(|m, side, node| {
             let label = m.label(side, node);
-            (label != m.plain(side, node) && m.says_much(side, node)).then_some(label)
+            (counts[side][&label] == 1 && m.says_much(side, node)).then_some(label)
         });
         self.spread(Self::label);
+    }
+
+    /// How many nodes of an area say each thing, paired or not: what only one says is telling.
+    fn label_counts(&self, side: usize) -> FxHashMap<u64, u32> {
+        let area = [self.area.0, self.area.1][side];
+        let mut counts = FxHashMap::default();
+        for node in self.graphs[side].areas[area as usize].nodes.clone() {
+            *counts.entry(self.label(side, node)).or_default() += 1;
+        }
+        counts
     }
 
     /// Steps 5 to 7.
@@ -249,9 +275,15 @@ impl Matcher<'_, '_> {
         self.gaps(Self::plain);
         self.frontier();
         self.spread(Self::plain);
+        self.reserved = Default::default();
         self.other_kinds();
         self.spread(Self::plain);
         self.same_constants();
+    }
+
+    /// Whether a node waits for what has its name on the other side.
+    pub(super) fn is_reserved(&self, side: usize, node: u32) -> bool {
+        !self.reserved[side].is_empty() && self.reserved[side].contains(&node)
     }
 
     /// What a node says for itself.
@@ -262,11 +294,16 @@ impl Matcher<'_, '_> {
     /// Whether a node can be told by what it says: two constants under different names aren't one
     /// because both are 1.
     pub(super) fn says_much(&self, side: usize, node: u32) -> bool {
-        /// Bytes of data that hardly are the same by chance.
-        const TELLING: u64 = 32;
+        let is_op = self.graphs[side].constant(node).is_none();
+        is_op || self.called(side, node).is_none() || self.is_telling(side, node)
+    }
+
+    /// Whether a node is a constant with more data than is the same by chance.
+    pub(super) fn is_telling(&self, side: usize, node: u32) -> bool {
+        const BYTES: u64 = 32;
         let graph = self.graphs[side];
         let data = graph.constant(node).map(|id| graph.f.constant_data(id));
-        data.is_none_or(|data| data.len() >= TELLING || self.called(side, node).is_none())
+        data.is_some_and(|data| data.len() >= BYTES)
     }
 
     /// A node's kind alone.
@@ -328,6 +365,10 @@ impl Matcher<'_, '_> {
     }
 
     fn unique_pairs(&self, key: impl Fn(&Self, usize, u32) -> Option<u64>) -> Vec<(u32, u32)> {
+        let key = |m: &Self, side: usize, node: u32| match m.is_reserved(side, node) {
+            true => None,
+            false => key(m, side, node),
+        };
         let mut found: FxHashMap<u64, [Only; 2]> = FxHashMap::default();
         // What isn't on this side can't be paired.
         for &node in &self.left[0] {

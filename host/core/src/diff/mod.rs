@@ -50,6 +50,7 @@ mod ports;
 mod report;
 mod shared;
 mod spread;
+mod support;
 mod unified;
 
 use passdock_ir::{Function, Module};

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use super::NONE;
 use super::align;
-use super::graph::CONST;
+use super::graph::{ARG, CONST};
 use super::hash::mix;
 use super::matching::Matcher;
 
@@ -56,7 +56,9 @@ impl<'g, 'f> Matcher<'g, 'f> {
     /// Whether a node is of the areas at hand and has no counterpart.
     fn is_free(&self, side: usize, node: u32) -> bool {
         let area = [self.area.0, self.area.1][side];
-        self.graphs[side].node(node).area == area && !self.is_paired(side, node)
+        self.graphs[side].node(node).area == area
+            && !self.is_paired(side, node)
+            && !self.is_reserved(side, node)
     }
 
     fn operands(&mut self, a: u32, b: u32, key: Key<'g, 'f>) {
@@ -74,7 +76,7 @@ impl<'g, 'f> Matcher<'g, 'f> {
     }
 
     /// The operands of two nodes, slot by slot; of the bodies' terminators result by result.
-    fn slots(&self, a: u32, b: u32) -> Vec<(ValueId, ValueId)> {
+    pub(super) fn slots(&self, a: u32, b: u32) -> Vec<(ValueId, ValueId)> {
         let [of_a, of_b] = self.graphs;
         if self.area == (0, 0) && of_a.terminator(0) == Some(a) {
             let (old, new): (Vec<_>, Vec<_>) =
@@ -175,7 +177,12 @@ impl<'g, 'f> Matcher<'g, 'f> {
             .map(|at| (paired[at], partners[at]))
             .collect();
         fences.push((u32::MAX, u32::MAX));
-        let left = self.left.clone();
+        let left = [0, 1].map(|side: usize| -> Vec<u32> {
+            let nodes = self.left[side].iter().copied();
+            nodes
+                .filter(|&node| !self.is_reserved(side, node))
+                .collect()
+        });
         let (mut rest_a, mut rest_b) = (left[0].as_slice(), left[1].as_slice());
         let mut made: Vec<(u32, u32)> = Vec::new();
         for (end_a, end_b) in fences {
@@ -195,66 +202,6 @@ impl<'g, 'f> Matcher<'g, 'f> {
             self.pair(a, b);
         }
         self.part_unsupported(&made);
-    }
-
-    /// Takes pairs apart that have nothing else in common: they aren't the same op. What only they
-    /// supported goes with them.
-    fn part_unsupported(&mut self, made: &[(u32, u32)]) {
-        let graph = self.graphs[0];
-        let made: FxHashMap<u32, u32> = made.iter().copied().collect();
-        let mut doubted: Vec<u32> = made.keys().copied().collect();
-        doubted.sort_unstable();
-        while let Some(a) = doubted.pop() {
-            let Some(&b) = made.get(&a).filter(|_| self.is_paired(0, a)) else {
-                continue;
-            };
-            if self.is_supported(a, b) {
-                continue;
-            }
-            self.m.to_b[a as usize] = NONE;
-            self.m.to_a[b as usize] = NONE;
-            let defs = graph.operands(a).filter_map(|value| graph.place(value));
-            doubted.extend(defs.map(|(def, _)| def));
-            for value in graph.values(a) {
-                doubted.extend(graph.users(value).map(|(user, _)| user));
-            }
-        }
-    }
-
-    /// Whether two paired nodes share more than what they say: a name, an operand, a user.
-    fn is_supported(&self, a: u32, b: u32) -> bool {
-        /// Of a value with many users a few tell enough.
-        const USERS: usize = 16;
-        let [of_a, of_b] = self.graphs;
-        if self.called(0, a).is_some() && self.called(0, a) == self.called(1, b) {
-            return true;
-        }
-        // A constant is nobody's own.
-        let same = |old: ValueId, new: ValueId| match [of_a.place(old), of_b.place(new)] {
-            [Some((from, i)), Some((to, j))] => {
-                let constant = of_a.constant(from).is_some();
-                !constant && i == j && self.m.to_b[from as usize] == to
-            }
-            _ => false,
-        };
-        if self
-            .slots(a, b)
-            .into_iter()
-            .any(|(old, new)| same(old, new))
-        {
-            return true;
-        }
-        let mut used = false;
-        for (old, new) in of_a.values(a).zip(of_b.values(b)) {
-            for (user, slot) in of_a.users(old).take(USERS) {
-                used = true;
-                let partner = self.m.to_b[user as usize];
-                if partner != NONE && of_b.operands(partner).nth(slot as usize) == Some(new) {
-                    return true;
-                }
-            }
-        }
-        !used && of_a.operands(a).len() == 0
     }
 
     /// Pairs ops that do something else in the same place: what flows in is the same, constants
@@ -304,14 +251,17 @@ impl<'g, 'f> Matcher<'g, 'f> {
         if by_name {
             return (record.name != NONE).then(|| mix(hash, record.name.into()));
         }
-        let mut sum = 0_u64;
+        // Users in regions aren't paired yet.
+        let mut sum = 1_u64;
         for (index, value) in graph.values(node).enumerate() {
             for (user, slot) in graph.users(value) {
-                let number = mix(self.pair_number(side, user)?, u64::from(slot));
-                sum = sum.wrapping_add(mix(number, index as u64));
+                if graph.node(user).area == record.area {
+                    let number = mix(self.pair_number(side, user)?, u64::from(slot));
+                    sum = sum.wrapping_add(mix(number, index as u64));
+                }
             }
         }
-        (sum != 0).then(|| mix(hash, sum))
+        Some(mix(hash, sum))
     }
 
     /// Pairs constants that are left by content, the first with the first.
@@ -333,6 +283,38 @@ impl<'g, 'f> Matcher<'g, 'f> {
         for (a, label) in labels(0) {
             if let Some(b) = by_label.get_mut(&label).and_then(Vec::pop) {
                 self.pair(a, b);
+            }
+        }
+    }
+
+    /// Pairs constants that are left where paired ops use them, also in regions.
+    pub(super) fn constants_of_users(&mut self) {
+        let [of_a, of_b] = self.graphs;
+        let mut partner: FxHashMap<u32, u32> = FxHashMap::default();
+        partner.extend(self.m.areas.iter().copied());
+        let mut lonely = false;
+        for node in 0..of_a.nodes.len() as u32 {
+            lonely |= of_a.node(node).kind == CONST && !self.is_paired(0, node);
+        }
+        if !lonely {
+            return;
+        }
+        for a in 0..of_a.nodes.len() as u32 {
+            let b = self.m.to_b[a as usize];
+            if b == NONE || of_a.node(a).kind == CONST || of_a.node(a).kind == ARG {
+                continue;
+            }
+            let slots: Vec<_> = of_a.operands(a).zip(of_b.operands(b)).collect();
+            for (old, new) in slots {
+                let [Some((from, _)), Some((to, _))] = [of_a.place(old), of_b.place(new)] else {
+                    continue;
+                };
+                let constants = of_a.node(from).kind == CONST && of_b.node(to).kind == CONST;
+                let free = !self.is_paired(0, from) && !self.is_paired(1, to);
+                let areas = [of_a.node(from).area, of_b.node(to).area];
+                if constants && free && partner.get(&areas[0]) == Some(&areas[1]) {
+                    self.pair(from, to);
+                }
             }
         }
     }
