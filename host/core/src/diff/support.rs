@@ -121,8 +121,8 @@ impl Matcher<'_, '_> {
         }
     }
 
-    /// Gives a node that is left the counterpart of a neighbour that says the same, where fewer
-    /// operands have to be told of then. Of equal ops in a row any could be the one that was added or
+    /// Gives a node that is left the counterpart of a neighbour of its kind, where less has to be told
+    /// of then. Of equal ops in a row any could be the one that was added or
     /// removed; where they have other operands too, one of them is the right one.
     pub(super) fn improve(&mut self) {
         if self.is_done() && self.left.iter().all(Vec::is_empty) {
@@ -148,11 +148,9 @@ impl Matcher<'_, '_> {
         }
         for other in near {
             let same_area = graph.node(other).area == graph.node(node).area;
+            let same_kind = graph.node(other).kind == graph.node(node).kind;
             let partner = self.counterpart(side, other);
-            if !same_area
-                || partner == NONE
-                || self.label(1 - side, partner) != self.label(side, node)
-            {
+            if !same_area || !same_kind || partner == NONE {
                 continue;
             }
             let name = self.called(1 - side, partner);
@@ -183,7 +181,7 @@ impl Matcher<'_, '_> {
         other[partner as usize] = to;
     }
 
-    /// How many operands a pair makes one tell of: its own, and where it is used.
+    /// How much a pair makes one tell of: what it says, its operands, and where it is used.
     fn cost(&self, side: usize, node: u32, partner: u32) -> usize {
         let (a, b) = if side == 0 {
             (node, partner)
@@ -192,6 +190,7 @@ impl Matcher<'_, '_> {
         };
         let own = self.slots(a, b).into_iter();
         let mut cost = own.filter(|&(old, new)| self.is_told(old, new)).count();
+        cost += usize::from(self.label(0, a) != self.label(1, b));
         for (side, node) in [(0, a), (1, b)] {
             for value in self.graphs[side].values(node) {
                 for (user, slot) in self.graphs[side].users(value).take(USERS) {
