@@ -141,23 +141,32 @@ impl Out {
         };
         let heading = format!("  renamed: {}\n", count(function.renamed.len(), "value"));
         self.brief(&heading, &function.renamed, renaming);
-        let heading = format!("  other types: {}\n", count(function.types.len(), "value"));
+        let unknown = |ty: &Option<String>| ty.as_deref() == Some("?");
+        let known = function.types.iter().filter(|value| unknown(&value.old));
+        let lost = function.types.iter().filter(|value| unknown(&value.new));
+        let types = join([
+            (
+                function.types.len() - known.clone().count() - lost.clone().count(),
+                "changed",
+            ),
+            (known.count(), "known only now"),
+            (lost.count(), "no longer known"),
+        ]);
+        let heading = format!("  types of values: {types}\n");
         self.brief(&heading, &function.types, |out, ty| {
             let (old, new) = (or_none(&ty.old), or_none(&ty.new));
             out.line(format!("    ~ {}: {old} → {new}", ty.value));
         });
-        let heading = format!("  other node names: {}\n", ops(function.relocated.len()));
+        let heading = format!("  ONNX nodes renamed: {}\n", ops(function.relocated.len()));
         self.brief(&heading, &function.relocated, |out, name| {
             let (old, new) = (quote(&name.old), quote(&name.new));
             out.line(format!("    ~ {}: {old} → {new}", name.op));
         });
-        let note = if function.ordered {
-            ""
-        } else {
-            ", which means the same"
+        let note = match function.ordered {
+            true => "the order means something here",
+            false => "the order means nothing here",
         };
-        let moved = ops(function.moved.len());
-        let heading = format!("  moved: {moved} stand elsewhere in the order{note}\n");
+        let heading = format!("  moved: {}; {note}\n", ops(function.moved.len()));
         self.brief(&heading, &function.moved, |out, op| {
             out.line(format!("    ~ {op}"))
         });

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod data;
+mod diff;
 mod faults;
 mod listing;
 mod stats;

@@ -30,6 +30,9 @@ pub struct Numbers {
     pub max_abs: f64,
 }
 
+/// A constant of one of the two.
+type Member = (Side, ConstId);
+
 /// Constants that may be equal: those of one type and length.
 #[derive(Default)]
 struct Bucket {
@@ -87,13 +90,13 @@ impl Contents {
             let members = bucket.members[side as usize].iter();
             members.map(move |&id| (side, id))
         });
-        let data = |(side, id): (Side, ConstId)| functions[side as usize].constant_data(id);
+        let data = |(side, id): Member| functions[side as usize].constant_data(id);
         // One element that fills them all tells them apart without being spread out.
         let splats = all
             .clone()
             .all(|member| matches!(data(member).payload(), Payload::Splat { .. }));
         let mut places: FxHashMap<(&str, u64), u32> = FxHashMap::default();
-        let mut hashes: FxHashMap<u64, Vec<((Side, ConstId), u32)>> = FxHashMap::default();
+        let mut hashes: FxHashMap<u64, Vec<(Member, u32)>> = FxHashMap::default();
         for member in all {
             let (side, id) = member;
             let class = &mut self.classes[side as usize][id.index()];

@@ -1,6 +1,6 @@
 //! Ops, values and constants of one function as a report names them.
 
-use passdock_abi::{Attr, ConstId, OpId, RegionId, ValueId};
+use passdock_abi::{Attr, ConstId, OpId, RegionId, ValueId, symbol};
 use passdock_ir::{Function, text};
 
 /// Longer texts are cut, in characters.
@@ -42,7 +42,11 @@ impl<'f> Lines<'f> {
     /// The beginning of an op's line: `%y = onnx.Relu`.
     pub(super) fn short_op(&mut self, op: OpId) -> String {
         let f = self.f;
-        let kind = f.text(f.op(op).name);
+        let name = f.op(op).name;
+        let kind = f.text(name);
+        if matches!(name, symbol::RETURN | symbol::YIELD) {
+            return kind.to_owned();
+        }
         let mut results = f.results(op);
         let named: Vec<String> = results
             .by_ref()

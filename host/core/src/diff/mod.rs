@@ -39,6 +39,7 @@
 //! and length at another place.
 
 mod align;
+mod attrs;
 mod compare;
 mod content;
 mod graph;

@@ -75,7 +75,7 @@ impl Matcher<'_, '_> {
                     continue;
                 }
                 none = false;
-                if partner != NONE && self.uses(user, partner, slot, new) {
+                if partner != NONE && self.opposite(0, user, slot) == Some(new) {
                     return Some(true);
                 }
             }
@@ -83,23 +83,25 @@ impl Matcher<'_, '_> {
         (!none).then_some(false)
     }
 
-    /// Whether the counterpart of a user of a value uses `new` in the same slot.
-    fn uses(&self, user: u32, partner: u32, slot: u32, new: ValueId) -> bool {
-        let ends = self.area == (0, 0) && self.graphs[0].terminator(0) == Some(user);
+    /// What the counterpart of a user of a value has in the same slot; of the bodies' terminators in
+    /// the slot of the same result.
+    fn opposite(&self, side: usize, user: u32, slot: u32) -> Option<ValueId> {
+        let partner = self.counterpart(side, user);
+        let ends = self.area == (0, 0) && self.graphs[side].terminator(0) == Some(user);
         let slot = slot as usize;
         let slot = match ends {
-            false => Some(slot),
+            false => slot,
             true => {
-                let same = self.interface.results.iter().find(|pair| pair.0 == slot);
-                same.map(|pair| pair.1)
+                let results = self.interface.results.iter();
+                let mut pairs = results.map(|&(a, b)| if side == 0 { (a, b) } else { (b, a) });
+                pairs.find(|pair| pair.0 == slot)?.1
             }
         };
-        let operands = |slot| self.graphs[1].operands(partner).nth(slot);
-        slot.and_then(operands) == Some(new)
+        self.graphs[1 - side].operands(partner).nth(slot)
     }
 
-    /// Takes ops apart that were paired under different names though not both what flows in and where
-    /// it goes is the same: one went, another came.
+    /// Takes ops apart that were paired under different names, where telling that one went and another
+    /// came is shorter than telling of all the operands that became others.
     pub(super) fn part_renamed(&mut self) {
         let nodes = self.graphs[0].areas[self.area.0 as usize].nodes.clone();
         for a in nodes {
@@ -111,10 +113,13 @@ impl Matcher<'_, '_> {
             let [Some(old), Some(new)] = names else {
                 continue;
             };
-            let differ = || {
-                self.share_operands(a, b) == Some(false) || self.share_users(a, b) == Some(false)
-            };
-            if old != new && differ() {
+            if old == new {
+                continue;
+            }
+            let strange =
+                self.share_operands(a, b) == Some(false) || self.share_users(a, b) == Some(false);
+            let told = self.operands_told(0, a, b);
+            if told > 1 || told == 1 && strange {
                 self.m.to_b[a as usize] = NONE;
                 self.m.to_a[b as usize] = NONE;
             }
@@ -183,6 +188,12 @@ impl Matcher<'_, '_> {
 
     /// How much a pair makes one tell of: what it says, its operands, and where it is used.
     fn cost(&self, side: usize, node: u32, partner: u32) -> usize {
+        let differs = self.label(side, node) != self.label(1 - side, partner);
+        usize::from(differs) + self.operands_told(side, node, partner)
+    }
+
+    /// How many operands a pair makes one tell of: its own, and where it is used.
+    fn operands_told(&self, side: usize, node: u32, partner: u32) -> usize {
         let (a, b) = if side == 0 {
             (node, partner)
         } else {
@@ -190,16 +201,13 @@ impl Matcher<'_, '_> {
         };
         let own = self.slots(a, b).into_iter();
         let mut cost = own.filter(|&(old, new)| self.is_told(old, new)).count();
-        cost += usize::from(self.label(0, a) != self.label(1, b));
         for (side, node) in [(0, a), (1, b)] {
             for value in self.graphs[side].values(node) {
                 for (user, slot) in self.graphs[side].users(value).take(USERS) {
-                    let partner = self.counterpart(side, user);
-                    if partner == NONE {
+                    if !self.is_paired(side, user) {
                         continue;
                     }
-                    let mut theirs = self.graphs[1 - side].operands(partner);
-                    let theirs = theirs.nth(slot as usize).unwrap_or(ValueId::NONE);
+                    let theirs = self.opposite(side, user, slot).unwrap_or(ValueId::NONE);
                     let pair = if side == 0 {
                         (value, theirs)
                     } else {

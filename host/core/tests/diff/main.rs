@@ -1,7 +1,6 @@
-//! What differs between two modules: each kind of difference, and random edits that are listed as
-//! they were made.
+//! What differs between two modules: random edits are listed as they were made, and large modules are
+//! no trouble. Each kind of difference, as people see it, is in the command's tests.
 
-mod cases;
 mod random;
 mod scale;
 mod spec;

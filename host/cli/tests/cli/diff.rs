@@ -1,0 +1,612 @@
+//! `passdock diff`: each kind of difference, as people see it.
+
+use expect_test::{Expect, expect};
+
+use crate::support::{Bench, Ran};
+
+/// A graph of three ops and a weight.
+const BASE: &str = r#"module {
+  metadata "onnx.ir_version" = "8"
+  fn @main(%x: f32[n,4], %s: f32[1]) -> (%y: f32[n,4]) opset("" = 17) {
+    %w = const f32[4] [1.0, 2.0, 3.0, 4.0]
+    %a = onnx.Mul(%x, %w) : f32[n,4] loc("scale")
+    %b = onnx.Relu(%a) : f32[n,4]
+    %c = onnx.Softmax(%b) {axis = 1} : f32[n,4]
+    return %c
+  }
+}
+"#;
+
+fn run(old: &str, new: &str, options: &str) -> Ran {
+    let bench = Bench::new();
+    bench.write("a.ir", old).write("b.ir", new);
+    bench.passdock(&format!("diff a.ir b.ir {options}"))
+}
+
+/// The report on two texts that differ.
+#[track_caller]
+fn check(old: &str, new: &str, expected: Expect) {
+    let ran = run(old, new, "");
+    assert_eq!((ran.status, ran.stderr.as_str()), (1, ""), "{}", ran.stdout);
+    expected.assert_eq(&ran.stdout);
+}
+
+/// The report on an edit of [`BASE`]: each text by the one behind it.
+#[track_caller]
+fn edited(edits: &[(&str, &str)], expected: Expect) {
+    let mut new = BASE.to_owned();
+    for (from, to) in edits {
+        assert!(new.contains(from), "`{from}` isn't there");
+        new = new.replace(from, to);
+    }
+    check(BASE, &new, expected);
+}
+
+#[test]
+fn the_same_is_silence() {
+    let ran = run(BASE, BASE, "");
+    assert_eq!(
+        (ran.status, ran.stdout.as_str(), ran.stderr.as_str()),
+        (0, "", "")
+    );
+    let ran = run(BASE, BASE, "--text");
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, ""));
+}
+
+#[test]
+fn an_op_on_an_edge() {
+    let new = "%b = onnx.Relu(%a) : f32[n,4]\n    %d = onnx.Neg(%b) : f32[n,4]";
+    let edits = [
+        ("%b = onnx.Relu(%a) : f32[n,4]", new),
+        ("Softmax(%b)", "Softmax(%d)"),
+    ];
+    edited(
+        &edits,
+        expect![[r#"
+        fn @main: 3 → 4 ops
+          ops: 1 added
+            + %d = onnx.Neg(%b) : f32[n,4]
+                %c = onnx.Softmax, operand 0: %b → %d
+        ops: 1 added
+    "#]],
+    );
+}
+
+#[test]
+fn an_op_that_is_gone() {
+    edited(
+        &[
+            ("    %b = onnx.Relu(%a) : f32[n,4]\n", ""),
+            ("Softmax(%b)", "Softmax(%a)"),
+        ],
+        expect![[r#"
+            fn @main: 3 → 2 ops
+              ops: 1 removed
+                - %b = onnx.Relu(%a) : f32[n,4]
+                    %c = onnx.Softmax, operand 0: %b → %a
+            ops: 1 removed
+        "#]],
+    );
+}
+
+#[test]
+fn an_op_that_was_folded() {
+    edited(
+        &[
+            ("    %a = onnx.Mul(%x, %w) : f32[n,4] loc(\"scale\")\n", ""),
+            (
+                "    %w = const f32[4] [1.0, 2.0, 3.0, 4.0]\n",
+                "    %k = const f32[1,4] [5.0, 6.0, 7.0, 8.0]\n",
+            ),
+            ("Relu(%a)", "Relu(%k)"),
+        ],
+        expect![[r#"
+            fn @main: 3 → 2 ops
+              ops: 1 removed
+                - %a = onnx.Mul(%x, %w) : f32[n,4]
+                    is now the constant %k = f32[1,4] [5.0, 6.0, 7.0, 8.0]
+              constants: 1 added, 1 removed; 1 in the place of ops, see above
+                - %w = f32[4] [1.0, 2.0, 3.0, 4.0]
+            ops: 1 removed; constants: 1 added, 1 removed
+        "#]],
+    );
+}
+
+#[test]
+fn another_operator() {
+    edited(
+        &[("onnx.Relu", "com.microsoft.Gelu")],
+        expect![[r#"
+        fn @main
+          ops: 1 changed
+            ~ %b = com.microsoft.Gelu(%a) : f32[n,4]
+                onnx.Relu → com.microsoft.Gelu
+        ops: 1 changed
+    "#]],
+    );
+}
+
+#[test]
+fn attributes() {
+    edited(
+        &[("{axis = 1}", "{axis = -1, note = \"new\"}")],
+        expect![[r#"
+            fn @main
+              ops: 1 changed
+                ~ %c = onnx.Softmax(%b) {axis = -1, note = "new"} : f32[n,4]
+                    axis: 1 → -1
+                    note: "new" is new
+            ops: 1 changed
+        "#]],
+    );
+}
+
+#[test]
+fn operands() {
+    edited(
+        &[("Mul(%x, %w)", "Mul(%x, %s)")],
+        expect![[r#"
+        fn @main
+          ops: 1 changed
+            ~ %a = onnx.Mul(%x, %s) : f32[n,4]
+                operand 1: %w → %s
+        ops: 1 changed
+    "#]],
+    );
+    edited(
+        &[("Softmax(%b)", "Softmax(%b, _, %s)")],
+        expect![[r#"
+        fn @main
+          ops: 1 changed
+            ~ %c = onnx.Softmax(%b, _, %s) {axis = 1} : f32[n,4]
+                operand 2: none → %s
+        ops: 1 changed
+    "#]],
+    );
+}
+
+#[test]
+fn the_content_of_a_constant() {
+    edited(
+        &[("[1.0, 2.0, 3.0, 4.0]", "[1.0, 2.5, 3.0, 3.0]")],
+        expect![[r#"
+            fn @main
+              constants: 1 changed
+                ~ %w = f32[4] [1.0, 2.0, 3.0, 4.0] → f32[4] [1.0, 2.5, 3.0, 3.0]
+                    2 of 4 elements differ, by 1 at most
+            constants: 1 changed
+        "#]],
+    );
+    edited(
+        &[("f32[4] [1.0, 2.0, 3.0, 4.0]", "f64[4] splat(1.0)")],
+        expect![[r#"
+            fn @main
+              constants: 1 changed
+                ~ %w = f32[4] [1.0, 2.0, 3.0, 4.0] → f64[4] splat(1.0)
+            constants: 1 changed
+        "#]],
+    );
+}
+
+#[test]
+fn names_alone() {
+    edited(
+        &[("%a", "%first"), ("\"scale\"", "\"mul_1\"")],
+        expect![[r#"
+            fn @main
+              renamed: 1 value
+                ~ `a` → `first`
+              ONNX nodes renamed: 1 op
+                ~ %first = onnx.Mul: `scale` → `mul_1`
+            values: 1 renamed; nodes: 1 renamed
+        "#]],
+    );
+}
+
+#[test]
+fn many_names() {
+    let text = |prefix: &str| {
+        let ops = (1..200).map(|at| {
+            let before = at - 1;
+            format!("%{prefix}{at} = onnx.Relu(%{prefix}{before}) : f32[n]\n")
+        });
+        let ops: String = ops.collect();
+        format!(
+            "module {{ fn @main(%x: f32[n]) -> (%y: f32[n]) {{\n\
+             %{prefix}0 = onnx.Neg(%x) : f32[n]\n{ops} return %{prefix}199 }} }}"
+        )
+    };
+    check(
+        &text("a"),
+        &text("b"),
+        expect![[r#"
+        fn @main
+          renamed: 200 values (--all lists them)
+        values: 200 renamed
+    "#]],
+    );
+    let ran = run(&text("a"), &text("b"), "--all");
+    assert!(
+        ran.stdout.contains("    ~ `a199` → `b199`\n"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn numbers_that_were_dealt_out_anew() {
+    // An exporter that numbers its values: one op more, and all behind it have other names.
+    let text = |more: bool| {
+        let mut next = 10;
+        let mut text = String::from("module { fn @main(%x: f32[n]) -> (%y: f32[n]) {\n");
+        let mut last = "%x".to_owned();
+        for layer in 0..6 {
+            for kind in ["onnx.Add", "onnx.Relu", "onnx.Neg"] {
+                if kind == "onnx.Neg" && !(more && layer == 1) {
+                    continue;
+                }
+                let attrs = if kind == "onnx.Add" {
+                    format!("{{layer = {layer}}}")
+                } else {
+                    String::new()
+                };
+                text.push_str(&format!("%v{next} = {kind}({last}) {attrs} : f32[n]\n"));
+                last = format!("%v{next}");
+                next += 1;
+            }
+        }
+        text + &format!("return {last} }} }}")
+    };
+    check(
+        &text(false),
+        &text(true),
+        expect![[r#"
+            fn @main: 12 → 13 ops
+              ops: 1 added
+                + %v14 = onnx.Neg(%v13) : f32[n]
+                    %v15 = onnx.Add, operand 0: %v13 → %v14
+              renamed: 8 values
+                ~ `v14` → `v15`
+                ~ `v15` → `v16`
+                ~ `v16` → `v17`
+                ~ `v17` → `v18`
+                ~ `v18` → `v19`
+                ~ `v19` → `v20`
+                ~ `v20` → `v21`
+                ~ `v21` → `v22`
+            ops: 1 added; values: 8 renamed
+        "#]],
+    );
+}
+
+#[test]
+fn types() {
+    edited(
+        &[(
+            "%b = onnx.Relu(%a) : f32[n,4]",
+            "%b = onnx.Relu(%a) : f32[m,4]",
+        )],
+        expect![[r#"
+            fn @main
+              types of values: 1 changed
+                ~ %b: f32[n,4] → f32[m,4]
+            values: 1 of another type
+        "#]],
+    );
+}
+
+#[test]
+fn the_interface() {
+    edited(
+        &[
+            ("%x: f32[n,4]", "%x: f32[8,4]"),
+            ("%s: f32[1]", "%s: f32[1] = const f32[1] [2.0]"),
+        ],
+        expect![[r#"
+            fn @main
+              ~ input %x: type f32[n,4] → f32[8,4]
+              ~ input %s: default none → f32[1] [2.0]
+            inputs and outputs: 2 changed
+        "#]],
+    );
+    edited(
+        &[(
+            "(%x: f32[n,4], %s: f32[1])",
+            "(%s: f32[1], %x: f32[n,4], %m: i64[])",
+        )],
+        expect![[r#"
+            fn @main
+              ~ input %s: place 1 → 0
+              + input %m: i64[]
+            inputs and outputs: 2 changed
+        "#]],
+    );
+    edited(
+        &[("%s", "%scale"), ("%y:", "%probabilities:")],
+        expect![[r#"
+            fn @main
+              ~ input %scale: was called `s`
+              ~ output %probabilities: was called `y`
+            inputs and outputs: 2 changed
+        "#]],
+    );
+    edited(
+        &[
+            ("(%y: f32[n,4])", "(%y: f32[n,4], %z: f32[n,4])"),
+            ("return %c", "return %c, %b"),
+        ],
+        expect![[r#"
+            fn @main
+              + output %z: f32[n,4]
+            inputs and outputs: 1 changed
+        "#]],
+    );
+    edited(
+        &[("return %c", "return %b")],
+        expect![[r#"
+        fn @main
+          ~ output %y: gives %c → %b
+        inputs and outputs: 1 changed
+    "#]],
+    );
+}
+
+#[test]
+fn header_and_opsets() {
+    edited(
+        &[
+            (
+                "metadata \"onnx.ir_version\" = \"8\"",
+                "metadata \"onnx.ir_version\" = \"9\"\n  metadata \"onnx.producer_name\" = \"acme\"",
+            ),
+            (
+                "opset(\"\" = 17)",
+                "opset(\"\" = 18, \"com.acme\" = 1) attributes {SkipOptimization = 1}",
+            ),
+        ],
+        expect![[r#"
+            model
+              ~ onnx.ir_version: 8 → 9
+              + onnx.producer_name: acme
+            fn @main
+              ~ opset "": 17 → 18
+              + opset "com.acme": 1
+              + attribute SkipOptimization: 1
+            settings: 5 changed
+        "#]],
+    );
+}
+
+#[test]
+fn functions() {
+    let function = |name: &str| {
+        format!(
+            "  fn @{name}(%x: f32[n]) -> (%y: f32[n]) {{\n    %0 = onnx.Relu(%x) : f32[n]\n    return %0\n  }}\n}}\n"
+        )
+    };
+    let with = |name: &str| {
+        format!(
+            "{}{}",
+            BASE.trim_end().trim_end_matches('}'),
+            function(name)
+        )
+    };
+    check(
+        &with("f"),
+        &with("g"),
+        expect![[r#"
+        + fn @g: 1 op
+        - fn @f: 1 op
+        functions: 1 added, 1 removed
+    "#]],
+    );
+}
+
+const BRANCHES: &str = r#"module {
+  fn @main(%c: bool[], %x: f32[n]) -> (%y: f32[n]) {
+    %0 = onnx.If(%c) : f32[n]
+      region then_branch {
+        %1 = onnx.Relu(%x) : f32[n]
+        %2 = onnx.Neg(%1) : f32[n]
+        yield %2
+      }
+      region else_branch {
+        %3 = onnx.Neg(%x) : f32[n]
+        yield %3
+      }
+    return %0
+  }
+}
+"#;
+
+#[test]
+fn inside_regions() {
+    check(
+        BRANCHES,
+        &BRANCHES.replace("%3 = onnx.Neg(%x)", "%3 = onnx.Abs(%x)"),
+        expect![[r#"
+            fn @main
+              ops: 1 changed
+                ~ %3 = onnx.Abs(%x) : f32[n]   in else_branch of %0 = onnx.If
+                    onnx.Neg → onnx.Abs
+            ops: 1 changed
+        "#]],
+    );
+    let shorter = BRANCHES.replace("        %2 = onnx.Neg(%1) : f32[n]\n", "");
+    check(
+        BRANCHES,
+        &shorter.replace("yield %2", "yield %1"),
+        expect![[r#"
+            fn @main: 4 → 3 ops
+              ops: 1 removed
+                - %2 = onnx.Neg(%1) : f32[n]   in then_branch of %0 = onnx.If
+                    yield, operand 0: %2 → %1
+            ops: 1 removed
+        "#]],
+    );
+    check(
+        BRANCHES,
+        "module { fn @main(%c: bool[], %x: f32[n]) -> (%y: f32[n]) { return %x } }",
+        expect![[r#"
+            fn @main: 4 → 0 ops
+              ops: 1 removed
+                - %0 = onnx.If(%c) : f32[n] with 3 ops inside
+                    output %y: %0 → %x
+            ops: 1 removed
+        "#]],
+    );
+}
+
+#[test]
+fn order_is_a_note_in_a_graph_and_a_difference_in_a_loop() {
+    let graph = |first: &str, second: &str| {
+        format!(
+            "module {{ fn @main(%x: f32[n]) -> (%y: f32[n]) {{\n{first}\n{second}\n\
+             %c = onnx.Add(%a, %b) : f32[n]\nreturn %c }} }}"
+        )
+    };
+    let (a, b) = ("%a = onnx.Relu(%x) : f32[n]", "%b = onnx.Neg(%x) : f32[n]");
+    let ran = run(&graph(a, b), &graph(b, a), "");
+    assert_eq!(ran.status, 0);
+    expect![[r#"
+        fn @main
+          moved: 1 op; the order means nothing here
+            ~ %b = onnx.Neg
+    "#]]
+    .assert_eq(&ran.stdout);
+    let prim = |first: &str, second: &str| {
+        format!("module {{ prim @f(%a: buffer<f32[2]>) {{\n{first}\n{second}\n}} }}")
+    };
+    let (a, b) = ("tir.store(1.0, %a, 0)", "tir.store(2.0, %a, 0)");
+    check(
+        &prim(a, b),
+        &prim(b, a),
+        expect![[r#"
+            fn @f
+              moved: 1 op; the order means something here
+                ~ tir.store(2.0, …)
+            ops: 1 moved
+        "#]],
+    );
+}
+
+#[test]
+fn text_is_a_unified_diff() {
+    let ran = run(BASE, &BASE.replace("axis = 1", "axis = 0"), "--text");
+    assert_eq!(ran.status, 1);
+    expect![[r#"
+        --- @main
+        +++ @main
+        @@ -3,5 +3,5 @@
+           %a = onnx.Mul(%x, %w) : f32[n,4] loc("scale")
+           %b = onnx.Relu(%a) : f32[n,4]
+        -  %c = onnx.Softmax(%b) {axis = 1} : f32[n,4]
+        +  %c = onnx.Softmax(%b) {axis = 0} : f32[n,4]
+           return %c
+         }
+        ops: 1 changed
+    "#]]
+    .assert_eq(&ran.stdout);
+}
+
+#[test]
+fn quiet_says_whether() {
+    let ran = run(BASE, &BASE.replace("axis = 1", "axis = 0"), "-q");
+    assert_eq!(
+        (ran.status, ran.stdout.as_str()),
+        (1, "a.ir and b.ir differ\n")
+    );
+    assert_eq!(run(BASE, BASE, "-q").stdout, "");
+}
+
+#[test]
+fn json_is_one_object() {
+    let ran = run(BASE, &BASE.replace("axis = 1", "axis = 0"), "--json");
+    let json = ran.json();
+    assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
+    assert_eq!(
+        (&json["ok"], &json["same"], &json["exit_status"]),
+        (&true.into(), &false.into(), &1.into())
+    );
+    assert_eq!(json["summary"]["ops_changed"], 1);
+    expect![[r#"
+        [
+          {
+            "change": "changed",
+            "changes": [
+              {
+                "name": "axis",
+                "new": "0",
+                "old": "1",
+                "what": "attribute"
+              }
+            ],
+            "folded": null,
+            "inside": null,
+            "kind": "onnx.Softmax",
+            "location": null,
+            "nested": 0,
+            "op": "%c = onnx.Softmax(%b) {axis = 0} : f32[n,4]",
+            "rewired": []
+          }
+        ]"#]]
+    .assert_eq(&serde_json::to_string_pretty(&json["functions"][0]["ops"]).expect("a value"));
+    let ran = run(BASE, BASE, "--json");
+    assert_eq!((ran.status, &ran.json()["same"]), (0, &true.into()));
+}
+
+#[test]
+fn trouble_is_status_2() {
+    let bench = Bench::new();
+    bench
+        .write("a.ir", BASE)
+        .write("broken.ir", "module { fn }");
+    for (words, message) in [
+        ("diff a.ir nowhere.ir", "`nowhere.ir` can't be read"),
+        ("diff a.ir broken.ir", "broken.ir:1:13"),
+        ("diff a.txt a.ir", "neither `.onnx` nor `.ir`"),
+        ("diff - -", "Only one of the two models"),
+    ] {
+        let ran = bench.passdock(words);
+        assert_eq!((ran.status, ran.stdout.as_str()), (2, ""), "{words}");
+        assert!(ran.stderr.contains(message), "{words}: {}", ran.stderr);
+        let ran = bench.passdock(&format!("{words} --json"));
+        let json = ran.json();
+        assert_eq!((ran.status, &json["ok"]), (2, &false.into()), "{words}");
+        assert_eq!(json["diagnostics"][0]["severity"], "error", "{words}");
+    }
+}
+
+#[test]
+fn formats_mix_and_weights_are_compared_by_content() {
+    let bench = Bench::new();
+    let elements = |last: &str| "1.5, ".repeat(99) + last;
+    let text = |last: &str| {
+        BASE.replace(
+            "f32[4] [1.0, 2.0, 3.0, 4.0]",
+            &format!("f32[100] [{}]", elements(last)),
+        )
+    };
+    bench.write("a.ir", text("2.0")).write("b.ir", text("4.0"));
+    for words in [
+        "convert a.ir a.onnx",
+        "convert a.onnx a.ir",
+        "convert b.ir b.onnx",
+    ] {
+        assert_eq!(bench.passdock(words).status, 0, "{words}");
+    }
+    let ran = bench.passdock("diff a.ir a.onnx");
+    assert_eq!((ran.status, ran.stdout.as_str()), (0, ""));
+    let ran = bench.passdock("diff a.ir b.onnx");
+    assert_eq!(ran.status, 1);
+    expect![[r#"
+        fn @main
+          constants: 1 changed
+            ~ %w = f32[100]
+                1 of 100 elements differ, by 2 at most
+        constants: 1 changed
+    "#]]
+    .assert_eq(&ran.stdout);
+    let words = ["diff", "-", "a.onnx", "-q"];
+    assert_eq!(bench.run(words, &bench.read("a.ir")).status, 0);
+}
