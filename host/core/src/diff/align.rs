@@ -4,8 +4,8 @@ use rustc_hash::FxHashMap;
 
 /// How much work aligning two sequences may be, in steps.
 const MAX_STEPS: usize = 1 << 25;
-/// How many differences are looked for at least, and at most.
-const EDITS: std::ops::RangeInclusive<usize> = 64..=1 << 11;
+/// How many differences are looked for at most: the memory grows with its square.
+const MAX_EDITS: usize = 1 << 11;
 
 /// The places of a longest increasing subsequence.
 pub(super) fn longest_increasing(numbers: &[u32]) -> Vec<usize> {
@@ -55,14 +55,12 @@ pub(super) fn common(a: &[u64], b: &[u64]) -> Vec<(usize, usize)> {
 /// Myers' algorithm; `None` if the sequences differ too much.
 fn shortest_edits(a: &[u64], b: &[u64]) -> Option<Vec<(usize, usize)>> {
     let sum = a.len() + b.len();
-    let most = (MAX_STEPS / sum)
-        .clamp(*EDITS.start(), *EDITS.end())
-        .min(sum);
+    let most = MAX_EDITS.min(sum);
     // Per number of edits: how far each diagonal was reached before.
-    let mut reached: Vec<Vec<usize>> = Vec::new();
+    let mut reached: Vec<Vec<u32>> = Vec::new();
     let mut steps = 0;
     for edits in 0..=most {
-        let last: &[usize] = reached.last().map_or(&[], Vec::as_slice);
+        let last: &[u32] = reached.last().map_or(&[], Vec::as_slice);
         let mut row = vec![0; 2 * edits + 1];
         for at in 0..=2 * edits {
             // Diagonals of the wrong parity can't be reached with so many edits.
@@ -73,14 +71,14 @@ fn shortest_edits(a: &[u64], b: &[u64]) -> Option<Vec<(usize, usize)>> {
             let mut y = x + edits - at;
             // Off the edge: nothing is reached there.
             if x > a.len() || y > b.len() {
-                row[at] = x;
+                row[at] = x as u32;
                 continue;
             }
             while x < a.len() && y < b.len() && a[x] == b[y] {
                 (x, y) = (x + 1, y + 1);
                 steps += 1;
             }
-            row[at] = x;
+            row[at] = x as u32;
             if x == a.len() && y == b.len() {
                 reached.push(row);
                 return Some(trace(&reached, a.len(), b.len()));
@@ -99,13 +97,13 @@ fn shortest_edits(a: &[u64], b: &[u64]) -> Option<Vec<(usize, usize)>> {
 ///
 /// Row `edits` has diagonals `x - y` from `-edits` to `edits`; place `at` is diagonal
 /// `at - edits`.
-fn from_last(last: &[usize], edits: usize, at: usize) -> (usize, bool) {
+fn from_last(last: &[u32], edits: usize, at: usize) -> (usize, bool) {
     if edits == 0 {
         return (0, false);
     }
     // In the last row the diagonal below is at `at - 2`, the one above at `at`.
-    let below = at.checked_sub(2).map(|place| last[place] + 1);
-    let above = last.get(at).copied();
+    let below = at.checked_sub(2).map(|place| last[place] as usize + 1);
+    let above = last.get(at).map(|&x| x as usize);
     match (below, above) {
         (Some(below), Some(above)) if below > above => (below, false),
         (Some(below), None) => (below, false),
@@ -115,7 +113,7 @@ fn from_last(last: &[usize], edits: usize, at: usize) -> (usize, bool) {
 }
 
 /// Goes back from the end and collects what was common.
-fn trace(reached: &[Vec<usize>], mut x: usize, mut y: usize) -> Vec<(usize, usize)> {
+fn trace(reached: &[Vec<u32>], mut x: usize, mut y: usize) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     for edits in (0..reached.len()).rev() {
         let at = x + edits - y;

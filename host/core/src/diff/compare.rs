@@ -518,7 +518,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
                 location: node_names(graph.f, graph.f.op(op).loc),
                 inside: self.lines[1].inside(region),
                 folded: None,
-                nested: graph.nested_ops(new),
+                nested: 0,
                 rewired: Vec::new(),
                 changes,
             });

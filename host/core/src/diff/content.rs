@@ -4,6 +4,7 @@
 //! not if both stand at the same place of the same file. Equal hashes are confirmed byte by byte.
 
 use std::hash::Hasher;
+use std::sync::Arc;
 
 use half::{bf16, f16};
 use passdock_abi::{ConstId, DType, TypeId};
@@ -95,7 +96,7 @@ impl Contents {
         let splats = all
             .clone()
             .all(|member| matches!(data(member).payload(), Payload::Splat { .. }));
-        let mut places: FxHashMap<(&str, u64), u32> = FxHashMap::default();
+        let mut places: FxHashMap<Place<'_>, u32> = FxHashMap::default();
         let mut hashes: FxHashMap<u64, Vec<(Member, u32)>> = FxHashMap::default();
         for member in all {
             let (side, id) = member;
@@ -105,7 +106,7 @@ impl Contents {
                 continue;
             }
             let place = place(data(member));
-            if let Some(known) = place.and_then(|place| places.get(&place)) {
+            if let Some(known) = place.as_ref().and_then(|place| places.get(place)) {
                 *class = *known;
                 continue;
             }
@@ -130,12 +131,21 @@ impl Contents {
     }
 }
 
-/// The file a constant is in and where.
-fn place(data: &ConstantData) -> Option<(&str, u64)> {
+/// Where a constant's bytes are: of equal places they are equal.
+#[derive(PartialEq, Eq, Hash)]
+enum Place<'d> {
+    /// In a file that is mapped already. What has its name by now may be another one.
+    Mapped(*const (), u64),
+    /// In a file of this name.
+    External(&'d str, u64),
+}
+
+fn place(data: &ConstantData) -> Option<Place<'_>> {
     match data.payload() {
-        Payload::Mapped { source, offset, .. } | Payload::External { source, offset, .. } => {
-            Some((source.name(), *offset))
+        Payload::Mapped { source, offset, .. } => {
+            Some(Place::Mapped(Arc::as_ptr(source).cast(), *offset))
         }
+        Payload::External { source, offset, .. } => Some(Place::External(source.name(), *offset)),
         _ => None,
     }
 }

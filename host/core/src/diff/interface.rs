@@ -23,6 +23,8 @@ struct Slot {
 pub(super) struct Interface {
     pub(super) params: Vec<(usize, usize)>,
     pub(super) results: Vec<(usize, usize)>,
+    /// Per result of either side its counterpart.
+    opposites: [Vec<Option<usize>>; 2],
 }
 
 impl Interface {
@@ -50,8 +52,23 @@ impl Interface {
             };
             graph.f.ports(graph.f.body()).iter().map(slot).collect()
         };
-        let results = pair(&results(a), &results(b));
-        Interface { params, results }
+        let slots = [results(a), results(b)];
+        let results = pair(&slots[0], &slots[1]);
+        let mut opposites = slots.map(|slots| vec![None; slots.len()]);
+        for &(from, to) in &results {
+            opposites[0][from] = Some(to);
+            opposites[1][to] = Some(from);
+        }
+        Interface {
+            params,
+            results,
+            opposites,
+        }
+    }
+
+    /// Which result of the other side is a side's result.
+    pub(super) fn opposite(&self, side: usize, result: usize) -> Option<usize> {
+        *self.opposites[side].get(result)?
     }
 
     /// The numbers of the parameters and results of one side.

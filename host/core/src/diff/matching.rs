@@ -5,12 +5,15 @@
 //!
 //! 1. what has the same name and is computed alike from the parameters, or used alike down to the
 //!    results (two hashes that run through the whole function, one from above, one from below);
-//! 2. what has the same name and kind, unless names were dealt out anew (see [`Matcher::names_lie`]);
-//! 3. what is computed or used alike, whatever its name;
-//! 4. what says the same and is an operand, or a user, of what is paired already;
-//! 5. the longest common subsequence of what is left between paired neighbours in program order;
+//! 2. what has the same name and kind, unless names were dealt out anew ([`Matcher::names_lie`]);
+//! 3. what is computed or used alike, whatever its name, or says what nothing else says, or is
+//!    computed alike from a few ops above;
+//! 4. after each of these, what says the same and is an operand, or a user, of what is paired;
+//! 5. the longest common subsequence of what is left between paired neighbours in program order, as
+//!    far as there is anything else in common;
 //! 6. 3 to 5 again for nodes of the same kind that say something else: attributes changed;
-//! 7. ops of another kind in the same place: same operands or users, and name.
+//! 7. ops of another kind in the same place: same operands, and same name or users;
+//! 8. second thoughts: pairs that make one tell more than their neighbours would (`support.rs`).
 //!
 //! In each step a node is paired only where exactly one is left on either side that fits, so the
 //! order in which nodes are looked at doesn't matter. Each step looks at each node and at each use
@@ -228,6 +231,46 @@ impl Matcher<'_, '_> {
             (counts[side][&label] == 1 && m.says_much(side, node)).then_some(label)
         });
         self.spread(Self::label);
+        if self.is_done() {
+            return;
+        }
+        let near = [self.nearby(0), self.nearby(1)];
+        self.unique(|m, side, node| m.op_kind(side, node).map(|_| near[side].get(node)));
+        self.spread(Self::label);
+    }
+
+    /// Hashes of what flows into the nodes that are left from a few ops above: between two changes
+    /// far from each other, all else differs.
+    fn nearby(&self, side: usize) -> Nearby {
+        /// How many ops above.
+        const LEVELS: usize = 8;
+        let graph = self.graphs[side];
+        let area = [self.area.0, self.area.1][side];
+        let nodes = graph.areas[area as usize].nodes.clone();
+        let mut near = Nearby {
+            start: nodes.start,
+            hashes: nodes.map(|node| self.label(side, node)).collect(),
+        };
+        for _ in 0..LEVELS {
+            let mut next = near.hashes.clone();
+            for &node in &self.left[side] {
+                let mut hash = self.label(side, node);
+                for value in graph.operands(node) {
+                    let number = graph.place(value).map_or(1, |(def, index)| {
+                        let known = self.pair_number(side, def);
+                        let own = || match graph.node(def).area == area {
+                            true => near.get(def),
+                            false => self.label(side, def),
+                        };
+                        mix(known.unwrap_or_else(own), u64::from(index))
+                    });
+                    hash = mix(hash, number);
+                }
+                next[(node - near.start) as usize] = hash;
+            }
+            near.hashes = next;
+        }
+        near
     }
 
     /// How many nodes of an area say each thing, paired or not: what only one says is telling.
@@ -428,6 +471,18 @@ impl Matcher<'_, '_> {
                 self.m.areas.extend(same.map(|other| (area, other)));
             }
         }
+    }
+}
+
+/// Hashes of an area's nodes.
+struct Nearby {
+    start: u32,
+    hashes: Vec<u64>,
+}
+
+impl Nearby {
+    fn get(&self, node: u32) -> u64 {
+        self.hashes[(node - self.start) as usize]
     }
 }
 

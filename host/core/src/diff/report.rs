@@ -148,7 +148,7 @@ pub struct OpDiff {
     pub inside: Option<String>,
     /// The added constant that stands for its result: it was folded.
     pub folded: Option<String>,
-    /// How many ops stand in its regions; those aren't listed for themselves.
+    /// How many ops came or went with it, in its regions; those aren't listed for themselves.
     pub nested: usize,
     /// Operands of other ops, and results, that became one of its results, or no longer are one.
     pub rewired: Vec<Rewired>,

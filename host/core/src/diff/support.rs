@@ -10,6 +10,8 @@ use super::matching::Matcher;
 
 /// Of a value with many users a few tell enough.
 const USERS: usize = 16;
+/// Ops with more operands aren't reconsidered.
+const WIDE: usize = 256;
 
 impl Matcher<'_, '_> {
     /// Takes pairs apart that have nothing else in common: they aren't the same op. What only they
@@ -88,16 +90,12 @@ impl Matcher<'_, '_> {
     fn opposite(&self, side: usize, user: u32, slot: u32) -> Option<ValueId> {
         let partner = self.counterpart(side, user);
         let ends = self.area == (0, 0) && self.graphs[side].terminator(0) == Some(user);
-        let slot = slot as usize;
         let slot = match ends {
-            false => slot,
-            true => {
-                let results = self.interface.results.iter();
-                let mut pairs = results.map(|&(a, b)| if side == 0 { (a, b) } else { (b, a) });
-                pairs.find(|pair| pair.0 == slot)?.1
-            }
+            false => slot as usize,
+            true => self.interface.opposite(side, slot as usize)?,
         };
-        self.graphs[1 - side].operands(partner).nth(slot)
+        let op = self.graphs[1 - side].op(partner)?;
+        self.graphs[1 - side].f.operand(op, slot).option()
     }
 
     /// Takes ops apart that were paired under different names, where telling that one went and another
@@ -155,7 +153,8 @@ impl Matcher<'_, '_> {
             let same_area = graph.node(other).area == graph.node(node).area;
             let same_kind = graph.node(other).kind == graph.node(node).kind;
             let partner = self.counterpart(side, other);
-            if !same_area || !same_kind || partner == NONE {
+            let wide = graph.operands(other).len() > WIDE;
+            if !same_area || !same_kind || partner == NONE || wide {
                 continue;
             }
             let name = self.called(1 - side, partner);
