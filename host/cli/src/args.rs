@@ -317,8 +317,8 @@ pub(crate) struct DiffArgs {
     #[arg(long)]
     pub(crate) all: bool,
     /// Say only whether they differ.
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
+    #[arg(short = 'q', long)]
+    pub(crate) brief: bool,
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,

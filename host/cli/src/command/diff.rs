@@ -72,12 +72,12 @@ pub(crate) fn diff(args: DiffArgs) -> u8 {
         });
     } else if let Ok((diff, text)) = compared {
         let text = match text {
-            _ if args.quiet && status == SAME => String::new(),
-            _ if args.quiet => format!("{} and {} differ\n", args.old, args.new),
+            _ if args.brief && status == SAME => String::new(),
+            _ if args.brief => format!("{} and {} differ\n", args.old, args.new),
             Some(text) => format!("{text}{}", summary(&diff)),
             None => render(&diff, args.all) + &summary(&diff),
         };
-        let color = show::has_color() && !args.quiet;
+        let color = show::has_color() && !args.brief;
         show::print(&if color { show::color_diff(&text) } else { text });
     }
     status
@@ -90,7 +90,7 @@ fn compare(args: &DiffArgs) -> Result<(Diff, Option<String>), PassError> {
         return Err(PassError::new(ErrorKind::Pipeline, message));
     }
     let (old, new) = (model_file::read(&args.old)?, model_file::read(&args.new)?);
-    let text = (args.text && !args.quiet).then(|| diff::unified(&old, &new));
+    let text = (args.text && !args.brief).then(|| diff::unified(&old, &new));
     Ok((diff::compare(&old, &new)?, text))
 }
 
@@ -263,21 +263,27 @@ impl Out {
 
     fn constants(&mut self, all: &[ConstantDiff]) {
         let mut heading = format!("  constants: {}", counts(all, |constant| constant.change));
-        // Those that stand for an op are told there.
-        let own = all.iter().filter(|constant| constant.replaces.is_none());
-        let own: Vec<&ConstantDiff> = own.collect();
-        if own.len() < all.len() {
-            _ = write!(
-                heading,
-                "; {} in the place of ops, see above",
-                all.len() - own.len()
-            );
+        // What stands for an op is told there, and what went with its users needs no line of its own.
+        let number = |of: fn(&ConstantDiff) -> bool| all.iter().filter(|&item| of(item)).count();
+        let folded = |constant: &ConstantDiff| constant.replaces.is_some();
+        let gone = |item: &ConstantDiff| item.with_users && item.change == Change::Removed;
+        let notes = join([
+            (number(folded), "in the place of ops above"),
+            (number(gone), "along with their users"),
+        ]);
+        if !notes.is_empty() {
+            _ = write!(heading, " ({notes})");
         }
+        let all_shown = self.all;
+        let own = all
+            .iter()
+            .filter(|item| !folded(item) && (all_shown || !gone(item)));
+        let own: Vec<&ConstantDiff> = own.collect();
         if own.is_empty() && !all.is_empty() {
             return self.line(heading);
         }
         self.list(&(heading + "\n"), &own, "constants", |out, constant| {
-            out.constant(constant)
+            out.constant(constant);
         });
     }
 

@@ -3,6 +3,7 @@
 mod bad_input;
 mod data;
 mod diff;
+mod diff_output;
 mod faults;
 mod listing;
 mod stats;

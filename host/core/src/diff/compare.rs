@@ -466,6 +466,10 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
                 let from = (side == 1).then(|| self.folded[1].get(&node)).flatten();
                 let from = from.and_then(|&from| self.graphs[0].op(from));
                 let replaces = from.map(|op| self.lines[0].short_op(op));
+                let to = [&self.m.to_b, &self.m.to_a][side];
+                let mut users = graph.users(graph.f.constant(id).value).peekable();
+                let with_users =
+                    users.peek().is_some() && users.all(|(user, _)| to[user as usize] == NONE);
                 let [old, new] = match change {
                     Change::Removed => [Some(text), None],
                     _ => [None, Some(text)],
@@ -478,6 +482,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
                     new,
                     numbers: None,
                     replaces,
+                    with_users,
                     rewired,
                 });
             }
@@ -550,6 +555,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
             new: Some(self.lines[1].constant(new_id)),
             numbers,
             replaces: None,
+            with_users: false,
             rewired: Vec::new(),
         });
     }

@@ -244,6 +244,8 @@ pub struct ConstantDiff {
     pub numbers: Option<Numbers>,
     /// The removed op whose result it stands for.
     pub replaces: Option<String>,
+    /// Whether all ops that use it came or went with it.
+    pub with_users: bool,
     /// Operands that became it, or no longer are it.
     pub rewired: Vec<Rewired>,
 }

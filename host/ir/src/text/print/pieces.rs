@@ -72,3 +72,41 @@ impl<'f> Pieces<'f> {
         out.text
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::text;
+
+    #[test]
+    fn pieces_are_what_the_text_says() {
+        let source = r#"module { fn @f(%x: f32[n]) -> (%y: f32[n]) {
+            %w = const f32[100] splat(1.0)
+            %0 = onnx.Add(%x, %w) {axis = [1, 2]} : f32[n] loc("add")
+            %c = onnx.If(%0) : f32[n] region then_branch { yield %0 }
+            return %c
+        } }"#;
+        let module = text::parse(source).expect("it can be read");
+        let f = module.functions().next().expect("one function");
+        let mut pieces = text::Pieces::new(f);
+        let mut lines = Vec::new();
+        for op in f.walk(f.body()) {
+            lines.push(pieces.op(op));
+            for attr in f.attrs(op) {
+                lines.push(pieces.attr(op, attr));
+            }
+        }
+        for (id, constant) in f.live_constants() {
+            lines.push(pieces.value(constant.value) + " = " + &pieces.constant(id));
+        }
+        expect![[r#"
+            %0 = onnx.Add(%x, %w) {axis = [1, 2]} : f32[n]
+            [1, 2]
+            %c = onnx.If(%0) : f32[n]
+            yield %0
+            return %c
+            %w = f32[100] splat(1.0)"#]]
+        .assert_eq(&lines.join("\n"));
+    }
+}
