@@ -319,6 +319,9 @@ pub(crate) struct DiffArgs {
     /// Say only whether they differ.
     #[arg(short = 'q', long)]
     pub(crate) brief: bool,
+    /// Read data from outside of the models' directories too: absolute paths, `..`, links.
+    #[arg(long)]
+    pub(crate) allow_outside_data: bool,
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,

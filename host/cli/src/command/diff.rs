@@ -89,7 +89,11 @@ fn compare(args: &DiffArgs) -> Result<(Diff, Option<String>), PassError> {
         let message = "Only one of the two models can come from standard input.";
         return Err(PassError::new(ErrorKind::Pipeline, message));
     }
-    let (old, new) = (model_file::read(&args.old)?, model_file::read(&args.new)?);
+    let options = model_file::ReadOptions {
+        outside_data: args.allow_outside_data,
+    };
+    let read = |path: &str| model_file::read_with(path, options);
+    let (old, new) = (read(&args.old)?, read(&args.new)?);
     let text = (args.text && !args.brief).then(|| diff::unified(&old, &new));
     Ok((diff::compare(&old, &new)?, text))
 }

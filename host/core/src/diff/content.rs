@@ -86,28 +86,41 @@ impl Contents {
             *next += 1;
             *next - 1
         };
-        let lonely = bucket.members.iter().any(Vec::is_empty);
         let all = [Side::A, Side::B].into_iter().flat_map(|side| {
             let members = bucket.members[side as usize].iter();
             members.map(move |&id| (side, id))
         });
         let data = |(side, id): Member| functions[side as usize].constant_data(id);
+        // What stands at one place in both is the same, read or not.
+        let mut places: FxHashMap<Place<'_>, [bool; 2]> = FxHashMap::default();
+        for member in all.clone() {
+            if let Some(place) = place(data(member)) {
+                places.entry(place).or_default()[member.0 as usize] = true;
+            }
+        }
+        let is_shared = |member: Member| {
+            place(data(member)).is_some_and(|place| places[&place] == [true, true])
+        };
+        let rest = all.clone().filter(|&member| !is_shared(member));
+        let on = |side: Side| rest.clone().any(|member| member.0 == side);
+        let lonely = !on(Side::A) || !on(Side::B);
         // One element that fills them all tells them apart without being spread out.
-        let splats = all
+        let splats = rest
             .clone()
             .all(|member| matches!(data(member).payload(), Payload::Splat { .. }));
-        let mut places: FxHashMap<Place<'_>, u32> = FxHashMap::default();
+        let mut known_places: FxHashMap<Place<'_>, u32> = FxHashMap::default();
         let mut hashes: FxHashMap<u64, Vec<(Member, u32)>> = FxHashMap::default();
         for member in all {
             let (side, id) = member;
             let class = &mut self.classes[side as usize][id.index()];
-            if lonely {
-                *class = fresh();
+            let place = place(data(member));
+            if let Some(known) = place.as_ref().and_then(|place| known_places.get(place)) {
+                *class = *known;
                 continue;
             }
-            let place = place(data(member));
-            if let Some(known) = place.as_ref().and_then(|place| places.get(place)) {
-                *class = *known;
+            if lonely || is_shared(member) {
+                *class = fresh();
+                known_places.extend(place.map(|place| (place, *class)));
                 continue;
             }
             let known = hashes.entry(hash(data(member), splats)?).or_default();
@@ -123,9 +136,7 @@ impl Contents {
                 known.push((member, class));
                 class
             });
-            if let Some(place) = place {
-                places.insert(place, *class);
-            }
+            known_places.extend(place.map(|place| (place, *class)));
         }
         Ok(())
     }
