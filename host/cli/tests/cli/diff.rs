@@ -166,6 +166,92 @@ fn operands() {
 }
 
 #[test]
+fn one_operand_of_many() {
+    let text = |operands: &str| {
+        format!(
+            "module {{ fn @main(%x: f32[n]) -> (%y: f32[n]) {{\n\
+             %a = onnx.Relu(%x) : f32[n]\n%b = onnx.Neg(%x) : f32[n]\n%c = onnx.Abs(%x) : f32[n]\n\
+             %y = onnx.Concat({operands}) {{axis = 0}} : f32[n]\nreturn %y }} }}"
+        )
+    };
+    let old = text("%a, %b, %c, %x");
+    check(
+        &old,
+        &text("%b, %c, %x"),
+        expect![[r#"
+        fn @main
+          ops: 1 changed
+            ~ %y = onnx.Concat(%b, %c, %x) {axis = 0} : f32[n]
+                operand 0: %a → none
+        ops: 1 changed
+    "#]],
+    );
+    check(
+        &old,
+        &text("%a, %b, %b, %c, %x"),
+        expect![[r#"
+        fn @main
+          ops: 1 changed
+            ~ %y = onnx.Concat(%a, %b, %b, %c, %x) {axis = 0} : f32[n]
+                operand 2: none → %b
+        ops: 1 changed
+    "#]],
+    );
+}
+
+#[test]
+fn other_weights_under_other_names() {
+    let text = |name: &str, add: u32| {
+        let mut text = String::from("module { fn @main(%x: f32[n]) -> (%y: f32[n]) {\n");
+        for layer in 0..4 {
+            let weight = layer + add;
+            text.push_str(&format!(
+                "%{name}w{layer} = const f32[2] [{weight}.0, 1.0]\n"
+            ));
+        }
+        let mut last = "x".to_owned();
+        for layer in 0..4 {
+            text.push_str(&format!(
+                "%{name}m{layer} = onnx.Mul(%{last}, %{name}w{layer}) : f32[n]\n\
+                 %{name}r{layer} = onnx.Relu(%{name}m{layer}) : f32[n]\n"
+            ));
+            last = format!("{name}r{layer}");
+        }
+        text + &format!("return %{last} }} }}")
+    };
+    check(
+        &text("a", 0),
+        &text("b", 10),
+        expect![[r#"
+        fn @main
+          constants: 4 changed
+            ~ %bw0 = f32[2] [0.0, 1.0] → f32[2] [10.0, 1.0]
+                1 of 2 elements differ, by 10 at most
+            ~ %bw1 = f32[2] [1.0, 1.0] → f32[2] [11.0, 1.0]
+                1 of 2 elements differ, by 10 at most
+            ~ %bw2 = f32[2] [2.0, 1.0] → f32[2] [12.0, 1.0]
+                1 of 2 elements differ, by 10 at most
+            ~ %bw3 = f32[2] [3.0, 1.0] → f32[2] [13.0, 1.0]
+                1 of 2 elements differ, by 10 at most
+          renamed: 12 values
+            ~ `aw0` → `bw0`
+            ~ `aw1` → `bw1`
+            ~ `aw2` → `bw2`
+            ~ `aw3` → `bw3`
+            ~ `am0` → `bm0`
+            ~ `ar0` → `br0`
+            ~ `am1` → `bm1`
+            ~ `ar1` → `br1`
+            ~ `am2` → `bm2`
+            ~ `ar2` → `br2`
+            ~ `am3` → `bm3`
+            ~ `ar3` → `br3`
+        constants: 4 changed; values: 12 renamed
+    "#]],
+    );
+}
+
+#[test]
 fn the_content_of_a_constant() {
     edited(
         &[("[1.0, 2.0, 3.0, 4.0]", "[1.0, 2.5, 3.0, 3.0]")],

@@ -32,9 +32,9 @@ pub(super) struct Comparison<'f, 's, 'm> {
     /// Per changed op of the second function.
     changes: FxHashMap<u32, Vec<OpChange>>,
     /// Per op or constant without a counterpart.
-    rewired: [FxHashMap<u32, Vec<Rewired>>; 2],
+    pub(super) rewired: [FxHashMap<u32, Vec<Rewired>>; 2],
     /// Removed ops and the added constants that stand for their results; and back.
-    folded: [FxHashMap<u32, u32>; 2],
+    pub(super) folded: [FxHashMap<u32, u32>; 2],
 }
 
 impl FunctionDiff {
@@ -244,78 +244,6 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         if !changes.is_empty() {
             self.changes.entry(nodes[1]).or_default().extend(changes);
         }
-    }
-
-    /// Compares the operands of two ops slot by slot.
-    fn operands(&mut self, nodes: [u32; 2], ops: [OpId; 2], changes: &mut Vec<OpChange>) {
-        let [a, b] = &self.graphs;
-        let mut differing = Vec::new();
-        {
-            let (mut olds, mut news) = (a.operands(nodes[0]), b.operands(nodes[1]));
-            for index in 0..olds.len().max(news.len()) {
-                let old = olds.next().unwrap_or(ValueId::NONE);
-                let new = news.next().unwrap_or(ValueId::NONE);
-                if !self.is_same(old, new) {
-                    differing.push((index, old, new));
-                }
-            }
-        }
-        for (index, old, new) in differing {
-            let texts = [self.lines[0].operand(old), self.lines[1].operand(new)];
-            let user = || None;
-            if !self.rewire(old, new, index, ops[1], user, &texts) {
-                let [old, new] = texts;
-                changes.push(OpChange::Operand { index, old, new });
-            }
-        }
-    }
-
-    /// Whether two values are the same one.
-    pub(super) fn is_same(&self, old: ValueId, new: ValueId) -> bool {
-        match [self.graphs[0].place(old), self.graphs[1].place(new)] {
-            [None, None] => true,
-            [Some((from, i)), Some((to, j))] => i == j && self.m.to_b[from as usize] == to,
-            _ => false,
-        }
-    }
-
-    /// Tells of another operand with what came or went with it: an op or a constant. `false`: with
-    /// nothing. `user` names who has the slot, or else it is the op.
-    pub(super) fn rewire(
-        &mut self,
-        old: ValueId,
-        new: ValueId,
-        operand: usize,
-        op: OpId,
-        user: impl FnOnce() -> Option<String>,
-        [old_text, new_text]: &[Option<String>; 2],
-    ) -> bool {
-        let lonely = |side: usize, value: ValueId| {
-            let (node, _) = self.graphs[side].place(value)?;
-            let to = [&self.m.to_b, &self.m.to_a][side];
-            let is_arg = matches!(self.graphs[side].node(node).what, What::Arg(_));
-            (to[node as usize] == NONE && !is_arg).then_some((side, node))
-        };
-        let lonely = [lonely(0, old), lonely(1, new)];
-        let Some((side, node)) = lonely[1].or(lonely[0]) else {
-            return false;
-        };
-        if let [Some((_, from)), Some((_, to))] = lonely
-            && self.graphs[0].constant(from).is_none()
-            && self.graphs[1].constant(to).is_some()
-        {
-            self.folded[0].entry(from).or_insert(to);
-            self.folded[1].entry(to).or_insert(from);
-        }
-        let user = user().unwrap_or_else(|| self.lines[1].short_op(op));
-        let rewired = Rewired {
-            user,
-            operand,
-            old: old_text.clone(),
-            new: new_text.clone(),
-        };
-        self.rewired[side].entry(node).or_default().push(rewired);
-        true
     }
 
     fn results(&mut self, ops: [OpId; 2], changes: &mut Vec<OpChange>) {

@@ -47,6 +47,7 @@ mod hash;
 mod interface;
 mod lines;
 mod matching;
+mod operands;
 mod ports;
 mod report;
 mod shared;

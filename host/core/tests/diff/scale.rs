@@ -6,7 +6,7 @@ use passdock::diff::{self, Change, Summary};
 use passdock::model_file::parse_text;
 use passdock_ir::Module;
 
-const OPS: usize = 100_000;
+const OPS: usize = 50_000;
 
 /// Each op uses the one before and the parameter, which so has many users.
 fn chain(kind: impl Fn(usize) -> Option<&'static str>) -> Module {
@@ -33,8 +33,8 @@ fn a_few_of_many_ops() {
     let a = chain(kind);
     assert_eq!(compare(&a, &chain(kind)), Summary::default());
     let b = chain(|at| match at {
-        1_001 | 50_002 => None,
-        70_000 => Some("t.Other"),
+        1_001 | 20_002 => None,
+        40_000 => Some("t.Other"),
         at => kind(at),
     });
     let expected = Summary {
@@ -43,6 +43,30 @@ fn a_few_of_many_ops() {
         ..Summary::default()
     };
     assert_eq!(compare(&a, &b), expected);
+}
+
+#[test]
+fn an_op_of_many_operands() {
+    let text = |count: usize| {
+        let mut text = String::from("module { fn @f(%x: f32[n]) -> (%y: f32[n]) {\n");
+        let mut operands = String::new();
+        for at in 0..count {
+            // Writing to a string doesn't fail.
+            _ = writeln!(text, "%{at} = t.A(%x) {{at = {at}}} : f32[n]");
+            _ = write!(operands, "{}%{at}", if at == 0 { "" } else { ", " });
+        }
+        text + &format!("%{count} = t.Concat({operands}) : f32[n]\nreturn %{count} }} }}")
+    };
+    let read = |text: &str| parse_text("wide.ir", text).expect("it can be read");
+    let text = text(OPS);
+    let gone = text
+        .replace("%7 = t.A(%x) {at = 7} : f32[n]\n", "")
+        .replace(" %7,", "");
+    let expected = Summary {
+        ops_removed: 1,
+        ..Summary::default()
+    };
+    assert_eq!(compare(&read(&text), &read(&gone)), expected);
 }
 
 #[test]
