@@ -8,7 +8,7 @@ use super::report::OpChange;
 use super::shared::Side;
 
 impl Comparison<'_, '_, '_> {
-    /// Compares the attributes of two ops by name; their order means nothing.
+    /// Compares the attributes of two ops (NONE: of the functions) by name; their order means nothing.
     pub(super) fn attributes(&mut self, ops: [OpId; 2], changes: &mut Vec<OpChange>) {
         let [old, new] = [0, 1].map(|side| self.graphs[side].f.attrs(ops[side]));
         let same = |m: &mut Self, pair: (&Attr, &Attr)| {
@@ -48,8 +48,7 @@ impl Comparison<'_, '_, '_> {
 
     fn same_attr(&mut self, old: &Attr, new: &Attr) -> bool {
         let [f, g] = [self.graphs[0].f, self.graphs[1].f];
-        let upper = |flags: u32| flags >> 16;
-        if old.kind != new.kind || upper(old.flags) != upper(new.flags) {
+        if old.kind != new.kind || old.flags != new.flags {
             return false;
         }
         let ids = |side: usize, attr: &Attr| -> Vec<u32> {

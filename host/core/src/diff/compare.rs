@@ -1,7 +1,7 @@
 //! From pairs to the report: what isn't the same in a pair, and what has no counterpart.
 
-use passdock_abi::{Attr, AttrKind, FunctionKind, LocId, LocKind, OpId, Range, Value, ValueId};
-use passdock_ir::Function;
+use passdock_abi::{FunctionKind, LocId, LocKind, OpId, Range, SymbolId, Value, ValueId};
+use passdock_ir::{Function, text};
 use rustc_hash::FxHashMap;
 
 use super::content::{self, Contents};
@@ -11,7 +11,7 @@ use super::interface::Interface;
 use super::lines::Lines;
 use super::matching::{self, Matching};
 use super::report::{
-    Change, ConstantDiff, FunctionDiff, OpChange, OpDiff, Relocation, Renaming, Rewired,
+    Change, ConstantDiff, FunctionDiff, OpChange, OpDiff, Relocation, Renaming, Rewired, Setting,
 };
 use super::shared::{SharedSymbols, SharedTypes, Side};
 use super::{NONE, align, settings};
@@ -124,22 +124,17 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
                 let name = format!("opset {:?}", f.text(opset.domain));
                 all.push((name, opset.version.to_string()));
             }
-            for attr in f.attrs(OpId::NONE) {
-                let word = if attr.flags & Attr::PARAM != 0 {
-                    "parameter"
-                } else {
-                    "attribute"
-                };
-                let name = format!("{word} {}", f.text(attr.name));
-                let value = match attr.kind {
-                    AttrKind::NONE => String::new(),
-                    _ => self.lines[side].attr(OpId::NONE, attr),
-                };
-                all.push((name, value));
-            }
             all
         });
         self.out.settings = settings(&all[0], &all[1]);
+        let mut changes = Vec::new();
+        self.attributes([OpId::NONE; 2], &mut changes);
+        for change in changes {
+            if let OpChange::Attribute { name, old, new } = change {
+                let name = format!("attribute {name}");
+                self.out.settings.push(Setting { name, old, new });
+            }
+        }
     }
 
     /// Compares all pairs of two areas.
@@ -186,6 +181,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
             }
         }
         self.arguments(a, b);
+        self.nested_ports(a, b);
     }
 
     /// Arguments of a region that only one of two regions has.
@@ -217,6 +213,45 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
                 .entry(areas[1].owner)
                 .or_default()
                 .extend(changes);
+        }
+    }
+
+    /// Compares the names and types by which a nested region gives out values.
+    fn nested_ports(&mut self, a: u32, b: u32) {
+        if b == 0 {
+            return;
+        }
+        let [f, g] = [self.graphs[0].f, self.graphs[1].f];
+        let regions = [
+            self.graphs[0].areas[a as usize].region,
+            self.graphs[1].areas[b as usize].region,
+        ];
+        let ports = f.ports(regions[0]).iter().zip(g.ports(regions[1]));
+        for (index, (old, new)) in ports.enumerate() {
+            let names = [old.name, new.name];
+            let types = [old.ty, new.ty];
+            let renamed = self.symbols.of(Side::A, names[0]) != self.symbols.of(Side::B, names[1]);
+            let retyped =
+                self.types.of(Side::A, f, types[0]) != self.types.of(Side::B, g, types[1]);
+            if !renamed && !retyped {
+                continue;
+            }
+            let place = self.lines[1].inside(regions[1]).unwrap_or_default();
+            let value = format!("result {index} of {place}");
+            if renamed {
+                self.out.renamed.push(Renaming {
+                    value: value.clone(),
+                    old: text_of(f, names[0]),
+                    new: text_of(g, names[1]),
+                });
+            }
+            if retyped {
+                self.out.types.push(Renaming {
+                    value,
+                    old: Some(text::type_text(f, types[0])),
+                    new: Some(text::type_text(g, types[1])),
+                });
+            }
         }
     }
 
@@ -318,13 +353,11 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         if self.symbols.of(Side::A, names[0]) == self.symbols.of(Side::B, names[1]) {
             return;
         }
-        let name =
-            |f: &Function, id: passdock_abi::SymbolId| id.option().map(|id| f.text(id).to_owned());
         let value = self.lines[1].value(new);
         self.out.renamed.push(Renaming {
             value,
-            old: name(f, names[0]),
-            new: name(g, names[1]),
+            old: text_of(f, names[0]),
+            new: text_of(g, names[1]),
         });
     }
 
@@ -338,8 +371,8 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         let value = self.lines[1].value(new);
         self.out.types.push(Renaming {
             value,
-            old: Some(passdock_ir::text::type_text(f, types[0])),
-            new: Some(passdock_ir::text::type_text(g, types[1])),
+            old: Some(text::type_text(f, types[0])),
+            new: Some(text::type_text(g, types[1])),
         });
     }
 
@@ -487,6 +520,11 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
             rewired: Vec::new(),
         });
     }
+}
+
+/// The text of a name; `None`: there is none.
+fn text_of(f: &Function, name: SymbolId) -> Option<String> {
+    name.option().map(|name| f.text(name).to_owned())
 }
 
 /// The names of the ONNX nodes that something comes from. A place in a text isn't one.

@@ -1,6 +1,6 @@
 //! Ops, values and constants of one function as a report names them.
 
-use passdock_abi::{Attr, ConstId, OpId, RegionId, ValueId, symbol};
+use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, ValueId, symbol};
 use passdock_ir::{Function, text};
 
 /// Longer texts are cut, in characters.
@@ -76,7 +76,10 @@ impl<'f> Lines<'f> {
     }
 
     pub(super) fn attr(&mut self, op: OpId, attr: &Attr) -> String {
-        cut(self.pieces().attr(op, attr))
+        match attr.kind {
+            AttrKind::NONE => "no default".to_owned(),
+            _ => cut(self.pieces().attr(op, attr)),
+        }
     }
 
     /// A constant's type, and its data if it is short.

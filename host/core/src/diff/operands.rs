@@ -26,19 +26,22 @@ impl Comparison<'_, '_, '_> {
         }
     }
 
-    /// The operands that differ: slot by slot, or, where one op has more than the other, beside what
-    /// they have in common. So an operand less isn't told of all slots behind it.
+    /// The operands that differ: slot by slot, or, where one op has more than the other and none is
+    /// left out, beside what they have in common. So an operand less isn't told of all slots behind it.
     fn differing(&self, nodes: [u32; 2]) -> Vec<(usize, ValueId, ValueId)> {
         let [a, b] = &self.graphs;
-        let (olds, news) = (a.operands(nodes[0]), b.operands(nodes[1]));
-        if olds.len() == news.len() {
-            let slots = olds.zip(news).enumerate();
-            let differ = slots.filter(|&(_, (old, new))| !self.is_same(old, new));
-            return differ
-                .map(|(index, (old, new))| (index, old, new))
+        let values: [Vec<ValueId>; 2] = [
+            a.operands(nodes[0]).collect(),
+            b.operands(nodes[1]).collect(),
+        ];
+        let (olds, news) = (values[0].len(), values[1].len());
+        if olds == news || values.iter().flatten().any(|value| value.is_none()) {
+            let at = |side: usize, slot| values[side].get(slot).copied().unwrap_or(ValueId::NONE);
+            let slots = (0..olds.max(news)).map(|slot| (slot, at(0, slot), at(1, slot)));
+            return slots
+                .filter(|&(_, old, new)| !self.is_same(old, new))
                 .collect();
         }
-        let values: [Vec<ValueId>; 2] = [olds.collect(), news.collect()];
         let numbers = [0, 1].map(|side: usize| -> Vec<u64> {
             let number = |&value: &ValueId| {
                 let Some((node, index)) = self.graphs[side].place(value) else {
