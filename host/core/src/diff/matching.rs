@@ -5,7 +5,7 @@
 //!
 //! 1. what has the same name and is computed alike from the parameters, or used alike down to the
 //!    results (two hashes that run through the whole function, one from above, one from below);
-//! 2. what has the same name and kind, unless names were dealt out anew ([`Matcher::names_lie`]);
+//! 2. what has the same name and kind, unless names were dealt out anew (`names_lie`);
 //! 3. what is computed or used alike, whatever its name, or says what nothing else says, or is
 //!    computed alike from a few ops above;
 //! 4. after each of these, what says the same and is an operand, or a user, of what is paired;
@@ -15,9 +15,10 @@
 //! 7. ops of another kind in the same place: same operands, and same name or users;
 //! 8. second thoughts: pairs that make one tell more than their neighbours would (`support.rs`).
 //!
-//! In each step a node is paired only where exactly one is left on either side that fits, so the
-//! order in which nodes are looked at doesn't matter. Each step looks at each node and at each use
-//! once, but for 5, whose work is bounded (see [`align`]): all told the time grows with the size of
+//! By a hash or a name a node is paired only where exactly one is left on either side that fits, so
+//! the order in which nodes are looked at doesn't matter there; nothing depends on the order of a hash
+//! table. Each step looks at each node and at each use
+//! once, but for 5, whose work is bounded (`align.rs`): all told the time grows with the size of
 //! the functions. Pairs are only ever a proposal of how to tell the difference: what is reported is
 //! what really differs between them, so a bad pair makes a longer report, never a wrong one.
 
