@@ -19,6 +19,7 @@ Examples:
   passdock explain pipeline.toml
   passdock convert model.onnx model.ir
   passdock stats model.onnx
+  passdock diff before.onnx after.onnx
 
 Exit status: 0 all done; 1 a pass, the model, its file or the output failed;
 2 the command line or the pipeline is wrong; 3 a plugin that is needed could not be loaded."
@@ -44,6 +45,8 @@ pub(crate) enum Command {
     Convert(ConvertArgs),
     /// Show what is in a model.
     Stats(StatsArgs),
+    /// Show what differs between two models.
+    Diff(DiffArgs),
 }
 
 /// Where plugins are.
@@ -279,6 +282,44 @@ pub(crate) struct StatsArgs {
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) top: usize,
     /// Look at data outside of the model's directory too: absolute paths, `..`, links.
+    #[arg(long)]
+    pub(crate) allow_outside_data: bool,
+    /// Print one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock diff before.onnx after.onnx
+  passdock diff before.onnx after.ir --text
+  passdock diff before.onnx after.onnx --json | jq .summary
+  passdock diff -q before.onnx after.onnx && echo the same
+
+Lines begin with + (only in B), - (only in A) or ~ (in both, and not the same). An op that was put in
+or taken out is one line; below it stand the operands that changed with it. Constants are compared by
+content, values under another name are recognised. The order of a graph's ops, doc strings and fields
+that the IR doesn't know are no differences.
+
+Exit status, as of diff(1): 0 the same; 1 different; 2 trouble.")]
+pub(crate) struct DiffArgs {
+    /// The model before: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "A")]
+    pub(crate) old: String,
+    /// The model after: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "B")]
+    pub(crate) new: String,
+    /// Show a unified diff of the IR texts, large constants left out.
+    #[arg(long)]
+    pub(crate) text: bool,
+    /// List everything: also renamed values, and what else is many.
+    #[arg(long)]
+    pub(crate) all: bool,
+    /// Say only whether they differ.
+    #[arg(short = 'q', long)]
+    pub(crate) brief: bool,
+    /// Read data from outside of the models' directories too: absolute paths, `..`, links.
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
     /// Print one JSON object on standard output, everything else on standard error.

@@ -60,8 +60,8 @@
 //! Reading order: [`PassInfo`] and [`Pass`]; [`Registry`] and [`plugin`]; [`PassContext`] and
 //! [`config`]; [`Sequential`], then `resolve.rs` (the order) and `run.rs` (the run loop, on one
 //! screen); [`PassInstrument`] and [`instruments`]; [`diagnostic`] and [`PassError`];
-//! [`pipeline`], which is what the command runs; [`model_file`] and
-//! [`stats`](mod@stats); last [`boundary`], where the
+//! [`pipeline`], which is what the command runs; [`model_file`], [`stats`](mod@stats) and
+//! [`diff`](mod@diff); last [`boundary`], where the
 //! plugin contract meets the IR.
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
@@ -71,6 +71,7 @@ pub mod boundary;
 pub mod config;
 mod context;
 pub mod diagnostic;
+pub mod diff;
 mod error;
 mod instrument;
 pub mod instruments;

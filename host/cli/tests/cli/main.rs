@@ -2,6 +2,9 @@
 
 mod bad_input;
 mod data;
+mod diff;
+mod diff_output;
+mod diff_regions;
 mod faults;
 mod listing;
 mod stats;

@@ -6,16 +6,13 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
 use passdock_ir::{Function, Module, text};
-use similar::TextDiff;
 
 use super::Sink;
+use crate::diff;
 use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::util;
-
-/// Longer texts, in lines, are shown by their sizes: finding their difference takes too long.
-const MAX_LINES: usize = 20_000;
 
 /// Prints what each pass changed.
 pub struct PrintChanged {
@@ -82,22 +79,9 @@ impl PassInstrument for PrintChanged {
 fn difference(before: &Module, after: &Module) -> Option<String> {
     let mut out = String::new();
     let mut add = |name: &str, old: Option<&Arc<Function>>, new: Option<&Arc<Function>>| {
-        let print = |f: Option<&Arc<Function>>| match f {
-            Some(f) => text::print_function(f, &text::PrintOptions::default()),
-            None => String::new(),
-        };
-        let (old, new) = (print(old), print(new));
-        let (olds, news) = (old.lines().count(), new.lines().count());
-        if olds.max(news) > MAX_LINES {
-            out.push_str(&format!("@{name}: {olds} lines became {news}\n"));
-            return;
-        }
-        let diff = TextDiff::from_lines(&old, &new);
-        let mut unified = diff.unified_diff();
-        let unified = unified
-            .context_radius(2)
-            .header(&format!("@{name}"), &format!("@{name}"));
-        out.push_str(&unified.to_string());
+        let (old, new) = (old.map(|f| &**f), new.map(|f| &**f));
+        let options = text::PrintOptions::default();
+        out.push_str(&diff::unified_function(name, old, new, &options));
     };
     for new in after.functions() {
         match before.function(new.name()) {

@@ -27,7 +27,7 @@ mod types;
 mod walk;
 
 pub use parse::{Open, ParseError, ParseOptions, parse, parse_with};
-pub use print::{Constants, PrintOptions, print, print_function, print_with, write_module};
+pub use print::{Constants, Pieces, PrintOptions, print, print_function, print_with, write_module};
 pub use types::{dim_text, type_text};
 
 /// Constants with more elements than this don't stand among the ops.

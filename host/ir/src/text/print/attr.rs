@@ -37,7 +37,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    fn attr_value(&mut self, op: OpId, attr: &Attr) {
+    pub(super) fn attr_value(&mut self, op: OpId, attr: &Attr) {
         let f = self.f;
         let id = attr.bits as u32;
         match attr.kind {

@@ -26,6 +26,8 @@ pub(super) struct Printer<'p, 'w> {
     pub(super) names: Names,
     /// Of the op whose attributes were written last.
     pub(super) regions: OpRegions,
+    /// Whether ops are written without where they come from and what an importer kept.
+    pub(super) bare: bool,
     /// Levels of indentation, two spaces each.
     level: usize,
     /// The texts of types, and where each type's stands in them.
@@ -42,12 +44,26 @@ impl<'p, 'w> Printer<'p, 'w> {
     ) -> Printer<'p, 'w> {
         let names = Names::new(f, options.raw_ids, &mut out.bound);
         Printer {
+            level,
+            ..Printer::with_names(f, options, out, names)
+        }
+    }
+
+    /// A printer at no indentation, of a function whose values are named.
+    pub(super) fn with_names(
+        f: &'p Function,
+        options: &'p PrintOptions<'p>,
+        out: &'p mut Out<'w>,
+        names: Names,
+    ) -> Printer<'p, 'w> {
+        Printer {
             f,
             options,
             out,
             names,
             regions: OpRegions::default(),
-            level,
+            bare: false,
+            level: 0,
             type_texts: String::new(),
             type_ranges: Vec::new(),
         }

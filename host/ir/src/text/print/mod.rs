@@ -8,6 +8,7 @@ mod data;
 mod function;
 mod names;
 mod op;
+mod pieces;
 
 use std::io;
 use std::path::Path;
@@ -21,6 +22,7 @@ use crate::function::Function;
 use crate::module::Module;
 use crate::origin::Extras;
 use function::Printer;
+pub use pieces::Pieces;
 
 /// What becomes of the constants with more than [`super::MAX_INLINE_ELEMENTS`] elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -79,6 +79,9 @@ impl<'p> Printer<'p, '_> {
     }
 
     fn op_clauses(&mut self, op: OpId, record: &Op) {
+        if self.bare {
+            return;
+        }
         self.loc(record.loc);
         if self.options.raw_ids {
             self.out.text.push_str(&format!(" ; {op}"));

@@ -1,0 +1,451 @@
+//! `passdock diff`: what differs between two models.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use passdock::diff::{
+    self, Change, ConstantDiff, Diff, FunctionDiff, OpChange, OpDiff, PortChange, PortDiff,
+    Rewired, Setting, Summary,
+};
+use passdock::{Diagnostic, ErrorKind, PassError, model_file};
+use serde::Serialize;
+
+use crate::args::DiffArgs;
+use crate::show;
+
+/// As diff(1) has them.
+const SAME: u8 = 0;
+const DIFFERENT: u8 = 1;
+const TROUBLE: u8 = 2;
+
+/// How many ops of a function are listed without `--all`; the rest are counted by kind.
+const MOST_OPS: usize = 100;
+/// How many of anything else.
+const MOST: usize = 20;
+/// How many users of an op that came or went are listed.
+const MOST_USERS: usize = 4;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Answer<'d> {
+    ok: bool,
+    exit_status: u8,
+    old: &'d str,
+    new: &'d str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<Summary>,
+    #[serde(flatten, skip_serializing_if = "Option::is_none")]
+    diff: Option<&'d Diff>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    diagnostics: Vec<Diagnostic>,
+}
+
+pub(crate) fn diff(args: DiffArgs) -> u8 {
+    let compared = compare(&args);
+    let status = match &compared {
+        Ok((diff, _)) if diff.is_same() => SAME,
+        Ok(_) => DIFFERENT,
+        Err(error) => {
+            show::diagnostic(&error.to_diagnostic());
+            TROUBLE
+        }
+    };
+    if args.json {
+        let (done, error) = match compared {
+            Ok(done) => (Some(done), None),
+            Err(error) => (None, Some(error)),
+        };
+        let diff = done.as_ref().map(|(diff, _)| diff);
+        show::print_json(&Answer {
+            ok: error.is_none(),
+            exit_status: status,
+            old: &args.old,
+            new: &args.new,
+            same: diff.map(Diff::is_same),
+            summary: diff.map(Diff::summary),
+            diff,
+            text: done.as_ref().and_then(|(_, text)| text.clone()),
+            diagnostics: error.iter().map(PassError::to_diagnostic).collect(),
+        });
+    } else if let Ok((diff, text)) = compared {
+        let text = match text {
+            _ if args.brief && status == SAME => String::new(),
+            _ if args.brief => format!("{} and {} differ\n", args.old, args.new),
+            Some(text) => format!("{text}{}", summary(&diff)),
+            None => render(&diff, args.all) + &summary(&diff),
+        };
+        let color = show::has_color() && !args.brief;
+        show::print(&if color { show::color_diff(&text) } else { text });
+    }
+    status
+}
+
+/// The difference, and the texts' if they are asked for.
+fn compare(args: &DiffArgs) -> Result<(Diff, Option<String>), PassError> {
+    if args.old == "-" && args.new == "-" {
+        let message = "Only one of the two models can come from standard input.";
+        return Err(PassError::new(ErrorKind::Pipeline, message));
+    }
+    let options = model_file::ReadOptions {
+        outside_data: args.allow_outside_data,
+    };
+    let read = |path: &str| model_file::read_with(path, options);
+    let (old, new) = (read(&args.old)?, read(&args.new)?);
+    let text = (args.text && !args.brief).then(|| diff::unified(&old, &new));
+    Ok((diff::compare(&old, &new)?, text))
+}
+
+fn render(diff: &Diff, all: bool) -> String {
+    let mut out = Out {
+        text: String::new(),
+        all,
+    };
+    if !diff.model.is_empty() {
+        out.line("model");
+        diff.model.iter().for_each(|setting| out.setting(setting));
+    }
+    for function in &diff.functions {
+        out.function(function);
+    }
+    out.text
+}
+
+struct Out {
+    text: String,
+    all: bool,
+}
+
+impl Out {
+    fn line(&mut self, line: impl AsRef<str>) {
+        self.text.push_str(line.as_ref());
+        self.text.push('\n');
+    }
+
+    fn function(&mut self, function: &FunctionDiff) {
+        let (name, before, after) = (&function.name, function.ops_before, function.ops_after);
+        match function.change {
+            Change::Added => return self.line(format!("+ fn @{name}: {}", ops(after))),
+            Change::Removed => return self.line(format!("- fn @{name}: {}", ops(before))),
+            Change::Changed if before == after => self.line(format!("fn @{name}")),
+            Change::Changed => self.line(format!("fn @{name}: {before} → {}", ops(after))),
+        }
+        function
+            .settings
+            .iter()
+            .for_each(|setting| self.setting(setting));
+        self.list("", &function.interface, "inputs and outputs", Self::port);
+        self.ops(&function.ops);
+        self.constants(&function.constants);
+        let renaming = |out: &mut Self, name: &diff::Renaming| {
+            let (old, new) = (quote(&name.old), quote(&name.new));
+            out.line(format!("    ~ {old} → {new}"));
+        };
+        let heading = format!("  renamed: {}\n", count(function.renamed.len(), "value"));
+        self.brief(&heading, &function.renamed, renaming);
+        let unknown = |ty: &Option<String>| ty.as_deref() == Some("?");
+        let known = function.types.iter().filter(|value| unknown(&value.old));
+        let lost = function.types.iter().filter(|value| unknown(&value.new));
+        let types = join([
+            (
+                function.types.len() - known.clone().count() - lost.clone().count(),
+                "changed",
+            ),
+            (known.count(), "known only now"),
+            (lost.count(), "no longer known"),
+        ]);
+        let heading = format!("  types of values: {types}\n");
+        self.brief(&heading, &function.types, |out, ty| {
+            let (old, new) = (or_none(&ty.old), or_none(&ty.new));
+            out.line(format!("    ~ {}: {old} → {new}", ty.value));
+        });
+        let heading = format!("  ONNX nodes renamed: {}\n", ops(function.relocated.len()));
+        self.brief(&heading, &function.relocated, |out, name| {
+            let (old, new) = (quote(&name.old), quote(&name.new));
+            out.line(format!("    ~ {}: {old} → {new}", name.op));
+        });
+        let note = match function.ordered {
+            true => "the order means something here",
+            false => "the order means nothing here",
+        };
+        let heading = format!("  moved: {}; {note}\n", ops(function.moved.len()));
+        self.brief(&heading, &function.moved, |out, op| {
+            out.line(format!("    ~ {op}"))
+        });
+    }
+
+    /// Items under a heading; those that are too many are counted.
+    fn list<T>(&mut self, heading: &str, items: &[T], what: &str, show: impl Fn(&mut Self, &T)) {
+        if items.is_empty() {
+            return;
+        }
+        self.text.push_str(heading);
+        let most = if self.all { items.len() } else { MOST };
+        items.iter().take(most).for_each(|item| show(self, item));
+        if items.len() > most {
+            let rest = items.len() - most;
+            self.line(format!("    … and {rest} more {what} (--all lists them)"));
+        }
+    }
+
+    /// Items under a heading that says it all if they are many.
+    fn brief<T>(&mut self, heading: &str, items: &[T], show: impl Fn(&mut Self, &T)) {
+        if items.len() <= MOST || self.all {
+            return self.list(heading, items, "", show);
+        }
+        self.line(format!("{} (--all lists them)", heading.trim_end()));
+    }
+
+    fn setting(&mut self, setting: &Setting) {
+        let name = &setting.name;
+        match (&setting.old, &setting.new) {
+            (Some(old), Some(new)) => self.line(format!("  ~ {name}: {old} → {new}")),
+            (Some(old), None) => self.line(format!("  - {name}: {old}")),
+            (None, new) => self.line(format!("  + {name}: {}", or_none(new))),
+        }
+    }
+
+    fn port(&mut self, port: &PortDiff) {
+        let name = format!("{} {}", port.port, port.name);
+        self.line(match &port.what {
+            PortChange::Added { ty } => format!("  + {name}: {ty}"),
+            PortChange::Removed { ty } => format!("  - {name}: {ty}"),
+            PortChange::Renamed { old, .. } => {
+                format!("  ~ {name}: was called {}", quote(old))
+            }
+            PortChange::Moved { old, new } => {
+                format!("  ~ {name}: place {old} → {new}")
+            }
+            PortChange::Type { old, new } => format!("  ~ {name}: type {old} → {new}"),
+            PortChange::Default { old, new } => {
+                format!("  ~ {name}: default {} → {}", or_none(old), or_none(new))
+            }
+            PortChange::Value { old, new } => format!("  ~ {name}: gives {old} → {new}"),
+        });
+    }
+
+    fn ops(&mut self, all: &[OpDiff]) {
+        if all.is_empty() {
+            return;
+        }
+        self.line(format!("  ops: {}", counts(all, |op| op.change)));
+        let most = if self.all { all.len() } else { MOST_OPS };
+        all.iter().take(most).for_each(|op| self.op(op));
+        let Some(rest) = all.get(most..).filter(|rest| !rest.is_empty()) else {
+            return;
+        };
+        self.line(format!("    … and {} more (--all lists them):", rest.len()));
+        let mut kinds: BTreeMap<(Change, &str), usize> = BTreeMap::new();
+        for op in rest {
+            *kinds.entry((op.change, &op.kind)).or_default() += 1;
+        }
+        for ((change, kind), number) in kinds {
+            self.line(format!("    {} {number} {kind}", sign(change)));
+        }
+    }
+
+    fn op(&mut self, op: &OpDiff) {
+        let mut line = format!("    {} {}", sign(op.change), op.op);
+        if op.nested > 0 && op.change != Change::Changed {
+            // Writing to a string doesn't fail, here and below.
+            _ = write!(line, " with {} inside", ops(op.nested));
+        }
+        if let Some(inside) = &op.inside {
+            _ = write!(line, "   in {inside}");
+        }
+        self.line(line);
+        for change in &op.changes {
+            self.line(format!("        {}", op_change(change)));
+        }
+        if let Some(constant) = &op.folded {
+            self.line(format!("        is now the constant {constant}"));
+        }
+        self.rewired(&op.rewired);
+    }
+
+    fn constants(&mut self, all: &[ConstantDiff]) {
+        let mut heading = format!("  constants: {}", counts(all, |constant| constant.change));
+        // What stands for an op is told there, and what went with its users needs no line of its own.
+        let number = |of: fn(&ConstantDiff) -> bool| all.iter().filter(|&item| of(item)).count();
+        let folded = |constant: &ConstantDiff| constant.replaces.is_some();
+        let gone = |item: &ConstantDiff| item.with_users && item.change == Change::Removed;
+        let notes = join([
+            (number(folded), "in the place of ops above"),
+            (number(gone), "along with their users"),
+        ]);
+        if !notes.is_empty() {
+            _ = write!(heading, " ({notes})");
+        }
+        let all_shown = self.all;
+        let own = all
+            .iter()
+            .filter(|item| !folded(item) && (all_shown || !gone(item)));
+        let own: Vec<&ConstantDiff> = own.collect();
+        if own.is_empty() && !all.is_empty() {
+            return self.line(heading);
+        }
+        self.list(&(heading + "\n"), &own, "constants", |out, constant| {
+            out.constant(constant);
+        });
+    }
+
+    fn constant(&mut self, constant: &ConstantDiff) {
+        let mut line = format!("    {} {}", sign(constant.change), constant.name);
+        _ = match (&constant.old, &constant.new) {
+            (Some(old), Some(new)) if old == new => write!(line, " = {new}"),
+            (Some(old), Some(new)) => write!(line, " = {old} → {new}"),
+            (old, new) => write!(line, " = {}", or_none(old.as_ref().map_or(new, |_| old))),
+        };
+        if let Some(inside) = &constant.inside {
+            _ = write!(line, "   in {inside}");
+        }
+        self.line(line);
+        if let Some(numbers) = &constant.numbers {
+            let (differing, elements) = (numbers.differing, numbers.elements);
+            let most = numbers.max_abs;
+            self.line(format!(
+                "        {differing} of {elements} elements differ, by {most} at most"
+            ));
+        }
+        self.rewired(&constant.rewired);
+    }
+
+    fn rewired(&mut self, all: &[Rewired]) {
+        let most = if self.all { all.len() } else { MOST_USERS };
+        for slot in all.iter().take(most) {
+            let (user, operand) = (&slot.user, slot.operand);
+            let (old, new) = (or_none(&slot.old), or_none(&slot.new));
+            let line = match user.starts_with("output ") {
+                true => format!("        {user}: {old} → {new}"),
+                false => format!("        {user}, operand {operand}: {old} → {new}"),
+            };
+            self.line(line);
+        }
+        if all.len() > most {
+            self.line(format!("        … and {} more uses", all.len() - most));
+        }
+    }
+}
+
+fn op_change(change: &OpChange) -> String {
+    match change {
+        OpChange::Kind { old, new } => format!("{old} → {new}"),
+        OpChange::Attribute { name, old, new } => match (old, new) {
+            (Some(old), Some(new)) => format!("{name}: {old} → {new}"),
+            (Some(old), None) => format!("{name}: {old} is gone"),
+            (None, new) => format!("{name}: {} is new", or_none(new)),
+        },
+        OpChange::Operand { index, old, new } => {
+            format!("operand {index}: {} → {}", or_none(old), or_none(new))
+        }
+        OpChange::Result { index, old, new } => {
+            format!("result {index}: {} → {}", or_none(old), or_none(new))
+        }
+        OpChange::Region {
+            name,
+            change,
+            ops: inside,
+        } => {
+            format!("{} region {name} with {}", sign(*change), ops(*inside))
+        }
+        OpChange::Argument {
+            region,
+            index,
+            change,
+        } => format!("{} argument {index} of region {region}", sign(*change)),
+    }
+}
+
+/// `3 added, 1 changed`.
+fn counts<T>(items: &[T], change: impl Fn(&T) -> Change) -> String {
+    let number = |which: Change| items.iter().filter(|item| change(item) == which).count();
+    join([
+        (number(Change::Added), "added"),
+        (number(Change::Removed), "removed"),
+        (number(Change::Changed), "changed"),
+    ])
+}
+
+fn join<const N: usize>(counts: [(usize, &str); N]) -> String {
+    let parts = counts.into_iter().filter(|(number, _)| *number > 0);
+    let parts: Vec<String> = parts
+        .map(|(number, word)| format!("{number} {word}"))
+        .collect();
+    parts.join(", ")
+}
+
+/// The last line: how much differs.
+fn summary(diff: &Diff) -> String {
+    let sum = diff.summary();
+    let parts = [
+        (
+            "functions",
+            join([
+                (sum.functions_added, "added"),
+                (sum.functions_removed, "removed"),
+            ]),
+        ),
+        (
+            "ops",
+            join([
+                (sum.ops_added, "added"),
+                (sum.ops_removed, "removed"),
+                (sum.ops_changed, "changed"),
+                (sum.moved, "moved"),
+            ]),
+        ),
+        (
+            "constants",
+            join([
+                (sum.constants_added, "added"),
+                (sum.constants_removed, "removed"),
+                (sum.constants_changed, "changed"),
+            ]),
+        ),
+        ("inputs and outputs", join([(sum.interface, "changed")])),
+        ("settings", join([(sum.settings, "changed")])),
+        (
+            "values",
+            join([(sum.renamed, "renamed"), (sum.types, "of another type")]),
+        ),
+        ("nodes", join([(sum.relocated, "renamed")])),
+    ];
+    let parts = parts.into_iter().filter(|(_, text)| !text.is_empty());
+    let parts: Vec<String> = parts
+        .map(|(what, text)| format!("{what}: {text}"))
+        .collect();
+    match parts.is_empty() {
+        true => String::new(),
+        false => parts.join("; ") + "\n",
+    }
+}
+
+fn sign(change: Change) -> char {
+    match change {
+        Change::Added => '+',
+        Change::Removed => '-',
+        Change::Changed => '~',
+    }
+}
+
+fn count(number: usize, word: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {word}{plural}")
+}
+
+fn ops(number: usize) -> String {
+    count(number, "op")
+}
+
+fn or_none(text: &Option<String>) -> &str {
+    text.as_deref().unwrap_or("none")
+}
+
+fn quote(name: &Option<String>) -> String {
+    match name {
+        Some(name) => format!("`{name}`"),
+        None => "no name".to_owned(),
+    }
+}

@@ -1,0 +1,365 @@
+//! What is reported: plain data, and its counts.
+
+use serde::Serialize;
+
+pub use super::content::Numbers;
+
+/// What differs between two modules.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+pub struct Diff {
+    /// Key-value pairs of the module: what a model's header says.
+    pub model: Vec<Setting>,
+    /// The functions that differ: those of the second module in its order, then those it doesn't
+    /// have.
+    pub functions: Vec<FunctionDiff>,
+}
+
+/// Whether something is only in the second module, only in the first, or in both and not the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Change {
+    /// Only in the second.
+    Added,
+    /// Only in the first.
+    Removed,
+    /// In both.
+    Changed,
+}
+
+/// Something with a name and a value, as text; `None` where it isn't.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Setting {
+    /// What it is: `onnx.ir_version`, `opset ""`, `attribute SkipOptimization`.
+    pub name: String,
+    /// The first module's.
+    pub old: Option<String>,
+    /// The second one's.
+    pub new: Option<String>,
+}
+
+/// What differs between two functions of one name.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct FunctionDiff {
+    /// Its canonical name.
+    pub name: String,
+    /// A function that is only in one module has no more to say than how many ops it has.
+    pub change: Change,
+    /// How many ops it has in the first module, without terminators.
+    pub ops_before: usize,
+    /// And in the second.
+    pub ops_after: usize,
+    /// Kind, opset versions, attributes.
+    pub settings: Vec<Setting>,
+    /// Parameters and results.
+    pub interface: Vec<PortDiff>,
+    /// Ops, in program order.
+    pub ops: Vec<OpDiff>,
+    /// Constants, in program order.
+    pub constants: Vec<ConstantDiff>,
+    /// Values inside whose type is another one.
+    pub types: Vec<Renaming>,
+    /// Values inside that are the same under another name.
+    pub renamed: Vec<Renaming>,
+    /// Ops that come from another ONNX node than before, by the nodes' names.
+    pub relocated: Vec<Relocation>,
+    /// Ops that stand at another place among the others.
+    pub moved: Vec<String>,
+    /// Whether the order of ops has a meaning here, so that `moved` is a difference.
+    pub ordered: bool,
+}
+
+/// What differs at a parameter or a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct PortDiff {
+    /// `input` or `output`.
+    pub port: &'static str,
+    /// Its place; where it is, if it was moved.
+    pub index: usize,
+    /// What it is called, in the second module if it is there.
+    pub name: String,
+    /// What differs.
+    #[serde(flatten)]
+    pub what: PortChange,
+}
+
+/// What differs at a parameter or a result.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "what")]
+pub enum PortChange {
+    /// It is new.
+    Added {
+        /// Its type.
+        ty: String,
+    },
+    /// It is gone.
+    Removed {
+        /// Its type.
+        ty: String,
+    },
+    /// It has another name.
+    Renamed {
+        /// The name before.
+        old: Option<String>,
+        /// The name now.
+        new: Option<String>,
+    },
+    /// It is at another place among the others.
+    Moved {
+        /// The place before, from 0.
+        old: usize,
+        /// The place now.
+        new: usize,
+    },
+    /// It has another type.
+    Type {
+        /// The type before.
+        old: String,
+        /// The type now.
+        new: String,
+    },
+    /// It has another default.
+    Default {
+        /// The default before.
+        old: Option<String>,
+        /// The default now.
+        new: Option<String>,
+    },
+    /// It gives out another value.
+    Value {
+        /// The value before.
+        old: String,
+        /// The value now.
+        new: String,
+    },
+}
+
+/// An op that was added, removed or changed.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct OpDiff {
+    /// Which of the three.
+    pub change: Change,
+    /// Its canonical name, in the second module if it is there.
+    pub kind: String,
+    /// Its line as IR text has it, cut where it gets long.
+    pub op: String,
+    /// The ONNX node it comes from.
+    pub location: Option<String>,
+    /// The region it stands in; `None`: the function's body.
+    pub inside: Option<String>,
+    /// The added constant that stands for its result: it was folded.
+    pub folded: Option<String>,
+    /// How many ops came or went with it, in its regions; those aren't listed for themselves.
+    pub nested: usize,
+    /// Operands of other ops, and results, that became one of its results, or no longer are one.
+    pub rewired: Vec<Rewired>,
+    /// What changed.
+    pub changes: Vec<OpChange>,
+}
+
+/// An operand that came or went with an op or a constant. It isn't a change of its user.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Rewired {
+    /// Who uses it: an op as [`OpDiff::op`] begins, or a result.
+    pub user: String,
+    /// The slot.
+    pub operand: usize,
+    /// The value before; `None`: it was left out.
+    pub old: Option<String>,
+    /// The value now.
+    pub new: Option<String>,
+}
+
+/// One thing that changed in an op.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase", tag = "what")]
+pub enum OpChange {
+    /// It is another operator.
+    Kind {
+        /// The name before.
+        old: String,
+        /// The name now.
+        new: String,
+    },
+    /// An attribute.
+    Attribute {
+        /// Its name.
+        name: String,
+        /// The value before; `None`: there was none.
+        old: Option<String>,
+        /// The value now.
+        new: Option<String>,
+    },
+    /// An operand.
+    Operand {
+        /// The slot.
+        index: usize,
+        /// The value before; `None`: it was left out.
+        old: Option<String>,
+        /// The value now.
+        new: Option<String>,
+    },
+    /// A result that is left out in one of the two.
+    Result {
+        /// Which.
+        index: usize,
+        /// The value before; `None`: it was left out.
+        old: Option<String>,
+        /// The value now.
+        new: Option<String>,
+    },
+    /// A region that is in one of the two only.
+    Region {
+        /// Its name.
+        name: String,
+        /// Whether it was added or removed.
+        change: Change,
+        /// How many ops it has.
+        ops: usize,
+    },
+    /// An argument of a region that is in one of the two only.
+    Argument {
+        /// The region's name.
+        region: String,
+        /// Which.
+        index: usize,
+        /// Whether it was added or removed.
+        change: Change,
+    },
+}
+
+/// A constant that was added, removed, or has other content or another type.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct ConstantDiff {
+    /// Which of the three.
+    pub change: Change,
+    /// Its name, in the second module if it is there.
+    pub name: String,
+    /// The region it stands in; `None`: the function's body.
+    pub inside: Option<String>,
+    /// Type and data before, short.
+    pub old: Option<String>,
+    /// And now.
+    pub new: Option<String>,
+    /// How the numbers differ, if the type is the same.
+    pub numbers: Option<Numbers>,
+    /// The removed op whose result it stands for.
+    pub replaces: Option<String>,
+    /// Whether all ops that use it came or went with it.
+    pub with_users: bool,
+    /// Operands that became it, or no longer are it.
+    pub rewired: Vec<Rewired>,
+}
+
+/// A value whose name, or whose type, is another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Renaming {
+    /// What it is called, in the second module.
+    pub value: String,
+    /// Before; `None`: it had no name.
+    pub old: Option<String>,
+    /// Now.
+    pub new: Option<String>,
+}
+
+/// An op whose ONNX node's name is another one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Relocation {
+    /// The op.
+    pub op: String,
+    /// The node's name before, or the names.
+    pub old: Option<String>,
+    /// And now.
+    pub new: Option<String>,
+}
+
+/// How much differs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct Summary {
+    /// Key-value pairs of the model; kinds, opset versions and attributes of functions.
+    pub settings: usize,
+    /// Functions that are only in the second module.
+    pub functions_added: usize,
+    /// Functions that are only in the first.
+    pub functions_removed: usize,
+    /// Differences of parameters and results.
+    pub interface: usize,
+    /// Ops that are only in the second; those in regions of listed ops aren't counted.
+    pub ops_added: usize,
+    /// Ops that are only in the first.
+    pub ops_removed: usize,
+    /// Ops that changed.
+    pub ops_changed: usize,
+    /// Constants that are only in the second.
+    pub constants_added: usize,
+    /// Constants that are only in the first.
+    pub constants_removed: usize,
+    /// Constants whose content or type is another one.
+    pub constants_changed: usize,
+    /// Values whose type is another one.
+    pub types: usize,
+    /// Values that have another name.
+    pub renamed: usize,
+    /// Ops whose ONNX node has another name.
+    pub relocated: usize,
+    /// Ops that stand at another place where order has a meaning.
+    pub moved: usize,
+}
+
+impl Diff {
+    /// Whether nothing differs that has a meaning: the order of ops in a graph has none.
+    pub fn is_same(&self) -> bool {
+        self.summary() == Summary::default()
+    }
+
+    /// Counts what differs.
+    pub fn summary(&self) -> Summary {
+        let mut sum = Summary {
+            settings: self.model.len(),
+            ..Summary::default()
+        };
+        for function in &self.functions {
+            match function.change {
+                Change::Added => sum.functions_added += 1,
+                Change::Removed => sum.functions_removed += 1,
+                Change::Changed => function.add_to(&mut sum),
+            }
+        }
+        sum
+    }
+}
+
+impl FunctionDiff {
+    /// Counts what differs in one function.
+    pub fn summary(&self) -> Summary {
+        let mut sum = Summary::default();
+        self.add_to(&mut sum);
+        sum
+    }
+
+    fn add_to(&self, sum: &mut Summary) {
+        sum.settings += self.settings.len();
+        sum.interface += self.interface.len();
+        sum.types += self.types.len();
+        sum.renamed += self.renamed.len();
+        sum.relocated += self.relocated.len();
+        sum.moved += if self.ordered { self.moved.len() } else { 0 };
+        for op in &self.ops {
+            *match op.change {
+                Change::Added => &mut sum.ops_added,
+                Change::Removed => &mut sum.ops_removed,
+                Change::Changed => &mut sum.ops_changed,
+            } += 1;
+        }
+        for constant in &self.constants {
+            *match constant.change {
+                Change::Added => &mut sum.constants_added,
+                Change::Removed => &mut sum.constants_removed,
+                Change::Changed => &mut sum.constants_changed,
+            } += 1;
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.summary() == Summary::default() && self.moved.is_empty()
+    }
+}

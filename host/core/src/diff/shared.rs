@@ -1,0 +1,77 @@
+//! Symbols and types of two modules as numbers that can be compared.
+
+use passdock_abi::{SymbolId, TypeId};
+use passdock_ir::{Function, Symbols, text};
+use rustc_hash::FxHashMap;
+
+/// Which of the two.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    A,
+    B,
+}
+
+/// A symbol that only the second module has, beside the first one's.
+const ONLY_B: u32 = 1 << 31;
+const UNSET: u32 = u32::MAX - 1;
+
+/// Numbers of symbols: equal numbers are equal texts.
+pub(super) struct SharedSymbols<'m> {
+    a: &'m Symbols,
+    b: &'m Symbols,
+    same: bool,
+    of_b: Vec<u32>,
+}
+
+impl<'m> SharedSymbols<'m> {
+    pub(super) fn new(a: &'m Symbols, b: &'m Symbols) -> SharedSymbols<'m> {
+        let same = std::ptr::eq(a, b);
+        let of_b = if same { 0 } else { b.len() };
+        SharedSymbols {
+            a,
+            b,
+            same,
+            of_b: vec![UNSET; of_b],
+        }
+    }
+
+    /// The number of a symbol; that of NONE is [`super::NONE`].
+    pub(super) fn of(&mut self, side: Side, id: SymbolId) -> u32 {
+        if side == Side::A || self.same || id.is_none() {
+            return id.0;
+        }
+        let Some(known) = self.of_b.get_mut(id.index()) else {
+            return id.0 | ONLY_B;
+        };
+        if *known == UNSET {
+            let found = self.a.find(self.b.text(id));
+            *known = found.map_or(id.0 | ONLY_B, |id| id.0);
+        }
+        *known
+    }
+}
+
+/// Numbers of the types of two functions: equal numbers are equal texts.
+#[derive(Default)]
+pub(super) struct SharedTypes {
+    numbers: FxHashMap<String, u32>,
+    of: [Vec<u32>; 2],
+}
+
+impl SharedTypes {
+    pub(super) fn of(&mut self, side: Side, f: &Function, id: TypeId) -> u32 {
+        if id.is_none() {
+            return super::NONE;
+        }
+        let known = &mut self.of[side as usize];
+        if known.len() <= id.index() {
+            known.resize(id.index() + 1, UNSET);
+        }
+        if known[id.index()] == UNSET {
+            let next = self.numbers.len() as u32;
+            let number = self.numbers.entry(text::type_text(f, id)).or_insert(next);
+            known[id.index()] = *number;
+        }
+        known[id.index()]
+    }
+}

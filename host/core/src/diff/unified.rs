@@ -1,0 +1,69 @@
+//! The difference of two texts, as people know it from `diff -u`.
+
+use passdock_ir::{Function, Module, text};
+use similar::TextDiff;
+
+/// Longer texts, in lines, are shown by their sizes: finding their difference takes too long.
+const MAX_LINES: usize = 20_000;
+
+/// A unified diff of two modules' IR texts, function by function; empty if they are equal. Large
+/// constants are left out, so what differs in them doesn't show.
+pub fn unified(a: &Module, b: &Module) -> String {
+    let options = text::PrintOptions {
+        constants: text::Constants::Elide,
+        ..text::PrintOptions::default()
+    };
+    let metadata = |module: &Module| -> String {
+        let lines = module.metadata().iter();
+        lines
+            .map(|(key, value)| format!("metadata {key:?} = {value:?}\n"))
+            .collect()
+    };
+    let mut out = difference("module", &metadata(a), &metadata(b));
+    for new in b.functions() {
+        let name = new.text(new.name());
+        let old = a.function_named(name);
+        out.push_str(&unified_function(
+            name,
+            old.map(|f| &**f),
+            Some(new),
+            &options,
+        ));
+    }
+    for old in a.functions() {
+        let name = old.text(old.name());
+        if b.function_named(name).is_none() {
+            out.push_str(&unified_function(name, Some(old), None, &options));
+        }
+    }
+    out
+}
+
+/// A unified diff of a function's text; empty if nothing differs.
+pub(crate) fn unified_function(
+    name: &str,
+    old: Option<&Function>,
+    new: Option<&Function>,
+    options: &text::PrintOptions<'_>,
+) -> String {
+    let print = |f: Option<&Function>| match f {
+        Some(f) => text::print_function(f, options),
+        None => String::new(),
+    };
+    difference(&format!("@{name}"), &print(old), &print(new))
+}
+
+fn difference(heading: &str, old: &str, new: &str) -> String {
+    if old == new {
+        return String::new();
+    }
+    let (olds, news) = (old.lines().count(), new.lines().count());
+    if olds.max(news) > MAX_LINES {
+        return format!("{heading}: {olds} lines became {news}\n");
+    }
+    let diff = TextDiff::from_lines(old, new);
+    diff.unified_diff()
+        .context_radius(2)
+        .header(heading, heading)
+        .to_string()
+}

@@ -1,0 +1,112 @@
+//! Parts of a function as its text has them: for reports that name single ops and values.
+
+use passdock_abi::{Attr, ConstId, OpId, ValueId};
+
+use super::function::Printer;
+use super::names::Names;
+use super::{Constants, Out, PrintOptions};
+use crate::function::Function;
+
+/// Large constants are left out: a piece is for people.
+const OPTIONS: PrintOptions<'static> = PrintOptions {
+    constants: Constants::Elide,
+    raw_ids: false,
+    text_locs: false,
+    directory: None,
+};
+
+/// The text of a function, in pieces. Values are named once, when it is made; a piece costs what it
+/// is long.
+pub struct Pieces<'f> {
+    f: &'f Function,
+    names: Option<Names>,
+}
+
+impl<'f> Pieces<'f> {
+    /// Names the values of a function.
+    pub fn new(f: &'f Function) -> Pieces<'f> {
+        let names = Names::new(f, false, &mut Vec::new());
+        Pieces {
+            f,
+            names: Some(names),
+        }
+    }
+
+    /// A value where it is used: its name, its number, or the literal it is.
+    pub fn value(&self, value: ValueId) -> String {
+        let mut text = String::new();
+        if let Some(names) = &self.names {
+            names.write_use(&mut text, self.f, value);
+        }
+        text
+    }
+
+    /// An op's line, without its regions and where it comes from.
+    pub fn op(&mut self, op: OpId) -> String {
+        let line = self.print(|printer| printer.op(op));
+        let line = line.trim_end();
+        match line.strip_suffix(" {").unwrap_or(line) {
+            "" => self.f.text(self.f.op(op).name).to_owned(),
+            line => line.to_owned(),
+        }
+    }
+
+    /// The value of an attribute of an op (NONE: of the function).
+    pub fn attr(&mut self, op: OpId, attr: &Attr) -> String {
+        self.print(|printer| printer.attr_value(op, attr))
+    }
+
+    /// A constant's type and data.
+    pub fn constant(&mut self, id: ConstId) -> String {
+        self.print(|printer| printer.tensor(id, false))
+    }
+
+    fn print(&mut self, write: impl FnOnce(&mut Printer<'_, '_>)) -> String {
+        let names = self.names.take();
+        let names = names.unwrap_or_else(|| Names::new(self.f, false, &mut Vec::new()));
+        let mut out = Out::new(None);
+        let mut printer = Printer::with_names(self.f, &OPTIONS, &mut out, names);
+        printer.bare = true;
+        write(&mut printer);
+        self.names = Some(printer.names);
+        out.text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use crate::text;
+
+    #[test]
+    fn pieces_are_what_the_text_says() {
+        let source = r#"module { fn @f(%x: f32[n]) -> (%y: f32[n]) {
+            %w = const f32[100] splat(1.0)
+            %0 = onnx.Add(%x, %w) {axis = [1, 2]} : f32[n] loc("add")
+            %c = onnx.If(%0) : f32[n] region then_branch { yield %0 }
+            return %c
+        } }"#;
+        let module = text::parse(source).expect("it can be read");
+        let f = module.functions().next().expect("one function");
+        let mut pieces = text::Pieces::new(f);
+        let mut lines = Vec::new();
+        for op in f.walk(f.body()) {
+            lines.push(pieces.op(op));
+            for attr in f.attrs(op) {
+                lines.push(pieces.attr(op, attr));
+            }
+        }
+        for (id, constant) in f.live_constants() {
+            lines.push(pieces.value(constant.value) + " = " + &pieces.constant(id));
+        }
+        expect![[r#"
+            %0 = onnx.Add(%x, %w) {axis = [1, 2]} : f32[n]
+            [1, 2]
+            %c = onnx.If(%0) : f32[n]
+            yield %0
+            return %c
+            %w = f32[100] splat(1.0)"#]]
+        .assert_eq(&lines.join("\n"));
+    }
+}
