@@ -12,7 +12,7 @@ import fields
 import wire
 
 NAME_OF_NODE, ATTRIBUTE_OF_NODE, NAME_OF_ATTRIBUTE = 3, 5, 1
-NEW_NAME, NEW_ATTRIBUTE = b"passdock/renamed", b"passdock_corpus"
+NEW_NAME, NEW_ATTRIBUTE, NEW_VALUE = b"passdock/renamed", b"passdock_corpus", "passdock/value"
 # What a node that stands for another has to say as that did; the rest is about the old one only.
 MEANING = ("input", "output", "op_type", "overload", "name")
 # What each field of an attribute's value makes of it.
@@ -56,6 +56,23 @@ def attribute(given, made):
     if dict((number, body) for number, _, body in wire.records(new[0][2])).get(NAME_OF_ATTRIBUTE) != NEW_ATTRIBUTE:
         return "another attribute is new"
     return None
+
+
+def renamed_value(given, made):
+    """With its old name instead of the new one, the model is the same."""
+    before, after = fields.read(given), fields.read(made)
+    pairs = zip(nodes_of(before), nodes_of(after))
+    found = ((x, y) for x, y in pairs if NEW_VALUE in y.output and len(x.output) == len(y.output))
+    old, new = next(found, (None, None))
+    if old is not None:
+        name = old.output[list(new.output).index(NEW_VALUE)]
+        for node in nodes_of(after):
+            for names in (node.input, node.output):
+                names[:] = [name if each == NEW_VALUE else each for each in names]
+        for graph in (*graphs_of(after), *after.functions):
+            for info in graph.value_info:
+                info.name = name if info.name == NEW_VALUE else info.name
+    return fields.first_difference(before, after)
 
 
 def replaced(given, made):
@@ -218,6 +235,16 @@ def nodes_of(model):
                 pending.extend(graph.node)
 
 
+def graphs_of(model):
+    """The main graph and all subgraphs."""
+    yield model.graph
+    for node in nodes_of(model):
+        for attribute in node.attribute:
+            if attribute.HasField("g"):
+                yield attribute.g
+            yield from attribute.graphs
+
+
 def not_folded(before, after):
     """Random and unknown nodes of the main graph that an output needs are there, each."""
     kept = collections.Counter(kind(node) for node in after.graph.node if is_kept(node))
@@ -288,13 +315,14 @@ CHECKS = {
     "text": same_fields,
     "renamed": renamed,
     "attribute": attribute,
+    "value": renamed_value,
     "replaced": replaced,
     "optimised": optimised,
 }
 
 
 # Of one op, if there is one.
-CHANGES = {"renamed", "attribute", "replaced"}
+CHANGES = {"renamed", "attribute", "value", "replaced"}
 # ONNX's own ops don't have the attribute that this sets.
 UNCHECKED = {"attribute"}
 

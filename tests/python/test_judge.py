@@ -75,6 +75,16 @@ class Judge(unittest.TestCase):
             judge.attribute, "another attribute", lambda m: m.graph.node[2].attribute.add(name="new", i=1, type=2)
         )
 
+    def test_a_renamed_value(self):
+        nodes, infos = self.model.graph.node, self.model.graph.value_info
+        nodes[0].output[0] = nodes[1].input[0] = nodes[2].input[0] = infos[0].name = "passdock/value"
+        self.assertIsNone(self.judged(judge.renamed_value))
+        infos[0].ClearField("doc_string")
+        self.refused(judge.renamed_value, "value_info[0].doc_string is only in the first file")
+        nodes[2].input[0] = "a"
+        nodes[2].input[2] = "passdock/value"
+        self.refused(judge.renamed_value, "node[2].input[2] differs: 'w' and 'a'")
+
     def test_a_replaced_node(self):
         self.assertIsNone(self.judged(judge.replaced))
         op = self.model.graph.node[2]

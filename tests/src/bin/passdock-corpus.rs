@@ -21,11 +21,12 @@ use passdock_plugin_api::{EditError, Function, OpBuilder, OpId};
 use passdock_tests::{PASSES, standard_registry};
 
 /// Encoded anew; as text and back; with one op changed in a way; optimised.
-const KINDS: [(&str, Make); 6] = [
+const KINDS: [(&str, Make); 7] = [
     ("fresh", fresh),
     ("text", as_text),
     ("renamed", renamed),
     ("attribute", with_attribute),
+    ("value", with_renamed_value),
     ("replaced", replaced),
     ("optimised", optimised),
 ];
@@ -231,6 +232,14 @@ fn renamed(_: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
 
 fn with_attribute(work: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
     work.edit(module, out, |f, op| f.set_attr(op, "passdock_corpus", 1))
+}
+
+/// Another name for a value, wherever it is used.
+fn with_renamed_value(work: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
+    work.edit(module, out, |f, op| match f.result(op, 0).option() {
+        Some(value) => f.set_value_name(value, "passdock/value"),
+        None => Ok(()),
+    })
 }
 
 /// An op by a new one that says the same.

@@ -195,3 +195,27 @@ fn a_renamed_value_keeps_what_is_said_of_it() {
         sorted_fields(&with(["k", "w", "m"]).0)
     );
 }
+
+#[test]
+fn an_output_that_is_there_twice_is_made_once() {
+    let body = graph(
+        &[node("y = Relu(x)")],
+        &["x: 2"],
+        &["y: 2", "x: 2", "y: 2", "x: 2"],
+    );
+    let given = model(10, &body);
+    let mut module = read(&given.0).unwrap();
+    let f = main_of(&mut module);
+    f.set_name(value(f, "y"), "other").unwrap();
+    assert!(bytes_of(&module) == given.0);
+    // An input has its name for itself, so the outputs need a node that makes theirs.
+    let f = main_of(&mut module);
+    f.set_name(value(f, "x"), "in").unwrap();
+    let copies = [node("y = Relu(in)"), node("x = Identity(in)")];
+    let outputs = ["y: 2", "x: 2", "y: 2", "x: 2"];
+    let expected = model(10, &graph(&copies, &["in: 2"], &outputs));
+    assert_eq!(
+        sorted_fields(&bytes_of(&module)),
+        sorted_fields(&expected.0)
+    );
+}

@@ -179,6 +179,9 @@ impl Planner<'_> {
                 }
                 missing.push((value, name));
             }
+            // An output may be there twice.
+            let mut given = FxHashSet::default();
+            missing.retain(|&output| given.insert(output));
             for (value, name) in missing {
                 self.free(region, name, value);
                 let here = f
