@@ -472,3 +472,47 @@ fn a_region_that_no_attribute_names_is_one() {
     expect!["op0 (onnx.If): a region of the op has no name, and ONNX's graphs are attributes."]
         .assert_eq(&error.to_string());
 }
+
+#[test]
+fn a_merged_node_names_its_sources() {
+    let text = |name: &str| {
+        format!(
+            "module {{ fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {{
+               %y = onnx.Relu(%x) : f32[2] loc({name}) return %y }} }}"
+        )
+    };
+    let module = passdock_ir::text::parse(&text("\"conv\", \"bn\", \"conv\"")).unwrap();
+    let written = bytes_of(&module);
+    let print = |bytes: &[u8]| {
+        let module = crate::detach(&read(bytes).unwrap()).unwrap();
+        let text = passdock_ir::text::print(&module);
+        let lines = text.lines().skip_while(|line| !line.contains("Relu"));
+        lines
+            .take_while(|line| !line.contains("return"))
+            .map(|line| format!("{line}\n"))
+            .collect::<String>()
+    };
+    expect![[r#"
+            %y = onnx.Relu(%x) : f32[2] loc("conv")
+                meta {"passdock.merged_from" = "conv\nbn"}
+    "#]]
+    .assert_eq(&print(&written));
+    // Merged once more.
+    let mut module = read(&written).unwrap();
+    let f = main_of(&mut module);
+    let relu = op(f, "y");
+    let add = f.add_name_loc("add");
+    let loc = f.fuse_locs(&[f.op(relu).loc, add]);
+    f.set_loc(relu, loc).unwrap();
+    expect![[r#"
+            %y = onnx.Relu(%x) : f32[2] loc("conv")
+                meta {"passdock.merged_from" = "conv\nbn\nadd"}
+    "#]]
+    .assert_eq(&print(&bytes_of(&module)));
+    assert!(
+        !print(&bytes_of(
+            &passdock_ir::text::parse(&text("\"a\"")).unwrap()
+        ))
+        .contains("meta")
+    );
+}

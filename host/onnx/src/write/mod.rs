@@ -9,6 +9,7 @@
 mod attr;
 mod body;
 mod info;
+mod location;
 mod model;
 mod names;
 mod node;

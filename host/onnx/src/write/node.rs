@@ -7,6 +7,7 @@ use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
+use super::location::named_sources;
 use super::rope::Chain;
 use crate::error::{OnnxError, Result};
 use crate::read::attr::Attribute;
@@ -64,6 +65,8 @@ impl<'w> FunctionWriter<'w> {
             same = Same::of(original, &inputs, &outputs, &domain)?;
             last_attr = same.attrs;
         }
+        let sources = self.sources(op);
+        let mut known = Vec::new();
         let mut done = Written::default();
         let mark = self.store.begin(chain);
         for field in original.iter().flat_map(|original| original.fields()) {
@@ -123,6 +126,12 @@ impl<'w> FunctionWriter<'w> {
                         self.new_attrs(chain, op, attrs, &mut by_name)?;
                     }
                 }
+                number if number == doc::NODE[1] && !sources.is_empty() => {
+                    match named_sources(body)? {
+                        Some(names) => known.extend(names),
+                        None => self.store.copy(chain, field.record),
+                    }
+                }
                 _ => self.store.copy(chain, field.record),
             }
         }
@@ -148,6 +157,7 @@ impl<'w> FunctionWriter<'w> {
             self.new_attrs(chain, op, attrs, &mut by_name)?;
         }
         self.texts(chain, Entity::Op(op), doc::NODE);
+        self.put_sources(chain, &known, &sources);
         self.store.end(chain, mark, number);
         Ok(())
     }

@@ -1,6 +1,6 @@
 //! `TensorProto`, and constants as `Constant` nodes.
 
-use passdock_abi::{ConstId, DType, LocId, LocKind};
+use passdock_abi::{ConstId, DType};
 use passdock_ir::{Entity, Extras, Payload};
 
 use super::FunctionWriter;
@@ -412,25 +412,6 @@ impl<'w> FunctionWriter<'w> {
             }
         }
         Ok(())
-    }
-
-    /// The node name that a location gives; a fused one gives its first.
-    pub(super) fn loc_name(&self, loc: LocId) -> Option<&'w str> {
-        let f = self.f;
-        let loc = f.loc(loc)?;
-        if loc.kind == LocKind::NAME {
-            return Some(f.text(loc.name));
-        }
-        if loc.kind != LocKind::FUSED {
-            return None;
-        }
-        let parts = f.ids_in(passdock_abi::Range {
-            start: loc.a,
-            len: loc.b,
-        });
-        let mut parts = parts.iter().filter_map(|&part| f.loc(LocId(part)));
-        let named = parts.find(|part| part.kind == LocKind::NAME)?;
-        Some(f.text(named.name))
     }
 }
 
