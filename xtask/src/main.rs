@@ -2,7 +2,8 @@
 //!
 //! - `demo`: builds everything and lets a plugin loose on a real model;
 //! - `test`: everything that is checked, each step named, skips explained;
-//! - `tidy`: the rules of the house that no compiler knows.
+//! - `tidy`: the rules of the house that no compiler knows;
+//! - `deep fuzz`: what takes longer than anyone waits for.
 //!
 //! Nothing here writes outside cargo's target directory.
 #![allow(
@@ -11,6 +12,7 @@
 )]
 
 mod demo;
+mod fuzz;
 mod native;
 mod old_rust;
 mod project;
@@ -31,7 +33,8 @@ cargo xtask demo --release    the same, optimised; takes longer to build
 cargo xtask test              run every check; says what it skipped and why
 cargo xtask test --all        the same, and a skip is a failure
 cargo xtask test WORD         only the steps whose name contains the word
-cargo xtask tidy              only the rules of the house";
+cargo xtask tidy              only the rules of the house
+cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -42,6 +45,7 @@ fn main() -> ExitCode {
         ["test"] => Ok(test::test(&project, false, "")),
         ["test", "--all"] => Ok(test::test(&project, true, "")),
         ["test", word] if !word.starts_with('-') => Ok(test::test(&project, false, word)),
+        ["deep", "fuzz", ref rest @ ..] => fuzz::fuzz(&project, rest).map(|()| true),
         ["tidy"] => tidy::tidy(&project).map(|()| true),
         _ => {
             println!("{USAGE}");

@@ -95,7 +95,7 @@ fn end_to_end(project: &Project, arguments: &[OsString]) -> Result<()> {
 }
 
 /// The environment's interpreter; makes the environment if it's missing or outdated.
-fn environment(project: &Project) -> Result<PathBuf> {
+pub(crate) fn environment(project: &Project) -> Result<PathBuf> {
     let place = project.target.join("python");
     let python = place.join(if cfg!(windows) {
         "Scripts/python.exe"

@@ -23,7 +23,7 @@ pub mod types;
 pub mod verify;
 
 pub use constant::{ByteSource, ConstantData, Deferred, Payload};
-pub use edit::{AttrValue, CloneRegion, NewAttr, NewOp, NewPort, NewRegion, Position};
+pub use edit::{AttrValue, CloneRegion, MAX_OPSETS, NewAttr, NewOp, NewPort, NewRegion, Position};
 pub use error::{Edit, EditError};
 pub use function::{Function, Walk};
 pub use module::Module;

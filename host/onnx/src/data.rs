@@ -10,6 +10,7 @@ use passdock_abi::DType;
 use passdock_ir::Deferred;
 
 use crate::error::{OnnxError, Result};
+use crate::read::{name_of, quoted};
 use crate::schema::tensor;
 use crate::source::Source;
 use crate::wire::{
@@ -45,9 +46,12 @@ impl Deferred for Typed {
         let tensor = tensor.ok_or("The tensor lies outside its file.")?;
         let decoded = decode(tensor, self.dtype, self.byte_len);
         decoded.map_err(|error| {
-            error
-                .of_file(&self.source.path().display().to_string())
-                .to_string()
+            let error = match name_of(tensor, tensor::NAME) {
+                Some(name) => error.inside(format!("tensor {}", quoted(name))),
+                None => error.inside("tensor"),
+            };
+            let file = self.source.path().display().to_string();
+            error.of_file(&file).to_string()
         })
     }
 }

@@ -101,22 +101,25 @@ impl Function {
         Ok(id)
     }
 
-    /// Removes a constant that nobody uses.
+    /// Removes a constant that nobody uses. A tensor goes with the attribute that holds it.
     pub fn erase_constant(&mut self, id: ConstId) -> Edit {
         let record = *self.live_constant(id)?;
-        if let Some(value) = record.value.option() {
-            let held = &self.values[value.index()];
-            let is_default = held.flags & Value::KIND != Value::CONST;
-            if is_default || held.use_count > 0 {
-                let name = self.describe(value);
-                let why = if is_default {
-                    "is a parameter's default"
-                } else {
-                    "is still used"
-                };
-                let message = format!("The constant {name} {why} and can't be erased.");
-                return Err(EditError::refused(message));
-            }
+        let Some(value) = record.value.option() else {
+            let message =
+                format!("The constant {id} is an attribute's tensor and can't be erased.");
+            return Err(EditError::refused(message));
+        };
+        let held = &self.values[value.index()];
+        let is_default = held.flags & Value::KIND != Value::CONST;
+        if is_default || held.use_count > 0 {
+            let name = self.describe(value);
+            let why = if is_default {
+                "is a parameter's default"
+            } else {
+                "is still used"
+            };
+            let message = format!("The constant {name} {why} and can't be erased.");
+            return Err(EditError::refused(message));
         }
         self.bury_constant(id);
         self.touch_region(record.region);

@@ -11,6 +11,9 @@ use crate::error::Edit;
 use crate::function::Function;
 use crate::types::push_range;
 
+/// How many domains a function or file may have a version of: they are looked for one by one.
+pub const MAX_OPSETS: usize = 1024;
+
 impl Function {
     /// Gives a value the name it has in the file, which another region's value may have too.
     pub fn import_name(&mut self, value: ValueId, name: SymbolId) {

@@ -21,6 +21,7 @@ mod value;
 pub use attr::{AttrValue, NewAttr};
 pub use clone::CloneRegion;
 pub use create::{NewOp, NewPort, NewRegion, Position};
+pub use import::MAX_OPSETS;
 pub(crate) use names::Names;
 pub use room::Left;
 

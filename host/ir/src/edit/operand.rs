@@ -1,6 +1,6 @@
 //! Operand slots and the use lists they form.
 
-use passdock_abi::{OpId, Range, Use, UseId, ValueId};
+use passdock_abi::{OpId, Range, Use, UseId, Value, ValueId, symbol};
 
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_LIST};
@@ -18,6 +18,12 @@ impl Function {
             }
             self.unlink_use(slot);
             self.link_use(slot, value);
+        } else if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+            let name = self.describe_op(op);
+            return Err(EditError::refused(format!(
+                "{name} ends a region of {len} results, so operand {index} can't be set; set the \
+                 region's results."
+            )));
         } else if index == len && len < MAX_LIST {
             self.append_operand(op, value);
         } else {
@@ -100,12 +106,23 @@ impl Function {
         if value.is_none() {
             return;
         }
+        self.make_present(value);
         let head = &mut self.values[value.index()];
         let next = std::mem::replace(&mut head.first_use, slot);
         head.use_count += 1;
         (self.uses[slot.index()].next, self.uses[slot.index()].prev) = (next, UseId::NONE);
         if next.is_some() {
             self.uses[next.index()].prev = slot;
+        }
+    }
+
+    /// A result that its op left out is one like others as soon as it is used.
+    pub(crate) fn make_present(&mut self, value: ValueId) {
+        let record = &mut self.values[value.index()];
+        if record.flags & Value::ABSENT != 0 {
+            record.flags &= !Value::ABSENT;
+            let op = OpId(record.def);
+            self.touch_op(op);
         }
     }
 

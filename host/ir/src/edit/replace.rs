@@ -273,6 +273,7 @@ impl Function {
             return;
         };
         self.touch_users(from);
+        self.make_present(to);
         loop {
             let slot = &mut self.uses[last.index()];
             slot.value = to;

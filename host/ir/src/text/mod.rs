@@ -2,7 +2,8 @@
 //!
 //! Printing what was parsed from a print gives the same text. Values with names print `%x` or
 //! `%"a/b:0"`, the others are numbered in program order. The printer is robust, since it is also
-//! what one looks at when something is broken; the parser accepts only what the verifier would.
+//! what one looks at when something is broken; the parser accepts only functions that the verifier
+//! would.
 //!
 //! ```
 //! use passdock_ir::{text, verify};

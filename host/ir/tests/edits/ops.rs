@@ -87,6 +87,13 @@ fn operands() {
         Status::INVALID,
         expect!["op0 (onnx.Relu) has 1 operands, so operand 2 can't be set; the next one is 1."],
     );
+    refuse(
+        |f| f.set_operand(op(f, "return"), 1, value(f, "x")),
+        Status::REFUSED,
+        expect![
+            "op6 (return) ends a region of 1 results, so operand 1 can't be set; set the region's results."
+        ],
+    );
     accept(
         |f| {
             let neg = op(f, "onnx.Neg");

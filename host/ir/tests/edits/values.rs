@@ -1,9 +1,10 @@
 //! Uses, types, names, constants, regions and copies of them.
 
 use expect_test::expect;
-use passdock_abi::{DType, Dim, RegionId, Status, TypeId};
+use passdock_abi::{DType, Dim, OpId, RegionId, Status, TypeId, ValueId};
 use passdock_ir::{
-    CloneRegion, ConstantData, Function, NewPort, NewRegion, Position, TypeSpec, text, verify,
+    CloneRegion, ConstantData, Function, NewOp, NewPort, NewRegion, Position, TypeSpec, text,
+    verify,
 };
 
 use crate::{accept, function, inner, op, refuse, source, value};
@@ -117,6 +118,11 @@ fn constants() {
     let w = f.as_constant(value(f, "w")).expect("a constant");
     let error = f.erase_constant(w).expect_err("it is used");
     expect!["The constant %w is still used and can't be erased."].assert_eq(&error.message);
+    let (ty, data) = (f.constant(w).ty, f.constant_data(w).clone());
+    let tensor = f.add_tensor(ty, data, RegionId::NONE).expect("it fits");
+    let error = f.erase_constant(tensor).expect_err("it isn't a value");
+    expect!["The constant const1 is an attribute's tensor and can't be erased."]
+        .assert_eq(&error.message);
 }
 
 #[test]
@@ -293,4 +299,31 @@ fn names_stay_apart() {
         }
     "#]]
     .assert_eq(&text::print(&module));
+}
+
+/// An op may leave a result out; who uses it asks for it.
+#[test]
+fn a_result_left_out_is_there_once_it_is_used() {
+    let text = "module { fn @f(%x) -> (%y) { %a, _ = a.Two(%x) %y = a.One(%a) return %y } }";
+    let edits: [fn(&mut Function, OpId, ValueId); 3] = [
+        |f, one, left_out| f.set_operand(one, 0, left_out).unwrap(),
+        |f, one, left_out| f.replace_uses(f.operand(one, 0), left_out).unwrap(),
+        |f, one, left_out| {
+            let new = NewOp {
+                operands: &[left_out],
+                ..NewOp::new(f.op(one).name)
+            };
+            f.create_op(&new, Position::before(one)).unwrap();
+        },
+    ];
+    for edit in edits {
+        let mut module = text::parse(text).unwrap();
+        let f = function(&mut module, "f");
+        let (two, one) = (op(f, "a.Two"), op(f, "a.One"));
+        let left_out = f.result(two, 1).unwrap();
+        edit(f, one, left_out);
+        assert_eq!(verify::verify(f), Ok(()));
+        let printed = text::print(&module);
+        assert!(printed.contains("%a, %0 = a.Two(%x)\n"), "{printed}");
+    }
 }

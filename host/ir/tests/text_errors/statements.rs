@@ -56,6 +56,21 @@ fn names() {
         4:1: `%0` is defined already, on line 3. A value's name may not be that of a value that is visible where it is defined."#]],
     );
     body(
+        "%a = a.F() region { %c = const i64[] 1 yield %c }\n%c = const i64[] 2",
+        expect![[r#"
+            %c = const i64[] 2
+            ^^
+            4:1: This name is defined already inside a region above, on line 3. A constant is visible in all of its region, also in regions before it."#]],
+    );
+    // A result isn't visible before it.
+    body(
+        "%a = a.F() region { %c = const i64[] 1 yield %c }\n%c = a.F(%d)",
+        expect![[r#"
+            %c = a.F(%d)
+                     ^^
+            4:10: There is no value `%d`. Did you mean `%a`?"#]],
+    );
+    body(
         "%1x = onnx.Relu(%x)",
         expect![[r#"
         %1x = onnx.Relu(%x)

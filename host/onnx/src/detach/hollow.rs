@@ -427,7 +427,7 @@ fn tensor_rest(message: Message<'_>, named: bool, texts: [u32; 2]) -> Result<Hol
     let mut hollow = Hollow::of(message, texts, |field, rest| {
         match (field.number, field.value) {
             (tensor::DIMS, Value::Varint(_) | Value::Bytes(_)) => {}
-            (tensor::DATA_TYPE, Value::Varint(value)) if value != 0 => {}
+            (tensor::DATA_TYPE, Value::Varint(value)) if value != 0 || code != 0 => {}
             (tensor::NAME, Value::Bytes(_)) if named => text(field, rest),
             (tensor::RAW_DATA, Value::Bytes(_)) if !external => {}
             (tensor::EXTERNAL_DATA, Value::Bytes(body)) if external => {
@@ -435,6 +435,8 @@ fn tensor_rest(message: Message<'_>, named: bool, texts: [u32; 2]) -> Result<Hol
             }
             (number, _) if Some(number) == typed => {}
             (number, _) if typed.is_some() && known.is_none() && is_data(number) => {}
+            // Left here, it would say that the data is typed.
+            (number, Value::Bytes(body)) if is_data(number) && body.bytes.is_empty() => {}
             _ => rest.extend(field.record.bytes),
         }
         Ok(())

@@ -288,6 +288,7 @@ impl<'d> Detacher<'d> {
             .collect();
         // Constants by name; those that are a parameter's default are that parameter.
         let mut by_name = FxHashMap::default();
+        let mut own = Vec::new();
         let mut order = Vec::new();
         let mut parameters = FxHashSet::default();
         for annotation in bodies(message, graph::QUANTIZATION_ANNOTATION) {
@@ -307,6 +308,8 @@ impl<'d> Detacher<'d> {
             order.push(place);
             let value = f.constant(constants[place]).value;
             if f.value(value).flags & ValueRecord::KIND == ValueRecord::CONST {
+                // Several may have no name.
+                own.push((constants[place], value));
                 by_name.insert(string_of(body, tensor::NAME)?, (constants[place], value));
             }
         }
@@ -349,7 +352,7 @@ impl<'d> Detacher<'d> {
             .collect();
         parts.keep.order(graph::INPUT, &places);
         if self.old {
-            for (id, value) in by_name.into_values() {
+            for (id, value) in own {
                 if !known.contains(&id) {
                     values.entry(value).or_default().keep.input(None);
                 }

@@ -28,6 +28,8 @@ pub(super) struct Frame<'a> {
     pub(super) waiting: Vec<(ConstId, LocId)>,
     /// Where its entries of `undo` begin.
     pub(super) undo: usize,
+    /// How many graphs were opened before it.
+    pub(super) opened: u32,
 }
 
 /// The nodes of a graph, in the order to read them.
@@ -94,6 +96,7 @@ impl<'a> Iterator for Nodes<'a> {
         }
     }
 }
+
 impl Frame<'_> {
     /// The node at hand, as errors name it.
     pub(super) fn place(&self) -> Place<'_> {
@@ -125,13 +128,38 @@ impl fmt::Display for Place<'_> {
                 _ => {}
             }
         }
-        write!(f, "node[{}] ({op}", self.index)?;
-        if let Some(name) = name {
-            write!(f, " '{}'", String::from_utf8_lossy(name).escape_debug())?;
+        write!(f, "node[{}]", self.index)?;
+        match name {
+            Some(name) => write!(f, " ({op} {})", quoted(name)),
+            None if op.is_empty() => Ok(()),
+            None => write!(f, " ({op})"),
         }
-        f.write_str(")")
     }
 }
+
+/// A repeated field's message as errors name it: `initializer[3] ('w')`; its name is field `number`.
+pub(super) fn named(part: &str, index: usize, message: Message<'_>, number: u32) -> String {
+    match name_of(message, number) {
+        Some(name) => format!("{part}[{index}] ({})", quoted(name)),
+        None => format!("{part}[{index}]"),
+    }
+}
+
+/// The name of a message that may be broken, if it has one.
+pub(crate) fn name_of(message: Message<'_>, number: u32) -> Option<&[u8]> {
+    let names = bodies(message, number).map_while(Result::ok);
+    let name = names.last().map(|name| name.bytes);
+    name.filter(|name| !name.is_empty())
+}
+
+/// A name of the file in quotes, whatever its bytes are, and cut where it is too long to be read.
+pub(crate) fn quoted(name: &[u8]) -> String {
+    const MOST: usize = 200;
+    let dots = if name.len() > MOST { "…" } else { "" };
+    let name = String::from_utf8_lossy(&name[..name.len().min(MOST)]);
+    format!("'{}{dots}'", name.escape_debug())
+}
+
 /// The span of a message, as the IR keeps it.
 pub(super) fn span(message: Message<'_>) -> Origin {
     Origin::new(message.at, message.len())

@@ -30,6 +30,10 @@ pub(super) struct Importer<'c, 'a> {
     pub(super) undo: Vec<(SymbolId, ValueId)>,
     /// Values whose name means another one outside.
     shadowing: Vec<ValueId>,
+    /// How many graphs were opened so far.
+    pub(super) opened: u32,
+    /// By name: how many were when a graph inside another ended that defined it.
+    ended: FxHashMap<SymbolId, u32>,
 }
 
 /// What waits.
@@ -55,6 +59,8 @@ impl<'c, 'a> Importer<'c, 'a> {
             work: Vec::new(),
             undo: Vec::new(),
             shadowing: Vec::new(),
+            opened: 0,
+            ended: FxHashMap::default(),
         }
     }
     /// Names a constant, and notes a declaration that says what it is.
@@ -70,6 +76,11 @@ impl<'c, 'a> Importer<'c, 'a> {
         self.f.import_name(value, name);
         if frame.declared.get(&name) == Some(&(self.f.value(value).ty, true)) {
             self.f.import_declared(value);
+        }
+        // Other than a result, a constant is visible in graphs before it too.
+        let ended = self.ended.get(&name);
+        if self.cx.value(name).is_none() && ended.is_some_and(|&at| at > frame.opened) {
+            self.shadowing.push(value);
         }
         self.define(frame, name, value)
     }
@@ -119,7 +130,11 @@ impl<'c, 'a> Importer<'c, 'a> {
                 Work::Run(mut frame) => match self.advance(&mut frame) {
                     Ok(true) => self.close(&mut frame).map(|()| None),
                     Ok(false) => Ok(Some(frame)),
-                    Err(error) => Err(error.inside(frame.place())),
+                    Err(error) => {
+                        let at = frame.current.map(|node| node.at);
+                        let error = at.map_or(error.clone(), |at| error.near(at));
+                        Err(error.inside(frame.place()))
+                    }
                 },
             };
             match done {
@@ -186,7 +201,8 @@ impl<'c, 'a> Importer<'c, 'a> {
             if named && value.is_none() {
                 let name = self.cx.symbols.text(info.name);
                 let what = format!("nothing defines the output {name:?}");
-                return Err(OnnxError::at(info.message.at, what).inside(format!("output[{index}]")));
+                let error = OnnxError::at(info.message.at, what);
+                return Err(error.inside(format!("output[{index}]")));
             }
             values.push(value);
         }
@@ -207,8 +223,12 @@ impl<'c, 'a> Importer<'c, 'a> {
         }
         let terminator = self.f.region(frame.region).last;
         self.anchor(frame, terminator);
+        let is_nested = !self.work.is_empty();
         for (name, before) in self.undo.drain(frame.undo..).rev() {
             self.cx.table[name.index()] = before;
+            if is_nested {
+                self.ended.insert(name, self.opened);
+            }
         }
         Ok(())
     }
@@ -227,15 +247,23 @@ impl<'c, 'a> Importer<'c, 'a> {
         }
     }
 
-    /// Says which nodes an error is inside.
-    fn explain(&self, error: OnnxError) -> OnnxError {
-        self.work
-            .iter()
-            .rev()
-            .fold(error, |error, work| match work {
-                Work::Run(frame) => error.inside(frame.place()),
-                Work::Open(..) => error,
-            })
+    /// Says which nodes an error is inside; of a deep nest, those at its ends.
+    fn explain(&self, mut error: OnnxError) -> OnnxError {
+        const ENDS: usize = 4;
+        let frames = self.work.iter().filter_map(|work| match work {
+            Work::Run(frame) => Some(frame),
+            Work::Open(..) => None,
+        });
+        let frames: Vec<&Frame<'a>> = frames.collect();
+        let middle = ENDS..frames.len().saturating_sub(ENDS);
+        for (depth, frame) in frames.iter().enumerate().rev() {
+            if !middle.contains(&depth) {
+                error = error.inside(frame.place());
+            } else if depth == middle.start {
+                error = error.inside(format!("({} more)", middle.len()));
+            }
+        }
+        error
     }
 
     /// The function, once everything is read: names that hide another get one of their own.

@@ -1,6 +1,7 @@
 //! The small messages around graphs: value infos and opset imports.
 
 use passdock_abi::{SymbolId, TypeId};
+use passdock_ir::MAX_OPSETS;
 
 use super::Context;
 use super::graph::Importer;
@@ -67,8 +68,13 @@ pub(crate) fn read_opset(message: Message<'_>, into: &mut Opsets) -> Result {
         }
     }
     let domain = if domain == "ai.onnx" { "" } else { domain };
+    let count = into.len();
     match into.iter_mut().find(|(known, _)| known == domain) {
         Some((_, known)) => *known = version,
+        None if count == MAX_OPSETS => {
+            let what = format!("there are versions of more than {MAX_OPSETS} domains");
+            return Err(OnnxError::at(message.at, what));
+        }
         None => into.push((domain.to_owned(), version)),
     }
     Ok(())

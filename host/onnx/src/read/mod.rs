@@ -27,7 +27,7 @@ use crate::source::Source;
 use crate::types::text;
 use crate::wire::Message;
 
-pub(crate) use frame::bodies;
+pub(crate) use frame::{bodies, name_of, quoted};
 pub(crate) use header::{Opsets, read_opset};
 pub(crate) use model::read_metadata;
 pub(crate) use node::{read_floats, read_ints};

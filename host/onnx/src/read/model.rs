@@ -88,11 +88,10 @@ pub(crate) fn read_metadata(number: u32, value: Value<'_>) -> Result<Option<(Str
     let Some(&(_, key)) = METADATA.iter().find(|row| row.0 == number) else {
         return Ok(None);
     };
+    let is_number = matches!(number, model::IR_VERSION | model::MODEL_VERSION);
     let value = match value {
-        Value::Varint(value) if matches!(number, model::IR_VERSION | model::MODEL_VERSION) => {
-            (value as i64).to_string()
-        }
-        Value::Bytes(body) => text(body)?.to_owned(),
+        Value::Varint(value) if is_number => (value as i64).to_string(),
+        Value::Bytes(body) if !is_number => text(body)?.to_owned(),
         _ => return Ok(None),
     };
     Ok(Some((key.to_owned(), value)))

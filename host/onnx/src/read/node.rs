@@ -7,11 +7,11 @@ use passdock_abi::{
 use passdock_ir::{AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeSpec};
 
 use super::attr::Attribute;
-use super::frame::{Frame, span};
+use super::frame::{Frame, named, span};
 use super::graph::Importer;
 use crate::error::{OnnxError, Result};
 use crate::keep::Keep;
-use crate::schema::node;
+use crate::schema::{attr, node};
 use crate::wire::{Message, Value, push_fixed32, push_varints};
 
 /// How many attributes a node may have.
@@ -91,7 +91,9 @@ impl<'a> Importer<'_, 'a> {
         }
         self.scratch.types.clear();
         for output in &self.scratch.outputs {
+            // What is left out has no name, so nothing declares it.
             let known = frame.declared.get(output);
+            let known = known.filter(|_| *output != symbol::EMPTY);
             self.scratch
                 .types
                 .push(known.map_or(TypeId::NONE, |known| known.0));
@@ -148,7 +150,7 @@ impl<'a> Importer<'_, 'a> {
                 }
                 node::ATTRIBUTE => {
                     let attribute = Attribute::read(body);
-                    let place = || format!("attribute[{}]", self.scratch.attrs.len());
+                    let place = || named("attribute", self.scratch.attrs.len(), body, attr::NAME);
                     let attribute = attribute.map_err(|error| error.inside(place()))?;
                     self.scratch.attrs.push(attribute);
                 }
@@ -173,7 +175,8 @@ impl<'a> Importer<'_, 'a> {
             decoded.reserve(attrs.len());
             for (index, attribute) in attrs.iter().enumerate() {
                 let done = self.decode(frame.region, attribute);
-                decoded.push(done.map_err(|error| error.inside(format!("attribute[{index}]")))?);
+                let place = || named("attribute", index, attribute.message, attr::NAME);
+                decoded.push(done.map_err(|error| error.inside(place()))?);
             }
         }
         let mut new_attrs = Vec::with_capacity(attrs.len());
@@ -332,7 +335,9 @@ impl<'a> Importer<'_, 'a> {
         let attribute = self.scratch.attrs[0];
         let value = match (attribute.name, attribute.kind) {
             ("value", AttrKind::TENSOR) => {
-                let tensor = self.cx.tensor(attribute.body())?;
+                let tensor = self.cx.tensor(attribute.body());
+                let place = || named("attribute", 0, attribute.message, attr::NAME);
+                let tensor = tensor.map_err(|error| error.inside(place()))?;
                 let ty = tensor.ty(&mut self.f);
                 self.f.add_constant(ty, tensor.data, frame.region, "")?
             }

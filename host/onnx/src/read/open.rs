@@ -5,12 +5,12 @@ use passdock_ir::{Entity, NewPort};
 use rustc_hash::FxHashMap;
 
 use super::Context;
-use super::frame::{Frame, Nodes, span};
+use super::frame::{Frame, Nodes, bodies, name_of, named, quoted, span};
 use super::graph::{Importer, Work};
 use super::header::Info;
 use super::tensor::Tensor;
 use crate::error::{OnnxError, Result};
-use crate::schema::{function, graph, sparse};
+use crate::schema::{function, graph, sparse, tensor, value_info};
 use crate::wire::{Message, Value};
 
 impl<'a> Importer<'_, 'a> {
@@ -59,7 +59,8 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    fn frame(&self, region: RegionId, message: Message<'a>, node: u32) -> Result<Frame<'a>> {
+    fn frame(&mut self, region: RegionId, message: Message<'a>, node: u32) -> Result<Frame<'a>> {
+        self.opened += 1;
         Ok(Frame {
             region,
             nodes: Nodes::new(message, node, self.orders)?,
@@ -70,6 +71,7 @@ impl<'a> Importer<'_, 'a> {
             declared: FxHashMap::default(),
             waiting: Vec::new(),
             undo: self.undo.len(),
+            opened: self.opened,
         })
     }
 
@@ -93,17 +95,17 @@ impl<'a> Importer<'_, 'a> {
                 }
                 graph::INPUT => {
                     let info = self.info(body);
-                    inputs.push(info.map_err(|e| e.inside(format!("input[{}]", inputs.len())))?);
+                    inputs.push(info.map_err(|e| e.inside(port("input", inputs.len(), body)))?);
                 }
                 graph::OUTPUT => {
                     let info = self.info(body);
-                    let place = || format!("output[{}]", frame.outputs.len());
+                    let place = || port("output", frame.outputs.len(), body);
                     let info = info.map_err(|e| e.inside(place()))?;
                     frame.outputs.push(info);
                 }
                 graph::INITIALIZER => {
                     let tensor = self.cx.tensor(body);
-                    let place = || format!("initializer[{}]", initializers.len());
+                    let place = || initializer(initializers.len(), body);
                     initializers.push((body, tensor.map_err(|e| e.inside(place()))?));
                 }
                 graph::SPARSE_INITIALIZER => sparse.push(body),
@@ -119,7 +121,7 @@ impl<'a> Importer<'_, 'a> {
         self.inputs(&mut frame, &inputs, &initializers)?;
         for (index, message) in sparse.into_iter().enumerate() {
             let read = self.sparse(&mut frame, message);
-            read.map_err(|e| e.inside(format!("sparse_initializer[{index}]")))?;
+            read.map_err(|e| e.inside(sparse_initializer(index, message)))?;
         }
         Ok(frame)
     }
@@ -150,7 +152,8 @@ impl<'a> Importer<'_, 'a> {
                 continue;
             }
             let param = self.param(region, info);
-            let param = param.map_err(|error| error.inside(format!("input[{index}]")))?;
+            let place = || port("input", index, info.message);
+            let param = param.map_err(|e| e.near(info.message.at).inside(place()))?;
             if let Some(default) = default {
                 *default = param;
             }
@@ -159,11 +162,7 @@ impl<'a> Importer<'_, 'a> {
             let name = named(tensor, self.cx)?;
             let param = defaults.get(&name).copied().unwrap_or(ValueId::NONE);
             let made = self.initializer(frame, *message, tensor, name, param);
-            made.map_err(|error| {
-                error
-                    .inside(format!("initializer[{index}]"))
-                    .near(message.at)
-            })?;
+            made.map_err(|e| e.inside(initializer(index, *message)).near(message.at))?;
         }
         Ok(())
     }
@@ -239,12 +238,33 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn declare(&mut self, frame: &mut Frame<'a>, message: Message<'a>) -> Result {
-        let info = self
-            .info(message)
-            .map_err(|error| error.inside("value_info"))?;
+        let info = self.info(message);
+        let info = info.map_err(|e| {
+            e.inside(match name_of(message, value_info::NAME) {
+                Some(name) => format!("value_info ({})", quoted(name)),
+                None => "value_info".to_owned(),
+            })
+        })?;
         if info.ty.is_some() {
             frame.declared.insert(info.name, (info.ty, true));
         }
         Ok(())
     }
+}
+
+/// An input or output as errors name it.
+fn port(part: &str, index: usize, message: Message<'_>) -> String {
+    named(part, index, message, value_info::NAME)
+}
+
+/// An initializer as errors name it.
+fn initializer(index: usize, message: Message<'_>) -> String {
+    named("initializer", index, message, tensor::NAME)
+}
+
+/// A sparse initializer as errors name it; its name is that of its values.
+fn sparse_initializer(index: usize, message: Message<'_>) -> String {
+    let values = bodies(message, sparse::VALUES).map_while(std::result::Result::ok);
+    let values = values.last().unwrap_or(message);
+    named("sparse_initializer", index, values, tensor::NAME)
 }

@@ -61,11 +61,17 @@ impl<'a> Context<'a> {
         let count = self.ints.iter().try_fold(1_u64, |all, &dim| {
             u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
         });
+        // Where an element's size is known, that of all is.
+        let sized = dtype.bits() > 0;
+        let count = count.filter(|&count| !sized || dtype.byte_len(count).is_some());
         let Some(count) = count else {
-            let what = format!(
-                "the shape {:?} of a tensor is negative or too large",
-                self.ints
-            );
+            let some = &self.ints[..self.ints.len().min(16)];
+            let dots = if self.ints.len() > 16 {
+                " and so on"
+            } else {
+                ""
+            };
+            let what = format!("the shape {some:?}{dots} of a tensor is negative or too large");
             return Err(OnnxError::at(message.at, what));
         };
         let dims = self.ints.iter().map(|&dim| Dim::constant(dim)).collect();

@@ -509,10 +509,48 @@ fn a_merged_node_names_its_sources() {
                 meta {"passdock.merged_from" = "conv\nbn\nadd"}
     "#]]
     .assert_eq(&print(&bytes_of(&module)));
-    assert!(
-        !print(&bytes_of(
-            &passdock_ir::text::parse(&text("\"a\"")).unwrap()
-        ))
-        .contains("meta")
-    );
+    // From one place, it says so by its name.
+    let alone = passdock_ir::text::parse(&text("\"a\"")).unwrap();
+    assert!(!print(&bytes_of(&alone)).contains("meta"));
+}
+
+/// In ONNX, an output that has the name of an input or of another output is the same value.
+#[test]
+fn outputs_that_would_need_one_name_for_two_values() {
+    let refused = |outputs: &[&str], edit: fn(&mut Function)| {
+        let list = [node("y = Relu(x)")];
+        let mut module = read(&model(10, &graph(&list, &["x"], outputs)).0).unwrap();
+        edit(main_of(&mut module));
+        let error = crate::write(&module, Default::default()).err();
+        error.unwrap().to_string()
+    };
+    let errors = [
+        refused(&["x"], |f| {
+            let terminator = f.terminator(f.body()).unwrap();
+            f.set_operand(terminator, 0, value(f, "y")).unwrap();
+        }),
+        refused(&["y", "y"], |f| {
+            let terminator = f.terminator(f.body()).unwrap();
+            f.set_operand(terminator, 1, value(f, "x")).unwrap();
+        }),
+    ];
+    expect![[r#"
+        the main graph's output "x" isn't its input of this name any more, and in ONNX they are one value; give the output another name.
+        two outputs "y" of a graph aren't the same value any more, and in ONNX they are; give one another name.
+    "#]].assert_eq(&(errors.join("\n") + "\n"));
+    // The body of a loop knows its inputs by their places.
+    let body = graph(&[node("q = Neg(p)")], &["p"], &["p"]);
+    let list = [node_with("y = Loop(x)", [&graph_attr("body", &body)])];
+    let mut module = read(&model(10, &graph(&list, &["x"], &["y"])).0).unwrap();
+    let f = main_of(&mut module);
+    let region = f.regions_of(op(f, "y")).next().unwrap();
+    let terminator = f.terminator(region).unwrap();
+    f.set_operand(terminator, 0, value(f, "q")).unwrap();
+    expect![[r#"
+        g(x) -> (y)
+          y = Loop(x) body
+            g(p_6) -> (p)
+              p = Neg(p_6)
+    "#]]
+    .assert_eq(&show(&bytes_of(&module)));
 }

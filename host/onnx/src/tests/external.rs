@@ -111,3 +111,44 @@ fn external_data_that_isn_t_there_or_not_allowed_is_a_sentence() {
         assert!(error.ends_with('.'), "{error}");
     }
 }
+
+/// What isn't a plain file of the directory isn't opened: opening a pipe waits for somebody to write.
+#[cfg(unix)]
+#[test]
+fn external_data_that_isn_t_a_file_is_a_sentence() {
+    use std::os::unix::fs::symlink;
+
+    let directory = tempfile::tempdir().unwrap();
+    let inner = directory.path().join("inner");
+    std::fs::create_dir_all(inner.join("data")).unwrap();
+    std::fs::create_dir(directory.path().join("outside")).unwrap();
+    std::fs::write(directory.path().join("outside/w.bin"), [0; 8]).unwrap();
+    symlink("../outside", inner.join("way")).unwrap();
+    symlink("/dev/zero", inner.join("zeros")).unwrap();
+    symlink("loop", inner.join("loop")).unwrap();
+    let made = std::process::Command::new("mkfifo")
+        .arg(inner.join("pipe"))
+        .status();
+    assert!(made.unwrap().success());
+    let cases = [
+        "way/w.bin",
+        "data/../../outside/w.bin",
+        "zeros",
+        "pipe",
+        "data",
+        "loop",
+        "w.bin\0",
+        "data/w.bin/",
+    ];
+    let errors = cases.map(|location| load(&inner, &[("location", location)]).unwrap_err());
+    expect_test::expect![[r#"
+        The external data file "way/w.bin" can't be read: it is a link out of the model's directory, unless data outside of it is allowed.
+        The external data file "data/../../outside/w.bin" can't be read: it isn't inside the model's directory, unless data outside of it is allowed.
+        The external data file "zeros" can't be read: it is a link out of the model's directory, unless data outside of it is allowed.
+        The external data file "pipe" can't be read: it isn't a regular file.
+        The external data file "data" can't be read: it isn't a regular file.
+        The external data file "loop" can't be read: Too many levels of symbolic links (os error 40).
+        The external data file "w.bin\0" can't be read: file name contained an unexpected NUL byte.
+        The external data file "data/w.bin/" can't be read: No such file or directory (os error 2).
+    "#]].assert_eq(&(errors.join("\n") + "\n"));
+}

@@ -8,6 +8,7 @@ mod facts;
 mod fidelity;
 mod hostile;
 mod kept;
+mod messages;
 mod placement;
 mod real;
 mod scopes;

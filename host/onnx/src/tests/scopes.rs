@@ -247,3 +247,28 @@ fn inlined_ops_get_names_that_are_free() {
     "#]]
     .assert_eq(&show(&bytes_of(&module)));
 }
+
+/// A constant is visible in all of its graph, so its name hides another one in graphs before it.
+#[test]
+fn a_constant_after_a_graph_that_has_its_name() {
+    let inner = graph(&[constant("c", &[1.0]), node("t = Neg(c)")], &[], &["t"]);
+    let list = [
+        node_with("a = If(x)", [&graph_attr("then_branch", &inner)]),
+        constant("c", &[2.0]),
+        node("y = Add(a, c)"),
+    ];
+    let bytes = model(10, &graph(&list, &["x"], &["y"])).0;
+    let module = read(&bytes).unwrap();
+    assert_eq!(passdock_ir::verify::verify_module(&module), Ok(()));
+    assert_eq!(fresh_bytes_of(&module).len(), bytes.len());
+    check(
+        &graph(&list, &["x"], &["y"]),
+        expect![[r#"
+            %a = onnx.If(%x)
+              %t = onnx.Neg(%c)
+               = yield(%t)
+            %y = onnx.Add(%a, %c.1)
+             = return(%y)
+        "#]],
+    );
+}

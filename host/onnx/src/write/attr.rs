@@ -18,6 +18,19 @@ pub(crate) fn put_sparse_value(to: &mut Vec<u8>, sparse: &[u8]) {
     put_bytes(to, attr::SPARSE_TENSOR, sparse);
 }
 
+/// Whether a kind's value is any number of records.
+fn is_list(kind: AttrKind) -> bool {
+    matches!(
+        kind,
+        AttrKind::INTS
+            | AttrKind::FLOATS
+            | AttrKind::STRINGS
+            | AttrKind::TENSORS
+            | AttrKind::TYPES
+            | AttrKind::REGIONS
+    )
+}
+
 impl FunctionWriter<'_> {
     /// Writes an attribute of an op (NONE: of the function) as field `number`, over the original
     /// record and attribute if there is one.
@@ -51,14 +64,18 @@ impl FunctionWriter<'_> {
             self.store.end(chain, mark, number);
             return Ok(());
         };
-        let mut written = false;
+        // In old files no type stands; without one, a list of nothing wouldn't be a list.
+        let (mut written, mut typed) = (false, attr.list.len > 0 || !is_list(attr.kind));
         for field in old.message.fields() {
             let field = field?;
             match (field.number, field.value) {
                 (attr::NAME, Value::Bytes(_)) => {
                     self.store.field(chain, attr::NAME, name.as_bytes());
                 }
-                (attr::TYPE, Value::Varint(_)) => self.type_field(chain, code),
+                (attr::TYPE, Value::Varint(_)) => {
+                    typed = true;
+                    self.type_field(chain, code);
+                }
                 (attr::REF_ATTR_NAME, Value::Bytes(body))
                     if body.bytes.is_empty() && attr.kind != AttrKind::REFERENCE =>
                 {
@@ -75,6 +92,9 @@ impl FunctionWriter<'_> {
         // Where there was no value, ONNX's default was meant.
         if !written && !self.is_same(attr, old)? {
             self.value(chain, op, attr, Some(old))?;
+        }
+        if !typed {
+            self.type_field(chain, code);
         }
         self.store.end(chain, mark, number);
         Ok(())

@@ -11,7 +11,7 @@ use super::model::{Imports, function_name, newest_opset, opsets_of, put_import};
 use super::parts::{declared, initializers, is_imported, sparse_value};
 use super::rope::Chain;
 use super::sequence::Item;
-use crate::error::Result;
+use crate::error::{OnnxError, Result};
 use crate::keep::Kept;
 use crate::read::bodies;
 use crate::schema::{annotation, doc, entry, function, graph, model, node, tensor};
@@ -237,6 +237,9 @@ impl<'w> FunctionWriter<'w> {
 
     /// Writes the regions inside, innermost first.
     fn nested(&mut self) -> Result {
+        if let Some(clash) = &self.plan.clash {
+            return Err(OnnxError::new(clash));
+        }
         for at in (1..self.plan.regions.len()).rev() {
             let region = self.plan.regions[at];
             if !self.plan.is_region_dirty(region) {

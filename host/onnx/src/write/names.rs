@@ -7,6 +7,7 @@ use passdock_abi::{ConstId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId
 use passdock_ir::{Entity, Function, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::MAIN;
 use crate::keep::Kept;
 
 /// The plan for one function.
@@ -16,6 +17,8 @@ pub(super) struct Plan {
     dirty_regions: Vec<bool>,
     dirty_constants: FxHashSet<ConstId>,
     copies: FxHashMap<RegionId, Vec<(ValueId, SymbolId)>>,
+    /// Which values would need the same name.
+    pub(super) clash: Option<String>,
     /// Live regions, each before those nested in it.
     pub(super) regions: Vec<RegionId>,
 }
@@ -64,6 +67,7 @@ impl Plan {
                 dirty_regions: Vec::new(),
                 dirty_constants: FxHashSet::default(),
                 copies: FxHashMap::default(),
+                clash: None,
                 regions,
             },
         };
@@ -168,9 +172,21 @@ impl Planner<'_> {
             };
             let mut claimed = FxHashSet::default();
             let mut missing = Vec::new();
+            let mut outputs = FxHashMap::default();
             for (value, name) in wanted() {
                 let right = value.is_some() && self.plan.names[value.index()] == name;
                 let named = name.is_some() && name != symbol::EMPTY;
+                // Two outputs of a name are one value.
+                if named && let Some(known) = outputs.insert(name, value) {
+                    if known != value {
+                        let name = f.text(name);
+                        self.plan.clash = Some(format!(
+                            "two outputs {name:?} of a graph aren't the same value any more, and in \
+                             ONNX they are; give one another name"
+                        ));
+                    }
+                    continue;
+                }
                 if right {
                     claimed.insert(value);
                 }
@@ -200,19 +216,31 @@ impl Planner<'_> {
         }
     }
 
-    /// Takes a name away from the values of a region that have it.
+    /// Takes a name away from the values of a region that have it. The names of the main graph's
+    /// inputs are its interface; all other inputs are known by their place.
     fn free(&mut self, region: RegionId, name: SymbolId, keeper: ValueId) {
         let f = self.f;
+        let args = f.args(region);
         let ops = f.ops_in(region).flat_map(|op| f.results(op));
         let constants = f
             .live_constants()
             .filter(|(_, constant)| constant.region == region);
         let constants = constants.filter_map(|(_, constant)| constant.value.option());
-        let holders: Vec<ValueId> = ops
+        let holders: Vec<ValueId> = args
+            .chain(ops)
             .chain(constants.filter(|&value| f.value(value).flags & Value::KIND == Value::CONST))
             .filter(|&value| value != keeper && self.plan.names[value.index()] == name)
             .collect();
+        let is_interface = region == f.body() && f.text(f.name()) == MAIN;
         for value in holders {
+            if is_interface && f.value(value).flags & Value::KIND == Value::ARG {
+                let name = f.text(name);
+                self.plan.clash = Some(format!(
+                    "the main graph's output {name:?} isn't its input of this name any more, and in \
+                     ONNX they are one value; give the output another name"
+                ));
+                continue;
+            }
             let fresh = self.fresh(name);
             self.rename(value, fresh);
         }
@@ -233,7 +261,12 @@ impl Planner<'_> {
         }
         for region in self.plan.regions.clone() {
             for arg in f.args(region) {
-                if self.plan.names[arg.index()].is_none() && f.value(arg).use_count > 0 {
+                let record = f.value(arg);
+                // An input of the file that has no name is left so as long as nobody needs one.
+                let needs_name = record.use_count > 0
+                    || record.constant.is_some()
+                    || record.flags & Value::TOUCHED != 0;
+                if self.plan.names[arg.index()].is_none() && needs_name {
                     self.name_anew(arg, symbol::EMPTY);
                 }
             }
@@ -262,7 +295,8 @@ impl Planner<'_> {
             if f.value(value).flags & Value::KIND != Value::CONST || claimed.contains(&value) {
                 continue;
             }
-            if name.is_none() && f.value(value).use_count == 0 {
+            let record = f.value(value);
+            if name.is_none() && record.use_count == 0 && record.flags & Value::TOUCHED == 0 {
                 continue;
             }
             if name.is_none() || (!imported && !self.taken.insert(name)) {

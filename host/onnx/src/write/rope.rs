@@ -268,7 +268,8 @@ impl Output {
     /// # Errors
     /// If a constant's data can't be read.
     pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        let mut bytes = Vec::with_capacity(usize::try_from(self.len()).unwrap_or(0));
+        // Not as many as it says at once: data that a shape asks for may not be there.
+        let mut bytes = Vec::with_capacity(self.len().min(1 << 20) as usize);
         self.write_to(&mut bytes)?;
         Ok(bytes)
     }

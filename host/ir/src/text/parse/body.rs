@@ -122,7 +122,7 @@ impl<'t> Parser<'t, '_> {
             let end = self.end_region(frame.region, &[], frame.ports.take(), at..at + 1)?;
             anchor(&mut self.f.constants, &mut frame.waiting, end);
         }
-        self.scope.leave(frame.mark);
+        self.scope.leave(frame.mark, frame.owner.is_some());
         match frame.owner {
             None => Ok(true),
             Some(owner) => {

@@ -8,6 +8,7 @@ use super::super::lex::ValueName;
 use super::error::count;
 use super::scope::Key;
 use super::{Parse, ParseError, Parser};
+use crate::edit::MAX_OPSETS;
 use crate::function::{Function, MAX_LIST};
 use crate::origin::{Entity, Extras};
 use crate::types::push_range;
@@ -85,6 +86,10 @@ impl<'t> Parser<'t, '_> {
             let domain = self.intern(&domain, at)?;
             if self.f.opset(domain).is_some() {
                 let message = "This domain has a version already.";
+                return Err(self.cur.error_since(at, message));
+            }
+            if self.f.opsets().len() == MAX_OPSETS {
+                let message = format!("A function has versions of at most {MAX_OPSETS} domains.");
                 return Err(self.cur.error_since(at, message));
             }
             self.cur.expect("=", "after a domain")?;

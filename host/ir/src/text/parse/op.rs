@@ -104,7 +104,25 @@ impl<'t> Parser<'t, '_> {
                 _ => break,
             }
         }
-        self.define(name, value, result.start)
+        self.define(name, value, result.start)?;
+        self.check_inside(value, result.start)
+    }
+
+    /// A constant is visible in its whole region, so also in those that stand before it there.
+    fn check_inside(&self, value: ValueId, start: usize) -> Parse<()> {
+        let name = self.f.values[value.index()].name;
+        // Regions inside this one come after it.
+        let inside = self.scope.ended(name);
+        let Some((_, place)) = inside.filter(|&(value, _)| self.f.home(value) > self.region())
+        else {
+            return Ok(());
+        };
+        let line = super::error::line_of(self.cur.text(), place);
+        let message =
+            format!("This name is defined already inside a region above, on line {line}.");
+        let span = start..start + self.width(start);
+        Err(ParseError::new(self.cur.text(), span, message)
+            .help("A constant is visible in all of its region, also in regions before it."))
     }
 
     fn constant_value(&mut self, id: ConstId, declared: bool) -> ValueId {

@@ -25,6 +25,8 @@ pub(super) struct Scope {
     log: Vec<Key>,
     /// Per value: where it is defined.
     places: Vec<usize>,
+    /// The last value of a name in a region that has ended.
+    ended: FxHashMap<SymbolId, ValueId>,
 }
 
 impl Scope {
@@ -33,16 +35,31 @@ impl Scope {
         self.log.len()
     }
 
-    pub(super) fn leave(&mut self, mark: usize) {
+    /// Leaves a region; `nested`: it isn't the function's body.
+    pub(super) fn leave(&mut self, mark: usize, nested: bool) {
         for key in self.log.split_off(mark.min(self.log.len())) {
             match key {
-                Key::Name(name) => self.named[name.index()] = ValueId::NONE,
+                Key::Name(name) => {
+                    let value = std::mem::replace(&mut self.named[name.index()], ValueId::NONE);
+                    if nested {
+                        self.ended.insert(name, value);
+                    }
+                }
                 Key::Number(number) => match self.near(number) {
                     Some(at) => self.numbered[at] = ValueId::NONE,
                     _ => _ = self.scattered.remove(&number),
                 },
             }
         }
+        if !nested {
+            self.ended = FxHashMap::default();
+        }
+    }
+
+    /// The last value of a name in a region that has ended, and where it is defined.
+    pub(super) fn ended(&self, name: SymbolId) -> Option<(ValueId, usize)> {
+        let &value = self.ended.get(&name)?;
+        Some((value, self.places.get(value.index()).copied()?))
     }
 
     pub(super) fn get(&self, key: Key) -> Option<ValueId> {

@@ -1,0 +1,12 @@
+//! What the fuzz targets share: what they assert, how they count, how they mutate.
+//!
+//! [`onnx`] and [`text`] hold the assertions. The regression tests of `passdock-onnx` and
+//! `passdock-ir` include the same files, so what a fuzzer once found is checked on every day.
+
+pub mod lines;
+pub mod memory;
+pub mod mutate;
+pub mod onnx;
+pub mod tally;
+pub mod text;
+pub mod wire;

@@ -1,0 +1,31 @@
+//! Texts that the fuzz target `text` found once, and what is like them.
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the files are modules of another crate, too"
+)]
+
+#[path = "../../../fuzz/src/memory.rs"]
+mod memory;
+mod support;
+#[path = "../../../fuzz/src/text.rs"]
+mod text;
+
+use std::path::Path;
+
+#[global_allocator]
+static COUNTING: memory::Counting = memory::Counting;
+
+#[test]
+#[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
+fn texts_that_were_read_or_printed_wrong() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions/text");
+    for entry in std::fs::read_dir(root).unwrap() {
+        let path = entry.unwrap().path();
+        println!("{}", path.display());
+        text::check(&std::fs::read_to_string(&path).unwrap());
+    }
+    for text in support::corpus() {
+        assert!(text::check(&text));
+    }
+}

@@ -1,0 +1,263 @@
+//! What is said of a file that is wrong: which node or tensor, what, and at which byte.
+
+use expect_test::{Expect, expect};
+
+use super::build::{Msg, attr, graph, info, model, node, node_with};
+use super::{main_of, read};
+use crate::schema::{
+    attr as attrs, attr_type, graph as graphs, model as models, node as nodes, opset, tensor, ty,
+    ty_item, value_info,
+};
+use crate::wire::{put_bytes, put_head};
+
+fn error(graph: &Msg) -> String {
+    read(&model(10, graph).0).unwrap_err().to_string()
+}
+
+#[track_caller]
+fn check(errors: &[String], expected: Expect) {
+    expected.assert_eq(&(errors.join("\n") + "\n"));
+}
+
+/// A graph that adds a tensor `w` to its input.
+fn with_tensor(tensor: &Msg) -> Msg {
+    graph(&[node("y = Add(x, w)")], &["x"], &["y"]).msg(graphs::INITIALIZER, tensor)
+}
+
+/// A tensor `w`, without its data.
+fn header(dims: &[i64], code: i64) -> Msg {
+    let msg = Msg::new()
+        .text(tensor::NAME, "w")
+        .int(tensor::DATA_TYPE, code);
+    dims.iter()
+        .fold(msg, |msg, &dim| msg.int(tensor::DIMS, dim))
+}
+
+fn with_raw(dims: &[i64], code: i64, raw: &[u8]) -> String {
+    error(&with_tensor(
+        &header(dims, code).bytes(tensor::RAW_DATA, raw),
+    ))
+}
+
+#[test]
+fn raw_data_of_another_length() {
+    let value = attr("value", attr_type::TENSOR, |msg| {
+        let tensor = header(&[2], 1).bytes(tensor::RAW_DATA, &[0; 9]);
+        msg.msg(attrs::T, &tensor)
+    });
+    let plain = node_with("y = Scatter(x) #s", [&value]);
+    let constant = node_with("y = Constant() #c", [&value]);
+    check(
+        &[
+            with_raw(&[2], 1, &[0; 7]),
+            with_raw(&[2], 1, &[0; 9]),
+            with_raw(&[3], 22, &[0; 3]),
+            with_raw(&[1], 8, b"text"),
+            with_raw(&[2, -1], 1, &[]),
+            with_raw(&[1 << 32, 1 << 32], 1, &[]),
+            with_raw(&[i64::MAX], 1, &[]),
+            error(&graph(&[plain], &["x"], &["y"])),
+            error(&graph(&[constant], &[], &["y"])),
+        ],
+        expect![[r#"
+            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 8 bytes of data and it has 7 (at byte 60).
+            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 8 bytes of data and it has 9 (at byte 60).
+            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 2 bytes of data and it has 3 (at byte 60).
+            model.onnx: graph.initializer[0] ('w'): strings can't be raw data (at byte 51).
+            model.onnx: graph.initializer[0] ('w'): the shape [2, -1] of a tensor is negative or too large (at byte 51).
+            model.onnx: graph.initializer[0] ('w'): the shape [4294967296, 4294967296] of a tensor is negative or too large (at byte 51).
+            model.onnx: graph.initializer[0] ('w'): the shape [9223372036854775807] of a tensor is negative or too large (at byte 51).
+            model.onnx: graph.node[0] (Scatter 's').attribute[0] ('value'): a tensor's shape asks for 8 bytes of data and it has 9 (at byte 44).
+            model.onnx: graph.node[0] (Constant 'c').attribute[0] ('value'): a tensor's shape asks for 8 bytes of data and it has 9 (at byte 42).
+        "#]],
+    );
+}
+
+/// Typed data is decoded when somebody asks for it; a shape that asks for more than there is costs
+/// nothing.
+#[test]
+fn typed_data_of_another_length() {
+    let asked = |tensor: &Msg| {
+        let mut module = read(&model(10, &with_tensor(tensor)).0).unwrap();
+        let f = main_of(&mut module);
+        let (id, _) = f.live_constants().next().unwrap();
+        f.constant_data(id).bytes().unwrap_err()
+    };
+    check(
+        &[
+            asked(&header(&[3], 1).bytes(tensor::FLOAT_DATA, &[0; 8])),
+            asked(&header(&[3], 1).bytes(tensor::FLOAT_DATA, &[0; 7])),
+            asked(&header(&[1], 7).bytes(tensor::INT64_DATA, &[0xff; 11])),
+            asked(&header(&[1 << 59], 1).bytes(tensor::FLOAT_DATA, &[0; 8])),
+            error(&with_tensor(
+                &header(&[2], 8).bytes(tensor::STRING_DATA, b"one"),
+            )),
+        ],
+        expect![[r#"
+            model.onnx: tensor 'w': its shape asks for 12 bytes of data and it has 8 (at byte 51).
+            model.onnx: tensor 'w': packed floats aren't whole (at byte 60).
+            model.onnx: tensor 'w': a packed number is cut off or too long (at byte 60).
+            model.onnx: tensor 'w': its shape asks for 2305843009213693952 bytes of data and it has 8 (at byte 51).
+            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 2 strings and it has 1 (at byte 51).
+        "#]],
+    );
+}
+
+#[test]
+fn external_data_that_makes_no_sense() {
+    let external = |entries: &[(&str, &str)]| {
+        let tensor = header(&[2], 1).int(tensor::DATA_LOCATION, 1);
+        let tensor = entries.iter().fold(tensor, |tensor, (key, value)| {
+            let entry = Msg::new().text(1, key).text(2, value);
+            tensor.msg(tensor::EXTERNAL_DATA, &entry)
+        });
+        error(&with_tensor(&tensor))
+    };
+    let file = ("location", "w.bin");
+    check(
+        &[
+            external(&[("offset", "0")]),
+            external(&[file, ("offset", "-1")]),
+            external(&[file, ("length", "-8")]),
+            external(&[file, ("offset", "18446744073709551616")]),
+            external(&[file, ("offset", "0x10")]),
+            external(&[file, ("length", "")]),
+            external(&[file, ("length", "9")]),
+        ],
+        expect![[r#"
+            model.onnx: graph.initializer[0] ('w'): external data has no location (at byte 51).
+            model.onnx: graph.initializer[0] ('w'): the offset "-1" of external data is no number (at byte 81).
+            model.onnx: graph.initializer[0] ('w'): the length "-8" of external data is no number (at byte 81).
+            model.onnx: graph.initializer[0] ('w'): the offset "18446744073709551616" of external data is no number (at byte 81).
+            model.onnx: graph.initializer[0] ('w'): the offset "0x10" of external data is no number (at byte 81).
+            model.onnx: graph.initializer[0] ('w'): the length "" of external data is no number (at byte 81).
+            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 8 bytes of data and its external data has 9 (at byte 51).
+        "#]],
+    );
+}
+
+/// Numbers that go on, groups, lengths beyond the end: in a node, and in what it holds.
+#[test]
+fn broken_wire_format() {
+    let in_node = |bytes: &[u8]| {
+        let broken = node("y = Relu(x) #r").raw(bytes);
+        error(&graph(&[broken], &["x"], &["y"]))
+    };
+    let in_attribute = |bytes: &[u8]| {
+        let broken = Msg::new().text(attrs::NAME, "axis").raw(bytes);
+        let broken = node_with("y = Relu(x) #r", [&broken]);
+        error(&graph(&[broken], &["x"], &["y"]))
+    };
+    let endless = [&[0x18][..], &[0xff; 10], &[1]].concat();
+    let group = [&[0x9b, 6][..], &[0x08, 1]].concat();
+    let groups = [0x9b, 6].repeat(200);
+    let beyond = [0x22, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f];
+    let strings = [&endless[..], &group, &groups, &beyond];
+    let errors = strings.map(|bytes| [in_node(bytes), in_attribute(bytes)]);
+    check(
+        &errors.concat(),
+        expect![[r#"
+        model.onnx: graph.node[0] (Relu 'r'): a number is cut off or too long (at byte 22).
+        model.onnx: graph.node[0] (Relu 'r').attribute[0] ('axis'): a number is cut off or too long (at byte 30).
+        model.onnx: graph.node[0] (Relu 'r'): a number is cut off or too long (at byte 25).
+        model.onnx: graph.node[0] (Relu 'r').attribute[0] ('axis'): a number is cut off or too long (at byte 33).
+        model.onnx: graph.node[0] (Relu 'r'): groups nest too deeply (at byte 223).
+        model.onnx: graph.node[0] (Relu 'r').attribute[0] ('axis'): groups nest too deeply (at byte 232).
+        model.onnx: graph.node[0] (Relu 'r'): a length goes beyond the end of its message (at byte 22).
+        model.onnx: graph.node[0] (Relu 'r').attribute[0] ('axis'): a length goes beyond the end of its message (at byte 30).
+    "#]],
+    );
+    // A group that ends is carried along.
+    let whole = node("y = Relu(x)").raw(&[0x9b, 6, 0x08, 1, 0x9c, 6]);
+    let bytes = model(10, &graph(&[whole], &["x"], &["y"])).0;
+    assert!(super::bytes_of(&read(&bytes).unwrap()) == bytes);
+}
+
+/// Messages in messages, each the last field of the one around it: a prefix and then the inner one.
+fn nested(levels: usize, inner: Vec<u8>, wrap: impl Fn(u64) -> Vec<u8>) -> Vec<u8> {
+    let mut len = inner.len() as u64;
+    let prefixes = (0..levels).map(|_| {
+        let prefix = wrap(len);
+        len += prefix.len() as u64;
+        prefix
+    });
+    let mut prefixes: Vec<Vec<u8>> = prefixes.collect();
+    prefixes.reverse();
+    [prefixes.concat(), inner].concat()
+}
+
+/// A hundred thousand levels: an error, short and soon.
+#[test]
+fn deeper_than_anything_allows() {
+    let head = |number: u32, fixed: &Msg, len: u64| {
+        let mut bytes = fixed.0.clone();
+        put_head(&mut bytes, number, len);
+        bytes
+    };
+    let leaf = graph(&[node("y = Relu(x)")], &[], &["y"]);
+    let graphs_in_graphs = nested(100_000, leaf.0, |len| {
+        let attribute = Msg::new().text(attrs::NAME, "g").int(attrs::TYPE, 5);
+        let attribute = head(attrs::G, &attribute, len);
+        let len = len + attribute.len() as u64;
+        let node = head(nodes::ATTRIBUTE, &node("y = If(x)"), len);
+        let len = len + node.len() as u64;
+        let graph = head(
+            graphs::NODE,
+            &Msg::new().msg(graphs::OUTPUT, &info("y")),
+            len,
+        );
+        [graph, node, attribute].concat()
+    });
+    let too_deep = Msg(graphs_in_graphs).msg(graphs::INPUT, &info("x"));
+    let types = nested(100_000, Vec::new(), |len| {
+        let item = head(ty_item::ELEM_TYPE, &Msg::new(), len);
+        let len = len + item.len() as u64;
+        [head(ty::SEQUENCE, &Msg::new(), len), item].concat()
+    });
+    let input = Msg::new()
+        .text(value_info::NAME, "x")
+        .bytes(value_info::TYPE, &types);
+    let deep_type = graph(&[node("y = Relu(x)")], &[], &["y"]).msg(graphs::INPUT, &input);
+    check(
+        &[error(&too_deep), error(&deep_type)],
+        expect![[r#"
+        model.onnx: graph.node[0] (If).node[0] (If).node[0] (If).node[0] (If).(9992 more).node[0] (If).node[0] (If).node[0] (If).node[0] (If).node[0] (If): Regions can't nest deeper than 10000 levels (at byte 440025).
+        model.onnx: graph.input[0] ('x'): types can't nest deeper than 100 levels (at byte 855).
+    "#]],
+    );
+}
+
+/// Many of everything, and long names: as long as the file says, and no longer.
+#[test]
+fn many_of_everything() {
+    let mut dims = header(&[], 1);
+    for _ in 0..100_000 {
+        dims = dims.int(tensor::DIMS, 1);
+    }
+    let name = "n".repeat((1 << 20) + 1);
+    let import = |i| Msg::new().text(opset::DOMAIN, &format!("domain{i}"));
+    let imports: Vec<Msg> = (0..2000).map(import).collect();
+    let opsets = model(10, &graph(&[], &[], &[])).all(models::OPSET_IMPORT, &imports);
+    let mut packed = Vec::new();
+    put_bytes(&mut packed, tensor::DIMS, &[1; 100_000]);
+    check(
+        &[
+            error(&with_tensor(&dims.bytes(tensor::RAW_DATA, &[0; 3]))).replace("1, ", ""),
+            error(&with_tensor(
+                &header(&[], 1).raw(&packed).bytes(tensor::RAW_DATA, &[0; 3]),
+            )),
+            read(&opsets.0).unwrap_err().to_string(),
+            error(&graph(
+                &[node(&format!("y = Relu(x) #{name}"))],
+                &["x"],
+                &["y"],
+            )),
+        ],
+        expect![[r#"
+            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 4 bytes of data and it has 3 (at byte 200062).
+            model.onnx: graph.initializer[0] ('w'): a tensor's shape asks for 4 bytes of data and it has 3 (at byte 100066).
+            model.onnx: there are versions of more than 1024 domains (at byte 13227).
+            model.onnx: graph.node[0] (Relu 'nnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnnn…'): a name has 1048577 bytes; the limit is 1048576 (at byte 20).
+        "#]],
+    );
+}

@@ -1,0 +1,82 @@
+//! Where ops come from, in a file: a node has one name, and what it is made of is metadata.
+
+use passdock_abi::{LocId, LocKind, OpId, Range};
+use passdock_ir::Entity;
+use rustc_hash::FxHashSet;
+
+use super::FunctionWriter;
+use super::rope::Chain;
+use crate::error::Result;
+use crate::schema::{doc, entry};
+use crate::wire::{Message, put_bytes, string_of};
+
+/// The key of a node's metadata that names the nodes it was made of, one a line.
+const MERGED_FROM: &str = "passdock.merged_from";
+
+impl<'w> FunctionWriter<'w> {
+    /// The node name that a location gives; a fused one gives its first.
+    pub(super) fn loc_name(&self, loc: LocId) -> Option<&'w str> {
+        self.loc_names(loc).next()
+    }
+
+    /// All names that a location gives.
+    fn loc_names(&self, loc: LocId) -> impl Iterator<Item = &'w str> {
+        let f = self.f;
+        let one = [loc];
+        let fused = f.loc(loc).filter(|loc| loc.kind == LocKind::FUSED);
+        let parts = fused.map_or(&[][..], |loc| {
+            f.ids_in(Range {
+                start: loc.a,
+                len: loc.b,
+            })
+        });
+        let alone = one.into_iter().filter(move |_| fused.is_none());
+        let all = alone.chain(parts.iter().map(|&part| LocId(part)));
+        let named = all.filter_map(|part| f.loc(part).filter(|loc| loc.kind == LocKind::NAME));
+        named.map(|loc| f.text(loc.name))
+    }
+
+    /// The names of what an op was merged from; none if it comes from one place, or its metadata says
+    /// so already.
+    pub(super) fn sources(&self, op: OpId) -> Vec<&'w str> {
+        let f = self.f;
+        let extras = f.origins().extras(Entity::Op(op));
+        let mut metadata = extras.iter().flat_map(|extras| &extras.metadata);
+        if metadata.any(|(key, _)| **key == *MERGED_FROM) {
+            return Vec::new();
+        }
+        let mut seen = FxHashSet::default();
+        let names = self.loc_names(f.op(op).loc);
+        let names: Vec<&str> = names
+            .filter(|name| !name.is_empty() && seen.insert(*name))
+            .collect();
+        match names.len() {
+            1 => Vec::new(),
+            _ => names,
+        }
+    }
+
+    /// Writes the metadata that says what an op was merged from; `known` are sources that the node's
+    /// metadata named before.
+    pub(super) fn put_sources(&mut self, chain: &mut Chain, known: &[&str], sources: &[&str]) {
+        if sources.is_empty() {
+            return;
+        }
+        let mut seen = FxHashSet::default();
+        let all = known.iter().chain(sources).copied();
+        let all: Vec<&str> = all.filter(|name| seen.insert(*name)).collect();
+        let mut pair = Vec::new();
+        put_bytes(&mut pair, entry::KEY, MERGED_FROM.as_bytes());
+        put_bytes(&mut pair, entry::VALUE, all.join("\n").as_bytes());
+        self.store.field(chain, doc::NODE[1], &pair);
+    }
+}
+
+/// The sources that an entry of a node's metadata names; `None` for any other entry.
+pub(super) fn named_sources(pair: Message<'_>) -> Result<Option<Vec<&str>>> {
+    if string_of(pair, entry::KEY)? != MERGED_FROM.as_bytes() {
+        return Ok(None);
+    }
+    let value = std::str::from_utf8(string_of(pair, entry::VALUE)?);
+    Ok(value.ok().map(|value| value.lines().collect()))
+}

@@ -1,0 +1,39 @@
+//! What the fuzz targets found once, and what is like it: read, edited and written again as the
+//! targets do it.
+
+#![allow(
+    dead_code,
+    unreachable_pub,
+    reason = "the files are modules of another crate, too"
+)]
+
+#[path = "../../../fuzz/src/memory.rs"]
+mod memory;
+#[path = "../../../fuzz/src/onnx.rs"]
+mod onnx;
+#[path = "../../../fuzz/src/wire.rs"]
+mod wire;
+
+use std::path::Path;
+
+#[global_allocator]
+static COUNTING: memory::Counting = memory::Counting;
+
+/// Files of the two targets go through both.
+#[test]
+#[allow(clippy::print_stdout, reason = "shown if the test fails: which file")]
+fn files_that_were_read_or_written_wrong() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/regressions");
+    let mut whole = 0;
+    for target in ["onnx_read", "onnx_write"] {
+        for entry in std::fs::read_dir(root.join(target)).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = std::fs::read(&path).unwrap();
+            println!("{}", path.display());
+            let read = onnx::check_read(&bytes);
+            assert_eq!(onnx::check_write(&bytes), read);
+            whole += usize::from(read);
+        }
+    }
+    assert!(whole > 5, "{whole} files were read to the end");
+}
