@@ -91,6 +91,10 @@ impl<'a> Sorter<'a> {
         for (index, &node) in nodes.iter().enumerate() {
             for output in bodies(node, node::OUTPUT) {
                 let name = output?.bytes;
+                // Left out.
+                if name.is_empty() {
+                    continue;
+                }
                 self.names
                     .entry(name)
                     .or_default()

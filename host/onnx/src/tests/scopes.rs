@@ -272,3 +272,26 @@ fn a_constant_after_a_graph_that_has_its_name() {
         "#]],
     );
 }
+
+/// What is left out has no name, so nothing waits for it.
+#[test]
+fn an_unsorted_graph_with_results_and_operands_left_out() {
+    let inner = graph(&[node("t = Clip(late, , late)")], &[], &["t"]);
+    check(
+        &graph(
+            &[
+                node_with("y, = If(, late)", [&graph_attr("then_branch", &inner)]),
+                node("late, = Two(x, , x)"),
+            ],
+            &["x"],
+            &["y"],
+        ),
+        expect![[r#"
+            %late, the value v2 = onnx.Two(%x, _, %x)
+            %y, the value v4 = onnx.If(_, %late)
+              %t = onnx.Clip(%late, _, %late)
+               = yield(%t)
+             = return(%y)
+        "#]],
+    );
+}
