@@ -48,7 +48,7 @@ fn change(text: &str, random: &mut Random) -> Option<String> {
 }
 
 /// Takes a piece out, doubles it, or exchanges two.
-fn pieces<'t>(pieces: &mut Vec<&'t str>, random: &mut Random) -> Option<()> {
+fn pieces(pieces: &mut Vec<&str>, random: &mut Random) -> Option<()> {
     let (a, b) = (random.below(pieces.len()), random.below(pieces.len()));
     let piece = *pieces.get(a)?;
     match random.below(5) {
