@@ -145,6 +145,32 @@ fn a_name_may_mean_another_value_inside() {
     assert_eq!(show(&fresh_bytes_of(&module)), show(&bytes_of(&module)));
 }
 
+/// The inner `a` may not catch what means the outer one.
+#[test]
+fn a_name_that_would_catch_another_use_stays_new() {
+    let inner = graph(&[node("a = Neg(a)"), node("b = Relu(a)")], &[], &["b"]);
+    let list = [
+        node("a = Relu(x)"),
+        node_with("y = If(a)", [&graph_attr("then_branch", &inner)]),
+    ];
+    let mut module = read(&model(10, &graph(&list, &["x"], &["y"])).0).unwrap();
+    let f = main_of(&mut module);
+    let outer = value(f, "a");
+    let relu = f.op(op(f, "a.1")).next;
+    f.set_operand(relu, 0, outer).unwrap();
+    let written = bytes_of(&module);
+    expect![[r#"
+        g(x) -> (y)
+          a = Relu(x)
+          y = If(a) then_branch
+            g() -> (b)
+              a.1 = Neg(a)
+              b = Relu(a)
+    "#]]
+    .assert_eq(&show(&written));
+    assert_eq!(show(&fresh_bytes_of(&module)), show(&written));
+}
+
 #[test]
 fn loops_have_arguments_and_constants_of_their_own() {
     let body = graph(

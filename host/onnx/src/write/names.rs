@@ -73,6 +73,7 @@ impl Plan {
         };
         planner.touched_regions(fresh);
         planner.take();
+        planner.shadows();
         planner.outputs();
         planner.new_values();
         moved.for_each(|id| planner.moved(id));
@@ -93,6 +94,17 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
         }
     })
     .collect()
+}
+
+/// The region that a value is defined in.
+fn home(f: &Function, value: ValueId) -> RegionId {
+    let record = f.value(value);
+    let home = match record.flags & Value::KIND {
+        Value::RESULT => f.op(OpId(record.def)).parent,
+        Value::ARG => RegionId(record.def),
+        _ => f.constant(record.constant).region,
+    };
+    if home.is_none() { f.body() } else { home }
 }
 
 struct Planner<'f> {
@@ -146,6 +158,57 @@ impl Planner<'_> {
             }
         }
         self.taken.extend([SymbolId::NONE, symbol::EMPTY]);
+    }
+
+    /// A value that has its name in the file again, though it means another value outside, keeps the
+    /// name it got instead where a pass has come to use the other one behind it.
+    fn shadows(&mut self) {
+        let f = self.f;
+        let mut restored: FxHashMap<(RegionId, SymbolId), ValueId> = FxHashMap::default();
+        let mut names = FxHashSet::default();
+        for at in 0..f.value_ids() {
+            let value = ValueId(at as u32);
+            let name = self.plan.names[at];
+            if name != f.value(value).name && f.live_value(value).is_ok() {
+                restored.insert((home(f, value), name), value);
+                names.insert(name);
+            }
+        }
+        if restored.is_empty() {
+            return;
+        }
+        let mut captors = FxHashSet::default();
+        for at in 0..f.value_ids() {
+            let value = ValueId(at as u32);
+            let name = self.plan.names[at];
+            if !names.contains(&name) || f.live_value(value).is_err() {
+                continue;
+            }
+            let end = home(f, value);
+            for (_, slot) in f.uses(value) {
+                let mut user = slot.user;
+                while f.op(user).parent != end {
+                    let region = f.op(user).parent;
+                    if let Some(&captor) = restored.get(&(region, name))
+                        && f.defining_op(captor)
+                            .is_none_or(|op| f.op(op).order < f.op(user).order)
+                    {
+                        captors.insert(captor);
+                    }
+                    user = f.region(region).parent;
+                }
+            }
+        }
+        let mut captors: Vec<ValueId> = captors.into_iter().collect();
+        captors.sort_unstable();
+        for captor in captors {
+            let given = f.value(captor).name;
+            let name = match self.taken.insert(given) {
+                true => given,
+                false => self.fresh(given),
+            };
+            self.rename(captor, name);
+        }
     }
 
     /// Sees to it that every output has its name.
@@ -338,20 +401,13 @@ impl Planner<'_> {
         let f = self.f;
         self.plan.names[value.index()] = name;
         let record = f.value(value);
-        let mut home = match record.flags & Value::KIND {
-            Value::RESULT => {
-                self.plan.dirty_ops[record.def as usize] = true;
-                f.op(OpId(record.def)).parent
-            }
-            Value::ARG => RegionId(record.def),
-            _ => f.constant(record.constant).region,
-        };
+        if record.flags & Value::KIND == Value::RESULT {
+            self.plan.dirty_ops[record.def as usize] = true;
+        }
         if record.constant.is_some() {
             self.plan.dirty_constants.insert(record.constant);
         }
-        if home.is_none() {
-            home = f.body();
-        }
+        let home = home(f, value);
         self.dirty_region(home);
         for (_, slot) in f.uses(value) {
             self.plan.dirty_ops[slot.user.index()] = true;
