@@ -253,6 +253,12 @@ pub(crate) struct ExplainArgs {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock convert model.onnx model.ir          read it, edit it
+  passdock convert model.ir model.onnx          equal field by field; weights stay in the file they are in
+  passdock convert model.onnx small.onnx --external-data all
+  cat model.ir | passdock convert - model.onnx")]
 pub(crate) struct ConvertArgs {
     /// The model to read: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "IN")]
