@@ -133,6 +133,23 @@ impl ConstantData {
         }
     }
 
+    /// The file that the bytes are in as they are, where they begin in it, and how many they are.
+    pub fn in_file(&self) -> Option<(&Arc<dyn ByteSource>, u64, u64)> {
+        match &self.payload {
+            Payload::Mapped {
+                source,
+                offset,
+                len,
+            }
+            | Payload::External {
+                source,
+                offset,
+                len,
+            } => Some((source, *offset, *len)),
+            _ => None,
+        }
+    }
+
     /// All bytes, made or mapped at the first call; an error is a whole sentence.
     pub fn bytes(&self) -> Result<&[u8], String> {
         let made = match &self.payload {

@@ -94,20 +94,10 @@ pub(super) fn measure(module: &Module, top: usize, stats: &mut Stats) -> Result<
 }
 
 fn place(data: &Arc<ConstantData>) -> Place<'_> {
-    match data.payload() {
-        // Nothing at one place isn't shared.
-        _ if data.is_empty() => Place::Memory(Arc::as_ptr(data)),
-        Payload::Mapped {
-            source,
-            offset,
-            len,
-        }
-        | Payload::External {
-            source,
-            offset,
-            len,
-        } => Place::File(source.name(), *offset, *len),
-        _ => Place::Memory(Arc::as_ptr(data)),
+    // Nothing at one place isn't shared.
+    match data.in_file().filter(|_| !data.is_empty()) {
+        Some((source, offset, len)) => Place::File(source.name(), offset, len),
+        None => Place::Memory(Arc::as_ptr(data)),
     }
 }
 

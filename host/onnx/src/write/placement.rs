@@ -222,18 +222,9 @@ fn is_initializer(f: &Function, id: ConstId, record: &Constant, ir_version: i64)
 
 /// What tells that two constants have the same bytes in the same place.
 fn identity(data: &Arc<ConstantData>) -> (usize, u64, u64) {
-    match data.payload() {
-        Payload::Mapped {
-            source,
-            offset,
-            len,
-        }
-        | Payload::External {
-            source,
-            offset,
-            len,
-        } => (Arc::as_ptr(source).cast::<()>() as usize, *offset, *len),
-        _ => (Arc::as_ptr(data) as usize, u64::MAX, data.len()),
+    match data.in_file() {
+        Some((source, offset, len)) => (Arc::as_ptr(source).cast::<()>() as usize, offset, len),
+        None => (Arc::as_ptr(data) as usize, u64::MAX, data.len()),
     }
 }
 
@@ -311,18 +302,9 @@ impl DataFile {
 
 /// Appends a constant's bytes to a file: by the system, if they are in one.
 pub(super) fn copy_data(data: &ConstantData, to: &mut File) -> io::Result<()> {
-    match data.payload() {
-        Payload::Mapped {
-            source,
-            offset,
-            len,
-        }
-        | Payload::External {
-            source,
-            offset,
-            len,
-        } => source.copy_to(*offset, *len, to),
-        _ => write_data(data, to),
+    match data.in_file() {
+        Some((source, offset, len)) => source.copy_to(offset, len, to),
+        None => write_data(data, to),
     }
 }
 
