@@ -33,13 +33,11 @@ pub(super) fn keep_known_dims(
                 .static_shape(ty)
                 .map(|shape| shape.iter().product());
             match bytes {
-                Some(bytes) if shape == Some(numbers.len() as i64) => {
-                    known.push((result, ty, bytes))
-                }
+                Some(bytes) if shape == Some(numbers.len() as i64) => known.push((ty, bytes)),
                 _ => return Ok(None),
             }
         }
-        let total: u64 = known.iter().map(|(_, _, bytes)| bytes.len() as u64).sum();
+        let total: u64 = known.iter().map(|(_, bytes)| bytes.len() as u64).sum();
         if known.is_empty() || total > max_bytes {
             return Ok(None);
         }

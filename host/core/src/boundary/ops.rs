@@ -295,17 +295,14 @@ fn check_constant_operands(function: &Function, op: OpId, max_bytes: u64) -> Edi
     Ok(())
 }
 
-/// Makes a constant in the place of each value, with its name.
+/// Makes a constant of each type and bytes. It has no name: it gets that of what it replaces.
 pub(super) fn make_constants(
     function: &mut Function,
-    made: impl IntoIterator<Item = (ValueId, TypeId, Box<[u8]>)>,
+    made: impl IntoIterator<Item = (TypeId, Box<[u8]>)>,
 ) -> Edit<Vec<ValueId>> {
-    let constant = |(value, ty, bytes): (ValueId, TypeId, Box<[u8]>)| {
-        let name = function.value(value).name;
-        let name = name.option().map(|name| function.text(name).to_owned());
+    let constant = |(ty, bytes): (TypeId, Box<[u8]>)| {
         let data: Arc<ConstantData> = ConstantData::inline(bytes);
-        let name = name.as_deref().unwrap_or("");
-        function.add_constant(ty, data, abi::RegionId::NONE, name)
+        function.add_constant(ty, data, abi::RegionId::NONE, "")
     };
     made.into_iter().map(constant).collect()
 }
@@ -331,10 +328,9 @@ fn keep_results(call: OpCall<'_>, count: usize) -> Edit<Vec<ValueId>> {
                 )));
             }
         }
-        let made = replaced.into_iter().zip(results);
         make_constants(
             function,
-            made.map(|(value, (_, ty, bytes))| (value, ty, bytes)),
+            results.into_iter().map(|(_, ty, bytes)| (ty, bytes)),
         )
     })
 }

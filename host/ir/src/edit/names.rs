@@ -90,6 +90,24 @@ impl Function {
         }
     }
 
+    /// Gives the name of a value that goes to the one that takes its place, if that has none.
+    pub(crate) fn hand_name(&mut self, from: ValueId, to: ValueId) {
+        let name = self.value(from).name;
+        if name.is_none() || self.value(to).name.is_some() {
+            return;
+        }
+        self.name_table();
+        let held = self.names.get_or_insert_default().held.get(&name);
+        if held.is_some_and(|held| held.values > 1) {
+            let base = self.text(name).to_owned();
+            self.give_name(to, &base);
+        } else {
+            self.values[to.index()].name = name;
+            self.values[from.index()].name = SymbolId::NONE;
+        }
+        self.touch_named(to);
+    }
+
     /// Renames the results of an op that share their names: where the op goes, they may be visible to
     /// the others.
     pub(crate) fn rename_shared(&mut self, op: OpId) {

@@ -100,6 +100,9 @@ impl Function {
             self.check_move(from, to)?;
         }
         for (&from, &to) in results.iter().zip(values) {
+            if to.is_some() {
+                self.hand_name(from, to);
+            }
             self.move_uses(from, to);
         }
         self.erase_checked(old);

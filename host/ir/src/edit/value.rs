@@ -30,10 +30,15 @@ impl Function {
             self.give_name(value, name);
         }
         self.free_name(old);
+        self.touch_named(value);
+        Ok(())
+    }
+
+    /// Marks what says a value's name as changed.
+    pub(crate) fn touch_named(&mut self, value: ValueId) {
         self.touch_value(value);
         self.touch_definition(value);
         self.touch_users(value);
-        Ok(())
     }
 
     /// Marks what declares a value as changed.

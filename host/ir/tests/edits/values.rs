@@ -7,7 +7,7 @@ use passdock_ir::{
     verify,
 };
 
-use crate::{accept, function, inner, op, refuse, source, value};
+use crate::{accept, function, inner, new_op, op, refuse, source, value};
 
 #[test]
 fn uses_move_to_what_is_visible_and_doesnt_contradict() {
@@ -326,4 +326,38 @@ fn a_result_left_out_is_there_once_it_is_used() {
         let printed = text::print(&module);
         assert!(printed.contains("%a, %0 = a.Two(%x)\n"), "{printed}");
     }
+}
+
+/// A replacement without a name gets that of the result it replaces; one with a name keeps it.
+#[test]
+fn a_name_goes_to_what_replaces_its_value() {
+    accept(
+        |f| {
+            let relu = op(f, "onnx.Relu");
+            let new = NewOp {
+                operands: &[value(f, "x")],
+                result_types: &[TypeId::NONE],
+                ..new_op(f, "onnx.Abs")
+            };
+            let made = f.create_op(&new, Position::before(relu))?;
+            let result = f.result(made, 0).unwrap();
+            f.replace_op_with(relu, &[result])
+        },
+        expect![[r#"
+            module {
+              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
+                %w = const f32[2] [1.0, 2.0]
+                %a = onnx.Abs(%x)
+                %b = onnx.Neg(%a) : f32[2]
+                %i = onnx.Shape(%x) : i64[1]
+                %r = onnx.If(%c) {then_branch = region} : f32[2]
+                  region then_branch(%p: f32[2]) {
+                    %t = onnx.Add(%b, %p) : f32[2]
+                    yield %t
+                  }
+                return %r
+              }
+            }
+        "#]],
+    );
 }
