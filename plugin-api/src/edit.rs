@@ -28,7 +28,8 @@ impl Function {
         self.raw.replace_op(old, &parts)
     }
 
-    /// Moves all uses of the results of `old` to these values, and erases `old`.
+    /// Moves all uses of the results of `old` to these values, and erases `old`. A value without a
+    /// name gets that of the result it replaces.
     pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Result<(), EditError> {
         self.raw.replace_op_with(old, values)
     }

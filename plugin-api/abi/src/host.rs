@@ -87,7 +87,8 @@ pub struct FunctionApi {
     pub replace_op: Option<
         unsafe extern "C" fn(*mut Function, old: OpId, *const OpDesc, out: *mut OpId) -> Status,
     >,
-    /// Moves all uses of the old results to these values and erases `old`.
+    /// Moves all uses of the old results to these values and erases `old`. A value without a name
+    /// gets that of the result it replaces.
     pub replace_op_with: Option<
         unsafe extern "C" fn(
             *mut Function,

@@ -36,7 +36,8 @@ typedef struct passdock_function_api {
     /* Makes an op before `old`, moves all uses of the old results to the new ones, erases `old`. */
     passdock_status (*replace_op)(passdock_function *, passdock_op_id old, const passdock_op_desc *,
                                   passdock_op_id *out);
-    /* Moves all uses of the old results to these values, one per result, and erases `old`. */
+    /* Moves all uses of the old results to these values, one per result, and erases `old`. A value
+       without a name gets that of the result it replaces. */
     passdock_status (*replace_op_with)(passdock_function *, passdock_op_id old,
                                        const passdock_value_id *values, size_t count);
     /* Erases an op whose results nobody uses, with its regions. */
