@@ -90,7 +90,8 @@ impl Function {
         }
     }
 
-    /// Gives the name of a value that goes to the one that takes its place, if that has none.
+    /// Gives the name of a value that goes to the one that takes its place, if that has none. In
+    /// another region, where the name may mean something else to others, it gets a number.
     pub(crate) fn hand_name(&mut self, from: ValueId, to: ValueId) {
         let name = self.value(from).name;
         if name.is_none() || self.value(to).name.is_some() {
@@ -98,7 +99,7 @@ impl Function {
         }
         self.name_table();
         let held = self.names.get_or_insert_default().held.get(&name);
-        if held.is_some_and(|held| held.values > 1) {
+        if held.is_some_and(|held| held.values > 1) || self.home(from) != self.home(to) {
             let base = self.text(name).to_owned();
             self.give_name(to, &base);
         } else {

@@ -1,6 +1,6 @@
 //! Types and names of values.
 
-use passdock_abi::{Constant, OpId, RegionId, SymbolId, TypeId, Value, ValueId};
+use passdock_abi::{Constant, OpId, SymbolId, TypeId, Value, ValueId};
 
 use crate::error::Edit;
 use crate::function::Function;
@@ -44,12 +44,7 @@ impl Function {
     /// Marks what declares a value as changed.
     fn touch_value(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::TOUCHED;
-        let record = self.values[value.index()];
-        let region = match record.flags & Value::KIND {
-            Value::RESULT => self.op(OpId(record.def)).parent,
-            Value::ARG => RegionId(record.def),
-            _ => self.constant(record.constant).region,
-        };
+        let region = self.home(value);
         self.touch_region(region);
     }
 

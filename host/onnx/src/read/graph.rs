@@ -4,7 +4,7 @@
 //! made that have yet to be opened. Names are looked up in one table for all scopes; what a graph
 //! defined is taken back when it ends.
 
-use passdock_abi::{Constant, OpId, RegionId, SymbolId, TypeId, Value, ValueId, symbol};
+use passdock_abi::{Constant, OpId, RegionId, SymbolId, TypeId, ValueId, symbol};
 use passdock_ir::{Entity, Function, NewPort};
 use rustc_hash::FxHashMap;
 
@@ -92,7 +92,7 @@ impl<'c, 'a> Importer<'c, 'a> {
     pub(super) fn define_in(&mut self, region: RegionId, name: SymbolId, value: ValueId) -> Result {
         let before = self.cx.set_value(name, value);
         if before.is_some() {
-            if home(&self.f, before) == region {
+            if self.f.home(before) == region {
                 let name = self.cx.symbols.text(name);
                 return Err(OnnxError::new(format!(
                     "the graph defines {name:?} a second time"
@@ -282,14 +282,5 @@ impl<'c, 'a> Importer<'c, 'a> {
                 .set_extras(Entity::Value(*value), extras);
         }
         Ok(self.f)
-    }
-}
-/// The region that a value is defined in.
-fn home(f: &Function, value: ValueId) -> RegionId {
-    let record = f.value(value);
-    match record.flags & Value::KIND {
-        Value::RESULT => f.op(OpId(record.def)).parent,
-        Value::ARG => RegionId(record.def),
-        _ => f.constant(record.constant).region,
     }
 }

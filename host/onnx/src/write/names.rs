@@ -98,12 +98,7 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
 
 /// The region that a value is defined in.
 fn home(f: &Function, value: ValueId) -> RegionId {
-    let record = f.value(value);
-    let home = match record.flags & Value::KIND {
-        Value::RESULT => f.op(OpId(record.def)).parent,
-        Value::ARG => RegionId(record.def),
-        _ => f.constant(record.constant).region,
-    };
+    let home = f.home(value);
     if home.is_none() { f.body() } else { home }
 }
 
