@@ -28,35 +28,41 @@ enum Form {
     Moved,
 }
 
+/// Whether a data location is another file.
+fn is_external(code: u64) -> bool {
+    code == EXTERNAL as u64
+}
+
 impl Form {
     /// The form that a tensor of the file has.
     fn of(original: Message<'_>) -> Result<Form> {
-        let mut form = Form::Typed;
+        let (mut form, mut external) = (Form::Typed, false);
         for field in original.fields() {
             let field = field?;
             match (field.number, field.value) {
-                (tensor::DATA_LOCATION, Value::Varint(1)) => return Ok(Form::External),
+                // Said twice, the last counts.
+                (tensor::DATA_LOCATION, Value::Varint(code)) => external = is_external(code),
                 (tensor::RAW_DATA, _) => form = Form::Raw,
                 _ => {}
             }
         }
-        Ok(form)
+        Ok(if external { Form::External } else { form })
     }
 
     /// The form that is left of a tensor.
     fn left(original: Message<'_>) -> Result<Form> {
-        let mut form = Form::Raw;
+        let (mut form, mut external) = (Form::Raw, false);
         for field in original.fields() {
             let field = field?;
             match (field.number, field.value) {
-                (tensor::DATA_LOCATION, Value::Varint(1)) => return Ok(Form::External),
+                (tensor::DATA_LOCATION, Value::Varint(code)) => external = is_external(code),
                 (number, Value::Bytes(body)) if is_data(number) && body.bytes.is_empty() => {
                     form = Form::Typed;
                 }
                 _ => {}
             }
         }
-        Ok(form)
+        Ok(if external { Form::External } else { form })
     }
 }
 
