@@ -143,8 +143,20 @@ fn other_data_of_the_same_name_is_safe() {
         bytes(&bench, "b/k.onnx.data"),
         bytes(&bench, "a/m.onnx.data")
     );
-    // The data of the model that is replaced is replaced with it.
     bench.write("n.ir", model("2.0"));
+    // Also under the name of the model's own data file.
+    let before = files(&bench, "b");
+    fails(
+        &bench,
+        "convert n.ir b/m.onnx --external-data all",
+        expect![[r#"
+            error[write]: The result can't be written to `b/m.onnx`: its data goes to `b/m.onnx.data`, where other data is.
+             |
+             = help: Remove that file if no model needs it, or write under another name.
+        "#]],
+    );
+    assert_eq!(files(&bench, "b"), before);
+    // The data of the model that is replaced is replaced with it.
     run(&bench, "convert n.ir b/n.onnx --external-data all");
     fs::rename(bench.path("b/n.onnx.data"), bench.path("b/x")).unwrap();
     fs::create_dir(bench.path("c")).unwrap();

@@ -240,7 +240,7 @@ fn write_onnx(
         }
         let to = passdock_onnx::place_external(directory, data.location());
         let to = to.map_err(|error| fail(path, &error).caused_by(Arc::new(error)))?;
-        if to.exists() && !data.is_own() {
+        if to.exists() {
             if data.is_equal(&to).map_err(failed)? {
                 continue;
             }
@@ -250,9 +250,13 @@ fn write_onnx(
                     path,
                     &format!("its data goes to `{to}`, where other data is"),
                 );
-                let help = "Write to another directory, or give the model a data file of its own: \
-                            `--external-data all`.";
-                return Err(error.help(help));
+                return Err(error.help(match data.is_own() {
+                    true => "Remove that file if no model needs it, or write under another name.",
+                    false => {
+                        "Write to another directory, or give the model a data file of its own: \
+                         `--external-data all`."
+                    }
+                }));
             }
         }
         let file = files.file(to).map_err(failed)?;

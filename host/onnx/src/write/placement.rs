@@ -264,7 +264,7 @@ impl DataFile {
         }
     }
 
-    /// Whether it is made for this model, so that what has its name may be replaced.
+    /// Whether it is made for this model, not one that was read.
     #[must_use]
     pub fn is_own(&self) -> bool {
         matches!(self.content, Content::Packed { .. })
