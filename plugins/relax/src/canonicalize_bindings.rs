@@ -1,10 +1,16 @@
 //! `relax.transform.CanonicalizeBindings`: lets the uses of a copy use the original.
 //!
-//! ```text
-//! %0 = onnx.Identity(%x) : f32[4]
-//! %1 = onnx.Relu(%0) : f32[4]
+//! ```ir
+//! fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
+//!   %0 = onnx.Identity(%x) : f32[4]
+//!   %1 = onnx.Relu(%0) : f32[4]
+//!   return %1
+//! }
 //! →
-//! %1 = onnx.Relu(%x) : f32[4]
+//! fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
+//!   %0 = onnx.Relu(%x) : f32[4]
+//!   return %0
+//! }
 //! ```
 //!
 //! A field of a tuple that is at hand is a copy too. It does not take away a copy that a region

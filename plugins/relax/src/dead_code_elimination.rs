@@ -1,13 +1,17 @@
 //! `relax.transform.DeadCodeElimination`: erases what nobody uses.
 //!
-//! ```text
-//! %w = const f32[2] [1.0, 2.0]
-//! %0 = onnx.Relu(%x) : f32[2]
-//! %1 = onnx.Add(%x, %w) : f32[2]
-//! return %0
+//! ```ir
+//! fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+//!   %w = const f32[2] [1.0, 2.0]
+//!   %0 = onnx.Relu(%x) : f32[2]
+//!   %1 = onnx.Add(%x, %w) : f32[2]
+//!   return %0
+//! }
 //! →
-//! %0 = onnx.Relu(%x) : f32[2]
-//! return %0
+//! fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+//!   %0 = onnx.Relu(%x) : f32[2]
+//!   return %0
+//! }
 //! ```
 //!
 //! Ops without effects whose results nobody uses, constants that nobody uses, and functions that no

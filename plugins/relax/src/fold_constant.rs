@@ -1,13 +1,21 @@
 //! `relax.transform.FoldConstant`: evaluates what depends on constants only.
 //!
-//! ```text
-//! %a = const i64[2] [2, 3]
-//! %b = const i64[2] [10, 20]
-//! %0 = onnx.Add(%a, %b) : i64[2]
-//! %1 = onnx.Mul(%x, %0) : i64[2]
+//! ```ir
+//! fn @main(%x: i64[2]) -> (%y: i64[2]) opset("" = 17) {
+//!   %a = const i64[2] [2, 3]
+//!   %b = const i64[2] [10, 20]
+//!   %sum = onnx.Add(%a, %b) : i64[2]
+//!   %0 = onnx.Mul(%x, %sum) : i64[2]
+//!   return %0
+//! }
 //! →
-//! %0 = const i64[2] [12, 23]
-//! %1 = onnx.Mul(%x, %0) : i64[2]
+//! fn @main(%x: i64[2]) -> (%y: i64[2]) opset("" = 17) {
+//!   %a = const i64[2] [2, 3]
+//!   %b = const i64[2] [10, 20]
+//!   %sum = const i64[2] [12, 23]
+//!   %0 = onnx.Mul(%x, %sum) : i64[2]
+//!   return %0
+//! }
 //! ```
 //!
 //! An `onnx.If` whose condition is constant is replaced by the ops of its branch. What depends on
@@ -15,7 +23,7 @@
 //!
 //! It does not fold what is random or has state, what takes no operands (`ones(shape=(4, 5))` is
 //! smaller than its value), what nobody can evaluate, and what would grow the model: see
-//! [`FoldConstant::max_growth`].
+//! the option `max_growth`.
 //!
 //! Source: TVM `src/relay/transforms/fold_constant.cc` (ConstantChecker and ConstantFolder). Program
 //! order stands for the recursion there: an op's operands were folded before it is looked at.

@@ -1,9 +1,15 @@
 //! `relax.transform.InferType`: infers the types of all results from the operators' definitions.
 //!
-//! ```text
-//! %0 = onnx.Relu(%x)                  // %x: f32[n,4]
+//! ```ir
+//! fn @main(%x: f32[n,4]) -> (%y: f32[n,4]) opset("" = 17) {
+//!   %0 = onnx.Relu(%x)
+//!   return %0
+//! }
 //! →
-//! %0 = onnx.Relu(%x) : f32[n,4]
+//! fn @main(%x: f32[n,4]) -> (%y: f32[n,4]) opset("" = 17) {
+//!   %0 = onnx.Relu(%x) : f32[n,4]
+//!   return %0
+//! }
 //! ```
 //!
 //! In program order, so that an op's operands have their types before it is asked. Ops inside

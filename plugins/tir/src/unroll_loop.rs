@@ -1,15 +1,19 @@
 //! `tir.transform.UnrollLoop`: replaces loops by copies of their bodies.
 //!
-//! ```text
-//! for %i in 0..2 unroll {
-//!   %v = tir.load(%a, %i) : f32
-//!   tir.store(%v, %b, %i)
+//! ```ir
+//! prim @copy(%a: buffer<f32[2]>, %b: buffer<f32[2]>) {
+//!   for %i in 0..2 unroll {
+//!     %0 = tir.load(%a, %i) : f32
+//!     tir.store(%0, %b, %i)
+//!   }
 //! }
 //! →
-//! %v = tir.load(%a, 0) : f32
-//! tir.store(%v, %b, 0)
-//! %v_1 = tir.load(%a, 1) : f32
-//! tir.store(%v_1, %b, 1)
+//! prim @copy(%a: buffer<f32[2]>, %b: buffer<f32[2]>) {
+//!   %0 = tir.load(%a, 0) : f32
+//!   tir.store(%0, %b, 0)
+//!   %1 = tir.load(%a, 1) : f32
+//!   tir.store(%1, %b, 1)
+//! }
 //! ```
 //!
 //! A loop that is marked `unroll` always; a serial loop if the options say so: it and what it holds

@@ -1,0 +1,243 @@
+//! `docs/passes.md`: made of what the passes' own files and manifests say, each example run.
+//!
+//! A pass's file begins with `` //! `NAME`: what it does. `` and shows, in a block marked `ir`, a
+//! function before, a line `→`, and the function after. `UPDATE_EXPECT=1 cargo test -p
+//! passdock-tests --test pass_docs` writes the page.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use expect_test::expect_file;
+use passdock::Registry;
+use passdock::plugin::{FieldValue, PassKind, PassSpec};
+use passdock::testing::run_on_text;
+use passdock_tests::standard_registry;
+
+/// What a file says of the pass in it.
+struct Page {
+    /// From the checkout's root.
+    file: String,
+    /// After the colon of the first line.
+    summary: String,
+    /// The rest, examples included.
+    text: String,
+}
+
+/// A function before a pass and after it.
+struct Example {
+    before: String,
+    after: String,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+/// The files of a directory and below it that are Rust's, in order of their names.
+fn rust_files(dir: &Path, into: &mut Vec<PathBuf>) {
+    let mut entries: Vec<PathBuf> = fs::read_dir(dir)
+        .unwrap_or_else(|error| panic!("{}: {error}", dir.display()))
+        .map(|entry| entry.expect("a directory that is there").path())
+        .collect();
+    entries.sort();
+    for path in entries {
+        if path.is_dir() {
+            rust_files(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "rs") {
+            into.push(path);
+        }
+    }
+}
+
+/// What the files of the standard plugins say, by the passes' names.
+fn pages() -> BTreeMap<String, Page> {
+    let mut files = Vec::new();
+    rust_files(&root().join("plugins"), &mut files);
+    let mut pages = BTreeMap::new();
+    for path in files {
+        let source = fs::read_to_string(&path).expect("a file that is there");
+        let docs: Vec<&str> = source
+            .lines()
+            .map_while(|line| line.strip_prefix("//!"))
+            .map(|line| line.strip_prefix(' ').unwrap_or(line))
+            .collect();
+        let docs = docs.join("\n");
+        let Some((name, rest)) = docs
+            .strip_prefix('`')
+            .and_then(|docs| docs.split_once("`: "))
+            .filter(|(name, _)| name.contains(".transform."))
+        else {
+            continue;
+        };
+        let (summary, text) = rest.split_once("\n\n").unwrap_or((rest, ""));
+        let file = path.strip_prefix(root()).expect("a file of the checkout");
+        let page = Page {
+            file: file.display().to_string(),
+            summary: summary.replace('\n', " "),
+            text: text.to_owned(),
+        };
+        let other = pages.insert(name.to_owned(), page);
+        assert!(other.is_none(), "two files are about {name}");
+    }
+    pages
+}
+
+/// The examples of a pass; a block that isn't one is a mistake.
+fn examples(name: &str, page: &Page) -> Vec<Example> {
+    let mut blocks = page.text.split("```ir\n");
+    blocks.next();
+    let example = |block: &str| {
+        let (block, _) = block
+            .split_once("\n```")
+            .unwrap_or_else(|| panic!("{name}: an example that doesn't end"));
+        let (before, after) = block
+            .split_once("\n→\n")
+            .unwrap_or_else(|| panic!("{name}: an example without a line `→`"));
+        Example {
+            before: module(before),
+            after: module(after),
+        }
+    };
+    blocks.map(example).collect()
+}
+
+/// Functions as a module.
+fn module(functions: &str) -> String {
+    format!("module {{\n{functions}\n}}\n")
+}
+
+#[test]
+fn every_pass_says_what_it_does_and_its_examples_are_true() {
+    let registry = standard_registry();
+    let pages = pages();
+    for name in registry.pass_names() {
+        let page = pages
+            .get(&name)
+            .unwrap_or_else(|| panic!("no file begins with //! `{name}`: …"));
+        let examples = examples(&name, page);
+        assert!(!examples.is_empty(), "{}: no example", page.file);
+        for Example { before, after } in examples {
+            let run = |passes: &[&str], text: &str| {
+                run_on_text(&registry, passes, text, |context| context)
+            };
+            let (made, said) = (run(&[&name], &before), run(&[], &after));
+            assert!(
+                made == said,
+                "{}: the pass makes\n{made}\nand its documentation says\n{said}",
+                page.file
+            );
+            assert_ne!(made, run(&[], &before), "{}: nothing changes", page.file);
+        }
+    }
+    for name in pages.keys() {
+        assert!(registry.contains(name), "there is no pass {name}");
+    }
+}
+
+#[test]
+fn the_page_of_the_passes_is_what_they_say() {
+    expect_file![root().join("docs/passes.md")].assert_eq(&render(&standard_registry()));
+}
+
+fn render(registry: &Registry) -> String {
+    let pages = pages();
+    let mut text = "\
+# The standard passes
+
+<!-- Made of the passes' own documentation by `UPDATE_EXPECT=1 cargo test -p passdock-tests --test pass_docs`. -->
+
+Each example is run as a test. `passdock list passes` shows the passes that are there, those of your plugins included.
+
+| pass | level | works on | what it does |
+|---|---|---|---|
+"
+    .to_owned();
+    let names = registry.pass_names();
+    for name in &names {
+        let (_, spec) = registry.pass_spec(name).expect("a plugin's pass");
+        let _ = writeln!(
+            text,
+            "| [`{name}`](#{}) | {} | {} | {} |",
+            anchor(name),
+            spec.opt_level,
+            kind(spec.kind),
+            pages[name].summary,
+        );
+    }
+    for name in &names {
+        let (_, spec) = registry.pass_spec(name).expect("a plugin's pass");
+        let _ = write!(text, "\n{}", section(&spec, &pages[name]));
+    }
+    text
+}
+
+fn section(spec: &PassSpec, page: &Page) -> String {
+    let mut text = format!("## {}\n\n{}\n\n", spec.name, capitalized(&page.summary));
+    let mut facts = vec![format!("level {}", spec.opt_level), kind(spec.kind).into()];
+    if spec.thread_safe {
+        facts.push("runs on several functions at once".into());
+    }
+    if !spec.required.is_empty() {
+        facts.push(format!("requires {}", quoted(&spec.required)));
+    }
+    let _ = writeln!(
+        text,
+        "{}. [Source](../{})",
+        capitalized(&facts.join(", ")),
+        page.file
+    );
+    let _ = writeln!(text, "\n{}", page.text.replace("```ir", "```text"));
+    if !spec.options.is_empty() {
+        match &spec.config {
+            Some(key) => {
+                let _ = writeln!(text, "\nOptions, also set by the config key `{key}`:\n");
+            }
+            None => text.push_str("\nOptions:\n\n"),
+        }
+        text.push_str("| option | default | meaning |\n|---|---|---|\n");
+        for option in &spec.options {
+            let _ = writeln!(
+                text,
+                "| `{}` | `{}` | {} |",
+                option.name,
+                shown(&option.default),
+                option.doc.replace('\n', " ")
+            );
+        }
+    }
+    text
+}
+
+fn kind(kind: PassKind) -> &'static str {
+    match kind {
+        PassKind::Function => "each graph function",
+        PassKind::PrimFunction => "each prim function",
+        PassKind::Module => "the module",
+    }
+}
+
+fn shown(value: &FieldValue) -> String {
+    match value {
+        FieldValue::String(text) => format!("{text:?}"),
+        other => other.to_string(),
+    }
+}
+
+fn quoted(names: &[String]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    quoted.join(", ")
+}
+
+/// A heading's anchor, as GitHub makes it.
+fn anchor(heading: &str) -> String {
+    heading.to_lowercase().replace('.', "")
+}
+
+fn capitalized(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |first| {
+        first.to_uppercase().chain(chars).collect()
+    })
+}
