@@ -48,3 +48,12 @@ pub fn models() -> Vec<PathBuf> {
     models.sort();
     models
 }
+
+/// The guides, whose Rust is compiled and run as documentation tests. What they tell a reader to
+/// type is done by `cargo xtask guides`.
+pub mod guides {
+    #[doc = include_str!("../../docs/guides/use-the-pass-infrastructure.md")]
+    pub mod use_the_pass_infrastructure {}
+    #[doc = include_str!("../../docs/guides/write-a-pass.md")]
+    pub mod write_a_pass {}
+}

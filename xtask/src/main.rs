@@ -2,6 +2,7 @@
 //!
 //! - `demo`: builds everything and lets a plugin loose on a real model;
 //! - `test`: everything that is checked, each step named, skips explained;
+//! - `guides`: what the guides tell a reader to type;
 //! - `tidy`: the rules of the house that no compiler knows;
 //! - `deep fuzz`: what takes longer than anyone waits for.
 //!
@@ -13,6 +14,7 @@
 
 mod demo;
 mod fuzz;
+mod guides;
 mod native;
 mod old_rust;
 mod project;
@@ -33,6 +35,7 @@ cargo xtask demo --release    the same, optimised; takes longer to build
 cargo xtask test              run every check; says what it skipped and why
 cargo xtask test --all        the same, and a skip is a failure
 cargo xtask test WORD         only the steps whose name contains the word
+cargo xtask guides            only what the guides say; UPDATE_EXPECT=1 corrects them
 cargo xtask tidy              only the rules of the house
 cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME";
 
@@ -46,6 +49,7 @@ fn main() -> ExitCode {
         ["test", "--all"] => Ok(test::test(&project, true, "")),
         ["test", word] if !word.starts_with('-') => Ok(test::test(&project, false, word)),
         ["deep", "fuzz", ref rest @ ..] => fuzz::fuzz(&project, rest).map(|()| true),
+        ["guides"] => guides::guides(&project).map(|()| true),
         ["tidy"] => tidy::tidy(&project).map(|()| true),
         _ => {
             println!("{USAGE}");

@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use crate::project::{Profile, Project};
 use crate::shell;
 use crate::steps::Steps;
-use crate::{demo, native, python, sdk, tidy};
+use crate::{demo, guides, native, python, sdk, tidy};
 
 /// True if all passed; with `all`, a skipped step counts as failed. `word` chooses steps by name.
 pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
@@ -54,6 +54,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("op definitions by ONNX's test cases", || {
         python::test_op_definitions(project)
     });
+    steps.step("the guides, as they say", || guides::guides(project));
     steps.step("the demo", || demo::demo(project, Profile::Dev));
     steps.step("nothing left behind", || match untracked(project) {
         Ok(after) if before.as_ref().is_ok_and(|before| *before == after) => Ok(()),

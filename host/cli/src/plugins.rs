@@ -17,7 +17,10 @@ pub(crate) fn standard_dirs() -> Vec<PathBuf> {
         .ok()
         .and_then(|path| path.parent().map(PathBuf::from))
     {
-        dirs.push(beside.join("../lib/passdock/plugins"));
+        // Not `beside/../lib`: messages name files of it.
+        if let Some(prefix) = beside.parent() {
+            dirs.push(prefix.join("lib/passdock/plugins"));
+        }
         dirs.push(beside);
     }
     dirs
