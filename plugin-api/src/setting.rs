@@ -18,6 +18,8 @@ pub enum OptionValue {
     Float(f64),
     /// Text.
     String(String),
+    /// Texts.
+    Strings(Vec<String>),
 }
 
 impl fmt::Display for OptionValue {
@@ -27,6 +29,7 @@ impl fmt::Display for OptionValue {
             OptionValue::Int(value) => write!(f, "{}", value),
             OptionValue::Float(value) => write!(f, "{}", value),
             OptionValue::String(value) => write!(f, "{:?}", value),
+            OptionValue::Strings(value) => write!(f, "{:?}", value),
         }
     }
 }
@@ -93,6 +96,15 @@ impl OptionType for String {
     fn from_value(value: &OptionValue) -> Option<String> {
         match value {
             OptionValue::String(value) => Some(value.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl OptionType for Vec<String> {
+    fn from_value(value: &OptionValue) -> Option<Vec<String>> {
+        match value {
+            OptionValue::Strings(value) => Some(value.clone()),
             _ => None,
         }
     }

@@ -206,7 +206,7 @@ pub(crate) enum Listing {
     Passes,
     /// Plugins, with version and file; also files that can't be used.
     Plugins,
-    /// Instruments.
+    /// Instruments, with their options.
     Instruments,
     /// Config options, with type, default and meaning.
     Config,

@@ -26,13 +26,21 @@ pub(crate) fn print_json(value: &impl Serialize) {
 
 /// Writes a diagnostic to standard error.
 pub(crate) fn diagnostic(diagnostic: &Diagnostic) {
-    let color = io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-    print_error(&(diagnostic.render(color) + "\n"));
+    print_error(&(diagnostic.render(error_has_color()) + "\n"));
 }
 
 /// Whether standard output takes colour.
 pub(crate) fn has_color() -> bool {
-    io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    takes_color(&io::stdout())
+}
+
+/// Whether standard error takes colour.
+pub(crate) fn error_has_color() -> bool {
+    takes_color(&io::stderr())
+}
+
+fn takes_color(stream: &impl IsTerminal) -> bool {
+    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
 /// Lines in the colours of a diff, by what they begin with.

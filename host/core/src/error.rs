@@ -61,6 +61,8 @@ pub enum ErrorKind {
     Name,
     /// No pass of that name.
     UnknownPass,
+    /// No instrument of that name.
+    UnknownInstrument,
     /// Two passes of one name.
     Duplicate,
     /// Passes that require each other.
@@ -97,6 +99,7 @@ impl ErrorKind {
         match self {
             ErrorKind::Name => "pass-name",
             ErrorKind::UnknownPass => "unknown-pass",
+            ErrorKind::UnknownInstrument => "unknown-instrument",
             ErrorKind::Duplicate => "duplicate-pass",
             ErrorKind::Cycle => "required-cycle",
             ErrorKind::RequiredDisabled => "required-disabled",

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::sync::Arc;
 
 use passdock_ir::Module;
+use serde::{Deserialize, Serialize};
 
 use crate::error::PassError;
 use crate::pass_info::PassInfo;
@@ -87,4 +88,27 @@ pub trait PassInstrument: Send + Sync {
     fn pass_failed(&self, module: &Module, info: &PassInfo, error: &PassError) {
         let _ = (module, info, error);
     }
+
+    /// What there is to show at the end of a run, as lines for people. Asked before the context is
+    /// left.
+    fn report(&self) -> Option<String> {
+        None
+    }
+
+    /// The same as data, for programs.
+    fn report_data(&self) -> Option<serde_json::Value> {
+        None
+    }
+}
+
+/// What an instrument has to show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InstrumentReport {
+    /// The instrument.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// The same as data, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub data: Option<serde_json::Value>,
 }

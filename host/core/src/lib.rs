@@ -97,7 +97,7 @@ pub use config::{list_configs, register_config_option};
 pub use context::{ContextBuilder, DiagnosticHandler, Entered, PassContext, Verify};
 pub use diagnostic::{Diagnostic, Severity};
 pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider};
-pub use instrument::{InstrumentRef, InstrumentResult, PassInstrument};
+pub use instrument::{InstrumentRef, InstrumentReport, InstrumentResult, PassInstrument};
 pub use interface::same_interface;
 pub use pass::{
     FunctionWork, HostFn, ModuleRef, Pass, PassRef, Work, create_function_pass, create_host_pass,
@@ -105,7 +105,7 @@ pub use pass::{
 };
 pub use pass_info::PassInfo;
 pub use record::{PassRecord, Status};
-pub use registry::{Alone, LoadOptions, Registry, Solo};
+pub use registry::{Alone, InstrumentSetup, InstrumentSpec, LoadOptions, Registry, Solo};
 pub use sequential::Sequential;
 #[doc(hidden)]
 pub use toml;

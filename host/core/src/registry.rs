@@ -1,7 +1,9 @@
-//! The registry: passes by their full names, from plugins and from the program itself.
+//! The registry: passes by their full names, from plugins and from the program itself, and beside
+//! them config options and instruments.
 //!
 //! A plugin's passes are known from its manifest; its code is loaded when a pass of it first runs.
 
+mod instruments;
 mod plugin_pass;
 mod solo;
 
@@ -18,6 +20,9 @@ use crate::pass_info::check_name;
 use crate::plugin::discover::check_op_conflicts;
 use crate::plugin::{OpDefs, PassKind, PassSpec, Plugin, PluginError, SearchDir, discover};
 use crate::suggest;
+use instruments::InstrumentTable;
+pub(crate) use instruments::wrong;
+pub use instruments::{InstrumentSetup, InstrumentSpec};
 use plugin_pass::PluginPass;
 pub use solo::{Alone, Solo};
 
@@ -36,6 +41,7 @@ struct Inner {
     /// Files that look like plugins and can't be used: they matter when a pass is missed.
     unreadable: Vec<PluginError>,
     config: ConfigTable,
+    instruments: InstrumentTable,
     ops: OnceLock<Arc<OpDefs>>,
 }
 
@@ -252,7 +258,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Forgets a plugin's passes, config and ops. Its library stays loaded.
+    /// Forgets a plugin's passes, config, instruments and ops. Its library stays loaded.
     pub fn unregister_plugin(&self, name: &str) -> Result<(), PassError> {
         let mut inner = self.write();
         let names = inner.plugins.iter().map(|plugin| plugin.name());
@@ -272,6 +278,7 @@ impl Registry {
             .filter_map(|plugin| plugin.origin().path());
         inner.paths = left.map(Path::to_path_buf).collect();
         inner.config.remove_plugin(name);
+        inner.instruments.remove_plugin(name);
         inner.ops = OnceLock::new();
         Ok(())
     }

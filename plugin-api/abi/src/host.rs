@@ -252,6 +252,7 @@ impl SettingKind {
     pub const INT: SettingKind = SettingKind(2);
     pub const FLOAT: SettingKind = SettingKind(3);
     pub const STRING: SettingKind = SettingKind(4);
+    pub const STRINGS: SettingKind = SettingKind(5);
 }
 
 /// An option's or config field's value.
@@ -262,11 +263,11 @@ pub struct Setting {
     pub struct_size: u32,
     /// Which field is set.
     pub kind: SettingKind,
-    /// BOOL (0 or 1), INT.
+    /// BOOL (0 or 1), INT; how many strings STRINGS are.
     pub int: i64,
     /// FLOAT.
     pub float: f64,
-    /// STRING; lives as long as the context.
+    /// STRING; STRINGS, each ended by a NUL. Lives as long as the context.
     pub string: Str,
 }
 

@@ -183,6 +183,12 @@ unsafe fn setting(
         abi::SettingKind::FLOAT => OptionValue::Float(out.float),
         // SAFETY: the caller's promise.
         abi::SettingKind::STRING => OptionValue::String(unsafe { text(out.string) }.to_owned()),
+        abi::SettingKind::STRINGS => {
+            // SAFETY: the caller's promise.
+            let joined = unsafe { text(out.string) };
+            // Each is ended, not only parted.
+            OptionValue::Strings(joined.split_terminator('\0').map(str::to_owned).collect())
+        }
         kind => {
             let message = format!(
                 "{} is of a kind ({}) that this plugin is too old to know",

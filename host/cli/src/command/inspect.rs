@@ -102,5 +102,6 @@ pub(super) fn value(value: &FieldValue) -> String {
         FieldValue::Int(value) => value.to_string(),
         FieldValue::Float(value) => value.to_string(),
         FieldValue::String(value) => format!("{value:?}"),
+        FieldValue::Strings(value) => format!("{value:?}"),
     }
 }

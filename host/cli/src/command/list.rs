@@ -27,7 +27,7 @@ pub(crate) fn list(args: ListArgs) -> u8 {
     let (json, text) = match args.what {
         Listing::Passes => passes(&registry),
         Listing::Plugins => plugins(&registry),
-        Listing::Instruments => instruments(),
+        Listing::Instruments => instruments(&registry),
         Listing::Config => config(&registry),
         Listing::Ops => ops(&registry),
     };
@@ -107,14 +107,34 @@ fn plugins(registry: &Registry) -> (Value, String) {
     )
 }
 
-fn instruments() -> (Value, String) {
-    let mut table = Table::new([("instrument", Align::Left), ("what it does", Align::Left)]);
-    let mut list = Vec::new();
-    for (name, summary) in pipeline::INSTRUMENTS {
-        table.row([(*name).to_owned(), (*summary).to_owned()]);
-        list.push(json!({ "name": name, "summary": summary }));
+fn instruments(registry: &Registry) -> (Value, String) {
+    let mut table = Table::new([
+        ("instrument", Align::Left),
+        ("type", Align::Left),
+        ("default", Align::Left),
+        ("plugin", Align::Left),
+        ("what it does", Align::Left),
+    ]);
+    let instruments = registry.instruments();
+    for instrument in &instruments {
+        table.row([
+            instrument.name.clone(),
+            String::new(),
+            String::new(),
+            instrument.plugin.clone().unwrap_or_default(),
+            instrument.summary.replace('\n', " "),
+        ]);
+        for option in &instrument.options {
+            table.row([
+                format!("  {}", option.name),
+                option.ty.name().to_owned(),
+                value(&option.default),
+                String::new(),
+                option.doc.replace('\n', " "),
+            ]);
+        }
     }
-    (json!({ "instruments": list }), table.render())
+    (json!({ "instruments": instruments }), table.render())
 }
 
 fn config(registry: &Registry) -> (Value, String) {

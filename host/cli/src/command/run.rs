@@ -68,6 +68,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
     if args.json && args.output.as_deref() == Some("-") {
         return usage("With --json standard output is the report's; give `-o` a file.");
     }
+    let to_stderr = args.json || args.output.as_deref() == Some("-");
     let request = super::request(pipeline.map(Path::new), args.context, args.plugins)?;
     Ok(Request {
         model: model.clone(),
@@ -75,7 +76,11 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
             before: args.print_before,
             after: args.print_after,
             changed: args.print_changed,
-            to_stderr: args.json || args.output.as_deref() == Some("-"),
+            to_stderr,
+            color: match to_stderr {
+                true => show::error_has_color(),
+                false => show::has_color(),
+            },
         },
         output: args.output,
         timing: args.timing,

@@ -160,11 +160,11 @@ fn a_pipeline_that_is_wrong() {
     check(
         "[[instruments]]\nname = \"timings\"\n",
         expect![[r#"
-        error[pipeline]: There is no instrument `timings`.
+        error[unknown-instrument]: There is no instrument `timings`.
          --> p.toml:2:8
           |
         2 | name = "timings"
-          |        ^^^^^^^^^ unknown instrument
+          |        ^^^^^^^^^
           |
           = help: Did you mean `timing`?
     "#]],

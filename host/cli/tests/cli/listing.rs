@@ -39,6 +39,7 @@ fn ops_plugins_and_instruments_are_listed() {
         ("ops", "onnx.Concat"),
         ("plugins", "relax"),
         ("instruments", "print-changed"),
+        ("instruments", "  refresh"),
     ] {
         let ran = bench.passdock(&format!("list {what}"));
         assert_eq!(ran.status, 0);

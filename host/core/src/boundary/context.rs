@@ -65,6 +65,8 @@ pub(super) struct ContextSession<'a> {
     function: Cell<*const FunctionSession>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     failure: RefCell<Option<Failure>>,
+    /// Lists of strings as they were handed out: they live as long as this.
+    lists: RefCell<Vec<String>>,
 }
 
 impl<'a> ContextSession<'a> {
@@ -74,6 +76,7 @@ impl<'a> ContextSession<'a> {
             function: Cell::new(ptr::null()),
             diagnostics: RefCell::default(),
             failure: RefCell::default(),
+            lists: RefCell::default(),
         }
     }
 
@@ -120,6 +123,51 @@ impl<'a> ContextSession<'a> {
             location,
             panic_at,
         }));
+    }
+
+    /// Writes a value where the plugin has room for one.
+    ///
+    /// # Safety
+    /// As [`input::plain`].
+    unsafe fn set(&self, value: Option<&FieldValue>, out: *mut Setting) -> Edit {
+        // SAFETY: the caller's promise.
+        let room = unsafe { input::plain(out, "setting")? }.struct_size as usize;
+        if room < size_of::<Setting>() {
+            let message = format!("`struct_size` of a Setting is {room}.");
+            return Err(EditError::invalid(message));
+        }
+        let Some(value) = value else {
+            return Err(EditError {
+                status: Status::NOT_FOUND,
+                message: "There is no such setting.".to_owned(),
+            });
+        };
+        let mut setting = Setting {
+            struct_size: size_of::<Setting>() as u32,
+            kind: SettingKind::NONE,
+            int: 0,
+            float: 0.0,
+            string: Str::EMPTY,
+        };
+        match value {
+            FieldValue::Bool(b) => (setting.kind, setting.int) = (SettingKind::BOOL, i64::from(*b)),
+            FieldValue::Int(i) => (setting.kind, setting.int) = (SettingKind::INT, *i),
+            FieldValue::Float(x) => (setting.kind, setting.float) = (SettingKind::FLOAT, *x),
+            FieldValue::String(s) => {
+                (setting.kind, setting.string) = (SettingKind::STRING, Str::new(s));
+            }
+            FieldValue::Strings(list) => {
+                // Each ends in a NUL, so that C reads them one after the other.
+                let joined: String = list.iter().flat_map(|item| [item.as_str(), "\0"]).collect();
+                setting.int = list.len() as i64;
+                (setting.kind, setting.string) = (SettingKind::STRINGS, Str::new(&joined));
+                // What the string points to doesn't move with it.
+                self.lists.borrow_mut().push(joined);
+            }
+        }
+        // SAFETY: the caller's promise; there is room, as was looked up.
+        unsafe { input::answer(out, setting) };
+        Ok(())
     }
 
     pub(super) fn take_diagnostics(&self) -> Vec<Diagnostic> {
@@ -228,7 +276,7 @@ unsafe extern "C" fn option(cx: *const abi::Context, name: Str, out: *mut Settin
     answer(|| unsafe {
         let session = ContextSession::of(cx)?;
         let name = input::text(name, "name of the option")?;
-        set(session.around.option(name), out)
+        session.set(session.around.option(name), out)
     })
 }
 
@@ -243,45 +291,8 @@ unsafe extern "C" fn config(
         let session = ContextSession::of(cx)?;
         let key = input::text(key, "config key")?;
         let field = input::text(field, "config field")?;
-        set(session.around.config(key, field), out)
+        session.set(session.around.config(key, field), out)
     })
-}
-
-/// Writes a value where the plugin has room for one.
-///
-/// # Safety
-/// As [`input::plain`].
-unsafe fn set(value: Option<&FieldValue>, out: *mut Setting) -> Edit {
-    // SAFETY: the caller's promise.
-    let room = unsafe { input::plain(out, "setting")? }.struct_size as usize;
-    if room < size_of::<Setting>() {
-        let message = format!("`struct_size` of a Setting is {room}.");
-        return Err(EditError::invalid(message));
-    }
-    let Some(value) = value else {
-        return Err(EditError {
-            status: Status::NOT_FOUND,
-            message: "There is no such setting.".to_owned(),
-        });
-    };
-    let mut setting = Setting {
-        struct_size: size_of::<Setting>() as u32,
-        kind: SettingKind::NONE,
-        int: 0,
-        float: 0.0,
-        string: Str::EMPTY,
-    };
-    match value {
-        FieldValue::Bool(b) => (setting.kind, setting.int) = (SettingKind::BOOL, i64::from(*b)),
-        FieldValue::Int(i) => (setting.kind, setting.int) = (SettingKind::INT, *i),
-        FieldValue::Float(x) => (setting.kind, setting.float) = (SettingKind::FLOAT, *x),
-        FieldValue::String(s) => {
-            (setting.kind, setting.string) = (SettingKind::STRING, Str::new(s));
-        }
-    }
-    // SAFETY: the caller's promise; there is room, as was looked up.
-    unsafe { input::answer(out, setting) };
-    Ok(())
 }
 
 unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnostic) -> Status {

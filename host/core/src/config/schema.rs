@@ -32,6 +32,9 @@ pub struct Field {
     /// The smallest and the largest integer that it takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<(i64, i64)>,
+    /// The strings that it takes; empty: any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
 }
 
 /// A key, field or value that isn't right.
@@ -69,6 +72,7 @@ impl Schema {
             default: spec.default.clone(),
             doc: spec.doc.clone(),
             range: None,
+            choices: Vec::new(),
         };
         Schema {
             key: key.to_owned(),
@@ -158,7 +162,20 @@ impl Field {
             (Some(FieldValue::Int(i)), Some((min, max))) if i < min || i > max => {
                 (format!("from {min} to {max}"), None)
             }
+            (Some(FieldValue::String(s)), _)
+                if !self.choices.is_empty() && !self.choices.contains(&s) =>
+            {
+                let choices = || self.choices.iter().map(String::as_str);
+                let near = suggest::nearest(&s, choices());
+                let help = near.map(|near| format!("Did you mean `{near}`?"));
+                (format!("one of {}", suggest::listed(choices())), help)
+            }
             (Some(value), _) => return Ok(value),
+            // A string is no list of its letters.
+            (None, _) if self.ty == FieldType::Strings && value.is_str() => {
+                let help = format!("Did you mean `[{value}]`?");
+                (self.ty.name().to_owned(), Some(help))
+            }
             (None, _) => {
                 let quoted = value.as_str().filter(|text| {
                     let read = text.parse::<toml::Value>().ok();

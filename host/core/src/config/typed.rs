@@ -6,7 +6,7 @@ pub use crate::plugin::FieldType;
 use crate::plugin::FieldValue;
 
 /// A type that can be a config option: a struct made by [`config_struct!`](crate::config_struct),
-/// or `bool`, `i64`, `f64`, `String`.
+/// or `bool`, `i64`, `f64`, `String`, `Vec<String>`.
 pub trait ConfigOption: Sized + 'static {
     /// Its fields; one of empty name for a scalar.
     fn fields() -> Vec<Field>;
@@ -49,6 +49,7 @@ macro_rules! scalars {
                     default: FieldType::$variant.zero(),
                     doc: String::new(),
                     range: None,
+                    choices: Vec::new(),
                 }]
             }
 
@@ -64,10 +65,23 @@ scalars! {
     i64, Int;
     f64, Float;
     String, String;
+    Vec<String>, Strings;
+}
+
+/// For what has no options.
+impl ConfigOption for () {
+    fn fields() -> Vec<Field> {
+        Vec::new()
+    }
+
+    fn from_config(_value: &ConfigValue) -> Option<()> {
+        Some(())
+    }
 }
 
 /// Declares a struct that can be a config option: fields with docs, types (`bool`, `i64`, `f64`,
-/// `String`), defaults, and for integers ranges.
+/// `String`, `Vec<String>`), defaults, for integers ranges, and for strings the ones to choose from:
+/// `mode: String = "fast", of ["fast", "small"];`.
 ///
 /// ```
 /// passdock::config_struct! {
@@ -94,7 +108,7 @@ macro_rules! config_struct {
         $vis:vis struct $name:ident {
             $(
                 $(#[doc = $doc:literal])*
-                $field_vis:vis $field:ident: $ty:ty = $default:expr $(, in $min:literal ..= $max:literal)?;
+                $field_vis:vis $field:ident: $ty:ty = $default:expr $(, in $min:literal ..= $max:literal)? $(, of [$($choice:literal),+])?;
             )*
         }
     ) => {
@@ -120,6 +134,7 @@ macro_rules! config_struct {
                         default: $crate::config::Scalar::to_field(defaults.$field),
                         doc: [$($doc),*].iter().map(|line: &&str| line.trim()).collect::<Vec<_>>().join("\n"),
                         range: $crate::config_struct!(@range $($min, $max)?),
+                        choices: vec![$($($choice.to_owned()),+)?],
                     },
                 )*]
             }

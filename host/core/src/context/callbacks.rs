@@ -7,7 +7,7 @@ use passdock_ir::Module;
 
 use super::stack;
 use crate::error::{Cause, ErrorKind, PassError};
-use crate::instrument::{InstrumentRef, InstrumentResult, PassInstrument};
+use crate::instrument::{InstrumentRef, InstrumentReport, InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::util;
 
@@ -121,6 +121,22 @@ pub(crate) fn after(
         }
     }
     Ok(())
+}
+
+/// Asks all what they have to show; one that panics over it is answered as an error.
+pub(super) fn reports(
+    list: &[InstrumentRef],
+) -> impl Iterator<Item = Result<InstrumentReport, PassError>> {
+    list.iter().filter_map(|i| {
+        let report = call(&**i, "report", || {
+            Ok(i.report().map(|text| InstrumentReport {
+                name: i.name().to_owned(),
+                text,
+                data: i.report_data(),
+            }))
+        });
+        report.transpose()
+    })
 }
 
 /// Tells all that the pass failed.

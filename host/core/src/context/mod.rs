@@ -16,8 +16,8 @@ pub use builder::{ContextBuilder, Verify};
 pub use scope::Entered;
 
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Wrong};
-use crate::diagnostic::Diagnostic;
-use crate::instrument::{InstrumentRef, PassInstrument};
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::instrument::{InstrumentRef, InstrumentReport, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::record::Recorder;
 use crate::registry::Registry;
@@ -199,6 +199,20 @@ impl PassContext {
         if self.0.required.contains(name) || self.0.disabled.contains(name) {
             util::lock(&self.0.met).insert(name.to_owned());
         }
+    }
+
+    /// What the instruments have to show. Some forget when the context is left, so ask before.
+    pub fn instrument_reports(&self) -> Vec<InstrumentReport> {
+        let list = self.instrument_list();
+        let reports = callbacks::reports(&list).filter_map(|report| match report {
+            Ok(report) => Some(report),
+            Err(error) => {
+                let message = error.message.clone();
+                self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
+                None
+            }
+        });
+        reports.collect()
     }
 
     pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {

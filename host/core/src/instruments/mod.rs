@@ -9,11 +9,83 @@ mod verifier;
 use std::io::Write;
 use std::sync::Arc;
 
+use crate::registry::{InstrumentSpec, wrong};
+
 pub use dump::DumpIr;
 pub use print::{Names, PrintIr, print_ir};
 pub use print_changed::PrintChanged;
 pub use timing::PassTimingInstrument;
 pub use verifier::WellFormed;
+
+crate::config_struct! {
+    /// The options of `print-before` and `print-after`.
+    struct PrintOptions {
+        /// The passes; `all` stands for all.
+        passes: Vec<String> = vec!["all".to_owned()];
+    }
+}
+
+crate::config_struct! {
+    /// The options of `dump`.
+    struct DumpOptions {
+        /// The directory, which is made if it isn't there. It has to be given.
+        dir: String = "";
+        /// Removes the dumps of an earlier run first, if the directory holds nothing else.
+        refresh: bool = false;
+    }
+}
+
+/// The instruments that every registry has.
+pub(crate) fn built_in() -> Vec<InstrumentSpec> {
+    vec![
+        InstrumentSpec::new("timing", "The time of each pass, as a tree.", |(), _| {
+            Ok(Arc::new(PassTimingInstrument::new()))
+        }),
+        InstrumentSpec::new(
+            "print-before",
+            "Prints the module before passes.",
+            |options: PrintOptions, setup| {
+                let names = setup.passes("print-before", "passes", &options.passes)?;
+                let sink = setup.sink.clone();
+                Ok(Arc::new(PrintIr::new(names, Names::None, sink)))
+            },
+        ),
+        InstrumentSpec::new(
+            "print-after",
+            "Prints the module after passes.",
+            |options: PrintOptions, setup| {
+                let names = setup.passes("print-after", "passes", &options.passes)?;
+                let sink = setup.sink.clone();
+                Ok(Arc::new(PrintIr::new(Names::None, names, sink)))
+            },
+        ),
+        InstrumentSpec::new(
+            "print-changed",
+            "Prints what each pass changed, as a diff.",
+            |(), setup| Ok(Arc::new(PrintChanged::new(setup.sink.clone()))),
+        ),
+        InstrumentSpec::new(
+            "dump",
+            "Writes the module to a directory after each pass.",
+            |options: DumpOptions, setup| {
+                if options.dir.is_empty() {
+                    let message = "The instrument `dump` needs a directory, `dir`.";
+                    return Err(wrong("dump", "dir", message).into());
+                }
+                let dump = DumpIr::new(setup.path(&options.dir));
+                Ok(Arc::new(match options.refresh {
+                    true => dump.refresh(),
+                    false => dump,
+                }))
+            },
+        ),
+        InstrumentSpec::new(
+            "verify",
+            "Verifies the whole module before and after each pass.",
+            |(), _| Ok(Arc::new(WellFormed::new())),
+        ),
+    ]
+}
 
 /// Where an instrument's text goes.
 pub type Sink = Arc<dyn Fn(&str) + Send + Sync>;

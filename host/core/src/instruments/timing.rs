@@ -150,4 +150,8 @@ impl PassInstrument for PassTimingInstrument {
     fn pass_failed(&self, _module: &Module, _info: &PassInfo, _error: &PassError) {
         self.finish(true);
     }
+
+    fn report(&self) -> Option<String> {
+        Some(self.render()).filter(|text| !text.is_empty())
+    }
 }

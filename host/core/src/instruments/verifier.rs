@@ -31,7 +31,7 @@ impl Default for WellFormed {
 
 impl PassInstrument for WellFormed {
     fn name(&self) -> &str {
-        "verifier"
+        "verify"
     }
 
     fn run_before_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {

@@ -5,9 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::file::{Entry, Located, PassTable, PipelineFile, SourceText};
-use super::instruments::{self, Shown};
+use super::instruments;
 use super::request::Request;
-use crate::config::{ConfigError, Wrong};
+use crate::config::{ConfigError, Schema, Wrong};
 use crate::context::{ContextBuilder, PassContext};
 use crate::error::{ErrorKind, PassError};
 use crate::pass::PassRef;
@@ -23,8 +23,6 @@ pub const PIPELINE: &str = "pipeline";
 pub(crate) struct Built {
     pub(crate) sequential: Sequential,
     pub(crate) context: ContextBuilder,
-    /// Instruments that have something to show in the end.
-    pub(crate) shown: Vec<Shown>,
 }
 
 /// Looks up everything that a request names, in a registry of its own.
@@ -44,11 +42,11 @@ pub(crate) fn build_in(registry: &Registry, request: &Request) -> Result<Built, 
     load_plugins(registry, request, file.as_ref())?;
     let sequential = sequential(request, file.as_ref(), registry)?;
     check_names(request, file.as_ref(), registry, &sequential)?;
-    let (context, shown) = context(request, file.as_ref(), registry)?;
+    let context = context(request, file.as_ref(), registry)?;
+    let context = instruments::add(context, request, file.as_ref(), registry, &sequential)?;
     Ok(Built {
         sequential,
         context,
-        shown,
     })
 }
 
@@ -151,11 +149,7 @@ fn pass(table: &PassTable, source: &SourceText, registry: &Registry) -> Result<P
             let schema = registry
                 .option_schema(&name.value)
                 .map_err(|error| source.locate(error, &name.span))?;
-            for (key, value) in options {
-                let one = toml::Table::from_iter([(key.value.clone(), value.value.clone())]);
-                let checked = schema.accept_part(&toml::Value::Table(one));
-                checked.map_err(|error| locate(source, error, key, value))?;
-            }
+            check_options(&schema, options, source)?;
             let options = options
                 .iter()
                 .map(|(key, value)| (key.value.clone(), value.value.clone()));
@@ -201,7 +195,21 @@ fn pass(table: &PassTable, source: &SourceText, registry: &Registry) -> Result<P
     }
 }
 
-fn locate(
+/// Refuses options that a schema doesn't have or whose values it doesn't take.
+pub(super) fn check_options(
+    schema: &Schema,
+    options: &[Entry],
+    source: &SourceText,
+) -> Result<(), PassError> {
+    for (key, value) in options {
+        let one = toml::Table::from_iter([(key.value.clone(), value.value.clone())]);
+        let checked = schema.accept_part(&toml::Value::Table(one));
+        checked.map_err(|error| locate(source, error, key, value))?;
+    }
+    Ok(())
+}
+
+pub(super) fn locate(
     source: &SourceText,
     error: ConfigError,
     key: &Located<String>,
@@ -214,6 +222,25 @@ fn locate(
     source.locate(error.into(), span)
 }
 
+/// What the passes in a Sequential are called, and those in them.
+fn names_in(sequential: &Sequential) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut open: Vec<PassRef> = sequential.passes().to_vec();
+    while let Some(pass) = open.pop() {
+        names.push(pass.info().name.clone());
+        let inner = pass.as_sequential().into_iter();
+        open.extend(inner.flat_map(|inner| inner.passes().to_vec()));
+    }
+    names
+}
+
+/// What an instrument may call the passes of a run: also the pipeline itself.
+pub(super) fn sequential_names(sequential: &Sequential) -> Vec<String> {
+    let mut names = names_in(sequential);
+    names.push(PIPELINE.to_owned());
+    names
+}
+
 /// Refuses names of passes to require or disable that nobody bears: a misspelt one would be
 /// silently without effect.
 fn check_names(
@@ -223,15 +250,7 @@ fn check_names(
     sequential: &Sequential,
 ) -> Result<(), PassError> {
     let mut known: BTreeSet<String> = registry.pass_names().into_iter().collect();
-    let mut open: Vec<PassRef> = sequential.passes().to_vec();
-    while let Some(pass) = open.pop() {
-        known.insert(pass.info().name.clone());
-        open.extend(
-            pass.as_sequential()
-                .into_iter()
-                .flat_map(|inner| inner.passes().to_vec()),
-        );
-    }
+    known.extend(names_in(sequential));
     let check_for = |name: &str, what: &str| {
         if known.contains(&registry.canonical(name)) {
             return Ok(());
@@ -267,7 +286,7 @@ fn context(
     request: &Request,
     file: Option<&PipelineFile>,
     registry: &Registry,
-) -> Result<(ContextBuilder, Vec<Shown>), PassError> {
+) -> Result<ContextBuilder, PassError> {
     let mut context = PassContext::builder()
         .registry(registry)
         .verify(request.verify)
@@ -313,8 +332,7 @@ fn context(
     for (key, value) in config {
         context = context.config(key, value);
     }
-    let (context, shown) = instruments::add(context, request, file)?;
-    Ok((context, shown))
+    Ok(context)
 }
 
 fn check_config(source: &SourceText, entry: &Entry, registry: &Registry) -> Result<(), PassError> {

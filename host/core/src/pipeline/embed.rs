@@ -56,7 +56,6 @@ impl Pipeline {
         let Built {
             sequential,
             context,
-            ..
         } = built;
         let context = context.build()?;
         Ok(Resolved {

@@ -41,7 +41,6 @@ pub fn explain(request: &Request) -> Result<Explanation, PassError> {
     let Built {
         sequential,
         context,
-        ..
     } = build::build(request)?;
     explain_in(&sequential, &context.build()?)
 }
@@ -63,7 +62,6 @@ pub fn check(request: &Request) -> Result<(), PassError> {
     let Built {
         sequential,
         context,
-        ..
     } = build::build(request)?;
     crate::run::prepare(&sequential, &context.build()?)
 }

@@ -17,7 +17,6 @@ pub use build::PIPELINE;
 pub use build::registry;
 pub use embed::{Pipeline, Resolved};
 pub use explain::{Explained, Explanation, check, explain};
-pub use instruments::BUILT_IN as INSTRUMENTS;
-pub use report::{InstrumentReport, ModelReport, Report};
+pub use report::{ModelReport, Report};
 pub use request::{PipelineText, Print, Request};
 pub use run::run;

@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::diagnostic::Diagnostic;
+use crate::instrument::InstrumentReport;
 use crate::record::PassRecord;
 
 /// What came of a run.
@@ -39,13 +40,4 @@ pub struct ModelReport {
     pub ops_before: usize,
     /// Its ops in the end.
     pub ops_after: usize,
-}
-
-/// What an instrument has to show.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct InstrumentReport {
-    /// The instrument.
-    pub name: String,
-    /// Its text.
-    pub text: String,
 }

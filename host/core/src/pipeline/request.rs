@@ -72,4 +72,6 @@ pub struct Print {
     pub changed: bool,
     /// On standard error instead of standard output.
     pub to_stderr: bool,
+    /// Whether that takes colours.
+    pub color: bool,
 }

@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::build::{self, Built};
-use super::report::{InstrumentReport, ModelReport, Report};
+use super::report::{ModelReport, Report};
 use super::request::Request;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{PassError, capitalized};
@@ -50,7 +50,6 @@ fn run_to_end(
     let Built {
         sequential,
         context,
-        shown,
     } = build::build(request)?;
     let sink = diagnostics.clone();
     let context = context
@@ -78,14 +77,7 @@ fn run_to_end(
     let after = context.scope(|_| {
         let after = sequential.call(module);
         // Before the context is left: some instruments forget then.
-        report.instruments = shown
-            .iter()
-            .map(|shown| InstrumentReport {
-                name: shown.name.clone(),
-                text: (shown.text)(),
-            })
-            .filter(|shown| !shown.text.is_empty())
-            .collect();
+        report.instruments = context.instrument_reports();
         after
     })?;
     report.model.ops_after = after.op_count();

@@ -161,6 +161,7 @@ pub enum FieldType {
     Int,
     Float,
     String,
+    Strings,
 }
 
 impl FieldType {
@@ -171,6 +172,7 @@ impl FieldType {
             FieldType::Int => "an int",
             FieldType::Float => "a float",
             FieldType::String => "a string",
+            FieldType::Strings => "a list of strings",
         }
     }
 
@@ -181,6 +183,7 @@ impl FieldType {
             FieldType::Int => FieldValue::Int(0),
             FieldType::Float => FieldValue::Float(0.0),
             FieldType::String => FieldValue::String(String::new()),
+            FieldType::Strings => FieldValue::Strings(Vec::new()),
         }
     }
 
@@ -192,6 +195,14 @@ impl FieldType {
             (FieldType::Float, toml::Value::Float(x)) => Some(FieldValue::Float(*x)),
             (FieldType::Float, toml::Value::Integer(i)) => Some(FieldValue::Float(*i as f64)),
             (FieldType::String, toml::Value::String(s)) => Some(FieldValue::String(s.clone())),
+            (FieldType::Strings, toml::Value::Array(items)) => {
+                // NULs end them where they cross to C.
+                let strings = items.iter().map(|item| {
+                    let text = item.as_str().filter(|text| !text.contains('\0'));
+                    text.map(str::to_owned)
+                });
+                strings.collect::<Option<_>>().map(FieldValue::Strings)
+            }
             _ => None,
         }
     }
@@ -206,6 +217,7 @@ pub enum FieldValue {
     Int(i64),
     Float(f64),
     String(String),
+    Strings(Vec<String>),
 }
 
 impl FieldValue {
@@ -216,6 +228,7 @@ impl FieldValue {
             FieldValue::Int(_) => FieldType::Int,
             FieldValue::Float(_) => FieldType::Float,
             FieldValue::String(_) => FieldType::String,
+            FieldValue::Strings(_) => FieldType::Strings,
         }
     }
 }
@@ -227,6 +240,7 @@ impl std::fmt::Display for FieldValue {
             FieldValue::Int(i) => i.fmt(f),
             FieldValue::Float(x) => write!(f, "{x:?}"),
             FieldValue::String(s) => write!(f, "{s:?}"),
+            FieldValue::Strings(list) => write!(f, "{list:?}"),
         }
     }
 }

@@ -175,8 +175,16 @@ impl Field {
                     expected: self.ty.name(),
                 })?,
         };
-        if let super::manifest::FieldValue::String(s) = &default {
-            text(&format!("the default of `{name}` of `{owner}`"), s.clone())?;
+        let said = match &default {
+            super::manifest::FieldValue::String(s) => std::slice::from_ref(s),
+            super::manifest::FieldValue::Strings(list) => list,
+            _ => &[],
+        };
+        for part in said {
+            text(
+                &format!("the default of `{name}` of `{owner}`"),
+                part.clone(),
+            )?;
         }
         Ok(FieldSpec {
             doc: text(&format!("the doc of `{name}` of `{owner}`"), self.doc)?,

@@ -139,6 +139,9 @@ typedef uint32_t passdock_setting_kind;
 #define PASSDOCK_SETTING_INT 2u
 #define PASSDOCK_SETTING_FLOAT 3u
 #define PASSDOCK_SETTING_STRING 4u
+/* `int_value` strings, one after the other in `string_value`, each ended by a NUL. Only for options
+ * that a manifest declares of type "strings". */
+#define PASSDOCK_SETTING_STRINGS 5u
 
 /* The value of an option or config field. The reader sets `struct_size` before the call. */
 typedef struct passdock_setting {

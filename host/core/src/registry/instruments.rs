@@ -1,0 +1,329 @@
+//! Instruments by name: the host's own are always there, programs and plugins add theirs.
+//!
+//! A registered instrument has typed options, as a pass has, and a function that makes it. What a
+//! pipeline says in `[[instruments]]` is checked by its [`Schema`] before anything is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use super::Registry;
+use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, Schema, Wrong};
+use crate::error::{ErrorKind, PassError};
+use crate::instrument::InstrumentRef;
+use crate::instruments::{self, Names, Sink};
+use crate::pass_info::check_name;
+use crate::suggest;
+
+type Make =
+    dyn Fn(&ConfigValue, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError> + Send + Sync;
+
+/// An instrument that pipelines may name.
+#[derive(Clone, Serialize)]
+pub struct InstrumentSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does, in a sentence or two.
+    pub summary: String,
+    /// Its options.
+    pub options: Vec<Field>,
+    /// The plugin that gives it; `None`: the host or the program itself.
+    pub plugin: Option<String>,
+    #[serde(skip)]
+    make: Arc<Make>,
+}
+
+/// What an instrument is told where it is made, beside its options.
+#[derive(Clone)]
+pub struct InstrumentSetup<'a> {
+    /// Relative paths in options start here: the directory of the pipeline's file.
+    pub base: &'a Path,
+    /// Where the text goes that it shows while passes run.
+    pub sink: Sink,
+    /// Whether that text may have colours.
+    pub color: bool,
+    registry: &'a Registry,
+    /// What passes are called.
+    passes: BTreeSet<String>,
+}
+
+impl InstrumentSpec {
+    /// An instrument whose options are the fields of `T`: a [`config_struct!`](crate::config_struct).
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use passdock::{InstrumentSetup, InstrumentSpec, PassInfo, PassInstrument, Registry};
+    ///
+    /// passdock::config_struct! {
+    ///     /// The options of `limit`.
+    ///     pub struct Limit {
+    ///         /// How many ops a module may have for passes to run on it.
+    ///         ops: i64 = 100;
+    ///     }
+    /// }
+    ///
+    /// impl PassInstrument for Limit {
+    ///     fn name(&self) -> &str {
+    ///         "limit"
+    ///     }
+    ///
+    ///     fn should_run(
+    ///         &self,
+    ///         module: &passdock::ModuleRef,
+    ///         _info: &PassInfo,
+    ///     ) -> passdock::InstrumentResult<bool> {
+    ///         Ok(module.op_count() as i64 <= self.ops)
+    ///     }
+    /// }
+    ///
+    /// let summary = "Lets passes run on small modules only.";
+    /// let spec = InstrumentSpec::new("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
+    /// let registry = Registry::new();
+    /// registry.register_instrument(spec).unwrap();
+    /// let options = "ops = 8".parse().unwrap();
+    /// let limit = registry.get_instrument("limit", &options, &InstrumentSetup::new(&registry));
+    /// assert_eq!(limit.unwrap().name(), "limit");
+    /// ```
+    pub fn new<T: ConfigOption>(
+        name: &str,
+        summary: &str,
+        make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> InstrumentSpec {
+        let called = name.to_owned();
+        InstrumentSpec::untyped(name, summary, T::fields(), move |options, setup| {
+            let Some(options) = T::from_config(options) else {
+                let message = format!("The options of the instrument `{called}` are incomplete.");
+                return Err(PassError::new(ErrorKind::Config, message));
+            };
+            make(options, setup)
+        })
+    }
+
+    /// An instrument whose options are known at run time only: a plugin's.
+    ///
+    /// `make` gets a value for each field. An error of it that is a [`ConfigError`] names the field
+    /// which the pipeline's author has to change.
+    pub fn untyped(
+        name: &str,
+        summary: &str,
+        options: Vec<Field>,
+        make: impl Fn(&ConfigValue, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> InstrumentSpec {
+        InstrumentSpec {
+            name: name.to_owned(),
+            summary: summary.to_owned(),
+            options,
+            plugin: None,
+            make: Arc::new(make),
+        }
+    }
+
+    /// Names the plugin that gives it.
+    pub fn of_plugin(mut self, plugin: &str) -> InstrumentSpec {
+        self.plugin = Some(plugin.to_owned());
+        self
+    }
+
+    /// Its options, to check values by.
+    pub fn schema(&self) -> Schema {
+        Schema {
+            key: self.name.clone(),
+            fields: self.options.clone(),
+        }
+    }
+
+    fn owner(&self) -> String {
+        match &self.plugin {
+            Some(plugin) => format!("plugin {plugin}"),
+            None => "this program".to_owned(),
+        }
+    }
+}
+
+impl<'a> InstrumentSetup<'a> {
+    /// Paths start in the current directory, text goes to standard output without colours, and the
+    /// passes are those of the registry.
+    pub fn new(registry: &'a Registry) -> InstrumentSetup<'a> {
+        InstrumentSetup {
+            base: Path::new(""),
+            sink: instruments::stdout(),
+            color: false,
+            registry,
+            passes: registry.pass_names().into_iter().collect(),
+        }
+    }
+
+    /// Adds names that passes have beside those of the registry: Sequentials'.
+    pub fn passes_too(mut self, names: impl IntoIterator<Item = String>) -> InstrumentSetup<'a> {
+        self.passes.extend(names);
+        self
+    }
+
+    /// A path as an option says it.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.base.join(path)
+    }
+
+    /// The passes that the field `field` of `instrument` names; `all` is all of them, and an alias
+    /// stands for its pass.
+    pub fn passes(
+        &self,
+        instrument: &str,
+        field: &str,
+        names: &[String],
+    ) -> Result<Names, ConfigError> {
+        let canonical: Vec<String> = names.iter().map(|n| self.registry.canonical(n)).collect();
+        let known = |name: &&String| *name == "all" || self.passes.contains(*name);
+        match canonical.iter().find(|name| !known(name)) {
+            None => Ok(Names::new(&canonical)),
+            Some(name) => {
+                let near = suggest::nearest(name, self.passes.iter().map(String::as_str));
+                let mut error = wrong(instrument, field, format!("There is no pass `{name}`."));
+                error.help = Some(match near {
+                    Some(near) => format!("Did you mean `{near}`?"),
+                    None => "`passdock list passes` shows what there is.".to_owned(),
+                });
+                Err(error)
+            }
+        }
+    }
+}
+
+/// An error about the value of an instrument's option, which the reader of the pipeline underlines.
+pub(crate) fn wrong(instrument: &str, field: &str, message: impl Into<String>) -> ConfigError {
+    ConfigError {
+        key: instrument.to_owned(),
+        field: Some(field.to_owned()),
+        wrong: Wrong::Value,
+        message: message.into(),
+        help: None,
+    }
+}
+
+/// Instruments by name.
+pub(super) struct InstrumentTable(BTreeMap<String, InstrumentSpec>);
+
+impl Default for InstrumentTable {
+    fn default() -> InstrumentTable {
+        let own = instruments::built_in().into_iter();
+        InstrumentTable(own.map(|spec| (spec.name.clone(), spec)).collect())
+    }
+}
+
+impl InstrumentTable {
+    pub(super) fn register(&mut self, spec: InstrumentSpec) -> Result<(), PassError> {
+        check_name(&spec.name)?;
+        if let Some(known) = self.0.get(&spec.name) {
+            let (name, owner) = (&spec.name, known.owner());
+            let message = format!("The instrument `{name}` is registered already, by {owner}.");
+            return Err(
+                PassError::new(ErrorKind::Duplicate, message).help("Rename one of the two.")
+            );
+        }
+        self.0.insert(spec.name.clone(), spec);
+        Ok(())
+    }
+
+    fn get(&self, name: &str) -> Result<&InstrumentSpec, PassError> {
+        self.0.get(name).ok_or_else(|| {
+            let names = || self.0.keys().map(String::as_str);
+            let message = format!("There is no instrument `{name}`.");
+            let error = PassError::new(ErrorKind::UnknownInstrument, message);
+            error.help(match suggest::nearest(name, names()) {
+                Some(near) => format!("Did you mean `{near}`?"),
+                None => format!("Instruments: {}.", suggest::listed(names())),
+            })
+        })
+    }
+
+    /// Forgets what a plugin registered.
+    pub(super) fn remove_plugin(&mut self, plugin: &str) {
+        self.0
+            .retain(|_, spec| spec.plugin.as_deref() != Some(plugin));
+    }
+}
+
+impl Registry {
+    /// Registers an instrument.
+    pub fn register_instrument(&self, spec: InstrumentSpec) -> Result<(), PassError> {
+        self.write().instruments.register(spec)
+    }
+
+    /// The instruments, sorted by name.
+    pub fn instruments(&self) -> Vec<InstrumentSpec> {
+        self.read().instruments.0.values().cloned().collect()
+    }
+
+    /// The options that an instrument takes.
+    pub fn instrument_schema(&self, name: &str) -> Result<Schema, PassError> {
+        self.read()
+            .instruments
+            .get(name)
+            .map(InstrumentSpec::schema)
+    }
+
+    /// Makes the instrument of a name with options, which are checked.
+    pub fn get_instrument(
+        &self,
+        name: &str,
+        options: &toml::Table,
+        setup: &InstrumentSetup<'_>,
+    ) -> Result<InstrumentRef, PassError> {
+        // Not under the lock: what makes it may look things up.
+        let spec = self.read().instruments.get(name)?.clone();
+        let options = spec.schema().accept(&toml::Value::Table(options.clone()))?;
+        (spec.make)(&options, setup)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::instruments::PassTimingInstrument;
+
+    fn spec(name: &str) -> InstrumentSpec {
+        let make = |(), _: &InstrumentSetup<'_>| -> Result<InstrumentRef, PassError> {
+            Ok(Arc::new(PassTimingInstrument::new()))
+        };
+        InstrumentSpec::new(name, "A clock.", make).of_plugin("acme")
+    }
+
+    #[test]
+    fn names_are_registered_once() {
+        let registry = Registry::new();
+        registry.register_instrument(spec("clock")).unwrap();
+        let error = registry.register_instrument(spec("clock")).unwrap_err();
+        expect![
+            "The instrument `clock` is registered already, by plugin acme. Rename one of the two."
+        ]
+        .assert_eq(&error.to_string());
+        let error = registry.register_instrument(spec("timing")).unwrap_err();
+        expect![
+            "The instrument `timing` is registered already, by this program. Rename one of the two."
+        ]
+        .assert_eq(&error.to_string());
+        assert!(registry.register_instrument(spec("")).is_err());
+    }
+
+    #[test]
+    fn each_of_the_hosts_own_says_what_it_does() {
+        for instrument in Registry::new().instruments() {
+            assert!(instrument.summary.ends_with('.'), "{}", instrument.name);
+            for option in instrument.options {
+                let name = format!("{}.{}", instrument.name, option.name);
+                assert!(option.doc.ends_with('.'), "{name}: {}", option.doc);
+            }
+        }
+    }
+}
