@@ -88,6 +88,7 @@ mod function;
 mod gate;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
+mod instrument;
 mod iter;
 mod manifest;
 mod module;
@@ -108,6 +109,7 @@ pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
 pub use context::{Diagnostic, PassContext};
 pub use error::{EditError, PassError, PassResult};
 pub use function::Function;
+pub use instrument::{Instrument, PassInfo};
 pub use iter::{Ops, Use, Uses, Walk};
 pub use module::{FunctionMut, Module, Snapshot};
 pub use mutator::{MutateResult, Mutated, Mutation, Mutator};
@@ -128,6 +130,7 @@ pub use visitor::{Visit, Visitor};
 #[allow(missing_docs)]
 pub mod __private {
     pub use crate::gate::{enter, Panicked};
+    pub use crate::instrument::InstrumentSpec;
     pub use crate::manifest::{check, copy, render};
     pub use crate::raw::{attach, Slot, Tables};
     pub use crate::setting::{field, OptionDefault, OptionSpec, OptionType};

@@ -146,7 +146,7 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
     raw!("\"\nmin_host = \"");
     int!(passdock_abi::ABI.major as i128);
     byte!(b'.');
-    int!(MIN_HOST_MINOR as i128);
+    int!(min_host_minor(plugin) as i128);
     raw!("\"\nir = \"");
     int!(passdock_abi::IR.major as i128);
     byte!(b'.');
@@ -230,6 +230,14 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
         byte!(b'\n');
         o += 1;
     }
+    let mut i = 0;
+    while i < plugin.instruments.len() {
+        raw!("\n[[instrument]]\n");
+        string!("name", plugin.instruments[i].name);
+        docs!("summary", plugin.instruments[i].docs);
+        fields!("[[instrument.option]]\n", plugin.instruments[i].options);
+        i += 1;
+    }
     byte!(0);
     (out, at)
 }
@@ -253,33 +261,33 @@ pub const fn check(plugin: &PluginSpec) {
         }
         p += 1;
     }
+    let mut i = 0;
+    while i < plugin.instruments.len() {
+        assert!(
+            is_instrument_name(plugin.instruments[i].name),
+            "an instrument is called `<namespace>.<name>`, of letters, digits, `_` and `-`"
+        );
+        let mut j = 0;
+        while j < i {
+            assert!(
+                !equal(plugin.instruments[j].name, plugin.instruments[i].name),
+                "two instruments of the plugin have the same name"
+            );
+            j += 1;
+        }
+        i += 1;
+    }
 }
 
 /// Dotted words, of which the last but one is `transform` and not the first.
 const fn is_pass_name(name: &str) -> bool {
     const MIDDLE: &[u8] = b".transform";
     let bytes = name.as_bytes();
-    let mut last_dot = 0;
-    let mut starts_word = true;
-    let mut i = 0;
-    while i < bytes.len() {
-        let b = bytes[i];
-        if b == b'.' {
-            if starts_word {
-                return false;
-            }
-            last_dot = i;
-            starts_word = true;
-        } else {
-            let inside = b.is_ascii_digit() || b == b'-';
-            if !(b.is_ascii_alphabetic() || b == b'_' || inside && !starts_word) {
-                return false;
-            }
-            starts_word = false;
-        }
-        i += 1;
-    }
-    if starts_word || last_dot <= MIDDLE.len() {
+    let last_dot = match last_dot_of_words(name) {
+        Some(dot) => dot,
+        None => return false,
+    };
+    if last_dot <= MIDDLE.len() {
         return false;
     }
     let mut m = 0;
@@ -292,8 +300,51 @@ const fn is_pass_name(name: &str) -> bool {
     true
 }
 
-/// What this SDK, with the features that are on, uses of the host: the minor of its ABI.
-const MIN_HOST_MINOR: u32 = 1;
+/// Two or more dotted words.
+const fn is_instrument_name(name: &str) -> bool {
+    matches!(last_dot_of_words(name), Some(dot) if dot > 0)
+}
+
+/// Where the last dot stands, 0 if there is none; `None` if these aren't dotted words.
+const fn last_dot_of_words(name: &str) -> Option<usize> {
+    let bytes = name.as_bytes();
+    let mut starts_word = true;
+    let mut last_dot = 0;
+    let mut i = 0;
+    while i < bytes.len() {
+        let b = bytes[i];
+        if b == b'.' {
+            if starts_word {
+                return None;
+            }
+            last_dot = i;
+            starts_word = true;
+        } else {
+            let inside = b.is_ascii_digit() || b == b'-';
+            if !(b.is_ascii_alphabetic() || b == b'_' || inside && !starts_word) {
+                return None;
+            }
+            starts_word = false;
+        }
+        i += 1;
+    }
+    if starts_word {
+        None
+    } else {
+        Some(last_dot)
+    }
+}
+
+/// What the plugin uses of the host: the minor of its ABI. An older host ignores instruments, so a
+/// plugin that has passes or ops, too, is of use there.
+const fn min_host_minor(plugin: &PluginSpec) -> u32 {
+    let only_instruments = plugin.passes.is_empty() && plugin.ops.is_empty();
+    if only_instruments && !plugin.instruments.is_empty() {
+        2
+    } else {
+        1
+    }
+}
 
 /// A copy, for the exported symbol.
 #[doc(hidden)]
@@ -374,7 +425,7 @@ const fn equal(a: &str, b: &str) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::is_pass_name;
+    use super::{is_instrument_name, is_pass_name};
 
     #[test]
     fn names_of_passes_are_those_that_hosts_take() {
@@ -401,6 +452,18 @@ mod tests {
             "-.transform.X",
         ] {
             assert!(!is_pass_name(bad), "{}", bad);
+        }
+    }
+
+    #[test]
+    fn names_of_instruments_have_a_namespace() {
+        for good in ["acme.growth", "acme.op-histogram", "a.b.c2"] {
+            assert!(is_instrument_name(good), "{}", good);
+        }
+        for bad in [
+            "", "growth", ".growth", "acme.", "acme..x", "acme.2", "a b.c",
+        ] {
+            assert!(!is_instrument_name(bad), "{}", bad);
         }
     }
 }

@@ -5,6 +5,7 @@ use passdock_abi as abi;
 use crate::context::PassContext;
 use crate::error::PassResult;
 use crate::function::Function;
+use crate::instrument::InstrumentSpec;
 use crate::module::Module;
 use crate::op_def::OpDef;
 use crate::setting::OptionSpec;
@@ -96,9 +97,25 @@ pub struct PluginSpec {
     pub passes: &'static [PassSpec],
     pub configs: &'static [ConfigSpec],
     pub ops: &'static [OpDef],
+    pub instruments: &'static [InstrumentSpec],
 }
 
-/// Makes the value `PLUGIN` of the passes and op definitions named in it.
+impl PluginSpec {
+    /// Of a plugin that offers nothing.
+    pub const fn new(name: &'static str, version: &'static str, unwinds: bool) -> PluginSpec {
+        PluginSpec {
+            name,
+            version,
+            unwinds,
+            passes: &[],
+            configs: &[],
+            ops: &[],
+            instruments: &[],
+        }
+    }
+}
+
+/// Makes the value `PLUGIN` of the passes, op definitions and instruments named in it.
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -129,7 +146,7 @@ pub struct PluginSpec {
 /// ```
 ///
 /// The sections come in this order, and all but the name may be missing: `name`, `version` (the
-/// crate's, if it isn't given), `passes`, `configs`, `ops`.
+/// crate's, if it isn't given), `passes`, `configs`, `ops`, `instruments`.
 ///
 /// A pass is `function` (called with each graph function), `prim_function` (with each loop-level
 /// function) or `module`; its doc comment is its summary. Its keys, all with defaults:
@@ -146,6 +163,8 @@ pub struct PluginSpec {
 ///
 /// `configs: ["acme.Target" => Target]` registers config structs that no pass has as its options.
 /// `ops: [RELU, CONV]` (or a `&'static [OpDef]`) registers op definitions.
+/// `instruments: ["acme.growth" => Growth { options: GrowthOptions }]` registers types that are
+/// [`Instrument`](crate::Instrument)s; the doc comment is the summary, `options` may be left out.
 #[macro_export]
 macro_rules! plugin {
     (
@@ -160,6 +179,10 @@ macro_rules! plugin {
             $config:literal => $config_type:ty
         ),* $(,)?])?
         $(, ops: $ops:tt)?
+        $(, instruments: [$(
+            $(#[doc = $instrument_doc:expr])*
+            $instrument:literal => $instrument_type:ty $({ $($instrument_keys:tt)* })?
+        ),* $(,)?])?
         $(,)?
     ) => {
         /// This plugin: its entry and its manifest.
@@ -186,13 +209,25 @@ macro_rules! plugin {
                 },
             )*)?];
             const __OPS: &[$crate::OpDef] = $crate::__ops!($($ops)?);
+            const __INSTRUMENTS: &[private::InstrumentSpec] = &[$($(
+                $crate::__instrument!(
+                    (private::InstrumentSpec::new::<$instrument_type>(
+                        $instrument,
+                        &[$($instrument_doc),*],
+                    ))
+                    $($($instrument_keys)*)?
+                ),
+            )*)?];
             const __SPEC: private::PluginSpec = private::PluginSpec {
-                name: $name,
-                version: $crate::__version!($($version)?),
-                unwinds: ::std::cfg!(panic = "unwind"),
                 passes: __PASSES,
                 configs: __CONFIGS,
                 ops: __OPS,
+                instruments: __INSTRUMENTS,
+                ..private::PluginSpec::new(
+                    $name,
+                    $crate::__version!($($version)?),
+                    ::std::cfg!(panic = "unwind"),
+                )
             };
             const _: () = private::check(&__SPEC);
             const __LENGTH: usize = private::render::<0>(&__SPEC).1;
@@ -205,7 +240,7 @@ macro_rules! plugin {
                 // SAFETY: the caller is a host, and keeps its contract.
                 #[allow(unused_unsafe)]
                 unsafe {
-                    private::attach(&__SLOT, __PASSES, __OPS, host)
+                    private::attach(&__SLOT, &__SPEC, host)
                 }
             }
 

@@ -15,7 +15,8 @@
 //! - two versions are negotiated on their own: the layout ([`ABI`]) and the meaning ([`IR`]).
 //!
 //! Reading order: [`ids`], [`record`] (the arena), [`view`] (how a plugin sees it), [`desc`] (what
-//! it hands over to edit), [`host`] (what it may call), [`plugin`] (what it offers), [`version`].
+//! it hands over to edit), [`host`] (what it may call), [`instrument`] and [`plugin`] (what it
+//! offers), [`version`].
 #![no_std]
 #![deny(missing_docs)]
 
@@ -23,6 +24,7 @@ pub mod desc;
 pub mod dtype;
 pub mod host;
 pub mod ids;
+pub mod instrument;
 pub mod plugin;
 pub mod record;
 pub mod status;
@@ -39,6 +41,10 @@ pub use host::{
     SettingKind, Severity, SymbolApi,
 };
 pub use ids::{symbol, ConstId, ExprId, LocId, OpId, RegionId, SymbolId, TypeId, UseId, ValueId};
+pub use instrument::{
+    CreateInstrument, DestroyInstrument, InstrumentEntry, PassInfo, Report, ShouldRun,
+    WatchContext, WatchPass,
+};
 pub use plugin::{
     Entry, EvaluateOp, InferOp, OpEntry, PassEntry, PassKind, Plugin, RunFunctionPass,
     RunModulePass, ENTRY_SYMBOL, MANIFEST_SYMBOL,

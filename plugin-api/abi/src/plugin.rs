@@ -5,6 +5,7 @@
 
 use crate::host::{Context, Host, OpCall};
 use crate::ids::OpId;
+use crate::instrument::InstrumentEntry;
 use crate::status::Status;
 use crate::view::{FunctionRef, ModuleRef, Str};
 
@@ -150,6 +151,12 @@ pub struct Plugin {
     pub op_count: u32,
     /// 0.
     pub reserved: u32,
+    /// Instruments, `instrument_stride` bytes apart (ABI 0.2).
+    pub instruments: *const InstrumentEntry,
+    /// How many.
+    pub instrument_count: u32,
+    /// `InstrumentEntry`s are so many bytes apart.
+    pub instrument_stride: u32,
 }
 
 // SAFETY: a plugin's table is immutable after the entry returned it; the contract lets the host

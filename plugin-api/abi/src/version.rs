@@ -11,7 +11,9 @@ pub struct Version {
 }
 
 /// The layout: records, tables, symbols.
-pub const ABI: Version = Version { major: 0, minor: 1 };
+///
+/// 0.2: instruments in a plugin's table.
+pub const ABI: Version = Version { major: 0, minor: 2 };
 
 /// The meaning: op names the IR knows, kinds, invariants.
 pub const IR: Version = Version { major: 0, minor: 1 };
@@ -19,7 +21,7 @@ pub const IR: Version = Version { major: 0, minor: 1 };
 /// A fingerprint of the records' sizes, for messages: two builds that differ in it don't fit, even
 /// if their versions say so.
 pub const LAYOUT: u32 = {
-    use crate::{desc, host, plugin, record, view};
+    use crate::{desc, host, instrument, plugin, record, view};
     use core::mem::size_of;
     let sizes = [
         size_of::<record::Op>(),
@@ -42,6 +44,8 @@ pub const LAYOUT: u32 = {
         size_of::<plugin::PassEntry>(),
         size_of::<plugin::OpEntry>(),
         size_of::<host::Host>(),
+        size_of::<instrument::PassInfo>(),
+        size_of::<instrument::InstrumentEntry>(),
     ];
     // FNV-1a.
     let mut hash: u32 = 0x811c_9dc5;

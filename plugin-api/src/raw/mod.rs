@@ -8,6 +8,7 @@
 
 mod context;
 mod function;
+mod instrument;
 mod module;
 mod op_call;
 mod read;
@@ -15,6 +16,7 @@ mod slot;
 
 pub(crate) use context::{current, RawContext};
 pub(crate) use function::{Alive, ConstantParts, OpParts, RawFunction, RegionParts, TypeParts};
+pub(crate) use instrument::texts;
 pub(crate) use module::{RawModule, Release};
 pub(crate) use op_call::RawOpCall;
 pub(crate) use read::Records;

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
 
-use super::{RawContext, RawOpCall, Tables};
+use super::{instrument, RawContext, RawOpCall, Tables};
 use crate::context::PassContext;
 use crate::error::PassError;
 use crate::function::Function;
 use crate::gate;
 use crate::module::Module;
 use crate::op_def::{OpCall, OpDef, OpFn};
-use crate::spec::{PassRun, PassSpec};
+use crate::spec::{PassRun, PassSpec, PluginSpec};
 
 /// Where a plugin keeps which host it is attached to.
 #[doc(hidden)]
@@ -53,8 +53,7 @@ pub(crate) struct BoundOp {
 #[doc(hidden)]
 pub unsafe fn attach(
     slot: &'static Slot,
-    passes: &'static [PassSpec],
-    ops: &'static [OpDef],
+    plugin: &'static PluginSpec,
     host: *const abi::Host,
 ) -> *const abi::Plugin {
     let known = slot.0.load(Ordering::Acquire);
@@ -74,8 +73,9 @@ pub unsafe fn attach(
     };
     gate::install_hook();
     let tables: &'static Tables = Box::leak(Box::new(tables));
-    let passes = pass_entries(passes, tables);
-    let ops = op_entries(ops, tables);
+    let passes = pass_entries(plugin.passes, tables);
+    let ops = op_entries(plugin.ops, tables);
+    let instruments = instrument::entries(plugin.instruments, tables);
     let made = Box::into_raw(Box::new(Attached {
         host,
         table: abi::Plugin {
@@ -87,6 +87,9 @@ pub unsafe fn attach(
             ops: ops.as_ptr(),
             op_count: ops.len() as u32,
             reserved: 0,
+            instruments: instruments.as_ptr(),
+            instrument_count: instruments.len() as u32,
+            instrument_stride: std::mem::size_of::<abi::InstrumentEntry>() as u32,
         },
     }));
     let nobody = std::ptr::null_mut();
@@ -108,8 +111,8 @@ pub unsafe fn attach(
     }
 }
 
-/// The pointer a pass or op gets back at each call.
-fn state<T>(bound: T) -> *mut c_void {
+/// The pointer that a pass, an op or an instrument gets back at each call.
+pub(super) fn state<T>(bound: T) -> *mut c_void {
     Box::into_raw(Box::new(bound)).cast()
 }
 
@@ -175,7 +178,7 @@ unsafe extern "C" fn run_function(
     };
     // SAFETY: the contract: the context lives until we return.
     let raw = unsafe { RawContext::new(pass.tables, context) };
-    gate::enter(pass.tables, body, |panic| report(panic, &raw))
+    gate::enter(pass.tables, body, |panic| report_panic(panic, &raw))
 }
 
 /// The host calls a module pass.
@@ -202,22 +205,25 @@ unsafe extern "C" fn run_module(
     };
     // SAFETY: the contract: the context lives until we return.
     let raw = unsafe { RawContext::new(pass.tables, context) };
-    gate::enter(pass.tables, body, |panic| report(panic, &raw))
+    gate::enter(pass.tables, body, |panic| report_panic(panic, &raw))
 }
 
 #[inline]
-fn answer(result: Result<(), PassError>, context: &RawContext) -> Status {
+pub(super) fn answer(result: Result<(), PassError>, context: &RawContext) -> Status {
     match result {
         Ok(()) => Status::OK,
-        Err(error) => {
-            let op = error.op.unwrap_or(OpId::NONE);
-            context.fail(op, &error.message, "", 0, 0);
-            Status::FAILED
-        }
+        Err(error) => failed(&error, context),
     }
 }
 
-fn report(panic: &gate::Panicked, context: &RawContext) {
+#[cold]
+pub(super) fn failed(error: &PassError, context: &RawContext) -> Status {
+    let op = error.op.unwrap_or(OpId::NONE);
+    context.fail(op, &error.message, "", 0, 0);
+    Status::FAILED
+}
+
+pub(super) fn report_panic(panic: &gate::Panicked, context: &RawContext) {
     context.fail(
         OpId::NONE,
         &panic.message,

@@ -416,6 +416,28 @@ records! {
         infer,
         evaluate,
     }
+    PassInfo "passdock_pass_info" {
+        struct_size,
+        opt_level,
+        name,
+        plugin,
+        required,
+        required_count,
+        error,
+    }
+    InstrumentEntry "passdock_instrument_entry" {
+        name,
+        state,
+        create,
+        destroy,
+        enter_pass_ctx,
+        exit_pass_ctx,
+        should_run,
+        run_before_pass,
+        run_after_pass,
+        pass_failed,
+        report,
+    }
     Plugin "passdock_plugin" {
         struct_size,
         pass_count,
@@ -425,5 +447,8 @@ records! {
         ops,
         op_count,
         reserved,
+        instruments,
+        instrument_count,
+        instrument_stride,
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use passdock_abi::{OpId, Status};
 use passdock_ir::{Function, Module};
 use passdock_plugin_api as sdk;
-use passdock_plugin_api::__private::{Panicked, Slot, Tables, attach, enter};
+use passdock_plugin_api::__private::{Panicked, PluginSpec, Slot, Tables, attach, enter};
 
 use super::context::{ContextSession, Failure, Surroundings};
 use super::host;
@@ -199,10 +199,11 @@ fn gated(
 fn tables() -> Option<&'static Tables> {
     static TABLES: OnceLock<Option<Tables>> = OnceLock::new();
     static HOST: Slot = Slot::new();
+    static NOTHING: PluginSpec = PluginSpec::new("host", "", true);
     let tables = TABLES.get_or_init(|| {
         // SAFETY: the host's tables are as the contract says and live for good.
         unsafe {
-            attach(&HOST, &[], &[], host());
+            attach(&HOST, &NOTHING, host());
             Tables::new(host())
         }
     });

@@ -41,6 +41,7 @@ enum Source {
 pub struct LoadedPlugin {
     passes: Vec<LoadedPass>,
     ops: Vec<LoadedOp>,
+    instruments: Vec<LoadedInstrument>,
 }
 
 /// A pass of a loaded plugin.
@@ -70,6 +71,19 @@ unsafe impl Send for LoadedOp {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedOp {}
 
+/// An instrument of a loaded plugin.
+#[derive(Clone, Copy)]
+pub struct LoadedInstrument {
+    pub(crate) entry: abi::InstrumentEntry,
+    pub(crate) create: abi::CreateInstrument,
+}
+
+// SAFETY: the table behind it is immutable and stays for good; the contract lets the host make
+// instances on any thread.
+unsafe impl Send for LoadedInstrument {}
+// SAFETY: as above.
+unsafe impl Sync for LoadedInstrument {}
+
 impl std::fmt::Debug for LoadedPass {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "pass {} of {}", self.spec().name, self.origin)
@@ -80,6 +94,12 @@ impl std::fmt::Debug for LoadedOp {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let entry = &self.entry;
         write!(f, "op since {} traits {:#x}", entry.since, entry.traits)
+    }
+}
+
+impl std::fmt::Debug for LoadedInstrument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("instrument")
     }
 }
 
@@ -203,9 +223,18 @@ impl LoadedPlugin {
         &self.ops
     }
 
+    /// Its instruments, in the manifest's order.
+    pub fn instruments(&self) -> &[LoadedInstrument] {
+        &self.instruments
+    }
+
     /// Puts a manifest and a table together.
     fn new(manifest: &Arc<Manifest>, origin: &Origin, table: Table) -> Result<LoadedPlugin, Kind> {
-        let Table { passes, ops } = table;
+        let Table {
+            passes,
+            ops,
+            instruments,
+        } = table;
         let mut loaded = Vec::with_capacity(manifest.passes.len());
         for (at, spec) in manifest.passes.iter().enumerate() {
             // The same order is the rule, so the first guess is nearly always right.
@@ -249,8 +278,27 @@ impl LoadedPlugin {
         Ok(LoadedPlugin {
             passes: loaded,
             ops: ops.collect(),
+            instruments: loaded_instruments(manifest, &instruments)?,
         })
     }
+}
+
+fn loaded_instruments(
+    manifest: &Manifest,
+    table: &[(&str, abi::InstrumentEntry)],
+) -> Result<Vec<LoadedInstrument>, Kind> {
+    let said = manifest.instruments.iter().map(|spec| spec.name.as_str());
+    if !said.eq(table.iter().map(|(name, _)| *name)) {
+        let text = "the instruments aren't the same ones in the same order".to_owned();
+        return Err(Kind::Disagree(text));
+    }
+    let loaded = table.iter().map(|&(name, entry)| match entry.create {
+        Some(create) => Ok(LoadedInstrument { entry, create }),
+        None => Err(Kind::Table(format!(
+            "the instrument `{name}` has no function `create`"
+        ))),
+    });
+    loaded.collect()
 }
 
 impl LoadedPass {

@@ -30,6 +30,9 @@ pub struct Manifest {
     /// The ops that it defines.
     #[serde(rename = "op")]
     pub ops: Vec<OpSpec>,
+    /// The instruments that it offers, in its order.
+    #[serde(rename = "instrument")]
+    pub instruments: Vec<InstrumentSpec>,
 }
 
 /// The plugin as a whole.
@@ -254,6 +257,18 @@ pub struct OpSpec {
     pub since: u32,
 }
 
+/// An instrument as the manifest describes it.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct InstrumentSpec {
+    /// Its registered name.
+    pub name: String,
+    /// What it is for, in a sentence or two.
+    pub summary: String,
+    /// Its options.
+    #[serde(rename = "option")]
+    pub options: Vec<FieldSpec>,
+}
+
 /// The versions that host and plugin use with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negotiated {
@@ -310,6 +325,7 @@ impl Manifest {
                     passes: each(raw.pass, raw::Pass::check)?,
                     configs: each(raw.config, raw::Config::check)?,
                     ops: each(raw.op, raw::Op::check)?,
+                    instruments: each(raw.instrument, raw::Instrument::check)?,
                 };
                 manifest.check_unique()?;
                 Ok(manifest)
@@ -345,6 +361,12 @@ impl Manifest {
                     rule: "only a key with a single field may leave its name empty",
                 });
             }
+        }
+        let instruments = self.instruments.iter();
+        unique("the instrument", instruments.map(|i| i.name.as_str()))?;
+        for instrument in &self.instruments {
+            let options = instrument.options.iter();
+            unique("the option", options.map(|o| o.name.as_str()))?;
         }
         let mut seen = HashSet::new();
         for op in &self.ops {

@@ -1,4 +1,5 @@
-//! Plugins: shared libraries (and parts of this program) that bring passes and op definitions.
+//! Plugins: shared libraries (and parts of this program) that bring passes, op definitions
+//! and instruments.
 //!
 //! In the order in which a plugin meets them: [`discover`](mod@discover) finds files in the directories that the
 //! user named, [`file`](mod@file) checks each without running any of it and takes out its manifest,
@@ -24,10 +25,10 @@ use serde::Serialize;
 pub use defs::OpDefs;
 pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, PluginError, PluginErrorKind, Ver};
-pub use library::{LoadedPass, LoadedPlugin, Plugin};
+pub use library::{LoadedInstrument, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
-    ConfigSpec, FieldSpec, FieldType, FieldValue, Manifest, OpSpec, PanicStrategy, PassKind,
-    PassSpec, Phase, PluginSpec,
+    ConfigSpec, FieldSpec, FieldType, FieldValue, InstrumentSpec, Manifest, OpSpec, PanicStrategy,
+    PassKind, PassSpec, Phase, PluginSpec,
 };
 
 /// Where a plugin comes from.

@@ -11,10 +11,19 @@ pub(super) const PASS_RULE: &str = "a pass is called `<namespace>.transform.<Nam
 pub(super) const DOTTED_RULE: &str =
     "names are made of letters, digits, `_` and `-`, joined by dots";
 
+/// What `is_instrument` asks for.
+pub(super) const INSTRUMENT_RULE: &str =
+    "an instrument is called `<namespace>.<name>`, of letters, digits, `_` and `-`";
+
 /// Whether this is a pass's full name: `acme.transform.FuseRelu`.
 pub(super) fn is_pass(name: &str) -> bool {
     let mut segments = name.rsplit('.');
     is_dotted(name) && segments.nth(1) == Some("transform") && segments.next().is_some()
+}
+
+/// Whether this is the name of a plugin's instrument: `acme.op-histogram`. The host's own have no dot.
+pub(super) fn is_instrument(name: &str) -> bool {
+    is_dotted(name) && name.contains('.')
 }
 
 /// Whether this is a name of dotted words.

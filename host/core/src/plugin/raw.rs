@@ -6,7 +6,8 @@ use serde::Deserialize;
 
 use super::error::{PluginErrorKind as Kind, Ver};
 use super::manifest::{
-    ConfigSpec, FieldSpec, FieldType, OpSpec, PanicStrategy, PassKind, PassSpec, Phase, PluginSpec,
+    ConfigSpec, FieldSpec, FieldType, InstrumentSpec, OpSpec, PanicStrategy, PassKind, PassSpec,
+    Phase, PluginSpec,
 };
 use super::names;
 
@@ -19,6 +20,8 @@ pub(super) struct Manifest {
     pub(super) config: Vec<Config>,
     #[serde(default)]
     pub(super) op: Vec<Op>,
+    #[serde(default)]
+    pub(super) instrument: Vec<Instrument>,
 }
 
 /// All that is read of a manifest whose rest can't be understood.
@@ -86,6 +89,15 @@ pub(super) struct Op {
 
 fn first_version() -> i64 {
     1
+}
+
+#[derive(Deserialize)]
+pub(super) struct Instrument {
+    name: String,
+    #[serde(default)]
+    summary: String,
+    #[serde(default)]
+    option: Vec<Field>,
 }
 
 impl Plugin {
@@ -215,6 +227,28 @@ impl Op {
                 rule: "the first version of a domain is 1",
             }),
         }
+    }
+}
+
+impl Instrument {
+    pub(super) fn check(self) -> Result<InstrumentSpec, Kind> {
+        let rule = names::INSTRUMENT_RULE;
+        let name = require(
+            names::is_instrument,
+            "an instrument's name",
+            self.name,
+            rule,
+        )?;
+        let options = self
+            .option
+            .into_iter()
+            .map(|f| f.check(&name, false))
+            .collect::<Result<_, _>>()?;
+        Ok(InstrumentSpec {
+            summary: text(&format!("the summary of `{name}`"), self.summary)?,
+            name,
+            options,
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! The table that a plugin's entry answers, read as far as both sides know it, and doubted.
 
 use std::ffi::c_void;
+use std::mem::{MaybeUninit, offset_of};
+use std::ptr;
 
 use passdock_abi as abi;
 
@@ -12,16 +14,18 @@ use crate::boundary;
 const MAX_ENTRIES: u32 = 1 << 16;
 /// More bytes than a struct of the contract has.
 const MAX_STRUCT: u32 = 1 << 16;
-/// The sizes of the contract's first version, which are today's: no plugin has shorter ones. Once a
-/// field is appended, these stay, and what a plugin doesn't have is filled with zeroes.
-const MIN_TABLE: u32 = size_of::<abi::Plugin>() as u32;
+/// The sizes of the contract's first version: no plugin has shorter ones. When a field is appended,
+/// these stay, and what a plugin doesn't have is filled with zeroes.
+const MIN_TABLE: u32 = offset_of!(abi::Plugin, instruments) as u32;
 const MIN_PASS: u32 = size_of::<abi::PassEntry>() as u32;
 const MIN_OP: u32 = size_of::<abi::OpEntry>() as u32;
+const MIN_INSTRUMENT: u32 = size_of::<abi::InstrumentEntry>() as u32;
 
-/// A plugin's passes and op definitions by name, copied out of its table.
+/// What a plugin offers, by name, copied out of its table.
 pub(super) struct Table {
     pub(super) passes: Vec<(&'static str, abi::PassEntry)>,
     pub(super) ops: Vec<(&'static str, abi::OpEntry)>,
+    pub(super) instruments: Vec<(&'static str, abi::InstrumentEntry)>,
 }
 
 /// Calls an entry and reads what it answers.
@@ -47,32 +51,47 @@ pub(super) fn call(entry: abi::Entry) -> Result<Table, Kind> {
             "`struct_size` is {size}, at least {MIN_TABLE} is needed"
         )));
     }
-    // SAFETY: the table has at least the size of the contract's first version, which is all that
-    // this host knows.
-    let table: abi::Plugin = unsafe { plugin.read() };
-    let passes = entries::<abi::PassEntry>(
-        table.passes.cast(),
-        table.pass_count,
-        table.pass_stride,
-        MIN_PASS,
-        "passes",
+    // SAFETY: that many bytes stand there.
+    let table = unsafe { prefix(plugin, size) };
+    let (passes, count) = (table.passes.cast(), table.pass_count);
+    let passes: Vec<abi::PassEntry> =
+        entries(passes, count, table.pass_stride, MIN_PASS, "passes")?;
+    let (ops, count) = (table.ops.cast(), table.op_count);
+    let ops: Vec<abi::OpEntry> = entries(ops, count, table.op_stride, MIN_OP, "ops")?;
+    let instruments: Vec<abi::InstrumentEntry> = entries(
+        table.instruments.cast(),
+        table.instrument_count,
+        table.instrument_stride,
+        MIN_INSTRUMENT,
+        "instruments",
     )?;
-    let ops = entries::<abi::OpEntry>(
-        table.ops.cast(),
-        table.op_count,
-        table.op_stride,
-        MIN_OP,
-        "ops",
-    )?;
-    let passes = passes
+    Ok(Table {
+        passes: named(passes, |entry| entry.name)?,
+        ops: named(ops, |entry| entry.name)?,
+        instruments: named(instruments, |entry| entry.name)?,
+    })
+}
+
+/// As much of a table as the plugin has and this host knows, the rest zero.
+///
+/// # Safety
+/// `size` bytes stand there.
+unsafe fn prefix(plugin: *const abi::Plugin, size: u32) -> abi::Plugin {
+    let mut table = MaybeUninit::<abi::Plugin>::zeroed();
+    let known = (size as usize).min(size_of::<abi::Plugin>());
+    // SAFETY: the caller's promise; a table of zeroes is a table, and so is what is written over it.
+    unsafe {
+        ptr::copy_nonoverlapping(plugin.cast::<u8>(), table.as_mut_ptr().cast(), known);
+        table.assume_init()
+    }
+}
+
+/// Entries with their names, looked at.
+fn named<T>(entries: Vec<T>, of: fn(&T) -> abi::Str) -> Result<Vec<(&'static str, T)>, Kind> {
+    let named = entries
         .into_iter()
-        .map(|e| Ok((name(e.name)?, e)))
-        .collect::<Result<_, Kind>>()?;
-    let ops = ops
-        .into_iter()
-        .map(|e| Ok((name(e.name)?, e)))
-        .collect::<Result<_, Kind>>()?;
-    Ok(Table { passes, ops })
+        .map(|entry| Ok((name(of(&entry))?, entry)));
+    named.collect()
 }
 
 /// Copies `count` records that stand `stride` bytes apart.

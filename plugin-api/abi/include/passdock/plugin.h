@@ -3,6 +3,7 @@
 #define PASSDOCK_PLUGIN_H
 
 #include "host.h"
+#include "instrument.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -66,6 +67,9 @@ typedef struct passdock_plugin {
     const passdock_op_entry *ops; /* `op_stride` bytes apart */
     uint32_t op_count;
     uint32_t reserved;
+    const passdock_instrument_entry *instruments; /* `instrument_stride` bytes apart (ABI 0.2) */
+    uint32_t instrument_count;
+    uint32_t instrument_stride;
 } passdock_plugin;
 
 /* ---- The two symbols --------------------------------------------------------------------------- */
@@ -102,8 +106,8 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 #define PASSDOCK_TEXT_OF(x) #x
 #define PASSDOCK_TEXT(x) PASSDOCK_TEXT_OF(x)
 
-/* Defines the manifest. `passes` is any number of PASSDOCK_PASS, one after the other, and of other
- * TOML text (op definitions, config keys). Write no version by hand. */
+/* Defines the manifest. `passes` is any number of PASSDOCK_PASS and PASSDOCK_INSTRUMENT, one after the
+ * other, and of other TOML text (op definitions, config keys). Write no version by hand. */
 #define PASSDOCK_MANIFEST(name, version, passes)                                                   \
     PASSDOCK_IN_SECTION const char passdock_manifest_v0[] =                                        \
         "[plugin]\nname = \"" name "\"\nversion = \"" version "\"\n"                               \
@@ -118,6 +122,10 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 #define PASSDOCK_PASS(name, kind, opt_level, lines)                                                \
     "\n[[pass]]\nname = \"" name "\"\nkind = \"" kind "\"\n"                                       \
     "opt_level = " PASSDOCK_TEXT(opt_level) "\n" lines
+
+/* One instrument: its name, and further lines of TOML ("summary = \"...\"\n"; its options, each
+ * "[[instrument.option]]\nname = \"...\"\ntype = \"int\"\ndefault = 1\n") or "". */
+#define PASSDOCK_INSTRUMENT(name, lines) "\n[[instrument]]\nname = \"" name "\"\n" lines
 
 #ifdef __cplusplus
 }

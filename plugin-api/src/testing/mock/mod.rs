@@ -1,5 +1,6 @@
 //! A host in memory that is just large enough for unit tests: it keeps one function, does the
 //! common edits, and refuses what would leave a use without its value. No verifier, no text.
+//! [`Watch`] shows it to an instrument.
 //!
 //! What it lacks (op definitions, dim expressions, other passes) is missing from its tables, as in
 //! an older host.
@@ -8,6 +9,7 @@
 mod arena;
 mod regions;
 mod tables;
+mod watch;
 
 use std::cell::RefCell;
 use std::collections::HashMap;
@@ -17,8 +19,10 @@ use passdock_abi::{OpId, Status, SymbolId};
 
 use crate::context::PassContext;
 use crate::function::Function;
+use crate::setting::OptionValue;
 use arena::MockFunction;
 use tables::{host, tables};
+pub use watch::Watch;
 
 /// Calls back with an empty graph function named `main`, and a context of level 2.
 pub fn scratch<R>(then: impl FnOnce(&mut Function, &PassContext) -> R) -> R {
@@ -95,6 +99,10 @@ pub struct Failure {
 #[derive(Default)]
 struct MockContext {
     failure: Option<Failure>,
+    /// The options that are given.
+    options: HashMap<String, OptionValue>,
+    /// What diagnostics said.
+    messages: Vec<String>,
 }
 
 thread_local! {

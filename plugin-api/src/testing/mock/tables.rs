@@ -5,13 +5,14 @@ use std::sync::Once;
 
 use passdock_abi as abi;
 use passdock_abi::{
-    AttrDesc, Bytes, ConstId, ConstantDesc, OpDesc, OpId, PortDesc, Position, RegionId, Status,
-    Str, SymbolId, TypeDesc, TypeId, ValueId,
+    AttrDesc, Bytes, ConstId, ConstantDesc, OpDesc, OpId, PortDesc, Position, RegionId,
+    SettingKind, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
 
 use super::arena::{list, Edit, MockFunction};
-use super::{Failure, MockContext, SYMBOLS};
+use super::{watch, Failure, MockContext, SYMBOLS};
 use crate::raw::Tables;
+use crate::setting::OptionValue;
 
 /// Does an edit and turns its answer into a status.
 ///
@@ -320,8 +321,41 @@ unsafe extern "C" fn opt_level(_: *const abi::Context) -> u32 {
     2
 }
 
-unsafe extern "C" fn no_option(_: *const abi::Context, _: Str, _: *mut abi::Setting) -> Status {
-    Status::NOT_FOUND
+unsafe extern "C" fn option(
+    handle: *const abi::Context,
+    name: Str,
+    out: *mut abi::Setting,
+) -> Status {
+    // SAFETY: as above.
+    let (context, name, out) = unsafe {
+        let context = &*handle.cast::<MockContext>();
+        (context, crate::raw::text(name), &mut *out)
+    };
+    let (kind, int, float, string) = match context.options.get(name) {
+        None => return Status::NOT_FOUND,
+        Some(OptionValue::Bool(value)) => (SettingKind::BOOL, i64::from(*value), 0.0, ""),
+        Some(OptionValue::Int(value)) => (SettingKind::INT, *value, 0.0, ""),
+        Some(OptionValue::Float(value)) => (SettingKind::FLOAT, 0, *value, ""),
+        Some(OptionValue::String(value)) => (SettingKind::STRING, 0, 0.0, value.as_str()),
+    };
+    *out = abi::Setting {
+        kind,
+        int,
+        float,
+        string: Str::new(string),
+        ..*out
+    };
+    Status::OK
+}
+
+unsafe extern "C" fn emit(handle: *mut abi::Context, said: *const abi::Diagnostic) -> Status {
+    // SAFETY: as above.
+    unsafe {
+        let context = &mut *handle.cast::<MockContext>();
+        let message = crate::raw::text((*said).message).to_owned();
+        context.messages.push(message);
+    }
+    Status::OK
 }
 
 unsafe extern "C" fn fail(handle: *mut abi::Context, failure: *const abi::Failure) {
@@ -410,11 +444,18 @@ fn new_host() -> abi::Host {
                 set_opset: Some(set_opset),
                 ..empty()
             }),
-            modules: std::ptr::null(),
+            modules: leak(abi::ModuleApi {
+                struct_size: size::<abi::ModuleApi>(),
+                last_error: Some(watch::last_error),
+                snapshot: Some(watch::snapshot),
+                release: Some(watch::release),
+                ..empty()
+            }),
             context: leak(abi::ContextApi {
                 struct_size: size::<abi::ContextApi>(),
                 opt_level: Some(opt_level),
-                option: Some(no_option),
+                option: Some(option),
+                emit: Some(emit),
                 fail: Some(fail),
                 ..empty()
             }),

@@ -49,17 +49,24 @@ type = \"bool\"
 [[op]]
 name = \"onnx.Concat\"
 since = 13
+[[instrument]]
+name = \"acme.op-histogram\"
+summary = \"Counts ops.\"
+[[instrument.option]]
+name = \"top\"
+type = \"int\"
+default = 3
 "
     );
     // Of another minor, the fingerprint may be another.
-    let text = text.replace("abi = \"0.1\"", "abi = \"0.2\"");
+    let text = text.replace("abi = \"0.1\"", "abi = \"0.9\"");
     let manifest = Manifest::parse(&text).expect("a good manifest");
     expect![[r#"
         {
           "plugin": {
             "name": "acme",
             "version": "1.2.0",
-            "abi": "0.2",
+            "abi": "0.9",
             "min_host": "0.0",
             "ir": "0.1",
             "panic": "unwind",
@@ -112,6 +119,20 @@ since = 13
             {
               "name": "onnx.Concat",
               "since": 13
+            }
+          ],
+          "instrument": [
+            {
+              "name": "acme.op-histogram",
+              "summary": "Counts ops.",
+              "option": [
+                {
+                  "name": "top",
+                  "type": "int",
+                  "default": 3,
+                  "doc": ""
+                }
+              ]
             }
           ]
         }"#]]
@@ -222,6 +243,60 @@ fn wrong_toml_is_located() {
 }
 
 #[test]
+fn instruments_are_doubted_like_passes() {
+    let instrument =
+        |name: &str, more: &str| format!("[[instrument]]\nname = \"{name}\"\n{more}\n");
+    check_error(
+        &instrument("histogram", ""),
+        expect![
+            "in its manifest an instrument's name is `histogram`; an instrument is called `<namespace>.<name>`, of letters, digits, `_` and `-`"
+        ],
+    );
+    check_error(
+        &instrument("acme..histogram", ""),
+        expect![
+            "in its manifest an instrument's name is `acme..histogram`; an instrument is called `<namespace>.<name>`, of letters, digits, `_` and `-`"
+        ],
+    );
+    check_error(
+        &instrument("acme.histogram", "summary = \"\\u001b[31m\""),
+        expect![[
+            r#"in its manifest the summary of `acme.histogram` is `\u{1b}[31m`; control characters other than newline and tab aren't allowed"#
+        ]],
+    );
+    let same = instrument("acme.histogram", "").repeat(2);
+    check_error(
+        &same,
+        expect!["its manifest names the instrument `acme.histogram` twice; rename or remove one"],
+    );
+    let option = "[[instrument.option]]\nname = \"n\"\ntype = \"int\"\n";
+    check_error(
+        &instrument("acme.histogram", &option.repeat(2)),
+        expect!["its manifest names the option `n` twice; rename or remove one"],
+    );
+    let wrong = format!("{option}default = \"many\"");
+    check_error(
+        &instrument("acme.histogram", &wrong),
+        expect![
+            "the default of `n` of `acme.histogram` is a string, its type is an int; give a default of that type"
+        ],
+    );
+    let unknown = option.replace("int", "dict");
+    check_error(
+        &instrument("acme.histogram", &unknown),
+        expect![
+            "its manifest isn't the TOML that hosts read: line 11, column 8: unknown variant `dict`, expected one of `bool`, `int`, `float`, `string`"
+        ],
+    );
+    check_error(
+        "[instrument]\nname = \"acme.histogram\"\n",
+        expect![
+            "its manifest isn't the TOML that hosts read: line 7, column 1: invalid type: map, expected a sequence"
+        ],
+    );
+}
+
+#[test]
 fn versions_are_negotiated() {
     let with = |abi: &str, min_host: &str, ir: &str| {
         let text = format!(
@@ -233,11 +308,11 @@ fn versions_are_negotiated() {
         }
     };
     expect!["abi 0.1, ir 0.1"].assert_eq(&with("0.1", "0.1", "0.1"));
-    expect!["abi 0.1, ir 0.1"].assert_eq(&with("0.7", "0.1", "0.3"));
+    expect!["abi 0.2, ir 0.1"].assert_eq(&with("0.7", "0.1", "0.3"));
     expect!["abi 0.0, ir 0.0"].assert_eq(&with("0.0", "0.0", "0.0"));
-    expect!["it needs plugin ABI 0.2, this host has 0.1; update passdock, or build the plugin without the newer features"].assert_eq(&with("0.7", "0.2", "0.1"));
+    expect!["it needs plugin ABI 0.3, this host has 0.2; update passdock, or build the plugin without the newer features"].assert_eq(&with("0.7", "0.3", "0.1"));
     expect!["it was built for plugin ABI 3.0, this host supports 0.x; build it against passdock-plugin-api for ABI 0, or use a passdock of ABI 3"].assert_eq(&with("3.0", "3.0", "0.1"));
-    expect!["it says that it needs ABI 0.2 of a host but was built against 0.1; `min_host` can't be newer than `abi`"].assert_eq(&with("0.1", "0.2", "0.1"));
+    expect!["it says that it needs ABI 0.3 of a host but was built against 0.2; `min_host` can't be newer than `abi`"].assert_eq(&with("0.2", "0.3", "0.1"));
     expect!["it means IR 1.0, this host means 0.x; build it against a passdock-plugin-api of IR 0"]
         .assert_eq(&with("0.1", "0.1", "1.0"));
     expect!["in its manifest `abi` is `0.1.2`; a version is written `major.minor`"]
@@ -248,11 +323,12 @@ fn versions_are_negotiated() {
 
 #[test]
 fn records_of_another_draft_are_refused() {
-    let error = Manifest::parse(&format!("{PLUGIN}layout = \"00000000\"\n"));
+    let plugin = PLUGIN.replace("abi = \"0.1\"", "abi = \"0.2\"");
+    let error = Manifest::parse(&format!("{plugin}layout = \"00000000\"\n"));
     let text = error.expect_err("another draft").to_string();
     let host = format!("{:08x}", abi::LAYOUT);
-    expect!["its records are laid out otherwise (fingerprint 00000000, this host's is HOST), though both say ABI 0.1; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
-    let same = format!("{PLUGIN}layout = \"{host}\"\n");
+    expect!["its records are laid out otherwise (fingerprint 00000000, this host's is HOST), though both say ABI 0.2; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
+    let same = format!("{plugin}layout = \"{host}\"\n");
     assert!(Manifest::parse(&same).is_ok());
 }
 
