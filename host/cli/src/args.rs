@@ -47,6 +47,8 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Show what differs between two models.
     Diff(DiffArgs),
+    /// Run a failed pass again, from the reproducer that `run` wrote.
+    Replay(ReplayArgs),
 }
 
 /// Where plugins are.
@@ -164,6 +166,13 @@ pub(crate) struct RunArgs {
     /// Write the module to DIR after each pass.
     #[arg(long, value_name = "DIR")]
     pub(crate) dump_dir: Option<PathBuf>,
+    /// When a pass fails, write what it takes to run into it again to a directory in DIR, not
+    /// beside OUT.
+    #[arg(long, value_name = "DIR")]
+    pub(crate) reproducer_dir: Option<PathBuf>,
+    /// Copy constants of more than 64 KiB to the reproducer, too, instead of referring to the model.
+    #[arg(long)]
+    pub(crate) self_contained: bool,
     /// Let passes make the model larger where that makes it faster or simpler: sets every config
     /// option `allow_growth`.
     #[arg(long)]
@@ -328,6 +337,36 @@ pub(crate) struct DiffArgs {
     /// Read data from outside of the models' directories too: absolute paths, `..`, links.
     #[arg(long)]
     pub(crate) allow_outside_data: bool,
+    /// Print one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  passdock run pipeline.toml model.onnx -o out.onnx        a pass fails: writes out.onnx.reproducer
+  passdock replay out.onnx.reproducer --plugin-dir plugins
+  passdock run out.onnx.reproducer/pipeline.toml out.onnx.reproducer/before.ir --print-before all
+
+A reproducer is a directory that can be sent: the module before the pass (before.ir), the passes from
+that one on (pipeline.toml), and what failed, with the hashes of the plugins (reproducer.toml).
+Constants of more than 64 KiB stay in the model, unless `run --self-contained` copied them.
+
+Exit status, as of run: 1 if something fails (the text says whether it is the same failure), 0 if
+nothing does.")]
+pub(crate) struct ReplayArgs {
+    /// The directory.
+    #[arg(value_name = "REPRODUCER")]
+    pub(crate) reproducer: PathBuf,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    /// Refuse plugins that aren't the very files that the failure was found with.
+    #[arg(long)]
+    pub(crate) locked: bool,
+    /// Run function passes on N threads; by default on all cores.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,

@@ -24,6 +24,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => command::explain::explain(args),
         Command::Convert(args) => command::convert::convert(args),
         Command::Stats(args) => command::stats::stats(args),
+        Command::Replay(args) => command::replay::replay(args),
         Command::Diff(args) => command::diff::diff(args),
     };
     ExitCode::from(status)

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::diagnostic::{Diagnostic, Severity, Snippet};
 use crate::plugin::{Origin, PluginError};
+use crate::reproducer::FailureSite;
 
 /// An error of any kind that came from outside: an instrument's, a system's.
 pub type Cause = Arc<dyn Error + Send + Sync>;
@@ -42,6 +43,8 @@ pub struct ErrorParts {
     pub notes: Vec<String>,
     /// The error behind it, as it was thrown.
     pub source: Option<Cause>,
+    /// What it takes to run into it again, if a pass of a Sequential failed.
+    pub site: Option<Arc<FailureSite>>,
 }
 
 /// Where a pass comes from.
@@ -91,6 +94,8 @@ pub enum ErrorKind {
     Read,
     /// The result couldn't be written.
     Write,
+    /// A check of a model can't be made, or says what leaves nothing to look for.
+    Check,
 }
 
 impl ErrorKind {
@@ -114,6 +119,7 @@ impl ErrorKind {
             ErrorKind::Instrument => "instrument",
             ErrorKind::Read => "read",
             ErrorKind::Write => "write",
+            ErrorKind::Check => "check",
         }
     }
 
@@ -127,7 +133,8 @@ impl ErrorKind {
             | ErrorKind::Instrument
             | ErrorKind::Context
             | ErrorKind::Read
-            | ErrorKind::Write => 1,
+            | ErrorKind::Write
+            | ErrorKind::Check => 1,
             ErrorKind::Plugin => 3,
             _ => 2,
         }
@@ -149,6 +156,7 @@ impl PassError {
             help: None,
             notes: Vec::new(),
             source: None,
+            site: None,
         }))
     }
 

@@ -62,11 +62,13 @@
 //! screen); [`PassInstrument`] and [`instruments`]; [`diagnostic`] and [`PassError`];
 //! [`pipeline`], which is what the command runs; [`model_file`], [`stats`](mod@stats) and
 //! [`diff`](mod@diff); last [`boundary`], where the
-//! plugin contract meets the IR.
+//! plugin contract meets the IR. When something fails: [`reproducer`], [`bisect`](mod@bisect) and
+//! [`reduce`](mod@reduce).
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
 //! `unsafe` is in [`boundary`] and in the loading of libraries only.
 
+pub mod bisect;
 pub mod boundary;
 pub mod config;
 mod context;
@@ -83,7 +85,9 @@ mod pass_info;
 pub mod pipeline;
 pub mod plugin;
 mod record;
+pub mod reduce;
 mod registry;
+pub mod reproducer;
 mod resolve;
 mod run;
 mod sequential;
@@ -104,7 +108,7 @@ pub use pass::{
     create_module_pass, create_prim_func_pass,
 };
 pub use pass_info::PassInfo;
-pub use record::{PassRecord, Status};
+pub use record::{PassRecord, PassRun, Status};
 pub use registry::{Alone, InstrumentSetup, InstrumentSpec, LoadOptions, Registry, Solo};
 pub use sequential::Sequential;
 #[doc(hidden)]

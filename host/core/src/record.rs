@@ -2,9 +2,11 @@
 
 use std::sync::Mutex;
 
+use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
-use crate::pass::Pass;
+use crate::pass::{Pass, PassRef};
+use crate::resolve::Step;
 use crate::util;
 
 /// What became of a pass.
@@ -84,14 +86,55 @@ pub(crate) type OnPass = dyn Fn(&str) + Send + Sync;
 pub(crate) struct Recorder {
     records: Mutex<Vec<PassRecord>>,
     on_pass: Option<Box<OnPass>>,
+    /// The modules around each pass, if somebody asked for them.
+    kept: Option<Mutex<Vec<PassRun>>>,
+}
+
+/// A run of a pass that isn't a Sequential, with the module before and after it.
+#[derive(Clone)]
+pub struct PassRun {
+    /// The pass, with its options.
+    pub pass: PassRef,
+    /// The pass that required it.
+    pub requested_by: Option<String>,
+    /// The module that it was given.
+    pub before: Module,
+    /// The module that it made; the same if it changed nothing.
+    pub after: Module,
 }
 
 impl Recorder {
     pub(crate) fn new(on_pass: Option<Box<OnPass>>) -> Recorder {
         Recorder {
-            records: Mutex::default(),
             on_pass,
+            ..Recorder::default()
         }
+    }
+
+    /// One that keeps the modules around each pass, too: clones of pointers.
+    pub(crate) fn keeping(on_pass: Option<Box<OnPass>>) -> Recorder {
+        Recorder {
+            kept: Some(Mutex::default()),
+            ..Recorder::new(on_pass)
+        }
+    }
+
+    /// A pass that isn't a Sequential ran.
+    pub(crate) fn keep(&self, step: &Step, before: &Module, after: &Module) {
+        if let Some(kept) = &self.kept {
+            util::lock(kept).push(PassRun {
+                pass: step.pass.clone(),
+                requested_by: step.requested_by.clone(),
+                before: before.clone(),
+                after: after.clone(),
+            });
+        }
+    }
+
+    /// The runs that were kept.
+    pub(crate) fn take_runs(&self) -> Vec<PassRun> {
+        let kept = self.kept.as_ref();
+        kept.map_or_else(Vec::new, |kept| std::mem::take(&mut util::lock(kept)))
     }
 
     /// A pass starts; answers where its record will stand.

@@ -283,6 +283,24 @@ impl Registry {
         Ok(())
     }
 
+    /// The passes of each plugin that take the place of another plugin's, as was asked for.
+    pub(crate) fn overrides(&self) -> BTreeMap<String, Vec<String>> {
+        let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, entry) in &self.read().passes {
+            if let Entry::Plugin {
+                plugin,
+                overrides: true,
+                ..
+            } = entry
+            {
+                let names = all.entry(plugin.name().to_owned()).or_default();
+                names.push(name.clone());
+                names.sort();
+            }
+        }
+        all
+    }
+
     /// The canonical name that a name stands for; itself if it is nobody's.
     pub fn canonical(&self, name: &str) -> String {
         let inner = self.read();

@@ -19,6 +19,7 @@ use crate::instrument::InstrumentRef;
 use crate::leaf;
 use crate::pass::Pass;
 use crate::record::{PassRecord, Status};
+use crate::reproducer;
 use crate::resolve::{self, Plan, Step};
 use crate::sequential::Sequential;
 use crate::verify;
@@ -41,7 +42,12 @@ pub(crate) fn call(
         verify::all(module).map_err(|error| error.note("before any pass ran"))?;
     }
     let forced = cx.is_forced(&pass.info().name);
-    let after = Run::new(cx, watched).pass(pass, plan.as_ref(), forced, module)?;
+    let mut run = Run::new(cx, watched);
+    if let (true, Some(plan)) = (cx.resumes(), &plan) {
+        run.resume(plan);
+    }
+    let after = run.pass(pass, plan.as_ref(), forced, module);
+    let after = after.map_err(|error| reproducer::around(error, sequential, module, cx))?;
     Ok(after.unwrap_or_else(|| module.clone()))
 }
 
@@ -76,10 +82,18 @@ impl<'c> Run<'c> {
         }
     }
 
+    /// Takes what the first pass requires for done: the module is as it was right before that pass.
+    fn resume(&mut self, plan: &Plan) {
+        if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
+            let names = first.required.iter().map(|step| &step.pass.info().name);
+            self.ran.extend(names.map(|name| (name.clone(), self.state)));
+        }
+    }
+
     /// The children of a Sequential, each after what it requires.
     fn sequence(&mut self, plan: &Plan, module: &Module) -> Result<Module, PassError> {
         let mut module = module.clone();
-        for child in &plan.children {
+        for (at, child) in plan.children.iter().enumerate() {
             if let Some(reason) = &child.skipped {
                 self.record_skip(&child.step, reason, &module);
                 continue;
@@ -88,10 +102,12 @@ impl<'c> Run<'c> {
                 if self.ran.get(&step.pass.info().name) == Some(&self.state) {
                     self.record_skip(step, "it ran and nothing changed since", &module);
                 } else {
-                    self.step(step, &mut module)?;
+                    self.step(step, &mut module)
+                        .map_err(|error| reproducer::followed_by(error, &plan.children[at..]))?;
                 }
             }
-            self.step(&child.step, &mut module)?;
+            self.step(&child.step, &mut module)
+                .map_err(|error| reproducer::followed_by(error, &plan.children[at + 1..]))?;
         }
         Ok(module)
     }
@@ -101,7 +117,10 @@ impl<'c> Run<'c> {
         let start = record.map(|_| Instant::now());
         let result = self.pass(&*step.pass, step.plan.as_ref(), step.forced, module);
         self.record_end(record, start, module, &result);
-        if let Some(after) = result? {
+        if let Some(after) = result.map_err(|error| reproducer::at(error, step, module, self.cx))? {
+            if let (Some(recorder), None) = (self.cx.recorder(), &step.plan) {
+                recorder.keep(step, module, &after);
+            }
             *module = after;
         }
         Ok(())

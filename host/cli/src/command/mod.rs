@@ -6,6 +6,7 @@ pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod stats;
 

@@ -91,6 +91,8 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
         },
         dump_dir: args.dump_dir,
         allow_growth: args.allow_growth,
+        reproducer_dir: args.reproducer_dir,
+        self_contained: args.self_contained,
         jobs: args.jobs,
         drop_spans: args.data.drop_spans,
         external_data: args.data.writing().external_data,
@@ -101,17 +103,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
 
 /// The report as people read it.
 fn render(report: &Report) -> String {
-    let mut table = Table::new([
-        ("pass", Align::Left),
-        ("status", Align::Left),
-        ("time", Align::Right),
-        ("ops", Align::Right),
-        ("from", Align::Left),
-    ]);
-    for pass in &report.passes {
-        table.row(row(pass));
-    }
-    let mut text = table.render();
+    let mut text = passes(&report.passes);
     for instrument in &report.instruments {
         text.push_str(&format!("\n{}:\n{}", instrument.name, instrument.text));
     }
@@ -131,6 +123,21 @@ fn render(report: &Report) -> String {
         ));
     }
     text
+}
+
+/// What each pass did, as a table.
+pub(super) fn passes(passes: &[PassRecord]) -> String {
+    let mut table = Table::new([
+        ("pass", Align::Left),
+        ("status", Align::Left),
+        ("time", Align::Right),
+        ("ops", Align::Right),
+        ("from", Align::Left),
+    ]);
+    for pass in passes {
+        table.row(row(pass));
+    }
+    table.render()
 }
 
 fn row(pass: &PassRecord) -> [String; 5] {

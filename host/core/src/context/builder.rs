@@ -43,6 +43,7 @@ pub struct ContextBuilder {
     jobs: usize,
     diagnostics: Option<Box<DiagnosticHandler>>,
     recorder: Option<Arc<Recorder>>,
+    resumes: bool,
 }
 
 impl ContextBuilder {
@@ -125,6 +126,18 @@ impl ContextBuilder {
         self
     }
 
+    /// Calls go on where another one failed: what the first pass requires has run.
+    pub(crate) fn resumes(mut self, resumes: bool) -> ContextBuilder {
+        self.resumes = resumes;
+        self
+    }
+
+    /// Keeps only the instruments that `keeps` wants.
+    pub(crate) fn retain_instruments(mut self, keeps: impl Fn(&str) -> bool) -> ContextBuilder {
+        self.instruments.retain(|instrument| keeps(instrument.name()));
+        self
+    }
+
     /// The context, if everything in it is right.
     pub fn build(self) -> Result<PassContext, PassError> {
         let registry = self.registry.unwrap_or_else(|| Registry::global().clone());
@@ -171,6 +184,7 @@ impl ContextBuilder {
             pool,
             diagnostics: self.diagnostics,
             recorder: self.recorder,
+            resumes: self.resumes,
         }));
         warnings.into_iter().for_each(|w| context.emit(w));
         Ok(context)
@@ -196,6 +210,7 @@ impl PassContext {
             pool: None,
             diagnostics: None,
             recorder: None,
+            resumes: false,
         }))
     }
 }

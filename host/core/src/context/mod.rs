@@ -50,6 +50,8 @@ struct Inner {
     pool: Option<rayon::ThreadPool>,
     diagnostics: Option<Box<DiagnosticHandler>>,
     recorder: Option<Arc<Recorder>>,
+    /// Whether a call goes on where another one failed.
+    resumes: bool,
 }
 
 /// Why a pass runs or doesn't.
@@ -133,6 +135,16 @@ impl PassContext {
 
     pub(crate) fn recorder(&self) -> Option<&Recorder> {
         self.0.recorder.as_deref()
+    }
+
+    /// Whether what the first pass of a call requires has run already.
+    pub(crate) fn resumes(&self) -> bool {
+        self.0.resumes
+    }
+
+    /// All config values that this context sets.
+    pub(crate) fn config_values(&self) -> &BTreeMap<String, ConfigValue> {
+        &self.0.config
     }
 
     /// On how many threads function passes run.

@@ -290,6 +290,7 @@ fn context(
     let mut context = PassContext::builder()
         .registry(registry)
         .verify(request.verify)
+        .resumes(request.resumes)
         .jobs(request.jobs.unwrap_or(0));
     let names = |names: &[Located<String>]| -> Vec<String> {
         names.iter().map(|name| name.value.clone()).collect()

@@ -13,6 +13,20 @@ use crate::instruments::{DumpIr, Names, PassTimingInstrument, PrintChanged, Prin
 use crate::registry::{InstrumentSetup, Registry};
 use crate::sequential::Sequential;
 
+/// Whether an instrument only shows what passes do. The others judge it: their failure is one of
+/// the run that is to be found again.
+pub(crate) fn only_watches(name: &str) -> bool {
+    const WATCH: &[&str] = &[
+        "timing",
+        "print",
+        "print-before",
+        "print-after",
+        "print-changed",
+        "dump",
+    ];
+    WATCH.contains(&name)
+}
+
 /// Adds the instruments that a file and a command line ask for, in that order.
 pub(crate) fn add(
     mut context: ContextBuilder,

@@ -9,7 +9,9 @@ mod explain;
 pub mod file;
 mod instruments;
 mod report;
+mod reproduce;
 mod request;
+mod rerun;
 mod run;
 mod table;
 
@@ -19,4 +21,5 @@ pub use embed::{Pipeline, Resolved};
 pub use explain::{Explained, Explanation, check, explain};
 pub use report::{ModelReport, Report};
 pub use request::{PipelineText, Print, Request};
+pub(crate) use rerun::Rerun;
 pub use run::run;

@@ -22,6 +22,9 @@ pub struct Report {
     pub exit_status: u8,
     /// What there is to say.
     pub diagnostics: Vec<Diagnostic>,
+    /// The reproducer of the failure, if one was written.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub reproducer: Option<String>,
     /// What instruments have to show, by their names.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub instruments: Vec<InstrumentReport>,

@@ -49,6 +49,14 @@ pub struct Request {
     pub external_data: ExternalData,
     /// Whether the model's data may be outside of its directory.
     pub outside_data: bool,
+    /// Where the reproducer of a failure goes instead of beside the output: a directory in which it
+    /// gets a directory of its own.
+    pub reproducer_dir: Option<PathBuf>,
+    /// Whether a reproducer has copies of the large constants, too.
+    pub self_contained: bool,
+    /// Whether the model is as it was right before the first pass, so that what that pass requires
+    /// has run: a reproducer's is.
+    pub resumes: bool,
 }
 
 /// A pipeline file: its name for messages and relative paths, and its text.

@@ -4,7 +4,12 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::build::{self, Built};
+<<<<<<< HEAD
 use super::report::{ModelReport, Report};
+=======
+use super::report::{InstrumentReport, ModelReport, Report};
+use super::reproduce;
+>>>>>>> 0eaacad (core: reproducers of failed passes, replay, bisect and reduce)
 use super::request::Request;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{PassError, capitalized};
@@ -33,6 +38,7 @@ pub fn run(request: &Request, on_pass: Option<Box<OnPass>>) -> Report {
         Err(error) => {
             report.exit_status = error.kind.exit_status();
             report.diagnostics.push(error.to_diagnostic());
+            reproduce::write(request, &error, &mut report);
         }
     }
     report.seconds = start.elapsed().as_secs_f64();

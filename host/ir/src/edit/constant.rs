@@ -101,6 +101,23 @@ impl Function {
         Ok(id)
     }
 
+    /// Says that the bytes of a constant are in another place. They have to be the same bytes: so
+    /// nothing of the function changes.
+    pub fn relocate_constant(&mut self, id: ConstId, data: Arc<ConstantData>) -> Edit {
+        let record = *self.live_constant(id)?;
+        if data.len() != record.byte_len {
+            let message = format!(
+                "The constant {id} has {} bytes, and in the other place there are {}.",
+                record.byte_len,
+                data.len()
+            );
+            return Err(EditError::invalid(message));
+        }
+        self.constants[id.index()].storage = data.storage();
+        self.data[id.index()] = data;
+        Ok(())
+    }
+
     /// Removes a constant that nobody uses. A tensor goes with the attribute that holds it.
     pub fn erase_constant(&mut self, id: ConstId) -> Edit {
         let record = *self.live_constant(id)?;

@@ -72,7 +72,7 @@ impl Function {
         }
     }
 
-    fn bury_value(&mut self, value: ValueId) {
+    pub(crate) fn bury_value(&mut self, value: ValueId) {
         let record = &mut self.values[value.index()];
         record.flags |= Value::DEAD;
         let name = record.name;

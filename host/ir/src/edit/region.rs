@@ -74,6 +74,37 @@ impl Function {
         Ok(value)
     }
 
+    /// Removes an argument that nobody uses, with its default; those behind it move up.
+    pub fn remove_arg(&mut self, arg: ValueId) -> Edit {
+        let record = *self.live_value(arg)?;
+        if record.flags & Value::KIND != Value::ARG || record.use_count > 0 {
+            let name = self.describe(arg);
+            let why = match record.use_count {
+                0 => "isn't an argument",
+                _ => "is used",
+            };
+            let message = format!("{name} {why}, so it can't be removed from the arguments.");
+            return Err(EditError::refused(message));
+        }
+        let region = RegionId(record.def);
+        let range = &mut self.regions[region.index()].args;
+        let (start, end) = (range.start as usize, (range.start + range.len) as usize);
+        range.len -= 1;
+        let at = start + record.index as usize;
+        self.ids.copy_within(at + 1..end, at);
+        for moved in at..end - 1 {
+            self.values[self.ids[moved] as usize].index -= 1;
+        }
+        if let Some(default) = record.constant.option() {
+            self.bury_constant(default);
+        }
+        if self.live_value(arg).is_ok() {
+            self.bury_value(arg);
+        }
+        self.touch_region(region);
+        Ok(())
+    }
+
     pub(crate) fn push_arg(&mut self, region: RegionId, new: &NewPort<'_>) -> ValueId {
         let old = self.regions[region.index()].args;
         let value = self.make_value(Value::ARG, region.0, old.len, new.ty);

@@ -1,0 +1,99 @@
+//! The reproducer of a run that failed: where it goes, and how people hear of it.
+
+use std::path::{Path, PathBuf};
+
+use super::instruments::only_watches;
+use super::report::Report;
+use super::request::Request;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::{ErrorKind, PassError};
+use crate::reproducer::{self, FailureSite, ReproducerOptions};
+
+/// Writes the reproducer of a failure beside the output, or where the request says, and tells of
+/// it. Errors that no pass is behind, and plugins that can't be loaded, have none.
+pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
+    let (Some(site), Some(dir)) = (&error.site, place(request)) else {
+        return;
+    };
+    if error.kind.exit_status() != 1 {
+        return;
+    }
+    let options = ReproducerOptions {
+        self_contained: request.self_contained,
+        model: Some(request.model.clone()),
+        instruments: match error.kind {
+            ErrorKind::Instrument => judges(request),
+            _ => Vec::new(),
+        },
+    };
+    let said = match reproducer::write(error, &dir, &options) {
+        Ok(()) => {
+            let dir = dir.display().to_string();
+            let message = format!("What it takes to run into this again is in `{dir}`.");
+            let mut note = Diagnostic::new(Severity::Note, "reproducer", message);
+            note.help = Some(format!("`{}` does.", command(&dir, request, site)));
+            report.reproducer = Some(dir);
+            note
+        }
+        Err(error) => {
+            let mut warning = error.to_diagnostic();
+            warning.severity = Severity::Warning;
+            warning.code = "reproducer".to_owned();
+            warning
+        }
+    };
+    report.diagnostics.push(said);
+}
+
+fn place(request: &Request) -> Option<PathBuf> {
+    let output = request.output.as_deref().filter(|output| *output != "-");
+    let Some(dir) = &request.reproducer_dir else {
+        return output.map(|output| format!("{output}.reproducer").into());
+    };
+    let model = match request.model.as_str() {
+        "-" => "stdin",
+        model => model,
+    };
+    let name = Path::new(output.unwrap_or(model)).file_name()?;
+    Some(dir.join(format!("{}.reproducer", name.to_string_lossy())))
+}
+
+/// The pipeline's instruments that may fail, as its file has them.
+fn judges(request: &Request) -> Vec<toml::Table> {
+    let text = request.pipeline.as_ref().map(|file| file.text.as_str());
+    let root: toml::Table = text.unwrap_or_default().parse().unwrap_or_default();
+    let tables = root.get("instruments").and_then(toml::Value::as_array);
+    let tables = tables.into_iter().flatten().filter_map(|t| t.as_table());
+    let judges = tables.filter(|table| {
+        let name = table.get("name").and_then(toml::Value::as_str);
+        name.is_some_and(|name| !only_watches(name))
+    });
+    judges.cloned().collect()
+}
+
+/// The command that runs it again here.
+fn command(dir: &str, request: &Request, site: &FailureSite) -> String {
+    let mut command = format!("passdock replay {}", word(dir));
+    let mut named: Vec<PathBuf> = Vec::new();
+    for plugin in site.context.registry().plugins() {
+        let path = plugin.origin().path().filter(|_| plugin.is_loaded());
+        if let Some(dir) = path.and_then(Path::parent)
+            && !request.standard_dirs.iter().any(|known| known == dir)
+            && !named.iter().any(|known| known == dir)
+        {
+            named.push(dir.to_path_buf());
+            let dir = dir.display().to_string();
+            command.push_str(&format!(" --plugin-dir {}", word(&dir)));
+        }
+    }
+    command
+}
+
+/// A word as a shell takes it.
+fn word(text: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%,".contains(c);
+    match !text.is_empty() && text.chars().all(plain) {
+        true => text.to_owned(),
+        false => format!("'{}'", text.replace('\'', "'\\''")),
+    }
+}

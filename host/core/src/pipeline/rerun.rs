@@ -1,0 +1,61 @@
+//! A request's pipeline, built once and run on many modules: what bisecting and reducing do.
+
+use std::sync::Arc;
+
+use passdock_ir::Module;
+
+use super::build::{self, Built};
+use super::instruments;
+use super::request::Request;
+use crate::context::PassContext;
+use crate::error::PassError;
+use crate::record::{PassRun, Recorder};
+use crate::sequential::Sequential;
+
+/// A pipeline that runs again and again. Of its instruments, those stay that may fail: they judge
+/// the passes. Diagnostics are nobody's.
+pub(crate) struct Rerun {
+    sequential: Sequential,
+    context: PassContext,
+    recorder: Arc<Recorder>,
+}
+
+impl Rerun {
+    /// Looks up everything, and loads the plugins.
+    pub(crate) fn new(request: &Request) -> Result<Rerun, PassError> {
+        let Built {
+            sequential,
+            context,
+            ..
+        } = build::build(request)?;
+        let recorder = Arc::new(Recorder::keeping(None));
+        let context = context
+            .retain_instruments(|name| !instruments::only_watches(name))
+            .recorder(recorder.clone())
+            .on_diagnostic(|_| ())
+            .build()?;
+        crate::run::prepare(&sequential, &context)?;
+        Ok(Rerun {
+            sequential,
+            context,
+            recorder,
+        })
+    }
+
+    /// Runs it on a module.
+    pub(crate) fn run(&self, module: Module) -> Result<Module, PassError> {
+        self.run_kept(module).0
+    }
+
+    /// Runs it on a module; the runs of its passes come with what came of it.
+    pub(crate) fn run_kept(&self, module: Module) -> (Result<Module, PassError>, Vec<PassRun>) {
+        let result = self.context.scope(|_| self.sequential.call(module));
+        self.recorder.take();
+        (result, self.recorder.take_runs())
+    }
+
+    /// What it runs under.
+    pub(crate) fn context(&self) -> &PassContext {
+        &self.context
+    }
+}

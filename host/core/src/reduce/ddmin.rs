@@ -1,0 +1,64 @@
+//! Delta debugging: the fewest of many things with which something still happens.
+
+/// Finds a part of `all` that passes `test`, in which nothing can be left out alone. All together
+/// are known to pass. (Zeller and Hildebrandt, "Simplifying and isolating failure-inducing input".)
+pub(crate) fn ddmin<T: Clone, E>(
+    mut all: Vec<T>,
+    test: &mut dyn FnMut(&[T]) -> Result<bool, E>,
+) -> Result<Vec<T>, E> {
+    let mut pieces = 2;
+    while all.len() > 1 {
+        let size = all.len().div_ceil(pieces);
+        let mut smaller = None;
+        for piece in all.chunks(size) {
+            if test(piece)? {
+                smaller = Some((piece.to_vec(), 2));
+                break;
+            }
+        }
+        // Of two pieces, each is what is left without the other.
+        if smaller.is_none() && pieces > 2 {
+            for start in (0..all.len()).step_by(size) {
+                let end = (start + size).min(all.len());
+                let rest = [&all[..start], &all[end..]].concat();
+                if test(&rest)? {
+                    smaller = Some((rest, (pieces - 1).max(2)));
+                    break;
+                }
+            }
+        }
+        match smaller {
+            Some((part, next)) => (all, pieces) = (part, next),
+            None if size == 1 => break,
+            None => pieces = (pieces * 2).min(all.len()),
+        }
+    }
+    Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    /// What is left of 0..1000 if these numbers are needed, and how many tests that takes.
+    fn minimize(needed: &[u32]) -> (Vec<u32>, usize) {
+        let mut tests = 0;
+        let mut test = |part: &[u32]| -> Result<bool, Infallible> {
+            tests += 1;
+            Ok(needed.iter().all(|number| part.contains(number)))
+        };
+        let Ok(left) = ddmin((0..1000).collect(), &mut test);
+        (left, tests)
+    }
+
+    #[test]
+    fn what_is_needed_is_left_and_found_fast() {
+        for needed in [&[0][..], &[999], &[437], &[3, 4], &[0, 999], &[1, 400, 401, 998]] {
+            let (left, tests) = minimize(needed);
+            assert_eq!(left, needed);
+            assert!(tests < 60 * needed.len(), "{needed:?}: {tests} tests");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! The constants of a reproducer: small ones stand in the text, large ones are copied to a file
+//! beside it or stay where they are, with a hash.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use passdock_abi::{ConstId, SymbolId};
+use passdock_ir::{ByteSource, ConstantData, Module, Payload};
+use rustc_hash::FxHashMap;
+
+use super::DATA;
+use super::about::{DataRange, hash};
+
+/// Constants of more bytes than this don't stand in the text.
+const LARGE: u64 = 64 << 10;
+
+/// Where copied constants begin in their file.
+const ALIGN: u64 = 64;
+
+/// Moves a module's constants to where a reproducer has them; answers what it still refers to.
+pub(super) fn place(
+    module: &mut Module,
+    dir: &Path,
+    self_contained: bool,
+) -> io::Result<Vec<DataRange>> {
+    let mut placing = Placing {
+        path: dir.join(DATA),
+        file: None,
+        end: 0,
+        placed: FxHashMap::default(),
+        outside: Vec::new(),
+        self_contained,
+    };
+    let names: Vec<SymbolId> = module.names().collect();
+    for name in names {
+        let Some(function) = module.function(name).cloned() else {
+            continue;
+        };
+        let mut moved: Vec<(ConstId, Arc<ConstantData>)> = Vec::new();
+        for (id, _) in function.live_constants() {
+            if let Some(data) = placing.place(function.constant_data(id))? {
+                moved.push((id, data));
+            }
+        }
+        if moved.is_empty() {
+            continue;
+        }
+        if let Some(function) = module.function_mut(name) {
+            for (id, data) in moved {
+                function
+                    .relocate_constant(id, data)
+                    .map_err(io::Error::other)?;
+            }
+        }
+    }
+    Ok(placing.outside)
+}
+
+struct Placing {
+    path: PathBuf,
+    file: Option<File>,
+    end: u64,
+    /// Data that several constants share is there once.
+    placed: FxHashMap<*const ConstantData, Option<Arc<ConstantData>>>,
+    outside: Vec<DataRange>,
+    self_contained: bool,
+}
+
+impl Placing {
+    /// Where data goes, if it moves.
+    fn place(&mut self, data: &Arc<ConstantData>) -> io::Result<Option<Arc<ConstantData>>> {
+        let key = Arc::as_ptr(data);
+        if let Some(known) = self.placed.get(&key) {
+            return Ok(known.clone());
+        }
+        let is_large = data.len() > LARGE;
+        let placed = match (data.payload(), data.in_file()) {
+            (Payload::Splat { .. }, _) => None,
+            (_, Some((source, offset, length))) if is_large && !self.self_contained => {
+                let bytes = data.bytes().map_err(io::Error::other)?;
+                self.outside.push(DataRange {
+                    file: source.name().to_owned(),
+                    offset,
+                    length,
+                    blake3: hash(bytes),
+                });
+                None
+            }
+            _ if is_large => Some(self.copy(data)?),
+            (_, Some(_)) => {
+                let bytes = data.bytes().map_err(io::Error::other)?;
+                Some(ConstantData::inline(bytes))
+            }
+            _ => None,
+        };
+        self.placed.insert(key, placed.clone());
+        Ok(placed)
+    }
+
+    fn copy(&mut self, data: &ConstantData) -> io::Result<Arc<ConstantData>> {
+        let file = match &mut self.file {
+            Some(file) => file,
+            None => self.file.insert(File::create_new(&self.path)?),
+        };
+        let padding = self.end.next_multiple_of(ALIGN) - self.end;
+        file.write_all(&[0; ALIGN as usize][..padding as usize])?;
+        let (offset, len) = (self.end + padding, data.len());
+        match data.in_file() {
+            Some((source, from, len)) => source.copy_to(from, len, file)?,
+            None => file.write_all(data.bytes().map_err(io::Error::other)?)?,
+        }
+        self.end = offset + len;
+        Ok(ConstantData::new(Payload::External {
+            source: Arc::new(Copied(self.path.to_string_lossy().into_owned())),
+            offset,
+            len,
+        }))
+    }
+}
+
+/// The file of copied constants, which text only names.
+struct Copied(String);
+
+impl ByteSource for Copied {
+    fn name(&self) -> &str {
+        &self.0
+    }
+
+    fn read(&self, _offset: u64, _len: u64) -> Result<&[u8], String> {
+        Err("A reproducer that is being written isn't read.".to_owned())
+    }
+
+    fn size(&self) -> Result<u64, String> {
+        Err("A reproducer that is being written isn't read.".to_owned())
+    }
+}
