@@ -5,6 +5,7 @@
 //! an older host.
 #![allow(unsafe_code)]
 
+mod analyses;
 mod arena;
 mod regions;
 mod tables;
