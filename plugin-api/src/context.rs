@@ -40,6 +40,14 @@ impl PassContext {
         &self.raw
     }
 
+    /// The same for what may look at one function only; it doesn't outlive this one.
+    pub(crate) fn without_module(&self) -> PassContext {
+        PassContext {
+            raw: self.raw.clone(),
+            module: None,
+        }
+    }
+
     /// Calls back with the context on top of this thread's stack, which is the running pass's
     /// unless the pass runs others; `None` outside a pass.
     #[allow(unsafe_code)]

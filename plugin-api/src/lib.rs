@@ -56,6 +56,8 @@
 //!   [`Function::constant_data`]. Reads go straight to the host's memory.
 //! - Editing: [`Function::replace_op`], [`Function::replace_op_with`], [`Function::create_op`],
 //!   [`Function::erase_op`], [`Function::set_attr`], …. Each is done whole, or refused in a sentence.
+//! - What was worked out before: [`Function::liveness`], [`Function::order`], [`Function::effects`],
+//!   [`Function::names`], [`Module::call_graph`]; [`Analysis`] for what a plugin works out itself.
 //! - The run: [`PassContext`] has the level, the pass's [`options!`], diagnostics, and what op
 //!   definitions know ([`PassContext::infer`], [`PassContext::evaluate`]).
 //!
@@ -78,8 +80,11 @@
 #![deny(unsafe_code)]
 #![warn(unsafe_op_in_unsafe_fn)]
 
+mod analysis;
 mod attr;
 mod builder;
+mod call_graph;
+mod columns;
 mod context;
 mod edit;
 mod error;
@@ -104,8 +109,11 @@ pub mod testing;
 mod types;
 mod visitor;
 
+pub use analysis::{Analysis, AnalysisRef};
 pub use attr::{Attr, AttrValue, Strings};
 pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
+pub use call_graph::CallGraph;
+pub use columns::{Effects, Liveness, Names, Order};
 pub use context::{Diagnostic, PassContext};
 pub use error::{EditError, PassError, PassResult};
 pub use function::Function;

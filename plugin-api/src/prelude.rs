@@ -2,7 +2,7 @@
 
 pub use crate::{export_plugin, options, plugin};
 pub use crate::{
-    Attr, AttrValue, ConstId, ConstantSpec, DType, Diagnostic, Dim, EditError, Function,
+    Analysis, Attr, AttrValue, ConstId, ConstantSpec, DType, Diagnostic, Dim, EditError, Function,
     FunctionBuilder, FunctionKind, Instrument, Module, MutateResult, Mutated, Mutation, Mutator,
     OpBuilder, OpCall, OpDef, OpId, OpResult, OpTraits, Options, PassContext, PassError, PassInfo,
     PassResult, Position, Refusal, RegionId, SymbolId, TypeId, TypeKind, TypeSpec, ValueId, Visit,

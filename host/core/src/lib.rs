@@ -60,7 +60,7 @@
 //! Reading order: [`PassInfo`] and [`Pass`]; [`Registry`] and [`plugin`]; [`PassContext`] and
 //! [`config`]; [`Sequential`], then `resolve.rs` (the order) and `run.rs` (the run loop, on one
 //! screen); [`PassInstrument`] and [`instruments`]; [`diagnostic`] and [`PassError`];
-//! [`pipeline`], which is what the command runs; [`model_file`], [`stats`](mod@stats) and
+//! [`pipeline`], which is what the command runs; [`analyses`]; [`model_file`], [`stats`](mod@stats) and
 //! [`diff`](mod@diff); last [`boundary`], where the
 //! plugin contract meets the IR. When something fails: [`reproducer`], [`bisect`](mod@bisect) and
 //! [`reduce`](mod@reduce).
@@ -68,6 +68,7 @@
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
 //! `unsafe` is in [`boundary`] and in the loading of libraries only.
 
+pub mod analyses;
 pub mod bisect;
 pub mod boundary;
 pub mod config;

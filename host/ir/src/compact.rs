@@ -14,6 +14,7 @@ use passdock_abi::{
 
 use crate::constant::ConstantData;
 use crate::function::Function;
+use crate::kept::Kept;
 use crate::origin::{Entity, Origin, Origins};
 use crate::types::{push_range, slice};
 
@@ -92,6 +93,7 @@ impl Function {
         let origins = self.move_origins(&maps, &port_map, port_origins);
         self.body = maps.region(self.body);
         self.version += 1;
+        self.kept = Kept::default();
         self.origins = origins;
         self.ports = ports;
         (self.ops, self.values, self.uses) = (made.ops, made.values, made.uses);

@@ -11,15 +11,16 @@ use passdock_abi::{
     OpId, Opset, Port, Range, Region, RegionId, SymbolId, Type, TypeId, Use, UseId, Value, ValueId,
     symbol,
 };
-
 use rustc_hash::FxHashMap;
 
 use crate::constant::ConstantData;
 use crate::edit::Names;
 use crate::error::{Edit, EditError};
+use crate::kept::Kept;
 use crate::origin::Origins;
 use crate::symbols::Symbols;
 use crate::types::{TypeSpec, slice};
+use crate::walk::Walk;
 
 /// How deep regions may nest.
 pub const MAX_DEPTH: u32 = 10_000;
@@ -99,6 +100,7 @@ pub struct Function {
     pub(crate) expr_index: HashTable<u32>,
     pub(crate) loc_index: HashTable<u32>,
     pub(crate) names: Option<Names>,
+    pub(crate) kept: Kept,
 }
 
 impl Function {
@@ -149,6 +151,7 @@ impl Function {
             expr_index: HashTable::new(),
             loc_index: HashTable::new(),
             names: None,
+            kept: Kept::default(),
         };
         // Type 0 is "unknown" in every function.
         function.add_type(TypeSpec::Unknown);
@@ -492,11 +495,7 @@ impl Function {
 
     /// All ops of a region and the regions nested in it, each before those nested in it.
     pub fn walk(&self, region: RegionId) -> Walk<'_> {
-        Walk {
-            function: self,
-            next: self.region(region).first,
-            after: Vec::new(),
-        }
+        Walk::new(self, region)
     }
 
     /// A region's terminator.
@@ -545,37 +544,6 @@ impl Function {
             Some(record) => format!("{op} ({})", self.text(record.name)),
             None => op.to_string(),
         }
-    }
-}
-
-/// Ops in pre-order; keeps its own stack.
-pub struct Walk<'f> {
-    function: &'f Function,
-    next: OpId,
-    /// Where to go on: first the regions still to enter, then the op after.
-    after: Vec<OpId>,
-}
-
-impl Iterator for Walk<'_> {
-    type Item = OpId;
-
-    fn next(&mut self) -> Option<OpId> {
-        while self.next.is_none() {
-            self.next = self.after.pop()?;
-        }
-        let id = self.next;
-        let op = self.function.op(id);
-        self.next = op.next;
-        if op.regions.len > 0 {
-            self.after.push(op.next);
-            let firsts = self
-                .function
-                .regions_of(id)
-                .map(|region| self.function.region(region));
-            self.after.extend(firsts.rev().map(|region| region.first));
-            self.next = OpId::NONE;
-        }
-        Some(id)
     }
 }
 

@@ -12,8 +12,8 @@
  * host (`passdock_function_api`). `examples/c-pass` is a whole plugin in one file.
  *
  * Its parts, in reading order: passdock/record.h (the arenas), view.h (how a plugin sees them, what
- * it hands over to edit them), host.h (what it may call), instrument.h and plugin.h (what it offers),
- * read.h (short cuts).
+ * it hands over to edit them), host.h and analysis.h (what it may call), instrument.h and plugin.h
+ * (what it offers), read.h (short cuts).
  *
  * THE RULES, true everywhere unless a comment says otherwise:
  *
@@ -50,6 +50,7 @@
 #include "passdock/record.h"
 #include "passdock/view.h"
 #include "passdock/host.h"
+#include "passdock/analysis.h"
 #include "passdock/instrument.h"
 #include "passdock/plugin.h"
 #include "passdock/read.h"

@@ -15,11 +15,12 @@
 //! - two versions are negotiated on their own: the layout ([`ABI`]) and the meaning ([`IR`]).
 //!
 //! Reading order: [`ids`], [`record`] (the arena), [`view`] (how a plugin sees it), [`desc`] (what
-//! it hands over to edit), [`host`] (what it may call), [`instrument`] and [`plugin`] (what it
-//! offers), [`version`].
+//! it hands over to edit), [`host`] and [`analysis`] (what it may call), [`instrument`] and
+//! [`plugin`] (what it offers), [`version`].
 #![no_std]
 #![deny(missing_docs)]
 
+pub mod analysis;
 pub mod desc;
 pub mod dtype;
 pub mod host;
@@ -31,6 +32,7 @@ pub mod status;
 pub mod version;
 pub mod view;
 
+pub use analysis::{AnalysisApi, DropAnalysis, Liveness, NameUse, OpEffects, OpOrder};
 pub use desc::{
     AttrDesc, CloneDesc, ConstantDesc, FunctionDesc, OpDesc, PortDesc, Position, RegionDesc,
     TypeDesc,

@@ -8,6 +8,7 @@ use crate::error::EditError;
 use crate::setting::OptionValue;
 
 /// A context handle and the tables to call.
+#[derive(Clone)]
 pub(crate) struct RawContext {
     pub(super) tables: &'static Tables,
     pub(super) handle: *mut abi::Context,

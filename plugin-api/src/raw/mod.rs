@@ -6,6 +6,7 @@
 //! moves. Edits take `&mut`, so no borrow of a view's pools survives one.
 #![allow(unsafe_code)]
 
+mod analysis;
 mod context;
 mod function;
 mod instrument;
@@ -14,6 +15,7 @@ mod op_call;
 mod read;
 mod slot;
 
+pub(crate) use analysis::{computing, get_or_compute, preserve, Found};
 pub(crate) use context::{current, RawContext};
 pub(crate) use function::{Alive, ConstantParts, OpParts, RawFunction, RegionParts, TypeParts};
 pub(crate) use instrument::texts;
@@ -21,6 +23,8 @@ pub(crate) use module::{RawModule, Release};
 pub(crate) use op_call::RawOpCall;
 pub(crate) use read::Records;
 pub use slot::{attach, Slot};
+
+use std::ffi::c_void;
 
 use passdock_abi as abi;
 
@@ -32,6 +36,7 @@ pub struct Tables {
     pub(crate) modules: abi::ModuleApi,
     pub(crate) context: abi::ContextApi,
     pub(crate) ops: abi::OpApi,
+    pub(crate) analyses: abi::AnalysisApi,
 }
 
 impl Tables {
@@ -56,8 +61,21 @@ impl Tables {
                 modules: prefix(host.modules),
                 context: prefix(host.context),
                 ops: prefix(host.ops),
+                analyses: prefix(extension(&host, abi::analysis::EXTENSION).cast()),
             })
         }
+    }
+}
+
+/// An optional power of the host's, or null.
+///
+/// # Safety
+/// As [`Tables::new`].
+unsafe fn extension(host: &abi::Host, id: &str) -> *const c_void {
+    match host.get_extension {
+        // SAFETY: the caller's promise; the text lives until the call returns.
+        Some(function) => unsafe { function(abi::Str::new(id)) },
+        None => std::ptr::null(),
     }
 }
 
@@ -78,6 +96,8 @@ unsafe impl Table for abi::ModuleApi {}
 unsafe impl Table for abi::ContextApi {}
 // SAFETY: as above.
 unsafe impl Table for abi::OpApi {}
+// SAFETY: as above.
+unsafe impl Table for abi::AnalysisApi {}
 
 /// The part of a table that the other side has, the rest zero. A null pointer is an empty table.
 ///

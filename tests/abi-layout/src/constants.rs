@@ -2,8 +2,8 @@
 
 use passdock_abi::{
     ABI, Attr, AttrKind, Constant, ConstantDesc, DType, DimKind, ExprKind, FunctionKind, IR,
-    LocKind, Op, OpDesc, OpEntry, OpId, PassKind, Port, Region, SettingKind, Severity, Status,
-    Storage, Type, TypeKind, Value, symbol,
+    LocKind, NameUse, Op, OpDesc, OpEntry, OpId, PassKind, Port, Region, SettingKind, Severity,
+    Status, Storage, Type, TypeKind, Value, symbol,
 };
 
 macro_rules! constants {
@@ -159,6 +159,7 @@ constants! {
     PASSDOCK_TRAIT_ALLOCATES = OpEntry::ALLOCATES;
     PASSDOCK_TRAIT_FOLDS = OpEntry::FOLDS;
     PASSDOCK_TRAIT_SHAPE_ONLY = OpEntry::SHAPE_ONLY;
+    PASSDOCK_NAME_CALLEE = NameUse::CALLEE;
     PASSDOCK_ABI_MAJOR = ABI.major;
     PASSDOCK_ABI_MINOR = ABI.minor;
     PASSDOCK_IR_MAJOR = IR.major;

@@ -397,6 +397,33 @@ records! {
         allocate_result,
         refuse,
     }
+    AnalysisApi "passdock_analysis_api" {
+        struct_size,
+        reserved,
+        column,
+        get,
+        put,
+        preserve,
+    }
+    Liveness "passdock_liveness" {
+        last_use,
+    }
+    OpOrder "passdock_op_order" {
+        position,
+        end,
+        depth,
+    }
+    OpEffects "passdock_op_effects" {
+        traits,
+        effects,
+    }
+    NameUse "passdock_name_use" {
+        name,
+        count,
+        first,
+        flags,
+        traits,
+    }
     PassEntry "passdock_pass_entry" {
         name,
         kind,

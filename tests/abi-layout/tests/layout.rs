@@ -89,6 +89,25 @@ fn no_record_is_missing_from_the_list() {
 }
 
 #[test]
+fn the_header_has_the_same_names_of_analyses() {
+    use passdock_abi::analysis::{EXTENSION, name};
+
+    let header = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../../plugin-api/abi/include/passdock/analysis.h");
+    let header = fs::read_to_string(header).unwrap();
+    for (macro_name, text) in [
+        ("EXTENSION", EXTENSION),
+        ("LIVENESS", name::LIVENESS),
+        ("ORDER", name::ORDER),
+        ("EFFECTS", name::EFFECTS),
+        ("NAMES", name::NAMES),
+    ] {
+        let line = format!("#define PASSDOCK_ANALYSIS_{macro_name} \"{text}\"");
+        assert!(header.contains(&line), "the header misses: {line}");
+    }
+}
+
+#[test]
 fn the_header_has_the_same_layout_in_c() {
     check_header("gcc", "c", "-std=c11");
 }

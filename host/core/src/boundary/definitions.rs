@@ -36,8 +36,13 @@ thread_local! {
 
 /// The traits of an op in a function; 0 if nobody defines it.
 pub(super) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
-    let found = context::with_op_defs(|defs| look_up(defs, session, name)).flatten();
+    let found = context::with_op_defs(|defs| look_up_in(defs, session, name)).flatten();
     found.map_or(0, |definition| flags(&definition))
+}
+
+/// As [`traits`], for those who have the function itself.
+pub(crate) fn definition_traits(defs: &OpDefs, function: &Function, name: SymbolId) -> u64 {
+    look_up(defs, function, name).map_or(0, |definition| flags(&definition))
 }
 
 /// The definition of an op in a function.
@@ -46,7 +51,7 @@ pub(super) fn find(
     session: &FunctionSession,
     name: SymbolId,
 ) -> Option<LoadedOp> {
-    look_up(context.around().op_defs(), session, name)
+    look_up_in(context.around().op_defs(), session, name)
 }
 
 /// What the entry says, and what follows from it.
@@ -59,21 +64,19 @@ fn flags(definition: &LoadedOp) -> u64 {
     entry.traits | OpEntry::DEFINED | folds
 }
 
-fn look_up(defs: &OpDefs, session: &FunctionSession, name: SymbolId) -> Option<LoadedOp> {
-    let found = session.with(|state| {
-        let function = state.function();
-        let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name));
-        Ok(match known {
-            Some(definition) => definition,
-            // Not under the borrow: it may load a plugin, whose entry may do anything.
-            None => {
-                let slot = make_slot(defs, function, name);
-                MEMORY.with_borrow_mut(|memory| memory.remember(name, slot));
-                slot.definition
-            }
-        })
-    });
+fn look_up_in(defs: &OpDefs, session: &FunctionSession, name: SymbolId) -> Option<LoadedOp> {
+    let found = session.with(|state| Ok(look_up(defs, state.function(), name)));
     found.ok().flatten()
+}
+
+fn look_up(defs: &OpDefs, function: &Function, name: SymbolId) -> Option<LoadedOp> {
+    let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name));
+    known.unwrap_or_else(|| {
+        // Not under the borrow: it may load a plugin, whose entry may do anything.
+        let slot = make_slot(defs, function, name);
+        MEMORY.with_borrow_mut(|memory| memory.remember(name, slot));
+        slot.definition
+    })
 }
 
 fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {

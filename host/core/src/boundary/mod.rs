@@ -9,6 +9,7 @@
 //! **Invariant:** nothing here unwinds into a plugin, holds a `&mut` of the IR across a call into
 //! one, or gives out memory that a plugin has to free.
 
+mod analysis;
 mod context;
 mod definitions;
 mod describe;
@@ -29,6 +30,7 @@ use std::ptr;
 use passdock_abi as abi;
 
 pub(crate) use context::location;
+pub(crate) use definitions::definition_traits;
 pub use context::{Failure, Surroundings};
 pub use modules::ModuleInput;
 pub use run::{
@@ -56,6 +58,12 @@ pub fn host() -> &'static abi::Host {
     &HOST.0
 }
 
-unsafe extern "C" fn get_extension(_id: abi::Str) -> *const c_void {
-    ptr::null()
+unsafe extern "C" fn get_extension(id: abi::Str) -> *const c_void {
+    gate::guard(ptr::null(), || {
+        // SAFETY: the contract: the text is there during the call.
+        match unsafe { input::text(id, "id of the extension") } {
+            Ok(abi::analysis::EXTENSION) => ptr::from_ref(&analysis::TABLE).cast(),
+            _ => ptr::null(),
+        }
+    })
 }

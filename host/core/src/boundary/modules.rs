@@ -227,6 +227,9 @@ impl State<'_> {
     fn flush(&mut self) -> Edit {
         let names: Vec<SymbolId> = self.edits.keys().copied().collect();
         for name in names {
+            if let Some(session) = self.edits.get(&name) {
+                session.forget_stale();
+            }
             let function = self.now(name)?;
             let module = self.editable()?;
             let known = module.function(name);

@@ -155,7 +155,11 @@ impl FunctionSession {
         if access == Access::Broken {
             return Err(broken());
         }
-        Ok((own.version() != slot.function.version()).then_some(own))
+        Ok((own.version() != slot.function.version()).then(|| {
+            let mut own = own;
+            own.forget_all_stale();
+            own
+        }))
     }
 
     /// What a plugin gets. Good while the session stays where it is.
@@ -225,6 +229,16 @@ impl FunctionSession {
         });
     }
 
+    /// The pass is over: what it didn't preserve of the analyses goes.
+    pub(super) fn forget_stale(&self) {
+        let _ = self.with(|state| {
+            if let Some(own) = &mut state.own {
+                own.forget_all_stale();
+            }
+            Ok(())
+        });
+    }
+
     /// The function as it is now, to be kept. Later edits copy again; the view stays right, since
     /// the arenas don't move.
     pub(super) fn freeze(&self) -> Edit<Arc<Function>> {
@@ -277,8 +291,17 @@ impl State {
 
     /// The copy that is edited, made now if it isn't there yet; whatever may be done with it.
     pub(super) fn own(&mut self) -> &mut Function {
-        self.own
-            .get_or_insert_with(|| Box::new(self.shared.function().clone()))
+        self.own.get_or_insert_with(|| {
+            let mut own = Box::new(self.shared.function().clone());
+            // What an earlier pass didn't preserve isn't this one's to preserve.
+            own.forget_all_stale();
+            own
+        })
+    }
+
+    /// The copy that is edited, if there is one.
+    pub(super) fn edited(&mut self) -> Option<&mut Function> {
+        self.own.as_deref_mut()
     }
 
     /// Whether anything is kept beside the function.

@@ -7,10 +7,10 @@ use std::sync::{Arc, Mutex};
 use super::error::PluginError;
 use super::library::{LoadedOp, Plugin};
 
-/// What the plugins say about ops.
-#[derive(Debug)]
+/// What the plugins say about ops; none of them anything, by default.
+#[derive(Debug, Default)]
 pub struct OpDefs {
-    /// Tells one set of definitions from another in caches.
+    /// Tells one set of definitions from another in caches; 0 has none.
     id: u64,
     /// Definitions of a name, by the first version that they are for, ascending.
     by_name: HashMap<String, Vec<Definition>>,

@@ -32,6 +32,7 @@ pub(super) struct MockFunction {
     strings: Vec<Range>,
     bytes: Vec<u8>,
     function_attrs: Range,
+    pub(super) analyses: super::analyses::Kept,
 }
 
 impl Drop for MockFunction {
@@ -106,6 +107,7 @@ impl MockFunction {
             strings: Vec::new(),
             bytes: Vec::new(),
             function_attrs: Range::EMPTY,
+            analyses: Default::default(),
         });
         function.add_region(OpId::NONE, SymbolId::NONE);
         function

@@ -6,6 +6,7 @@
 //! an older host.
 #![allow(unsafe_code)]
 
+mod analyses;
 mod arena;
 mod regions;
 mod tables;

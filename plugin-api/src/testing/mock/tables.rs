@@ -460,7 +460,7 @@ fn new_host() -> abi::Host {
                 ..empty()
             }),
             ops: std::ptr::null(),
-            get_extension: None,
+            get_extension: Some(super::analyses::get_extension),
         }
     }
 }

@@ -1,0 +1,64 @@
+//! What running an op does, beside giving results.
+
+use passdock_abi::{self as abi, OpEffects, OpEntry, OpId};
+use passdock_ir::Function;
+use rustc_hash::FxHashMap;
+
+use super::{Analysis, Names, get, records};
+use crate::plugin::OpDefs;
+
+/// Effects that an op has if one in it has them.
+const ANY: u64 = OpEntry::RANDOM
+    | OpEntry::STATEFUL
+    | OpEntry::READS
+    | OpEntry::WRITES
+    | OpEntry::ALLOCATES;
+
+/// Per op, what it does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Effects(Vec<OpEffects>);
+
+impl Effects {
+    /// What an op does; nothing is known of one that is gone.
+    pub fn of(&self, op: OpId) -> Option<OpEffects> {
+        self.0.get(op.index()).copied()
+    }
+
+    pub(super) fn column(&self) -> abi::Column {
+        records(&self.0)
+    }
+}
+
+impl Analysis for Effects {
+    const NAME: &'static str = abi::analysis::name::EFFECTS;
+
+    fn compute(f: &Function, ops: &OpDefs) -> Effects {
+        let names = get::<Names>(f, ops).iter().filter(|used| used.flags == 0);
+        let by_name: FxHashMap<_, _> = names.map(|used| (used.name, used.traits)).collect();
+        let nothing = OpEffects {
+            traits: 0,
+            effects: 0,
+        };
+        let mut all = vec![nothing; f.op_ids()];
+        let mut nested: Vec<OpId> = Vec::new();
+        for op in f.walk(f.body()) {
+            let record = f.op(op);
+            let traits = by_name.get(&record.name).copied().unwrap_or(0);
+            all[op.index()] = OpEffects {
+                traits,
+                effects: traits & (OpEntry::PURE | ANY),
+            };
+            if record.parent != f.body() {
+                nested.push(op);
+            }
+        }
+        // From the end: what is nested in an op stands behind it.
+        for op in nested.into_iter().rev() {
+            let inner = all[op.index()].effects;
+            let holder = f.region(f.op(op).parent).parent;
+            let outer = &mut all[holder.index()].effects;
+            *outer = (*outer & inner & OpEntry::PURE) | ((*outer | inner) & ANY);
+        }
+        Effects(all)
+    }
+}

@@ -1,0 +1,69 @@
+//! Where values are used last.
+//!
+//! ```text
+//! %0 = onnx.Relu(%x)           // last use of %x
+//! %1 = onnx.If(%c) {           // last use of %c, and of %0, which the region captures
+//!   then_branch() {
+//!     %2 = onnx.Neg(%0)        // not that one: the region may be run again, or not at all
+//!     yield %2
+//!   }
+//! }
+//! return %1
+//! ```
+
+use passdock_abi::{self as abi, OpId, Value, ValueId};
+use passdock_ir::Function;
+
+use super::{Analysis, records};
+use crate::plugin::OpDefs;
+
+/// Per value, the last op of its own region that needs it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Liveness(Vec<abi::Liveness>);
+
+impl Liveness {
+    /// The last op, in the region that the value is of, that uses it or holds an op which does;
+    /// `None` if nobody does.
+    pub fn last_use(&self, value: ValueId) -> Option<OpId> {
+        self.0.get(value.index())?.last_use.option()
+    }
+
+    pub(super) fn column(&self) -> abi::Column {
+        records(&self.0)
+    }
+}
+
+impl Analysis for Liveness {
+    const NAME: &'static str = abi::analysis::name::LIVENESS;
+
+    fn compute(f: &Function, _ops: &OpDefs) -> Liveness {
+        let nobody = abi::Liveness {
+            last_use: OpId::NONE,
+        };
+        let mut liveness = vec![nobody; f.value_ids()];
+        // At each depth, the op that is looked at or that holds it.
+        let mut around: Vec<OpId> = Vec::new();
+        for op in f.walk(f.body()) {
+            around.truncate(f.depth(f.op(op).parent) as usize);
+            around.push(op);
+            for slot in f.operands(op) {
+                if let Some(value) = slot.value.option() {
+                    // Later ops write over what earlier ones wrote.
+                    liveness[value.index()].last_use = around[home_depth(f, value)];
+                }
+            }
+        }
+        Liveness(liveness)
+    }
+}
+
+/// How deep the region is nested that a value is of.
+fn home_depth(f: &Function, value: ValueId) -> usize {
+    let record = f.value(value);
+    let region = match record.flags & Value::KIND {
+        Value::RESULT => f.op(OpId(record.def)).parent,
+        Value::ARG => abi::RegionId(record.def),
+        _ => f.constant(record.constant).region,
+    };
+    region.option().map_or(0, |region| f.depth(region) as usize)
+}

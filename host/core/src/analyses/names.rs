@@ -1,0 +1,77 @@
+//! Which names a function uses: those of its ops, and those of the functions that they call.
+//!
+//! There are few of them, however long the function is. So whoever asks "is there any …?", "what
+//! does it call?" or "has it an effect?" needs not look at each op.
+
+use passdock_abi::{self as abi, AttrKind, NameUse, OpEntry, OpId, SymbolId, symbol};
+use passdock_ir::Function;
+use rustc_hash::FxHashMap;
+
+use super::{Analysis, records};
+use crate::boundary::definition_traits;
+use crate::plugin::OpDefs;
+
+/// The names, in the order in which the function first uses them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Names(Vec<NameUse>);
+
+impl Names {
+    /// The names, in program order.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &NameUse> {
+        self.0.iter()
+    }
+
+    pub(super) fn column(&self) -> abi::Column {
+        records(&self.0)
+    }
+}
+
+impl Analysis for Names {
+    const NAME: &'static str = abi::analysis::name::NAMES;
+
+    fn compute(f: &Function, ops: &OpDefs) -> Names {
+        let mut names = Names(Vec::new());
+        let mut places: FxHashMap<(SymbolId, u32), usize> = FxHashMap::default();
+        let mut add = |name: SymbolId, flags: u32, op: OpId| {
+            let place = *places.entry((name, flags)).or_insert_with(|| {
+                names.0.push(NameUse {
+                    name,
+                    count: 0,
+                    first: op,
+                    flags,
+                    traits: if flags == 0 { traits(f, ops, name) } else { 0 },
+                });
+                names.0.len() - 1
+            });
+            names.0[place].count += 1;
+        };
+        for op in f.walk(f.body()) {
+            let record = f.op(op);
+            add(record.name, 0, op);
+            if record.attrs.len > 0
+                && let Some(callee) = callee(f, op)
+            {
+                add(callee, NameUse::CALLEE, op);
+            }
+        }
+        names
+    }
+}
+
+/// What an op of a name does, by its definition or because the IR itself says what it means.
+fn traits(f: &Function, ops: &OpDefs, name: SymbolId) -> u64 {
+    match name {
+        symbol::RETURN | symbol::YIELD | symbol::TUPLE | symbol::TUPLE_GET => OpEntry::PURE,
+        name => definition_traits(ops, f, name),
+    }
+}
+
+/// The function that an op names in its attribute, if anything in the module is called so.
+fn callee(f: &Function, op: OpId) -> Option<SymbolId> {
+    let attr = f.attr(op, symbol::CALLEE)?;
+    if attr.kind != AttrKind::STRING {
+        return None;
+    }
+    let text = std::str::from_utf8(f.bytes_in(attr.list)).ok()?;
+    f.symbols().find(text)
+}

@@ -1,0 +1,55 @@
+//! Where ops stand in the whole function.
+//!
+//! Each op has the interval of positions that it and what is nested in it take, in program order:
+//! so "runs before" and "is nested in" are comparisons, however far apart two ops are.
+
+use passdock_abi::{self as abi, OpId};
+use passdock_ir::Function;
+
+use super::{Analysis, records};
+use crate::plugin::OpDefs;
+
+/// Per op, its position.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Order(Vec<abi::OpOrder>);
+
+impl Order {
+    /// Where an op stands; `None` if there is no such op.
+    pub fn of(&self, op: OpId) -> Option<abi::OpOrder> {
+        let order = self.0.get(op.index()).copied();
+        order.filter(|order| order.position != u32::MAX)
+    }
+
+    pub(super) fn column(&self) -> abi::Column {
+        records(&self.0)
+    }
+}
+
+impl Analysis for Order {
+    const NAME: &'static str = abi::analysis::name::ORDER;
+
+    fn compute(f: &Function, _ops: &OpDefs) -> Order {
+        let gone = abi::OpOrder {
+            position: u32::MAX,
+            end: u32::MAX,
+            depth: 0,
+        };
+        let mut order = vec![gone; f.op_ids()];
+        let mut around: Vec<OpId> = Vec::new();
+        let mut position = 0;
+        for op in f.walk(f.body()) {
+            let depth = f.depth(f.op(op).parent);
+            for done in around.drain(depth as usize..) {
+                order[done.index()].end = position;
+            }
+            around.push(op);
+            order[op.index()].position = position;
+            order[op.index()].depth = depth;
+            position += 1;
+        }
+        for done in around {
+            order[done.index()].end = position;
+        }
+        Order(order)
+    }
+}

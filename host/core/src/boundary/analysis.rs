@@ -1,0 +1,178 @@
+//! `AnalysisApi`: the host's analyses as columns, and what plugins keep beside a function.
+//!
+//! Both lie in the function itself, so they are found by every pass that gets this version of it.
+//! While a pass edits its copy, what the copy has for earlier versions stays until it is worked out
+//! anew or the pass ends: so that the pass can say that it still holds.
+
+use std::any::Any;
+use std::ffi::c_void;
+use std::sync::Arc;
+
+use passdock_abi as abi;
+use passdock_abi::{Column, DropAnalysis, Status, Str};
+use passdock_ir::{Edit, EditError, KeptKey};
+
+use super::{context, gate, input};
+use crate::analyses;
+use crate::plugin::OpDefs;
+use crate::suggest;
+
+pub(super) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
+    struct_size: size_of::<abi::AnalysisApi>() as u32,
+    reserved: 0,
+    column: Some(column),
+    get: Some(get),
+    put: Some(put),
+    preserve: Some(preserve),
+};
+
+/// What a plugin left with the host.
+struct Foreign {
+    data: *mut c_void,
+    drop: Option<DropAnalysis>,
+}
+
+// SAFETY: the contract: it may be read on several threads at once, and dropped on any.
+unsafe impl Send for Foreign {}
+// SAFETY: as above.
+unsafe impl Sync for Foreign {}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        if let Some(drop) = self.drop {
+            // SAFETY: the plugin's own function and data, called once; libraries stay loaded.
+            unsafe { drop(self.data) }
+        }
+    }
+}
+
+// SAFETY of all calls below is the contract's: handles are those that the host handed out and that
+// haven't ended, and what an argument points to is there as long as the call.
+
+unsafe extern "C" fn column(f: *const abi::Function, name: Str, out: *mut Column) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::read(f, |state| {
+            input::check_out(out)?;
+            let name = input::text(name, "name of the analysis")?;
+            let function = state.read()?;
+            let found = context::with_op_defs(|ops| analyses::column(function, ops, name));
+            // Outside of a pass nobody defines any op.
+            let found = found
+                .unwrap_or_else(|| analyses::column(function, &OpDefs::default(), name))
+                .ok_or_else(|| unknown(name))?;
+            input::answer(out, found);
+            Ok(())
+        })
+    }
+}
+
+#[cold]
+fn unknown(name: &str) -> EditError {
+    let known = || analyses::list().iter().map(|known| known.name);
+    not_found(format!(
+        "The host has no analysis `{name}`; it has {}.{}",
+        suggest::listed(known()),
+        suggest::did_you_mean(name, known())
+    ))
+}
+
+fn not_found(message: String) -> EditError {
+    EditError {
+        status: Status::NOT_FOUND,
+        message,
+    }
+}
+
+/// A plugin's key.
+///
+/// # Safety
+/// As [`input::text`].
+unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<KeptKey<'a>> {
+    if owner.is_null() {
+        return Err(EditError::invalid("The owner of an analysis is null."));
+    }
+    // SAFETY: the caller's promise.
+    let name = unsafe { input::text(key, "key of the analysis")? };
+    // Results may depend on what the definitions say of ops.
+    let stamp = context::with_op_defs(OpDefs::id).unwrap_or(0);
+    Ok(KeptKey::new(owner.addr(), stamp, name))
+}
+
+/// What is kept there, if a plugin put it there.
+fn data(kept: &(dyn Any + Send + Sync)) -> Edit<*mut c_void> {
+    match kept.downcast_ref::<Foreign>() {
+        Some(foreign) => Ok(foreign.data),
+        None => Err(EditError::invalid(
+            "The owner of an analysis isn't an address of the plugin's.",
+        )),
+    }
+}
+
+unsafe extern "C" fn get(
+    f: *const abi::Function,
+    owner: *const c_void,
+    name: Str,
+    out: *mut *mut c_void,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::read(f, |state| {
+            input::check_out(out)?;
+            let key = key(owner, name)?;
+            let Some(kept) = state.read()?.kept(&key) else {
+                // Asked each time before something is worked out: no sentence is made.
+                return Err(not_found(String::new()));
+            };
+            input::answer(out, data(&**kept)?);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn put(
+    f: *const abi::Function,
+    owner: *const c_void,
+    name: Str,
+    given: *mut c_void,
+    drop: Option<DropAnalysis>,
+    out: *mut *mut c_void,
+) -> Status {
+    // From here on it is dropped, whatever comes.
+    let foreign = Foreign { data: given, drop };
+    if given.is_null() {
+        std::mem::forget(foreign);
+        return Status::INVALID;
+    }
+    // SAFETY: see above.
+    unsafe {
+        gate::read(f, move |state| {
+            input::check_out(out)?;
+            let key = key(owner, name)?;
+            state.read()?;
+            if let Some(function) = state.edited() {
+                function.forget_stale(&key);
+            }
+            let kept = state.read()?.keep(key, Arc::new(foreign));
+            input::answer(out, data(&**kept)?);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn preserve(f: *mut abi::Function, owner: *const c_void, name: Str) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::read(f, |state| {
+            let key = key(owner, name)?;
+            let is_kept = state.read()?.kept(&key).is_some();
+            if is_kept || state.edited().is_some_and(|own| own.still_holds(&key)) {
+                return Ok(());
+            }
+            Err(not_found(format!(
+                "Nothing is kept under `{}` that this pass could preserve.",
+                key.name
+            )))
+        })
+    }
+}

@@ -1,0 +1,46 @@
+//! Going over the ops of a region and of the regions in it.
+
+use passdock_abi::{OpId, RegionId};
+
+use crate::function::Function;
+
+/// Ops in pre-order; keeps its own stack.
+pub struct Walk<'f> {
+    function: &'f Function,
+    next: OpId,
+    /// Where to go on: first the regions still to enter, then the op after.
+    after: Vec<OpId>,
+}
+
+impl<'f> Walk<'f> {
+    pub(crate) fn new(function: &'f Function, region: RegionId) -> Walk<'f> {
+        Walk {
+            function,
+            next: function.region(region).first,
+            after: Vec::new(),
+        }
+    }
+}
+
+impl Iterator for Walk<'_> {
+    type Item = OpId;
+
+    fn next(&mut self) -> Option<OpId> {
+        while self.next.is_none() {
+            self.next = self.after.pop()?;
+        }
+        let id = self.next;
+        let op = self.function.op(id);
+        self.next = op.next;
+        if op.regions.len > 0 {
+            self.after.push(op.next);
+            let firsts = self
+                .function
+                .regions_of(id)
+                .map(|region| self.function.region(region));
+            self.after.extend(firsts.rev().map(|region| region.first));
+            self.next = OpId::NONE;
+        }
+        Some(id)
+    }
+}

@@ -1,0 +1,222 @@
+//! What is worked out about a function: the host's columns, and what the plugin keeps with the host.
+
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::ffi::c_void;
+use std::panic::{catch_unwind, AssertUnwindSafe};
+
+use passdock_abi as abi;
+use passdock_abi::{Range, Status, SymbolId};
+
+use super::read::{Record, Records};
+use super::RawFunction;
+use crate::error::EditError;
+
+/// The record of one of the host's analyses.
+///
+/// # Safety
+/// The contract says that the analysis of that name has these records.
+pub(crate) unsafe trait Analysed: Record {
+    const NAME: &'static str;
+}
+
+macro_rules! analysed {
+    ($($record:ident $name:ident;)*) => {$(
+        // SAFETY: plain integers, `repr(C)`.
+        unsafe impl Record for abi::$record {}
+        // SAFETY: the contract.
+        unsafe impl Analysed for abi::$record {
+            const NAME: &'static str = abi::analysis::name::$name;
+        }
+    )*};
+}
+
+analysed! {
+    Liveness LIVENESS;
+    OpOrder ORDER;
+    OpEffects EFFECTS;
+    NameUse NAMES;
+}
+
+/// What the host keeps: a value that says of which type it is, since a key is only a name.
+#[repr(C)]
+struct Kept<A> {
+    ty: TypeId,
+    value: A,
+}
+
+/// What is kept of an analysis, or what was computed and can't be kept.
+pub(crate) enum Found<'f, A> {
+    Kept(&'f A),
+    Own(Box<A>),
+}
+
+impl RawFunction {
+    /// One of the host's analyses.
+    pub(crate) fn column<T: Analysed>(&self) -> Result<Records<'_, T>, EditError> {
+        let function = match self.tables.analyses.column {
+            Some(function) => function,
+            None => {
+                let message = format!(
+                    "this host has no analyses, so it can't tell the `{}` of a function; it is \
+                     older than the plugin needs, and one with `{}` does",
+                    T::NAME,
+                    abi::analysis::EXTENSION
+                );
+                return Err(EditError::new(Status::UNSUPPORTED, message, None));
+            }
+        };
+        let mut out = abi::Column::EMPTY;
+        // SAFETY: the handle lives as long as `self`; the name for ever.
+        let status = unsafe { function(self.handle, abi::Str::new(T::NAME), &mut out) };
+        self.done(status, "column", None)?;
+        let all = Range {
+            start: 0,
+            len: out.len,
+        };
+        // SAFETY: the host's, good until the next edit, which can't be while `self` is borrowed;
+        // the record is the caller's promise.
+        Ok(unsafe { Records::new(out, all) })
+    }
+
+    /// Tells this plugin's keys from others'.
+    fn owner(&self) -> *const c_void {
+        let tables: *const super::Tables = self.tables;
+        tables.cast()
+    }
+
+    /// Which function it is, in messages and while something is computed.
+    fn identity(&self) -> (usize, SymbolId) {
+        (self.view().symbols as usize, self.view().name)
+    }
+}
+
+/// What is kept under a name for the function as it is, or what `compute` gives, which is then
+/// kept. A host without analyses keeps nothing.
+pub(crate) fn get_or_compute<'f, A: Send + Sync + 'static, E: From<EditError>>(
+    function: &'f RawFunction,
+    name: &str,
+    compute: impl FnOnce() -> Result<A, E>,
+) -> Result<Found<'f, A>, E> {
+    let table = &function.tables.analyses;
+    let (get, put) = match (table.get, table.put) {
+        (Some(get), Some(put)) => (get, put),
+        _ => return Ok(Found::Own(Box::new(compute()?))),
+    };
+    let (owner, key) = (function.owner(), abi::Str::new(name));
+    let mut out = std::ptr::null_mut();
+    // SAFETY: the handle lives as long as `function`; the key until the call returns.
+    let status = unsafe { get(function.handle, owner, key, &mut out) };
+    if !status.is_ok() {
+        if status != Status::NOT_FOUND {
+            function.done(status, "get", None)?;
+        }
+        let made = Kept {
+            ty: TypeId::of::<A>(),
+            value: compute()?,
+        };
+        let data = Box::into_raw(Box::new(made)).cast();
+        // SAFETY: as above; the data is the host's from here on, which drops it once.
+        let status = unsafe {
+            put(
+                function.handle,
+                owner,
+                key,
+                data,
+                Some(drop_kept::<A>),
+                &mut out,
+            )
+        };
+        function.done(status, "put", None)?;
+    }
+    // SAFETY: under this owner there is only what the line above put there: a `Kept` of some type,
+    // whose type stands first. It lives until the function's next edit or its end, and `'f` is a
+    // borrow of the function, which keeps both away. It may be shared between threads.
+    unsafe {
+        if *out.cast::<TypeId>() == TypeId::of::<A>() {
+            return Ok(Found::Kept(&(*out.cast::<Kept<A>>()).value));
+        }
+    }
+    let message = format!(
+        "two analyses of this plugin are called `{}`; give each a name of its own",
+        name
+    );
+    Err(E::from(EditError::new(Status::INVALID, message, None)))
+}
+
+/// Says that what is kept under a name still holds; whether anything is.
+pub(crate) fn preserve(function: &mut RawFunction, name: &str) -> bool {
+    match function.tables.analyses.preserve {
+        // SAFETY: the handle lives as long as `function`; the key until the call returns.
+        Some(preserve) => {
+            unsafe { preserve(function.handle, function.owner(), abi::Str::new(name)) }.is_ok()
+        }
+        None => false,
+    }
+}
+
+/// The host drops what it kept.
+unsafe extern "C" fn drop_kept<A>(data: *mut c_void) {
+    // SAFETY: made in `get_or_compute`, dropped once.
+    let kept = unsafe { Box::from_raw(data.cast::<Kept<A>>()) };
+    // The author's code: it may panic, and nobody is there to be told but the panic's own message.
+    if let Err(payload) = catch_unwind(AssertUnwindSafe(move || drop(kept))) {
+        std::mem::forget(payload);
+    }
+}
+
+/// An analysis of a function that is being computed on this thread.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Running {
+    function: (usize, SymbolId),
+    analysis: TypeId,
+    name: &'static str,
+}
+
+thread_local! {
+    /// What is being computed, outermost first.
+    static RUNNING: RefCell<Vec<Running>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Ends what `computing` began, on a panic too.
+struct Done;
+
+impl Drop for Done {
+    fn drop(&mut self) {
+        RUNNING.with(|running| running.borrow_mut().pop());
+    }
+}
+
+/// Computes an analysis, unless it is being computed already: then it needs itself, and the error
+/// names the chain.
+pub(crate) fn computing<A: 'static, T, E: From<EditError>>(
+    function: &RawFunction,
+    name: &'static str,
+    compute: impl FnOnce() -> Result<T, E>,
+) -> Result<T, E> {
+    let new = Running {
+        function: function.identity(),
+        analysis: TypeId::of::<A>(),
+        name,
+    };
+    let chain = RUNNING.with(|running| {
+        let mut running = running.borrow_mut();
+        let at = running.iter().position(|one| *one == new);
+        let names = at.map(|at| running[at..].iter().map(|one| one.name).collect::<Vec<_>>());
+        running.push(new);
+        names
+    });
+    let _done = Done;
+    match chain {
+        None => compute(),
+        Some(mut names) => {
+            names.push(name);
+            let message = format!(
+                "the analysis `{}` needs itself: {}",
+                name,
+                names.join(" -> ")
+            );
+            Err(E::from(EditError::new(Status::REFUSED, message, None)))
+        }
+    }
+}
