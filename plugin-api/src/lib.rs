@@ -81,6 +81,7 @@
 mod attr;
 mod builder;
 mod context;
+mod diagnostic;
 mod edit;
 mod error;
 mod few;
@@ -105,7 +106,8 @@ mod visitor;
 
 pub use attr::{Attr, AttrValue, Strings};
 pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
-pub use context::{Diagnostic, PassContext};
+pub use context::PassContext;
+pub use diagnostic::{Diagnostic, Place};
 pub use error::{EditError, PassError, PassResult};
 pub use function::Function;
 pub use iter::{Ops, Use, Uses, Walk};
@@ -116,7 +118,7 @@ pub use op_def::{OpCall, OpDef, OpFn, OpResult, OpTraits, Refusal};
 pub use passdock_abi as abi;
 pub use passdock_abi::{
     AttrKind, ConstId, DType, Dim, DimKind, ExprKind, FunctionEntry, FunctionKind, LocId, OpId,
-    PassKind, Position, RegionId, Severity, Status, SymbolId, TypeId, TypeKind, ValueId,
+    OpPart, PassKind, Position, RegionId, Severity, Status, SymbolId, TypeId, TypeKind, ValueId,
 };
 pub use setting::{OptionValue, Options};
 pub use spec::StaticPlugin;

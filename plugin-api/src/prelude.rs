@@ -4,6 +4,6 @@ pub use crate::{export_plugin, options, plugin};
 pub use crate::{
     Attr, AttrValue, ConstId, ConstantSpec, DType, Diagnostic, Dim, EditError, Function,
     FunctionBuilder, FunctionKind, Module, MutateResult, Mutated, Mutation, Mutator, OpBuilder,
-    OpCall, OpDef, OpId, OpResult, OpTraits, Options, PassContext, PassError, PassResult, Position,
-    Refusal, RegionId, SymbolId, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
+    OpCall, OpDef, OpId, OpResult, OpTraits, Options, PassContext, PassError, PassResult, Place,
+    Position, Refusal, RegionId, SymbolId, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
 };

@@ -175,7 +175,7 @@ unsafe extern "C" fn run_function(
     };
     // SAFETY: the contract: the context lives until we return.
     let raw = unsafe { RawContext::new(pass.tables, context) };
-    gate::enter(pass.tables, body, |panic| report(panic, &raw))
+    gate::enter(pass.tables, body, |panic| raw.panicked(panic))
 }
 
 /// The host calls a module pass.
@@ -202,7 +202,7 @@ unsafe extern "C" fn run_module(
     };
     // SAFETY: the contract: the context lives until we return.
     let raw = unsafe { RawContext::new(pass.tables, context) };
-    gate::enter(pass.tables, body, |panic| report(panic, &raw))
+    gate::enter(pass.tables, body, |panic| raw.panicked(panic))
 }
 
 #[inline]
@@ -210,21 +210,12 @@ fn answer(result: Result<(), PassError>, context: &RawContext) -> Status {
     match result {
         Ok(()) => Status::OK,
         Err(error) => {
-            let op = error.op.unwrap_or(OpId::NONE);
-            context.fail(op, &error.message, "", 0, 0);
+            if !error.emitted {
+                context.fail(&error);
+            }
             Status::FAILED
         }
     }
-}
-
-fn report(panic: &gate::Panicked, context: &RawContext) {
-    context.fail(
-        OpId::NONE,
-        &panic.message,
-        &panic.file,
-        panic.line,
-        panic.column,
-    );
 }
 
 /// The host asks an op's definition for result types.

@@ -28,7 +28,6 @@ use std::ptr;
 
 use passdock_abi as abi;
 
-pub(crate) use context::location;
 pub use context::{Failure, Surroundings};
 pub use modules::ModuleInput;
 pub use run::{

@@ -7,7 +7,7 @@ use super::build::{self, Built};
 use super::report::{ModelReport, Report};
 use super::request::Request;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{PassError, capitalized};
+use crate::error::{ErrorKind, PassError, capitalized};
 use crate::model_file::{self, Format, ReadOptions, WriteOptions};
 use crate::record::{OnPass, Recorder};
 use crate::util;
@@ -32,7 +32,10 @@ pub fn run(request: &Request, on_pass: Option<Box<OnPass>>) -> Report {
         Ok(()) => report.ok = true,
         Err(error) => {
             report.exit_status = error.kind.exit_status();
-            report.diagnostics.push(error.to_diagnostic());
+            // What the pass said is there already.
+            if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
+                report.diagnostics.push(error.to_diagnostic());
+            }
         }
     }
     report.seconds = start.elapsed().as_secs_f64();
