@@ -3,6 +3,7 @@
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Severity, ValueId};
 
+use crate::diagnostic::Diagnostic;
 use crate::error::{EditError, PassError};
 use crate::function::Function;
 use crate::gate;
@@ -96,15 +97,20 @@ impl PassContext {
         self.raw.find_pass(name)
     }
 
-    /// Says something to the user. An error doesn't stop the pass, but makes it count as failed.
+    /// Says something to the user, when the pass has returned. An error doesn't stop the pass, but
+    /// makes it count as failed.
     pub fn emit(&self, diagnostic: &Diagnostic) {
-        self.raw.emit(
-            diagnostic.severity,
-            diagnostic.op.unwrap_or(OpId::NONE),
-            &diagnostic.code,
-            &diagnostic.message,
-            &diagnostic.help,
-        );
+        self.raw.emit(diagnostic);
+    }
+
+    /// Says what the pass can't go on after: `return Err(cx.emit_fatal(&diagnostic))`.
+    #[must_use = "the pass goes on until it returns the error"]
+    pub fn emit_fatal(&self, diagnostic: &Diagnostic) -> PassError {
+        self.raw.emit(diagnostic);
+        if diagnostic.severity > Severity::ERROR {
+            return PassError::new(diagnostic.message.clone());
+        }
+        PassError::emitted()
     }
 
     /// Infers and refines the types of an op's results by its definition. Nothing known: nothing
@@ -130,66 +136,5 @@ impl PassContext {
             Err(error) if error.status == abi::Status::NOT_FOUND => Ok(None),
             Err(error) => Err(error),
         }
-    }
-}
-
-/// Something to say to the user.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Diagnostic {
-    /// How grave.
-    pub severity: Severity,
-    /// A sentence.
-    pub message: String,
-    /// A short stable code (`acme::bad-axis`), or empty.
-    pub code: String,
-    /// What to do, or empty.
-    pub help: String,
-    /// The op it is about.
-    pub op: Option<OpId>,
-}
-
-impl Diagnostic {
-    /// Any severity.
-    pub fn new(severity: Severity, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            severity,
-            message: message.into(),
-            code: String::new(),
-            help: String::new(),
-            op: None,
-        }
-    }
-
-    /// Makes the pass count as failed.
-    pub fn error(message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(Severity::ERROR, message)
-    }
-
-    /// Something to look at.
-    pub fn warning(message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(Severity::WARNING, message)
-    }
-
-    /// Something to know.
-    pub fn note(message: impl Into<String>) -> Diagnostic {
-        Diagnostic::new(Severity::NOTE, message)
-    }
-
-    /// The op it is about.
-    pub fn at(mut self, op: OpId) -> Diagnostic {
-        self.op = Some(op);
-        self
-    }
-
-    /// Its stable code.
-    pub fn code(mut self, code: impl Into<String>) -> Diagnostic {
-        self.code = code.into();
-        self
-    }
-
-    /// What to do.
-    pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
-        self.help = help.into();
-        self
     }
 }

@@ -3,7 +3,9 @@
 use std::error::Error;
 use std::fmt;
 
-use passdock_abi::{OpId, Status};
+use passdock_abi::{OpId, Status, SymbolId};
+
+use crate::function::Function;
 
 /// An edit (or another request) that the host refused. Nothing was changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub struct EditError {
     pub message: String,
     /// The op the request was about.
     pub op: Option<OpId>,
+    /// The function the request was about.
+    pub function: Option<SymbolId>,
 }
 
 impl EditError {
@@ -23,7 +27,13 @@ impl EditError {
             status,
             message: message.into(),
             op,
+            function: None,
         }
+    }
+
+    pub(crate) fn within(mut self, function: SymbolId) -> EditError {
+        self.function = function.option();
+        self
     }
 
     /// The host has no such function.
@@ -71,6 +81,10 @@ pub struct PassError {
     pub message: String,
     /// The op it failed on.
     pub op: Option<OpId>,
+    /// The function that the op is in; `None`: the one that the pass works on.
+    pub function: Option<SymbolId>,
+    /// Whether diagnostics say all of it.
+    pub(crate) emitted: bool,
 }
 
 /// What a pass answers.
@@ -82,12 +96,34 @@ impl PassError {
         PassError {
             message: message.into(),
             op: None,
+            function: None,
+            emitted: false,
         }
+    }
+
+    /// The pass can't go on after the error diagnostics that it emitted, and has nothing to add.
+    pub(crate) fn emitted() -> PassError {
+        PassError {
+            emitted: true,
+            ..PassError::new("error diagnostics were emitted")
+        }
+    }
+
+    /// For hosts: whether diagnostics say all of it.
+    #[doc(hidden)]
+    pub fn is_emitted(&self) -> bool {
+        self.emitted
     }
 
     /// Names the op it failed on.
     pub fn at(mut self, op: OpId) -> PassError {
         self.op = Some(op);
+        self
+    }
+
+    /// Names the function that the op is in: of those that a module pass works on.
+    pub fn within(mut self, function: &Function) -> PassError {
+        self.function = function.raw.view().name.option();
         self
     }
 }
@@ -103,8 +139,9 @@ impl Error for PassError {}
 impl From<EditError> for PassError {
     fn from(error: EditError) -> PassError {
         PassError {
-            message: error.message,
             op: error.op,
+            function: error.function,
+            ..PassError::new(error.message)
         }
     }
 }

@@ -86,6 +86,7 @@ mod builder;
 mod call_graph;
 mod columns;
 mod context;
+mod diagnostic;
 mod edit;
 mod error;
 mod few;
@@ -114,7 +115,8 @@ pub use attr::{Attr, AttrValue, Strings};
 pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
 pub use call_graph::CallGraph;
 pub use columns::{Effects, Liveness, Names, Order};
-pub use context::{Diagnostic, PassContext};
+pub use context::PassContext;
+pub use diagnostic::{Diagnostic, Place};
 pub use error::{EditError, PassError, PassResult};
 pub use function::Function;
 pub use instrument::{Instrument, PassInfo};
@@ -126,7 +128,7 @@ pub use op_def::{OpCall, OpDef, OpFn, OpResult, OpTraits, Refusal};
 pub use passdock_abi as abi;
 pub use passdock_abi::{
     AttrKind, ConstId, DType, Dim, DimKind, ExprKind, FunctionEntry, FunctionKind, LocId, OpId,
-    PassKind, Position, RegionId, Severity, Status, SymbolId, TypeId, TypeKind, ValueId,
+    OpPart, PassKind, Position, RegionId, Severity, Status, SymbolId, TypeId, TypeKind, ValueId,
 };
 pub use setting::{OptionValue, Options};
 pub use spec::StaticPlugin;

@@ -5,6 +5,6 @@ pub use crate::{
     Analysis, Attr, AttrValue, ConstId, ConstantSpec, DType, Diagnostic, Dim, EditError, Function,
     FunctionBuilder, FunctionKind, Instrument, Module, MutateResult, Mutated, Mutation, Mutator,
     OpBuilder, OpCall, OpDef, OpId, OpResult, OpTraits, Options, PassContext, PassError, PassInfo,
-    PassResult, Position, Refusal, RegionId, SymbolId, TypeId, TypeKind, TypeSpec, ValueId, Visit,
-    Visitor,
+    PassResult, Place, Position, Refusal, RegionId, SymbolId, TypeId, TypeKind, TypeSpec, ValueId,
+    Visit, Visitor,
 };

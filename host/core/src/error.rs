@@ -5,7 +5,8 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use crate::diagnostic::{Diagnostic, Severity, Snippet};
+use crate::diagnostic::excerpt::Excerpt;
+use crate::diagnostic::{Diagnostic, Label, Severity, Snippet};
 use crate::plugin::{Origin, PluginError};
 use crate::reproducer::FailureSite;
 
@@ -35,8 +36,10 @@ pub struct ErrorParts {
     pub op: Option<String>,
     /// Where the op, or the line of a file, stands.
     pub location: Option<String>,
-    /// The line of a file that it is about.
+    /// The line of text that it is about.
     pub snippet: Option<Box<Snippet>>,
+    /// Other places that it is about.
+    pub labels: Vec<Label>,
     /// What to do.
     pub help: Option<String>,
     /// What else went wrong on the way out, and where names were asked for.
@@ -82,6 +85,8 @@ pub enum ErrorKind {
     Context,
     /// A plugin that can't be used.
     Plugin,
+    /// The pass emitted error diagnostics, which say why.
+    Diagnostics,
     /// The pass answered that it failed.
     Failed,
     /// The pass panicked.
@@ -113,6 +118,7 @@ impl ErrorKind {
             ErrorKind::Pipeline => "pipeline",
             ErrorKind::Context => "context",
             ErrorKind::Plugin => "plugin",
+            ErrorKind::Diagnostics => "error-diagnostics",
             ErrorKind::Failed => "pass-failed",
             ErrorKind::Panicked => "pass-panicked",
             ErrorKind::Verify => "verify",
@@ -127,7 +133,8 @@ impl ErrorKind {
     /// the user asked for, 3 a plugin.
     pub fn exit_status(self) -> u8 {
         match self {
-            ErrorKind::Failed
+            ErrorKind::Diagnostics
+            | ErrorKind::Failed
             | ErrorKind::Panicked
             | ErrorKind::Verify
             | ErrorKind::Instrument
@@ -153,11 +160,20 @@ impl PassError {
             op: None,
             location: None,
             snippet: None,
+            labels: Vec::new(),
             help: None,
             notes: Vec::new(),
             source: None,
             site: None,
         }))
+    }
+
+    /// The failure of a pass that emitted error diagnostics, which are shown and aren't said again.
+    pub fn diagnostics() -> PassError {
+        PassError::new(
+            ErrorKind::Diagnostics,
+            "One or more error diagnostics were emitted, please check diagnostic render for output.",
+        )
     }
 
     /// Names the pass, if none is named yet.
@@ -166,6 +182,27 @@ impl PassError {
             self.pass = Some(name.to_owned());
             self.plugin = plugin.cloned();
         }
+        self
+    }
+
+    /// Says that the failed pass was run by another, unless that is the failed one itself.
+    pub(crate) fn run_by(self, name: &str) -> PassError {
+        match &self.pass {
+            Some(pass) if pass != name => {
+                let note = format!("`{name}` ran `{pass}`");
+                self.note(note)
+            }
+            _ => self,
+        }
+    }
+
+    /// Shows the op that it is about.
+    pub(crate) fn at(mut self, shown: Excerpt) -> PassError {
+        self.function = shown.function;
+        self.op = shown.op;
+        self.location = shown.location;
+        self.snippet = shown.snippet.map(Box::new);
+        self.labels = shown.others;
         self
     }
 
@@ -202,6 +239,7 @@ impl PassError {
             help: self.help.clone(),
             notes: self.notes.clone(),
             snippet: self.snippet.as_deref().cloned(),
+            labels: self.labels.clone(),
         }
     }
 }

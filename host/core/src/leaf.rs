@@ -10,6 +10,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, OnceLock};
 
 use passdock_abi::{AttrKind, OpId, SymbolId};
+use passdock_ir::text::TextSource;
 use passdock_ir::{Function, Module, Symbols};
 use rayon::prelude::*;
 
@@ -28,7 +29,8 @@ use crate::util;
 /// Fewer ops in all than this aren't worth waking other threads for.
 const PARALLEL_OPS: usize = 4096;
 
-/// Runs a pass's work; the module comes back the same if nothing changed.
+/// Runs a pass's work; the module comes back the same if nothing changed. What the pass said is
+/// shown when it has returned, also if it failed.
 pub(crate) fn call(
     pass: &dyn Pass,
     work: Work<'_>,
@@ -36,33 +38,18 @@ pub(crate) fn call(
     cx: &PassContext,
     watched: bool,
 ) -> Result<Module, PassError> {
-    let around = Around::new(pass, cx, watched)?;
-    match work {
-        Work::Module(work) => {
-            let body = work.pass;
-            let (result, diagnostics) = run_module_pass(body, module, &around);
-            let failed = around.flush(diagnostics);
-            let after = result.map_err(|failure| around.failed(*failure))?;
-            failed?;
-            around.definitions_loaded()?;
-            if let (Some(after), false) = (&after, work.changes_interface) {
-                interface::kept_main(module, after)?;
-            }
-            Ok(after.unwrap_or_else(|| module.clone()))
-        }
-        Work::Functions(work) => {
-            let after = around.functions(work, module)?;
-            around.definitions_loaded()?;
-            Ok(after)
-        }
-        Work::Host(body) => catch_unwind(AssertUnwindSafe(|| body(module, cx)))
-            .unwrap_or_else(|payload| Err(panicked(&util::panic_text(&*payload), None))),
-        Work::Sequence(_) => unreachable!("the run loop runs these itself"),
-    }
+    let cx = cx.for_pass();
+    let around = Around::new(pass, &cx, module, watched)?;
+    let result = stack::with_pushed(&cx, || around.run(work, module));
+    let result = around.show(result);
+    let after = result.map_err(|error| error.run_by(&around.pass))?;
+    around.definitions_loaded()?;
+    Ok(after)
 }
 
 /// What stands around a running pass.
 struct Around<'c> {
+    /// With the diagnostics of this pass.
     cx: &'c PassContext,
     watched: bool,
     pass: String,
@@ -71,13 +58,19 @@ struct Around<'c> {
     /// All registered config options with their values here; gathered when first asked for.
     config: OnceLock<BTreeMap<String, ConfigValue>>,
     ops: Arc<OpDefs>,
+    text: Option<Arc<TextSource>>,
 }
 
 /// What a pass made of one function.
 type Outcome = (Result<Option<Arc<Function>>, Box<Failure>>, Vec<Diagnostic>);
 
 impl<'c> Around<'c> {
-    fn new(pass: &dyn Pass, cx: &'c PassContext, watched: bool) -> Result<Around<'c>, PassError> {
+    fn new(
+        pass: &dyn Pass,
+        cx: &'c PassContext,
+        module: &Module,
+        watched: bool,
+    ) -> Result<Around<'c>, PassError> {
         Ok(Around {
             cx,
             watched,
@@ -86,7 +79,26 @@ impl<'c> Around<'c> {
             options: pass.options(cx)?,
             config: OnceLock::new(),
             ops: cx.registry().op_defs(),
+            text: module.text_source().cloned(),
         })
+    }
+
+    fn run(&self, work: Work<'_>, module: &Module) -> Result<Module, PassError> {
+        match work {
+            Work::Module(work) => {
+                let (result, said) = run_module_pass(work.pass, module, self);
+                let failed = self.collect(said);
+                let after = result.map_err(|failure| self.failed(*failure, failed.as_deref()))?;
+                if let (Some(after), false, None) = (&after, work.changes_interface, failed) {
+                    interface::kept_main(module, after)?;
+                }
+                Ok(after.unwrap_or_else(|| module.clone()))
+            }
+            Work::Functions(work) => self.functions(work, module),
+            Work::Host(body) => catch_unwind(AssertUnwindSafe(|| body(module, self.cx)))
+                .unwrap_or_else(|payload| Err(panicked(&util::panic_text(&*payload), None))),
+            Work::Sequence(_) => unreachable!("the run loop runs these itself"),
+        }
     }
 
     fn functions(&self, work: FunctionWork<'_>, module: &Module) -> Result<Module, PassError> {
@@ -98,15 +110,20 @@ impl<'c> Around<'c> {
         let (input, mut slots) = ModuleInput::with_slots(module);
         let mut changed = Vec::new();
         let mut gather =
-            |before: &Arc<Function>, (result, diagnostics): Outcome| -> Result<(), PassError> {
-                let failed = self.flush(diagnostics);
+            |before: &Arc<Function>, (result, said): Outcome| -> Result<(), PassError> {
+                let failed = self.collect(said);
                 let in_function = |mut error: PassError| {
                     let name = || before.text(before.name()).to_owned();
-                    error.function.get_or_insert_with(name);
+                    if error.pass.is_none() {
+                        error.function.get_or_insert_with(name);
+                    }
                     error
                 };
-                let after = result.map_err(|failure| in_function(self.failed(*failure)))?;
-                failed.map_err(in_function)?;
+                let after = result
+                    .map_err(|failure| in_function(self.failed(*failure, failed.as_deref())))?;
+                if failed.is_some() {
+                    return Err(in_function(PassError::diagnostics()));
+                }
                 if let Some(after) = after {
                     if !work.changes_interface {
                         interface::kept(before, &after).map_err(in_function)?;
@@ -190,23 +207,41 @@ impl<'c> Around<'c> {
         pieces.flatten_iter().collect()
     }
 
-    /// Hands out what a pass said; an error if it said one.
-    fn flush(&self, diagnostics: Vec<Diagnostic>) -> Result<(), PassError> {
-        let mut failed = None;
-        for mut diagnostic in diagnostics {
-            diagnostic.pass = Some(self.pass.clone());
-            diagnostic.plugin = self.provider.as_ref().map(|p| p.plugin.clone());
-            diagnostic.file = self.provider.as_ref().and_then(Provider::file);
-            if diagnostic.severity.is_failure() {
-                failed.get_or_insert_with(|| diagnostic.message.clone());
-            }
-            self.cx.emit(diagnostic);
+    /// Keeps what a pass said of the module or of one function; answers the first error of it.
+    fn collect(&self, said: Vec<Diagnostic>) -> Option<Box<str>> {
+        let mut failures = said.iter().filter(|one| one.severity.is_failure());
+        let first = failures.next().map(|first| first.message.as_str().into());
+        let collected = self.cx.diag_ctx()?;
+        said.into_iter().for_each(|one| collected.emit(one));
+        first
+    }
+
+    /// Shows what the pass said, in order. If an error was among it, the pass failed.
+    fn show(&self, result: Result<Module, PassError>) -> Result<Module, PassError> {
+        let Some(collected) = self.cx.diag_ctx() else {
+            return result;
+        };
+        let mut said = collected.take();
+        if said.is_empty() {
+            return result;
         }
-        match failed {
-            None => Ok(()),
-            Some(first) => {
-                let message = format!("The pass emitted error diagnostics; the first: {first}");
-                Err(PassError::new(ErrorKind::Failed, message))
+        for one in &mut said {
+            one.pass = Some(self.pass.clone());
+            one.plugin = self.provider.as_ref().map(|p| p.plugin.clone());
+            one.file = self.provider.as_ref().and_then(Provider::file);
+        }
+        let failed = said.iter().any(|one| one.severity.is_failure());
+        let shown = catch_unwind(AssertUnwindSafe(|| collected.renderer()(&said)));
+        let result = match (result, failed) {
+            (Ok(_), true) => Err(PassError::diagnostics()),
+            (result, _) => result,
+        };
+        match shown {
+            Ok(()) => result,
+            Err(payload) => {
+                let panic = util::panic_text(&*payload);
+                let note = format!("the renderer of diagnostics panicked: {panic}");
+                result.map_err(|error| error.note(note))
             }
         }
     }
@@ -220,8 +255,20 @@ impl<'c> Around<'c> {
         }
     }
 
-    /// A pass's failure as an error of the run.
-    fn failed(&self, failure: Failure) -> PassError {
+    /// A pass's failure as an error of the run; `said`: the first error that it emitted.
+    fn failed(&self, failure: Failure, said: Option<&str>) -> PassError {
+        if let Some(first) = said
+            && !failure.panicked
+            && (failure.silent || failure.message == first)
+        {
+            return PassError::diagnostics();
+        }
+        let nested = match failure.nested {
+            // It only handed on what it was told.
+            Some((error, told)) if told == failure.message => return error,
+            Some((error, _)) => Some(error),
+            None => None,
+        };
         let mut error = match failure.panicked {
             true => panicked(&failure.message, failure.panic_at.as_deref()),
             false => PassError::new(ErrorKind::Failed, failure.message),
@@ -229,7 +276,12 @@ impl<'c> Around<'c> {
         error.function = failure.function;
         error.op = failure.op;
         error.location = failure.location;
-        error
+        error.snippet = failure.snippet.map(Box::new);
+        error.labels = failure.labels;
+        match nested {
+            Some(nested) => error.caused_by(Arc::new(nested)),
+            None => error,
+        }
     }
 
     fn config(&self) -> &BTreeMap<String, ConfigValue> {
@@ -262,16 +314,17 @@ impl Surroundings for Around<'_> {
         self.cx.registry().pass_kind(name)
     }
 
-    fn run_pass(&self, module: &Module, name: &str) -> Result<Module, String> {
-        let run = || {
-            let pass = self.cx.registry().get_pass(name)?;
-            crate::run::call(&*pass, module, self.cx, self.watched)
-        };
-        run().map_err(|error: PassError| error.to_string())
+    fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError> {
+        let pass = self.cx.registry().get_pass(name)?;
+        crate::run::call(&*pass, module, self.cx, self.watched)
     }
 
     fn op_defs(&self) -> &OpDefs {
         &self.ops
+    }
+
+    fn text_source(&self) -> Option<&TextSource> {
+        self.text.as_deref()
     }
 }
 

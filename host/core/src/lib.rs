@@ -99,8 +99,10 @@ mod util;
 mod verify;
 
 pub use config::{list_configs, register_config_option};
-pub use context::{ContextBuilder, DiagnosticHandler, Entered, PassContext, Verify};
-pub use diagnostic::{Diagnostic, Severity};
+pub use context::{ContextBuilder, Entered, PassContext, Verify};
+pub use diagnostic::{
+    Diagnostic, DiagnosticContext, Renderer, Severity, get_renderer, override_renderer,
+};
 pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider};
 pub use instrument::{InstrumentRef, InstrumentReport, InstrumentResult, PassInstrument};
 pub use interface::same_interface;

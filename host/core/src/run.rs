@@ -22,6 +22,7 @@ use crate::record::{PassRecord, Status};
 use crate::reproducer;
 use crate::resolve::{self, Plan, Step};
 use crate::sequential::Sequential;
+use crate::suggest;
 use crate::verify;
 
 /// Runs a pass from outside: whatever its level, without what it requires.
@@ -46,14 +47,24 @@ pub(crate) fn call(
     if let (true, Some(plan)) = (cx.resumes(), &plan) {
         run.resume(plan);
     }
-    let after = run.pass(pass, plan.as_ref(), forced, module);
-    let after = after.map_err(|error| reproducer::around(error, sequential, module, cx))?;
-    Ok(after.unwrap_or_else(|| module.clone()))
+    let outcome = run.pass(pass, plan.as_ref(), forced, module);
+    match outcome.map_err(|error| reproducer::around(error, sequential, module, cx))? {
+        Outcome::Ran(after) => Ok(after),
+        Outcome::Vetoed(_) => Ok(module.clone()),
+    }
 }
 
 /// Finds out whether a Sequential can run: resolves it and loads the plugins that it needs.
 pub(crate) fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<(), PassError> {
     resolve::resolve(sequential, cx)?.load()
+}
+
+/// What came of a pass that didn't fail.
+enum Outcome {
+    /// It ran.
+    Ran(Module),
+    /// Instruments kept it from running; why, for reports.
+    Vetoed(String),
 }
 
 /// What is kept from one pass to the next of one call.
@@ -86,7 +97,8 @@ impl<'c> Run<'c> {
     fn resume(&mut self, plan: &Plan) {
         if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
             let names = first.required.iter().map(|step| &step.pass.info().name);
-            self.ran.extend(names.map(|name| (name.clone(), self.state)));
+            self.ran
+                .extend(names.map(|name| (name.clone(), self.state)));
         }
     }
 
@@ -117,7 +129,8 @@ impl<'c> Run<'c> {
         let start = record.map(|_| Instant::now());
         let result = self.pass(&*step.pass, step.plan.as_ref(), step.forced, module);
         self.record_end(record, start, module, &result);
-        if let Some(after) = result.map_err(|error| reproducer::at(error, step, module, self.cx))? {
+        let outcome = result.map_err(|error| reproducer::at(error, step, module, self.cx))?;
+        if let Outcome::Ran(after) = outcome {
             if let (Some(recorder), None) = (self.cx.recorder(), &step.plan) {
                 recorder.keep(step, module, &after);
             }
@@ -126,22 +139,26 @@ impl<'c> Run<'c> {
         Ok(())
     }
 
-    /// One pass, from `should_run` on; `None` if an instrument vetoed it.
+    /// One pass, from `should_run` on.
     fn pass(
         &mut self,
         pass: &dyn Pass,
         plan: Option<&Plan>,
         forced: bool,
         module: &Module,
-    ) -> Result<Option<Module>, PassError> {
+    ) -> Result<Outcome, PassError> {
         let info = pass.info();
         let name = |error: PassError| error.in_pass(&info.name, pass.provider());
         // The list that it starts with is the list that it ends with.
         let watching: Option<Arc<[InstrumentRef]>> =
             self.watched.then(|| self.cx.instrument_list());
         let watching = watching.as_deref().unwrap_or_default();
-        if !forced && !callbacks::should_run(watching, module, info).map_err(name)? {
-            return Ok(None);
+        if !forced {
+            let vetoes = callbacks::vetoes(watching, module, info).map_err(name)?;
+            if !vetoes.is_empty() {
+                let by = suggest::listed(vetoes);
+                return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
+            }
         }
         callbacks::before(watching, module, info).map_err(name)?;
         let result = match plan {
@@ -151,7 +168,7 @@ impl<'c> Run<'c> {
         match result.map_err(name) {
             Ok(after) => {
                 callbacks::after(watching, module, &after, info).map_err(name)?;
-                Ok(Some(after))
+                Ok(Outcome::Ran(after))
             }
             Err(error) => {
                 callbacks::failed(watching, module, info, &error);
@@ -206,24 +223,24 @@ impl<'c> Run<'c> {
         at: Option<usize>,
         start: Option<Instant>,
         before: &Module,
-        result: &Result<Option<Module>, PassError>,
+        result: &Result<Outcome, PassError>,
     ) {
         let (Some(at), Some(start), Some(recorder)) = (at, start, self.cx.recorder()) else {
             return;
         };
         let seconds = start.elapsed().as_secs_f64();
-        let after = result.as_ref().ok().and_then(Option::as_ref);
-        let ops_after = after
-            .filter(|after| !after.is_same(before))
-            .map(Module::op_count);
+        let ops_after = match result {
+            Ok(Outcome::Ran(after)) if !after.is_same(before) => Some(after.op_count()),
+            _ => None,
+        };
         recorder.update(at, |record| {
             record.seconds = seconds;
             record.ops_after = ops_after.unwrap_or(record.ops_before);
             (record.status, record.reason) = match (result, ops_after) {
                 (Err(error), _) => (Status::Failed, error.message.clone()),
-                (Ok(Some(_)), Some(_)) => (Status::Changed, String::new()),
-                (Ok(Some(_)), None) => (Status::Unchanged, String::new()),
-                (Ok(None), _) => (Status::Skipped, "vetoed by an instrument".to_owned()),
+                (Ok(Outcome::Ran(_)), Some(_)) => (Status::Changed, String::new()),
+                (Ok(Outcome::Ran(_)), None) => (Status::Unchanged, String::new()),
+                (Ok(Outcome::Vetoed(by)), _) => (Status::Skipped, by.clone()),
             };
         });
     }

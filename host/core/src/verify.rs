@@ -1,12 +1,13 @@
 //! Verifying what a pass made, and only that.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module, verify};
 
-use crate::boundary::location;
 use crate::context::Verify;
+use crate::diagnostic::excerpt::{self, Part};
 use crate::error::{ErrorKind, PassError};
 use crate::interface::same_interface;
 
@@ -59,12 +60,10 @@ fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassE
     let Some((first, rest)) = violations.split_first() else {
         return Ok(());
     };
-    let mut error = PassError::new(ErrorKind::Verify, &first.message);
+    let text = module.text_source().map(Arc::as_ref);
+    let shown = excerpt::excerpt(function, first.op, Part::WHOLE, text, &RefCell::default());
+    let mut error = PassError::new(ErrorKind::Verify, &first.message).at(shown);
     error.function = Some(first.function.clone());
-    if let Ok(op) = function.live_op(first.op) {
-        error.op = Some(function.describe_op(first.op));
-        error.location = location(function, op.loc);
-    }
     error.notes = rest
         .iter()
         .take(SHOWN - 1)

@@ -14,6 +14,7 @@ use crate::error::{Edit, EditError};
 use crate::function::Function;
 use crate::origin::Extras;
 use crate::symbols::Symbols;
+use crate::text::TextSource;
 
 type Functions = IndexMap<SymbolId, Arc<Function>, FxBuildHasher>;
 
@@ -45,6 +46,7 @@ pub struct Module {
     metadata: Arc<Vec<(String, String)>>,
     extras: Arc<Extras>,
     source: Option<Arc<dyn Any + Send + Sync>>,
+    text: Option<Arc<TextSource>>,
 }
 
 impl Module {
@@ -56,6 +58,7 @@ impl Module {
             metadata: Arc::default(),
             extras: Arc::default(),
             source: None,
+            text: None,
         }
     }
 
@@ -165,6 +168,16 @@ impl Module {
     /// For importers.
     pub fn set_source(&mut self, source: Option<Arc<dyn Any + Send + Sync>>) {
         self.source = source;
+    }
+
+    /// The text that it was read from, to show its lines.
+    pub fn text_source(&self) -> Option<&Arc<TextSource>> {
+        self.text.as_ref()
+    }
+
+    /// Keeps the text that it was read from.
+    pub fn set_text_source(&mut self, text: Option<Arc<TextSource>>) {
+        self.text = text;
     }
 
     /// Key-value pairs of the whole module, in order.

@@ -202,7 +202,44 @@ impl Severity {
     pub const HELP: Severity = Severity(50);
 }
 
-/// A diagnostic, copied by the host.
+/// Which part of an op is meant.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct OpPart(pub u32);
+
+impl OpPart {
+    /// All of it.
+    pub const OP: OpPart = OpPart(0);
+    /// Its name.
+    pub const NAME: OpPart = OpPart(1);
+    /// The operand `index`.
+    pub const OPERAND: OpPart = OpPart(2);
+    /// The result `index`.
+    pub const RESULT: OpPart = OpPart(3);
+    /// The attribute `attr`.
+    pub const ATTR: OpPart = OpPart(4);
+}
+
+/// A place in the IR, which the user sees underlined. Of a part that isn't in the op's text, the
+/// whole op is.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+pub struct Label {
+    /// The op.
+    pub op: OpId,
+    /// What of it.
+    pub part: OpPart,
+    /// Which operand or result.
+    pub index: u32,
+    /// The function that the op is in; 0: that of the diagnostic.
+    pub function: SymbolId,
+    /// Which attribute.
+    pub attr: Str,
+    /// A few words that stand under the place, or empty.
+    pub text: Str,
+}
+
+/// A diagnostic, copied by the host. Shorter ones end before `function` or a later field.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Diagnostic {
@@ -210,7 +247,7 @@ pub struct Diagnostic {
     pub struct_size: u32,
     /// How grave.
     pub severity: Severity,
-    /// The op it is about, or NONE.
+    /// The op it is about, or NONE; not read if there are labels.
     pub op: OpId,
     /// 0.
     pub reserved: u32,
@@ -220,9 +257,21 @@ pub struct Diagnostic {
     pub message: Str,
     /// What to do, or empty.
     pub help: Str,
+    /// The function that the op is in; 0: the one that the pass works on.
+    pub function: SymbolId,
+    /// `size_of::<Label>()` of the caller, if there are labels.
+    pub label_stride: u32,
+    /// Places; the first is what it is about.
+    pub labels: *const Label,
+    /// How many.
+    pub label_count: usize,
+    /// What else there is to say.
+    pub notes: *const Str,
+    /// How many.
+    pub note_count: usize,
 }
 
-/// Why a pass failed or panicked, copied by the host.
+/// Why a pass failed or panicked, copied by the host. Shorter ones end before `function`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Failure {
@@ -238,6 +287,10 @@ pub struct Failure {
     pub line: u32,
     /// Its column, from 1; 0 if unknown.
     pub column: u32,
+    /// The function that the op is in; 0: the one that the pass works on.
+    pub function: SymbolId,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// What a setting holds.
@@ -288,7 +341,8 @@ pub struct ContextApi {
     pub config: Option<
         unsafe extern "C" fn(*const Context, key: Str, field: Str, out: *mut Setting) -> Status,
     >,
-    /// Emits a diagnostic.
+    /// Emits a diagnostic, shown when the pass has returned. After a BUG or an ERROR the pass counts
+    /// as failed, whatever it answers.
     pub emit: Option<unsafe extern "C" fn(*mut Context, *const Diagnostic) -> Status>,
     /// Says why the pass is about to answer FAILED or PANICKED.
     pub fail: Option<unsafe extern "C" fn(*mut Context, *const Failure)>,
@@ -362,4 +416,6 @@ pub struct OpApi {
     >,
     /// In a definition: why it has no answer (not folded), or what is wrong with the op (infer).
     pub refuse: Option<unsafe extern "C" fn(*mut OpCall, reason: Str)>,
+    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    pub last_error: Option<unsafe extern "C" fn(*const OpCall) -> Str>,
 }

@@ -39,8 +39,8 @@ pub use desc::{
 };
 pub use dtype::DType;
 pub use host::{
-    Context, ContextApi, Diagnostic, Failure, FunctionApi, Host, ModuleApi, OpApi, OpCall, Setting,
-    SettingKind, Severity, SymbolApi,
+    Context, ContextApi, Diagnostic, Failure, FunctionApi, Host, Label, ModuleApi, OpApi, OpCall,
+    OpPart, Setting, SettingKind, Severity, SymbolApi,
 };
 pub use ids::{symbol, ConstId, ExprId, LocId, OpId, RegionId, SymbolId, TypeId, UseId, ValueId};
 pub use instrument::{

@@ -1,10 +1,12 @@
 //! The running pass's context.
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, Status, ValueId};
+use passdock_abi::{symbol, OpId, Status, ValueId};
 
 use super::{text, RawFunction, Tables};
-use crate::error::EditError;
+use crate::diagnostic::{Diagnostic, Place};
+use crate::error::{EditError, PassError};
+use crate::gate::Panicked;
 use crate::setting::OptionValue;
 
 /// A context handle and the tables to call.
@@ -57,22 +59,31 @@ impl RawContext {
         unsafe { setting(status, &out, || format!("config `{}`", key)) }
     }
 
-    pub(crate) fn emit(
-        &self,
-        severity: abi::Severity,
-        op: OpId,
-        code: &str,
-        message: &str,
-        help: &str,
-    ) {
+    pub(crate) fn emit(&self, said: &Diagnostic) {
+        let label = |(place, text): &(Place, String)| abi::Label {
+            op: place.op,
+            part: place.part,
+            index: place.index,
+            function: place.function.unwrap_or(symbol::EMPTY),
+            attr: abi::Str::new(&place.attr),
+            text: abi::Str::new(text),
+        };
+        let labels: Vec<abi::Label> = said.labels.iter().map(label).collect();
+        let notes: Vec<abi::Str> = said.notes.iter().map(|note| abi::Str::new(note)).collect();
         let diagnostic = abi::Diagnostic {
             struct_size: std::mem::size_of::<abi::Diagnostic>() as u32,
-            severity,
-            op,
+            severity: said.severity,
+            op: labels.first().map_or(OpId::NONE, |label| label.op),
             reserved: 0,
-            code: abi::Str::new(code),
-            message: abi::Str::new(message),
-            help: abi::Str::new(help),
+            code: abi::Str::new(&said.code),
+            message: abi::Str::new(&said.message),
+            help: abi::Str::new(&said.help),
+            function: labels.first().map_or(symbol::EMPTY, |label| label.function),
+            label_stride: std::mem::size_of::<abi::Label>() as u32,
+            labels: labels.as_ptr(),
+            label_count: labels.len(),
+            notes: notes.as_ptr(),
+            note_count: notes.len(),
         };
         if let Some(function) = self.tables.context.emit {
             // SAFETY: the handle lives as long as `self`; the host copies the diagnostic.
@@ -82,18 +93,28 @@ impl RawContext {
     }
 
     /// Says why the pass is about to fail.
-    pub(crate) fn fail(&self, op: OpId, message: &str, file: &str, line: u32, column: u32) {
-        let failure = abi::Failure {
-            struct_size: std::mem::size_of::<abi::Failure>() as u32,
-            op,
-            message: abi::Str::new(message),
-            file: abi::Str::new(file),
-            line,
-            column,
-        };
+    pub(crate) fn fail(&self, error: &PassError) {
+        self.send(&abi::Failure {
+            op: error.op.unwrap_or(OpId::NONE),
+            function: error.function.unwrap_or(symbol::EMPTY),
+            ..failure(&error.message)
+        });
+    }
+
+    /// Says that the pass panicked.
+    pub(crate) fn panicked(&self, panic: &Panicked) {
+        self.send(&abi::Failure {
+            file: abi::Str::new(&panic.file),
+            line: panic.line,
+            column: panic.column,
+            ..failure(&panic.message)
+        });
+    }
+
+    fn send(&self, failure: &abi::Failure) {
         if let Some(function) = self.tables.context.fail {
             // SAFETY: the handle lives as long as `self`; the host copies the failure.
-            unsafe { function(self.handle, &failure) }
+            unsafe { function(self.handle, failure) }
         }
     }
 
@@ -137,6 +158,19 @@ impl RawContext {
         // SAFETY: both handles live; the function is ours to edit; `out` has room for `count`.
         let status = unsafe { evaluate(self.handle, function.handle, op, max_bytes, out, count) };
         function.done(status, "evaluate", Some(op))
+    }
+}
+
+fn failure(message: &str) -> abi::Failure {
+    abi::Failure {
+        struct_size: std::mem::size_of::<abi::Failure>() as u32,
+        op: OpId::NONE,
+        message: abi::Str::new(message),
+        file: abi::Str::EMPTY,
+        line: 0,
+        column: 0,
+        function: symbol::EMPTY,
+        reserved: 0,
     }
 }
 

@@ -258,7 +258,7 @@ impl RawFunction {
             Some(function) => unsafe { text(function(self.handle)) },
             None => "",
         };
-        Err(EditError::described(status, said, call, op))
+        Err(EditError::described(status, said, call, op).within(self.view().name))
     }
 
     pub(crate) fn constant_data(&self, constant: ConstId) -> Result<&[u8], EditError> {

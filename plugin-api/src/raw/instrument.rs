@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use passdock_abi as abi;
 use passdock_abi::Status;
 
-use super::slot::{answer, failed, report_panic, state};
+use super::slot::{answer, failed, state};
 use super::{text, RawContext, Tables};
 use crate::context::PassContext;
 use crate::error::PassError;
@@ -82,7 +82,7 @@ unsafe extern "C" fn create(
             Err(error) => failed(&error, &raw),
         }
     };
-    gate::enter(bound.tables, body, |panic| report_panic(panic, &raw))
+    gate::enter(bound.tables, body, |panic| raw.panicked(panic))
 }
 
 fn state_of(instrument: Box<dyn Instrument>, tables: &'static Tables) -> *mut c_void {
@@ -125,7 +125,7 @@ unsafe fn call(
         let cx = unsafe { PassContext::from_raw(tables, context, None) };
         answer(body(instance, &cx), &raw)
     };
-    gate::enter(tables, body, |panic| report_panic(panic, &raw))
+    gate::enter(tables, body, |panic| raw.panicked(panic))
 }
 
 /// What is told of a pass.

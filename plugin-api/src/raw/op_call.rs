@@ -3,7 +3,7 @@
 use passdock_abi as abi;
 use passdock_abi::{Dim, ExprKind, OpId, Status, TypeId};
 
-use super::{Tables, TypeParts};
+use super::{text, Tables, TypeParts};
 use crate::error::EditError;
 
 /// A call handle and the tables to answer through.
@@ -23,7 +23,8 @@ macro_rules! call {
                 if status.is_ok() {
                     Ok(())
                 } else {
-                    Err(EditError::described(status, "", stringify!($name), Some($op)))
+                    let said = $self.last_error();
+                    Err(EditError::described(status, said, stringify!($name), Some($op)))
                 }
             }
             None => Err(EditError::unsupported(stringify!($name), Some($op))),
@@ -36,6 +37,15 @@ impl RawOpCall {
     /// `handle` is as the contract says and outlives the answer.
     pub(crate) unsafe fn new(tables: &'static Tables, handle: *mut abi::OpCall) -> RawOpCall {
         RawOpCall { tables, handle }
+    }
+
+    /// The host's sentence about the last call, until the next.
+    fn last_error<'a>(self) -> &'a str {
+        match self.tables.ops.last_error {
+            // SAFETY: the handle lives as long as `self`; the text is copied before the next call.
+            Some(function) => unsafe { text(function(self.handle)) },
+            None => "",
+        }
     }
 
     pub(crate) fn set_result_type(

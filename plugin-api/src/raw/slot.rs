@@ -178,7 +178,7 @@ unsafe extern "C" fn run_function(
     };
     // SAFETY: the contract: the context lives until we return.
     let raw = unsafe { RawContext::new(pass.tables, context) };
-    gate::enter(pass.tables, body, |panic| report_panic(panic, &raw))
+    gate::enter(pass.tables, body, |panic| raw.panicked(panic))
 }
 
 /// The host calls a module pass.
@@ -205,7 +205,7 @@ unsafe extern "C" fn run_module(
     };
     // SAFETY: the contract: the context lives until we return.
     let raw = unsafe { RawContext::new(pass.tables, context) };
-    gate::enter(pass.tables, body, |panic| report_panic(panic, &raw))
+    gate::enter(pass.tables, body, |panic| raw.panicked(panic))
 }
 
 #[inline]
@@ -218,19 +218,11 @@ pub(super) fn answer(result: Result<(), PassError>, context: &RawContext) -> Sta
 
 #[cold]
 pub(super) fn failed(error: &PassError, context: &RawContext) -> Status {
-    let op = error.op.unwrap_or(OpId::NONE);
-    context.fail(op, &error.message, "", 0, 0);
+    // What the pass emitted as an error is the failure itself.
+    if !error.emitted {
+        context.fail(error);
+    }
     Status::FAILED
-}
-
-pub(super) fn report_panic(panic: &gate::Panicked, context: &RawContext) {
-    context.fail(
-        OpId::NONE,
-        &panic.message,
-        &panic.file,
-        panic.line,
-        panic.column,
-    );
 }
 
 /// The host asks an op's definition for result types.

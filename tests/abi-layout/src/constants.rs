@@ -2,8 +2,8 @@
 
 use passdock_abi::{
     ABI, Attr, AttrKind, Constant, ConstantDesc, DType, DimKind, ExprKind, FunctionKind, IR,
-    LocKind, NameUse, Op, OpDesc, OpEntry, OpId, PassKind, Port, Region, SettingKind, Severity,
-    Status, Storage, Type, TypeKind, Value, symbol,
+    LocKind, NameUse, Op, OpDesc, OpEntry, OpId, OpPart, PassKind, Port, Region, SettingKind,
+    Severity, Status, Storage, Type, TypeKind, Value, symbol,
 };
 
 macro_rules! constants {
@@ -136,6 +136,12 @@ constants! {
     PASSDOCK_WARNING = Severity::WARNING.0;
     PASSDOCK_NOTE = Severity::NOTE.0;
     PASSDOCK_HELP = Severity::HELP.0;
+    PASSDOCK_PART_OP = OpPart::OP.0;
+    PASSDOCK_PART_NAME = OpPart::NAME.0;
+    PASSDOCK_PART_OPERAND = OpPart::OPERAND.0;
+    PASSDOCK_PART_RESULT = OpPart::RESULT.0;
+    PASSDOCK_PART_ATTR = OpPart::ATTR.0;
+
     PASSDOCK_SETTING_NONE = SettingKind::NONE.0;
     PASSDOCK_SETTING_BOOL = SettingKind::BOOL.0;
     PASSDOCK_SETTING_INT = SettingKind::INT.0;

@@ -348,6 +348,14 @@ records! {
         remove_function,
         run_pass,
     }
+    Label "passdock_label" {
+        op,
+        part,
+        index,
+        function,
+        attr,
+        text,
+    }
     Diagnostic "passdock_diagnostic" {
         struct_size,
         severity,
@@ -356,6 +364,12 @@ records! {
         code,
         message,
         help,
+        function,
+        label_stride,
+        labels,
+        label_count,
+        notes,
+        note_count,
     }
     Failure "passdock_failure" {
         struct_size,
@@ -364,6 +378,8 @@ records! {
         file,
         line,
         column,
+        function,
+        reserved,
     }
     Setting "passdock_setting" {
         struct_size,
@@ -396,6 +412,7 @@ records! {
         add_type,
         allocate_result,
         refuse,
+        last_error,
     }
     AnalysisApi "passdock_analysis_api" {
         struct_size,

@@ -47,10 +47,14 @@ fn a_pass_that_fails() {
         "bad.transform.Fail",
         RELUS,
         expect![[r#"
-        error[pass-failed]: This op has an axis that is out of range.
-         |
-         = in pass bad.transform.Fail of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu), at m.ir:3:5
-    "#]],
+            error[pass-failed]: This op has an axis that is out of range.
+             --> m.ir:3:5
+              |
+            3 |     %0 = onnx.Relu(%x) : f32[2]
+              |     ^^^^^^^^^^^^^^^^^^
+              |
+              = in pass bad.transform.Fail of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu)
+        "#]],
     );
 }
 
@@ -60,17 +64,22 @@ fn a_pass_that_emits_an_error() {
         "bad.transform.Complain",
         RELUS,
         expect![[r#"
-        warning[bad::slow]: This op is slow.
-         |
-         = in pass bad.transform.Complain of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu), at m.ir:3:5
-        error[bad::wrong]: This op is wrong.
-         |
-         = in pass bad.transform.Complain of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu), at m.ir:3:5
-         = help: Remove it.
-        error[pass-failed]: The pass emitted error diagnostics; the first: This op is wrong.
-         |
-         = in pass bad.transform.Complain of plugin `libpassdock_misbehaving.so`, function @main
-    "#]],
+            warning[bad::slow]: This op is slow.
+             --> m.ir:3:5
+              |
+            3 |     %0 = onnx.Relu(%x) : f32[2]
+              |     ^^^^^^^^^^^^^^^^^^
+              |
+              = in pass bad.transform.Complain of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu)
+            error[bad::wrong]: This op is wrong.
+             --> m.ir:3:5
+              |
+            3 |     %0 = onnx.Relu(%x) : f32[2]
+              |     ^^^^^^^^^^^^^^^^^^
+              |
+              = in pass bad.transform.Complain of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu)
+              = help: Remove it.
+        "#]],
     );
 }
 
@@ -116,7 +125,7 @@ fn a_pass_that_changes_an_opset() {
         expect![[r#"
             error[pass-failed]: The function's version of the domain `` is 17 and can't become 18: its ops would mean something else.
              |
-             = in pass bad.transform.ChangeOpset of plugin `libpassdock_misbehaving.so`
+             = in pass bad.transform.ChangeOpset of plugin `libpassdock_misbehaving.so`, function @main
         "#]],
     );
 }
@@ -150,8 +159,12 @@ fn a_pass_that_removes_what_is_called() {
 "#,
         expect![[r#"
             error[verify]: op0 (call) calls @helper, and the module has no such function.
-             |
-             = in pass bad.transform.RemoveCallee of plugin `libpassdock_misbehaving.so`, function @main, op0 (call), at m.ir:3:5
+             --> m.ir:3:5
+              |
+            3 |     %0 = call(%x) {callee = "helper"} : f32[2]
+              |     ^^^^^^^^^^^^^
+              |
+              = in pass bad.transform.RemoveCallee of plugin `libpassdock_misbehaving.so`, function @main, op0 (call)
         "#]],
     );
 }

@@ -26,7 +26,10 @@ pub(super) fn narrow(
         let Some(module) = mixed.with(part) else {
             return Ok(false);
         };
-        let names: Vec<String> = part.iter().map(|f| format!("@{}", name(f.name()))).collect();
+        let names: Vec<String> = part
+            .iter()
+            .map(|f| format!("@{}", name(f.name())))
+            .collect();
         let candidate = format!("before it, with {}", listed(&names));
         Ok(judge(candidate, &module)? == Verdict::Bad)
     };

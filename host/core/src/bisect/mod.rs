@@ -13,7 +13,7 @@ use passdock_ir::Module;
 use serde::Serialize;
 
 use crate::error::{ErrorKind, PassError};
-use crate::pipeline::{Rerun, Request};
+use crate::pipeline::{Request, Rerun};
 use crate::record::PassRun;
 use crate::reproducer::{Failure, FailureSite};
 use search::{Found, States};

@@ -88,7 +88,11 @@ impl<'r> States<'r> {
         judge: &mut dyn FnMut(String, &Module) -> Result<Verdict, PassError>,
     ) -> Result<Verdict, PassError> {
         let run = &self.runs[at - 1];
-        let candidate = format!("after {at} of {}: {}", self.runs.len(), run.pass.info().name);
+        let candidate = format!(
+            "after {at} of {}: {}",
+            self.runs.len(),
+            run.pass.info().name
+        );
         judge(candidate, &run.after)
     }
 }
@@ -114,7 +118,10 @@ mod tests {
         let mut checks = 0;
         let mut judge = |candidate: String, _: &Module| {
             checks += 1;
-            let at = candidate.split(' ').nth(1).and_then(|word| word.parse().ok());
+            let at = candidate
+                .split(' ')
+                .nth(1)
+                .and_then(|word| word.parse().ok());
             let at: usize = at.unwrap_or(0);
             Ok(match at {
                 at if untold.contains(&at) => Verdict::Unknown,

@@ -1,15 +1,20 @@
 //! `ContextApi`: what a running pass may ask of its surroundings, and what it says.
 
 use std::cell::{Cell, RefCell};
+use std::mem::offset_of;
 use std::ptr;
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, PassKind, Setting, SettingKind, Status, Str};
+use passdock_abi::{OpId, PassKind, Setting, SettingKind, Status, Str, SymbolId, symbol};
+use passdock_ir::text::TextSource;
 use passdock_ir::{Edit, EditError, Function, Module};
 
+use super::modules::ModuleSession;
 use super::session::FunctionSession;
 use super::{gate, input};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::excerpt::{self, Excerpt, Numbering, Part};
+use crate::diagnostic::{Diagnostic, Label, Severity, Snippet};
+use crate::error::PassError;
 use crate::plugin::{self, FieldValue, OpDefs};
 
 pub(super) static TABLE: abi::ContextApi = abi::ContextApi {
@@ -35,17 +40,23 @@ pub trait Surroundings {
     fn config(&self, key: &str, field: &str) -> Option<&FieldValue>;
     /// The kind of a registered pass.
     fn pass_kind(&self, name: &str) -> Option<plugin::PassKind>;
-    /// Runs a registered pass, instruments included; the error is a whole sentence.
-    fn run_pass(&self, module: &Module, name: &str) -> Result<Module, String>;
+    /// Runs a registered pass, instruments included.
+    fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError>;
     /// The op definitions of all plugins.
     fn op_defs(&self) -> &OpDefs;
+    /// The text that the module was read from.
+    fn text_source(&self) -> Option<&TextSource> {
+        None
+    }
 }
 
 /// Why a pass failed.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub struct Failure {
     /// Whether it panicked.
     pub panicked: bool,
+    /// Whether it didn't say why: its diagnostics may.
+    pub silent: bool,
     /// A sentence, or the panic's message.
     pub message: String,
     /// The function it failed on, where one is known.
@@ -54,8 +65,14 @@ pub struct Failure {
     pub op: Option<String>,
     /// Where that op stands.
     pub location: Option<String>,
+    /// The op's line of text.
+    pub snippet: Option<Snippet>,
+    /// The other places that the op came from.
+    pub labels: Vec<Label>,
     /// Where in the plugin's source it panicked: `file:line:column`.
     pub panic_at: Option<String>,
+    /// The failure of the pass that it ran last, if that failed, and what it was told of it.
+    pub nested: Option<(PassError, String)>,
 }
 
 /// What a `*mut abi::Context` points to.
@@ -63,10 +80,14 @@ pub(super) struct ContextSession<'a> {
     around: &'a dyn Surroundings,
     /// The function that the pass works on, or null.
     function: Cell<*const FunctionSession>,
+    /// The module of the pass.
+    module: Cell<*const ModuleSession<'static>>,
     diagnostics: RefCell<Vec<Diagnostic>>,
     failure: RefCell<Option<Failure>>,
     /// Lists of strings as they were handed out: they live as long as this.
     lists: RefCell<Vec<String>>,
+    nested: RefCell<Option<(PassError, String)>>,
+    numbering: RefCell<Numbering>,
 }
 
 impl<'a> ContextSession<'a> {
@@ -74,9 +95,12 @@ impl<'a> ContextSession<'a> {
         ContextSession {
             around,
             function: Cell::new(ptr::null()),
+            module: Cell::new(ptr::null()),
             diagnostics: RefCell::default(),
             failure: RefCell::default(),
             lists: RefCell::default(),
+            nested: RefCell::default(),
+            numbering: RefCell::default(),
         }
     }
 
@@ -101,11 +125,16 @@ impl<'a> ContextSession<'a> {
         self.around
     }
 
-    /// Makes this the context of this thread, and `function` what it speaks of, until the answer
-    /// is dropped.
+    /// Makes this the context of this thread, and `function` in `module` what it speaks of, until
+    /// the answer is dropped.
     #[inline]
-    pub(super) fn enter(&self, function: *const FunctionSession) -> Entered<'_> {
-        self.function.set(function.cast());
+    pub(super) fn enter(
+        &self,
+        function: *const FunctionSession,
+        module: &ModuleSession<'_>,
+    ) -> Entered<'_> {
+        self.function.set(function);
+        self.module.set(ptr::from_ref(module).cast());
         Entered {
             function: &self.function,
             outer: CURRENT.replace(self.handle()),
@@ -113,15 +142,23 @@ impl<'a> ContextSession<'a> {
     }
 
     /// Keeps why a pass fails.
-    pub(super) fn fail(&self, op: OpId, message: String, panic_at: Option<String>) {
-        let [op, location, function] = self.place(op);
+    pub(super) fn fail(
+        &self,
+        op: OpId,
+        function: SymbolId,
+        message: String,
+        panic_at: Option<String>,
+    ) {
+        let shown = self.excerpt(op, function, Part::WHOLE);
         self.failure.replace(Some(Failure {
-            panicked: false,
             message,
-            function,
-            op,
-            location,
+            function: shown.function,
+            op: shown.op,
+            location: shown.location,
+            snippet: shown.snippet,
+            labels: shown.others,
             panic_at,
+            ..Failure::default()
         }));
     }
 
@@ -170,6 +207,13 @@ impl<'a> ContextSession<'a> {
         Ok(())
     }
 
+    /// Keeps why a pass that this one ran failed; answers what to tell this one.
+    pub(super) fn nested_failed(&self, error: PassError) -> String {
+        let message = error.to_string();
+        self.nested.replace(Some((error, message.clone())));
+        message
+    }
+
     pub(super) fn take_diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics.take()
     }
@@ -179,6 +223,7 @@ impl<'a> ContextSession<'a> {
     pub(super) fn failure(&self, status: Status) -> Failure {
         let said = self.failure.take();
         let mut failure = said.unwrap_or_else(|| Failure {
+            silent: true,
             message: match status {
                 Status::FAILED => "The pass failed and didn't say why.".to_owned(),
                 Status::PANICKED => "The pass panicked and didn't say where.".to_owned(),
@@ -187,25 +232,33 @@ impl<'a> ContextSession<'a> {
             ..Failure::default()
         });
         failure.panicked = status == Status::PANICKED;
+        failure.nested = self.nested.take();
         failure
     }
 
-    /// Names an op of the function that the pass works on: itself, where it stands, the function.
-    pub(super) fn place(&self, op: OpId) -> [Option<String>; 3] {
-        // SAFETY: `enter` was given a session that lives until the pass returns.
-        let Some(session) = (unsafe { self.function.get().as_ref() }) else {
-            let op = op.option().map(|op| op.to_string());
-            return [op, None, None];
+    /// Shows an op of the function that the pass works on, or of another one of the module.
+    fn excerpt(&self, op: OpId, function: SymbolId, part: Part<'_>) -> Excerpt {
+        let show = |f: &Function| {
+            let text = self.around.text_source();
+            excerpt::excerpt(f, op, part, text, &self.numbering)
         };
-        let named = session.with(|state| {
-            let f = state.function();
-            let function = Some(f.text(f.name()).to_owned());
-            Ok(match f.live_op(op) {
-                Ok(record) => [Some(f.describe_op(op)), location(f, record.loc), function],
-                Err(_) => [op.option().map(|op| op.to_string()), None, function],
-            })
+        // SAFETY: `enter` was given a session that lives until the pass returns.
+        let current = unsafe { self.function.get().as_ref() };
+        let shown = current.and_then(|session| {
+            let is_meant = |f: &Function| function == symbol::EMPTY || f.name() == function;
+            let shown =
+                session.with(|state| Ok(Some(state.function()).filter(|f| is_meant(f)).map(show)));
+            shown.ok().flatten()
         });
-        named.unwrap_or_default()
+        let shown = shown.or_else(|| {
+            // SAFETY: as above.
+            let module = unsafe { self.module.get().as_ref() }?;
+            module.look_at(function, show)
+        });
+        shown.unwrap_or_else(|| Excerpt {
+            op: op.option().map(|op| op.to_string()),
+            ..Excerpt::default()
+        })
     }
 }
 
@@ -232,31 +285,6 @@ impl Drop for Entered<'_> {
     fn drop(&mut self) {
         self.function.set(ptr::null());
         CURRENT.set(self.outer);
-    }
-}
-
-/// A location as messages write it.
-pub(crate) fn location(f: &Function, id: abi::LocId) -> Option<String> {
-    let loc = f.loc(id.option()?)?;
-    let name = f.text(loc.name);
-    match loc.kind {
-        abi::LocKind::NAME => Some(name.to_owned()),
-        abi::LocKind::TEXT => Some(format!("{name}:{}:{}", loc.a, loc.b)),
-        abi::LocKind::FUSED => {
-            let range = abi::Range {
-                start: loc.a,
-                len: loc.b,
-            };
-            // One level: what is fused of fused ones is named by the first of each.
-            let parts = f.ids_in(range).iter().take(4);
-            let names: Vec<String> = parts
-                .filter_map(|&id| f.loc(abi::LocId(id)))
-                .map(|part| f.text(part.name).to_owned())
-                .filter(|name| !name.is_empty())
-                .collect();
-            Some(names.join(", "))
-        }
-        _ => None,
     }
 }
 
@@ -299,34 +327,78 @@ unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnos
     // SAFETY: see above.
     answer(|| unsafe {
         let session = ContextSession::of(cx)?;
-        let said = input::described(diagnostic)?;
-        let severity = match said.severity {
-            abi::Severity::BUG => Severity::Bug,
-            abi::Severity::ERROR => Severity::Error,
-            abi::Severity::WARNING => Severity::Warning,
-            abi::Severity::HELP => Severity::Help,
-            _ => Severity::Note,
-        };
-        let code = input::text(said.code, "code of the diagnostic")?;
-        let message = input::text(said.message, "message")?;
-        let help = input::text(said.help, "help")?;
-        let mut diagnostic = Diagnostic::new(severity, code, message);
-        [diagnostic.op, diagnostic.location, diagnostic.function] = session.place(said.op);
-        diagnostic.help = (!help.is_empty()).then(|| help.to_owned());
+        let diagnostic = described(session, &input::prefix(diagnostic, DIAGNOSTIC_V0)?)?;
         session.diagnostics.borrow_mut().push(diagnostic);
         Ok(())
     })
+}
+
+/// What the first version of a diagnostic had, and of a failure.
+const DIAGNOSTIC_V0: usize = offset_of!(abi::Diagnostic, function);
+const FAILURE_V0: usize = offset_of!(abi::Failure, function);
+
+/// A diagnostic of the contract as the host keeps it.
+///
+/// # Safety
+/// As [`input::list`] and [`input::text`], for all that it points to.
+unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edit<Diagnostic> {
+    let severity = match said.severity {
+        abi::Severity::BUG => Severity::Bug,
+        abi::Severity::ERROR => Severity::Error,
+        abi::Severity::WARNING => Severity::Warning,
+        abi::Severity::HELP => Severity::Help,
+        _ => Severity::Note,
+    };
+    // SAFETY: the caller's promise.
+    let (code, message, help, notes, labels) = unsafe {
+        (
+            input::text(said.code, "code of the diagnostic")?,
+            input::text(said.message, "message")?,
+            input::text(said.help, "help")?,
+            input::list(said.notes, said.note_count, "notes")?,
+            input::strided(said.labels, said.label_count, said.label_stride, "labels")?,
+        )
+    };
+    let mut diagnostic = Diagnostic::new(severity, code, message);
+    diagnostic.help = (!help.is_empty()).then(|| help.to_owned());
+    for note in notes {
+        // SAFETY: the caller's promise.
+        diagnostic
+            .notes
+            .push(unsafe { input::text(*note, "note")? }.to_owned());
+    }
+    for label in &labels {
+        let function = match label.function {
+            symbol::EMPTY => said.function,
+            function => function,
+        };
+        // SAFETY: the caller's promise.
+        let (attr, text) = unsafe {
+            (
+                input::text(label.attr, "name of the attribute")?,
+                input::text(label.text, "text of the label")?,
+            )
+        };
+        let (part, index) = (label.part, label.index);
+        let shown = session.excerpt(label.op, function, Part { part, index, attr });
+        diagnostic.point_at(shown, text);
+    }
+    if labels.is_empty() {
+        diagnostic.point_at(session.excerpt(said.op, said.function, Part::WHOLE), "");
+    }
+    Ok(diagnostic)
 }
 
 unsafe extern "C" fn fail(cx: *mut abi::Context, failure: *const abi::Failure) {
     // SAFETY: see above.
     answer(|| unsafe {
         let session = ContextSession::of(cx)?;
-        let said = input::described(failure)?;
+        let said = input::prefix(failure, FAILURE_V0)?;
         let message = input::text(said.message, "message")?.to_owned();
         let file = input::text(said.file, "source file").unwrap_or_default();
         let panic_at = format!("{file}:{}:{}", said.line, said.column);
-        session.fail(said.op, message, (!file.is_empty()).then_some(panic_at));
+        let panic_at = (!file.is_empty()).then_some(panic_at);
+        session.fail(said.op, said.function, message, panic_at);
         Ok(())
     });
 }

@@ -4,12 +4,17 @@
 //! A pointer that is neither null nor misaligned is believed, since nothing can tell; everything
 //! else that a plugin could get wrong is an error with a sentence.
 
+use std::mem::MaybeUninit;
+
 use passdock_abi as abi;
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Edit, EditError};
 
 /// More elements than any list of the contract has.
 const MAX_COUNT: usize = 1 << 30;
+
+/// More places than one message has.
+const MAX_LABELS: usize = 1 << 16;
 
 /// A struct of the contract that is passed by pointer and says its own size first.
 ///
@@ -59,6 +64,55 @@ pub(super) unsafe fn described<'a, T: Sized>(at: *const T) -> Edit<&'a T> {
     }
     // SAFETY: the struct is there as far as this side knows it.
     Ok(unsafe { &*at })
+}
+
+/// A described struct as far as the other side has it, the rest 0; `least` bytes are there.
+///
+/// # Safety
+/// As [`described`]; and all zeros is a `T`.
+pub(super) unsafe fn prefix<T: Sized>(at: *const T, least: usize) -> Edit<T> {
+    check_pointer(at, T::NAME)?;
+    // SAFETY: the caller's promise; the struct starts with its size.
+    let size = unsafe { at.cast::<u32>().read() } as usize;
+    if size < least {
+        let message = format!(
+            "`struct_size` of a {} is {size}, at least {least} is needed.",
+            T::NAME
+        );
+        return Err(EditError::invalid(message));
+    }
+    let mut copy = MaybeUninit::<T>::zeroed();
+    // SAFETY: at most the bytes that are there are read, and at most a `T` is written; all zeros,
+    // and what was written over them, is a `T`.
+    unsafe {
+        let (from, to) = (at.cast::<u8>(), copy.as_mut_ptr().cast::<u8>());
+        from.copy_to_nonoverlapping(to, size.min(size_of::<T>()));
+        Ok(copy.assume_init())
+    }
+}
+
+/// A list whose elements stand `stride` bytes apart, copied.
+///
+/// # Safety
+/// A pointer that is not null and aligned points to `count` elements.
+pub(super) unsafe fn strided<T: Copy>(
+    at: *const T,
+    count: usize,
+    stride: u32,
+    what: &str,
+) -> Edit<Vec<T>> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    check_pointer(at, what)?;
+    let stride = stride as usize;
+    if stride < size_of::<T>() || !stride.is_multiple_of(align_of::<T>()) || count > MAX_LABELS {
+        let message = format!("The list of {what} has {count} elements of {stride} bytes.");
+        return Err(EditError::invalid(message));
+    }
+    // SAFETY: the caller's promise.
+    let element = |i: usize| unsafe { at.cast::<u8>().add(i * stride).cast::<T>().read() };
+    Ok((0..count).map(element).collect())
 }
 
 /// A plain struct.

@@ -151,6 +151,19 @@ impl<'a> ModuleSession<'a> {
         }
     }
 
+    /// Looks at a function as it is now.
+    pub(super) fn look_at<T>(
+        &self,
+        name: SymbolId,
+        look: impl FnOnce(&Function) -> T,
+    ) -> Option<T> {
+        let found = self.with(|state| match state.edits.get(&name) {
+            Some(session) => session.with(|state| Ok(Some(look(state.function())))),
+            None => Ok(state.module.get().function(name).map(|f| look(f))),
+        });
+        found.ok().flatten()
+    }
+
     /// What became of the module: `None` if it is as it was.
     pub(super) fn finish(self, input: &Module) -> Edit<Option<Module>> {
         self.with(|state| state.flush())?;
@@ -472,9 +485,9 @@ unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: 
             })?;
             // Not under the borrow: the pass may be one of the same plugin, which asks again.
             let result = context.around().run_pass(&module, name);
-            let module = result.map_err(|message| EditError {
+            let module = result.map_err(|error| EditError {
                 status: Status::FAILED,
-                message,
+                message: context.nested_failed(error),
             })?;
             session.with(|state| {
                 let names: Vec<SymbolId> = state.edits.keys().copied().collect();

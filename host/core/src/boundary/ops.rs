@@ -32,6 +32,7 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
     add_type: Some(add_type),
     allocate_result: Some(allocate_result),
     refuse: Some(refuse),
+    last_error: Some(last_error),
 };
 
 /// More elements than shape data is kept of.
@@ -56,6 +57,7 @@ struct OpCall<'c> {
     left: Vec<Left>,
     results: Vec<(u32, TypeId, Box<[u8]>)>,
     refusal: Option<String>,
+    last_error: String,
 }
 
 impl<'c> OpCall<'c> {
@@ -71,6 +73,7 @@ impl<'c> OpCall<'c> {
             left: Vec::new(),
             results: Vec::new(),
             refusal: None,
+            last_error: String::new(),
         }
     }
 
@@ -396,8 +399,7 @@ unsafe extern "C" fn set_result_type(
     desc: *const TypeDesc,
 ) -> Status {
     // SAFETY: see above.
-    context::answer(|| unsafe {
-        let call = OpCall::of(call)?;
+    answer(call, |call| unsafe {
         let ty = call.intern(desc)?;
         call.types.retain(|(known, _)| *known != index);
         call.types.push((index, ty));
@@ -412,8 +414,7 @@ unsafe extern "C" fn set_result_dims(
     count: usize,
 ) -> Status {
     // SAFETY: see above.
-    context::answer(|| unsafe {
-        let call = OpCall::of(call)?;
+    answer(call, |call| unsafe {
         let dims = input::list(dims, count, "dims")?;
         call.session
             .with(|state| describe::check_dims(state.function(), dims))?;
@@ -432,8 +433,7 @@ unsafe extern "C" fn operand_dims(
     count: *mut usize,
 ) -> Status {
     // SAFETY: see above.
-    context::answer(|| unsafe {
-        let call = OpCall::of(call)?;
+    answer(call, |call| unsafe {
         input::check_out(out)?;
         input::check_out(count)?;
         let op = call.op;
@@ -468,8 +468,7 @@ unsafe extern "C" fn add_expr(
     out: *mut Dim,
 ) -> Status {
     // SAFETY: see above.
-    context::answer(|| unsafe {
-        let call = OpCall::of(call)?;
+    answer(call, |call| unsafe {
         input::check_out(out)?;
         let made = call.session.with(|state| {
             let function = state.own();
@@ -489,8 +488,7 @@ unsafe extern "C" fn add_type(
     out: *mut TypeId,
 ) -> Status {
     // SAFETY: see above.
-    context::answer(|| unsafe {
-        let call = OpCall::of(call)?;
+    answer(call, |call| unsafe {
         input::check_out(out)?;
         let ty = call.intern(desc)?;
         input::answer(out, ty);
@@ -506,8 +504,7 @@ unsafe extern "C" fn allocate_result(
     out: *mut *mut u8,
 ) -> Status {
     // SAFETY: see above.
-    context::answer(|| unsafe {
-        let call = OpCall::of(call)?;
+    answer(call, |call| unsafe {
         input::check_out(out)?;
         if !call.evaluating {
             return Err(EditError::refused(
@@ -567,10 +564,32 @@ fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
 
 unsafe extern "C" fn refuse(call: *mut Handle, reason: Str) {
     // SAFETY: see above.
-    context::answer(|| unsafe {
-        let call = OpCall::of(call)?;
+    answer(call, |call| unsafe {
         let reason = input::text(reason, "reason")?;
         call.refusal = Some(reason.trim_end_matches('.').to_owned());
         Ok(())
     });
+}
+
+unsafe extern "C" fn last_error(call: *const Handle) -> Str {
+    gate::guard(Str::EMPTY, || {
+        // SAFETY: see above.
+        match unsafe { OpCall::of(call.cast_mut()) } {
+            Ok(call) => Str::new(&call.last_error),
+            Err(_) => Str::EMPTY,
+        }
+    })
+}
+
+/// A call of a definition: handle looked at, panics kept, the sentence of an error kept.
+fn answer(handle: *mut Handle, body: impl FnOnce(&mut OpCall<'_>) -> Edit) -> Status {
+    context::answer(|| {
+        // SAFETY: see above.
+        let call = unsafe { OpCall::of(handle)? };
+        let done = body(call);
+        if let Err(error) = &done {
+            call.last_error.clone_from(&error.message);
+        }
+        done
+    })
 }

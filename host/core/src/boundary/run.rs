@@ -3,7 +3,7 @@
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
-use passdock_abi::{OpId, Status};
+use passdock_abi::{OpId, Status, symbol};
 use passdock_ir::{Function, Module};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::__private::{Panicked, PluginSpec, Slot, Tables, attach, enter};
@@ -79,7 +79,7 @@ impl<'a> FunctionRunner<'a> {
         // and a session that was left in the middle is started anew or dropped.
         unsafe { self.function.start(slot) };
         let status = {
-            let _entered = self.context.enter(&self.function);
+            let _entered = self.context.enter(&self.function, &self.module);
             self.call(pass)
         };
         let own = self.function.finish(slot);
@@ -134,7 +134,7 @@ pub fn run_module_pass(
     let context = ContextSession::new(around);
     let session = ModuleSession::edit(module);
     let status = {
-        let _entered = context.enter(std::ptr::null());
+        let _entered = context.enter(std::ptr::null(), &session);
         call_module(pass, &session, &context)
     };
     let result = match status {
@@ -184,14 +184,18 @@ fn gated(
     let run = || match body.0(tables) {
         Ok(()) => Status::OK,
         Err(error) => {
-            context.fail(error.op.unwrap_or(OpId::NONE), error.message, None);
+            if !error.is_emitted() {
+                let op = error.op.unwrap_or(OpId::NONE);
+                let function = error.function.unwrap_or(symbol::EMPTY);
+                context.fail(op, function, error.message, None);
+            }
             Status::FAILED
         }
     };
     enter(tables, run, |panic: &Panicked| {
         let at = format!("{}:{}:{}", panic.file, panic.line, panic.column);
         let at = (!panic.file.is_empty()).then_some(at);
-        context.fail(OpId::NONE, panic.message.clone(), at);
+        context.fail(OpId::NONE, symbol::EMPTY, panic.message.clone(), at);
     })
 }
 

@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex};
 use serde::{Deserialize, Serialize};
 
 use super::callbacks::Instruments;
-use super::{DiagnosticHandler, Inner, PassContext};
-use crate::diagnostic::{Diagnostic, Severity};
+use super::{Inner, PassContext};
+use crate::diagnostic::{Diagnostic, Renderer, Severity};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, PassInstrument};
 use crate::pass_info::check_name;
@@ -41,7 +41,7 @@ pub struct ContextBuilder {
     instruments: Vec<InstrumentRef>,
     verify: Verify,
     jobs: usize,
-    diagnostics: Option<Box<DiagnosticHandler>>,
+    renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
     resumes: bool,
 }
@@ -111,13 +111,21 @@ impl ContextBuilder {
         self
     }
 
-    /// Where diagnostics go instead of standard error.
-    pub fn on_diagnostic(
+    /// Shows diagnostics in place of the renderer that holds for all.
+    pub fn renderer(
         mut self,
+        renderer: impl Fn(&[Diagnostic]) + Send + Sync + 'static,
+    ) -> ContextBuilder {
+        self.renderer = Some(Arc::new(renderer));
+        self
+    }
+
+    /// Is told each diagnostic, in order, instead of a renderer.
+    pub fn on_diagnostic(
+        self,
         handler: impl Fn(Diagnostic) + Send + Sync + 'static,
     ) -> ContextBuilder {
-        self.diagnostics = Some(Box::new(handler));
-        self
+        self.renderer(move |said| said.iter().cloned().for_each(&handler))
     }
 
     /// Keeps what each pass did.
@@ -134,7 +142,8 @@ impl ContextBuilder {
 
     /// Keeps only the instruments that `keeps` wants.
     pub(crate) fn retain_instruments(mut self, keeps: impl Fn(&str) -> bool) -> ContextBuilder {
-        self.instruments.retain(|instrument| keeps(instrument.name()));
+        self.instruments
+            .retain(|instrument| keeps(instrument.name()));
         self
     }
 
@@ -168,7 +177,7 @@ impl ContextBuilder {
                 Diagnostic::new(Severity::Warning, "required-and-disabled", message)
             })
             .collect();
-        let context = PassContext(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             opt_level: self.opt_level.unwrap_or(2),
             required_pass: self.required_pass,
             disabled_pass: self.disabled_pass,
@@ -182,10 +191,11 @@ impl ContextBuilder {
             verify: self.verify,
             jobs: self.jobs,
             pool,
-            diagnostics: self.diagnostics,
+            renderer: self.renderer,
             recorder: self.recorder,
             resumes: self.resumes,
-        }));
+        });
+        let context = PassContext(inner, None);
         warnings.into_iter().for_each(|w| context.emit(w));
         Ok(context)
     }
@@ -194,7 +204,7 @@ impl ContextBuilder {
 impl PassContext {
     /// The context of a thread that entered none.
     pub(super) fn thread_default() -> PassContext {
-        PassContext(Arc::new(Inner {
+        let inner = Arc::new(Inner {
             opt_level: 2,
             required_pass: Vec::new(),
             disabled_pass: Vec::new(),
@@ -208,10 +218,11 @@ impl PassContext {
             verify: Verify::default(),
             jobs: 0,
             pool: None,
-            diagnostics: None,
+            renderer: None,
             recorder: None,
             resumes: false,
-        }))
+        });
+        PassContext(inner, None)
     }
 }
 

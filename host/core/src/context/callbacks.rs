@@ -79,17 +79,19 @@ pub(super) fn exit(list: &[InstrumentRef]) -> Result<(), PassError> {
         .try_for_each(|i| call(&**i, "exit_pass_ctx", || i.exit_pass_ctx()))
 }
 
-/// Asks all, also after one said no.
-pub(crate) fn should_run(
-    list: &[InstrumentRef],
+/// Asks all, also after one said no; answers who said no.
+pub(crate) fn vetoes<'l>(
+    list: &'l [InstrumentRef],
     module: &Module,
     info: &PassInfo,
-) -> Result<bool, PassError> {
-    let mut all = true;
+) -> Result<Vec<&'l str>, PassError> {
+    let mut vetoes = Vec::new();
     for i in list {
-        all &= call(&**i, "should_run", || i.should_run(module, info))?;
+        if !call(&**i, "should_run", || i.should_run(module, info))? {
+            vetoes.push(i.name());
+        }
     }
-    Ok(all)
+    Ok(vetoes)
 }
 
 /// Tells all that the pass is about to run. If one fails, those told before hear of it.

@@ -16,7 +16,8 @@ pub use builder::{ContextBuilder, Verify};
 pub use scope::Entered;
 
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Wrong};
-use crate::diagnostic::{Diagnostic, Severity};
+use crate::diagnostic::{Diagnostic, DiagnosticContext, Renderer, Severity, get_renderer};
+use crate::error::PassError;
 use crate::instrument::{InstrumentRef, InstrumentReport, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::record::Recorder;
@@ -24,12 +25,10 @@ use crate::registry::Registry;
 use crate::util;
 use callbacks::Instruments;
 
-/// Where diagnostics go.
-pub type DiagnosticHandler = dyn Fn(Diagnostic) + Send + Sync;
-
-/// What passes run under. Its clone is the same context.
+/// What passes run under. Its clone is the same context; what a pass is given is the same one too,
+/// with the pass's [`PassContext::diag_ctx`].
 #[derive(Clone)]
-pub struct PassContext(Arc<Inner>);
+pub struct PassContext(Arc<Inner>, Option<DiagnosticContext>);
 
 struct Inner {
     opt_level: u32,
@@ -48,7 +47,7 @@ struct Inner {
     verify: Verify,
     jobs: usize,
     pool: Option<rayon::ThreadPool>,
-    diagnostics: Option<Box<DiagnosticHandler>>,
+    renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
     /// Whether a call goes on where another one failed.
     resumes: bool,
@@ -163,17 +162,37 @@ impl PassContext {
         }
     }
 
-    /// Hands a diagnostic to whoever asked for them, or to standard error.
-    pub(crate) fn emit(&self, diagnostic: Diagnostic) {
-        match &self.0.diagnostics {
-            Some(handler) => handler(diagnostic),
-            None => {
-                use std::io::{IsTerminal, Write};
-                let color = std::io::stderr().is_terminal();
-                // There is nobody to tell that standard error is closed.
-                let _ = writeln!(std::io::stderr(), "{}", diagnostic.render(color));
-            }
+    /// What collects the diagnostics of the running pass; `None` outside of passes. Each pass that
+    /// isn't a Sequential has its own, and a pass that runs others gets its own back afterwards.
+    pub fn diag_ctx(&self) -> Option<&DiagnosticContext> {
+        self.1.as_ref()
+    }
+
+    /// Says something to the user: when the running pass has returned, or outside of passes at once.
+    /// An error makes the pass count as failed.
+    pub fn emit(&self, diagnostic: Diagnostic) {
+        match &self.1 {
+            Some(collected) => collected.emit(diagnostic),
+            None => self.renderer()(&[diagnostic]),
         }
+    }
+
+    /// Says what the pass can't go on after: `return Err(cx.emit_fatal(diagnostic))`.
+    #[must_use = "the pass goes on until it returns the error"]
+    pub fn emit_fatal(&self, diagnostic: Diagnostic) -> PassError {
+        self.emit(diagnostic);
+        PassError::diagnostics()
+    }
+
+    /// Who shows diagnostics: the context's own renderer, or the one that holds for all.
+    pub fn renderer(&self) -> Arc<Renderer> {
+        self.0.renderer.clone().unwrap_or_else(get_renderer)
+    }
+
+    /// The same context with nothing said yet, for a pass that starts.
+    pub(crate) fn for_pass(&self) -> PassContext {
+        let collected = DiagnosticContext::new(self.renderer());
+        PassContext(self.0.clone(), Some(collected))
     }
 
     /// The enable rule: disabled, else required, else by level. `also_disabled` is a Sequential's

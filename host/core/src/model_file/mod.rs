@@ -146,6 +146,7 @@ fn parse_within(name: &str, source: &str, reach: Reach) -> Result<Module, PassEr
         failure.caused_by(Arc::new(error))
     })?;
     files.give_to(&mut module);
+    module.set_text_source(Some(Arc::new(text::TextSource::new(name, source))));
     Ok(module)
 }
 

@@ -4,15 +4,11 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::build::{self, Built};
-<<<<<<< HEAD
 use super::report::{ModelReport, Report};
-=======
-use super::report::{InstrumentReport, ModelReport, Report};
 use super::reproduce;
->>>>>>> 0eaacad (core: reproducers of failed passes, replay, bisect and reduce)
 use super::request::Request;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{PassError, capitalized};
+use crate::error::{ErrorKind, PassError, capitalized};
 use crate::model_file::{self, Format, ReadOptions, WriteOptions};
 use crate::record::{OnPass, Recorder};
 use crate::util;
@@ -37,7 +33,10 @@ pub fn run(request: &Request, on_pass: Option<Box<OnPass>>) -> Report {
         Ok(()) => report.ok = true,
         Err(error) => {
             report.exit_status = error.kind.exit_status();
-            report.diagnostics.push(error.to_diagnostic());
+            // What the pass said is there already.
+            if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
+                report.diagnostics.push(error.to_diagnostic());
+            }
             reproduce::write(request, &error, &mut report);
         }
     }

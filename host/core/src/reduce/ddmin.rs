@@ -55,7 +55,14 @@ mod tests {
 
     #[test]
     fn what_is_needed_is_left_and_found_fast() {
-        for needed in [&[0][..], &[999], &[437], &[3, 4], &[0, 999], &[1, 400, 401, 998]] {
+        for needed in [
+            &[0][..],
+            &[999],
+            &[437],
+            &[3, 4],
+            &[0, 999],
+            &[1, 400, 401, 998],
+        ] {
             let (left, tests) = minimize(needed);
             assert_eq!(left, needed);
             assert!(tests < 60 * needed.len(), "{needed:?}: {tests} tests");

@@ -87,7 +87,9 @@ fn bypass(f: &mut Function, op: OpId) {
 /// The parameters that nobody uses.
 pub(super) fn unused_params(f: &Function) -> Vec<ValueId> {
     let params = f.args(f.body());
-    params.filter(|&param| f.value(param).use_count == 0).collect()
+    params
+        .filter(|&param| f.value(param).use_count == 0)
+        .collect()
 }
 
 /// The constants that nobody uses.

@@ -5,7 +5,7 @@ use passdock_ir::Module;
 use super::Check;
 use crate::bisect::Verdict;
 use crate::error::{ErrorKind, PassError};
-use crate::pipeline::{Rerun, Request};
+use crate::pipeline::{Request, Rerun};
 use crate::reproducer::Failure;
 
 /// The pipeline, and what to look for.

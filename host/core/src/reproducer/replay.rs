@@ -68,18 +68,23 @@ impl Reproducer {
         let wrong = |message: String| PassError::new(ErrorKind::Pipeline, message);
         if !dir.join(ABOUT).is_file() {
             let message = format!("`{shown}` isn't a reproducer: there is no `{ABOUT}` in it.");
-            return Err(wrong(message).help("A reproducer is a directory that `passdock run` wrote."));
+            return Err(
+                wrong(message).help("A reproducer is a directory that `passdock run` wrote.")
+            );
         }
         let read = |name: &str| {
             fs::read_to_string(dir.join(name)).map_err(|error| {
-                let message = format!("`{name}` of the reproducer `{shown}` can't be read: {error}.");
+                let message =
+                    format!("`{name}` of the reproducer `{shown}` can't be read: {error}.");
                 wrong(message).caused_by(Arc::new(error))
             })
         };
         let text = read(ABOUT)?;
         let invalid = |error: &toml::de::Error| {
             let message = error.message().trim_end_matches('.');
-            wrong(format!("`{ABOUT}` of the reproducer `{shown}` isn't right: {message}."))
+            wrong(format!(
+                "`{ABOUT}` of the reproducer `{shown}` isn't right: {message}."
+            ))
         };
         let table: toml::Table = toml::from_str(&text).map_err(|error| invalid(&error))?;
         let version = table.get("version").and_then(toml::Value::as_integer);
@@ -129,7 +134,9 @@ impl Reproducer {
         };
         let failed = !report.ok;
         let failure = report.diagnostics.iter().rev();
-        let failure = failure.clone().find(|said| failed && said.severity.is_failure());
+        let failure = failure
+            .clone()
+            .find(|said| failed && said.severity.is_failure());
         let failure = failure.map(Failure::from);
         let expected = self.about.failure.clone();
         let outcome = match &failure {
@@ -212,8 +219,7 @@ fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, 
     let Some(found) = found else {
         let file = expected.file.as_ref();
         let file = file.map_or_else(String::new, |file| format!(" from a file `{file}`"));
-        let message =
-            format!("The plugin {name} {version}, which was loaded{file}, isn't here.");
+        let message = format!("The plugin {name} {version}, which was loaded{file}, isn't here.");
         return Some((message, "Name its directory: `--plugin-dir DIR`."));
     };
     let origin = found.origin();
@@ -223,7 +229,10 @@ fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, 
             "The plugin {origin} is {name} {}; the reproducer was made with {version}.",
             now.version
         );
-        return Some((message, "What the reproducer shows may be gone, or look different."));
+        return Some((
+            message,
+            "What the reproducer shows may be gone, or look different.",
+        ));
     }
     match (&now.blake3, &expected.blake3) {
         (Some(now), Some(then)) if now != then => {
@@ -231,7 +240,10 @@ fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, 
                 "The plugin {origin} is {name} {version}, but built differently from the one that \
                  the reproducer was made with."
             );
-            Some((message, "What the reproducer shows may be gone, or look different."))
+            Some((
+                message,
+                "What the reproducer shows may be gone, or look different.",
+            ))
         }
         _ => None,
     }

@@ -140,4 +140,3 @@ fn builder() -> tempfile::Builder<'static, 'static> {
     }
     builder
 }
-

@@ -160,6 +160,9 @@ fn a_pass_may_ask_its_surroundings_and_speak() {
     expect![[r#"
         warning[t::odd]: The op is odd.
          |
+         | %0 = t.A(%x)
+         | ^^^^^^^^^^^^
+         |
          = in function @main, op0 (t.A)
          = help: Look."#]]
     .assert_eq(&said[0].render(false));

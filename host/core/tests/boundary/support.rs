@@ -6,6 +6,7 @@ use passdock::boundary::{
     FunctionPass, FunctionRunner, ModuleInput, ModulePass, Surroundings, host, run_module_pass,
 };
 use passdock::plugin::{FieldValue, OpDefs, PassKind, Plugin};
+use passdock::{ErrorKind, PassError};
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim, FunctionKind, TypeId};
 use passdock_ir as ir;
@@ -55,13 +56,14 @@ impl Surroundings for Around {
         (name == "t.transform.Remove").then_some(PassKind::Module)
     }
 
-    fn run_pass(&self, module: &ir::Module, name: &str) -> Result<ir::Module, String> {
+    fn run_pass(&self, module: &ir::Module, name: &str) -> Result<ir::Module, PassError> {
+        let failed = |message: String| PassError::new(ErrorKind::Failed, message);
         if name != "t.transform.Remove" {
-            return Err(format!("There is no pass `{name}`."));
+            return Err(failed(format!("There is no pass `{name}`.")));
         }
         let mut module = module.clone();
         let gone = module.symbols().intern("gone");
-        module.remove(gone).map_err(|e| e.message)?;
+        module.remove(gone).map_err(|e| failed(e.message))?;
         Ok(module)
     }
 

@@ -35,7 +35,7 @@ fn r143_r144_r145_an_error_fails_the_pass_after_it_returned() {
             .build()
             .unwrap();
         let sequential = Sequential::new([says(severity), log.pass(info("next"))]).name("s");
-        expect!["Error in pass acme.transform.Says, function @main: The pass emitted error diagnostics; the first: This op is odd."]
+        expect!["Error in pass acme.transform.Says, function @main: One or more error diagnostics were emitted, please check diagnostic render for output."]
             .assert_eq(&error(cx.scope(|_| sequential.call(module()))));
         log.check(expect![[r#"
             tap enter
@@ -62,6 +62,9 @@ fn r146_r152_warnings_stop_nothing_and_are_shown_with_their_place() {
         .unwrap();
     log.check(expect![[r#"
         warning[acme::odd]: This op is odd.
+         |
+         | %0 = onnx.Relu(%x) : f32[2]
+         | ^^^^^^^^^^^^^^^^^^
          |
          = in pass acme.transform.Says, function @main, op0 (onnx.Relu)
         run next"#]]);

@@ -18,17 +18,23 @@
 //!
 //! [`print`](mod@print) writes, [`parse`](mod@parse) reads; [`element`] is what both know of the
 //! elements of constants, [`lex`] cuts text into words, [`walk`] goes through nested regions
-//! without recursion.
+//! without recursion. [`TextSource`] and [`OpSpans`] are for messages that show a line of a text.
 
 mod element;
 mod lex;
 mod parse;
 mod print;
+mod source;
+mod spans;
 mod types;
 mod walk;
 
 pub use parse::{Open, ParseError, ParseOptions, parse, parse_with};
-pub use print::{Constants, Pieces, PrintOptions, print, print_function, print_with, write_module};
+pub use print::{
+    Constants, Naming, Pieces, PrintOptions, print, print_function, print_with, write_module,
+};
+pub use source::TextSource;
+pub use spans::OpSpans;
 pub use types::{dim_text, type_text};
 
 /// Constants with more elements than this don't stand among the ops.

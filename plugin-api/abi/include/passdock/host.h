@@ -113,17 +113,44 @@ typedef uint32_t passdock_severity;
 #define PASSDOCK_NOTE 40u
 #define PASSDOCK_HELP 50u
 
+/* Which part of an op is meant. */
+typedef uint32_t passdock_op_part;
+#define PASSDOCK_PART_OP 0u      /* all of it */
+#define PASSDOCK_PART_NAME 1u    /* its name */
+#define PASSDOCK_PART_OPERAND 2u /* the operand `index` */
+#define PASSDOCK_PART_RESULT 3u  /* the result `index` */
+#define PASSDOCK_PART_ATTR 4u    /* the attribute `attr` */
+
+/* A place in the IR, which the user sees underlined. Of a part that isn't in the op's text, the
+ * whole op is. */
+typedef struct passdock_label {
+    passdock_op_id op;
+    passdock_op_part part;
+    uint32_t index;
+    passdock_symbol_id function; /* that the op is in; 0: that of the diagnostic */
+    passdock_str attr;
+    passdock_str text; /* a few words that stand under the place, or empty */
+} passdock_label;
+
+/* Something that the user is told. `struct_size` may end before `function`, or before any field
+ * that follows it; what is missing counts as 0. */
 typedef struct passdock_diagnostic {
     uint32_t struct_size;
     passdock_severity severity;
-    passdock_op_id op; /* what it is about, or NONE */
+    passdock_op_id op; /* what it is about, or NONE; not read if there are labels */
     uint32_t reserved;
     passdock_str code;    /* short and stable ("acme::bad-axis"), or empty */
     passdock_str message; /* a sentence */
     passdock_str help;    /* what to do, or empty */
+    passdock_symbol_id function; /* that the op is in; 0: the one that the pass works on */
+    uint32_t label_stride;       /* sizeof(passdock_label), if there are labels */
+    const passdock_label *labels; /* the first is what it is about */
+    size_t label_count;
+    const passdock_str *notes; /* what else there is to say: sentences */
+    size_t note_count;
 } passdock_diagnostic;
 
-/* Why a pass failed or panicked. */
+/* Why a pass failed or panicked. `struct_size` may end before `function`. */
 typedef struct passdock_failure {
     uint32_t struct_size;
     passdock_op_id op; /* what it failed on, or NONE */
@@ -131,6 +158,8 @@ typedef struct passdock_failure {
     passdock_str file; /* of a panic: the source file; else empty */
     uint32_t line;     /* from 1; 0: unknown */
     uint32_t column;
+    passdock_symbol_id function; /* that the op is in; 0: the one that the pass works on */
+    uint32_t reserved;
 } passdock_failure;
 
 typedef uint32_t passdock_setting_kind;
@@ -168,7 +197,9 @@ typedef struct passdock_context_api {
     /* A registered config value: a key, and the field of a struct (or empty). */
     passdock_status (*config)(const passdock_context *, passdock_str key, passdock_str field,
                               passdock_setting *out);
-    /* Tells the user something; the host copies it. */
+    /* Tells the user something, when the pass has returned; the host copies it. After a BUG or an
+     * ERROR the pass counts as failed, whatever it answers. A pass that can't go on after one
+     * answers FAILED and needn't call `fail`. */
     passdock_status (*emit)(passdock_context *, const passdock_diagnostic *);
     /* Says why the pass is about to answer FAILED or PANICKED; the last call counts. */
     void (*fail)(passdock_context *, const passdock_failure *);
@@ -217,6 +248,8 @@ typedef struct passdock_op_api {
     /* Says why the definition is about to answer REFUSED: it has no answer (`evaluate`), or the op
      * is wrong (`infer`). */
     void (*refuse)(passdock_op_call *, passdock_str reason);
+    /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
+    passdock_str (*last_error)(const passdock_op_call *);
 } passdock_op_api;
 
 /* Everything the host offers. */

@@ -102,6 +102,8 @@ struct MockContext {
     failure: Option<Failure>,
     /// The options that are given.
     options: HashMap<String, OptionValue>,
+    /// Lists of strings as they crossed: kept as long as the context.
+    lists: RefCell<Vec<Box<str>>>,
     /// What diagnostics said.
     messages: Vec<String>,
 }

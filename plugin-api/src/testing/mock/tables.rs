@@ -331,8 +331,18 @@ unsafe extern "C" fn option(
         let context = &*handle.cast::<MockContext>();
         (context, crate::raw::text(name), &mut *out)
     };
+    let joined: Box<str> = match context.options.get(name) {
+        Some(OptionValue::Strings(values)) => {
+            let ended = values.iter().map(|value| value.clone() + "\0");
+            ended.collect::<String>().into()
+        }
+        _ => Box::default(),
+    };
     let (kind, int, float, string) = match context.options.get(name) {
         None => return Status::NOT_FOUND,
+        Some(OptionValue::Strings(values)) => {
+            (SettingKind::STRINGS, values.len() as i64, 0.0, &*joined)
+        }
         Some(OptionValue::Bool(value)) => (SettingKind::BOOL, i64::from(*value), 0.0, ""),
         Some(OptionValue::Int(value)) => (SettingKind::INT, *value, 0.0, ""),
         Some(OptionValue::Float(value)) => (SettingKind::FLOAT, 0, *value, ""),
@@ -345,6 +355,8 @@ unsafe extern "C" fn option(
         string: Str::new(string),
         ..*out
     };
+    // What `string` points to doesn't move with it.
+    context.lists.borrow_mut().push(joined);
     Status::OK
 }
 

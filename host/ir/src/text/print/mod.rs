@@ -22,7 +22,7 @@ use crate::function::Function;
 use crate::module::Module;
 use crate::origin::Extras;
 use function::Printer;
-pub use pieces::Pieces;
+pub use pieces::{Naming, Pieces};
 
 /// What becomes of the constants with more than [`super::MAX_INLINE_ELEMENTS`] elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -22,6 +22,9 @@ pub struct Pieces<'f> {
     names: Option<Names>,
 }
 
+/// What the values of one state of a function are called, kept to print more of it later.
+pub struct Naming(Names);
+
 impl<'f> Pieces<'f> {
     /// Names the values of a function.
     pub fn new(f: &'f Function) -> Pieces<'f> {
@@ -30,6 +33,19 @@ impl<'f> Pieces<'f> {
             f,
             names: Some(names),
         }
+    }
+
+    /// Goes on with the names of [`Pieces::into_naming`], made from the same state of the function.
+    pub fn named(f: &'f Function, naming: Naming) -> Pieces<'f> {
+        Pieces {
+            f,
+            names: Some(naming.0),
+        }
+    }
+
+    /// The names, to be kept.
+    pub fn into_naming(self) -> Option<Naming> {
+        self.names.map(Naming)
     }
 
     /// A value where it is used: its name, its number, or the literal it is.

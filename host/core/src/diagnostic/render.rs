@@ -1,0 +1,188 @@
+//! Diagnostics as a terminal shows them: the places underlined, colour if it is wanted.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet as Source};
+
+use super::{Diagnostic, Label, Severity, Snippet};
+
+impl Diagnostic {
+    /// The diagnostic as a terminal shows it, with what it is about underlined.
+    pub fn render(&self, color: bool) -> String {
+        let level = match self.severity {
+            Severity::Bug => Level::ERROR.with_name("bug"),
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
+            Severity::Help => Level::HELP,
+        };
+        let mut title = level.primary_title(&self.message);
+        if !self.code.is_empty() {
+            title = title.id(&self.code);
+        }
+        let mut group = Group::with_title(title);
+        let mut left: Vec<&Label> = self.labels.iter().collect();
+        if let Some(snippet) = &self.snippet {
+            let same_line;
+            (same_line, left) = left.into_iter().partition(|label| label.is_on(snippet));
+            group = with_source(group, snippet, AnnotationKind::Primary, &same_line);
+        }
+        while let Some(first) = left.first().copied() {
+            let Some(snippet) = &first.snippet else {
+                group = group.element(Level::NOTE.no_name().message(first.place()));
+                left.remove(0);
+                continue;
+            };
+            let same_line: Vec<&Label>;
+            (same_line, left) = left.into_iter().partition(|label| label.is_on(snippet));
+            group = with_source(group, snippet, AnnotationKind::Context, &same_line[1..]);
+        }
+        if let Some(place) = self.place() {
+            group = group.element(Level::NOTE.no_name().message(place));
+        }
+        for note in &self.notes {
+            group = group.element(Level::NOTE.message(note));
+        }
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        let renderer = match color {
+            true => Renderer::styled(),
+            false => Renderer::plain(),
+        };
+        renderer.render(&[group])
+    }
+
+    /// `in pass …, function @…, op …, at …`.
+    fn place(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        if let Some(pass) = &self.pass {
+            parts.push(match (&self.plugin, &self.file) {
+                (_, Some(file)) => format!("pass {pass} of plugin `{file}`"),
+                (Some(plugin), None) => format!("pass {pass} of plugin {plugin}"),
+                (None, None) => format!("pass {pass}"),
+            });
+        }
+        if let Some(function) = &self.function {
+            parts.push(format!("function @{function}"));
+        }
+        parts.extend(self.op.clone());
+        let is_shown = |snippet: &Snippet| Some(&snippet.file) == self.location.as_ref();
+        let shown = |snippet: &Snippet| snippet.line > 0 || is_shown(snippet);
+        if let (Some(location), false) = (&self.location, self.snippet.as_ref().is_some_and(shown))
+        {
+            parts.push(format!("at {location}"));
+        }
+        (!parts.is_empty()).then(|| format!("in {}", parts.join(", ")))
+    }
+}
+
+impl Label {
+    fn is_on(&self, line: &Snippet) -> bool {
+        let own = self.snippet.as_ref();
+        own.is_some_and(|own| {
+            (&own.file, own.line, &own.text) == (&line.file, line.line, &line.text)
+        })
+    }
+
+    /// `at …: text`, for a place whose line isn't known.
+    fn place(&self) -> String {
+        let mut parts: Vec<String> = self
+            .function
+            .iter()
+            .map(|f| format!("function @{f}"))
+            .collect();
+        parts.extend(self.op.clone());
+        parts.extend(
+            self.location
+                .as_ref()
+                .map(|location| format!("at {location}")),
+        );
+        match self.text.is_empty() {
+            true => parts.join(", "),
+            false => format!("{}: {}", parts.join(", "), self.text),
+        }
+    }
+}
+
+/// Adds a line with what is underlined in it: by the snippet itself, and by labels.
+fn with_source<'a>(
+    group: Group<'a>,
+    snippet: &'a Snippet,
+    kind: AnnotationKind,
+    labels: &[&'a Label],
+) -> Group<'a> {
+    let under = |snippet: &'a Snippet, kind: AnnotationKind| {
+        let label = (!snippet.label.is_empty()).then_some(snippet.label.as_str());
+        kind.span(snippet.start..snippet.end).label(label)
+    };
+    let mut source = Source::source(&snippet.text).annotation(under(snippet, kind));
+    for label in labels {
+        if let Some(snippet) = &label.snippet {
+            source = source.annotation(under(snippet, AnnotationKind::Context));
+        }
+    }
+    if snippet.line > 0 {
+        return group.element(source.line_start(snippet.line).path(&snippet.file));
+    }
+    // The text of an op, which no file has.
+    let source = source.line_numbering(false);
+    match snippet.file.is_empty() {
+        true => group.element(source),
+        false => group.element(Origin::path(&snippet.file)).element(source),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_underlined() {
+        let text = "[context]\nopt_lvl = 3\n";
+        let snippet = Snippet::new("p.toml", text, 10..17, "unknown key");
+        let mut diagnostic = Diagnostic::new(
+            Severity::Error,
+            "pipeline",
+            "There is no key `opt_lvl` in `[context]`.",
+        );
+        diagnostic.snippet = Some(snippet);
+        diagnostic.help = Some("Did you mean `opt_level`?".to_owned());
+        expect![[r#"
+            error[pipeline]: There is no key `opt_lvl` in `[context]`.
+             --> p.toml:2:1
+              |
+            2 | opt_lvl = 3
+              | ^^^^^^^ unknown key
+              |
+              = help: Did you mean `opt_level`?"#]]
+        .assert_eq(&diagnostic.render(false));
+    }
+
+    #[test]
+    fn any_span_gives_a_snippet() {
+        let text = "ä = \"€\"\nb";
+        for start in 0..text.len() + 3 {
+            for end in start..text.len() + 3 {
+                let snippet = Snippet::new("f", text, start..end, "");
+                assert!(snippet.text.is_char_boundary(snippet.start));
+                assert!(snippet.text.is_char_boundary(snippet.end));
+                assert!(snippet.line >= 1 && snippet.column >= 1);
+            }
+        }
+    }
+
+    #[test]
+    fn a_pass_and_a_place_are_named() {
+        let mut diagnostic = Diagnostic::new(Severity::Warning, "acme::axis", "The axis is odd.");
+        diagnostic.pass = Some("acme.transform.Fuse".to_owned());
+        diagnostic.file = Some("plugins/libacme.so".to_owned());
+        diagnostic.function = Some("main".to_owned());
+        diagnostic.op = Some("op3 (onnx.Relu)".to_owned());
+        diagnostic.location = Some("conv1".to_owned());
+        expect![[r#"
+            warning[acme::axis]: The axis is odd.
+             |
+             = in pass acme.transform.Fuse of plugin `plugins/libacme.so`, function @main, op3 (onnx.Relu), at conv1"#]].assert_eq(&diagnostic.render(false));
+    }
+}
