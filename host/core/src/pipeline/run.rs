@@ -4,12 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use super::build::{self, Built};
-<<<<<<< HEAD
 use super::report::{ModelReport, Report};
-=======
-use super::report::{InstrumentReport, ModelReport, Report};
 use super::reproduce;
->>>>>>> 0eaacad (core: reproducers of failed passes, replay, bisect and reduce)
 use super::request::Request;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{PassError, capitalized};

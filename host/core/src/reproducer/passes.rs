@@ -141,6 +141,7 @@ fn config_value(value: &ConfigValue) -> Value {
         FieldValue::Int(value) => Value::Integer(*value),
         FieldValue::Float(value) => Value::Float(*value),
         FieldValue::String(value) => Value::String(value.clone()),
+        FieldValue::Strings(values) => strings(values),
     };
     match value.get("") {
         Some(scalar) => field(scalar),
