@@ -47,6 +47,10 @@ pub(crate) enum Command {
     Stats(StatsArgs),
     /// Show what differs between two models.
     Diff(DiffArgs),
+    /// Find the pass, and the function, that breaks a model.
+    Bisect(BisectArgs),
+    /// Shrink a model to the ops on which a pipeline still goes wrong.
+    Reduce(ReduceArgs),
     /// Run a failed pass again, from the reproducer that `run` wrote.
     Replay(ReplayArgs),
 }
@@ -367,6 +371,115 @@ pub(crate) struct ReplayArgs {
     /// Run function passes on N threads; by default on all cores.
     #[arg(long, value_name = "N")]
     pub(crate) jobs: Option<usize>,
+    /// Print one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// How models are judged.
+#[derive(Debug, Args)]
+pub(crate) struct CheckCommandArgs {
+    /// The shell command that judges a model; `{}` stands for the model's path, `{in}` for that of
+    /// the model before the pipeline.
+    ///
+    /// Status 0: the model is good. 125: there is no telling. 126 and 127: the command can't be run,
+    /// which ends everything. Else, and by a signal: it is bad. The file has the extension of MODEL.
+    #[arg(long, value_name = "CMD")]
+    pub(crate) check: Option<String>,
+    /// End a command that takes longer; then there is no telling.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "check")]
+    pub(crate) check_timeout: Option<f64>,
+}
+
+/// A time that can be waited for.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse() {
+        Ok(seconds) if std::time::Duration::try_from_secs_f64(seconds).is_ok() => Ok(seconds),
+        _ => Err("this isn't a number of seconds".to_owned()),
+    }
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "passdock bisect [OPTIONS] [PIPELINE.toml] MODEL --check <CMD>",
+    after_help = "\
+Examples:
+  passdock bisect pipeline.toml model.onnx --check 'python same_outputs.py {in} {}'
+  passdock bisect pipeline.toml model.onnx --check './test-model.sh {}' --check-timeout 60 -o found
+  passdock bisect model.ir --passes a.transform.X,a.transform.Y --check '! grep -q NaN {}'
+
+The pipeline runs once. The untouched model has to be good and the last one bad; then the middle of
+what is left is checked until one pass remains. Of the functions that it changed, those are found that
+break the model (several, if it takes all of them together). A pass that fails by itself is the answer
+without a search. Instruments that only watch (timing, print) are left out.
+
+Exit status: 0 the pass was found; 1 it wasn't, or can't be; 2 and 3 as of run."
+)]
+pub(crate) struct BisectArgs {
+    /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
+    pub(crate) inputs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) check: CheckCommandArgs,
+    /// Write the last good and the first bad model and a reproducer of the pass to DIR.
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) context: ContextArgs,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    /// Run function passes on N threads; by default on all cores.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
+    #[arg(long)]
+    pub(crate) allow_outside_data: bool,
+    /// Print one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    override_usage = "passdock reduce [OPTIONS] [PIPELINE.toml] MODEL",
+    after_help = "\
+Examples:
+  passdock reduce pipeline.toml model.onnx -o small.onnx                 a pass fails: keep that failure
+  passdock reduce out.onnx.reproducer/pipeline.toml out.onnx.reproducer/before.ir -o small.ir
+  passdock reduce pipeline.toml model.onnx -o small.onnx --check 'python same_outputs.py {in} {}'
+
+Without --check a pass has to fail on the model; a smaller one is taken if the same pass fails in the
+same way. With --check the pipeline runs on the smaller model, and CMD has to call that one good and
+what became of it bad: `{}` is the model to judge, `{in}` the smaller model.
+What an op made becomes a parameter when the op goes. The same model gives the same answer.
+
+Exit status: 0 done; 1 nothing is wrong with the model, or a check can't be made; 2 and 3 as of run."
+)]
+pub(crate) struct ReduceArgs {
+    /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
+    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
+    pub(crate) inputs: Vec<String>,
+    #[command(flatten)]
+    pub(crate) check: CheckCommandArgs,
+    /// Write the smaller model here: .onnx, .ir, or `-` for IR text.
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<String>,
+    /// Run the pipeline N times at most.
+    #[arg(long, value_name = "N", default_value_t = 2000)]
+    pub(crate) max_checks: usize,
+    /// Go on for so long at most.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) max_time: Option<f64>,
+    #[command(flatten)]
+    pub(crate) context: ContextArgs,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    /// Run function passes on N threads; by default on all cores.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
+    #[arg(long)]
+    pub(crate) allow_outside_data: bool,
     /// Print one JSON object on standard output, everything else on standard error.
     #[arg(long)]
     pub(crate) json: bool,

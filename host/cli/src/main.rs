@@ -4,6 +4,7 @@
 //! what people see, and the exit status.
 
 mod args;
+mod check_command;
 mod command;
 mod plugins;
 mod progress;
@@ -24,6 +25,8 @@ fn main() -> ExitCode {
         Command::Explain(args) => command::explain::explain(args),
         Command::Convert(args) => command::convert::convert(args),
         Command::Stats(args) => command::stats::stats(args),
+        Command::Bisect(args) => command::bisect::bisect(args),
+        Command::Reduce(args) => command::reduce::reduce(args),
         Command::Replay(args) => command::replay::replay(args),
         Command::Diff(args) => command::diff::diff(args),
     };

@@ -3,6 +3,7 @@
 use std::io::IsTerminal;
 use std::time::Duration;
 
+use crate::show;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Is told the name of each pass that starts.
@@ -24,6 +25,21 @@ impl Progress {
         bar.set_message(what.to_owned());
         bar.enable_steady_tick(Duration::from_millis(100));
         Progress(Some(bar))
+    }
+
+    /// Says something else.
+    pub(crate) fn say(&self, what: &str) {
+        if let Some(bar) = &self.0 {
+            bar.set_message(what.to_owned());
+        }
+    }
+
+    /// Writes a line to standard output, above what is said.
+    pub(crate) fn line(&self, line: &str) {
+        match &self.0 {
+            Some(bar) => bar.suspend(|| show::print(line)),
+            None => show::print(line),
+        }
     }
 
     /// What to call when a pass starts.

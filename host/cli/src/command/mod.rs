@@ -1,11 +1,13 @@
 //! The subcommands, one file each. Each answers the exit status.
 
+pub(crate) mod bisect;
 pub(crate) mod check;
 pub(crate) mod convert;
 pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod list;
+pub(crate) mod reduce;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod stats;
@@ -22,6 +24,30 @@ use crate::{plugins, show};
 fn fail(error: &PassError) -> u8 {
     show::diagnostic(&error.to_diagnostic());
     error.kind.exit_status()
+}
+
+/// The pipeline, if there is one, and the model: `command [PIPELINE.toml] MODEL`.
+fn inputs(
+    inputs: &[String],
+    command: &str,
+    has_passes: bool,
+) -> Result<(Option<String>, String), PassError> {
+    let usage = |message: &str| Err(PassError::new(ErrorKind::Pipeline, message));
+    let is_pipeline = |path: &String| Path::new(path).extension().is_some_and(|e| e == "toml");
+    match inputs {
+        [pipeline, model] if is_pipeline(pipeline) => Ok((Some(pipeline.clone()), model.clone())),
+        [pipeline, _] => usage(&format!(
+            "`{pipeline}` isn't a pipeline: the first of two files is a .toml."
+        )),
+        [model] if is_pipeline(model) => usage(&format!(
+            "There is a pipeline and no model: `passdock {command} PIPELINE.toml MODEL`."
+        )),
+        [model] if has_passes => Ok((None, model.clone())),
+        [_] => usage("There is nothing to run: give a pipeline (.toml) or --passes A,B,C."),
+        _ => usage(&format!(
+            "A model is needed: `passdock {command} [PIPELINE.toml] MODEL`."
+        )),
+    }
 }
 
 /// What the options that several commands share ask for.

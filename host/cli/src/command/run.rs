@@ -48,30 +48,15 @@ fn fail(error: &PassError, json: bool) -> u8 {
 
 fn read_request(args: RunArgs) -> Result<Request, PassError> {
     let usage = |message: &str| Err(PassError::new(ErrorKind::Pipeline, message));
-    let is_pipeline = |path: &String| Path::new(path).extension().is_some_and(|e| e == "toml");
-    let (pipeline, model) = match args.inputs.as_slice() {
-        [pipeline, model] if is_pipeline(pipeline) => (Some(pipeline), model),
-        [pipeline, _] => {
-            let message =
-                format!("`{pipeline}` isn't a pipeline: the first of two files is a .toml.");
-            return usage(&message);
-        }
-        [model] if is_pipeline(model) => {
-            return usage("There is a pipeline and no model: `passdock run PIPELINE.toml MODEL`.");
-        }
-        [model] => (None, model),
-        _ => return usage("A model is needed: `passdock run [PIPELINE.toml] MODEL`."),
-    };
-    if pipeline.is_none() && args.context.passes.is_empty() {
-        return usage("There is nothing to run: give a pipeline (.toml) or --passes A,B,C.");
-    }
+    let has_passes = !args.context.passes.is_empty();
+    let (pipeline, model) = super::inputs(&args.inputs, "run", has_passes)?;
     if args.json && args.output.as_deref() == Some("-") {
         return usage("With --json standard output is the report's; give `-o` a file.");
     }
     let to_stderr = args.json || args.output.as_deref() == Some("-");
-    let request = super::request(pipeline.map(Path::new), args.context, args.plugins)?;
+    let request = super::request(pipeline.as_deref().map(Path::new), args.context, args.plugins)?;
     Ok(Request {
-        model: model.clone(),
+        model,
         print: Print {
             before: args.print_before,
             after: args.print_after,

@@ -168,6 +168,22 @@ fn failed(error: PassError, mut found: Bisection) -> Result<Bisection, PassError
     Ok(found)
 }
 
+impl Proof {
+    /// What is wrong, as an error: a pass that doesn't fail itself is told of by the check.
+    pub fn error(&self) -> PassError {
+        if let Some(error) = &self.error {
+            return error.clone();
+        }
+        let message = "The pass doesn't fail, but the check calls what it makes bad.";
+        let mut error = PassError::new(ErrorKind::Check, message);
+        if let Some(pass) = self.site.passes.first() {
+            error = error.in_pass(&pass.info().name, pass.provider());
+        }
+        error.site = Some(self.site.clone().into());
+        error
+    }
+}
+
 impl Suspect {
     fn of(run: &PassRun, number: usize) -> Suspect {
         let provider = run.pass.provider();

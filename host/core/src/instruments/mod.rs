@@ -3,17 +3,20 @@
 mod dump;
 mod print;
 mod print_changed;
+mod reproducer;
 mod timing;
 mod verifier;
 
 use std::io::Write;
 use std::sync::Arc;
 
+use crate::reproducer::ReproducerOptions;
 use crate::registry::{InstrumentSpec, wrong};
 
 pub use dump::DumpIr;
 pub use print::{Names, PrintIr, print_ir};
 pub use print_changed::PrintChanged;
+pub use reproducer::WriteReproducer;
 pub use timing::PassTimingInstrument;
 pub use verifier::WellFormed;
 
@@ -32,6 +35,16 @@ crate::config_struct! {
         dir: String = "";
         /// Removes the dumps of an earlier run first, if the directory holds nothing else.
         refresh: bool = false;
+    }
+}
+
+crate::config_struct! {
+    /// The options of `reproducer`.
+    struct ReproducerTable {
+        /// The directory in which the reproducer's own one is made.
+        dir: String = ".";
+        /// Copies constants of more than 64 KiB, too, instead of referring to the model.
+        self_contained: bool = false;
     }
 }
 
@@ -77,6 +90,17 @@ pub(crate) fn built_in() -> Vec<InstrumentSpec> {
                     true => dump.refresh(),
                     false => dump,
                 }))
+            },
+        ),
+        InstrumentSpec::new(
+            "reproducer",
+            "Writes what it takes to run into a pass's failure again.",
+            |options: ReproducerTable, setup| {
+                let written = ReproducerOptions {
+                    self_contained: options.self_contained,
+                    ..ReproducerOptions::default()
+                };
+                Ok(Arc::new(WriteReproducer::new(setup.path(&options.dir), written)))
             },
         ),
         InstrumentSpec::new(

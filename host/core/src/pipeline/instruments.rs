@@ -23,6 +23,10 @@ pub(crate) fn only_watches(name: &str) -> bool {
         "print-after",
         "print-changed",
         "dump",
+        "reproducer",
+        "memory",
+        "trace",
+        "op-counts",
     ];
     WATCH.contains(&name)
 }

@@ -1,0 +1,179 @@
+//! The command of `--check`: it gets a model's path, and its status says whether the model is good.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+use passdock::bisect::Verdict;
+use passdock::model_file::{self, Format, WriteOptions};
+use passdock::{ErrorKind, ModuleRef, PassError};
+
+use crate::args::CheckCommandArgs;
+
+/// How much of what a command said is shown.
+const TAIL: u64 = 2000;
+
+/// Runs a command on models, each in a directory of its own that goes away with it.
+pub(crate) struct CheckCommand {
+    command: String,
+    timeout: Option<Duration>,
+    extension: &'static str,
+    dir: tempfile::TempDir,
+    /// What the last command said, or why there was none.
+    said: String,
+}
+
+impl CheckCommand {
+    /// For models like `model`. The command has to say where the model's path goes.
+    pub(crate) fn new(args: &CheckCommandArgs, model: &str) -> Result<CheckCommand, PassError> {
+        let command = args.check.clone().unwrap_or_default();
+        if !command.contains("{}") {
+            let message = format!("The command of `--check {command}` doesn't say where the model goes.");
+            return Err(PassError::new(ErrorKind::Pipeline, message)
+                .help("Write `{}` in place of its path: `--check 'test-model {}'`."));
+        }
+        let dir = tempfile::Builder::new().prefix("passdock-check-").tempdir();
+        let dir = dir.map_err(|error| failed("A temporary directory can't be made", &error))?;
+        Ok(CheckCommand {
+            command,
+            timeout: args.check_timeout.map(Duration::from_secs_f64),
+            extension: match Format::of(model)? {
+                Format::Onnx => "onnx",
+                Format::Text => "ir",
+            },
+            dir,
+            said: String::new(),
+        })
+    }
+
+    /// What the command says of a model; `input` stands for `{in}`. A model that can't be written
+    /// can't be judged.
+    pub(crate) fn check(
+        &mut self,
+        module: &ModuleRef,
+        input: &ModuleRef,
+    ) -> Result<Verdict, PassError> {
+        let place = self.dir.path().join("candidate");
+        let verdict = self.check_in(&place, module, input);
+        // It may be that a command still writes there; the next one will see.
+        _ = fs::remove_dir_all(&place);
+        verdict
+    }
+
+    fn check_in(
+        &mut self,
+        place: &Path,
+        module: &ModuleRef,
+        input: &ModuleRef,
+    ) -> Result<Verdict, PassError> {
+        let mut command = self.command.clone();
+        for (mark, name, module) in [("{in}", "in", input), ("{}", "model", module)] {
+            if !command.contains(mark) {
+                continue;
+            }
+            let dir = place.join(name);
+            fs::create_dir_all(&dir)
+                .map_err(|error| failed("The directory of a candidate can't be made", &error))?;
+            let path = dir.join(format!("{name}.{}", self.extension));
+            let path = path.to_string_lossy();
+            if let Err(error) = model_file::write(module, &path, WriteOptions::default()) {
+                self.said = error.to_string();
+                return Ok(Verdict::Unknown);
+            }
+            command = command.replace(mark, &shell_word(&path));
+        }
+        let out = place.join("out");
+        let status = self.run(&command, &out);
+        let status = status.map_err(|error| failed("The command of `--check` can't be run", &error))?;
+        self.said = tail(&out).unwrap_or_default();
+        match status.map(|status| status.code()) {
+            None => Ok(Verdict::Unknown),
+            Some(Some(0)) => Ok(Verdict::Good),
+            Some(Some(125)) => Ok(Verdict::Unknown),
+            Some(Some(code @ (126 | 127))) => {
+                let message = format!("The command of `--check` can't be run (status {code}).");
+                Err(self.with_said(PassError::new(ErrorKind::Check, message)))
+            }
+            // A signal has no status.
+            Some(_) => Ok(Verdict::Bad),
+        }
+    }
+
+    /// Adds what the last command said to an error about it.
+    pub(crate) fn with_said(&self, error: PassError) -> PassError {
+        match self.said.trim() {
+            said if said.is_empty() || error.kind != ErrorKind::Check => error,
+            said => error.note(format!("the command's last words: {said}")),
+        }
+    }
+
+    /// The command's status; `None` if it took too long.
+    fn run(&self, command: &str, out: &Path) -> io::Result<Option<ExitStatus>> {
+        let out = File::create(out)?;
+        let mut shell = match cfg!(windows) {
+            true => Command::new("cmd"),
+            false => Command::new("sh"),
+        };
+        shell.args([if cfg!(windows) { "/C" } else { "-c" }, command]);
+        shell.stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
+        let Some(timeout) = self.timeout else {
+            return shell.status().map(Some);
+        };
+        // A group of its own, so that what the shell started can be ended with it.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut shell, 0);
+        let mut child = shell.spawn()?;
+        let start = Instant::now();
+        let mut wait = Duration::from_millis(1);
+        loop {
+            if let Some(status) = child.try_wait()? {
+                return Ok(Some(status));
+            }
+            let Some(left) = timeout.checked_sub(start.elapsed()) else {
+                end(&mut child)?;
+                return Ok(None);
+            };
+            std::thread::sleep(wait.min(left));
+            wait = (wait * 2).min(Duration::from_millis(50));
+        }
+    }
+}
+
+/// Ends a command and what it started.
+fn end(child: &mut Child) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use rustix::process::{Pid, Signal, kill_process_group};
+        // It may have ended by itself meanwhile.
+        _ = kill_process_group(Pid::from_child(child), Signal::KILL);
+    }
+    #[cfg(not(unix))]
+    child.kill()?;
+    child.wait().map(drop)
+}
+
+/// The end of a file, as text.
+fn tail(path: &PathBuf) -> io::Result<String> {
+    let mut file = File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut bytes = Vec::new();
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// A path as the shell takes it for one word.
+fn shell_word(path: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "/\\:._-".contains(c);
+    match path.chars().all(plain) {
+        true => path.to_owned(),
+        false if cfg!(windows) => format!("\"{path}\""),
+        false => format!("'{}'", path.replace('\'', "'\\''")),
+    }
+}
+
+fn failed(what: &str, error: &io::Error) -> PassError {
+    PassError::new(ErrorKind::Check, format!("{what}: {error}."))
+}

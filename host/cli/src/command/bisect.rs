@@ -1,0 +1,199 @@
+//! `passdock bisect`: which pass breaks a model.
+
+use std::path::Path;
+
+use passdock::bisect::{self, Bisection, Checked, Suspect};
+use passdock::model_file::{self, ReadOptions, WriteOptions};
+use passdock::pipeline::Request;
+use passdock::reproducer::{self, ReproducerOptions};
+use passdock::{ErrorKind, PassError};
+use serde::Serialize;
+
+use crate::args::BisectArgs;
+use crate::check_command::CheckCommand;
+use crate::progress::Progress;
+use crate::show;
+
+/// What `--json` prints.
+#[derive(Serialize)]
+struct Report {
+    ok: bool,
+    #[serde(flatten)]
+    found: Option<Bisection>,
+    /// The checks of a search that found nothing.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    log: Vec<Checked>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    kept: Option<Kept>,
+    exit_status: u8,
+    diagnostics: Vec<passdock::Diagnostic>,
+}
+
+/// Where the proof lies.
+#[derive(Clone, Serialize)]
+struct Kept {
+    good: String,
+    /// None if the pass fails.
+    bad: Option<String>,
+    reproducer: String,
+}
+
+pub(crate) fn bisect(args: BisectArgs) -> u8 {
+    let json = args.json;
+    let mut log = Vec::new();
+    let result = search(args, &mut log);
+    let (found, kept, status, diagnostics) = match result {
+        Ok((found, kept)) => {
+            let status = u8::from(found.suspects.len() != 1);
+            if !json {
+                show::print(&render(&found, kept.as_ref()));
+            }
+            (Some(found), kept, status, Vec::new())
+        }
+        Err(error) => {
+            let status = super::fail(&error);
+            (None, None, status, vec![error.to_diagnostic()])
+        }
+    };
+    if json {
+        show::print_json(&Report {
+            ok: status == 0,
+            log: if found.is_none() { log } else { Vec::new() },
+            found,
+            kept,
+            exit_status: status,
+            diagnostics,
+        });
+    }
+    status
+}
+
+fn search(
+    args: BisectArgs,
+    log: &mut Vec<Checked>,
+) -> Result<(Bisection, Option<Kept>), PassError> {
+    let has_passes = !args.context.passes.is_empty();
+    let (pipeline, model) = super::inputs(&args.inputs, "bisect", has_passes)?;
+    let mut command = CheckCommand::new(&args.check, &model)?;
+    let request = Request {
+        model: model.clone(),
+        jobs: args.jobs,
+        ..super::request(pipeline.as_deref().map(Path::new), args.context, args.plugins)?
+    };
+    let progress = Progress::start(&format!("reading {model}"));
+    let reading = ReadOptions {
+        outside_data: args.allow_outside_data,
+    };
+    let module = model_file::read_with(&model, reading)?;
+    progress.say("running the pipeline");
+    let mut note = |checked: &Checked| {
+        if !args.json {
+            progress.line(&format!("{:<9}  {}\n", checked.verdict.name(), checked.candidate));
+        }
+        progress.say(&format!("{} checks", log.len() + 1));
+        log.push(checked.clone());
+    };
+    let mut check = |candidate: &_| command.check(candidate, &module);
+    let found = bisect::bisect(&request, module.clone(), &mut check, &mut note);
+    let found = found.map_err(|error| command.with_said(error))?;
+    drop(progress);
+    let kept = match &args.output {
+        Some(dir) => keep(&found, dir, &model)?,
+        None => None,
+    };
+    Ok((found, kept))
+}
+
+/// Writes the models before and after the pass, and a reproducer of it.
+fn keep(found: &Bisection, dir: &Path, model: &str) -> Result<Option<Kept>, PassError> {
+    let Some(proof) = &found.proof else {
+        return Ok(None);
+    };
+    std::fs::create_dir_all(dir).map_err(|error| {
+        let message = format!("The directory `{}` can't be made: {error}.", dir.display());
+        PassError::new(ErrorKind::Write, message)
+    })?;
+    let extension = Path::new(model).extension().and_then(|e| e.to_str());
+    let path = |name: &str| {
+        let file = format!("{name}.{}", extension.unwrap_or("ir"));
+        dir.join(file).to_string_lossy().into_owned()
+    };
+    let reproducer = dir.join("reproducer");
+    let good = path("good");
+    model_file::write(&proof.good, &good, WriteOptions::default())?;
+    let bad = match proof.error {
+        Some(_) => None,
+        None => {
+            let bad = path("bad");
+            model_file::write(&proof.bad, &bad, WriteOptions::default())?;
+            Some(bad)
+        }
+    };
+    let options = ReproducerOptions {
+        model: Some(model.to_owned()),
+        ..ReproducerOptions::default()
+    };
+    reproducer::write(&proof.error(), &reproducer, &options)?;
+    Ok(Some(Kept {
+        good,
+        bad,
+        reproducer: reproducer.to_string_lossy().into_owned(),
+    }))
+}
+
+fn render(found: &Bisection, kept: Option<&Kept>) -> String {
+    let mut text = String::new();
+    let functions: Vec<String> = found.functions.iter().map(|f| format!("@{f}")).collect();
+    let functions = match functions.as_slice() {
+        [] => String::new(),
+        [one] => format!(", in function {one}"),
+        several => format!(", in functions {} together", several.join(", ")),
+    };
+    match (found.suspects.as_slice(), &found.failure) {
+        ([pass], Some(failure)) => {
+            text.push_str(&format!("{} fails{functions}; nothing to search: {}\n", named(pass), failure.message));
+        }
+        ([pass], None) => text.push_str(&format!("{} breaks the model{functions}\n", named(pass))),
+        (several, _) => {
+            text.push_str("one of these breaks the model; the check can't say which:\n");
+            for pass in several {
+                text.push_str(&format!("  {}\n", named(pass)));
+            }
+        }
+    }
+    text.push_str(&format!(
+        "{}, of which {} changed the model; {}\n",
+        passes(found.passes),
+        found.changed,
+        show::count_of(found.checks.len() as u64, "check")
+    ));
+    if let Some(kept) = kept {
+        let mut facts = show::Facts::default();
+        facts.add("before it", kept.good.clone());
+        if let Some(bad) = &kept.bad {
+            facts.add("after it", bad.clone());
+            facts.add("compare", format!("passdock diff {} {bad}", kept.good));
+        }
+        facts.add("run it again", format!("passdock replay {}", kept.reproducer));
+        text.push_str(&facts.render());
+    }
+    text
+}
+
+fn passes(count: usize) -> String {
+    match count {
+        1 => "1 pass ran".to_owned(),
+        count => format!("{count} passes ran"),
+    }
+}
+
+fn named(pass: &Suspect) -> String {
+    let mut text = pass.pass.clone();
+    if let Some(plugin) = &pass.plugin {
+        text.push_str(&format!(" of plugin {plugin}"));
+    }
+    if let Some(by) = &pass.requested_by {
+        text.push_str(&format!(" (required by {by})"));
+    }
+    text
+}

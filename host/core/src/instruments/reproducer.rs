@@ -1,0 +1,73 @@
+//! A reproducer of each failure.
+
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use passdock_ir::Module;
+
+use crate::diagnostic::Severity;
+use crate::error::PassError;
+use crate::instrument::{InstrumentResult, PassInstrument};
+use crate::pass_info::PassInfo;
+use crate::reproducer::{self, ReproducerOptions};
+
+/// Writes what it takes to run into a failure again to a directory `PASS.reproducer`.
+pub struct WriteReproducer {
+    dir: PathBuf,
+    options: ReproducerOptions,
+    /// How many passes are running, one in another.
+    depth: AtomicU32,
+}
+
+impl WriteReproducer {
+    /// Writes to directories in this one.
+    pub fn new(dir: impl Into<PathBuf>, options: ReproducerOptions) -> WriteReproducer {
+        WriteReproducer {
+            dir: dir.into(),
+            options,
+            depth: AtomicU32::new(0),
+        }
+    }
+
+    fn leave(&self) -> u32 {
+        self.depth.fetch_sub(1, Ordering::Relaxed) - 1
+    }
+}
+
+impl PassInstrument for WriteReproducer {
+    fn name(&self) -> &str {
+        "reproducer"
+    }
+
+    fn enter_pass_ctx(&self) -> InstrumentResult {
+        self.depth.store(0, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn run_before_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
+        self.depth.fetch_add(1, Ordering::Relaxed);
+        Ok(())
+    }
+
+    fn run_after_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
+        self.leave();
+        Ok(())
+    }
+
+    /// At the outermost pass the error knows all that was still to run.
+    fn pass_failed(&self, _module: &Module, _info: &PassInfo, error: &PassError) {
+        if self.leave() > 0 || error.kind.exit_status() != 1 {
+            return;
+        }
+        let Some(site) = &error.site else { return };
+        let pass = error.pass.as_deref().unwrap_or("pipeline");
+        let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
+        let name: String = pass.chars().map(plain).collect();
+        let dir = self.dir.join(format!("{name}.reproducer"));
+        if let Err(error) = reproducer::write(error, &dir, &self.options) {
+            let mut warning = error.to_diagnostic();
+            warning.severity = Severity::Warning;
+            site.context.emit(warning);
+        }
+    }
+}
