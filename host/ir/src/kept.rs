@@ -288,7 +288,10 @@ mod tests {
                 scope.spawn(move || *f.keep(KEY, Arc::new(i)).downcast_ref().expect("a number"))
             };
             let threads: Vec<_> = (0..2).map(ask).collect();
-            threads.into_iter().map(|t| t.join().expect("no panic")).collect()
+            threads
+                .into_iter()
+                .map(|t| t.join().expect("no panic"))
+                .collect()
         });
         assert_eq!(seen[0], seen[1]);
     }

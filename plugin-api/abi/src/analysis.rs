@@ -36,7 +36,8 @@ pub struct AnalysisApi {
     /// 0.
     pub reserved: u32,
     /// A column of the host's, by its name; good until the next edit.
-    pub column: Option<unsafe extern "C" fn(*const Function, name: Str, out: *mut Column) -> Status>,
+    pub column:
+        Option<unsafe extern "C" fn(*const Function, name: Str, out: *mut Column) -> Status>,
     /// What is kept for the function as it is; NOT_FOUND if nothing is.
     pub get: Option<
         unsafe extern "C" fn(

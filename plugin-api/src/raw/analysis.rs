@@ -118,7 +118,14 @@ pub(crate) fn get_or_compute<'f, A: Send + Sync + 'static, E: From<EditError>>(
         let data = Box::into_raw(Box::new(made)).cast();
         // SAFETY: as above; the data is the host's from here on, which drops it once.
         let status = unsafe {
-            put(function.handle, owner, key, data, Some(drop_kept::<A>), &mut out)
+            put(
+                function.handle,
+                owner,
+                key,
+                data,
+                Some(drop_kept::<A>),
+                &mut out,
+            )
         };
         function.done(status, "put", None)?;
     }

@@ -2,8 +2,8 @@
 
 use passdock_abi::{
     ABI, Attr, AttrKind, Constant, ConstantDesc, DType, DimKind, ExprKind, FunctionKind, IR,
-    LocKind, NameUse, Op, OpDesc, OpEntry, OpId, PassKind, Port, Region, SettingKind, Severity, Status,
-    Storage, Type, TypeKind, Value, symbol,
+    LocKind, NameUse, Op, OpDesc, OpEntry, OpId, PassKind, Port, Region, SettingKind, Severity,
+    Status, Storage, Type, TypeKind, Value, symbol,
 };
 
 macro_rules! constants {

@@ -8,11 +8,8 @@ use super::{Analysis, Names, get, records};
 use crate::plugin::OpDefs;
 
 /// Effects that an op has if one in it has them.
-const ANY: u64 = OpEntry::RANDOM
-    | OpEntry::STATEFUL
-    | OpEntry::READS
-    | OpEntry::WRITES
-    | OpEntry::ALLOCATES;
+const ANY: u64 =
+    OpEntry::RANDOM | OpEntry::STATEFUL | OpEntry::READS | OpEntry::WRITES | OpEntry::ALLOCATES;
 
 /// Per op, what it does.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -30,8 +30,8 @@ use std::ptr;
 use passdock_abi as abi;
 
 pub(crate) use context::location;
-pub(crate) use definitions::definition_traits;
 pub use context::{Failure, Surroundings};
+pub(crate) use definitions::definition_traits;
 pub use modules::ModuleInput;
 pub use run::{
     FunctionClosure, FunctionPass, FunctionRunner, ModuleClosure, ModulePass, run_module_pass,

@@ -131,7 +131,10 @@ unsafe extern "C" fn preserve(
         let function = &*handle.cast::<MockFunction>();
         let key = crate::raw::text(key);
         let mut given = function.analyses.given.borrow_mut();
-        match given.iter_mut().find(|one| one.owner == owner && one.key == key) {
+        match given
+            .iter_mut()
+            .find(|one| one.owner == owner && one.key == key)
+        {
             Some(kept) => kept.version = function.version(),
             None => return Status::NOT_FOUND,
         }
@@ -190,7 +193,11 @@ impl MockFunction {
         };
         let mut liveness = vec![nobody; self.values.len()];
         for op in self.walk() {
-            for value in self.operands(op).into_iter().filter(|value| value.is_some()) {
+            for value in self
+                .operands(op)
+                .into_iter()
+                .filter(|value| value.is_some())
+            {
                 let home = self.home(value);
                 let mut user = Some(op);
                 while let Some(at) = user {
