@@ -63,6 +63,12 @@ impl CallGraph {
         self.functions.iter().map(|one| one.entry)
     }
 
+    /// A function of a name, if the module has it.
+    pub fn function(&self, name: SymbolId) -> Option<FunctionEntry> {
+        let at = self.places.get(&name)?;
+        Some(self.functions[*at].entry)
+    }
+
     /// The functions that one calls, each once, in the module's order.
     pub fn callees(&self, function: SymbolId) -> impl Iterator<Item = SymbolId> + '_ {
         self.listed(function, |one| &one.callees[..])
@@ -73,7 +79,7 @@ impl CallGraph {
         self.listed(function, |one| &one.callers[..])
     }
 
-    /// The names that a function uses.
+    /// The names that a function uses: of its ops, and those in their `callee` attributes.
     pub fn names(&self, function: SymbolId) -> &[NameUse] {
         match self.places.get(&function) {
             Some(at) => &self.functions[*at].names,

@@ -30,7 +30,8 @@ impl CheckCommand {
     pub(crate) fn new(args: &CheckCommandArgs, model: &str) -> Result<CheckCommand, PassError> {
         let command = args.check.clone().unwrap_or_default();
         if !command.contains("{}") {
-            let message = format!("The command of `--check {command}` doesn't say where the model goes.");
+            let message =
+                format!("The command of `--check {command}` doesn't say where the model goes.");
             return Err(PassError::new(ErrorKind::Pipeline, message)
                 .help("Write `{}` in place of its path: `--check 'test-model {}'`."));
         }
@@ -86,7 +87,8 @@ impl CheckCommand {
         }
         let out = place.join("out");
         let status = self.run(&command, &out);
-        let status = status.map_err(|error| failed("The command of `--check` can't be run", &error))?;
+        let status =
+            status.map_err(|error| failed("The command of `--check` can't be run", &error))?;
         self.said = tail(&out).unwrap_or_default();
         match status.map(|status| status.code()) {
             None => Ok(Verdict::Unknown),
@@ -117,7 +119,10 @@ impl CheckCommand {
             false => Command::new("sh"),
         };
         shell.args([if cfg!(windows) { "/C" } else { "-c" }, command]);
-        shell.stdin(Stdio::null()).stderr(out.try_clone()?).stdout(out);
+        shell
+            .stdin(Stdio::null())
+            .stderr(out.try_clone()?)
+            .stdout(out);
         let Some(timeout) = self.timeout else {
             return shell.status().map(Some);
         };

@@ -23,7 +23,7 @@
 //!
 //! Source: TVM `src/relax/transform/dead_code_elimination.cc`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 use passdock_plugin_api::ConstId;
 use passdock_plugin_api::prelude::*;
@@ -40,7 +40,7 @@ options! {
 
 pub(crate) fn dead_code_elimination(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<DeadCodeElimination>()?;
-    let purity = Purity::new(m)?;
+    let purity = Purity::new(&m.call_graph()?);
     for entry in m.functions() {
         if entry.kind == FunctionKind::GRAPH {
             let mut f = m.edit(entry.name)?;
@@ -52,30 +52,33 @@ pub(crate) fn dead_code_elimination(m: &mut Module<'_>, cx: &PassContext) -> Pas
 }
 
 fn erase_dead_ops(f: &mut Function, purity: &Purity) -> PassResult {
-    // Ops whose regions hold something that has to stay.
-    let mut kept_inside: HashSet<OpId> = HashSet::new();
+    let kept = kept_for_effects(f, purity)?;
     for op in f.walk(f.body()).rev() {
-        let region = f.parent_region(op);
-        let is_terminator = f.terminator(region) == Some(op);
-        let is_dead = !is_terminator
-            && f.results(op).iter().all(|&result| f.use_count(result) == 0)
-            && !kept_inside.contains(&op)
-            && purity.is_pure(f, op);
-        if is_dead {
+        let is_used = |&result: &ValueId| f.use_count(result) > 0;
+        if !f.results(op).iter().any(is_used)
+            && f.terminator(f.parent_region(op)) != Some(op)
+            && !kept.contains(&op)
+        {
             f.erase_op(op)?;
-        } else if !is_terminator
-            && !purity.is_pure(f, op)
-            && let Some(parent) = f.parent_op(region)
-        {
-            kept_inside.insert(parent);
-        }
-        if kept_inside.contains(&op)
-            && let Some(parent) = f.parent_op(region)
-        {
-            kept_inside.insert(parent);
         }
     }
     Ok(())
+}
+
+/// The ops that stay whoever uses their results: those with an effect, and those that hold one.
+fn kept_for_effects(f: &Function, purity: &Purity) -> Result<HashSet<OpId>, EditError> {
+    let impure = purity.impure_names(f)?;
+    let mut kept = HashSet::new();
+    if impure.is_empty() {
+        return Ok(kept);
+    }
+    for op in f.iter().filter(|&op| impure.contains(&f.symbol(op))) {
+        let mut holder = Some(op);
+        while let Some(op) = holder.filter(|&op| kept.insert(op)) {
+            holder = f.parent_op(f.parent_region(op));
+        }
+    }
+    Ok(kept)
 }
 
 fn erase_dead_constants(f: &mut Function) -> PassResult {
@@ -93,35 +96,19 @@ fn erase_dead_constants(f: &mut Function) -> PassResult {
 }
 
 fn erase_dead_functions(m: &mut Module<'_>, options: &DeadCodeElimination) -> PassResult {
-    let names: HashMap<String, SymbolId> = m
-        .functions()
-        .map(|entry| (m.text(entry.name).to_owned(), entry.name))
-        .collect();
     let entries = options.entry_functions.split(',').map(str::trim);
     let mut pending: Vec<SymbolId> = entries
-        .filter_map(|name| names.get(name).copied())
+        .filter_map(|name| Some(m.function(name)?.name))
         .collect();
     if pending.is_empty() {
         return Ok(());
     }
+    let graph = m.call_graph()?;
     let mut alive: HashSet<SymbolId> = pending.iter().copied().collect();
-    let functions: HashSet<SymbolId> = names.values().copied().collect();
     while let Some(name) = pending.pop() {
-        let f = m.snapshot(name)?;
-        for op in &*f {
-            let called = functions.get(&f.symbol(op)).copied();
-            let callee = f
-                .string(op, "callee")
-                .and_then(|callee| names.get(callee).copied());
-            pending.extend(
-                called
-                    .into_iter()
-                    .chain(callee)
-                    .filter(|&name| alive.insert(name)),
-            );
-        }
+        pending.extend(graph.callees(name).filter(|&callee| alive.insert(callee)));
     }
-    for entry in m.functions() {
+    for entry in graph.functions() {
         if !alive.contains(&entry.name) {
             m.remove(entry.name)?;
         }

@@ -43,6 +43,17 @@ options! {
 
 pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<FoldConstant>()?;
+    let checker = f.analysis::<ConstantChecker>(cx)?;
+    if !checker.found {
+        return Ok(());
+    }
+    let candidates = checker.candidates.clone();
+    // What is inlined on the way is new, and nothing is known of it yet.
+    let is_candidate = |op: OpId| {
+        candidates
+            .get(op.index())
+            .is_none_or(|&candidate| candidate)
+    };
     let mut next = f.first_op(f.body());
     // Where to go on when a region is done.
     let mut after = Vec::new();
@@ -55,13 +66,16 @@ pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
             continue;
         };
         next = f.next_op(op);
-        if f.name(op) == "onnx.If"
+        let is_candidate = is_candidate(op);
+        if is_candidate
+            && f.name(op) == "onnx.If"
             && let Some(branch) = constant_branch(f, op)?
         {
             next = inline(f, op, branch)?.or(next);
             continue;
         }
-        if is_foldable(f, op, cx)
+        if is_candidate
+            && is_foldable(f, op, cx)
             && let Some(values) = cx.evaluate(f, op, budget(f, op, &options))?
         {
             f.replace_op_with(op, &values)?;
@@ -106,24 +120,81 @@ fn inline(f: &mut Function, op: OpId, region: RegionId) -> Result<Option<OpId>, 
 
 /// Whether an op may be folded, and there is hope that its results are constant.
 fn is_foldable(f: &mut Function, op: OpId, cx: &PassContext) -> bool {
-    let traits = f.traits(op);
-    let may_fold =
-        traits.folds() && traits.is_pure() && !traits.is_random() && !traits.is_stateful();
-    if !may_fold || f.operand_count(op) == 0 {
+    if !may_fold(f, op, f.traits(op)) {
         return false;
     }
-    if f.operands(op)
-        .all(|operand| operand.is_none() || f.constant(operand).is_some())
-    {
+    let is_constant = |operand: ValueId| operand.is_none() || f.constant(operand).is_some();
+    if f.operands(op).all(is_constant) {
         return true;
     }
-    // Small integers may be known without their operands being constant, by way of dims that are;
-    // inference finds that out, in program order. An op that is wrong is InferType's to report.
-    let is_shape_data = |&result: &ValueId| {
+    // Inference, in program order, finds out. An op that is wrong is InferType's to report.
+    is_shape_data(f, op) && cx.infer(f, op).is_ok()
+}
+
+/// Whether an op is of a kind that is folded.
+fn may_fold(f: &Function, op: OpId, traits: OpTraits) -> bool {
+    let pure = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
+    traits.folds() && pure && f.operand_count(op) > 0
+}
+
+/// Whether an op gives small integers: these may be known without their operands being constant, by
+/// way of dims that are.
+fn is_shape_data(f: &Function, op: OpId) -> bool {
+    let is_small = |&result: &ValueId| {
         matches!(f.dtype(result), DType::I64 | DType::I32)
             && f.rank(result).is_none_or(|rank| rank < 2)
     };
-    f.results(op).iter().all(is_shape_data) && cx.infer(f, op).is_ok()
+    f.results(op).iter().all(is_small)
+}
+
+/// TVM's ConstantChecker: which ops might be folded once those before them are. Kept until somebody
+/// edits the function, so a function that has none is looked through once.
+struct ConstantChecker {
+    /// Per op id.
+    candidates: Vec<bool>,
+    /// Whether there is any.
+    found: bool,
+}
+
+impl Analysis for ConstantChecker {
+    const NAME: &'static str = "relax.constant_checker";
+
+    fn compute(f: &Function, _cx: &PassContext) -> Result<ConstantChecker, PassError> {
+        let effects = f.effects()?;
+        let if_op = f.find_symbol("onnx.If");
+        let mut candidates = Vec::new();
+        // Per value id, whether a candidate gives it.
+        let mut results = Vec::new();
+        let mut found = false;
+        for op in f.iter() {
+            let is_constant = |value: ValueId| {
+                value.is_none()
+                    || f.constant(value).is_some()
+                    || results.get(value.index()) == Some(&true)
+            };
+            let is_candidate = if Some(f.symbol(op)) == if_op {
+                f.operand(op, 0).is_some_and(is_constant)
+            } else {
+                may_fold(f, op, effects.traits(op))
+                    && (f.operands(op).all(is_constant) || is_shape_data(f, op))
+            };
+            set(&mut candidates, op.index(), is_candidate);
+            if is_candidate {
+                found = true;
+                for result in f.results(op) {
+                    set(&mut results, result.index(), true);
+                }
+            }
+        }
+        Ok(ConstantChecker { candidates, found })
+    }
+}
+
+fn set(flags: &mut Vec<bool>, at: usize, value: bool) {
+    if flags.len() <= at {
+        flags.resize(at + 1, false);
+    }
+    flags[at] = value;
 }
 
 /// How many bytes the results may take.

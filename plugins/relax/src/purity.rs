@@ -1,8 +1,10 @@
 //! Which ops have no effect but their results.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
+use passdock_plugin_api::abi::NameUse;
 use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{CallGraph, FunctionEntry};
 
 /// Says whether an op may be erased when nobody uses its results.
 pub(crate) struct Purity {
@@ -12,40 +14,62 @@ pub(crate) struct Purity {
 
 impl Purity {
     /// Looks through a module's functions; each counts as pure once all that it calls does.
-    pub(crate) fn new(m: &Module<'_>) -> Result<Purity, EditError> {
+    pub(crate) fn new(graph: &CallGraph) -> Purity {
         let mut purity = Purity {
             pure_functions: HashSet::new(),
         };
-        let mut open = Vec::new();
-        for entry in m.functions() {
-            if entry.kind == FunctionKind::GRAPH {
-                open.push((entry.name, m.snapshot(entry.name)?));
+        // Per function, the callers that wait for it to be pure, and how many each waits for.
+        let mut waiting: HashMap<SymbolId, Vec<SymbolId>> = HashMap::new();
+        let mut open: HashMap<SymbolId, usize> = HashMap::new();
+        let mut pending = Vec::new();
+        let is_graph = |entry: &FunctionEntry| entry.kind == FunctionKind::GRAPH;
+        for caller in graph.functions().filter(is_graph).map(|entry| entry.name) {
+            let mut calls = Vec::new();
+            let names = op_names(graph.names(caller)).filter(|used| !purity.is_pure(used));
+            let is_call = |used: NameUse| {
+                calls.push(used.name);
+                graph.function(used.name).is_some()
+            };
+            if !names.copied().all(is_call) {
+                continue;
+            }
+            if calls.is_empty() {
+                pending.push(caller);
+            }
+            open.insert(caller, calls.len());
+            for callee in calls {
+                waiting.entry(callee).or_default().push(caller);
             }
         }
-        // Callees usually stand behind their callers, so from the back one round settles most.
-        loop {
-            let known = purity.pure_functions.len();
-            for (name, f) in open.iter().rev() {
-                if !purity.pure_functions.contains(name) && purity.is_pure_body(f) {
-                    purity.pure_functions.insert(*name);
+        while let Some(function) = pending.pop() {
+            purity.pure_functions.insert(function);
+            for caller in waiting.remove(&function).unwrap_or_default() {
+                if let Some(calls) = open.get_mut(&caller) {
+                    *calls -= 1;
+                    if *calls == 0 {
+                        pending.push(caller);
+                    }
                 }
             }
-            if purity.pure_functions.len() == known {
-                return Ok(purity);
-            }
-            open.retain(|(name, _)| !purity.pure_functions.contains(name));
         }
+        purity
     }
 
-    /// Whether an op, its regions left aside, has no effect but its results.
-    pub(crate) fn is_pure(&self, f: &Function, op: OpId) -> bool {
-        if self.pure_functions.contains(&f.symbol(op)) {
-            return true;
-        }
-        f.traits(op).is_pure() || matches!(f.name(op), "tuple" | "tuple_get" | "yield" | "return")
+    /// The names of a function's ops that, their regions left aside, have an effect beside their
+    /// results.
+    pub(crate) fn impure_names(&self, f: &Function) -> Result<HashSet<SymbolId>, EditError> {
+        let names = f.names()?;
+        let impure = names.of_ops().filter(|used| !self.is_pure(used));
+        Ok(impure.map(|used| used.name).collect())
     }
 
-    fn is_pure_body(&self, f: &Function) -> bool {
-        f.iter().all(|op| self.is_pure(f, op))
+    fn is_pure(&self, used: &NameUse) -> bool {
+        OpTraits(used.traits).is_pure() || self.pure_functions.contains(&used.name)
     }
+}
+
+fn op_names(names: &[NameUse]) -> impl Iterator<Item = &NameUse> {
+    names
+        .iter()
+        .filter(|used| used.flags & NameUse::CALLEE == 0)
 }

@@ -78,7 +78,11 @@ fn search(
     let request = Request {
         model: model.clone(),
         jobs: args.jobs,
-        ..super::request(pipeline.as_deref().map(Path::new), args.context, args.plugins)?
+        ..super::request(
+            pipeline.as_deref().map(Path::new),
+            args.context,
+            args.plugins,
+        )?
     };
     let progress = Progress::start(&format!("reading {model}"));
     let reading = ReadOptions {
@@ -88,7 +92,11 @@ fn search(
     progress.say("running the pipeline");
     let mut note = |checked: &Checked| {
         if !args.json {
-            progress.line(&format!("{:<9}  {}\n", checked.verdict.name(), checked.candidate));
+            progress.line(&format!(
+                "{:<9}  {}\n",
+                checked.verdict.name(),
+                checked.candidate
+            ));
         }
         progress.say(&format!("{} checks", log.len() + 1));
         log.push(checked.clone());
@@ -151,7 +159,11 @@ fn render(found: &Bisection, kept: Option<&Kept>) -> String {
     };
     match (found.suspects.as_slice(), &found.failure) {
         ([pass], Some(failure)) => {
-            text.push_str(&format!("{} fails{functions}; nothing to search: {}\n", named(pass), failure.message));
+            text.push_str(&format!(
+                "{} fails{functions}; nothing to search: {}\n",
+                named(pass),
+                failure.message
+            ));
         }
         ([pass], None) => text.push_str(&format!("{} breaks the model{functions}\n", named(pass))),
         (several, _) => {
@@ -174,7 +186,10 @@ fn render(found: &Bisection, kept: Option<&Kept>) -> String {
             facts.add("after it", bad.clone());
             facts.add("compare", format!("passdock diff {} {bad}", kept.good));
         }
-        facts.add("run it again", format!("passdock replay {}", kept.reproducer));
+        facts.add(
+            "run it again",
+            format!("passdock replay {}", kept.reproducer),
+        );
         text.push_str(&facts.render());
     }
     text

@@ -71,7 +71,11 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     let request = Request {
         model: model.clone(),
         jobs: args.jobs,
-        ..super::request(pipeline.as_deref().map(Path::new), args.context, args.plugins)?
+        ..super::request(
+            pipeline.as_deref().map(Path::new),
+            args.context,
+            args.plugins,
+        )?
     };
     let progress = Progress::start(&format!("reading {model}"));
     let reading = ReadOptions {

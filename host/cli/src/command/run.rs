@@ -54,7 +54,11 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
         return usage("With --json standard output is the report's; give `-o` a file.");
     }
     let to_stderr = args.json || args.output.as_deref() == Some("-");
-    let request = super::request(pipeline.as_deref().map(Path::new), args.context, args.plugins)?;
+    let request = super::request(
+        pipeline.as_deref().map(Path::new),
+        args.context,
+        args.plugins,
+    )?;
     Ok(Request {
         model,
         print: Print {

@@ -10,8 +10,8 @@ mod verifier;
 use std::io::Write;
 use std::sync::Arc;
 
-use crate::reproducer::ReproducerOptions;
 use crate::registry::{InstrumentSpec, wrong};
+use crate::reproducer::ReproducerOptions;
 
 pub use dump::DumpIr;
 pub use print::{Names, PrintIr, print_ir};
@@ -100,7 +100,10 @@ pub(crate) fn built_in() -> Vec<InstrumentSpec> {
                     self_contained: options.self_contained,
                     ..ReproducerOptions::default()
                 };
-                Ok(Arc::new(WriteReproducer::new(setup.path(&options.dir), written)))
+                Ok(Arc::new(WriteReproducer::new(
+                    setup.path(&options.dir),
+                    written,
+                )))
             },
         ),
         InstrumentSpec::new(

@@ -61,7 +61,13 @@ impl PassInstrument for WriteReproducer {
         }
         let Some(site) = &error.site else { return };
         let pass = error.pass.as_deref().unwrap_or("pipeline");
-        let plain = |c: char| if c.is_alphanumeric() || "._-".contains(c) { c } else { '_' };
+        let plain = |c: char| {
+            if c.is_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        };
         let name: String = pass.chars().map(plain).collect();
         let dir = self.dir.join(format!("{name}.reproducer"));
         if let Err(error) = reproducer::write(error, &dir, &self.options) {

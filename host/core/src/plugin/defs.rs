@@ -46,7 +46,10 @@ impl OpDefs {
             definitions.sort_by_key(|d| d.since);
         }
         OpDefs {
-            id: NEXT.fetch_add(1, Ordering::Relaxed),
+            id: match by_name.is_empty() {
+                true => 0,
+                false => NEXT.fetch_add(1, Ordering::Relaxed),
+            },
             by_name,
             failures: Mutex::default(),
         }

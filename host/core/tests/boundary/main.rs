@@ -2,6 +2,7 @@
 //! the same tables as loaded plugins, and every misuse is an error with a sentence.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
+mod analyses;
 mod definitions;
 mod functions;
 mod misuse;

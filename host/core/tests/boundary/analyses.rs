@@ -1,0 +1,586 @@
+//! Analyses: worked out once for a version of a function, never seen for another.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use expect_test::expect;
+use passdock::analyses;
+use passdock::plugin::OpDefs;
+use passdock_abi as abi;
+use passdock_abi::{OpId, RegionId, Status, Str, ValueId};
+use passdock_ir as ir;
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::{Analysis, Function, OpBuilder, PassContext, PassError, PassResult};
+
+use crate::support::{Around, module, run, run_module};
+
+/// How many ops there are, and how often that was counted.
+struct Count(usize);
+
+static COUNTED: AtomicUsize = AtomicUsize::new(0);
+
+impl Analysis for Count {
+    const NAME: &'static str = "count";
+
+    fn compute(f: &Function, cx: &PassContext) -> Result<Count, PassError> {
+        assert!(cx.module().is_none(), "it may look at one function only");
+        COUNTED.fetch_add(1, Ordering::Relaxed);
+        Ok(Count(f.iter().count()))
+    }
+}
+
+/// One test, since it counts.
+#[test]
+fn a_result_is_computed_once_for_a_version() {
+    let computed = |expected| assert_eq!(COUNTED.swap(0, Ordering::Relaxed), expected);
+    let (input, around) = (module(), Around::new());
+    for expected in [1, 0] {
+        let same = run(&input, &around, |f, cx| {
+            assert_eq!(f.analysis::<Count>(cx)?.0, 3);
+            assert_eq!(f.analysis::<Count>(cx)?.0, 3);
+            // Another handle of the same function finds it too.
+            let module = cx.module().ok_or("a function pass has its module")?;
+            assert_eq!(module.snapshot("main")?.analysis::<Count>(cx)?.0, 3);
+            Ok(())
+        });
+        assert!(same.expect("works").is_none());
+        computed(expected);
+    }
+    let changed = run(&input, &around, |f, cx| {
+        assert_eq!(f.analysis::<Count>(cx)?.0, 3);
+        f.set_function_attr("k", 1)?;
+        assert_eq!(f.analysis::<Count>(cx)?.0, 3);
+        assert_eq!(f.analysis::<Count>(cx)?.0, 3);
+        Ok(())
+    });
+    computed(1);
+    // What came out brings its result along; what went in has its own still.
+    let mut output = input.clone();
+    let changed = changed.expect("works").expect("changed");
+    output.replace(changed).expect("its name is there");
+    for module in [&output, &input] {
+        let asked = run(module, &around, |f, cx| f.analysis::<Count>(cx).map(drop));
+        asked.expect("works");
+        computed(0);
+    }
+    // Other definitions may mean another result.
+    let asked = run(&input, &Around::with_ops(), |f, cx| {
+        f.analysis::<Count>(cx).map(drop)
+    });
+    asked.expect("works");
+    computed(1);
+    // A pass that fails leaves nothing behind, also of its analyses.
+    let failed = run(&input, &around, |f, cx| {
+        f.set_function_attr("k", 1)?;
+        f.analysis::<Count>(cx)?;
+        Err("no".into())
+    });
+    failed.expect_err("it failed");
+    computed(1);
+    // A module pass: edited in between, kept at its end.
+    let changed = run_module(&input, |m, cx| {
+        let mut f = m.edit("main")?;
+        f.set_function_attr("k", 1)?;
+        f.analysis::<Count>(cx)?;
+        assert_eq!(m.snapshot("main")?.analysis::<Count>(cx)?.0, 3);
+        Ok(())
+    });
+    computed(1);
+    let changed = changed.expect("works").expect("changed");
+    let asked = run_module(&changed, |m, cx| {
+        m.edit("main")?.analysis::<Count>(cx).map(drop)
+    });
+    asked.expect("works");
+    computed(0);
+}
+
+/// Says that it is of the version that it was computed for.
+struct Version(u64);
+
+impl Analysis for Version {
+    const NAME: &'static str = "version";
+
+    fn compute(f: &Function, _cx: &PassContext) -> Result<Version, PassError> {
+        Ok(Version(f.version()))
+    }
+}
+
+#[test]
+fn a_pass_preserves_what_its_edits_leave_alone() {
+    let input = module();
+    let changed = run(&input, &Around::new(), |f, cx| {
+        assert!(!f.preserve::<Version>(), "nothing is kept");
+        let version = f.analysis::<Version>(cx)?.0;
+        f.set_function_attr("k", 1)?;
+        assert!(f.preserve::<Version>());
+        assert!(f.version() > version);
+        assert_eq!(f.analysis::<Version>(cx)?.0, version);
+        f.set_function_attr("k", 2)?;
+        Ok(())
+    });
+    // The next pass can't bring back what this one gave up.
+    let mut output = input.clone();
+    let changed = changed.expect("works").expect("changed");
+    output.replace(changed).expect("its name is there");
+    let next = run(&output, &Around::new(), |f, _| {
+        f.set_function_attr("k", 3)?;
+        assert!(!f.preserve::<Version>());
+        Ok(())
+    });
+    next.expect("works");
+}
+
+/// A result that needs the next, and the last of which needs the first.
+struct Circle<const AT: usize>;
+
+macro_rules! circle {
+    ($($at:literal $name:literal $next:literal;)*) => {$(
+        impl Analysis for Circle<$at> {
+            const NAME: &'static str = $name;
+
+            fn compute(f: &Function, cx: &PassContext) -> Result<Self, PassError> {
+                f.analysis::<Circle<$next>>(cx)?;
+                Ok(Circle)
+            }
+        }
+    )*};
+}
+
+circle! {
+    0 "outside" 1;
+    1 "first" 2;
+    2 "second" 1;
+}
+
+/// Called as another is.
+#[derive(Debug)]
+struct Impostor;
+
+impl Analysis for Impostor {
+    const NAME: &'static str = Version::NAME;
+
+    fn compute(_f: &Function, _cx: &PassContext) -> Result<Impostor, PassError> {
+        Ok(Impostor)
+    }
+}
+
+/// Panics when it is dropped.
+struct Bomb;
+
+impl Drop for Bomb {
+    fn drop(&mut self) {
+        panic!("not even this hurts");
+    }
+}
+
+impl Analysis for Bomb {
+    const NAME: &'static str = "bomb";
+
+    fn compute(_f: &Function, _cx: &PassContext) -> Result<Bomb, PassError> {
+        Ok(Bomb)
+    }
+}
+
+#[test]
+fn mistakes_are_errors_with_a_sentence() {
+    let message = |pass: fn(&mut Function, &PassContext) -> PassResult| {
+        run(&module(), &Around::new(), pass).expect_err("it fails")
+    };
+    expect!["failed: the analysis `first` needs itself: first -> second -> first [main]"]
+        .assert_eq(&message(|f, cx| f.analysis::<Circle<0>>(cx).map(drop)));
+    expect!["failed: two analyses of this plugin are called `version`; give each a name of its own [main]"]
+        .assert_eq(&message(|f, cx| {
+            f.analysis::<Version>(cx)?;
+            f.analysis::<Impostor>(cx).map(drop)
+        }));
+    let dropped = run(&module(), &Around::new(), |f, cx| {
+        f.analysis::<Bomb>(cx).map(drop)
+    });
+    dropped.expect("the pass is not to blame");
+}
+
+#[test]
+fn a_host_without_analyses_computes_each_time_and_has_no_columns() {
+    // SAFETY: the host's own table but for its end, for good.
+    let old = unsafe {
+        let mut host = *passdock::boundary::host();
+        host.get_extension = None;
+        sdk::__private::Tables::new(Box::leak(Box::new(host))).expect("the same version")
+    };
+    let old: &'static sdk::__private::Tables = Box::leak(Box::new(old));
+    let same = run(&module(), &Around::new(), move |f, cx| {
+        // SAFETY: the same function, which lives and isn't edited meanwhile.
+        let mut f = unsafe { Function::from_raw(old, f.as_raw()) };
+        let twice = [f.analysis::<Version>(cx)?.0, f.analysis::<Version>(cx)?.0];
+        assert_eq!(twice, [f.version(); 2]);
+        assert!(!f.preserve::<Version>());
+        let error = f.liveness().err().expect("it can't");
+        expect![
+            "this host has no analyses, so it can't tell the `liveness` of a function; it is older \
+             than the plugin needs, and one with `passdock.analysis.v0` does"
+        ]
+        .assert_eq(&error.message);
+        Ok(())
+    });
+    same.expect("works");
+}
+
+/// The table, as a plugin calls it.
+fn raw() -> &'static abi::AnalysisApi {
+    // SAFETY: the host's table, and the extension of that name, live for good.
+    unsafe {
+        let extension = passdock::boundary::host()
+            .get_extension
+            .expect("a slot that is there");
+        assert!(extension(Str::new("passdock.nothing")).is_null());
+        &*extension(Str::new(abi::analysis::EXTENSION)).cast()
+    }
+}
+
+#[test]
+fn misuse_of_the_table_is_answered() {
+    static DROPPED: AtomicUsize = AtomicUsize::new(0);
+    unsafe extern "C" fn drop_it(_: *mut std::ffi::c_void) {
+        DROPPED.fetch_add(1, Ordering::Relaxed);
+    }
+    let same = run(&module(), &Around::new(), |f, _| {
+        let (f, table) = (f.as_raw().handle, raw());
+        let column = table.column.ok_or("no `column`")?;
+        let put = table.put.ok_or("no `put`")?;
+        let get = table.get.ok_or("no `get`")?;
+        let mut out = abi::Column::EMPTY;
+        let mut kept = std::ptr::null_mut();
+        let owner = std::ptr::from_ref(table).cast();
+        let key = Str::new("k");
+        // SAFETY: the handle lives; the rest is what the host has to see for itself.
+        unsafe {
+            assert_eq!(column(f, Str::new("livenes"), &mut out), Status::NOT_FOUND);
+            let said = passdock::boundary::host().functions;
+            let said = (*said).last_error.ok_or("no `last_error`")?(f);
+            expect![
+                "The host has no analysis `livenes`; it has `effects`, `liveness`, `names`, \
+                 `order`. Did you mean `liveness`?"
+            ]
+            .assert_eq(&crate::support::text(said));
+            let nowhere: *mut std::ffi::c_void = std::ptr::null_mut();
+            assert_eq!(
+                column(f, Str::new("order"), nowhere.cast()),
+                Status::INVALID
+            );
+            assert_eq!(get(f, owner, key, &mut kept), Status::NOT_FOUND);
+            let data: *mut std::ffi::c_void = std::ptr::from_mut(&mut out).cast();
+            let nobody = std::ptr::null();
+            // What is given is the host's, also when it is refused.
+            for (owner, data, answer, dropped) in [
+                (nobody, data, Status::INVALID, 1),
+                (owner, nowhere, Status::INVALID, 0),
+                (owner, data, Status::OK, 0),
+                (owner, data, Status::OK, 1),
+            ] {
+                let status = put(f, owner, key, data, Some(drop_it), &mut kept);
+                assert_eq!(status, answer);
+                assert_eq!(DROPPED.swap(0, Ordering::Relaxed), dropped);
+            }
+            assert_eq!((get(f, owner, key, &mut kept), kept), (Status::OK, data));
+        }
+        Ok(())
+    });
+    same.expect("works");
+    assert_eq!(DROPPED.load(Ordering::Relaxed), 1, "with the function");
+}
+
+const NESTED: &str = "module {
+  fn @main(%c: bool[], %x: f32[2]) -> (%y: f32[2]) {
+    %w = const f32[2] [1.0, 2.0]
+    %0 = t.A(%x) : f32[2]
+    %1 = onnx.If(%c) : f32[2]
+      region then_branch {
+        %2 = t.B(%0, %w) : f32[2]
+        %3 = t.A(%2) : f32[2]
+        yield %3
+      }
+      region else_branch {
+        yield %x
+      }
+    %4 = t.A(%1) : f32[2]
+    return %4
+  }
+}";
+
+fn parse(text: &str) -> ir::Module {
+    ir::text::parse(text).expect("it can be read")
+}
+
+#[test]
+fn the_columns_say_what_they_should() {
+    let module = parse(NESTED);
+    let same = run(&module, &Around::with_ops(), |f, _| {
+        let ops: Vec<OpId> = f.iter().collect();
+        let name = |op: OpId| {
+            format!(
+                "{}#{}",
+                f.name(op),
+                f.order().map_or(0, |o| o.position(op).unwrap_or(99))
+            )
+        };
+        let (liveness, order) = (f.liveness()?, f.order()?);
+        let last = |value| liveness.last_use(value).map(name);
+        let lives: Vec<_> = f.params().iter().map(|value| last(*value)).collect();
+        expect![[r#"[Some("onnx.If#1"), Some("onnx.If#1")]"#]].assert_eq(&format!("{lives:?}"));
+        let lives: Vec<_> = ops.iter().filter_map(|op| last(f.result(*op, 0))).collect();
+        expect![[r#"["onnx.If#1", "t.A#6", "t.A#3", "yield#4", "return#7"]"#]]
+            .assert_eq(&format!("{lives:?}"));
+        let rows: Vec<_> = ops
+            .iter()
+            .map(|op| (order.depth(*op), order.is_nested(*op, ops[1])))
+            .collect();
+        let nested = (Some(1), true);
+        let top = (Some(0), false);
+        assert_eq!(rows, [top, top, nested, nested, nested, nested, top, top]);
+        assert!(order.is_before(ops[1], ops[2]) && !order.is_before(ops[6], ops[2]));
+        assert_eq!(order.position(OpId(99)), None);
+        let effects = f.effects()?;
+        let pure: Vec<bool> = ops.iter().map(|op| effects.is_pure(*op)).collect();
+        // `t.A` is defined as pure, `t.B` isn't, so neither is what holds one.
+        assert_eq!(pure, [true, false, false, true, true, true, true, true]);
+        for op in &ops {
+            let of_ir = f.symbol(*op) == abi::symbol::YIELD || f.symbol(*op) == abi::symbol::RETURN;
+            assert!(of_ir || effects.traits(*op) == f.traits(*op));
+        }
+        let names = f.names()?;
+        let names: Vec<_> = names
+            .iter()
+            .map(|used| (f.text(used.name), used.count))
+            .collect();
+        let counts = [
+            ("t.A", 3),
+            ("onnx.If", 1),
+            ("t.B", 1),
+            ("yield", 2),
+            ("return", 1),
+        ];
+        assert_eq!(names, counts);
+        Ok(())
+    });
+    same.expect("works");
+}
+
+#[test]
+fn the_call_graph_knows_both_ways_of_calling() {
+    let module = parse(
+        "module {
+          fn @main(%x) -> (%y) {
+            %0 = local.f(%x)
+            %1 = call @local.g(%0)
+            return %1
+          }
+          fn @local.f(%x) -> (%y) { %0 = local.g(%x) %1 = local.g(%0) return %1 }
+          fn @local.g(%x) -> (%y) { %0 = onnx.Relu(%x) return %0 }
+        }",
+    );
+    let same = run_module(&module, |m, _| {
+        let graph = m.call_graph()?;
+        let mut text = String::new();
+        for entry in graph.functions() {
+            let named = |names: Vec<sdk::SymbolId>| {
+                let names: Vec<&str> = names.into_iter().map(|name| m.text(name)).collect();
+                names.join(", ")
+            };
+            let callees = named(graph.callees(entry.name).collect());
+            let callers = named(graph.callers(entry.name).collect());
+            text += &format!("{}: calls {callees}; of {callers}\n", m.text(entry.name));
+        }
+        expect![[r#"
+            main: calls local.f, local.g; of 
+            local.f: calls local.g; of main
+            local.g: calls ; of main, local.f
+        "#]]
+        .assert_eq(&text);
+        Ok(())
+    });
+    same.expect("works");
+}
+
+#[test]
+fn ten_thousand_nested_regions_are_fine() {
+    let depth = 9_000;
+    let open = "t.If(%c) region r { ".repeat(depth);
+    let close = "yield } ".repeat(depth);
+    let module = parse(&format!(
+        "module {{ fn @main(%c, %x) -> (%y) {{ {open} {close} return %x }} }}"
+    ));
+    let main = module.function_named("main").expect("is there");
+    let ops = OpDefs::default();
+    let order: &analyses::Order = analyses::get(main, &ops);
+    let outer = main.region(main.body()).first;
+    let outer = order.of(outer).expect("is there");
+    assert_eq!((outer.position, outer.end as usize), (0, depth * 2));
+    let liveness: &analyses::Liveness = analyses::get(main, &ops);
+    let x = main.args(main.body()).nth(1).expect("a parameter");
+    assert_eq!(liveness.last_use(x), main.terminator(main.body()));
+    let _: &analyses::Effects = analyses::get(main, &ops);
+}
+
+#[test]
+fn an_embedder_has_analyses_of_its_own() {
+    struct Ops(usize);
+    impl analyses::Analysis for Ops {
+        const NAME: &'static str = "ops";
+        fn compute(f: &ir::Function, ops: &OpDefs) -> Ops {
+            Ops(analyses::get::<analyses::Names>(f, ops)
+                .iter()
+                .map(|used| used.count as usize)
+                .sum())
+        }
+    }
+    let module = module();
+    let main: &Arc<ir::Function> = module.function_named("main").expect("is there");
+    let ops = OpDefs::default();
+    let first: *const Ops = analyses::get(main, &ops);
+    assert_eq!(analyses::get::<Ops>(main, &ops).0, 3);
+    assert!(std::ptr::eq(first, analyses::get(main, &ops)));
+}
+
+/// What the columns say, worked out op by op.
+fn check(f: &Function) -> PassResult {
+    let (order, effects, liveness, names) = (f.order()?, f.effects()?, f.liveness()?, f.names()?);
+    let holder = |op: OpId| f.parent_op(f.parent_region(op));
+    let holders = |op: OpId| std::iter::successors(holder(op), |op| holder(*op));
+    let mut last: std::collections::HashMap<ValueId, OpId> = Default::default();
+    let mut counts: std::collections::HashMap<&str, u32> = Default::default();
+    for (position, op) in f.iter().enumerate() {
+        assert_eq!(order.position(op), Some(position));
+        assert_eq!(order.depth(op), Some(holders(op).count()));
+        assert!(holders(op).all(|outer| order.is_nested(op, outer)));
+        *counts.entry(f.name(op)).or_default() += 1;
+        for value in f.operands(op).filter(|value| value.is_some()) {
+            let home = match f.defining_op(value) {
+                Some(def) => f.parent_region(def),
+                None => home_of_arg(f, value),
+            };
+            let mut users = std::iter::once(op).chain(holders(op));
+            let user = users.find(|op| f.parent_region(*op) == home);
+            last.insert(value, user.ok_or("a value that its user doesn't see")?);
+        }
+    }
+    let mut pure: std::collections::HashMap<OpId, bool> = Default::default();
+    for op in f.iter() {
+        let is_pure = f.traits(op).is_pure() || matches!(f.name(op), "yield" | "return");
+        for op in std::iter::once(op).chain(holders(op)) {
+            *pure.entry(op).or_insert(true) &= is_pure;
+        }
+    }
+    for op in f.iter() {
+        assert_eq!(effects.is_pure(op), pure[&op]);
+        assert!(
+            f.results(op)
+                .iter()
+                .all(|value| liveness.last_use(*value) == last.get(value).copied())
+        );
+    }
+    for used in names.of_ops() {
+        assert_eq!(counts.remove(f.text(used.name)), Some(used.count));
+    }
+    assert!(counts.is_empty());
+    Ok(())
+}
+
+/// The region that has a value as argument; constants are the body's in this test.
+fn home_of_arg(f: &Function, value: ValueId) -> RegionId {
+    let regions = f.iter().flat_map(|op| f.regions(op).to_vec());
+    let mut regions = std::iter::once(f.body()).chain(regions);
+    regions
+        .find(|region| f.args(*region).contains(&value))
+        .unwrap_or(f.body())
+}
+
+#[test]
+fn no_pass_sees_a_stale_result() {
+    let module = parse(NESTED);
+    for seed in 0..8_u64 {
+        let changed = run(&module, &Around::with_ops(), move |f, cx| {
+            let mut random = 0x9E37_79B9 + seed;
+            let mut below = |n: u64| {
+                random = random
+                    .wrapping_mul(6_364_136_223_846_793_005)
+                    .wrapping_add(1);
+                ((random >> 33) % n) as u32
+            };
+            for _ in 0..400 {
+                let (op, value) = (OpId(below(30)), ValueId(below(30)));
+                let (region, at) = (RegionId(below(5)), OpId(below(30)));
+                let name = ["t.A", "t.B", "onnx.If"][below(3) as usize];
+                // Refused or done, it makes no difference here.
+                let _ = match below(9) {
+                    0 => f.erase_op(op),
+                    1 => f.replace_op_with(op, &[value]),
+                    2 => f.set_operand(op, 0, value),
+                    3 => f.replace_uses(value, ValueId(below(30))),
+                    4 => f.set_attr(op, "k", i64::from(value.0)),
+                    5 => f.move_op(op, abi::Position::before(at)),
+                    6 => f
+                        .replace_op(op, OpBuilder::new(name).operand(value))
+                        .map(drop),
+                    7 => {
+                        let new = OpBuilder::new(name).operand(value).untyped_results(1);
+                        f.create_op(new, abi::Position::end_of(region)).map(drop)
+                    }
+                    _ => {
+                        f.preserve::<Version>();
+                        Ok(())
+                    }
+                };
+                if below(3) == 0 {
+                    check(f)?;
+                    let version = f.version();
+                    // Not preserved since: of this very version.
+                    let known = f.analysis::<Version>(cx)?.0;
+                    assert!(known <= version);
+                    f.set_function_attr("k", i64::from(value.0))?;
+                    assert_eq!(f.analysis::<Version>(cx)?.0, f.version());
+                }
+            }
+            check(f)
+        });
+        changed.expect("nothing was stale");
+    }
+}
+
+#[test]
+fn functions_on_several_threads_have_their_own() {
+    let mut module = module();
+    for i in 0..64 {
+        let function = crate::support::function(&module, &format!("f{i}"));
+        module.insert(function).expect("a new name");
+    }
+    let around = Around::new();
+    let pass = |f: &mut Function, cx: &PassContext| -> PassResult {
+        // All look at one function at the same time, too.
+        let shared = cx.module().ok_or("no module")?.snapshot("gone")?;
+        let shared = shared.analysis::<Version>(cx)?;
+        for _ in 0..50 {
+            f.set_function_attr("k", 1)?;
+            assert_eq!(f.analysis::<Version>(cx)?.0, f.version());
+            check(f)?;
+        }
+        assert_eq!(
+            shared.0,
+            cx.module().ok_or("no module")?.snapshot("gone")?.version()
+        );
+        Ok(())
+    };
+    let input = passdock::boundary::ModuleInput::new(&module);
+    std::thread::scope(|scope| {
+        for half in 0..2 {
+            let (input, around, module) = (&input, &around, &module);
+            scope.spawn(move || {
+                let mut runner = passdock::boundary::FunctionRunner::new(input, around);
+                for function in module.functions().skip(half).step_by(2) {
+                    let work = passdock::boundary::FunctionPass::Closure(&pass);
+                    let result = runner.run(work, function);
+                    result.expect("works").expect("changed");
+                }
+            });
+        }
+    });
+}
