@@ -32,7 +32,7 @@ pub use detach::detach;
 pub use error::OnnxError;
 pub use external::{ExternalFiles, Reach, check_external, external_locations, place_external};
 pub use facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
-pub use read::{read, read_bytes, read_within};
+pub use read::{TensorFile, read, read_bytes, read_tensor, read_within};
 pub use write::{DataFile, ExternalData, Output, WriteOptions, write};
 
 /// The name of the function that the main graph is.

@@ -17,8 +17,8 @@ mod tensor;
 use std::path::Path;
 use std::sync::Arc;
 
-use passdock_abi::{SymbolId, ValueId};
-use passdock_ir::{ByteSource, Entity, Function, Module, OpName, Symbols};
+use passdock_abi::{DType, SymbolId, ValueId};
+use passdock_ir::{ByteSource, ConstantData, Entity, Function, Module, OpName, Symbols};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::{OnnxError, Result};
@@ -46,6 +46,37 @@ pub fn read_within(path: &Path, reach: Reach) -> std::result::Result<Module, Onn
 /// external data is looked for beside it.
 pub fn read_bytes(path: &Path, bytes: Vec<u8>) -> std::result::Result<Module, OnnxError> {
     read_source(Source::in_memory(path, bytes), Reach::Beside)
+}
+
+/// A tensor that is a file of its own.
+pub struct TensorFile {
+    /// Its name, if it has one.
+    pub name: Option<String>,
+    /// The type of its elements.
+    pub dtype: DType,
+    /// Its shape.
+    pub shape: Vec<i64>,
+    /// Its data, still in the file.
+    pub data: Arc<ConstantData>,
+}
+
+/// Reads a file that is one `TensorProto`, such as test data. It stays mapped as long as the data lives.
+pub fn read_tensor(path: &Path) -> std::result::Result<TensorFile, OnnxError> {
+    let source = Arc::new(Source::open(path)?);
+    let mut cx = Context::new(&source, &Symbols::new(), Reach::Beside);
+    let message = Message {
+        bytes: source.bytes(),
+        at: 0,
+    };
+    let read = cx.tensor(message).and_then(|tensor| {
+        Ok(TensorFile {
+            name: tensor.name.map(text).transpose()?.map(str::to_owned),
+            dtype: tensor.dtype,
+            shape: tensor.dims.iter().map(|dim| dim.value).collect(),
+            data: tensor.data,
+        })
+    });
+    read.map_err(|error| error.of_file(&path.display().to_string()))
 }
 
 fn read_source(source: Source, reach: Reach) -> Result<Module> {

@@ -5,7 +5,7 @@
 //! the model, packed in the order it had; nothing is appended to a file that is there, so writing
 //! twice makes the same file twice.
 
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
@@ -279,6 +279,22 @@ impl DataFile {
             Content::Whole(file) => file.is_equal(path),
             Content::Packed { .. } => Ok(false),
         }
+    }
+
+    /// Puts it where nothing is: a second name of the file that was read, or a copy where the system
+    /// gives none.
+    ///
+    /// # Errors
+    /// If data can't be read, or what the system says.
+    pub fn place(&self, path: &Path) -> io::Result<()> {
+        if let Content::Whole(file) = &self.content
+            && file
+                .resolve()
+                .is_ok_and(|own| fs::hard_link(own, path).is_ok())
+        {
+            return Ok(());
+        }
+        self.write_file(&mut File::create_new(path)?)
     }
 
     /// Writes it to an empty file. What is in a file already, the system copies.

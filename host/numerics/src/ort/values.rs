@@ -1,0 +1,134 @@
+//! Values to and from ONNX Runtime: each is copied.
+
+use std::ffi::{CString, c_int};
+use std::ptr;
+
+use passdock_abi::DType;
+use passdock_ir::constant::{string_data, string_elements};
+
+use super::Session;
+use super::api::{Api, MAP, Object, Result, SEQUENCE, TENSOR, Text, c_text, dtype_code, kind_name};
+use crate::tensor::{Tensor, Value};
+
+impl Session<'_> {
+    /// A tensor for ONNX Runtime: a copy.
+    pub(super) fn make(&self, tensor: &Tensor) -> Result<Object> {
+        let (api, allocator) = (self.runtime.api, self.runtime.allocator);
+        let (shape, code) = (&tensor.shape, dtype_code(tensor.dtype));
+        let count = Tensor::elements(shape).ok_or("a shape is negative or too large")?;
+        // SAFETY: the shape lives longer than the call.
+        let value = api.object(Api::release_value, |out| unsafe {
+            api.create_tensor_as_ort_value(allocator, shape.as_ptr(), shape.len(), code, out)
+        })?;
+        if tensor.dtype == DType::STRING {
+            let texts =
+                string_elements(&tensor.data, count).ok_or("a table of strings is wrong")?;
+            let texts = texts.map(c_text).collect::<Result<Vec<CString>>>()?;
+            let pointers: Vec<Text> = texts.iter().map(|text| text.as_ptr()).collect();
+            // SAFETY: as many texts as the tensor has elements; they are copied.
+            api.check(unsafe {
+                api.fill_string_tensor(value.pointer, pointers.as_ptr(), pointers.len())
+            })?;
+            return Ok(value);
+        }
+        if tensor.dtype.byte_len(count) != Some(tensor.data.len() as u64) {
+            return Err("a tensor's data doesn't have the length of its shape".to_owned());
+        }
+        // SAFETY: the value is a tensor.
+        let data =
+            api.borrowed(|out| unsafe { api.get_tensor_mutable_data(value.pointer, out) })?;
+        if !tensor.data.is_empty() {
+            // SAFETY: the tensor was allocated for this type and shape, so it has this many bytes.
+            unsafe {
+                ptr::copy_nonoverlapping(tensor.data.as_ptr(), data.cast(), tensor.data.len())
+            };
+        }
+        Ok(value)
+    }
+
+    /// What a value is; sequences and maps are taken apart.
+    pub(super) fn look_into(&self, value: Object) -> Result<Value> {
+        let (api, allocator) = (self.runtime.api, self.runtime.allocator);
+        let mut tensors = Vec::new();
+        let mut left = vec![(String::new(), value)];
+        while let Some((place, value)) = left.pop() {
+            if value.pointer.is_null() {
+                return Ok(Value::Opaque("nothing"));
+            }
+            // SAFETY: the value is there.
+            let kind = api.value(|out| unsafe { api.get_value_type(value.pointer, out) });
+            let parts = match kind {
+                Ok(TENSOR) => {
+                    let tensor = self.read(&value)?;
+                    tensors.push((place, tensor));
+                    continue;
+                }
+                Ok(SEQUENCE | MAP) => {
+                    // SAFETY: as above.
+                    api.value(|out| unsafe { api.get_value_count(value.pointer, out) })?
+                }
+                Ok(other) => return Ok(Value::Opaque(kind_name(other))),
+                // An optional output that has no value.
+                Err(_) => return Ok(Value::Opaque("nothing")),
+            };
+            for part in (0..parts).rev() {
+                let place = match (&kind, part) {
+                    (Ok(MAP), 0) => format!("{place}.keys"),
+                    (Ok(MAP), _) => format!("{place}.values"),
+                    _ => format!("{place}[{part}]"),
+                };
+                let index = part as c_int;
+                // SAFETY: the value has a part of this index; what comes back is a value of its own.
+                let part = api.object(Api::release_value, |out| unsafe {
+                    api.get_value(value.pointer, index, allocator, out)
+                })?;
+                left.push((place, part));
+            }
+        }
+        Ok(Value::Tensors(tensors))
+    }
+
+    /// Copies a tensor.
+    fn read(&self, value: &Object) -> Result<Tensor> {
+        let api = self.runtime.api;
+        // SAFETY: the value is a tensor.
+        let info = api.object(Api::release_tensor_type_and_shape_info, |out| unsafe {
+            api.get_tensor_type_and_shape(value.pointer, out)
+        })?;
+        let (dtype, shape) = self.runtime.tensor_type(info.pointer)?;
+        let count = Tensor::elements(&shape).ok_or("a shape is negative or too large")?;
+        if dtype == DType::STRING {
+            let data = self.read_strings(value, count as usize)?;
+            return Ok(Tensor { dtype, shape, data });
+        }
+        let len = dtype.byte_len(count);
+        let len = len.ok_or_else(|| format!("its element type {} is unknown", dtype.0))? as usize;
+        // SAFETY: the value is a tensor.
+        let from =
+            api.borrowed(|out| unsafe { api.get_tensor_mutable_data(value.pointer, out) })?;
+        let data = match len == 0 || from.is_null() {
+            true => Vec::new(),
+            // SAFETY: a tensor of this type and shape has this many bytes; they are copied while
+            // the value is there.
+            false => unsafe { std::slice::from_raw_parts(from.cast::<u8>(), len) }.to_vec(),
+        };
+        Ok(Tensor { dtype, shape, data })
+    }
+
+    fn read_strings(&self, value: &Object, count: usize) -> Result<Vec<u8>> {
+        let (api, value) = (self.runtime.api, value.pointer);
+        // SAFETY: the value is a tensor of strings.
+        let len = api.value(|out| unsafe { api.get_string_tensor_data_length(value, out) })?;
+        let (mut bytes, mut starts) = (vec![0_u8; len], vec![0_usize; count]);
+        let (to, offsets) = (bytes.as_mut_ptr(), starts.as_mut_ptr());
+        // SAFETY: there is room for as many bytes and offsets as is said.
+        api.check(unsafe { api.get_string_tensor_content(value, to, len, offsets, count) })?;
+        let ends = starts.iter().skip(1).copied().chain([len]);
+        let texts: Option<Vec<&[u8]>> = starts
+            .iter()
+            .zip(ends)
+            .map(|(&start, end)| bytes.get(start..end))
+            .collect();
+        Ok(string_data(&texts.ok_or("its strings aren't in order")?))
+    }
+}
