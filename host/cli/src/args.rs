@@ -152,9 +152,12 @@ pub(crate) struct RunArgs {
     pub(crate) context: ContextArgs,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
-    /// Show the time of each pass as a tree.
+    /// Show the time of each pass: as a tree, and by pass.
     #[arg(long)]
     pub(crate) timing: bool,
+    /// Write the time of each pass to FILE, for ui.perfetto.dev or chrome://tracing.
+    #[arg(long, value_name = "FILE")]
+    pub(crate) trace: Option<PathBuf>,
     /// Print the module before PASS, or before `all`. Repeatable.
     #[arg(long, value_name = "PASS", value_delimiter = ',')]
     pub(crate) print_before: Vec<String>,

@@ -43,22 +43,6 @@ fn takes_color(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && std::env::var_os("NO_COLOR").is_none()
 }
 
-/// Lines in the colours of a diff, by what they begin with.
-pub(crate) fn color_diff(text: &str) -> String {
-    let color = |line: &str| match line.trim_start().as_bytes().first() {
-        Some(b'+') => Some("32"),
-        Some(b'-') => Some("31"),
-        Some(b'~') => Some("33"),
-        Some(b'@') => Some("36"),
-        _ => None,
-    };
-    let lines = text.lines().map(|line| match color(line) {
-        Some(color) => format!("\x1b[{color}m{line}\x1b[0m\n"),
-        None => format!("{line}\n"),
-    });
-    lines.collect()
-}
-
 /// A time as people read it.
 pub(crate) fn seconds(seconds: f64) -> String {
     match seconds {

@@ -78,7 +78,7 @@ pub(crate) fn diff(args: DiffArgs) -> u8 {
             None => render(&diff, args.all) + &summary(&diff),
         };
         let color = show::has_color() && !args.brief;
-        show::print(&if color { show::color_diff(&text) } else { text });
+        show::print(&if color { diff::colored(&text) } else { text });
     }
     status
 }

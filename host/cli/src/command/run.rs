@@ -73,6 +73,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
         },
         output: args.output,
         timing: args.timing,
+        trace: args.trace,
         verify: match args.verify {
             args::Verify::Changed => Verify::Changed,
             args::Verify::All => Verify::All,

@@ -4,13 +4,18 @@
 //! context is an argument.
 
 use std::cell::{Cell, OnceCell, RefCell};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 use super::PassContext;
+
+/// The number of the next thread that asks for its own.
+static NEXT: AtomicU32 = AtomicU32::new(1);
 
 thread_local! {
     static STACK: RefCell<Vec<PassContext>> = const { RefCell::new(Vec::new()) };
     static DEFAULT: OnceCell<PassContext> = const { OnceCell::new() };
     static CALLBACKS: Cell<u32> = const { Cell::new(0) };
+    static NUMBER: u32 = NEXT.fetch_add(1, Ordering::Relaxed);
 }
 
 /// The innermost context, or the thread's default one, which is always the same.
@@ -19,6 +24,11 @@ pub(super) fn current() -> PassContext {
     top.unwrap_or_else(|| {
         DEFAULT.with(|cell| cell.get_or_init(PassContext::thread_default).clone())
     })
+}
+
+/// A number that no other thread of the process has.
+pub(crate) fn thread_number() -> u32 {
+    NUMBER.with(|number| *number)
 }
 
 /// Puts a context on top.

@@ -65,8 +65,8 @@ pub use report::{
     Relocation, Renaming, Rewired, Setting, Summary,
 };
 use shared::SharedSymbols;
-pub use unified::unified;
 pub(crate) use unified::unified_function;
+pub use unified::{colored, unified};
 
 /// No node, no name, no counterpart.
 const NONE: u32 = u32::MAX;

@@ -53,6 +53,22 @@ pub(crate) fn unified_function(
     difference(&format!("@{name}"), &print(old), &print(new))
 }
 
+/// A diff's lines in the colours that people know, for terminals.
+pub fn colored(diff: &str) -> String {
+    let color = |line: &str| match line.trim_start().as_bytes().first() {
+        Some(b'+') => Some("32"),
+        Some(b'-') => Some("31"),
+        Some(b'~') => Some("33"),
+        Some(b'@') => Some("36"),
+        _ => None,
+    };
+    let lines = diff.lines().map(|line| match color(line) {
+        Some(color) => format!("\x1b[{color}m{line}\x1b[0m\n"),
+        None => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
 fn difference(heading: &str, old: &str, new: &str) -> String {
     if old == new {
         return String::new();

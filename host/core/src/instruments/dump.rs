@@ -1,21 +1,51 @@
 //! The module as a file after each pass.
 
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use passdock_ir::{Module, text};
 
+use super::{Sink, in_file, stderr};
+use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
+use crate::registry::{InstrumentSpec, wrong};
+
+crate::config_struct! {
+    /// The options of `dump`.
+    struct Options {
+        /// The directory, which is made if it isn't there. It has to be given.
+        dir: String = "";
+        /// Removes the dumps of an earlier run first, if the directory holds nothing else.
+        refresh: bool = false;
+    }
+}
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "Writes the module to a directory after each pass, as files that can be read.";
+    InstrumentSpec::new("dump", summary, |options: Options, setup| {
+        if options.dir.is_empty() {
+            let message = "The instrument `dump` needs a directory, `dir`.";
+            return Err(wrong("dump", "dir", message).into());
+        }
+        let dump = DumpIr::new(setup.path(&options.dir));
+        Ok(Arc::new(match options.refresh {
+            true => dump.refresh(),
+            false => dump,
+        }))
+    })
+}
 
 /// Writes `NNN_pass.ir` after each pass.
 pub struct DumpIr {
     dir: PathBuf,
     /// Whether files of an earlier run are removed first.
     refresh: bool,
+    warn: Sink,
     count: AtomicU32,
 }
 
@@ -25,15 +55,33 @@ impl DumpIr {
         DumpIr {
             dir: dir.into(),
             refresh: false,
+            warn: stderr(),
             count: AtomicU32::new(0),
         }
     }
 
     /// Removes the dumps of an earlier run first. A directory that holds anything else is left as
-    /// it is.
+    /// it is, with a warning.
     pub fn refresh(mut self) -> DumpIr {
         self.refresh = true;
         self
+    }
+
+    /// Where warnings go instead of standard error.
+    pub fn warn(mut self, sink: Sink) -> DumpIr {
+        self.warn = sink;
+        self
+    }
+
+    fn write(&self, path: &Path, module: &Module) -> io::Result<()> {
+        // Data in files is named from here, so that a dump can be read where it is.
+        let options = text::PrintOptions {
+            directory: Some(&self.dir),
+            ..text::PrintOptions::default()
+        };
+        let mut out = BufWriter::new(File::create(path)?);
+        text::write_module(&mut out, module, &options)?;
+        out.flush()
     }
 
     fn next(&self) -> u32 {
@@ -48,9 +96,17 @@ impl PassInstrument for DumpIr {
 
     fn enter_pass_ctx(&self) -> InstrumentResult {
         self.count.store(0, Ordering::Relaxed);
-        fs::create_dir_all(&self.dir).map_err(|error| in_dir(&self.dir, &error))?;
+        fs::create_dir_all(&self.dir).map_err(|error| in_file(&self.dir, &error))?;
         if self.refresh {
-            remove_dumps(&self.dir).map_err(|error| in_dir(&self.dir, &error))?;
+            let kept = remove_dumps(&self.dir).map_err(|error| in_file(&self.dir, &error))?;
+            if let Some(other) = kept {
+                let message = format!(
+                    "Nothing is removed from the directory `{}`: `{other}` in it is no dump.",
+                    self.dir.display()
+                );
+                let warning = Diagnostic::new(Severity::Warning, "dump", message);
+                (self.warn)(&(warning.render(false) + "\n"));
+            }
         }
         Ok(())
     }
@@ -62,7 +118,8 @@ impl PassInstrument for DumpIr {
             .map(|c| if "<>:\"/\\|?*".contains(c) { '_' } else { c })
             .collect();
         let path = self.dir.join(format!("{:03}_{name}.ir", self.next()));
-        Ok(fs::write(&path, text::print(module)).map_err(|error| in_dir(&path, &error))?)
+        let written = self.write(&path, module);
+        Ok(written.map_err(|error| in_file(&path, &error))?)
     }
 
     fn pass_failed(&self, _module: &Module, _info: &PassInfo, _error: &PassError) {
@@ -70,8 +127,8 @@ impl PassInstrument for DumpIr {
     }
 }
 
-/// Removes earlier dumps if the directory holds nothing else.
-fn remove_dumps(dir: &Path) -> io::Result<()> {
+/// Removes earlier dumps if the directory holds nothing else; otherwise answers what else.
+fn remove_dumps(dir: &Path) -> io::Result<Option<String>> {
     let mut dumps = Vec::new();
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
@@ -81,13 +138,10 @@ fn remove_dumps(dir: &Path) -> io::Result<()> {
             digits >= 3 && name[digits..].starts_with('_') && name.ends_with(".ir")
         });
         if !is_dump || !entry.file_type()?.is_file() {
-            return Ok(());
+            return Ok(Some(name.to_string_lossy().into_owned()));
         }
         dumps.push(entry.path());
     }
-    dumps.iter().try_for_each(fs::remove_file)
-}
-
-fn in_dir(path: &Path, error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
+    dumps.iter().try_for_each(fs::remove_file)?;
+    Ok(None)
 }

@@ -1,4 +1,7 @@
-//! The module as text, before and after passes.
+//! The module as text, before and after passes: as `.ir` files have it, documentation and metadata
+//! included, but without the bytes of large constants.
+
+use std::sync::Arc;
 
 use passdock_ir::{Module, text};
 
@@ -6,6 +9,33 @@ use super::Sink;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass::{PassRef, create_host_pass};
 use crate::pass_info::PassInfo;
+use crate::registry::InstrumentSpec;
+
+crate::config_struct! {
+    /// The options of `print-before` and `print-after`.
+    struct Options {
+        /// The passes; `all` stands for all.
+        passes: Vec<String> = vec!["all".to_owned()];
+    }
+}
+
+pub(super) fn spec_before() -> InstrumentSpec {
+    let summary = "Prints the module before passes.";
+    InstrumentSpec::new("print-before", summary, |options: Options, setup| {
+        let names = setup.passes("print-before", "passes", &options.passes)?;
+        let sink = setup.sink.clone();
+        Ok(Arc::new(PrintIr::new(names, Names::None, sink)))
+    })
+}
+
+pub(super) fn spec_after() -> InstrumentSpec {
+    let summary = "Prints the module after passes.";
+    InstrumentSpec::new("print-after", summary, |options: Options, setup| {
+        let names = setup.passes("print-after", "passes", &options.passes)?;
+        let sink = setup.sink.clone();
+        Ok(Arc::new(PrintIr::new(Names::None, names, sink)))
+    })
+}
 
 /// Which passes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -31,7 +61,8 @@ impl Names {
         }
     }
 
-    fn contains(&self, name: &str) -> bool {
+    /// Whether this pass is one of them.
+    pub fn contains(&self, name: &str) -> bool {
         match self {
             Names::None => false,
             Names::All => true,

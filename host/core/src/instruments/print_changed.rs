@@ -1,24 +1,37 @@
-//! What each pass changed, as a diff of the functions that it changed.
+//! What each pass changed, as a diff of the functions that it changed: as `.ir` files have them, but
+//! without the bytes of large constants.
 //!
 //! A pass that runs others shows only what it changed beside them.
 
-use std::sync::{Arc, Mutex};
-use std::thread::{self, ThreadId};
+use std::sync::Arc;
 
 use passdock_ir::{Function, Module, text};
 
 use super::Sink;
+use super::running::Running;
 use crate::diff;
 use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
-use crate::util;
+use crate::registry::InstrumentSpec;
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "Prints what each pass changed, as a diff.";
+    InstrumentSpec::new("print-changed", summary, |(), setup| {
+        let print = PrintChanged::new(setup.sink.clone());
+        Ok(Arc::new(match setup.color {
+            true => print.color(),
+            false => print,
+        }))
+    })
+}
 
 /// Prints what each pass changed.
 pub struct PrintChanged {
     sink: Sink,
-    /// The module before each pass that is running, or after the last one in it, by thread.
-    running: Mutex<Vec<(ThreadId, Module)>>,
+    color: bool,
+    /// The module before each pass that is running, or after the last one in it.
+    running: Running<Module>,
 }
 
 impl PrintChanged {
@@ -26,15 +39,15 @@ impl PrintChanged {
     pub fn new(sink: Sink) -> PrintChanged {
         PrintChanged {
             sink,
-            running: Mutex::default(),
+            color: false,
+            running: Running::default(),
         }
     }
 
-    fn pop(&self) -> Option<Module> {
-        let mut running = util::lock(&self.running);
-        let thread = thread::current().id();
-        let at = running.iter().rposition(|(id, _)| *id == thread)?;
-        Some(running.remove(at).1)
+    /// In the colours of a diff, for terminals.
+    pub fn color(mut self) -> PrintChanged {
+        self.color = true;
+        self
     }
 }
 
@@ -44,26 +57,24 @@ impl PassInstrument for PrintChanged {
     }
 
     fn exit_pass_ctx(&self) -> InstrumentResult {
-        util::lock(&self.running).clear();
+        self.running.clear();
         Ok(())
     }
 
     fn run_before_pass(&self, module: &Module, _info: &PassInfo) -> InstrumentResult {
-        let running = (thread::current().id(), module.clone());
-        util::lock(&self.running).push(running);
+        self.running.push(module.clone());
         Ok(())
     }
 
     fn run_after_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
-        if let Some(before) = self.pop() {
+        if let Some(before) = self.running.pop() {
             // What is shown here isn't shown again for the pass around.
-            let mut running = util::lock(&self.running);
-            let thread = thread::current().id();
-            if let Some((_, outer)) = running.iter_mut().rfind(|(id, _)| *id == thread) {
-                outer.clone_from(module);
-            }
-            drop(running);
+            self.running.update(|outer| outer.clone_from(module));
             if let Some(text) = difference(&before, module) {
+                let text = match self.color {
+                    true => diff::colored(&text),
+                    false => text,
+                };
                 (self.sink)(&format!("Changed by {}:\n{text}\n", info.name));
             }
         }
@@ -71,7 +82,7 @@ impl PassInstrument for PrintChanged {
     }
 
     fn pass_failed(&self, _module: &Module, _info: &PassInfo, _error: &PassError) {
-        self.pop();
+        self.running.pop();
     }
 }
 
@@ -80,7 +91,10 @@ fn difference(before: &Module, after: &Module) -> Option<String> {
     let mut out = String::new();
     let mut add = |name: &str, old: Option<&Arc<Function>>, new: Option<&Arc<Function>>| {
         let (old, new) = (old.map(|f| &**f), new.map(|f| &**f));
-        let options = text::PrintOptions::default();
+        let options = text::PrintOptions {
+            constants: text::Constants::Elide,
+            ..text::PrintOptions::default()
+        };
         out.push_str(&diff::unified_function(name, old, new, &options));
     };
     for new in after.functions() {

@@ -1,6 +1,7 @@
 //! A reproducer of each failure.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use passdock_ir::Module;
@@ -9,7 +10,30 @@ use crate::diagnostic::Severity;
 use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
+use crate::registry::InstrumentSpec;
 use crate::reproducer::{self, ReproducerOptions};
+
+crate::config_struct! {
+    /// The options of `reproducer`.
+    struct Options {
+        /// The directory in which the reproducer's own one is made.
+        dir: String = ".";
+        /// Copies constants of more than 64 KiB, too, instead of referring to the model.
+        self_contained: bool = false;
+    }
+}
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "Writes what it takes to run into a pass's failure again.";
+    InstrumentSpec::new("reproducer", summary, |options: Options, setup| {
+        let written = ReproducerOptions {
+            self_contained: options.self_contained,
+            ..ReproducerOptions::default()
+        };
+        let dir = setup.path(&options.dir);
+        Ok(Arc::new(WriteReproducer::new(dir, written)))
+    })
+}
 
 /// Writes what it takes to run into a failure again to a directory `PASS.reproducer`.
 pub struct WriteReproducer {

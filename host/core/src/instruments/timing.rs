@@ -1,42 +1,98 @@
-//! How long each pass takes, as a tree: a pass that runs others stands above them.
+//! How long each pass takes: a tree, in which a pass that runs others stands above them; a table of
+//! the passes by name; and a trace file.
 
 use std::fmt::Write;
 use std::ops::Range;
-use std::sync::Mutex;
-use std::thread::{self, ThreadId};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use passdock_ir::Module;
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
 
+use super::table::{Table, time};
+use super::trace::{self, Event};
+use crate::context::stack::thread_number;
 use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
+use crate::model_file::Replacement;
 use crate::pass_info::PassInfo;
+use crate::registry::{InstrumentSpec, Registry};
 use crate::util;
+
+crate::config_struct! {
+    /// The options of `timing`.
+    struct Options {
+        /// Also writes a trace to this file: for ui.perfetto.dev, or chrome://tracing.
+        trace: String = "";
+    }
+}
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "The time of each pass: as a tree, and by pass.";
+    InstrumentSpec::new("timing", summary, |options: Options, setup| {
+        let mut timing = PassTimingInstrument::new();
+        if !options.trace.is_empty() {
+            timing = timing.trace(setup.path(&options.trace), setup.registry());
+        }
+        Ok(Arc::new(timing))
+    })
+}
 
 /// Times each pass. Ask for the result before the context is left: leaving it forgets.
 #[derive(Default)]
-pub struct PassTimingInstrument(Mutex<State>);
+pub struct PassTimingInstrument {
+    state: Mutex<State>,
+    trace: Option<TraceTo>,
+    quiet: bool,
+}
+
+/// Where a trace goes.
+struct TraceTo {
+    path: PathBuf,
+    /// Knows the plugins of passes.
+    registry: Registry,
+}
 
 #[derive(Default)]
 struct State {
+    /// How many times the context was entered and not yet left.
+    entered: u32,
+    /// When it was first entered.
+    start: Option<Instant>,
+    /// The trace's file, there from the beginning so that a wrong path is an error before any work.
+    file: Option<Replacement>,
     /// The passes' names, one after the other: no allocation for each.
     names: String,
     /// In the order in which they started.
     passes: Vec<Timed>,
+    /// With a trace, the module's ops before and after each pass.
+    ops: Vec<(usize, usize)>,
     /// The pass that runs on each thread.
-    running: Vec<(ThreadId, usize)>,
+    running: Vec<(u32, usize)>,
 }
 
 struct Timed {
     /// In `names`.
     name: Range<usize>,
     parent: Option<usize>,
-    depth: usize,
+    depth: u32,
+    thread: u32,
     start: Instant,
     total: Duration,
     /// The part of `total` that passes inside it took.
     inside: Duration,
     failed: bool,
+}
+
+/// All runs of a pass.
+struct ByName<'s> {
+    name: &'s str,
+    calls: u32,
+    /// Runs inside a run of the same pass are part of that.
+    total: Duration,
+    own: Duration,
 }
 
 impl PassTimingInstrument {
@@ -45,12 +101,27 @@ impl PassTimingInstrument {
         PassTimingInstrument::default()
     }
 
+    /// Also writes a trace to a file when the context is left, in the format that Chrome and
+    /// Perfetto read. The registry knows the plugins of passes.
+    pub fn trace(mut self, path: impl Into<PathBuf>, registry: &Registry) -> PassTimingInstrument {
+        self.trace = Some(TraceTo {
+            path: path.into(),
+            registry: registry.clone(),
+        });
+        self
+    }
+
+    /// Reports nothing: the trace is all.
+    pub fn quiet(mut self) -> PassTimingInstrument {
+        self.quiet = true;
+        self
+    }
+
     /// One line a pass, indented by tabs: `name: TOTALus [SELFus] (P% of all; P% of parent)`. Empty
     /// if nothing was timed since the context was entered.
     pub fn render(&self) -> String {
-        let state = util::lock(&self.0);
-        let roots = state.passes.iter().filter(|pass| pass.parent.is_none());
-        let all: Duration = roots.map(|pass| pass.total).sum();
+        let state = util::lock(&self.state);
+        let all = state.all();
         let mut text = String::new();
         for pass in &state.passes {
             let parent = pass.parent.map_or(all, |at| state.passes[at].total);
@@ -58,10 +129,10 @@ impl PassTimingInstrument {
             let _ = writeln!(
                 text,
                 "{}{}: {}us [{}us] ({:.2}%; {:.2}%){}",
-                "\t".repeat(pass.depth),
+                "\t".repeat(pass.depth as usize),
                 &state.names[pass.name.clone()],
                 pass.total.as_micros(),
-                pass.total.saturating_sub(pass.inside).as_micros(),
+                pass.own().as_micros(),
                 percent(pass.total, all),
                 percent(pass.total, parent),
                 if pass.failed { " failed" } else { "" },
@@ -70,11 +141,30 @@ impl PassTimingInstrument {
         text
     }
 
-    fn finish(&self, failed: bool) {
+    /// One line a name: how many calls, their time with and without that of passes inside, the mean
+    /// of a call, and the share of all time. The most expensive come first.
+    pub fn render_by_name(&self) -> String {
+        let state = util::lock(&self.state);
+        let all = state.all();
+        let mut table = Table::new(&["pass", "calls", "total", "self", "mean", "self %"]);
+        for pass in state.by_name() {
+            table.row([
+                pass.name.to_owned(),
+                pass.calls.to_string(),
+                time(pass.total),
+                time(pass.own),
+                time(pass.total / pass.calls.max(1)),
+                format!("{:.1}", percent(pass.own, all)),
+            ]);
+        }
+        table.render()
+    }
+
+    fn finish(&self, module: &Module, failed: bool) {
         let now = Instant::now();
-        let mut state = util::lock(&self.0);
+        let mut state = util::lock(&self.state);
         let state = &mut *state;
-        let thread = thread::current().id();
+        let thread = thread_number();
         let Some(slot) = state.running.iter().position(|(id, _)| *id == thread) else {
             return;
         };
@@ -90,6 +180,92 @@ impl PassTimingInstrument {
             }
             None => _ = state.running.swap_remove(slot),
         }
+        if let Some(ops) = state.ops.get_mut(at) {
+            ops.1 = module.op_count();
+        }
+    }
+
+    /// Writes the trace and puts it in its place.
+    fn write_trace(&self, state: &mut State, to: &TraceTo) -> std::io::Result<()> {
+        let (Some(mut file), Some(start)) = (state.file.take(), state.start) else {
+            return Ok(());
+        };
+        let mut plugins: FxHashMap<&str, Option<String>> = FxHashMap::default();
+        let events = state.passes.iter().zip(&state.ops).map(|(pass, ops)| {
+            let name = &state.names[pass.name.clone()];
+            let plugin = plugins.entry(name).or_insert_with(|| {
+                let (plugin, _) = to.registry.pass_spec(name)?;
+                Some(plugin.name().to_owned())
+            });
+            Event {
+                name,
+                start: pass.start.duration_since(start),
+                duration: pass.total,
+                thread: pass.thread,
+                plugin: plugin.clone(),
+                ops_before: ops.0,
+                ops_after: ops.1,
+                failed: pass.failed,
+            }
+        });
+        trace::write(file.last()?, events)?;
+        file.commit()
+    }
+}
+
+impl State {
+    /// Forgets, and keeps the room.
+    fn clear(&mut self) {
+        self.file = None;
+        self.names.clear();
+        self.passes.clear();
+        self.ops.clear();
+        self.running.clear();
+    }
+
+    fn all(&self) -> Duration {
+        let roots = self.passes.iter().filter(|pass| pass.parent.is_none());
+        roots.map(|pass| pass.total).sum()
+    }
+
+    fn by_name(&self) -> Vec<ByName<'_>> {
+        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut all: Vec<ByName<'_>> = Vec::new();
+        for pass in &self.passes {
+            let name = &self.names[pass.name.clone()];
+            let at = *places.entry(name).or_insert_with(|| {
+                all.push(ByName {
+                    name,
+                    calls: 0,
+                    total: Duration::ZERO,
+                    own: Duration::ZERO,
+                });
+                all.len() - 1
+            });
+            all[at].calls += 1;
+            all[at].own += pass.own();
+            if !self.is_inside(pass.parent, name) {
+                all[at].total += pass.total;
+            }
+        }
+        all.sort_by(|a, b| b.own.cmp(&a.own).then_with(|| a.name.cmp(b.name)));
+        all
+    }
+
+    fn is_inside(&self, mut outer: Option<usize>, name: &str) -> bool {
+        while let Some(at) = outer {
+            if self.names[self.passes[at].name.clone()] == *name {
+                return true;
+            }
+            outer = self.passes[at].parent;
+        }
+        false
+    }
+}
+
+impl Timed {
+    fn own(&self) -> Duration {
+        self.total.saturating_sub(self.inside)
     }
 }
 
@@ -106,22 +282,44 @@ impl PassInstrument for PassTimingInstrument {
     }
 
     fn enter_pass_ctx(&self) -> InstrumentResult {
-        *util::lock(&self.0) = State::default();
+        let mut state = util::lock(&self.state);
+        if state.entered == 0 {
+            state.clear();
+            if let Some(to) = &self.trace {
+                let mut file = Replacement::default();
+                let made = file.file(to.path.clone());
+                made.map_err(|error| super::in_file(&to.path, &error))?;
+                state.file = Some(file);
+            }
+            state.start = Some(Instant::now());
+        }
+        state.entered += 1;
         Ok(())
     }
 
     fn exit_pass_ctx(&self) -> InstrumentResult {
-        *util::lock(&self.0) = State::default();
-        Ok(())
+        let mut state = util::lock(&self.state);
+        state.entered = state.entered.saturating_sub(1);
+        if state.entered > 0 {
+            return Ok(());
+        }
+        let written = match &self.trace {
+            Some(to) => self
+                .write_trace(&mut state, to)
+                .map_err(|error| super::in_file(&to.path, &error)),
+            None => Ok(()),
+        };
+        state.clear();
+        Ok(written?)
     }
 
-    fn run_before_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
-        let mut state = util::lock(&self.0);
+    fn run_before_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
+        let mut state = util::lock(&self.state);
         let state = &mut *state;
         let at = state.passes.len();
         let start = state.names.len();
         state.names.push_str(&info.name);
-        let thread = thread::current().id();
+        let thread = thread_number();
         let running = state.running.iter_mut().find(|(id, _)| *id == thread);
         let parent = match running {
             Some((_, running)) => Some(std::mem::replace(running, at)),
@@ -130,10 +328,15 @@ impl PassInstrument for PassTimingInstrument {
                 None
             }
         };
+        if self.trace.is_some() {
+            let ops = module.op_count();
+            state.ops.push((ops, ops));
+        }
         state.passes.push(Timed {
             name: start..state.names.len(),
             parent,
             depth: parent.map_or(0, |parent| state.passes[parent].depth + 1),
+            thread,
             start: Instant::now(),
             total: Duration::ZERO,
             inside: Duration::ZERO,
@@ -142,16 +345,40 @@ impl PassInstrument for PassTimingInstrument {
         Ok(())
     }
 
-    fn run_after_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
-        self.finish(false);
+    fn run_after_pass(&self, module: &Module, _info: &PassInfo) -> InstrumentResult {
+        self.finish(module, false);
         Ok(())
     }
 
-    fn pass_failed(&self, _module: &Module, _info: &PassInfo, _error: &PassError) {
-        self.finish(true);
+    fn pass_failed(&self, module: &Module, _info: &PassInfo, _error: &PassError) {
+        self.finish(module, true);
     }
 
     fn report(&self) -> Option<String> {
-        Some(self.render()).filter(|text| !text.is_empty())
+        let tree = self.render();
+        (!tree.is_empty() && !self.quiet).then(|| format!("{tree}\n{}", self.render_by_name()))
+    }
+
+    fn report_data(&self) -> Option<Value> {
+        let state = util::lock(&self.state);
+        let tree = state.passes.iter().map(|pass| {
+            json!({
+                "name": &state.names[pass.name.clone()],
+                "depth": pass.depth,
+                "seconds": pass.total.as_secs_f64(),
+                "self_seconds": pass.own().as_secs_f64(),
+                "failed": pass.failed,
+            })
+        });
+        let by_name = state.by_name();
+        let passes = by_name.iter().map(|pass| {
+            json!({
+                "name": pass.name,
+                "calls": pass.calls,
+                "seconds": pass.total.as_secs_f64(),
+                "self_seconds": pass.own.as_secs_f64(),
+            })
+        });
+        Some(json!({ "tree": tree.collect::<Vec<_>>(), "passes": passes.collect::<Vec<_>>() }))
     }
 }

@@ -1,25 +1,99 @@
-//! The verifier as an instrument: the whole module before and after each pass.
+//! The verifier as an instrument: the module before and after each pass.
+
+use std::sync::{Arc, Mutex};
 
 use passdock_ir::Module;
 
+use super::Names;
+use crate::context::Verify;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
+use crate::registry::InstrumentSpec;
+use crate::util;
 use crate::verify;
 
-/// Verifies the whole module around each pass, and says which pass broke what.
+crate::config_struct! {
+    /// The options of `verify`.
+    struct Options {
+        /// Verifies before each pass too: finds what broke between passes.
+        before: bool = true;
+        /// Passes around which nothing is verified: those that make a broken module whole.
+        exempt: Vec<String> = Vec::<String>::new();
+    }
+}
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "Verifies the module before and after each pass, also with `--verify off`, and \
+                   says which pass broke what.";
+    InstrumentSpec::new("verify", summary, |options: Options, setup| {
+        let verify = match options.before {
+            true => WellFormed::new(),
+            false => WellFormed::after_only(),
+        };
+        let exempt = setup.passes("verify", "exempt", &options.exempt)?;
+        Ok(Arc::new(verify.exempt(exempt)))
+    })
+}
+
+/// Verifies the module around each pass, and says which pass broke what. What was verified and
+/// didn't change since isn't verified again.
 pub struct WellFormed {
     before: bool,
+    exempt: Names,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The last module that was found to be right.
+    right: Option<Module>,
+    /// Exempt passes that ran since.
+    since: Vec<String>,
 }
 
 impl WellFormed {
     /// Verifies before and after each pass.
     pub fn new() -> WellFormed {
-        WellFormed { before: true }
+        WellFormed {
+            before: true,
+            exempt: Names::None,
+            state: Mutex::default(),
+        }
     }
 
     /// Verifies only after each pass.
     pub fn after_only() -> WellFormed {
-        WellFormed { before: false }
+        WellFormed {
+            before: false,
+            ..WellFormed::new()
+        }
+    }
+
+    /// Verifies nothing before and after these.
+    pub fn exempt(mut self, passes: Names) -> WellFormed {
+        self.exempt = passes;
+        self
+    }
+
+    fn verify(&self, module: &Module, when: &str, info: &PassInfo) -> InstrumentResult {
+        if self.exempt.contains(&info.name) {
+            return Ok(());
+        }
+        let mut state = util::lock(&self.state);
+        let verified = match &state.right {
+            Some(right) => verify::changed(right, module, Verify::Changed),
+            None => verify::all(module),
+        };
+        if let Err(error) = verified {
+            let error = error.note(format!("{when} `{}`", info.name));
+            Err(match state.since.as_slice() {
+                [] => error,
+                passes => error.note(format!("not verified after `{}`", passes.join("`, `"))),
+            })?;
+        }
+        state.right = Some(module.clone());
+        state.since.clear();
+        Ok(())
     }
 }
 
@@ -34,16 +108,27 @@ impl PassInstrument for WellFormed {
         "verify"
     }
 
+    fn enter_pass_ctx(&self) -> InstrumentResult {
+        *util::lock(&self.state) = State::default();
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self) -> InstrumentResult {
+        *util::lock(&self.state) = State::default();
+        Ok(())
+    }
+
     fn run_before_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
-        if !self.before {
-            return Ok(());
+        match self.before {
+            true => self.verify(module, "before", info),
+            false => Ok(()),
         }
-        let verified = verify::all(module);
-        Ok(verified.map_err(|error| error.note(format!("before `{}`", info.name)))?)
     }
 
     fn run_after_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
-        let verified = verify::all(module);
-        Ok(verified.map_err(|error| error.note(format!("after `{}`", info.name)))?)
+        if self.exempt.contains(&info.name) {
+            util::lock(&self.state).since.push(info.name.clone());
+        }
+        self.verify(module, "after", info)
     }
 }

@@ -16,7 +16,7 @@ use passdock_ir::{Module, text};
 use passdock_onnx::Reach;
 use serde::{Deserialize, Serialize};
 
-use self::replace::Replacement;
+pub(crate) use self::replace::Replacement;
 use crate::diagnostic::Snippet;
 use crate::error::{ErrorKind, PassError, capitalized};
 

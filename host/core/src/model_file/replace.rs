@@ -8,7 +8,7 @@ use tempfile::NamedTempFile;
 
 /// Files that are being written beside their places.
 #[derive(Default)]
-pub(super) struct Replacement {
+pub(crate) struct Replacement {
     files: Vec<(PathBuf, NamedTempFile)>,
 }
 
@@ -21,7 +21,7 @@ enum Before {
 
 impl Replacement {
     /// A new file that will be at `path`, with the rights of what is there. The directory has to exist.
-    pub(super) fn file(&mut self, path: PathBuf) -> io::Result<&mut File> {
+    pub(crate) fn file(&mut self, path: PathBuf) -> io::Result<&mut File> {
         let mut builder = builder();
         #[cfg(unix)]
         {
@@ -38,14 +38,19 @@ impl Replacement {
         let made = builder.tempfile_in(dir);
         let made = made.map_err(|error| io::Error::from(error.kind()))?;
         self.files.push((path, made));
+        self.last()
+    }
+
+    /// The file that was made last.
+    pub(crate) fn last(&mut self) -> io::Result<&mut File> {
         match self.files.last_mut() {
             Some((_, file)) => Ok(file.as_file_mut()),
-            None => Err(io::ErrorKind::Other.into()),
+            None => Err(io::ErrorKind::NotFound.into()),
         }
     }
 
     /// Puts all files in their places, in order. If one can't be, those before it are taken back.
-    pub(super) fn commit(self) -> io::Result<()> {
+    pub(crate) fn commit(self) -> io::Result<()> {
         let several = self.files.len() > 1;
         let mut done: Vec<(PathBuf, Before)> = Vec::new();
         for (path, file) in self.files {

@@ -222,21 +222,23 @@ pub(super) fn locate(
     source.locate(error.into(), span)
 }
 
-/// What the passes in a Sequential are called, and those in them.
-fn names_in(sequential: &Sequential) -> Vec<String> {
-    let mut names = Vec::new();
+/// The passes in a Sequential, and those in them.
+fn passes_in(sequential: &Sequential) -> Vec<PassRef> {
+    let mut passes = Vec::new();
     let mut open: Vec<PassRef> = sequential.passes().to_vec();
     while let Some(pass) = open.pop() {
-        names.push(pass.info().name.clone());
         let inner = pass.as_sequential().into_iter();
         open.extend(inner.flat_map(|inner| inner.passes().to_vec()));
+        passes.push(pass);
     }
-    names
+    passes
 }
 
-/// What an instrument may call the passes of a run: also the pipeline itself.
+/// What a run's Sequentials are called.
 pub(super) fn sequential_names(sequential: &Sequential) -> Vec<String> {
-    let mut names = names_in(sequential);
+    let inner = passes_in(sequential).into_iter();
+    let inner = inner.filter(|pass| pass.as_sequential().is_some());
+    let mut names: Vec<String> = inner.map(|pass| pass.info().name.clone()).collect();
     names.push(PIPELINE.to_owned());
     names
 }
@@ -250,7 +252,8 @@ fn check_names(
     sequential: &Sequential,
 ) -> Result<(), PassError> {
     let mut known: BTreeSet<String> = registry.pass_names().into_iter().collect();
-    known.extend(names_in(sequential));
+    let passes = passes_in(sequential).into_iter();
+    known.extend(passes.map(|pass| pass.info().name.clone()));
     let check_for = |name: &str, what: &str| {
         if known.contains(&registry.canonical(name)) {
             return Ok(());

@@ -40,8 +40,8 @@ pub(crate) fn add(
     sequential: &Sequential,
 ) -> Result<ContextBuilder, PassError> {
     let base = request.pipeline.as_ref().and_then(|p| p.path.parent());
-    let names = build::sequential_names(sequential);
-    let mut setup = InstrumentSetup::new(registry).passes_too(names);
+    let sequentials = build::sequential_names(sequential);
+    let mut setup = InstrumentSetup::new(registry).with_sequentials(sequentials);
     setup.base = base.unwrap_or(Path::new(""));
     setup.color = request.print.color;
     if request.print.to_stderr {
@@ -101,13 +101,24 @@ fn asked(
         context = context.instrument(PrintIr::new(before, after, setup.sink.clone()));
     }
     if print.changed {
-        context = context.instrument(PrintChanged::new(setup.sink.clone()));
+        let print = PrintChanged::new(setup.sink.clone());
+        context = context.instrument(match setup.color {
+            true => print.color(),
+            false => print,
+        });
     }
     if let Some(dir) = &request.dump_dir {
         context = context.instrument(DumpIr::new(dir.clone()));
     }
-    if request.timing {
-        context = context.instrument(PassTimingInstrument::new());
+    if request.timing || request.trace.is_some() {
+        let mut timing = PassTimingInstrument::new();
+        if let Some(path) = &request.trace {
+            timing = timing.trace(path, setup.registry());
+        }
+        if !request.timing {
+            timing = timing.quiet();
+        }
+        context = context.instrument(timing);
     }
     context
 }

@@ -35,6 +35,8 @@ pub struct Request {
     pub print: Print,
     /// Whether to collect and show the time of each pass as a tree.
     pub timing: bool,
+    /// Where to write the time of each pass as a trace.
+    pub trace: Option<PathBuf>,
     /// When to verify.
     pub verify: Verify,
     /// Where to write the module after each pass.

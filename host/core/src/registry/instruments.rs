@@ -45,8 +45,10 @@ pub struct InstrumentSetup<'a> {
     /// Whether that text may have colours.
     pub color: bool,
     registry: &'a Registry,
-    /// What passes are called.
+    /// What passes of the registry are called.
     passes: BTreeSet<String>,
+    /// What the Sequentials of the run are called.
+    sequentials: BTreeSet<String>,
 }
 
 impl InstrumentSpec {
@@ -159,13 +161,27 @@ impl<'a> InstrumentSetup<'a> {
             color: false,
             registry,
             passes: registry.pass_names().into_iter().collect(),
+            sequentials: BTreeSet::new(),
         }
     }
 
-    /// Adds names that passes have beside those of the registry: Sequentials'.
-    pub fn passes_too(mut self, names: impl IntoIterator<Item = String>) -> InstrumentSetup<'a> {
-        self.passes.extend(names);
+    /// Adds the names of Sequentials of the run.
+    pub fn with_sequentials<N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> InstrumentSetup<'a> {
+        self.sequentials.extend(names.into_iter().map(Into::into));
         self
+    }
+
+    /// The names of the run's Sequentials.
+    pub fn sequentials(&self) -> impl Iterator<Item = &str> {
+        self.sequentials.iter().map(String::as_str)
+    }
+
+    /// Where names of passes are looked up.
+    pub fn registry(&self) -> &'a Registry {
+        self.registry
     }
 
     /// A path as an option says it.
@@ -182,11 +198,14 @@ impl<'a> InstrumentSetup<'a> {
         names: &[String],
     ) -> Result<Names, ConfigError> {
         let canonical: Vec<String> = names.iter().map(|n| self.registry.canonical(n)).collect();
-        let known = |name: &&String| *name == "all" || self.passes.contains(*name);
+        let known = |name: &&String| {
+            *name == "all" || self.passes.contains(*name) || self.sequentials.contains(*name)
+        };
         match canonical.iter().find(|name| !known(name)) {
             None => Ok(Names::new(&canonical)),
             Some(name) => {
-                let near = suggest::nearest(name, self.passes.iter().map(String::as_str));
+                let names = self.passes.iter().chain(&self.sequentials);
+                let near = suggest::nearest(name, names.map(String::as_str));
                 let mut error = wrong(instrument, field, format!("There is no pass `{name}`."));
                 error.help = Some(match near {
                     Some(near) => format!("Did you mean `{near}`?"),

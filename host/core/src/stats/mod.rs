@@ -13,6 +13,8 @@ mod constants;
 mod interface;
 mod ops;
 
+pub(crate) use ops::live_ops;
+
 use passdock_ir::Module;
 use passdock_onnx::MAIN;
 use serde::{Deserialize, Serialize};

@@ -28,7 +28,7 @@ struct Kind {
 
 /// The ops that are there, terminators left out. In the order of their ids, so that nothing has to
 /// be walked, however deep it is.
-pub(super) fn live_ops(f: &Function) -> impl Iterator<Item = (OpId, &Op)> {
+pub(crate) fn live_ops(f: &Function) -> impl Iterator<Item = (OpId, &Op)> {
     let ids = (0..f.op_ids() as u32).map(OpId);
     ids.map(|id| (id, f.op(id))).filter(|(_, op)| {
         let terminator = matches!(op.name, symbol::RETURN | symbol::YIELD);

@@ -1,0 +1,152 @@
+//! How many ops of which kind came and went in each pass.
+//!
+//! The numbers are those that a pass leaves: one that replaces three `onnx.Add` by three others
+//! changed nothing here. A pass that runs others counts only what it changed beside them, so the
+//! last line, which sums all up, counts nothing twice.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use passdock_abi::SymbolId;
+use passdock_ir::{Function, Module};
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+use super::running::Running;
+use super::table::Table;
+use crate::error::PassError;
+use crate::instrument::{InstrumentResult, PassInstrument};
+use crate::pass_info::PassInfo;
+use crate::registry::InstrumentSpec;
+use crate::stats;
+use crate::util;
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "How many ops of which kind came and went in each pass.";
+    InstrumentSpec::new("op-count", summary, |(), _| Ok(Arc::new(OpCount::new())))
+}
+
+/// Counts ops around each pass.
+#[derive(Default)]
+pub struct OpCount {
+    passes: Mutex<Vec<Counted>>,
+    /// The module before each pass that is running, or after the last one in it.
+    running: Running<Module>,
+}
+
+/// All runs of a pass.
+struct Counted {
+    name: String,
+    runs: u32,
+    ops: Changes,
+}
+
+/// How many more there are, by kind; never 0.
+type Changes = BTreeMap<String, i64>;
+
+impl OpCount {
+    /// Nothing counted yet.
+    pub fn new() -> OpCount {
+        OpCount::default()
+    }
+}
+
+impl PassInstrument for OpCount {
+    fn name(&self) -> &str {
+        "op-count"
+    }
+
+    fn enter_pass_ctx(&self) -> InstrumentResult {
+        util::lock(&self.passes).clear();
+        self.running.clear();
+        Ok(())
+    }
+
+    fn run_before_pass(&self, module: &Module, _info: &PassInfo) -> InstrumentResult {
+        self.running.push(module.clone());
+        Ok(())
+    }
+
+    fn run_after_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
+        let Some(before) = self.running.pop() else {
+            return Ok(());
+        };
+        self.running.update(|outer| outer.clone_from(module));
+        let mut passes = util::lock(&self.passes);
+        let at = passes.iter().position(|pass| pass.name == info.name);
+        let at = at.unwrap_or_else(|| {
+            passes.push(Counted {
+                name: info.name.clone(),
+                runs: 0,
+                ops: Changes::new(),
+            });
+            passes.len() - 1
+        });
+        passes[at].runs += 1;
+        if !before.is_same(module) {
+            add(&mut passes[at].ops, &changes(&before, module));
+        }
+        Ok(())
+    }
+
+    fn pass_failed(&self, _module: &Module, _info: &PassInfo, _error: &PassError) {
+        self.running.pop();
+    }
+
+    fn report(&self) -> Option<String> {
+        let passes = util::lock(&self.passes);
+        let mut table = Table::new(&["pass", "runs", "ops"]).left_last();
+        let mut all = Changes::new();
+        for pass in passes.iter() {
+            add(&mut all, &pass.ops);
+            table.row([pass.name.clone(), pass.runs.to_string(), listed(&pass.ops)]);
+        }
+        table.row(["all".to_owned(), String::new(), listed(&all)]);
+        (!passes.is_empty()).then(|| table.render())
+    }
+
+    fn report_data(&self) -> Option<Value> {
+        let passes = util::lock(&self.passes);
+        let passes = passes
+            .iter()
+            .map(|pass| json!({ "name": pass.name, "runs": pass.runs, "ops": pass.ops }));
+        Some(json!({ "passes": passes.collect::<Vec<_>>() }))
+    }
+}
+
+/// What differs in the functions that aren't the same.
+fn changes(before: &Module, after: &Module) -> Changes {
+    let mut counts: FxHashMap<SymbolId, i64> = FxHashMap::default();
+    let is_in = |module: &Module, function: &Arc<Function>| {
+        let known = module.function(function.name());
+        known.is_some_and(|known| Arc::ptr_eq(known, function))
+    };
+    for (module, other, sign) in [(before, after, -1), (after, before, 1)] {
+        for function in module.functions().filter(|f| !is_in(other, f)) {
+            for (_, op) in stats::live_ops(function) {
+                *counts.entry(op.name).or_default() += sign;
+            }
+        }
+    }
+    let named = |(name, count): (SymbolId, i64)| (after.symbols().text(name).to_owned(), count);
+    let changed = counts.into_iter().filter(|(_, count)| *count != 0);
+    changed.map(named).collect()
+}
+
+fn add(to: &mut Changes, more: &Changes) {
+    for (name, count) in more {
+        *to.entry(name.clone()).or_default() += count;
+    }
+    to.retain(|_, count| *count != 0);
+}
+
+/// `+3 onnx.Gemm -3 onnx.Add -3 onnx.MatMul`: what came, then what went, the most first.
+fn listed(ops: &Changes) -> String {
+    let mut ops: Vec<(&String, &i64)> = ops.iter().collect();
+    ops.sort_by_key(|(name, count)| (**count < 0, -count.abs(), *name));
+    let each = ops.iter().map(|(name, count)| format!("{count:+} {name}"));
+    match ops.is_empty() {
+        true => "unchanged".to_owned(),
+        false => each.collect::<Vec<_>>().join(" "),
+    }
+}

@@ -1,0 +1,53 @@
+//! What an instrument keeps of the passes that run: a stack for each thread.
+
+use std::sync::{Mutex, MutexGuard};
+
+use crate::context::stack::thread_number;
+use crate::util;
+
+/// Passes run inside passes, and on several threads.
+pub(super) struct Running<T>(Mutex<Vec<(u32, T)>>);
+
+impl<T> Default for Running<T> {
+    fn default() -> Running<T> {
+        Running(Mutex::default())
+    }
+}
+
+impl<T> Running<T> {
+    /// A pass starts on this thread.
+    pub(super) fn push(&self, kept: T) {
+        self.lock().push((thread_number(), kept));
+    }
+
+    /// The pass that started last on this thread ends.
+    pub(super) fn pop(&self) -> Option<T> {
+        let mut running = self.lock();
+        let thread = thread_number();
+        let at = running.iter().rposition(|(id, _)| *id == thread)?;
+        Some(running.remove(at).1)
+    }
+
+    /// Changes what is kept of the pass that runs on this thread.
+    pub(super) fn update(&self, change: impl FnOnce(&mut T)) {
+        let thread = thread_number();
+        if let Some((_, kept)) = self.lock().iter_mut().rfind(|(id, _)| *id == thread) {
+            change(kept);
+        }
+    }
+
+    /// How many passes run on this thread.
+    pub(super) fn depth(&self) -> usize {
+        let thread = thread_number();
+        self.lock().iter().filter(|(id, _)| *id == thread).count()
+    }
+
+    /// Forgets all.
+    pub(super) fn clear(&self) {
+        self.lock().clear();
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(u32, T)>> {
+        util::lock(&self.0)
+    }
+}

@@ -1,0 +1,49 @@
+//! How much memory a module takes.
+
+use crate::function::Function;
+use crate::module::Module;
+
+impl Function {
+    /// The bytes of its arenas, with the room that they keep for more. Without what it shares with
+    /// others: the bytes of constants, and symbols.
+    pub fn arena_bytes(&self) -> u64 {
+        fn of<T>(arena: &Vec<T>) -> u64 {
+            (arena.capacity() * size_of::<T>()) as u64
+        }
+        size_of::<Function>() as u64
+            + of(&self.ops)
+            + of(&self.values)
+            + of(&self.uses)
+            + of(&self.regions)
+            + of(&self.ports)
+            + of(&self.attrs)
+            + of(&self.types)
+            + of(&self.dims)
+            + of(&self.exprs)
+            + of(&self.expr_terms)
+            + of(&self.constants)
+            + of(&self.locs)
+            + of(&self.opsets)
+            + of(&self.ids)
+            + of(&self.ints)
+            + of(&self.floats)
+            + of(&self.strings)
+            + of(&self.bytes)
+            + of(&self.data)
+            + of(&self.depths)
+            + of(&self.origins.ops)
+            + of(&self.origins.values)
+            + of(&self.origins.regions)
+            + of(&self.origins.ports)
+            + of(&self.origins.constants)
+    }
+}
+
+impl Module {
+    /// The bytes of its functions' arenas: [`Function::arena_bytes`].
+    pub fn arena_bytes(&self) -> u64 {
+        self.functions()
+            .map(|function| function.arena_bytes())
+            .sum()
+    }
+}
