@@ -6,7 +6,7 @@ use passdock::bisect::{self, Bisection, Checked, Suspect};
 use passdock::model_file::{self, ReadOptions, WriteOptions};
 use passdock::pipeline::Request;
 use passdock::reproducer::{self, ReproducerOptions};
-use passdock::{ErrorKind, PassError};
+use passdock::{ErrorKind, PassError, Registry};
 use serde::Serialize;
 
 use crate::args::BisectArgs;
@@ -102,7 +102,13 @@ fn search(
         log.push(checked.clone());
     };
     let mut check = |candidate: &_| command.check(candidate, &module);
-    let found = bisect::bisect(&request, module.clone(), &mut check, &mut note);
+    let found = bisect::bisect(
+        &Registry::new(),
+        &request,
+        module.clone(),
+        &mut check,
+        &mut note,
+    );
     let found = found.map_err(|error| command.with_said(error))?;
     drop(progress);
     let kept = match &args.output {

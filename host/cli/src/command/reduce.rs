@@ -7,7 +7,7 @@ use passdock::bisect::Verdict;
 use passdock::model_file::{self, Format, ReadOptions, WriteOptions};
 use passdock::pipeline::Request;
 use passdock::reduce::{self, Check, ReduceOptions, Reduction, Step};
-use passdock::{ErrorKind, ModuleRef, PassError};
+use passdock::{ErrorKind, ModuleRef, PassError, Registry};
 use serde::Serialize;
 
 use crate::args::ReduceArgs;
@@ -101,7 +101,14 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         };
         Box::new(check) as Box<Check<'_>>
     });
-    let reduction = reduce::reduce(&request, &module, check, options, &mut note);
+    let reduction = reduce::reduce(
+        &Registry::new(),
+        &request,
+        &module,
+        check,
+        options,
+        &mut note,
+    );
     drop(progress);
     let reduction = reduction.map_err(|error| match &command {
         Some(command) => command.with_said(error),

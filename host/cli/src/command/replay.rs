@@ -1,5 +1,6 @@
 //! `passdock replay`: a failed pass again, and whether it fails the same way.
 
+use passdock::Registry;
 use passdock::reproducer::{Outcome, Replay, ReplayOptions, Reproducer};
 
 use crate::args::ReplayArgs;
@@ -18,7 +19,7 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
         locked: args.locked,
     };
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
-    let replay = reproducer.replay(&options, progress.on_pass());
+    let replay = reproducer.replay(&Registry::new(), &options, progress.on_pass());
     drop(progress);
     for diagnostic in &replay.report.diagnostics {
         show::diagnostic(diagnostic);

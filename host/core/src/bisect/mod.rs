@@ -15,6 +15,7 @@ use serde::Serialize;
 use crate::error::{ErrorKind, PassError};
 use crate::pipeline::{Request, Rerun};
 use crate::record::PassRun;
+use crate::registry::Registry;
 use crate::reproducer::{Failure, FailureSite};
 use search::{Found, States};
 
@@ -88,18 +89,20 @@ pub struct Proof {
 }
 
 /// Finds the pass of a request's pipeline that breaks a module, and the function in which it does.
+/// Names are looked up in the registry, to which the plugins of the request's directories come.
 /// `log` hears of each check.
 ///
 /// # Errors
 /// If the pipeline can't be built; if the module isn't good before or isn't bad after, so that there
 /// is nothing to find; and those of the check itself.
 pub fn bisect(
+    registry: &Registry,
     request: &Request,
     module: Module,
     check: &mut dyn FnMut(&Module) -> Result<Verdict, PassError>,
     log: &mut dyn FnMut(&Checked),
 ) -> Result<Bisection, PassError> {
-    let rerun = Rerun::new(request)?;
+    let rerun = Rerun::new(registry, request)?;
     let (result, mut runs) = rerun.run_kept(module.clone());
     let passes = runs.len();
     runs.retain(|run| !run.after.is_same(&run.before));

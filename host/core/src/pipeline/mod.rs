@@ -23,3 +23,4 @@ pub use report::{ModelReport, Report};
 pub use request::{PipelineText, Print, Request};
 pub(crate) use rerun::Rerun;
 pub use run::run;
+pub(crate) use run::run_in;

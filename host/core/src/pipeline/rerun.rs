@@ -10,6 +10,7 @@ use super::request::Request;
 use crate::context::PassContext;
 use crate::error::PassError;
 use crate::record::{PassRun, Recorder};
+use crate::registry::Registry;
 use crate::sequential::Sequential;
 
 /// A pipeline that runs again and again. Of its instruments, those stay that may fail: they judge
@@ -21,13 +22,14 @@ pub(crate) struct Rerun {
 }
 
 impl Rerun {
-    /// Looks up everything, and loads the plugins.
-    pub(crate) fn new(request: &Request) -> Result<Rerun, PassError> {
+    /// Looks up everything, and loads the plugins. Those of the request's directories come to the
+    /// registry.
+    pub(crate) fn new(registry: &Registry, request: &Request) -> Result<Rerun, PassError> {
         let Built {
             sequential,
             context,
             ..
-        } = build::build(request)?;
+        } = build::build_in(registry, request)?;
         let recorder = Arc::new(Recorder::keeping(None));
         let context = context
             .retain_instruments(|name| !instruments::only_watches(name))

@@ -11,11 +11,22 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError, capitalized};
 use crate::model_file::{self, Format, ReadOptions, WriteOptions};
 use crate::record::{OnPass, Recorder};
+use crate::registry::Registry;
 use crate::util;
 
 /// Runs a request from the pipeline's text to the written model. Whatever goes wrong is in the
 /// report, and then nothing was written. `on_pass` is called when a pass starts.
 pub fn run(request: &Request, on_pass: Option<Box<OnPass>>) -> Report {
+    run_in(&Registry::new(), request, on_pass)
+}
+
+/// As [`run`], with the passes of a registry, to which the plugins of the request's directories
+/// come.
+pub(crate) fn run_in(
+    registry: &Registry,
+    request: &Request,
+    on_pass: Option<Box<OnPass>>,
+) -> Report {
     let start = Instant::now();
     let mut report = Report {
         model: ModelReport {
@@ -26,7 +37,7 @@ pub fn run(request: &Request, on_pass: Option<Box<OnPass>>) -> Report {
     };
     let diagnostics: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
     let recorder = Arc::new(Recorder::new(on_pass));
-    let result = run_to_end(request, &mut report, &diagnostics, &recorder);
+    let result = run_to_end(registry, request, &mut report, &diagnostics, &recorder);
     report.passes = recorder.take();
     report.diagnostics = std::mem::take(&mut util::lock(&diagnostics));
     match result {
@@ -45,6 +56,7 @@ pub fn run(request: &Request, on_pass: Option<Box<OnPass>>) -> Report {
 }
 
 fn run_to_end(
+    registry: &Registry,
     request: &Request,
     report: &mut Report,
     diagnostics: &Arc<Mutex<Vec<Diagnostic>>>,
@@ -55,7 +67,7 @@ fn run_to_end(
     let Built {
         sequential,
         context,
-    } = build::build(request)?;
+    } = build::build_in(registry, request)?;
     let sink = diagnostics.clone();
     let context = context
         .recorder(recorder.clone())

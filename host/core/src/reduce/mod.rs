@@ -20,6 +20,7 @@ use serde::Serialize;
 use crate::bisect::Verdict;
 use crate::error::PassError;
 use crate::pipeline::Request;
+use crate::registry::Registry;
 use crate::reproducer::Failure;
 use crate::verify;
 pub(crate) use ddmin::ddmin;
@@ -79,12 +80,13 @@ pub struct Reduction {
 }
 
 /// Shrinks a module on which a request's pipeline goes wrong. Without a check, a pass has to fail.
-/// `log` hears of each change.
+/// Names are looked up in the registry, to which the plugins of the request's directories come. `log` hears of each change.
 ///
 /// # Errors
 /// If the pipeline can't be built; if nothing goes wrong with the module as it is; and those of the
 /// check.
 pub fn reduce(
+    registry: &Registry,
     request: &Request,
     module: &Module,
     check: Option<Box<Check<'_>>>,
@@ -93,7 +95,7 @@ pub fn reduce(
 ) -> Result<Reduction, PassError> {
     // By itself: a span of a file means nothing to half of a graph.
     let module = stages::detached(module)?;
-    let mut target = Target::new(request, &module, check)?;
+    let mut target = Target::new(registry, request, &module, check)?;
     let mut reducer = Reducer {
         best: module.clone(),
         test: &mut |candidate| target.goes_wrong(candidate),

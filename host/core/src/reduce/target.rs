@@ -6,6 +6,7 @@ use super::Check;
 use crate::bisect::Verdict;
 use crate::error::{ErrorKind, PassError};
 use crate::pipeline::{Request, Rerun};
+use crate::registry::Registry;
 use crate::reproducer::Failure;
 
 /// The pipeline, and what to look for.
@@ -24,11 +25,12 @@ enum Wrong<'c> {
 impl<'c> Target<'c> {
     /// Runs the pipeline on the whole module, to see what goes wrong.
     pub(super) fn new(
+        registry: &Registry,
         request: &Request,
         module: &Module,
         check: Option<Box<Check<'c>>>,
     ) -> Result<Target<'c>, PassError> {
-        let rerun = Rerun::new(request)?;
+        let rerun = Rerun::new(registry, request)?;
         let wrong = match (rerun.run(module.clone()), check) {
             (Err(error), _) if error.site.is_some() && error.kind.exit_status() == 1 => {
                 Wrong::Fails(Failure::from(&error))

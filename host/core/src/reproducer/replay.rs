@@ -11,8 +11,9 @@ use super::{ABOUT, BEFORE, PIPELINE};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
 use crate::pipeline::{self, PipelineText, Report, Request};
-use crate::plugin::Plugin;
+use crate::plugin::{Plugin, SearchDir, discover};
 use crate::record::OnPass;
+use crate::registry::Registry;
 
 /// A reproducer that was read.
 #[derive(Clone, Debug)]
@@ -114,12 +115,18 @@ impl Reproducer {
         &self.about.passdock
     }
 
-    /// Runs it again. What goes wrong is in the report. `on_pass` is called when a pass starts.
-    pub fn replay(&self, options: &ReplayOptions, on_pass: Option<Box<OnPass>>) -> Replay {
+    /// Runs it again, with the passes of a registry, to which the plugins come. What goes wrong is
+    /// in the report. `on_pass` is called when a pass starts.
+    pub fn replay(
+        &self,
+        registry: &Registry,
+        options: &ReplayOptions,
+        on_pass: Option<Box<OnPass>>,
+    ) -> Replay {
         let request = self.request(options);
-        let (report, ran) = match self.check(&request, options.locked) {
+        let (report, ran) = match self.check(registry, &request, options.locked) {
             Ok(differences) => {
-                let mut report = pipeline::run(&request, on_pass);
+                let mut report = pipeline::run_in(registry, &request, on_pass);
                 report.diagnostics.splice(0..0, differences);
                 (report, true)
             }
@@ -171,10 +178,25 @@ impl Reproducer {
     }
 
     /// Whether what it was made with is here; what is different and may be, comes back.
-    fn check(&self, request: &Request, locked: bool) -> Result<Vec<Diagnostic>, PassError> {
+    fn check(
+        &self,
+        registry: &Registry,
+        request: &Request,
+        locked: bool,
+    ) -> Result<Vec<Diagnostic>, PassError> {
         self.check_data()?;
-        let registry = pipeline::registry(request)?;
-        let found = registry.plugins();
+        let dirs = |paths: &[PathBuf], required: bool| -> Vec<SearchDir> {
+            let paths = paths.iter().cloned();
+            paths.map(|path| SearchDir { path, required }).collect()
+        };
+        let mut all = dirs(&request.plugin_dirs, true);
+        all.extend(dirs(&request.standard_dirs, false));
+        let found = discover(&all).map_err(|error| {
+            let message = crate::error::capitalized(&error.to_string());
+            PassError::new(ErrorKind::Pipeline, message).caused_by(Arc::new(error))
+        })?;
+        let mut found = found.plugins;
+        found.extend(registry.plugins());
         let differences = self.about.plugins.iter().filter_map(|expected| {
             let name = expected.name.as_str();
             let plugin = found.iter().find(|plugin| plugin.name() == name);
