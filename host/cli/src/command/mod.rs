@@ -12,6 +12,7 @@ pub(crate) mod stats;
 use std::path::Path;
 
 use passdock::pipeline::{PipelineText, Request};
+use passdock::states::{ModelNeed, State};
 use passdock::{ErrorKind, PassError};
 
 use crate::args::{ContextArgs, PluginArgs};
@@ -21,6 +22,18 @@ use crate::{plugins, show};
 fn fail(error: &PassError) -> u8 {
     show::diagnostic(&error.to_diagnostic());
     error.kind.exit_status()
+}
+
+/// States as people read them.
+fn states(states: &[State]) -> String {
+    let names: Vec<String> = states.iter().map(State::to_string).collect();
+    names.join(", ")
+}
+
+/// What a pipeline asks of the model, a line each.
+fn model_needs(needs: &[ModelNeed]) -> String {
+    let line = |need: &ModelNeed| format!("`{}` needs `{}` of the model.\n", need.pass, need.state);
+    needs.iter().map(line).collect()
 }
 
 /// What the options that several commands share ask for.

@@ -50,6 +50,7 @@ fn run_to_end(
     let Built {
         sequential,
         context,
+        ..
     } = build::build(request)?;
     let sink = diagnostics.clone();
     let context = context

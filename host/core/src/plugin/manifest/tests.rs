@@ -78,6 +78,9 @@ since = 13
               "thread_safe": true,
               "changes_interface": false,
               "phase": "simplify",
+              "needs": [],
+              "establishes": [],
+              "breaks": [],
               "config": null,
               "option": [
                 {
