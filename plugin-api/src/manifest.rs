@@ -78,6 +78,24 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
             }
         }};
     }
+    macro_rules! names {
+        ($key:expr, $names:expr) => {{
+            let names: &[&str] = $names;
+            raw!($key);
+            raw!(" = [");
+            let mut n = 0;
+            while n < names.len() {
+                if n > 0 {
+                    raw!(", ");
+                }
+                byte!(b'"');
+                escaped!(names[n], 0);
+                byte!(b'"');
+                n += 1;
+            }
+            raw!("]\n");
+        }};
+    }
     // Lines of a doc comment: each has a space in front, which isn't part of it.
     macro_rules! docs {
         ($key:expr, $docs:expr) => {{
@@ -106,17 +124,21 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
             while f < fields.len() {
                 raw!($table);
                 string!("name", fields[f].name);
+                raw!(match fields[f].default {
+                    OptionDefault::Bool(_) => "type = \"bool\"\n",
+                    OptionDefault::Int(_) => "type = \"int\"\n",
+                    OptionDefault::Float(_) => "type = \"float\"\n",
+                    OptionDefault::Str(_) => "type = \"string\"\n",
+                });
+                raw!(match fields[f].mandatory {
+                    true => "mandatory = true",
+                    false => "default = ",
+                });
                 match fields[f].default {
-                    OptionDefault::Bool(value) => {
-                        raw!("type = \"bool\"\ndefault = ");
-                        raw!(if value { "true" } else { "false" });
-                    }
-                    OptionDefault::Int(value) => {
-                        raw!("type = \"int\"\ndefault = ");
-                        int!(value as i128);
-                    }
+                    _ if fields[f].mandatory => {}
+                    OptionDefault::Bool(value) => raw!(if value { "true" } else { "false" }),
+                    OptionDefault::Int(value) => int!(value as i128),
                     OptionDefault::Float(text) => {
-                        raw!("type = \"float\"\ndefault = ");
                         check_float(text);
                         raw!(text);
                         if ends_with_point(text) {
@@ -124,7 +146,7 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
                         }
                     }
                     OptionDefault::Str(text) => {
-                        raw!("type = \"string\"\ndefault = \"");
+                        byte!(b'"');
                         escaped!(text, 0);
                         byte!(b'"');
                     }
@@ -173,18 +195,8 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
         });
         raw!("opt_level = ");
         int!(pass.opt_level as i128);
-        raw!("\nrequired = [");
-        let mut r = 0;
-        while r < pass.required.len() {
-            if r > 0 {
-                raw!(", ");
-            }
-            byte!(b'"');
-            escaped!(pass.required[r], 0);
-            byte!(b'"');
-            r += 1;
-        }
-        raw!("]\n");
+        byte!(b'\n');
+        names!("required", pass.required);
         docs!("summary", pass.docs);
         if pass.thread_safe {
             raw!("thread_safe = true\n");
@@ -194,6 +206,15 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
         }
         if !pass.phase.is_empty() {
             string!("phase", pass.phase);
+        }
+        if !pass.needs.is_empty() {
+            names!("needs", pass.needs);
+        }
+        if !pass.establishes.is_empty() {
+            names!("establishes", pass.establishes);
+        }
+        if !pass.breaks.is_empty() {
+            names!("breaks", pass.breaks);
         }
         if !pass.config.is_empty() {
             string!("config", pass.config);
@@ -251,6 +272,10 @@ pub const fn check(plugin: &PluginSpec) {
             is_pass_name(plugin.passes[p].name),
             "a pass is called `<namespace>.transform.<Name>`, of letters, digits, `_` and `-`"
         );
+        assert!(
+            is_phase(plugin.passes[p].phase),
+            "a phase is `early`, `simplify`, `late` or `lower`"
+        );
         let mut q = 0;
         while q < p {
             assert!(
@@ -277,6 +302,18 @@ pub const fn check(plugin: &PluginSpec) {
         }
         i += 1;
     }
+}
+
+const fn is_phase(phase: &str) -> bool {
+    const PHASES: [&str; 5] = ["", "early", "simplify", "late", "lower"];
+    let mut i = 0;
+    while i < PHASES.len() {
+        if equal(PHASES[i], phase) {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// Dotted words, of which the last but one is `transform` and not the first.

@@ -54,6 +54,8 @@ pub struct OptionSpec {
     pub name: &'static str,
     pub docs: &'static [&'static str],
     pub default: OptionDefault,
+    /// Without a default of its own: somebody has to set it.
+    pub mandatory: bool,
 }
 
 /// A default, and with it the option's type.
@@ -149,7 +151,8 @@ pub fn field<T: OptionType>(
 }
 
 /// Declares a struct of options: each field documented, of type `bool`, an integer, `f64` or
-/// `String`, with a default.
+/// `String`, with a default. One without a default is mandatory: a pipeline that doesn't set it is
+/// refused before anything runs, and only `Default::default()` has a zero there.
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -178,7 +181,7 @@ macro_rules! options {
         $vis:vis struct $name:ident {
             $(
                 $(#[doc = $doc:expr])*
-                $field_vis:vis $field:ident : $ty:ident = $default:expr
+                $field_vis:vis $field:ident : $ty:ident $(= $default:expr)?
             ),* $(,)?
         }
     ) => {
@@ -190,7 +193,7 @@ macro_rules! options {
 
         impl ::std::default::Default for $name {
             fn default() -> Self {
-                $name { $($field: $crate::__option_default!(value $ty $default),)* }
+                $name { $($field: $crate::__option_default!(value $ty $($default)?),)* }
             }
         }
 
@@ -199,7 +202,8 @@ macro_rules! options {
                 $($crate::__private::OptionSpec {
                     name: ::std::stringify!($field),
                     docs: &[$($doc),*],
-                    default: $crate::__option_default!(spec $ty $default),
+                    default: $crate::__option_default!(spec $ty $($default)?),
+                    mandatory: $crate::__option_default!(mandatory $($default)?),
                 }),*
             ];
 
@@ -215,7 +219,7 @@ macro_rules! options {
                     $($field: $crate::__private::field(
                         ::std::stringify!($field),
                         source(::std::stringify!($field)),
-                        || $crate::__option_default!(value $ty $default),
+                        || $crate::__option_default!(value $ty $($default)?),
                     )?,)*
                 })
             }
@@ -240,6 +244,27 @@ macro_rules! __option_default {
         let default: $int = $default;
         $crate::__private::OptionDefault::Int(default as i64)
     }};
+    (spec bool) => {
+        $crate::__private::OptionDefault::Bool(false)
+    };
+    (spec f64) => {
+        $crate::__private::OptionDefault::Float("0.0")
+    };
+    (spec String) => {
+        $crate::__private::OptionDefault::Str("")
+    };
+    (spec $int:ident) => {
+        $crate::__private::OptionDefault::Int(0)
+    };
+    (mandatory) => {
+        true
+    };
+    (mandatory $default:expr) => {
+        false
+    };
+    (value $ty:ident) => {
+        <$ty as ::std::default::Default>::default()
+    };
     (value String $default:expr) => {
         ::std::string::String::from($default)
     };

@@ -23,6 +23,13 @@ fn nothing_in_a_module(_m: &mut Module, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+options! {
+    struct Limit {
+        /// How many.
+        most: i64,
+    }
+}
+
 const RELU: OpDef = OpDef::new("onnx.Relu", 13).operands(1, 1);
 
 plugin! {
@@ -37,6 +44,10 @@ plugin! {
             required: ["relax.transform.FoldConstant", "b"],
             thread_safe: true,
             phase: "simplify",
+            needs: ["opset >= 13", "types-inferred"],
+            establishes: ["acme.fused"],
+            breaks: ["constants-folded"],
+            options: Limit,
         },
         prim_function "acme.transform.Unroll" => nothing { options: Unroll, config: "acme.Unroll" },
         prim_function "acme.transform.UnrollAgain" => nothing {
@@ -76,6 +87,14 @@ required = ["relax.transform.FoldConstant", "b"]
 summary = "Replaces `Relu(Relu(x))` by \"Relu(x)\".\n\nNot more."
 thread_safe = true
 phase = "simplify"
+needs = ["opset >= 13", "types-inferred"]
+establishes = ["acme.fused"]
+breaks = ["constants-folded"]
+[[pass.option]]
+name = "most"
+type = "int"
+mandatory = true
+doc = "How many."
 
 [[pass]]
 name = "acme.transform.Unroll"

@@ -263,6 +263,9 @@ pub(crate) struct ExplainArgs {
     pub(crate) context: ContextArgs,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
+    /// Print the passes as a graph for Graphviz: `passdock explain p.toml --dot | dot -Tsvg`.
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) dot: bool,
     /// Print JSON.
     #[arg(long)]
     pub(crate) json: bool,

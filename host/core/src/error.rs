@@ -77,6 +77,10 @@ pub enum ErrorKind {
     RequiredDisabled,
     /// A Sequential nested too deeply.
     TooDeep,
+    /// A state that a pass needs and that doesn't hold before it.
+    State,
+    /// A state that a pass needs and that the model doesn't have.
+    ModelState,
     /// A config key, field or value.
     Config,
     /// A pipeline file.
@@ -114,6 +118,7 @@ impl ErrorKind {
             ErrorKind::Cycle => "required-cycle",
             ErrorKind::RequiredDisabled => "required-disabled",
             ErrorKind::TooDeep => "too-deep",
+            ErrorKind::State | ErrorKind::ModelState => "state",
             ErrorKind::Config => "config",
             ErrorKind::Pipeline => "pipeline",
             ErrorKind::Context => "context",
@@ -139,6 +144,7 @@ impl ErrorKind {
             | ErrorKind::Verify
             | ErrorKind::Instrument
             | ErrorKind::Context
+            | ErrorKind::ModelState
             | ErrorKind::Read
             | ErrorKind::Write
             | ErrorKind::Check => 1,

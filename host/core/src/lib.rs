@@ -92,6 +92,7 @@ pub mod reproducer;
 mod resolve;
 mod run;
 mod sequential;
+pub mod states;
 pub mod stats;
 mod suggest;
 pub mod testing;
@@ -110,7 +111,7 @@ pub use pass::{
     FunctionWork, HostFn, ModuleRef, Pass, PassRef, Work, create_function_pass, create_host_pass,
     create_module_pass, create_prim_func_pass,
 };
-pub use pass_info::PassInfo;
+pub use pass_info::{PassDeclaration, PassInfo};
 pub use record::{PassRecord, PassRun, Status};
 pub use registry::{Alone, InstrumentSetup, InstrumentSpec, LoadOptions, Registry, Solo};
 pub use sequential::Sequential;

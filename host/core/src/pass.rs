@@ -1,5 +1,6 @@
 //! What a pass is to the host: its info, and the work that the run loop does for it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use passdock_abi::FunctionKind;
@@ -7,13 +8,15 @@ use passdock_ir::Module;
 use passdock_plugin_api as sdk;
 
 use crate::boundary::{FunctionClosure, FunctionPass, ModuleClosure, ModulePass};
-use crate::config::ConfigValue;
+use crate::config::{ConfigValue, OptionSource};
 use crate::context::{PassContext, stack};
 use crate::error::{PassError, Provider};
-use crate::pass_info::PassInfo;
+use crate::pass_info::{PassDeclaration, PassInfo};
+use crate::plugin::{FieldValue, Phase};
 use crate::registry::Alone;
 use crate::run;
 use crate::sequential::Sequential;
+use crate::states::States;
 
 /// A module that is handed around: its clone is a clone of pointers, and what two of them have in
 /// common is there once.
@@ -35,10 +38,26 @@ pub trait Pass: Send + Sync {
         None
     }
 
+    /// The states of the module that it needs, establishes and breaks.
+    fn states(&self) -> &States {
+        States::NONE
+    }
+
+    /// The phase in which pipelines with a place for it run it.
+    fn phase(&self) -> Option<Phase> {
+        None
+    }
+
     /// The values of its options under a context.
     fn options(&self, cx: &PassContext) -> Result<ConfigValue, PassError> {
         let _ = cx;
         Ok(ConfigValue::new())
+    }
+
+    /// The values of its options under a context, and where each comes from.
+    fn option_sources(&self, cx: &PassContext) -> BTreeMap<String, (FieldValue, OptionSource)> {
+        let _ = cx;
+        BTreeMap::new()
     }
 
     /// Keeps other threads out while it runs, if it can't do with them.
@@ -113,46 +132,52 @@ impl std::fmt::Debug for dyn Pass + '_ {
 }
 
 /// A pass from a closure on the module, written with the SDK as in a plugin.
-pub fn create_module_pass<F>(info: PassInfo, body: F) -> PassRef
+pub fn create_module_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
 where
     F: for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult
         + Send
         + Sync
         + 'static,
 {
-    let body = Body::Module(Box::new(body));
-    Arc::new(ClosurePass { info, body })
+    closure(declared, Body::Module(Box::new(body)))
 }
 
-/// A pass from a closure on each graph function. It runs on several functions at once.
-pub fn create_function_pass<F>(info: PassInfo, body: F) -> PassRef
+/// A pass from a closure on each graph function. It runs on several functions at once, unless it
+/// declares that it can't.
+pub fn create_function_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
 where
     F: Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static,
 {
-    let body = Body::Function(FunctionKind::GRAPH, Box::new(body));
-    Arc::new(ClosurePass { info, body })
+    closure(
+        declared,
+        Body::Function(FunctionKind::GRAPH, Box::new(body)),
+    )
 }
 
-/// A pass from a closure on each prim function. It runs on several functions at once.
-pub fn create_prim_func_pass<F>(info: PassInfo, body: F) -> PassRef
+/// A pass from a closure on each prim function. It runs on several functions at once, unless it
+/// declares that it can't.
+pub fn create_prim_func_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
 where
     F: Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static,
 {
-    let body = Body::Function(FunctionKind::PRIM, Box::new(body));
-    Arc::new(ClosurePass { info, body })
+    closure(declared, Body::Function(FunctionKind::PRIM, Box::new(body)))
 }
 
 /// A pass of the host's own code, on the IR itself.
-pub fn create_host_pass<F>(info: PassInfo, body: F) -> PassRef
+pub fn create_host_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
 where
     F: Fn(&Module, &PassContext) -> Result<Module, PassError> + Send + Sync + 'static,
 {
-    let body = Body::Host(Box::new(body));
-    Arc::new(ClosurePass { info, body })
+    closure(declared, Body::Host(Box::new(body)))
+}
+
+fn closure(declared: impl Into<PassDeclaration>, body: Body) -> PassRef {
+    let declared = declared.into();
+    Arc::new(ClosurePass { declared, body })
 }
 
 struct ClosurePass {
-    info: PassInfo,
+    declared: PassDeclaration,
     body: Body,
 }
 
@@ -164,22 +189,31 @@ enum Body {
 
 impl Pass for ClosurePass {
     fn info(&self) -> &PassInfo {
-        &self.info
+        &self.declared.info
     }
 
     fn work(&self) -> Result<Work<'_>, PassError> {
+        let changes_interface = self.declared.changes_interface;
         Ok(match &self.body {
             Body::Module(body) => Work::Module(ModuleWork {
                 pass: ModulePass::Closure(body),
-                changes_interface: true,
+                changes_interface,
             }),
             Body::Function(kind, body) => Work::Functions(FunctionWork {
                 kind: *kind,
                 pass: FunctionPass::Closure(body),
-                thread_safe: true,
-                changes_interface: true,
+                thread_safe: self.declared.thread_safe,
+                changes_interface,
             }),
             Body::Host(body) => Work::Host(body),
         })
+    }
+
+    fn states(&self) -> &States {
+        &self.declared.states
+    }
+
+    fn phase(&self) -> Option<Phase> {
+        self.declared.phase
     }
 }

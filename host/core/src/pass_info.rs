@@ -3,6 +3,8 @@
 use std::fmt;
 
 use crate::error::{ErrorKind, PassError};
+use crate::plugin::Phase;
+use crate::states::{State, States};
 
 /// A pass's name, level and requirements. Compared by value.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -41,6 +43,119 @@ impl PassInfo {
         check_name(&self.name)?;
         self.required.iter().try_for_each(|name| check_name(name))
     }
+}
+
+/// Everything that a pass says about itself: its info, and what few passes have to say.
+///
+/// It comes from a [`PassInfo`], and is asked for where a pass is made:
+/// `create_function_pass(PassInfo::new("a.transform.B").needs(["no-control-flow"]), …)`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassDeclaration {
+    /// Name, level and requirements.
+    pub info: PassInfo,
+    /// The states of the module that it needs, establishes and breaks.
+    pub states: States,
+    /// Where pipelines with places for phases run it.
+    pub phase: Option<Phase>,
+    /// Whether it may run on several functions at once.
+    pub thread_safe: bool,
+    /// Whether it may change parameters and results of a function.
+    pub changes_interface: bool,
+}
+
+/// A pass of the program itself is trusted: thread-safe, and free to change interfaces.
+impl From<PassInfo> for PassDeclaration {
+    fn from(info: PassInfo) -> PassDeclaration {
+        PassDeclaration {
+            info,
+            states: States::default(),
+            phase: None,
+            thread_safe: true,
+            changes_interface: true,
+        }
+    }
+}
+
+/// Shorthands for [`PassDeclaration`]'s own.
+impl PassInfo {
+    /// States that have to hold before it runs.
+    pub fn needs<S: AsRef<str>>(self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
+        PassDeclaration::from(self).needs(states)
+    }
+
+    /// States that hold after it ran.
+    pub fn establishes<S: AsRef<str>>(
+        self,
+        states: impl IntoIterator<Item = S>,
+    ) -> PassDeclaration {
+        PassDeclaration::from(self).establishes(states)
+    }
+
+    /// States that may not hold any more after it ran.
+    pub fn breaks<S: AsRef<str>>(self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
+        PassDeclaration::from(self).breaks(states)
+    }
+
+    /// The phase in which pipelines with a place for it run it.
+    pub fn phase(self, phase: Phase) -> PassDeclaration {
+        PassDeclaration::from(self).phase(phase)
+    }
+
+    /// Whether it may run on several functions at once.
+    pub fn thread_safe(self, thread_safe: bool) -> PassDeclaration {
+        PassDeclaration::from(self).thread_safe(thread_safe)
+    }
+
+    /// Whether it may change parameters and results.
+    pub fn changes_interface(self, changes_interface: bool) -> PassDeclaration {
+        PassDeclaration::from(self).changes_interface(changes_interface)
+    }
+}
+
+impl PassDeclaration {
+    /// States that have to hold before it runs: `types-inferred`, `opset >= 13`.
+    pub fn needs<S: AsRef<str>>(mut self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
+        self.states.needs = named(states);
+        self
+    }
+
+    /// States that hold after it ran.
+    pub fn establishes<S: AsRef<str>>(
+        mut self,
+        states: impl IntoIterator<Item = S>,
+    ) -> PassDeclaration {
+        self.states.establishes = named(states);
+        self
+    }
+
+    /// States that may not hold any more after it ran. Those that it doesn't mention it keeps.
+    pub fn breaks<S: AsRef<str>>(mut self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
+        self.states.breaks = named(states);
+        self
+    }
+
+    /// The phase in which pipelines with a place for it run it.
+    pub fn phase(mut self, phase: Phase) -> PassDeclaration {
+        self.phase = Some(phase);
+        self
+    }
+
+    /// Whether it may run on several functions at once.
+    pub fn thread_safe(mut self, thread_safe: bool) -> PassDeclaration {
+        self.thread_safe = thread_safe;
+        self
+    }
+
+    /// Whether it may change parameters and results. One that may not, and does, fails.
+    pub fn changes_interface(mut self, changes_interface: bool) -> PassDeclaration {
+        self.changes_interface = changes_interface;
+        self
+    }
+}
+
+fn named<S: AsRef<str>>(states: impl IntoIterator<Item = S>) -> Vec<State> {
+    let states = states.into_iter();
+    states.map(|state| State::new(state.as_ref())).collect()
 }
 
 /// Refuses an empty name, and one with blanks around it or control characters in it.

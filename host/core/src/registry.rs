@@ -18,7 +18,8 @@ use crate::error::{ErrorKind, PassError};
 use crate::pass::{PassRef, Work};
 use crate::pass_info::check_name;
 use crate::plugin::discover::check_op_conflicts;
-use crate::plugin::{OpDefs, PassKind, PassSpec, Plugin, PluginError, SearchDir, discover};
+use crate::plugin::{OpDefs, PassKind, PassSpec, Phase, Plugin, PluginError, SearchDir, discover};
+use crate::states::States;
 use crate::suggest;
 use instruments::InstrumentTable;
 pub(crate) use instruments::wrong;
@@ -52,6 +53,8 @@ enum Entry {
         plugin: Arc<Plugin>,
         at: usize,
         overrides: bool,
+        /// Whether the user pointed at the plugin: such passes fill phases.
+        named: bool,
         /// Shared by the plugin's passes.
         solo: Arc<Solo>,
     },
@@ -124,6 +127,7 @@ impl Registry {
     pub fn register(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
         let pass = pass.into();
         pass.info().check()?;
+        pass.states().check(&pass.info().name)?;
         let name = pass.info().name.clone();
         let mut inner = self.write();
         inner.check_free(&name)?;
@@ -172,21 +176,33 @@ impl Registry {
             let message = crate::error::capitalized(&error.to_string());
             PassError::new(ErrorKind::Pipeline, message).caused_by(Arc::new(error))
         })?;
+        let named: HashSet<&Path> = dirs
+            .iter()
+            .filter(|dir| dir.required)
+            .map(|dir| dir.path.as_path())
+            .collect();
         for plugin in found.plugins {
+            let dir = plugin.origin().path().and_then(Path::parent);
+            let named = dir.is_some_and(|dir| named.contains(dir));
             let own = options.get(&Some(plugin.name().to_owned()));
             let options = own.or_else(|| options.get(&None)).cloned();
-            self.add(plugin, &options.unwrap_or_default())?;
+            self.add(plugin, &options.unwrap_or_default(), named)?;
         }
         self.write().unreadable.extend(found.unreadable);
         Ok(())
     }
 
     fn add_plugin(&self, plugin: Plugin, options: &LoadOptions) -> Result<(), PassError> {
-        self.add(Arc::new(plugin), options)
+        self.add(Arc::new(plugin), options, true)
     }
 
     /// Takes in a plugin, or nothing of it.
-    fn add(&self, plugin: Arc<Plugin>, options: &LoadOptions) -> Result<(), PassError> {
+    fn add(
+        &self,
+        plugin: Arc<Plugin>,
+        options: &LoadOptions,
+        named: bool,
+    ) -> Result<(), PassError> {
         let mut inner = self.write();
         // The same file twice is one plugin: a directory may be named in two places.
         let path = plugin.origin().path().map(Path::to_path_buf);
@@ -230,6 +246,7 @@ impl Registry {
                         plugin,
                         at,
                         overrides,
+                        named,
                         solo: solo.clone(),
                     },
                 ));
@@ -344,6 +361,36 @@ impl Registry {
         }
     }
 
+    /// What passes say about states, by name.
+    pub(crate) fn states(&self) -> BTreeMap<String, States> {
+        let inner = self.read();
+        let passes = inner.passes.iter();
+        passes
+            .map(|(name, entry)| (name.clone(), entry.states().clone()))
+            .collect()
+    }
+
+    /// What a pass requires, by its canonical name; nothing if there is no such pass.
+    pub(crate) fn required_of(&self, name: &str) -> Vec<String> {
+        match self.read().entry(name) {
+            None => Vec::new(),
+            Some(Entry::Own(pass)) => pass.info().required.clone(),
+            Some(Entry::Plugin { plugin, at, .. }) => {
+                plugin.manifest().passes[*at].required.clone()
+            }
+        }
+    }
+
+    /// The passes that ask for a phase, by name: those of the program itself and of the plugins
+    /// that the user pointed at. The standard plugins' stay where a pipeline lists them.
+    pub(crate) fn phased(&self) -> BTreeMap<String, Phase> {
+        let inner = self.read();
+        let passes = inner.passes.iter();
+        passes
+            .filter_map(|(name, entry)| Some((name.clone(), entry.phase()?)))
+            .collect()
+    }
+
     /// The plugins, in the order in which they were taken in.
     pub fn plugins(&self) -> Vec<Arc<Plugin>> {
         self.read().plugins.clone()
@@ -450,6 +497,21 @@ impl Inner {
 }
 
 impl Entry {
+    fn states(&self) -> &States {
+        match self {
+            Entry::Plugin { plugin, at, .. } => &plugin.manifest().passes[*at].states,
+            Entry::Own(pass) => pass.states(),
+        }
+    }
+
+    fn phase(&self) -> Option<Phase> {
+        match self {
+            Entry::Plugin { named: false, .. } => None,
+            Entry::Plugin { plugin, at, .. } => plugin.manifest().passes[*at].phase,
+            Entry::Own(pass) => pass.phase(),
+        }
+    }
+
     fn origin(&self) -> String {
         match self {
             Entry::Plugin { plugin, .. } => format!("plugin {}", plugin.origin()),

@@ -3,7 +3,7 @@
 //!
 //! What a pass requires is run before it, depth first and in declared order, once for each pass
 //! that asks. A cycle, an unknown name, or a required pass that is disabled is an error here, so
-//! that nothing has run yet.
+//! that nothing has run yet; so is a state that a pass needs and nothing before it establishes.
 
 use std::collections::HashSet;
 
@@ -11,10 +11,13 @@ use crate::context::{Enabled, PassContext};
 use crate::error::{ErrorKind, PassError};
 use crate::pass::{Pass, PassRef};
 use crate::sequential::{MAX_DEPTH, Sequential};
+use crate::states::{self, ModelNeed};
 
 /// A Sequential's passes with everything decided that can be before they run.
 pub(crate) struct Plan {
     pub(crate) children: Vec<Child>,
+    /// States that the module has to be in before anything runs; the outermost plan has them all.
+    pub(crate) of_model: Vec<ModelNeed>,
 }
 
 /// A direct child of a Sequential.
@@ -39,11 +42,13 @@ pub(crate) struct Step {
 
 /// Decides what of a Sequential runs, and in which order.
 pub(crate) fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
-    Resolver {
+    let mut resolver = Resolver {
         cx,
         path: Vec::new(),
-    }
-    .sequence(sequential)
+    };
+    let mut plan = resolver.sequence(sequential)?;
+    plan.of_model = states::check(&plan, cx.registry())?;
+    Ok(plan)
 }
 
 struct Resolver<'c> {
@@ -65,6 +70,7 @@ impl Resolver<'_> {
                 Enabled::Yes { forced } => forced,
                 Enabled::No(reason) => return Ok(Child::skipped(pass, reason)),
             };
+            pass.options(self.cx)?;
             let mut required = Vec::new();
             self.enter(&info.name, |this| {
                 let mut seen = HashSet::new();
@@ -83,7 +89,10 @@ impl Resolver<'_> {
             })
         });
         let children = children.collect::<Result<_, PassError>>()?;
-        Ok(Plan { children })
+        Ok(Plan {
+            children,
+            of_model: Vec::new(),
+        })
     }
 
     /// Appends what `pass` requires, each after what it requires itself.
@@ -109,6 +118,8 @@ impl Resolver<'_> {
                 continue;
             }
             self.cx.meet(&name);
+            let options = required.options(self.cx);
+            options.map_err(|error| error.note(self.who_asks(by)))?;
             let plan = self.enter(&name, |this| {
                 this.required(&*required, disabled, seen, out)?;
                 this.plan(&required)

@@ -22,6 +22,7 @@ use crate::record::{PassRecord, Status};
 use crate::reproducer;
 use crate::resolve::{self, Plan, Step};
 use crate::sequential::Sequential;
+use crate::states;
 use crate::suggest;
 use crate::verify;
 
@@ -38,6 +39,7 @@ pub(crate) fn call(
     let plan = sequential.map(|s| resolve::resolve(s, cx)).transpose()?;
     if let Some(plan) = &plan {
         plan.load()?;
+        states::of_model(&plan.of_model, module, cx.registry())?;
     }
     if cx.verify() == Verify::All {
         verify::all(module).map_err(|error| error.note("before any pass ran"))?;
@@ -54,9 +56,12 @@ pub(crate) fn call(
     }
 }
 
-/// Finds out whether a Sequential can run: resolves it and loads the plugins that it needs.
-pub(crate) fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<(), PassError> {
-    resolve::resolve(sequential, cx)?.load()
+/// Finds out whether a Sequential can run: resolves it and loads the plugins that it needs. States
+/// that the module has to bring along are left.
+pub(crate) fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
+    let plan = resolve::resolve(sequential, cx)?;
+    plan.load()?;
+    Ok(plan)
 }
 
 /// What came of a pass that didn't fail.

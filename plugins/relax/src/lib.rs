@@ -18,11 +18,15 @@ plugin! {
     name: "relax",
     passes: [
         /// Infers the types of all results from the operators' definitions.
-        module "relax.transform.InferType" => infer_type { opt_level: 0 },
+        module "relax.transform.InferType" => infer_type {
+            opt_level: 0,
+            establishes: ["types-inferred"],
+        },
         /// Evaluates what depends on constants only.
         function "relax.transform.FoldConstant" => fold_constant {
             opt_level: 2,
             thread_safe: true,
+            establishes: ["constants-folded"],
             options: FoldConstant,
             config: "relax.FoldConstant",
         },

@@ -1,6 +1,7 @@
 //! `passdock check`: is a pipeline right? Nothing runs.
 
 use passdock::pipeline;
+use passdock::states::ModelNeed;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
@@ -11,6 +12,8 @@ use crate::show;
 struct Answer {
     ok: bool,
     exit_status: u8,
+    /// What the model has to be, for which pass.
+    model_needs: Vec<ModelNeed>,
     diagnostics: Vec<passdock::Diagnostic>,
 }
 
@@ -18,22 +21,23 @@ pub(crate) fn check(args: CheckArgs) -> u8 {
     let checked = super::request(Some(&args.pipeline), args.context, args.plugins)
         .and_then(|request| pipeline::check(&request));
     let status = match &checked {
-        Ok(()) => 0,
+        Ok(_) => 0,
         Err(error) => super::fail(error),
     };
     if args.json {
-        let diagnostics = checked
-            .err()
-            .map(|error| error.to_diagnostic())
-            .into_iter()
-            .collect();
+        let (model_needs, diagnostics) = match checked {
+            Ok(needs) => (needs, Vec::new()),
+            Err(error) => (Vec::new(), vec![error.to_diagnostic()]),
+        };
         show::print_json(&Answer {
             ok: status == 0,
             exit_status: status,
+            model_needs,
             diagnostics,
         });
-    } else if status == 0 {
+    } else if let Ok(needs) = checked {
         show::print(&format!("{} is right.\n", args.pipeline.display()));
+        show::print(&super::model_needs(&needs));
     }
     status
 }

@@ -1,8 +1,10 @@
 //! `passdock explain`: what would run, in what order, why or why not, from which file.
 
+use passdock::config::OptionSource;
 use passdock::pipeline::{self, Explained, Explanation};
 use passdock::{ErrorKind, PassError};
 
+use super::inspect::value;
 use crate::args::ExplainArgs;
 use crate::show::{self, Align, Table};
 
@@ -15,6 +17,7 @@ pub(crate) fn explain(args: ExplainArgs) -> u8 {
         .and_then(|request| pipeline::explain(&request));
     match explained {
         Ok(explanation) if args.json => show::print_json(&explanation),
+        Ok(explanation) if args.dot => show::print(&explanation.to_dot()),
         Ok(explanation) => show::print(&render(&explanation)),
         Err(error) => return super::fail(&error),
     }
@@ -27,28 +30,66 @@ fn render(explanation: &Explanation) -> String {
         ("pass", Align::Left),
         ("runs", Align::Left),
         ("why", Align::Left),
+        ("options", Align::Left),
+        ("states", Align::Left),
         ("from", Align::Left),
     ]);
     for (at, pass) in explanation.passes.iter().enumerate() {
         table.row(row(at + 1, pass));
     }
-    table.render()
+    let mut text = table.render_filled();
+    let empty = explanation
+        .phases
+        .iter()
+        .filter(|place| place.passes.is_empty());
+    for place in empty {
+        let phase = place.phase.name();
+        text.push_str(&format!(
+            "Nothing fills the place for the phase `{phase}`.\n"
+        ));
+    }
+    text + &super::model_needs(&explanation.model_needs)
 }
 
-fn row(number: usize, pass: &Explained) -> [String; 5] {
-    let indent = if pass.parent.is_some() { "  " } else { "" };
+fn row(number: usize, pass: &Explained) -> [String; 7] {
+    let indent = "  ".repeat(pass.depth as usize);
     let runs = if pass.runs { "yes" } else { "no" };
     let from = pass
         .file
         .clone()
         .or_else(|| pass.plugin.clone())
         .unwrap_or_default();
-    let name = format!("{indent}{}", pass.name);
     [
         number.to_string(),
-        name,
+        format!("{indent}{}", pass.name),
         runs.to_owned(),
         pass.reason.clone(),
+        options(pass),
+        states(pass),
         from,
     ]
+}
+
+/// The options that somebody set, and who.
+fn options(pass: &Explained) -> String {
+    let set = pass.options.iter().filter_map(|option| {
+        let from = match option.from {
+            OptionSource::Default => return None,
+            OptionSource::Config => " (config)",
+            OptionSource::Options => "",
+        };
+        Some(format!("{} = {}{from}", option.name, value(&option.value)))
+    });
+    set.collect::<Vec<_>>().join(", ")
+}
+
+fn states(pass: &Explained) -> String {
+    let parts = [
+        ("needs", &pass.needs),
+        ("establishes", &pass.establishes),
+        ("breaks", &pass.breaks),
+    ];
+    let said = parts.iter().filter(|(_, states)| !states.is_empty());
+    let said = said.map(|(what, states)| format!("{what} {}", super::states(states)));
+    said.collect::<Vec<_>>().join("; ")
 }

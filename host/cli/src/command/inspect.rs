@@ -52,6 +52,18 @@ fn render(manifest: &Manifest) -> String {
         if !pass.required.is_empty() {
             text.push_str(&format!("  requires {}\n", pass.required.join(", ")));
         }
+        for (what, states) in [
+            ("needs", &pass.states.needs),
+            ("establishes", &pass.states.establishes),
+            ("breaks", &pass.states.breaks),
+        ] {
+            if !states.is_empty() {
+                text.push_str(&format!("  {what} {}\n", super::states(states)));
+            }
+        }
+        if let Some(phase) = pass.phase {
+            text.push_str(&format!("  asks for the phase {}\n", phase.name()));
+        }
         text.push_str(&fields(&pass.options));
     }
     for config in &manifest.configs {
@@ -79,7 +91,10 @@ fn fields(fields: &[FieldSpec]) -> String {
         table.row([
             format!("  {}", field.name),
             field.ty.name().to_owned(),
-            value(&field.default),
+            match field.mandatory {
+                true => "(none)".to_owned(),
+                false => value(&field.default),
+            },
             doc,
         ]);
     }

@@ -45,6 +45,7 @@ fn passes(registry: &Registry) -> (Value, String) {
         ("level", Align::Right),
         ("works on", Align::Left),
         ("plugin", Align::Left),
+        ("phase", Align::Left),
         ("what it does", Align::Left),
     ]);
     let mut list = Vec::new();
@@ -58,6 +59,9 @@ fn passes(registry: &Registry) -> (Value, String) {
             pass.opt_level.to_string(),
             kind(pass.kind).to_owned(),
             plugin.name().to_owned(),
+            pass.phase
+                .map(|phase| phase.name().to_owned())
+                .unwrap_or_default(),
             summary,
         ]);
         let mut entry = json!(pass);
@@ -65,7 +69,7 @@ fn passes(registry: &Registry) -> (Value, String) {
         entry["file"] = json!(plugin.origin().path());
         list.push(entry);
     }
-    (json!({ "passes": list }), table.render())
+    (json!({ "passes": list }), table.render_filled())
 }
 
 fn plugins(registry: &Registry) -> (Value, String) {

@@ -15,6 +15,7 @@ pub(crate) mod stats;
 use std::path::Path;
 
 use passdock::pipeline::{PipelineText, Request};
+use passdock::states::{ModelNeed, State};
 use passdock::{ErrorKind, PassError};
 
 use crate::args::{ContextArgs, PluginArgs};
@@ -48,6 +49,18 @@ fn inputs(
             "A model is needed: `passdock {command} [PIPELINE.toml] MODEL`."
         )),
     }
+}
+
+/// States as people read them.
+fn states(states: &[State]) -> String {
+    let names: Vec<String> = states.iter().map(State::to_string).collect();
+    names.join(", ")
+}
+
+/// What a pipeline asks of the model, a line each.
+fn model_needs(needs: &[ModelNeed]) -> String {
+    let line = |need: &ModelNeed| format!("`{}` needs `{}` of the model.\n", need.pass, need.state);
+    needs.iter().map(line).collect()
 }
 
 /// What the options that several commands share ask for.

@@ -14,8 +14,22 @@ pub use table::ConfigInfo;
 pub(crate) use table::ConfigTable;
 pub use typed::{ConfigOption, FieldType, Scalar};
 
+use serde::{Deserialize, Serialize};
+
 use crate::plugin::FieldValue;
 use crate::registry::Registry;
+
+/// Which layer the value of an option comes from; the later one wins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum OptionSource {
+    /// The pass declares it.
+    Default,
+    /// The context's config sets it.
+    Config,
+    /// The pipeline's entry sets it.
+    Options,
+}
 
 /// A checked value of an option: each field, defaults filled in. A scalar's field is `""`.
 pub type ConfigValue = std::collections::BTreeMap<String, FieldValue>;

@@ -27,6 +27,9 @@ pub struct Field {
     pub ty: FieldType,
     /// What holds if nobody sets it.
     pub default: FieldValue,
+    /// Whether somebody has to set it: then the default means nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub mandatory: bool,
     /// What it is for.
     pub doc: String,
     /// The smallest and the largest integer that it takes.
@@ -70,6 +73,7 @@ impl Schema {
             name: spec.name.clone(),
             ty: spec.ty,
             default: spec.default.clone(),
+            mandatory: spec.mandatory,
             doc: spec.doc.clone(),
             range: None,
             choices: Vec::new(),
@@ -99,7 +103,14 @@ impl Schema {
     /// What holds if nobody sets anything.
     pub fn defaults(&self) -> ConfigValue {
         let pair = |field: &Field| (field.name.clone(), field.default.clone());
-        self.fields.iter().map(pair).collect()
+        let fields = self.fields.iter().filter(|field| !field.mandatory);
+        fields.map(pair).collect()
+    }
+
+    /// The first field that has to be set and isn't.
+    pub(crate) fn missing(&self, is_set: impl Fn(&str) -> bool) -> Option<&Field> {
+        let mut mandatory = self.fields.iter().filter(|field| field.mandatory);
+        mandatory.find(|field| !is_set(&field.name))
     }
 
     /// A field by its name.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use super::file::{Entry, Located, PassTable, PipelineFile, SourceText};
 use super::instruments;
+use super::phases::Phases;
 use super::request::Request;
 use crate::config::{ConfigError, Schema, Wrong};
 use crate::context::{ContextBuilder, PassContext};
@@ -23,6 +24,8 @@ pub const PIPELINE: &str = "pipeline";
 pub(crate) struct Built {
     pub(crate) sequential: Sequential,
     pub(crate) context: ContextBuilder,
+    /// What went to its places for phases.
+    pub(crate) phases: Phases,
 }
 
 /// Looks up everything that a request names, in a registry of its own.
@@ -40,13 +43,16 @@ pub(crate) fn build_in(registry: &Registry, request: &Request) -> Result<Built, 
         None => None,
     };
     load_plugins(registry, request, file.as_ref())?;
-    let sequential = sequential(request, file.as_ref(), registry)?;
+    let tables = file.as_ref().map_or(&[][..], |file| &file.passes);
+    let mut phases = Phases::new(registry, tables, &request.passes);
+    let sequential = sequential(request, file.as_ref(), registry, &mut phases)?;
     check_names(request, file.as_ref(), registry, &sequential)?;
     let context = context(request, file.as_ref(), registry)?;
     let context = instruments::add(context, request, file.as_ref(), registry, &sequential)?;
     Ok(Built {
         sequential,
         context,
+        phases,
     })
 }
 
@@ -129,12 +135,11 @@ fn sequential(
     request: &Request,
     file: Option<&PipelineFile>,
     registry: &Registry,
+    phases: &mut Phases,
 ) -> Result<Sequential, PassError> {
     let mut passes: Vec<PassRef> = Vec::new();
     if let Some(file) = file {
-        for table in &file.passes {
-            passes.push(pass(table, &file.source, registry)?);
-        }
+        passes = children(&file.passes, &file.source, registry, phases)?;
     }
     for name in &request.passes {
         passes.push(registry.get_pass(name)?);
@@ -142,57 +147,90 @@ fn sequential(
     Ok(Sequential::new(passes).name(PIPELINE))
 }
 
-/// Nesting was limited when the file was read.
-fn pass(table: &PassTable, source: &SourceText, registry: &Registry) -> Result<PassRef, PassError> {
-    match table {
-        PassTable::Pass { name, options } => {
-            let schema = registry
-                .option_schema(&name.value)
-                .map_err(|error| source.locate(error, &name.span))?;
-            check_options(&schema, options, source)?;
-            let options = options
-                .iter()
-                .map(|(key, value)| (key.value.clone(), value.value.clone()));
-            registry
-                .get_pass_with_options(&name.value, &options.collect())
-                .map_err(|error| source.locate(error, &name.span))
-        }
-        PassTable::Sequential {
-            name,
-            opt_level,
-            required,
-            disabled,
-            passes,
-        } => {
-            for name in required {
-                registry
-                    .get_pass(&name.value)
-                    .map_err(|error| source.locate(error, &name.span))?;
+/// The passes of a list: an entry is one pass, or those that ask for its phase. Nesting was limited
+/// when the file was read.
+fn children(
+    tables: &[PassTable],
+    source: &SourceText,
+    registry: &Registry,
+    phases: &mut Phases,
+) -> Result<Vec<PassRef>, PassError> {
+    let mut passes = Vec::with_capacity(tables.len());
+    for table in tables {
+        match table {
+            PassTable::Pass { name, options } => {
+                passes.push(listed(name, options, source, registry)?);
             }
-            let inner: Vec<PassRef> = passes
-                .iter()
-                .map(|table| pass(table, source, registry))
-                .collect::<Result<_, _>>()?;
-            for name in disabled {
-                let canonical = registry.canonical(&name.value);
-                if inner.iter().all(|pass| pass.info().name != canonical) {
-                    let names = inner.iter().map(|pass| pass.info().name.as_str());
-                    let near = suggest::did_you_mean(&name.value, names);
-                    let message = format!("There is no such pass in `passes` to disable.{near}");
-                    return Err(source.error(&name.span, "", message));
+            PassTable::Phase(phase) => {
+                for name in phases.fill(*phase) {
+                    passes.push(registry.get_pass(name)?);
                 }
             }
-            let values = |names: &[Located<String>]| -> Vec<String> {
-                names.iter().map(|name| name.value.clone()).collect()
-            };
-            let sequential = Sequential::new(inner)
-                .name(&name.value)
-                .opt_level(*opt_level)
-                .required(values(required))
-                .disabled(values(disabled));
-            Ok(sequential.into_pass())
+            PassTable::Sequential {
+                name,
+                opt_level,
+                required,
+                disabled,
+                passes: inner,
+            } => {
+                for name in required {
+                    registry
+                        .get_pass(&name.value)
+                        .map_err(|error| source.locate(error, &name.span))?;
+                }
+                let inner = children(inner, source, registry, phases)?;
+                for name in disabled {
+                    check_disabled(name, &inner, source, registry)?;
+                }
+                let values = |names: &[Located<String>]| -> Vec<String> {
+                    names.iter().map(|name| name.value.clone()).collect()
+                };
+                let sequential = Sequential::new(inner)
+                    .name(&name.value)
+                    .opt_level(*opt_level)
+                    .required(values(required))
+                    .disabled(values(disabled));
+                passes.push(sequential.into_pass());
+            }
         }
     }
+    Ok(passes)
+}
+
+/// A pass that is listed by its name.
+fn listed(
+    name: &Located<String>,
+    options: &[Entry],
+    source: &SourceText,
+    registry: &Registry,
+) -> Result<PassRef, PassError> {
+    let schema = registry
+        .option_schema(&name.value)
+        .map_err(|error| source.locate(error, &name.span))?;
+    check_options(&schema, options, source)?;
+    let options = options
+        .iter()
+        .map(|(key, value)| (key.value.clone(), value.value.clone()));
+    registry
+        .get_pass_with_options(&name.value, &options.collect())
+        .map_err(|error| source.locate(error, &name.span))
+}
+
+/// Refuses to disable what isn't there.
+fn check_disabled(
+    name: &Located<String>,
+    passes: &[PassRef],
+    source: &SourceText,
+    registry: &Registry,
+) -> Result<(), PassError> {
+    let canonical = registry.canonical(&name.value);
+    if passes.iter().any(|pass| pass.info().name == canonical) {
+        return Ok(());
+    }
+    let names = passes.iter().map(|pass| pass.info().name.as_str());
+    let near = suggest::did_you_mean(&name.value, names);
+    let message = format!("There is no such pass in `passes` to disable.{near}");
+    Err(source.error(&name.span, "", message))
 }
 
 /// Refuses options that a schema doesn't have or whose values it doesn't take.

@@ -5,6 +5,7 @@ use std::path::Path;
 use super::build::{self, Built};
 use super::explain::{self, Explanation};
 use super::file::PipelineFile;
+use super::phases::Phases;
 use super::request::{PipelineText, Request};
 use crate::context::PassContext;
 use crate::error::{ErrorKind, PassError};
@@ -22,6 +23,7 @@ pub struct Pipeline {
 pub struct Resolved {
     sequential: Sequential,
     context: PassContext,
+    phases: Phases,
 }
 
 impl Pipeline {
@@ -56,11 +58,13 @@ impl Pipeline {
         let Built {
             sequential,
             context,
+            phases,
         } = built;
         let context = context.build()?;
         Ok(Resolved {
             sequential,
             context,
+            phases,
         })
     }
 }
@@ -73,7 +77,7 @@ impl Resolved {
 
     /// What would run, and why or why not.
     pub fn explain(&self) -> Result<Explanation, PassError> {
-        explain::explain_in(&self.sequential, &self.context)
+        explain::explain_in(&self.sequential, &self.context, &self.phases)
     }
 
     /// Runs it.

@@ -1,23 +1,36 @@
 //! What a pipeline would run, and why or why not; nothing runs.
 
+use std::collections::{HashMap, HashSet};
+
 use serde::{Deserialize, Serialize};
 
 use super::build::{self, Built};
+use super::phases::Phases;
 use super::request::Request;
+use crate::config::OptionSource;
 use crate::context::PassContext;
 use crate::error::PassError;
-use crate::resolve::{self, Child, Plan, Step};
+use crate::pass::{Pass, PassRef};
+use crate::plugin::{FieldValue, Phase};
+use crate::resolve::{self, Plan, Step};
 use crate::sequential::Sequential;
+use crate::states::{ModelNeed, State};
 
-/// A pipeline's passes in execution order.
+/// A pipeline's passes in execution order, then the passes that ask for a phase and have no place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explanation {
     /// The passes.
     pub passes: Vec<Explained>,
+    /// The places for phases, in the pipeline's order, and what fills them.
+    #[serde(default)]
+    pub phases: Vec<Place>,
+    /// The states that the model has to be in.
+    #[serde(default)]
+    pub model_needs: Vec<ModelNeed>,
 }
 
 /// A pass at its place.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explained {
     /// Its registered name.
     pub name: String,
@@ -29,10 +42,54 @@ pub struct Explained {
     pub requested_by: Option<String>,
     /// The nested Sequential that it is part of.
     pub parent: Option<String>,
+    /// How many nested Sequentials it is inside of.
+    #[serde(default)]
+    pub depth: u32,
     /// Whether it would run.
     pub runs: bool,
     /// Which rule says so.
     pub reason: String,
+    /// The phase that it asks for, if that is why it is here.
+    #[serde(default)]
+    pub phase: Option<Phase>,
+    /// Whether the pipeline has a place for it, whether it runs or not.
+    #[serde(default)]
+    pub has_place: bool,
+    /// Whether it is a Sequential: its children come after it, one deeper.
+    #[serde(default)]
+    pub is_sequential: bool,
+    /// Its options as it would get them.
+    #[serde(default)]
+    pub options: Vec<ExplainedOption>,
+    /// The states that have to hold before it runs.
+    #[serde(default)]
+    pub needs: Vec<State>,
+    /// The states that hold after it ran.
+    #[serde(default)]
+    pub establishes: Vec<State>,
+    /// The states that may not hold any more after it ran.
+    #[serde(default)]
+    pub breaks: Vec<State>,
+}
+
+/// The value of an option.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExplainedOption {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: FieldValue,
+    /// Who says so.
+    pub from: OptionSource,
+}
+
+/// A place for a phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// The phase.
+    pub phase: Phase,
+    /// The passes that fill it.
+    pub passes: Vec<String>,
 }
 
 /// Says what a request would run. No model is read; plugins that would be needed are loaded only by
@@ -41,62 +98,160 @@ pub fn explain(request: &Request) -> Result<Explanation, PassError> {
     let Built {
         sequential,
         context,
+        phases,
     } = build::build(request)?;
-    explain_in(&sequential, &context.build()?)
+    explain_in(&sequential, &context.build()?, &phases)
 }
 
 /// Says what a Sequential would run under a context.
 pub(crate) fn explain_in(
     sequential: &Sequential,
     context: &PassContext,
+    phases: &Phases,
 ) -> Result<Explanation, PassError> {
     let plan = resolve::resolve(sequential, context)?;
-    let mut explanation = Explanation::default();
-    explanation.plan(&plan, None);
-    Ok(explanation)
+    let mut explainer = Explainer {
+        context,
+        placed: phases.placed(),
+        parents: Vec::new(),
+        passes: Vec::new(),
+    };
+    explainer.plan(&plan);
+    explainer.left_over(phases)?;
+    let place = |phase: &Phase| Place {
+        phase: *phase,
+        passes: phases.of(*phase).to_vec(),
+    };
+    Ok(Explanation {
+        passes: explainer.passes,
+        phases: phases.places().iter().map(place).collect(),
+        model_needs: plan.of_model,
+    })
 }
 
-/// Says whether a request is right, down to the plugins that it needs: they are loaded. Nothing
-/// runs.
-pub fn check(request: &Request) -> Result<(), PassError> {
+/// Says whether a request is right, down to the plugins that it needs: they are loaded. Answers
+/// what the model has to bring along. Nothing runs.
+pub fn check(request: &Request) -> Result<Vec<ModelNeed>, PassError> {
     let Built {
         sequential,
         context,
+        ..
     } = build::build(request)?;
-    crate::run::prepare(&sequential, &context.build()?)
+    let plan = crate::run::prepare(&sequential, &context.build()?)?;
+    Ok(plan.of_model)
 }
 
-impl Explanation {
-    fn plan(&mut self, plan: &Plan, parent: Option<&str>) {
+struct Explainer<'e> {
+    context: &'e PassContext,
+    /// The phases of passes that stand at places for phases.
+    placed: HashMap<&'e str, Phase>,
+    /// The nested Sequentials around.
+    parents: Vec<String>,
+    passes: Vec<Explained>,
+}
+
+impl Explainer<'_> {
+    fn plan(&mut self, plan: &Plan) {
         for child in &plan.children {
             for step in &child.required {
-                self.step(step, parent, None);
+                self.step(step);
             }
-            self.step(&child.step, parent, Some(child));
+            match &child.skipped {
+                Some(reason) => self.skipped(&child.step.pass, reason.clone()),
+                None => self.step(&child.step),
+            }
         }
     }
 
-    fn step(&mut self, step: &Step, parent: Option<&str>, child: Option<&Child>) {
+    /// One that runs.
+    fn step(&mut self, step: &Step) {
         let info = step.pass.info();
-        let provider = step.pass.provider();
-        let skipped = child.and_then(|child| child.skipped.clone());
-        let runs = skipped.is_none();
-        let reason = skipped.unwrap_or_else(|| match &step.requested_by {
-            Some(by) => format!("`{by}` requires it, unless nothing changed since it last ran"),
-            None if step.forced => "the context requires it".to_owned(),
-            None => format!("its level {} isn't above the context's", info.opt_level),
-        });
-        self.passes.push(Explained {
-            name: info.name.clone(),
+        let below = || format!("its level {} isn't above the context's", info.opt_level);
+        let phase = self.placed.get(info.name.as_str()).copied();
+        let phase = phase.filter(|_| step.requested_by.is_none());
+        let reason = match (&step.requested_by, phase) {
+            (Some(by), _) => {
+                format!("`{by}` requires it, unless nothing changed since it last ran")
+            }
+            (None, Some(phase)) if step.forced => {
+                format!(
+                    "it asks for the phase `{}`, and the context requires it",
+                    phase.name()
+                )
+            }
+            (None, Some(phase)) => {
+                format!("it asks for the phase `{}`, and {}", phase.name(), below())
+            }
+            (None, None) if step.forced => "the context requires it".to_owned(),
+            (None, None) => below(),
+        };
+        let mut explained = self.explained(&*step.pass, true, reason);
+        explained.requested_by.clone_from(&step.requested_by);
+        explained.phase = phase;
+        self.passes.push(explained);
+        if let Some(plan) = &step.plan {
+            self.parents.push(info.name.clone());
+            self.plan(plan);
+            self.parents.pop();
+        }
+    }
+
+    /// One that doesn't run, and so nothing of it. Sequentials nest only so deep.
+    fn skipped(&mut self, pass: &PassRef, reason: String) {
+        let mut explained = self.explained(&**pass, false, reason);
+        explained.phase = self.placed.get(explained.name.as_str()).copied();
+        self.passes.push(explained);
+        if let Some(inner) = pass.as_sequential() {
+            let name = &pass.info().name;
+            self.parents.push(name.clone());
+            for child in inner.passes() {
+                self.skipped(child, format!("`{name}`, which it is part of, doesn't run"));
+            }
+            self.parents.pop();
+        }
+    }
+
+    /// Passes that ask for a phase that the pipeline has no place for, unless another requires them.
+    fn left_over(&mut self, phases: &Phases) -> Result<(), PassError> {
+        let here: HashSet<String> = self.passes.iter().map(|pass| pass.name.clone()).collect();
+        for (name, phase) in phases.left_over().filter(|(name, _)| !here.contains(*name)) {
+            let pass = self.context.registry().get_pass(name)?;
+            let reason = format!(
+                "offered for phase {}, which this pipeline has no place for",
+                phase.name()
+            );
+            let mut explained = self.explained(&*pass, false, reason);
+            explained.phase = Some(phase);
+            explained.has_place = false;
+            self.passes.push(explained);
+        }
+        Ok(())
+    }
+
+    fn explained(&self, pass: &dyn Pass, runs: bool, reason: String) -> Explained {
+        let provider = pass.provider();
+        let states = pass.states();
+        let option = |(name, (value, from))| ExplainedOption { name, value, from };
+        Explained {
+            name: pass.info().name.clone(),
             plugin: provider.map(|provider| provider.plugin.clone()),
             file: provider.and_then(|provider| provider.file()),
-            requested_by: step.requested_by.clone(),
-            parent: parent.map(str::to_owned),
+            requested_by: None,
+            parent: self.parents.last().cloned(),
+            depth: self.parents.len() as u32,
             runs,
             reason,
-        });
-        if let (true, Some(plan)) = (runs, &step.plan) {
-            self.plan(plan, Some(&info.name));
+            phase: None,
+            has_place: true,
+            is_sequential: pass.as_sequential().is_some(),
+            options: pass
+                .option_sources(self.context)
+                .into_iter()
+                .map(option)
+                .collect(),
+            needs: states.needs.clone(),
+            establishes: states.establishes.clone(),
+            breaks: states.breaks.clone(),
         }
     }
 }

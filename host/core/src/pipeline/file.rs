@@ -14,6 +14,8 @@ use super::table::Table;
 
 use crate::diagnostic::Snippet;
 use crate::error::{ErrorKind, PassError};
+use crate::plugin::Phase;
+use crate::suggest;
 
 /// How deep Sequentials may nest in a file.
 const MAX_NESTING: usize = 64;
@@ -110,15 +112,8 @@ pub enum PassTable {
         /// Its children.
         passes: Vec<PassTable>,
     },
-}
-
-impl PassTable {
-    /// Its name.
-    pub fn name(&self) -> &Located<String> {
-        match self {
-            PassTable::Pass { name, .. } | PassTable::Sequential { name, .. } => name,
-        }
-    }
+    /// The place of the passes that ask for a phase.
+    Phase(Phase),
 }
 
 impl SourceText {
@@ -277,6 +272,9 @@ fn read_pass(
         });
     }
     let mut table = Table::from_value(source, "`[[passes]]`", item)?;
+    if let Some(phase) = table.string("phase")? {
+        return read_phase(table, &phase);
+    }
     let nested = table.take("passes");
     let pass = match nested {
         Some((_, children)) => PassTable::Sequential {
@@ -304,11 +302,50 @@ fn read_pass(
     Ok(pass)
 }
 
+/// A place for a phase: it has nothing but the phase's name.
+fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTable, PassError> {
+    for key in [
+        "name",
+        "passes",
+        "options",
+        "opt_level",
+        "required",
+        "disabled",
+    ] {
+        if let Some((key, _)) = table.take(key) {
+            let message = format!(
+                "A place for a phase has no `{}`: its passes come from the plugins that name the phase.",
+                key.value
+            );
+            let error = table.source.error(&key.span, "one too many", message);
+            return Err(error.help("Make two entries of it, or remove one of the keys."));
+        }
+    }
+    let Some(phase) = Phase::named(&name.value) else {
+        let message = format!("There is no phase `{}`.", name.value);
+        let error = table.source.error(&name.span, "unknown phase", message);
+        let phases = || Phase::ALL.into_iter().map(Phase::name);
+        return Err(match suggest::nearest(&name.value, phases()) {
+            Some(near) => error.help(format!("Did you mean `{near}`?")),
+            None => error.help(format!("Phases: {}.", suggest::listed(phases()))),
+        });
+    };
+    table.finish()?;
+    Ok(PassTable::Phase(phase))
+}
+
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
+
+    fn name(table: &PassTable) -> &str {
+        match table {
+            PassTable::Pass { name, .. } | PassTable::Sequential { name, .. } => &name.value,
+            PassTable::Phase(phase) => phase.name(),
+        }
+    }
 
     #[track_caller]
     fn check_error(text: &str, expected: Expect) {
@@ -348,11 +385,7 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
         assert_eq!(file.plugin_dirs[0].value, "plugins");
         assert_eq!(file.plugins[0].name.value, "acme");
         assert_eq!(file.instruments[0].name.value, "timing");
-        let names: Vec<_> = file
-            .passes
-            .iter()
-            .map(|pass| &pass.name().value[..])
-            .collect();
+        let names: Vec<_> = file.passes.iter().map(name).collect();
         assert_eq!(
             names,
             [
@@ -369,10 +402,7 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
         else {
             panic!("{:?}", file.passes[2])
         };
-        assert_eq!(
-            passes[1].name().value,
-            "relax.transform.DeadCodeElimination"
-        );
+        assert_eq!(name(&passes[1]), "relax.transform.DeadCodeElimination");
     }
 
     #[test]
@@ -425,6 +455,28 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
               |
             1 | [[passes]]
               | ^^^^^^^^^^"#]],
+        );
+        check_error(
+            "[[passes]]\nphase = \"lat\"\n",
+            expect![[r#"
+            error[pipeline]: There is no phase `lat`.
+             --> p.toml:2:9
+              |
+            2 | phase = "lat"
+              |         ^^^^^ unknown phase
+              |
+              = help: Did you mean `late`?"#]],
+        );
+        check_error(
+            "[[passes]]\nphase = \"late\"\nname = \"a\"\n",
+            expect![[r#"
+                error[pipeline]: A place for a phase has no `name`: its passes come from the plugins that name the phase.
+                 --> p.toml:3:1
+                  |
+                3 | name = "a"
+                  | ^^^^ one too many
+                  |
+                  = help: Make two entries of it, or remove one of the keys."#]],
         );
         check_error(
             "passes = 3\n",

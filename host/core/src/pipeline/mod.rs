@@ -4,10 +4,12 @@
 //! and answers a [`Report`], [`explain`](fn@explain) says what it would do.
 
 mod build;
+mod dot;
 mod embed;
 mod explain;
 pub mod file;
 mod instruments;
+mod phases;
 mod report;
 mod reproduce;
 mod request;
@@ -18,7 +20,7 @@ mod table;
 pub use build::PIPELINE;
 pub use build::registry;
 pub use embed::{Pipeline, Resolved};
-pub use explain::{Explained, Explanation, check, explain};
+pub use explain::{Explained, ExplainedOption, Explanation, Place, check, explain};
 pub use report::{ModelReport, Report};
 pub use request::{PipelineText, Print, Request};
 pub(crate) use rerun::Rerun;

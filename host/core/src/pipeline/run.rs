@@ -67,6 +67,7 @@ fn run_to_end(
     let Built {
         sequential,
         context,
+        ..
     } = build::build_in(registry, request)?;
     let sink = diagnostics.clone();
     let context = context

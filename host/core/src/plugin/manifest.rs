@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{PluginErrorKind as Kind, Ver};
 use super::names;
 use super::raw;
+use crate::states::States;
 
 /// The longest manifest, its NUL included.
 pub const MAX_LEN: u64 = 1 << 20;
@@ -105,6 +106,26 @@ pub enum Phase {
     Lower,
 }
 
+impl Phase {
+    /// All, in their usual order.
+    pub const ALL: [Phase; 4] = [Phase::Early, Phase::Simplify, Phase::Late, Phase::Lower];
+
+    /// As manifests and pipelines write it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Phase::Early => "early",
+            Phase::Simplify => "simplify",
+            Phase::Late => "late",
+            Phase::Lower => "lower",
+        }
+    }
+
+    /// The phase of a name.
+    pub fn named(name: &str) -> Option<Phase> {
+        Phase::ALL.into_iter().find(|phase| phase.name() == name)
+    }
+}
+
 /// A pass.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PassSpec {
@@ -124,6 +145,9 @@ pub struct PassSpec {
     pub changes_interface: bool,
     /// Where it asks to stand.
     pub phase: Option<Phase>,
+    /// The states of the module that it needs, establishes and breaks.
+    #[serde(flatten)]
+    pub states: States,
     /// The config key whose struct is the second layer of its options.
     pub config: Option<String>,
     /// Its options.
@@ -151,6 +175,9 @@ pub struct FieldSpec {
     pub ty: FieldType,
     /// What holds if nobody sets it.
     pub default: FieldValue,
+    /// Whether somebody has to set it: then the default means nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub mandatory: bool,
     /// What it is for.
     pub doc: String,
 }

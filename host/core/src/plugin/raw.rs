@@ -10,6 +10,7 @@ use super::manifest::{
     Phase, PluginSpec,
 };
 use super::names;
+use crate::states::{self, State, States};
 
 #[derive(Deserialize)]
 pub(super) struct Manifest {
@@ -57,7 +58,13 @@ pub(super) struct Pass {
     thread_safe: bool,
     #[serde(default)]
     changes_interface: bool,
-    phase: Option<Phase>,
+    phase: Option<String>,
+    #[serde(default)]
+    needs: Vec<String>,
+    #[serde(default)]
+    establishes: Vec<String>,
+    #[serde(default)]
+    breaks: Vec<String>,
     config: Option<String>,
     #[serde(default)]
     option: Vec<Field>,
@@ -76,6 +83,8 @@ struct Field {
     #[serde(rename = "type")]
     ty: FieldType,
     default: Option<toml::Value>,
+    #[serde(default)]
+    mandatory: bool,
     #[serde(default)]
     doc: String,
 }
@@ -143,6 +152,19 @@ impl Pass {
             .into_iter()
             .map(|f| f.check(&name, false))
             .collect::<Result<_, _>>()?;
+        let phase = self.phase.map(|phase| match Phase::named(&phase) {
+            Some(phase) => Ok(phase),
+            None => Err(Kind::ManifestValue {
+                what: format!("`phase` of `{name}`"),
+                got: names::shown(&phase),
+                rule: "a phase is `early`, `simplify`, `late` or `lower`",
+            }),
+        });
+        let states = States {
+            needs: named_states("needs", &name, &self.needs)?,
+            establishes: named_states("establishes", &name, &self.establishes)?,
+            breaks: named_states("breaks", &name, &self.breaks)?,
+        };
         Ok(PassSpec {
             summary: text(&format!("the summary of `{name}`"), self.summary)?,
             name,
@@ -151,11 +173,27 @@ impl Pass {
             required,
             thread_safe: self.thread_safe,
             changes_interface: self.changes_interface,
-            phase: self.phase,
+            phase: phase.transpose()?,
+            states,
             config,
             options,
         })
     }
+}
+
+fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, Kind> {
+    let state = |name: &String| {
+        let state = State::new(name);
+        state
+            .is_valid()
+            .then_some(state)
+            .ok_or_else(|| Kind::ManifestValue {
+                what: format!("a state in `{key}` of `{pass}`"),
+                got: names::shown(name),
+                rule: states::RULE,
+            })
+    };
+    names.iter().map(state).collect()
 }
 
 impl Config {
@@ -203,6 +241,7 @@ impl Field {
             name,
             ty: self.ty,
             default,
+            mandatory: self.mandatory,
         })
     }
 }

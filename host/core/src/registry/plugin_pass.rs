@@ -1,15 +1,17 @@
 //! A plugin's pass with its options.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use super::solo::{Alone, Solo};
 use crate::boundary::{FunctionPass, ModulePass};
-use crate::config::{ConfigValue, Schema};
+use crate::config::{ConfigValue, Field, OptionSource, Schema};
 use crate::context::PassContext;
-use crate::error::{PassError, Provider};
+use crate::error::{ErrorKind, PassError, Provider};
 use crate::pass::{FunctionWork, ModuleWork, Pass, Work};
 use crate::pass_info::PassInfo;
-use crate::plugin::{PassKind, PassSpec, Plugin};
+use crate::plugin::{FieldValue, PassKind, PassSpec, Phase, Plugin};
+use crate::states::States;
 
 /// A pass as a pipeline names it: which one, with which options.
 pub(super) struct PluginPass {
@@ -51,6 +53,23 @@ impl PluginPass {
         })
     }
 
+    /// An error about an option that has no default and that nobody sets.
+    fn lacks(&self, option: &Field) -> PassError {
+        let name = &self.info.name;
+        let message = format!(
+            "The pass `{name}` needs its option `{}`, which has no default.",
+            option.name
+        );
+        let help = match &self.spec().config {
+            Some(key) => format!("Set `{key}.{}` in the context's config.", option.name),
+            None => format!(
+                "Give it where the pipeline lists the pass: `options = {{ {} = … }}`.",
+                option.name
+            ),
+        };
+        PassError::new(ErrorKind::Config, message).help(help)
+    }
+
     fn spec(&self) -> &PassSpec {
         &self.plugin.manifest().passes[self.at]
     }
@@ -84,20 +103,43 @@ impl Pass for PluginPass {
         Some(&self.provider)
     }
 
+    fn states(&self) -> &States {
+        &self.spec().states
+    }
+
+    fn phase(&self) -> Option<Phase> {
+        self.spec().phase
+    }
+
     fn alone(&self) -> Option<Alone<'_>> {
         (!self.spec().thread_safe).then(|| self.solo.enter())
     }
 
-    /// Defaults, then the context's config, then what the pipeline gives.
     fn options(&self, cx: &PassContext) -> Result<ConfigValue, PassError> {
-        let mut options = self.schema.defaults();
-        let layer = self.spec().config.as_ref().and_then(|key| cx.config(key));
-        for (name, value) in layer.into_iter().flatten() {
-            if let Some(option) = options.get_mut(name) {
-                option.clone_from(value);
-            }
+        let layers = self.option_sources(cx);
+        if let Some(missing) = self.schema.missing(|name| layers.contains_key(name)) {
+            return Err(self.lacks(missing));
         }
-        options.extend(self.options.clone());
-        Ok(options)
+        let values = layers.into_iter().map(|(name, (value, _))| (name, value));
+        Ok(values.collect())
+    }
+
+    /// Defaults, then the context's config, then what the pipeline gives.
+    fn option_sources(&self, cx: &PassContext) -> BTreeMap<String, (FieldValue, OptionSource)> {
+        let from = |source| move |(name, value)| (name, (value, source));
+        let defaults = self.schema.defaults().into_iter();
+        let mut options: BTreeMap<_, _> = defaults.map(from(OptionSource::Default)).collect();
+        let layer = self.spec().config.as_ref().and_then(|key| cx.config(key));
+        let layer = layer.into_iter().flatten();
+        let own = layer.filter(|(name, _)| self.schema.field(name).is_ok());
+        let own = own.map(|(name, value)| (name.clone(), value.clone()));
+        options.extend(own.map(from(OptionSource::Config)));
+        options.extend(
+            self.options
+                .clone()
+                .into_iter()
+                .map(from(OptionSource::Options)),
+        );
+        options
     }
 }

@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex};
 
 use expect_test::Expect;
 use passdock::{
-    ContextBuilder, InstrumentResult, ModuleRef, PassContext, PassError, PassInfo, PassInstrument,
-    PassRef, Registry, create_host_pass, create_module_pass,
+    ContextBuilder, InstrumentResult, ModuleRef, PassContext, PassDeclaration, PassError, PassInfo,
+    PassInstrument, PassRef, Registry, create_host_pass, create_module_pass,
 };
 use passdock_ir::{Module, text};
 use passdock_plugin_api as sdk;
@@ -61,9 +61,10 @@ impl Log {
     }
 
     /// A pass that writes down its name and changes nothing.
-    pub(crate) fn pass(&self, info: PassInfo) -> PassRef {
-        let (log, name) = (self.clone(), info.name.clone());
-        create_host_pass(info, move |module, _| {
+    pub(crate) fn pass(&self, declared: impl Into<PassDeclaration>) -> PassRef {
+        let declared = declared.into();
+        let (log, name) = (self.clone(), declared.info.name.clone());
+        create_host_pass(declared, move |module, _| {
             log.add(format!("run {name}"));
             Ok(module.clone())
         })

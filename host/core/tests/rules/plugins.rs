@@ -17,6 +17,22 @@ options! {
     }
 }
 
+options! {
+    /// What `Mill` can't do without.
+    pub struct Mill {
+        /// What it grinds.
+        grist: String,
+        /// How fine.
+        mesh: i64 = 3,
+    }
+}
+
+fn mill(_: &mut Module, cx: &Cx) -> PassResult {
+    let mill: Mill = cx.options()?;
+    cx.emit(&Diagnostic::note(format!("{} {}", mill.grist, mill.mesh)));
+    Ok(())
+}
+
 fn say(_: &mut Module, cx: &Cx) -> PassResult {
     let say: Say = cx.options()?;
     cx.emit(&Diagnostic::note(format!("{} x {}", say.times, say.text)));
@@ -72,6 +88,10 @@ plugin! {
     passes: [
         /// Says something.
         module "acme.transform.Say" => say { options: Say, config: "acme.Say" },
+        /// Grinds.
+        module "acme.transform.Mill" => mill { options: Mill, config: "acme.Mill" },
+        /// Requires one that needs an option.
+        module "acme.transform.Bake" => say { required: ["acme.transform.Mill"] },
         /// Fails on `onnx.Neg`.
         function "acme.transform.Fails" => fails { thread_safe: true },
         /// Panics.
@@ -147,6 +167,37 @@ fn options_are_defaults_then_config_then_the_pipelines_own() {
         let pass = registry().get_pass_with_options("acme.transform.Say", &options);
         expected.assert_eq(&error(pass.map(drop)));
     }
+}
+
+#[test]
+fn r014_an_option_without_a_default_is_asked_for_before_anything_runs() {
+    let log = Log::new();
+    let run = |name: &str, options: &str, config: Option<&str>| {
+        let registry = registry();
+        let said = log.clone();
+        let mut cx = PassContext::builder()
+            .registry(&registry)
+            .on_diagnostic(move |d| said.add(d.message));
+        if let Some(config) = config {
+            cx = cx.config("acme.Mill", config.parse::<toml::Value>().unwrap());
+        }
+        let options = options.parse::<toml::Table>().unwrap();
+        let pass = registry.get_pass_with_options(name, &options)?;
+        let first = registry.get_pass("acme.transform.Say")?;
+        let cx = cx.build()?;
+        cx.scope(|_| Sequential::new([first, pass]).call(module()))
+    };
+    expect!["The pass `acme.transform.Mill` needs its option `grist`, which has no default. Set `acme.Mill.grist` in the context's config."].assert_eq(&error(run("acme.transform.Mill", "", None)));
+    expect!["The pass `acme.transform.Mill` needs its option `grist`, which has no default. Set `acme.Mill.grist` in the context's config. (required by `acme.transform.Bake`)"].assert_eq(&error(run("acme.transform.Bake", "", Some("{ mesh = 5 }"))));
+    log.check(expect![""]);
+    run("acme.transform.Mill", "grist = 'rye'", None).unwrap();
+    run("acme.transform.Bake", "", Some("{ grist = 'wheat' }")).unwrap();
+    log.check(expect![[r#"
+        1 x hello
+        rye 3
+        1 x hello
+        wheat 3
+        1 x hello"#]]);
 }
 
 #[test]

@@ -212,7 +212,9 @@ fn r064_the_order_can_be_shown_without_running() {
         deep true None req: `req` requires it, unless nothing changed since it last ran
         req true None a: `a` requires it, unless nothing changed since it last ran
         a true None : its level 0 isn't above the context's
-        inner false None : disabled by the context"#]]);
+        inner false None : disabled by the context
+        b false Some("inner") : `inner`, which it is part of, doesn't run
+        a false Some("inner") : `inner`, which it is part of, doesn't run"#]]);
     explain(&text.replace("['inner']", "[]"));
     log.check(expect![[r#"
         deep true None req: `req` requires it, unless nothing changed since it last ran

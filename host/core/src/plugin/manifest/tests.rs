@@ -85,6 +85,9 @@ default = 3
               "thread_safe": true,
               "changes_interface": false,
               "phase": "simplify",
+              "needs": [],
+              "establishes": [],
+              "breaks": [],
               "config": null,
               "option": [
                 {

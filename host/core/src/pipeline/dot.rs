@@ -1,0 +1,115 @@
+//! What a pipeline would run as a graph that Graphviz draws.
+
+use std::collections::HashMap;
+use std::fmt::Write;
+
+use super::explain::{Explained, Explanation};
+
+impl Explanation {
+    /// The passes as a graph in Graphviz's language: arrows in the order of execution, dashed ones
+    /// from what is required to what requires it, Sequentials as boxes around their passes; what
+    /// doesn't run is grey.
+    pub fn to_dot(&self) -> String {
+        Dot {
+            passes: &self.passes,
+            text: String::new(),
+        }
+        .graph()
+    }
+}
+
+struct Dot<'e> {
+    passes: &'e [Explained],
+    text: String,
+}
+
+impl Dot<'_> {
+    fn graph(mut self) -> String {
+        self.text
+            .push_str("digraph pipeline {\n  compound=true;\n  node [shape=box];\n");
+        self.nodes();
+        self.order();
+        self.required();
+        self.text.push_str("}\n");
+        self.text
+    }
+
+    /// A node for each pass; a Sequential is a cluster, with a point in it to draw arrows to.
+    fn nodes(&mut self) {
+        let mut open = 0;
+        for (at, pass) in self.passes.iter().enumerate() {
+            while open > pass.depth {
+                self.line(open, "}");
+                open -= 1;
+            }
+            let name = quoted(&pass.name);
+            let grey = if pass.runs {
+                ""
+            } else {
+                ", color=grey, fontcolor=grey"
+            };
+            if pass.is_sequential {
+                self.line(open, &format!("subgraph cluster_{at} {{"));
+                open += 1;
+                let color = if pass.runs { "black" } else { "grey" };
+                self.line(
+                    open,
+                    &format!("label={name}; color={color}; fontcolor={color};"),
+                );
+                self.line(open, &format!("p{at} [shape=point{grey}];"));
+            } else {
+                self.line(open, &format!("p{at} [label={name}{grey}];"));
+            }
+        }
+        while open > 0 {
+            self.line(open, "}");
+            open -= 1;
+        }
+    }
+
+    /// From each pass that runs to the next one that does. What doesn't run hangs on the one before
+    /// it by a grey line, unless the pipeline has no place for it.
+    fn order(&mut self) {
+        let mut last: Option<usize> = None;
+        for (at, pass) in self.passes.iter().enumerate() {
+            let style = if pass.runs { "" } else { " [color=grey]" };
+            if let Some(from) = last.filter(|_| pass.has_place) {
+                self.line(0, &format!("p{from} -> p{at}{style};"));
+            }
+            if pass.runs {
+                last = Some(at);
+            }
+        }
+    }
+
+    /// What a pass requires stands before it.
+    fn required(&mut self) {
+        let mut after: HashMap<(&str, u32), usize> = HashMap::new();
+        let mut lines = Vec::new();
+        for (at, pass) in self.passes.iter().enumerate().rev() {
+            let by = pass.requested_by.as_deref();
+            if let Some(&to) = by.and_then(|by| after.get(&(by, pass.depth))) {
+                lines.push(format!("p{at} -> p{to} [style=dashed, constraint=false];"));
+            }
+            after.insert((&pass.name, pass.depth), at);
+        }
+        for line in lines.iter().rev() {
+            self.line(0, line);
+        }
+    }
+
+    fn line(&mut self, depth: u32, line: &str) {
+        // Writing to a string can't fail.
+        let _ = writeln!(
+            self.text,
+            "{:width$}{line}",
+            "",
+            width = 2 + 2 * depth as usize
+        );
+    }
+}
+
+/// A name as Graphviz reads it back.
+fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('\\', "\\\\").replace('"', "\\\""))
+}

@@ -1,0 +1,118 @@
+//! Phases: passes that no pipeline lists, at the places that it has for them.
+
+use expect_test::{Expect, expect};
+use passdock::plugin::Phase;
+use passdock::{Registry, pipeline::Pipeline};
+
+use crate::common::{Log, info, module, registered};
+
+/// Passes that ask for phases, and some that don't.
+fn registry(log: &Log) -> Registry {
+    let (registry, _) = registered([
+        log.pass(
+            info("x.transform.A")
+                .required(["x.transform.Z"])
+                .phase(Phase::Late),
+        ),
+        log.pass(info("x.transform.B").phase(Phase::Late)),
+        log.pass(info("x.transform.Z").phase(Phase::Late)),
+        log.pass(info("x.transform.High").opt_level(3).phase(Phase::Early)),
+        log.pass(info("x.transform.Own")),
+    ]);
+    registry
+}
+
+/// What `text` would run and why, then what runs.
+#[track_caller]
+fn check(text: &str, expected: Expect) {
+    let log = Log::new();
+    let registry = registry(&log);
+    let resolved = Pipeline::from_toml(text)
+        .unwrap()
+        .resolve(&registry)
+        .unwrap();
+    let explained = resolved.explain().unwrap();
+    let mut shown = String::new();
+    for pass in &explained.passes {
+        let runs = if pass.runs { "runs" } else { "doesn't" };
+        shown.push_str(&format!("{} {runs}: {}\n", pass.name, pass.reason));
+    }
+    for place in &explained.phases {
+        shown.push_str(&format!("{:?}: {}\n", place.phase, place.passes.join(", ")));
+    }
+    resolved.run(module()).unwrap();
+    shown.push_str(&log.take().join("\n"));
+    expected.assert_eq(&shown);
+}
+
+#[test]
+fn passes_run_where_the_pipeline_has_a_place_for_their_phase() {
+    check(
+        "[[passes]]\nphase = 'early'\n[[passes]]\nname = 'x.transform.Own'\n[[passes]]\nphase = 'late'\n",
+        expect![[r#"
+            x.transform.High doesn't: its level 3 is above the context's opt_level 2
+            x.transform.Own runs: its level 0 isn't above the context's
+            x.transform.B runs: it asks for the phase `late`, and its level 0 isn't above the context's
+            x.transform.Z runs: it asks for the phase `late`, and its level 0 isn't above the context's
+            x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
+            x.transform.A runs: it asks for the phase `late`, and its level 0 isn't above the context's
+            Early: x.transform.High
+            Late: x.transform.B, x.transform.Z, x.transform.A
+            run x.transform.Own
+            run x.transform.B
+            run x.transform.Z
+            run x.transform.A"#]],
+    );
+}
+
+#[test]
+fn what_is_listed_is_not_placed_too() {
+    check(
+        "passes = [{ name = 'inner', passes = ['x.transform.B', { phase = 'late' }] }, 'x.transform.Z']",
+        expect![[r#"
+            inner runs: its level 0 isn't above the context's
+            x.transform.B runs: its level 0 isn't above the context's
+            x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
+            x.transform.A runs: it asks for the phase `late`, and its level 0 isn't above the context's
+            x.transform.Z runs: its level 0 isn't above the context's
+            x.transform.High doesn't: offered for phase early, which this pipeline has no place for
+            Late: x.transform.A
+            run x.transform.B
+            run x.transform.Z
+            run x.transform.A
+            run x.transform.Z"#]],
+    );
+}
+
+#[test]
+fn places_may_stay_empty_and_passes_may_stay_without_a_place() {
+    check(
+        "passes = [{ phase = 'lower' }, 'x.transform.A']",
+        expect![[r#"
+            x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
+            x.transform.A runs: its level 0 isn't above the context's
+            x.transform.High doesn't: offered for phase early, which this pipeline has no place for
+            x.transform.B doesn't: offered for phase late, which this pipeline has no place for
+            Lower: 
+            run x.transform.Z
+            run x.transform.A"#]],
+    );
+}
+
+#[test]
+fn the_context_counts_for_placed_passes_too() {
+    check(
+        "passes = [{ phase = 'early' }, { phase = 'late' }]\n[context]\nrequired_pass = ['x.transform.High']\ndisabled_pass = ['x.transform.B']",
+        expect![[r#"
+            x.transform.High runs: it asks for the phase `early`, and the context requires it
+            x.transform.B doesn't: disabled by the context
+            x.transform.Z runs: it asks for the phase `late`, and its level 0 isn't above the context's
+            x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
+            x.transform.A runs: it asks for the phase `late`, and its level 0 isn't above the context's
+            Early: x.transform.High
+            Late: x.transform.B, x.transform.Z, x.transform.A
+            run x.transform.High
+            run x.transform.Z
+            run x.transform.A"#]],
+    );
+}
