@@ -1,6 +1,9 @@
 //! Passes that do what passes must not, for the tests of faults.
 
+mod planted;
+
 use passdock_plugin_api::prelude::*;
+use planted::{PanicOnErf, counts, panics_on_erf, swaps_sub};
 
 /// Panics in the middle of its work, after an edit.
 fn panics(f: &mut Function, _cx: &PassContext) -> PassResult {
@@ -109,6 +112,12 @@ plugin! {
         function "bad.transform.CycleA" => fails { opt_level: 0, required: ["bad.transform.CycleB"] },
         /// Requires a pass that requires it.
         function "bad.transform.CycleB" => fails { opt_level: 0, required: ["bad.transform.CycleA"] },
+        /// Swaps the operands of some `Sub`s.
+        function "bad.transform.SwapSub" => swaps_sub { opt_level: 0 },
+        /// Counts its runs.
+        function "bad.transform.Count" => counts { opt_level: 0 },
+        /// Panics on some `Erf`s.
+        function "bad.transform.PanicOnErf" => panics_on_erf { opt_level: 0, required: ["bad.transform.Count"], options: PanicOnErf },
     ],
 }
 export_plugin!(PLUGIN);

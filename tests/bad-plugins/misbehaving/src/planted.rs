@@ -1,0 +1,56 @@
+//! Bugs to be found: they show only where an op stands as they want it.
+
+use passdock_plugin_api::prelude::*;
+
+options! {
+    /// When `bad.transform.PanicOnErf` panics.
+    pub(crate) struct PanicOnErf {
+        /// From this size of its table on.
+        size: i64 = 4,
+    }
+}
+
+/// Does what it should (an `Identity` goes) and, quietly, what it mustn't: `Sub(a, Abs(b))` becomes
+/// `Sub(Abs(b), a)`.
+pub(crate) fn swaps_sub(f: &mut Function, _cx: &PassContext) -> PassResult {
+    for op in f.ops_named("onnx.Identity") {
+        if let Some(operand) = f.operand(op, 0) {
+            f.replace_op_with(op, &[operand])?;
+        }
+    }
+    for op in f.ops_named("onnx.Sub") {
+        let (Some(a), Some(b)) = (f.operand(op, 0), f.operand(op, 1)) else {
+            continue;
+        };
+        if is_made_by(f, b, "onnx.Abs") {
+            f.set_operand(op, 0, b)?;
+            f.set_operand(op, 1, a)?;
+        }
+    }
+    Ok(())
+}
+
+/// Changes each function, and breaks nothing: an attribute counts the runs.
+pub(crate) fn counts(f: &mut Function, _cx: &PassContext) -> PassResult {
+    let runs = match f.function_attr("runs") {
+        Some(Attr::Int(runs)) => runs,
+        _ => 0,
+    };
+    Ok(f.set_function_attr("runs", AttrValue::Int(runs + 1))?)
+}
+
+/// Panics on an `Erf` of an `Add`, if its table is large.
+pub(crate) fn panics_on_erf(f: &mut Function, cx: &PassContext) -> PassResult {
+    let options = cx.options::<PanicOnErf>()?;
+    for op in f.ops_named("onnx.Erf") {
+        let is_add = f
+            .operand(op, 0)
+            .is_some_and(|value| is_made_by(f, value, "onnx.Add"));
+        assert!(!is_add || options.size < 8, "no table for this Erf");
+    }
+    Ok(())
+}
+
+fn is_made_by(f: &Function, value: ValueId, name: &str) -> bool {
+    f.defining_op(value).is_some_and(|op| f.name(op) == name)
+}
