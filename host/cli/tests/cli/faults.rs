@@ -11,7 +11,7 @@ fn check(pass: &str, source: &str, expected: Expect) {
     let words = format!("run m.ir --passes relax.transform.FoldConstant,{pass} -o out.ir");
     let ran = bench.passdock(&words);
     assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
-    assert_eq!(bench.files(), ["m.ir"]);
+    assert_eq!(bench.files(), ["m.ir", "out.ir.reproducer"]);
     assert_eq!(bench.read("m.ir"), source);
     // Where the libraries lie differs from one machine to the next.
     let error = ran

@@ -33,8 +33,8 @@ pub(super) fn narrow(
         let candidate = format!("before it, with {}", listed(&names));
         Ok(judge(candidate, &module)? == Verdict::Bad)
     };
-    // Without the functions that it removed, it may be something else that is bad.
-    if !test(&mixed.changed)? {
+    // With the functions that it removed, what is bad may be something else.
+    if mixed.removes && !test(&mixed.changed)? {
         return Ok(Vec::new());
     }
     let fewest = ddmin(mixed.changed.clone(), &mut test)?;
@@ -47,6 +47,8 @@ struct Mixed<'r> {
     changed: Vec<Arc<Function>>,
     /// What the pass made is at hand for those that call it.
     added: Vec<Arc<Function>>,
+    /// Whether the pass removed functions, which stay here.
+    removes: bool,
 }
 
 impl<'r> Mixed<'r> {
@@ -63,6 +65,7 @@ impl<'r> Mixed<'r> {
             run,
             changed,
             added,
+            removes: run.before.names().any(|name| run.after.function(name).is_none()),
         }
     }
 

@@ -29,9 +29,9 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
     let said = match reproducer::write(error, &dir, &options) {
         Ok(()) => {
             let dir = dir.display().to_string();
-            let message = format!("What it takes to run into this again is in `{dir}`.");
+            let message = format!("A reproducer is in `{dir}`.");
             let mut note = Diagnostic::new(Severity::Note, "reproducer", message);
-            note.help = Some(format!("`{}` does.", command(&dir, request, site)));
+            note.help = Some(format!("Run it again: `{}`.", command(&dir, request, site)));
             report.reproducer = Some(dir);
             note
         }

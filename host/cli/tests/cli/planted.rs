@@ -1,0 +1,410 @@
+//! Bugs planted in models of 1,000 ops, and what finds them.
+
+use std::fmt::Write;
+
+use expect_test::{Expect, expect};
+
+use crate::support::{Bench, Ran, plugin};
+
+/// Ten functions of 100 ops each, which `@main` calls. Each is a chain of elementwise ops with an
+/// `Identity` in it, and all but one go without what `bad.transform.SwapSub` and
+/// `bad.transform.PanicOnErf` stumble over: `@f6`.
+fn model() -> String {
+    let mut text =
+        "module {\n  fn @main(%x: f32[8]) -> (%y: f32[8]) opset(\"\" = 17) {\n".to_owned();
+    let mut last = "%x".to_owned();
+    for f in 0..10 {
+        writeln!(
+            text,
+            "    %r{f} = call({last}) {{callee = \"f{f}\"}} : f32[8]"
+        )
+        .unwrap();
+        last = format!("%r{f}");
+    }
+    writeln!(text, "    return {last}\n  }}").unwrap();
+    for f in 0..10 {
+        writeln!(
+            text,
+            "  fn @f{f}(%v0: f32[8]) -> (%y: f32[8]) opset(\"\" = 17) {{"
+        )
+        .unwrap();
+        for op in 1..=100 {
+            let before = op - 1;
+            let other = before / 2;
+            let made = match (f, op) {
+                (6, 41) => "onnx.Abs(%v40)".to_owned(),
+                (6, 42) => "onnx.Sub(%v40, %v41)".to_owned(),
+                (6, 70) => format!("onnx.Add(%v{before}, %v{other})"),
+                (6, 71) => "onnx.Erf(%v70)".to_owned(),
+                (_, 50) => format!("onnx.Identity(%v{before})"),
+                (_, op) if op % 7 == 0 => format!("onnx.Sub(%v{before}, %v{other})"),
+                (_, op) if op % 5 == 0 => format!("onnx.Mul(%v{before}, %v{other})"),
+                (_, op) if op % 11 == 0 => "onnx.Erf(%v0)".to_owned(),
+                _ => format!("onnx.Tanh(%v{before})"),
+            };
+            writeln!(text, "    %v{op} = {made} : f32[8]").unwrap();
+        }
+        writeln!(text, "    return %v100\n  }}").unwrap();
+    }
+    text + "}\n"
+}
+
+/// A pipeline in which `SwapSub` is the sixth of nine passes that change something; of a model whose
+/// types aren't declared, `InferType` is one, too.
+const PIPELINE: &str = r#"
+[[instruments]]
+name = "print-after"
+[[passes]]
+name = "cleanup"
+passes = ["bad.transform.Count", "bad.transform.Count", "relax.transform.InferType"]
+[[passes]]
+name = "bad.transform.Count"
+[[passes]]
+name = "bad.transform.Count"
+[[passes]]
+name = "bad.transform.Count"
+[[passes]]
+name = "nested"
+passes = ["bad.transform.SwapSub", "bad.transform.Count"]
+[[passes]]
+name = "bad.transform.Count"
+[[passes]]
+name = "bad.transform.Count"
+"#;
+
+/// The command that says whether the operands of that `Sub` stand as they should, in either format.
+fn check_sub() -> String {
+    let passdock = env!("CARGO_BIN_EXE_passdock");
+    format!("{passdock} convert {{}} - | grep -q 'onnx.Sub(%v40, %v41)'")
+}
+
+fn bench() -> Bench {
+    let bench = Bench::new();
+    bench.write("m.ir", model()).write("p.toml", PIPELINE);
+    bench
+}
+
+fn run(bench: &Bench, words: &[&str]) -> Ran {
+    bench.run(words.iter().copied(), "")
+}
+
+#[test]
+fn bisect_finds_the_pass_and_the_function() {
+    let bench = bench();
+    let check = check_sub();
+    let ran = run(
+        &bench,
+        &["bisect", "p.toml", "m.ir", "--check", &check, "-o", "found"],
+    );
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
+    expect![[""]].assert_eq(&ran.stdout);
+    assert_eq!(bench.files(), ["found", "m.ir", "p.toml"]);
+    let ran = bench.passdock("diff found/good.ir found/bad.ir");
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    // The reproducer is the pass alone, on the good model.
+    let words = "run found/reproducer/pipeline.toml found/reproducer/before.ir -o again.ir";
+    assert_eq!(bench.passdock(words).status, 0);
+    assert_eq!(bench.read("again.ir"), bench.read("found/bad.ir"));
+}
+
+#[test]
+fn bisect_says_it_in_json_and_of_an_onnx_model() {
+    let bench = Bench::new();
+    let model = model();
+    // The function with the bug, as a model of its own.
+    let start = model.find("  fn @f6(").unwrap();
+    let end = model.find("  fn @f7(").unwrap();
+    let alone = format!(
+        "module {{\n{}}}\n",
+        model[start..end].replace("@f6", "@main")
+    );
+    bench.write("m.ir", alone).write("p.toml", PIPELINE);
+    assert_eq!(bench.passdock("convert m.ir m.onnx").status, 0);
+    let check = check_sub();
+    let ran = run(
+        &bench,
+        &["bisect", "p.toml", "m.onnx", "--check", &check, "--json"],
+    );
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    let found = ran.json();
+    assert_eq!(found["suspects"][0]["pass"], "bad.transform.SwapSub");
+    assert_eq!(found["suspects"][0]["number"], 7);
+    assert_eq!(found["functions"], serde_json::json!(["main"]));
+    assert_eq!(found["checks"][0]["verdict"], "good");
+    assert_eq!(found["exit_status"], 0);
+}
+
+/// What comes after the first lines of a model of two functions: a bug in each.
+const PAIR: &str = r#"module {
+  fn @a(%x: f32[2]) -> (%y: f32[2]) {
+    %p = onnx.Abs(%x) : f32[2]
+    %q = onnx.Sub(%x, %p) : f32[2]
+    return %q
+  }
+  fn @b(%x: f32[2]) -> (%y: f32[2]) {
+    %r = onnx.Abs(%x) : f32[2]
+    %s = onnx.Sub(%x, %r) : f32[2]
+    return %s
+  }
+  fn @c(%x: f32[2]) -> (%y: f32[2]) {
+    %t = onnx.Identity(%x) : f32[2]
+    %u = onnx.Neg(%t) : f32[2]
+    return %u
+  }
+}
+"#;
+
+#[test]
+fn bisect_finds_functions_that_it_takes_together() {
+    let bench = Bench::new();
+    bench.write("m.ir", PAIR);
+    let check = "grep -q 'Sub(%x, %p)' {} || grep -q 'Sub(%x, %r)' {}";
+    let words = ["bisect", "m.ir", "--passes", "bad.transform.SwapSub", "--check", check];
+    let ran = run(&bench, &words);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    expect![[""]].assert_eq(&ran.stdout);
+}
+
+#[test]
+fn bisect_goes_around_what_cannot_be_told() {
+    let bench = bench();
+    // After the fourth and the fifth pass there is no telling, nor right after the sixth.
+    let check = "case $(grep -c 'runs = [456]' {}) in 0) ;; *) exit 125;; esac
+        grep -q 'onnx.Sub(%v40, %v41)' {}";
+    let ran = run(&bench, &["bisect", "p.toml", "m.ir", "--check", check, "-o", "found"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
+    expect![[""]].assert_eq(&ran.stdout);
+    assert!(!bench.exists("found/good.ir"), "nothing is proved");
+}
+
+#[test]
+fn bisect_says_why_there_is_nothing_to_find() {
+    let bench = Bench::new();
+    bench.write("m.ir", PAIR).write("p.toml", "[[passes]]\nname = 'bad.transform.SwapSub'\n");
+    let check = |check: &str, status: i32, expected: Expect| {
+        let ran = run(&bench, &["bisect", "p.toml", "m.ir", "--check", check]);
+        assert_eq!(ran.status, status, "{}", ran.stderr);
+        expected.assert_eq(&ran.stderr);
+    };
+    check("echo it is gone; ! test -e {}", 1, expect![[""]]);
+    check("test -e {}", 1, expect![[""]]);
+    check("exit 125 # {}", 1, expect![[""]]);
+    check("no-such-command {}", 1, expect![[""]]);
+    check("true", 2, expect![[""]]);
+    // The time is over before the sleep is.
+    let words = "bisect p.toml m.ir --check-timeout 0.2 --check".split(' ');
+    let ran = bench.run(words.chain(["sleep 60; cat {}"]), "");
+    expect![[""]].assert_eq(&ran.stderr);
+    assert_eq!(bench.files(), ["m.ir", "p.toml"]);
+}
+
+/// `PanicOnErf` in a nested Sequential, behind a pass that it requires.
+const PANIC: &str = r#"
+[context]
+opt_level = 1
+[[passes]]
+name = "bad.transform.Count"
+[[passes]]
+name = "nested"
+passes = [
+    "bad.transform.SwapSub",
+    { name = "bad.transform.PanicOnErf", options = { size = 9 } },
+    "relax.transform.InferType",
+]
+[[passes]]
+name = "bad.transform.Count"
+"#;
+
+#[test]
+fn a_pass_that_fails_needs_no_bisecting() {
+    let bench = bench();
+    bench.write("p.toml", PANIC);
+    let ran = run(&bench, &["bisect", "p.toml", "m.ir", "--check", "test -e {}", "-o", "found"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    expect![[""]].assert_eq(&ran.stdout);
+    let replayed = bench.passdock("replay found/reproducer");
+    assert_eq!(replayed.status, 1);
+    assert!(replayed.stdout.contains("the same failure"), "{}", replayed.stdout);
+}
+
+#[test]
+fn a_failure_is_replayed_far_from_its_model() {
+    let bench = bench();
+    // Far from 64 KiB, and beyond.
+    let zeros = |count: usize| vec!["0.5"; count].join(", ");
+    let weights = format!(
+        "{{\n    %w = const f32[40000] blob(0)\n    %k = const f32[8] [{}]\n    %u = onnx.Use(%w, %k) : f32[8]\n",
+        zeros(8)
+    );
+    let blob = format!("  blob 0 = \"{}\"\n}}\n", "AAAA".repeat(160_000 / 3) + "AA==");
+    let model = model();
+    let head = "fn @f6(%v0: f32[8]) -> (%y: f32[8]) opset(\"\" = 17) {\n";
+    let model = model.replace(head, &(head.trim_end_matches("{\n").to_owned() + &weights));
+    bench.write("blob.ir", model.trim_end_matches("}\n").to_owned() + "  }\n" + &blob);
+    let ran = bench.passdock("convert blob.ir m.ir");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    bench.write("p.toml", PANIC);
+    let ran = bench.passdock("run p.toml m.ir -o out.ir --self-contained");
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    assert!(ran.stderr.contains("Run it again: `passdock replay out.ir.reproducer`."), "{}", ran.stderr);
+    expect![[""]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
+    // Elsewhere, without the model.
+    let far = Bench::new();
+    std::fs::rename(bench.path("out.ir.reproducer"), far.path("sent")).unwrap();
+    std::fs::remove_file(bench.path("m.ir")).unwrap();
+    drop(bench);
+    assert!(far.exists("sent/data.bin"));
+    let ran = far.passdock("replay sent --json");
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    let replay = ran.json();
+    assert_eq!(replay["outcome"], "same");
+    assert_eq!(replay["expected"]["pass"], "bad.transform.PanicOnErf");
+    assert_eq!(replay["failure"]["function"], "f6");
+    // What it requires had run.
+    assert_eq!(replay["passes"][0]["name"], "bad.transform.Count");
+    assert_eq!(replay["passes"][0]["status"], "skipped");
+    assert_eq!(replay["passes"][1]["status"], "failed");
+    assert_eq!(replay["passes"].as_array().map(Vec::len), Some(2));
+    assert_eq!(far.files(), ["sent"]);
+
+    // Mended: another option.
+    let pipeline = far.read("sent/pipeline.toml");
+    far.write("sent/pipeline.toml", pipeline.replace("size = 9", "size = 1"));
+    let ran = far.passdock("replay sent");
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    assert!(ran.stdout.contains("it didn't fail; it was: pass-panicked"), "{}", ran.stdout);
+    // Something else.
+    far.write("sent/pipeline.toml", "passes = ['bad.transform.Fail']");
+    let ran = far.passdock("replay sent");
+    assert_eq!(ran.status, 1);
+    assert!(ran.stdout.contains("another failure; it was: pass-panicked"), "{}", ran.stdout);
+}
+
+#[test]
+fn a_replay_with_other_plugins_says_so() {
+    let bench = bench();
+    bench.write("p.toml", PANIC);
+    assert_eq!(bench.passdock("run p.toml m.ir --reproducer-dir kept").status, 1);
+    assert_eq!(bench.files(), ["kept", "m.ir", "p.toml"]);
+    let about = bench.read("kept/m.ir.reproducer/reproducer.toml");
+    let hash = about.split("blake3 = \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let other = about
+        .replacen(hash, &hash.chars().rev().collect::<String>(), 1)
+        .replace("name = \"relax\"", "name = \"relay\"");
+    bench.write("kept/m.ir.reproducer/reproducer.toml", other);
+    let ran = bench.passdock("replay kept/m.ir.reproducer");
+    assert_eq!(ran.status, 1);
+    expect![[""]].assert_eq(&without_paths(&ran.stderr));
+    let ran = bench.passdock("replay kept/m.ir.reproducer --locked");
+    assert_eq!(ran.status, 3);
+    expect![[""]].assert_eq(&without_paths(&ran.stderr));
+}
+
+#[test]
+fn large_constants_stay_where_they_are_with_a_hash() {
+    let bench = bench();
+    let data: Vec<u8> = (0..80_000_u32).flat_map(|at| (at as f32).to_le_bytes()).collect();
+    bench.write("w.bin", &data);
+    let model = r#"module {
+  fn @main(%x: f32[80000]) -> (%y: f32[80000]) {
+    %w = const f32[80000] external("w.bin", 0, 320000)
+    %0 = onnx.Add(%x, %w) : f32[80000]
+    return %0
+  }
+}
+"#;
+    bench.write("m.ir", model);
+    let ran = bench.passdock("run m.ir -o out.ir --passes bad.transform.Fail");
+    assert_eq!(ran.status, 1);
+    assert_eq!(bench.files(), ["m.ir", "out.ir.reproducer", "p.toml", "w.bin"]);
+    let ran = bench.passdock("replay out.ir.reproducer");
+    assert!(ran.stdout.contains("the same failure"), "{}\n{}", ran.stdout, ran.stderr);
+    bench.write("w.bin", &data[4..]);
+    let ran = bench.passdock("replay out.ir.reproducer");
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("can't be read"), "{}", ran.stderr);
+    bench.write("w.bin", [&data[4..], &data[..4]].concat());
+    let ran = bench.passdock("replay out.ir.reproducer");
+    assert!(ran.stderr.contains("has other data there now"), "{}", ran.stderr);
+    assert!(ran.stdout.contains("another failure"), "{}", ran.stdout);
+}
+
+#[test]
+fn what_is_in_the_way_of_a_reproducer_stays() {
+    let bench = bench();
+    bench.write("p.toml", PANIC);
+    std::fs::create_dir(bench.path("out.ir.reproducer")).unwrap();
+    bench.write("out.ir.reproducer/mine", "");
+    let ran = bench.passdock("run p.toml m.ir -o out.ir");
+    assert_eq!(ran.status, 1);
+    assert!(ran.stderr.contains("can't be written: something else is there"), "{}", ran.stderr);
+    assert_eq!(bench.files(), ["m.ir", "out.ir.reproducer", "p.toml"]);
+    assert_eq!(bench.read("out.ir.reproducer/mine"), "");
+    // An older reproducer isn't.
+    for _ in 0..2 {
+        assert_eq!(bench.passdock("run p.toml m.ir -o new.ir").status, 1);
+    }
+    assert_eq!(bench.files(), ["m.ir", "new.ir.reproducer", "out.ir.reproducer", "p.toml"]);
+    // Nobody asked for one.
+    assert_eq!(bench.passdock("run p.toml m.ir").status, 1);
+    assert_eq!(bench.files().len(), 4);
+}
+
+#[test]
+fn an_instrument_may_ask_for_reproducers() {
+    let bench = bench();
+    let instrument = "[[instruments]]\nname = 'reproducer'\ndir = 'kept'\n";
+    bench.write("p.toml", instrument.to_owned() + PANIC);
+    assert_eq!(bench.passdock("run p.toml m.ir").status, 1);
+    let ran = bench.passdock("replay kept/bad.transform.PanicOnErf.reproducer");
+    assert!(ran.stdout.contains("the same failure"), "{}\n{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn reduce_keeps_the_ops_that_a_pass_fails_on() {
+    let bench = bench();
+    bench.write("p.toml", PANIC);
+    let ran = bench.passdock("reduce p.toml m.ir -o small.ir");
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    expect![[""]].assert_eq(&ran.stdout);
+    expect![[""]].assert_eq(&bench.read("small.ir"));
+    // It is the same failure, and the same answer.
+    let ran = bench.passdock("reduce p.toml m.ir -o - --max-checks 1000");
+    assert_eq!(ran.stdout, bench.read("small.ir"));
+    // Cut short.
+    let ran = bench.passdock("reduce p.toml m.ir -o part.ir --max-checks 5 --json");
+    let report = ran.json();
+    assert_eq!((&report["checks"], &report["minimal"]), (&5.into(), &false.into()));
+    assert_eq!(report["failure"]["pass"], "bad.transform.PanicOnErf");
+}
+
+#[test]
+fn reduce_keeps_the_ops_that_a_check_calls_broken() {
+    let bench = bench();
+    let check = check_sub();
+    let ran = run(&bench, &["reduce", "p.toml", "m.ir", "--check", &check, "-o", "small.ir"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    expect![[""]].assert_eq(&bench.read("small.ir"));
+    // With both models at hand.
+    let check = "test $(grep -c 'Sub(%v40' {in}) = $(grep -c 'Sub(%v40' {})";
+    let ran = run(&bench, &["reduce", "p.toml", "m.ir", "--check", check, "-o", "two.ir"]);
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    assert_eq!(bench.read("two.ir"), bench.read("small.ir"));
+}
+
+#[test]
+fn reduce_says_why_there_is_nothing_to_keep() {
+    let bench = bench();
+    let ran = bench.passdock("reduce p.toml m.ir");
+    assert_eq!(ran.status, 1);
+    expect![[""]].assert_eq(&ran.stderr);
+    let ran = run(&bench, &["reduce", "p.toml", "m.ir", "--check", "test -e {}"]);
+    assert_eq!(ran.status, 1);
+    expect![[""]].assert_eq(&ran.stderr);
+}
+
+/// Where the libraries lie differs from one machine to the next.
+fn without_paths(text: &str) -> String {
+    let dir = plugin("passdock-misbehaving").parent().unwrap().to_path_buf();
+    text.replace(&format!("{}/", dir.display()), "")
+}
