@@ -159,7 +159,14 @@ fn bisect_finds_functions_that_it_takes_together() {
     let bench = Bench::new();
     bench.write("m.ir", PAIR);
     let check = "grep -q 'Sub(%x, %p)' {} || grep -q 'Sub(%x, %r)' {}";
-    let words = ["bisect", "m.ir", "--passes", "bad.transform.SwapSub", "--check", check];
+    let words = [
+        "bisect",
+        "m.ir",
+        "--passes",
+        "bad.transform.SwapSub",
+        "--check",
+        check,
+    ];
     let ran = run(&bench, &words);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     expect![[""]].assert_eq(&ran.stdout);
@@ -171,7 +178,10 @@ fn bisect_goes_around_what_cannot_be_told() {
     // After the fourth and the fifth pass there is no telling, nor right after the sixth.
     let check = "case $(grep -c 'runs = [456]' {}) in 0) ;; *) exit 125;; esac
         grep -q 'onnx.Sub(%v40, %v41)' {}";
-    let ran = run(&bench, &["bisect", "p.toml", "m.ir", "--check", check, "-o", "found"]);
+    let ran = run(
+        &bench,
+        &["bisect", "p.toml", "m.ir", "--check", check, "-o", "found"],
+    );
     assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
     expect![[""]].assert_eq(&ran.stdout);
     assert!(!bench.exists("found/good.ir"), "nothing is proved");
@@ -180,7 +190,9 @@ fn bisect_goes_around_what_cannot_be_told() {
 #[test]
 fn bisect_says_why_there_is_nothing_to_find() {
     let bench = Bench::new();
-    bench.write("m.ir", PAIR).write("p.toml", "[[passes]]\nname = 'bad.transform.SwapSub'\n");
+    bench
+        .write("m.ir", PAIR)
+        .write("p.toml", "[[passes]]\nname = 'bad.transform.SwapSub'\n");
     let check = |check: &str, status: i32, expected: Expect| {
         let ran = run(&bench, &["bisect", "p.toml", "m.ir", "--check", check]);
         assert_eq!(ran.status, status, "{}", ran.stderr);
@@ -219,12 +231,27 @@ name = "bad.transform.Count"
 fn a_pass_that_fails_needs_no_bisecting() {
     let bench = bench();
     bench.write("p.toml", PANIC);
-    let ran = run(&bench, &["bisect", "p.toml", "m.ir", "--check", "test -e {}", "-o", "found"]);
+    let ran = run(
+        &bench,
+        &[
+            "bisect",
+            "p.toml",
+            "m.ir",
+            "--check",
+            "test -e {}",
+            "-o",
+            "found",
+        ],
+    );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     expect![[""]].assert_eq(&ran.stdout);
     let replayed = bench.passdock("replay found/reproducer");
     assert_eq!(replayed.status, 1);
-    assert!(replayed.stdout.contains("the same failure"), "{}", replayed.stdout);
+    assert!(
+        replayed.stdout.contains("the same failure"),
+        "{}",
+        replayed.stdout
+    );
 }
 
 #[test]
@@ -236,17 +263,28 @@ fn a_failure_is_replayed_far_from_its_model() {
         "{{\n    %w = const f32[40000] blob(0)\n    %k = const f32[8] [{}]\n    %u = onnx.Use(%w, %k) : f32[8]\n",
         zeros(8)
     );
-    let blob = format!("  blob 0 = \"{}\"\n}}\n", "AAAA".repeat(160_000 / 3) + "AA==");
+    let blob = format!(
+        "  blob 0 = \"{}\"\n}}\n",
+        "AAAA".repeat(160_000 / 3) + "AA=="
+    );
     let model = model();
     let head = "fn @f6(%v0: f32[8]) -> (%y: f32[8]) opset(\"\" = 17) {\n";
     let model = model.replace(head, &(head.trim_end_matches("{\n").to_owned() + &weights));
-    bench.write("blob.ir", model.trim_end_matches("}\n").to_owned() + "  }\n" + &blob);
+    bench.write(
+        "blob.ir",
+        model.trim_end_matches("}\n").to_owned() + "  }\n" + &blob,
+    );
     let ran = bench.passdock("convert blob.ir m.ir");
     assert_eq!(ran.status, 0, "{}", ran.stderr);
     bench.write("p.toml", PANIC);
     let ran = bench.passdock("run p.toml m.ir -o out.ir --self-contained");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
-    assert!(ran.stderr.contains("Run it again: `passdock replay out.ir.reproducer`."), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("Run it again: `passdock replay out.ir.reproducer`."),
+        "{}",
+        ran.stderr
+    );
     expect![[""]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
     // Elsewhere, without the model.
     let far = Bench::new();
@@ -269,25 +307,46 @@ fn a_failure_is_replayed_far_from_its_model() {
 
     // Mended: another option.
     let pipeline = far.read("sent/pipeline.toml");
-    far.write("sent/pipeline.toml", pipeline.replace("size = 9", "size = 1"));
+    far.write(
+        "sent/pipeline.toml",
+        pipeline.replace("size = 9", "size = 1"),
+    );
     let ran = far.passdock("replay sent");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    assert!(ran.stdout.contains("it didn't fail; it was: pass-panicked"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("it didn't fail; it was: pass-panicked"),
+        "{}",
+        ran.stdout
+    );
     // Something else.
     far.write("sent/pipeline.toml", "passes = ['bad.transform.Fail']");
     let ran = far.passdock("replay sent");
     assert_eq!(ran.status, 1);
-    assert!(ran.stdout.contains("another failure; it was: pass-panicked"), "{}", ran.stdout);
+    assert!(
+        ran.stdout
+            .contains("another failure; it was: pass-panicked"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
 fn a_replay_with_other_plugins_says_so() {
     let bench = bench();
     bench.write("p.toml", PANIC);
-    assert_eq!(bench.passdock("run p.toml m.ir --reproducer-dir kept").status, 1);
+    assert_eq!(
+        bench
+            .passdock("run p.toml m.ir --reproducer-dir kept")
+            .status,
+        1
+    );
     assert_eq!(bench.files(), ["kept", "m.ir", "p.toml"]);
     let about = bench.read("kept/m.ir.reproducer/reproducer.toml");
-    let hash = about.split("blake3 = \"").nth(1).and_then(|rest| rest.split('"').next()).unwrap();
+    let hash = about
+        .split("blake3 = \"")
+        .nth(1)
+        .and_then(|rest| rest.split('"').next())
+        .unwrap();
     let other = about
         .replacen(hash, &hash.chars().rev().collect::<String>(), 1)
         .replace("name = \"relax\"", "name = \"relay\"");
@@ -303,7 +362,9 @@ fn a_replay_with_other_plugins_says_so() {
 #[test]
 fn large_constants_stay_where_they_are_with_a_hash() {
     let bench = bench();
-    let data: Vec<u8> = (0..80_000_u32).flat_map(|at| (at as f32).to_le_bytes()).collect();
+    let data: Vec<u8> = (0..80_000_u32)
+        .flat_map(|at| (at as f32).to_le_bytes())
+        .collect();
     bench.write("w.bin", &data);
     let model = r#"module {
   fn @main(%x: f32[80000]) -> (%y: f32[80000]) {
@@ -316,16 +377,28 @@ fn large_constants_stay_where_they_are_with_a_hash() {
     bench.write("m.ir", model);
     let ran = bench.passdock("run m.ir -o out.ir --passes bad.transform.Fail");
     assert_eq!(ran.status, 1);
-    assert_eq!(bench.files(), ["m.ir", "out.ir.reproducer", "p.toml", "w.bin"]);
+    assert_eq!(
+        bench.files(),
+        ["m.ir", "out.ir.reproducer", "p.toml", "w.bin"]
+    );
     let ran = bench.passdock("replay out.ir.reproducer");
-    assert!(ran.stdout.contains("the same failure"), "{}\n{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("the same failure"),
+        "{}\n{}",
+        ran.stdout,
+        ran.stderr
+    );
     bench.write("w.bin", &data[4..]);
     let ran = bench.passdock("replay out.ir.reproducer");
     assert_eq!(ran.status, 1);
     assert!(ran.stderr.contains("can't be read"), "{}", ran.stderr);
     bench.write("w.bin", [&data[4..], &data[..4]].concat());
     let ran = bench.passdock("replay out.ir.reproducer");
-    assert!(ran.stderr.contains("has other data there now"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("has other data there now"),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stdout.contains("another failure"), "{}", ran.stdout);
 }
 
@@ -337,14 +410,22 @@ fn what_is_in_the_way_of_a_reproducer_stays() {
     bench.write("out.ir.reproducer/mine", "");
     let ran = bench.passdock("run p.toml m.ir -o out.ir");
     assert_eq!(ran.status, 1);
-    assert!(ran.stderr.contains("can't be written: something else is there"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("can't be written: something else is there"),
+        "{}",
+        ran.stderr
+    );
     assert_eq!(bench.files(), ["m.ir", "out.ir.reproducer", "p.toml"]);
     assert_eq!(bench.read("out.ir.reproducer/mine"), "");
     // An older reproducer isn't.
     for _ in 0..2 {
         assert_eq!(bench.passdock("run p.toml m.ir -o new.ir").status, 1);
     }
-    assert_eq!(bench.files(), ["m.ir", "new.ir.reproducer", "out.ir.reproducer", "p.toml"]);
+    assert_eq!(
+        bench.files(),
+        ["m.ir", "new.ir.reproducer", "out.ir.reproducer", "p.toml"]
+    );
     // Nobody asked for one.
     assert_eq!(bench.passdock("run p.toml m.ir").status, 1);
     assert_eq!(bench.files().len(), 4);
@@ -357,7 +438,12 @@ fn an_instrument_may_ask_for_reproducers() {
     bench.write("p.toml", instrument.to_owned() + PANIC);
     assert_eq!(bench.passdock("run p.toml m.ir").status, 1);
     let ran = bench.passdock("replay kept/bad.transform.PanicOnErf.reproducer");
-    assert!(ran.stdout.contains("the same failure"), "{}\n{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("the same failure"),
+        "{}\n{}",
+        ran.stdout,
+        ran.stderr
+    );
 }
 
 #[test]
@@ -374,7 +460,10 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
     // Cut short.
     let ran = bench.passdock("reduce p.toml m.ir -o part.ir --max-checks 5 --json");
     let report = ran.json();
-    assert_eq!((&report["checks"], &report["minimal"]), (&5.into(), &false.into()));
+    assert_eq!(
+        (&report["checks"], &report["minimal"]),
+        (&5.into(), &false.into())
+    );
     assert_eq!(report["failure"]["pass"], "bad.transform.PanicOnErf");
 }
 
@@ -382,12 +471,20 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
 fn reduce_keeps_the_ops_that_a_check_calls_broken() {
     let bench = bench();
     let check = check_sub();
-    let ran = run(&bench, &["reduce", "p.toml", "m.ir", "--check", &check, "-o", "small.ir"]);
+    let ran = run(
+        &bench,
+        &[
+            "reduce", "p.toml", "m.ir", "--check", &check, "-o", "small.ir",
+        ],
+    );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     expect![[""]].assert_eq(&bench.read("small.ir"));
     // With both models at hand.
     let check = "test $(grep -c 'Sub(%v40' {in}) = $(grep -c 'Sub(%v40' {})";
-    let ran = run(&bench, &["reduce", "p.toml", "m.ir", "--check", check, "-o", "two.ir"]);
+    let ran = run(
+        &bench,
+        &["reduce", "p.toml", "m.ir", "--check", check, "-o", "two.ir"],
+    );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
     assert_eq!(bench.read("two.ir"), bench.read("small.ir"));
 }
@@ -398,13 +495,19 @@ fn reduce_says_why_there_is_nothing_to_keep() {
     let ran = bench.passdock("reduce p.toml m.ir");
     assert_eq!(ran.status, 1);
     expect![[""]].assert_eq(&ran.stderr);
-    let ran = run(&bench, &["reduce", "p.toml", "m.ir", "--check", "test -e {}"]);
+    let ran = run(
+        &bench,
+        &["reduce", "p.toml", "m.ir", "--check", "test -e {}"],
+    );
     assert_eq!(ran.status, 1);
     expect![[""]].assert_eq(&ran.stderr);
 }
 
 /// Where the libraries lie differs from one machine to the next.
 fn without_paths(text: &str) -> String {
-    let dir = plugin("passdock-misbehaving").parent().unwrap().to_path_buf();
+    let dir = plugin("passdock-misbehaving")
+        .parent()
+        .unwrap()
+        .to_path_buf();
     text.replace(&format!("{}/", dir.display()), "")
 }

@@ -65,7 +65,10 @@ impl<'r> Mixed<'r> {
             run,
             changed,
             added,
-            removes: run.before.names().any(|name| run.after.function(name).is_none()),
+            removes: run
+                .before
+                .names()
+                .any(|name| run.after.function(name).is_none()),
         }
     }
 

@@ -25,8 +25,7 @@ pub(crate) fn only_watches(name: &str) -> bool {
         "dump",
         "reproducer",
         "memory",
-        "trace",
-        "op-counts",
+        "op-count",
     ];
     WATCH.contains(&name)
 }
