@@ -1,9 +1,13 @@
 //! I. Instruments.
 
 use expect_test::expect;
+use passdock::{InstrumentResult, ModuleRef, PassInfo, PassInstrument};
 
+use crate::ours::{Passdock, Way};
 use crate::rule;
-use crate::system::{changes, cx, fails, pass, runs, seq, tap};
+use crate::rule::by_hand;
+use crate::system::{Log, System, changes, cx, fails, pass, runs, seq, tap};
+use crate::tvm::thrown;
 
 /// KEEP. For each pass: `should_run` of all, `run_before_pass` of all, the pass, `run_after_pass` of
 /// all, each in the order of the list.
@@ -157,6 +161,30 @@ fn r103_passes_inside_passes_are_instrumented() {
         tap after Leaf
         tap after Outer
         tap exit"#]]);
+}
+
+/// KEEP. What an instrument doesn't define does nothing, and lets all passes run.
+#[test]
+fn r104_callbacks_may_be_left_out() {
+    struct Nothing;
+    impl PassInstrument for Nothing {
+        fn name(&self) -> &str {
+            "nothing"
+        }
+    }
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Host);
+    let cx = ours
+        .builder()
+        .instrument(Nothing)
+        .build()
+        .expect("a context");
+    let all = ours.pass(seq([pass("First"), fails()])).expect("passes");
+    ours.say_if_failed(ours.scope(&cx, |ours| ours.call(&all, ours.module())));
+    expect![[r#"
+        run First
+        change Fails
+        error[pass-failed] in Fails: it is broken"#]].assert_eq(&log.text());
 }
 
 /// KEEP. The same instrument listed twice is called twice.
@@ -547,6 +575,43 @@ fn r116_an_error_of_the_body_runs_the_exits() {
         one exit
         two exit
         error[pass-failed]: the body failed"#]]);
+}
+
+/// FIX. An error that an instrument throws comes back as it was thrown.
+///
+/// TVM: errors of the user's own classes come back as RuntimeError.
+#[test]
+fn r117_the_error_object_is_kept() {
+    #[derive(Debug)]
+    struct Mine(u32);
+    impl std::fmt::Display for Mine {
+        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+            write!(f, "mine {}", self.0)
+        }
+    }
+    impl std::error::Error for Mine {}
+    struct Throws;
+    impl PassInstrument for Throws {
+        fn name(&self) -> &str {
+            "throws"
+        }
+        fn run_before_pass(&self, _: &ModuleRef, _: &PassInfo) -> InstrumentResult {
+            Err(Box::new(Mine(7)))
+        }
+    }
+    let ours = Passdock::new(&Log::default(), Way::Host);
+    let cx = ours
+        .builder()
+        .instrument(Throws)
+        .build()
+        .expect("a context");
+    let leaf = ours.pass(pass("Leaf")).expect("a pass");
+    let error = cx
+        .scope(|_| leaf.call(ours.module()))
+        .expect_err("it throws");
+    let mine = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Mine>());
+    let theirs = thrown("RuntimeError", Mine(7).to_string());
+    by_hand(format!("{mine:?}"), theirs).fix(expect!["Some(Mine(7))"], expect!["error[RuntimeError]: mine 7"]);
 }
 
 /// FIX. While an instrument runs, the passes that it runs aren't watched.

@@ -2,8 +2,11 @@
 
 use expect_test::expect;
 
+use crate::ours::{Passdock, Way};
 use crate::rule;
-use crate::system::{cx, pass, runs, tap};
+use crate::rule::by_hand;
+use crate::system::{Log, System, cx, pass, runs, tap};
+use crate::tvm::thrown;
 
 /// KEEP. The old instruments are exited, the list is replaced, the new ones are entered; the context
 /// stays entered.
@@ -50,6 +53,27 @@ fn r122_the_threads_default_context() {
         tap after Leaf
         tap exit
         run Leaf"#]]);
+}
+
+/// FIX. No list is an empty list: it removes all instruments.
+///
+/// TVM: None is a TypeError, though it is documented.
+#[test]
+fn r123_an_empty_list_removes_all() {
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Host);
+    let cx = ours.context(cx().watch(tap("old"))).expect("a context");
+    let removed = ours.scope(&cx, |ours| {
+        ours.override_instruments(&cx, Vec::new())?;
+        ours.call(&ours.pass(pass("Leaf"))?, ours.module())
+            .map(drop)
+    });
+    ours.say_if_failed(removed);
+    let tvm = thrown("TypeError", "Expect instruments to be Array but got None");
+    by_hand(log.text(), tvm).fix(expect![[r#"
+        old enter
+        old exit
+        run Leaf"#]], expect!["error[TypeError]: Expect instruments to be Array but got None"]);
 }
 
 /// KEEP. If an old one's exit fails, the list is empty, the new ones aren't installed, and the error

@@ -7,7 +7,8 @@ use expect_test::expect;
 use passdock::instruments::{
     DumpIr, Names, PassMemory, PassTimingInstrument, PrintIr, Sink, WellFormed, print_ir,
 };
-use passdock::{ContextBuilder, PassContext, PassInstrument};
+use passdock::{ContextBuilder, PassContext, PassInfo, PassInstrument, Verify, create_module_pass};
+use passdock_plugin_api::FunctionKind;
 
 use crate::ours::{Failure, Passdock, Way};
 use crate::rule::by_hand;
@@ -15,9 +16,7 @@ use crate::system::{Body, Log, Spec, System, changes, fails, full, pass, seq};
 use crate::tvm::{Profile, thrown};
 
 /// passdock, with the instruments that `add` adds to a context.
-fn watched(
-    add: impl FnOnce(ContextBuilder) -> ContextBuilder,
-) -> (Log, Passdock, PassContext) {
+fn watched(add: impl FnOnce(ContextBuilder) -> ContextBuilder) -> (Log, Passdock, PassContext) {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
     let cx = add(ours.builder()).build().expect("a context");
@@ -83,7 +82,7 @@ fn r129_timing_is_a_tree() {
     let inner = || seq([pass("First"), pass("Leaf")]).name("Inner");
     let shown = timed(
         |ours| call(ours, seq([inner(), changes(), pass("Last")])),
-        "Last",
+        &full("Last"),
     );
     expect![[r#""#]].assert_eq(&shown);
     let mut tvm = Profile::default();
@@ -97,7 +96,7 @@ fn r129_timing_is_a_tree() {
     tvm.enter("Changes");
     tvm.exit();
     tvm.exit();
-    assert_eq!(tvm.render().ok(), Some(shown));
+    assert_eq!(tvm.render().ok(), Some(shown), "TVM's format");
 }
 
 /// KEEP. Timing is asked before the context is left; afterwards there is nothing.
@@ -112,17 +111,25 @@ fn r130_timing_is_asked_before_the_context_is_left() {
         Ok(numberless(&timing.render()))
     });
     let texts = [before, done.expect("it works"), timing.render()];
-    expect![[r#""#]].assert_eq(&format!("{texts:?}"));
+    expect![[r#"["", "Leaf: #us [#us] (#%; #%)\n", ""]"#]].assert_eq(&format!("{texts:?}"));
 }
 
 /// KEEP. Passes that are vetoed or disabled don't appear.
 #[test]
 fn r131_only_passes_that_ran_appear() {
     let shown = timed(
-        |ours| call(ours, seq([pass("First"), pass("Leaf").opt_level(3), pass("Last")])),
+        |ours| {
+            call(
+                ours,
+                seq([pass("First"), pass("Leaf").opt_level(3), pass("Last")]),
+            )
+        },
         &full("Last"),
     );
-    expect![[r#""#]].assert_eq(&shown);
+    expect![[r#"
+        sequential: #us [#us] (#%; #%)
+        	First: #us [#us] (#%; #%)
+    "#]].assert_eq(&shown);
 }
 
 /// FIX. A pass that failed is closed and marked, and the next is recorded as ever.
@@ -130,20 +137,23 @@ fn r131_only_passes_that_ran_appear() {
 /// TVM: nothing can be rendered any more.
 #[test]
 fn r132_a_failed_pass_is_closed_and_marked() {
-    let unknown = "First";
     let shown = timed(
         |ours| {
-            call(ours, seq([fails(), pass("First")]));
+            call(ours, seq([pass("First"), fails()]));
             call(ours, pass("Leaf"));
         },
-        &full(unknown),
+        &full("First"),
     );
     let mut tvm = Profile::default();
     tvm.enter("sequential");
     tvm.enter("Fails");
     tvm.enter("Leaf");
     tvm.exit();
-    by_hand(shown, tvm.render().expect_err("it is lost")).fix(expect![[r#""#]], expect![[r#""#]]);
+    by_hand(shown, tvm.render().expect_err("it is lost")).fix(expect![[r#"
+        sequential: #us [#us] (#%; #%) failed
+        	Fails: #us [#us] (#%; #%) failed
+        Leaf: #us [#us] (#%; #%)
+    "#]], expect!["error[InternalError]: cannot print pass profile while still in a pass!"]);
 }
 
 /// FIX. Each instrument keeps its own record.
@@ -155,7 +165,11 @@ fn r133_each_instrument_keeps_its_own() {
     let shared = outer.clone();
     let (_, ours, cx) = watched(|cx| cx.shared_instrument(shared));
     let shared = inner.clone();
-    let nested = ours.builder().shared_instrument(shared).build().expect("a context");
+    let nested = ours
+        .builder()
+        .shared_instrument(shared)
+        .build()
+        .expect("a context");
     let shown = ours.scope(&cx, |ours| {
         call(ours, pass("First"));
         let within = ours.scope(&nested, |ours| {
@@ -172,7 +186,15 @@ fn r133_each_instrument_keeps_its_own() {
     let within = tvm.render().expect("no pass runs");
     tvm.clear();
     let theirs = format!("{within}\n{}", tvm.render().expect("no pass runs"));
-    by_hand(shown.expect("it works"), theirs).fix(expect![[r#""#]], expect![[r#""#]]);
+    by_hand(shown.expect("it works"), theirs).fix(expect![[r#"
+        Leaf: #us [#us] (#%; #%)
+
+        First: #us [#us] (#%; #%)
+    "#]], expect![[r#"
+        First: #us [#us] (#%; #%)
+        Leaf: #us [#us] (#%; #%)
+
+    "#]]);
 }
 
 /// KEEP. The memory of each pass can be measured.
@@ -199,7 +221,33 @@ fn r135_print_before_and_after_all() {
         |cx, sink| cx.instrument(PrintIr::new(Names::All, Names::All, sink)),
         changes(),
     );
-    expect![[r#""#]].assert_eq(&said);
+    expect![[r#"
+        Before Running Pass: The meta data of the pass - pass name: Changes, opt_level: 0, required passes: []
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %0 = onnx.Relu(%x) : f32[2]
+            return %0
+          }
+          fn @other(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %0 = onnx.Neg(%x) : f32[2]
+            return %0
+          }
+          prim @loop(%a: buffer<f32[8]>) {
+          }
+        }
+        After Running Pass: The meta data of the pass - pass name: Changes, opt_level: 0, required passes: []
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) attributes {count = 1} {
+            %0 = onnx.Relu(%x) : f32[2]
+            return %0
+          }
+          fn @other(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %0 = onnx.Neg(%x) : f32[2]
+            return %0
+          }
+          prim @loop(%a: buffer<f32[8]>) {
+          }
+        }"#]].assert_eq(&said);
 }
 
 /// FIX. Printing before and after named passes; names are whole names.
@@ -223,7 +271,12 @@ fn r136_print_around_named_passes() {
         };
         told(before, "before") + &told(after, "after")
     });
-    by_hand(heads.join("\n"), tvm.concat().trim_end()).fix(expect![[r#""#]], expect![[r#""#]]);
+    by_hand(heads.join("\n"), tvm.concat().trim_end()).fix(expect![[r#"
+        Print IR before: Leaf
+        Print IR after: NeedsLeaf"#]], expect![[r#"
+        Print IR before: Leaf
+        Print IR after: Leaf
+        Print IR after: NeedsLeaf"#]]);
 }
 
 /// The files that dumping these passes, each called by itself, leaves in a directory.
@@ -238,7 +291,12 @@ fn dumped<const N: usize>(dir: &Path, refresh: bool, passes: [Spec<Passdock>; N]
     done.expect("the context is left");
     let entries = dir.read_dir().expect("it was made").flatten();
     let mut names: Vec<String> = entries
-        .map(|entry| entry.file_name().to_string_lossy().replace("t.transform.", ""))
+        .map(|entry| {
+            entry
+                .file_name()
+                .to_string_lossy()
+                .replace("t.transform.", "")
+        })
         .collect();
     names.sort();
     names.join(" ")
@@ -255,8 +313,12 @@ fn odd_name() -> Spec<Passdock> {
 #[test]
 fn r137_dumps_are_numbered_and_named() {
     let dir = tempfile::tempdir().expect("a directory");
-    let files = dumped(&dir.path().join("ir"), false, [pass("Leaf"), fails(), odd_name()]);
-    expect![[r#""#]].assert_eq(&files);
+    let files = dumped(
+        &dir.path().join("ir"),
+        false,
+        [pass("Leaf"), fails(), odd_name()],
+    );
+    expect!["000_Leaf.ir 002_c_d_e.ir"].assert_eq(&files);
 }
 
 /// KEEP. Made anew, a directory is emptied first, if it holds nothing but dumps.
@@ -268,7 +330,10 @@ fn r138_only_dumps_are_deleted() {
     let anew = dumped(&ir, true, [pass("First")]);
     std::fs::write(ir.join("mine.txt"), "").expect("a file");
     let kept = dumped(&ir, true, [pass("Last")]);
-    expect![[r#""#]].assert_eq(&[first, anew, kept].join("\n"));
+    expect![[r#"
+        000_Leaf.ir 001_Changes.ir
+        000_First.ir
+        000_First.ir 000_Last.ir mine.txt"#]].assert_eq(&[first, anew, kept].join("\n"));
 }
 
 /// FIX. The verifier as an instrument says which pass broke what.
@@ -276,24 +341,17 @@ fn r138_only_dumps_are_deleted() {
 /// TVM: a bare assertion.
 #[test]
 fn r139_which_pass_broke_what() {
-    // A pass that makes a function without an end, where nothing else is verified.
-    let breaks = passdock::create_host_pass(passdock::PassInfo::new(full("Breaks")), |module, _| {
-        let mut module = module.clone();
-        let name = module.symbols().intern("main");
-        let main = module.function_mut(name).ok_or_else(|| {
-            passdock::PassError::new(passdock::ErrorKind::Failed, "There is no `main`.")
-        })?;
-        let end = main.terminator(main.body());
-        main.erase_unchecked(end);
-        Ok(module)
+    // A function without an end, where nothing else is verified.
+    let breaks = create_module_pass(PassInfo::new(full("Breaks")), |module, _| {
+        module.create("unfinished", FunctionKind::GRAPH, None)?;
+        Ok(())
     });
-    let (_, ours, cx) =
-        watched(|cx| cx.instrument(WellFormed::new()).verify(passdock::Verify::Off));
+    let (_, ours, cx) = watched(|cx| cx.instrument(WellFormed::new()).verify(Verify::Off));
     let broken = ours.scope(&cx, |ours| ours.call(&breaks, ours.module()));
     let error: Failure = broken.map(drop).expect_err("it is broken");
     let tvm = thrown("AssertionError", "");
     by_hand(error.to_string().replace("t.transform.", ""), tvm)
-        .fix(expect![[r#""#]], expect![[r#""#]]);
+        .fix(expect!["error[instrument] in Breaks: The instrument `verify` failed in run_after_pass: region0 has to end with `return` and an operand for each of its 0 ports. (after `Breaks`)."], expect!["error[AssertionError]: "]);
 }
 
 /// KEEP. The pass PrintIR stands anywhere, prints the module under a header and changes nothing.
@@ -305,10 +363,40 @@ fn r140_print_ir_stands_anywhere() {
     let ours = Passdock::new(&Log::default(), Way::Host);
     let print = print_ir("here", sink);
     out.add(format!("{:?}", ours.info(&print)));
-    let all = ours.pass(seq([changes(), crate::system::made(&print)])).expect("passes");
+    let all = ours
+        .pass(seq([changes(), crate::system::made(&print)]))
+        .expect("passes");
     let before = ours.module();
     let after = ours.call(&print, before.clone()).expect("it works");
     out.add(format!("the same: {}", ours.same(&before, &after)));
     ours.call(&all, before).expect("it works");
-    expect![[r#""#]].assert_eq(&out.text());
+    expect![[r#"
+        Info { name: "PrintIR", opt_level: 0, required: [] }
+        PrintIR(here):
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %0 = onnx.Relu(%x) : f32[2]
+            return %0
+          }
+          fn @other(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %0 = onnx.Neg(%x) : f32[2]
+            return %0
+          }
+          prim @loop(%a: buffer<f32[8]>) {
+          }
+        }
+        the same: true
+        PrintIR(here):
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) attributes {count = 1} {
+            %0 = onnx.Relu(%x) : f32[2]
+            return %0
+          }
+          fn @other(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            %0 = onnx.Neg(%x) : f32[2]
+            return %0
+          }
+          prim @loop(%a: buffer<f32[8]>) {
+          }
+        }"#]].assert_eq(&out.text());
 }

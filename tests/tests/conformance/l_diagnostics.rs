@@ -1,10 +1,13 @@
 //! L. Diagnostics.
 
 use expect_test::expect;
-use passdock::Severity;
+use passdock::{PassContext, Severity};
 
+use crate::ours::{Passdock, Way};
 use crate::rule;
-use crate::system::{cx, emits, pass, tap, warns_of_prim, warns_then_fails};
+use crate::system::{
+    Log, System, cx, emits, fails_on_other, pass, seq, tap, warns_of_prim, warns_then_fails,
+};
 
 /// KEEP. What a pass says is collected and shown once, in order, when it has returned; if an error
 /// is among it, the pass has failed.
@@ -15,7 +18,7 @@ fn r143_errors_fail_the_pass_when_it_has_returned() {
         .keep(expect![[r#"
             error[wrong] in Complains: This is wrong.
             went on Complains
-            error[pass-failed] in Complains: The pass emitted error diagnostics; the first: This is wrong."#]]);
+            error[error-diagnostics] in Complains: One or more error diagnostics were emitted, please check diagnostic render for output."#]]);
 }
 
 /// FIX. So does a bug.
@@ -28,7 +31,7 @@ fn r144_bugs_fail_the_pass_too() {
         .fix(expect![[r#"
             bug[bug] in ReportsBug: This can't be.
             went on ReportsBug
-            error[pass-failed] in ReportsBug: The pass emitted error diagnostics; the first: This can't be."#]], expect![[r#"
+            error[error-diagnostics] in ReportsBug: One or more error diagnostics were emitted, please check diagnostic render for output."#]], expect![[r#"
             bug[bug] in ReportsBug: This can't be.
             went on ReportsBug
             run Last"#]]);
@@ -52,7 +55,7 @@ fn r145_a_pass_with_errors_counts_as_failed() {
         error[wrong] in Complains: This is wrong.
         went on Complains
         tap exit
-        error[pass-failed] in Complains: The pass emitted error diagnostics; the first: This is wrong."#]]);
+        error[error-diagnostics] in Complains: One or more error diagnostics were emitted, please check diagnostic render for output."#]]);
 }
 
 /// KEEP. Warnings, notes and helps stop nothing.
@@ -109,4 +112,45 @@ fn r150_prim_function_passes_can_speak() {
             run Last"#]],
             expect!["error[pass-failed]: 'NoneType' object has no attribute 'emit'"],
         );
+}
+
+/// KEEP. The default renderer shows code, message and place.
+#[test]
+fn r152_diagnostics_name_their_place() {
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Linked);
+    let said = log.clone();
+    let cx = PassContext::builder().registry(&ours.registry);
+    let cx = cx.on_diagnostic(move |diagnostic| said.add(diagnostic.render(false)));
+    let warns = ours.pass(emits(Severity::Warning)).expect("a pass");
+    let cx = cx.build().expect("a context");
+    ours.say_if_failed(ours.scope(&cx, |ours| ours.call(&warns, ours.module())));
+    expect![[r#"
+        warning[odd]: This is odd.
+         |
+         = in pass Warns of plugin conformance
+        note[event]: went on
+         |
+         = in pass Warns of plugin conformance"#]].assert_eq(&log.text());
+}
+
+/// FIX. An error of a pass names pass, function and place, once, also through Sequentials.
+///
+/// TVM: only errors with a location are enriched, and then name the pass only.
+#[test]
+fn r155_an_error_names_pass_and_function_once() {
+    rule!(|s| {
+        let inner = seq([fails_on_other()]).name("Inner");
+        s.run(cx(), [pass("First"), inner])
+    })
+    .plugins()
+    .fix_message(expect![[r#"
+        run First
+        mark FailsOnOther @main
+        mark FailsOnOther @other
+        error[pass-failed] in FailsOnOther @other: it is broken"#]], expect![[r#"
+        run First
+        mark FailsOnOther @main
+        mark FailsOnOther @other
+        error[pass-failed]: it is broken"#]]);
 }

@@ -201,11 +201,13 @@ fn every_rule_is_shown_and_every_test_shows_one() {
     let rows = rows(&tests()).unwrap_or_else(|error| panic!("{error}"));
     let not_shown: BTreeSet<u32> = NOT_SHOWN.iter().map(|(rule, _)| *rule).collect();
     let missing = (1..=LAST).filter(|rule| !rows.contains_key(rule) && !not_shown.contains(rule));
-    assert_eq!(missing.collect::<Vec<u32>>(), [], "rules without a test");
+    let missing: Vec<u32> = missing.collect();
+    assert!(missing.is_empty(), "rules without a test: {missing:?}");
     let odd = rows
         .keys()
         .filter(|rule| **rule > LAST || not_shown.contains(rule));
-    assert_eq!(odd.collect::<Vec<_>>(), [&0; 0], "tests of no rule");
+    let odd: Vec<&u32> = odd.collect();
+    assert!(odd.is_empty(), "tests of no rule: {odd:?}");
 }
 
 #[test]
@@ -215,7 +217,7 @@ fn what_tvm_breaks_is_seen_to_break() {
             .doc
             .first()
             .is_some_and(|first| first.starts_with("FIX"));
-        let compared = [".fix(", ".fix_message(", "tvm."]
+        let compared = [".fix(", ".fix_message(", "holey"]
             .iter()
             .any(|word| test.body.contains(word));
         let is_doc_test = test.file.ends_with("by_type.rs");

@@ -10,9 +10,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use passdock::{
-    ContextBuilder, ErrorKind, InstrumentRef, InstrumentResult, LoadOptions, ModuleRef, PassContext, PassError,
-    PassInfo, PassInstrument, PassRef, Registry, Sequential, Severity, create_function_pass,
-    create_host_pass, create_module_pass, create_prim_func_pass,
+    ContextBuilder, ErrorKind, InstrumentRef, InstrumentResult, LoadOptions, ModuleRef,
+    PassContext, PassError, PassInfo, PassInstrument, PassRef, Registry, Sequential, Severity,
+    create_function_pass, create_host_pass, create_module_pass, create_prim_func_pass,
 };
 use passdock_abi::OpId;
 use passdock_conformance_plugin::{EVENT, PLUGIN};

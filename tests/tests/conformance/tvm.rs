@@ -211,7 +211,7 @@ impl Tvm {
         if lock(&own).iter().any(|said| said.0 == Severity::Error) {
             let message = "one or more error diagnostics were emitted, please check diagnostic \
                            render for output.";
-            return Err(thrown("pass-failed", message));
+            return Err(thrown("error-diagnostics", message));
         }
         *lock(&cx.diagnostics) = before.or(Some(own));
         Ok(after)
