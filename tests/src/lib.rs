@@ -1,5 +1,7 @@
 //! What the end-to-end tests share: the standard plugins, and models to run them on.
 
+pub mod by_type;
+
 use std::path::{Path, PathBuf};
 
 use passdock::Registry;

@@ -1,0 +1,151 @@
+//! The passes that the rules of the pass infrastructure are shown with, as a plugin.
+//!
+//! Each says what it does in a note, so that the host's log sees it. A test that runs with these
+//! checks that a pass's name, level and requirements are those that it names itself.
+
+use passdock_plugin_api::Severity;
+use passdock_plugin_api::prelude::*;
+
+/// The code of the notes that are events.
+pub const EVENT: &str = "event";
+
+fn say(cx: &PassContext, event: &str) {
+    cx.emit(&Diagnostic::note(event).code(EVENT));
+}
+
+fn says(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    say(cx, "run");
+    Ok(())
+}
+
+/// Counts in an attribute of `@main`.
+fn changes(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    say(cx, "change");
+    let mut main = m.edit("main")?;
+    let count = match main.function_attr("count") {
+        Some(Attr::Int(count)) => count,
+        _ => 0,
+    };
+    Ok(main.set_function_attr("count", count + 1)?)
+}
+
+fn fails(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    changes(m, cx)?;
+    Err("it is broken".into())
+}
+
+fn visits(_f: &mut Function, cx: &PassContext) -> PassResult {
+    say(cx, "visit");
+    Ok(())
+}
+
+fn marks(f: &mut Function, cx: &PassContext) -> PassResult {
+    say(cx, "mark");
+    Ok(f.set_function_attr("mark", 1)?)
+}
+
+fn fails_on_other(f: &mut Function, cx: &PassContext) -> PassResult {
+    marks(f, cx)?;
+    match f.function_name() {
+        "other" => Err("it is broken".into()),
+        _ => Ok(()),
+    }
+}
+
+fn warns(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    cx.emit(&Diagnostic::warning("This is odd.").code("odd"));
+    say(cx, "went on");
+    Ok(())
+}
+
+fn warns_then_fails(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    cx.emit(&Diagnostic::warning("This is odd.").code("odd"));
+    Err("it is broken".into())
+}
+
+fn warns_of_prim(_f: &mut Function, cx: &PassContext) -> PassResult {
+    cx.emit(&Diagnostic::warning("This is odd.").code("odd"));
+    say(cx, "went on");
+    Ok(())
+}
+
+fn complains(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    cx.emit(&Diagnostic::error("This is wrong.").code("wrong"));
+    say(cx, "went on");
+    Ok(())
+}
+
+fn reports_bug(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    cx.emit(&Diagnostic::new(Severity::BUG, "This can't be.").code("bug"));
+    say(cx, "went on");
+    Ok(())
+}
+
+plugin! {
+    name: "conformance",
+    passes: [
+        /// Says that it ran.
+        module "t.transform.First" => says,
+        /// Says that it ran.
+        module "t.transform.Last" => says,
+        /// Says that it ran; others require it.
+        module "t.transform.Leaf" => says,
+        /// Of level 1.
+        module "t.transform.Level1" => says { opt_level: 1 },
+        /// Of level 2.
+        module "t.transform.Level2" => says { opt_level: 2 },
+        /// Of level 3.
+        module "t.transform.Level3" => says { opt_level: 3 },
+        /// Of a level that no context has.
+        module "t.transform.Level9" => says { opt_level: 9 },
+        /// Requires a pass.
+        module "t.transform.NeedsLeaf" => says { required: ["t.transform.Leaf"] },
+        /// Requires one that requires one.
+        module "t.transform.Top" => says { required: ["t.transform.NeedsLeaf"] },
+        /// Requires two, in this order.
+        module "t.transform.NeedsTwo" => says { required: ["t.transform.Leaf", "t.transform.First"] },
+        /// Requires one twice.
+        module "t.transform.NeedsTwice" => says { required: ["t.transform.Leaf", "t.transform.Leaf"] },
+        /// One side of a diamond.
+        module "t.transform.Left" => says { required: ["t.transform.Leaf"] },
+        /// The other side.
+        module "t.transform.Right" => says { required: ["t.transform.Leaf"] },
+        /// Its top.
+        module "t.transform.Diamond" => says { required: ["t.transform.Left", "t.transform.Right"] },
+        /// Requires one of a high level.
+        module "t.transform.NeedsLevel9" => says { required: ["t.transform.Level9"] },
+        /// Requires one that isn't there.
+        module "t.transform.NeedsMissing" => says { required: ["t.transform.Leafs"] },
+        /// Requires itself.
+        module "t.transform.Narcissus" => says { required: ["t.transform.Narcissus"] },
+        /// Requires the next.
+        module "t.transform.Ping" => says { required: ["t.transform.Pong"] },
+        /// Requires the one before.
+        module "t.transform.Pong" => says { required: ["t.transform.Ping"] },
+        /// Requires the Sequential that it is in.
+        module "t.transform.InLoop" => says { required: ["t.transform.Loop"] },
+        /// Changes the module.
+        module "t.transform.Changes" => changes,
+        /// Changes the module, then fails.
+        module "t.transform.Fails" => fails,
+        /// Says which graph functions it gets.
+        function "t.transform.Visits" => visits,
+        /// Says which prim functions it gets.
+        prim_function "t.transform.VisitsPrim" => visits,
+        /// Changes each graph function.
+        function "t.transform.Marks" => marks,
+        /// Changes each graph function and fails on one.
+        function "t.transform.FailsOnOther" => fails_on_other,
+        /// Emits a warning.
+        module "t.transform.Warns" => warns,
+        /// Emits a warning and fails.
+        module "t.transform.WarnsThenFails" => warns_then_fails,
+        /// Emits a warning for each prim function.
+        prim_function "t.transform.WarnsOfPrim" => warns_of_prim,
+        /// Emits an error and goes on.
+        module "t.transform.Complains" => complains,
+        /// Emits a bug and goes on.
+        module "t.transform.ReportsBug" => reports_bug,
+    ],
+}
+export_plugin!(PLUGIN);

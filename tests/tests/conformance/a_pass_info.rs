@@ -1,0 +1,158 @@
+//! A. PassInfo.
+
+use expect_test::expect;
+use passdock::PassInfo;
+use passdock::pipeline::Pipeline;
+
+use crate::ours::Failure;
+use crate::rule;
+use crate::rule::by_hand;
+use crate::system::{Info, cx, pass, runs};
+use crate::tvm;
+
+/// KEEP. A pass has a name, a level and the list of what it requires, to read.
+#[test]
+fn r001_name_level_and_required() {
+    rule!(|s| {
+        for spec in [
+            pass("Level2").opt_level(2),
+            pass("NeedsTwo").required(["Leaf", "First"]),
+        ] {
+            let Info {
+                name,
+                opt_level,
+                required,
+            } = s.info(&s.pass(spec)?);
+            s.say(format!("{name} {opt_level} {required:?}"));
+        }
+        Ok(())
+    })
+    .plugins()
+    .keep(expect![[r#"
+        Level2 2 []
+        NeedsTwo 0 ["Leaf", "First"]"#]]);
+}
+
+/// FIX. What is required is nothing, unless it is given.
+///
+/// TVM: `PassInfo(0, "x", None)` is a TypeError.
+#[test]
+fn r002_nothing_is_required_by_default() {
+    by_hand(
+        PassInfo::new("x"),
+        tvm::pass_info("x", 0, None).expect_err("it is refused"),
+    )
+    .fix(
+        expect!["The meta data of the pass - pass name: x, opt_level: 0, required passes: []"],
+        expect!["error[TypeError]: Expect required to be Array but got None"],
+    );
+}
+
+/// KEEP. What is required is a list; a string is refused.
+#[test]
+fn r005_required_is_a_list() {
+    let text = "[[passes]]\nname = 'cleanup'\nrequired = 'Leaf'\npasses = []";
+    by_hand(
+        refused(text),
+        tvm::pass_info("x", 0, Some("Leaf".into())).expect_err("it is refused"),
+    )
+    .keep(expect![[r#"error[pipeline]: `required` has to be a list of names, and this is a string. Did you mean `required = ["Leaf"]`?"#]], expect!["error[TypeError]: Required is expected to be the type of list/tuple."]);
+}
+
+/// FIX. A name that is empty, begins or ends with a blank or holds a control character is refused,
+/// before anything runs.
+///
+/// TVM: any name is taken.
+#[test]
+fn r006_names_that_nobody_could_ask_for_are_refused() {
+    rule!(|s| {
+        for name in ["", " FoldExplicitPadding", "a\nb"] {
+            let odd = || {
+                runs("Odd", |s: &S, _, module| {
+                    s.say("it ran");
+                    Ok(module)
+                })
+            };
+            s.say_if_failed(s.run(cx(), [pass("First"), odd().name(name)]));
+            s.say_if_failed(s.call_in(cx(), odd().name(name)));
+            s.say_if_failed(s.register(odd().name(name)));
+        }
+        Ok(())
+    })
+    .fix(expect![[r#"
+        error[pass-name]: The pass name "" is empty; give it a name like `acme.transform.FuseRelu`.
+        error[pass-name]: The pass name "" is empty; give it a name like `acme.transform.FuseRelu`.
+        error[pass-name]: The pass name "" is empty; give it a name like `acme.transform.FuseRelu`.
+        error[pass-name]: The pass name " FoldExplicitPadding" starts or ends with a blank; give it a name like `acme.transform.FuseRelu`.
+        error[pass-name]: The pass name " FoldExplicitPadding" starts or ends with a blank; give it a name like `acme.transform.FuseRelu`.
+        error[pass-name]: The pass name " FoldExplicitPadding" starts or ends with a blank; give it a name like `acme.transform.FuseRelu`.
+        error[pass-name]: The pass name "a\nb" holds a control character; give it a name like `acme.transform.FuseRelu`.
+        error[pass-name]: The pass name "a\nb" holds a control character; give it a name like `acme.transform.FuseRelu`.
+        error[pass-name]: The pass name "a\nb" holds a control character; give it a name like `acme.transform.FuseRelu`."#]], expect![[r#"
+        run First
+        it ran
+        it ran
+        run First
+        it ran
+        it ran
+        run First
+        it ran
+        it ran"#]]);
+}
+
+/// FIX. A level is an integer from 0 on.
+///
+/// TVM: negative levels and bools are taken.
+#[test]
+fn r007_levels_are_integers_from_0_on() {
+    let ours = ["-1", "true", "1.5", "'2'"].map(|level| {
+        let nested = format!("[[passes]]\nname = 'a'\nopt_level = {level}\npasses = []");
+        refused(&format!("[context]\nopt_level = {level}")) + "\n" + &refused(&nested)
+    });
+    let taken = [(-1).into(), true.into()]
+        .map(|level| tvm::pass_info_of_level(&level).unwrap_or_else(|error| error.to_string()));
+    by_hand(ours.join("\n"), taken.join("\n")).fix(
+        expect![[r#"
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is -1.
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is -1.
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a boolean.
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a boolean.
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a float.
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a float.
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a string.
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a string."#]],
+        expect![[r#"
+        PassInfo(-1, x)
+        PassInfo(1, x)"#]],
+    );
+}
+
+/// FIX. Infos are compared and hashed by value.
+///
+/// TVM: two with equal fields are unequal.
+#[test]
+fn r008_infos_are_compared_by_value() {
+    rule!(|s| {
+        let make = |level| s.pass(runs("Mine", |_, _, module| Ok(module)).opt_level(level));
+        s.say(format!("equal: {}", s.same_info(&make(1)?, &make(1)?)));
+        s.say(format!(
+            "other level: {}",
+            s.same_info(&make(1)?, &make(2)?)
+        ));
+        Ok(())
+    })
+    .fix(
+        expect![[r#"
+        equal: true
+        other level: false"#]],
+        expect![[r#"
+        equal: false
+        other level: false"#]],
+    );
+}
+
+/// Why a pipeline's text is refused.
+fn refused(text: &str) -> String {
+    let error = Pipeline::from_toml(text).expect_err("it is refused");
+    Failure(error).to_string()
+}

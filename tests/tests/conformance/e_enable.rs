@@ -1,0 +1,173 @@
+//! E. Which passes run.
+
+use expect_test::expect;
+
+use crate::rule;
+use crate::system::{cx, pass, runs, seq, tap};
+
+/// KEEP. A pass that is disabled isn't run; else one that is required is; else it runs if its level
+/// isn't above the context's.
+#[test]
+fn r046_disabled_then_required_then_level() {
+    rule!(|s| {
+        for level in [1, 2, 3] {
+            s.say(format!("at level {level}:"));
+            let levels = || [1, 2, 3].map(|level| pass(&format!("Level{level}")).opt_level(level));
+            s.run(cx().level(level), levels())?;
+            s.say("Level3 required:");
+            s.run(cx().level(level).requires(["Level3"]), levels())?;
+            s.say("Level1 disabled:");
+            s.run(cx().level(level).disables(["Level1"]), levels())?;
+        }
+        Ok(())
+    })
+    .plugins()
+    .keep(expect![[r#"
+        at level 1:
+        run Level1
+        Level3 required:
+        run Level1
+        run Level3
+        Level1 disabled:
+        at level 2:
+        run Level1
+        run Level2
+        Level3 required:
+        run Level1
+        run Level2
+        run Level3
+        Level1 disabled:
+        run Level2
+        at level 3:
+        run Level1
+        run Level2
+        run Level3
+        Level3 required:
+        run Level1
+        run Level2
+        run Level3
+        Level1 disabled:
+        run Level2
+        run Level3"#]]);
+}
+
+/// KEEP. Only a Sequential applies that, and only to its direct children.
+#[test]
+fn r047_only_a_sequential_and_only_to_its_children() {
+    rule!(|s| {
+        let inner = seq([pass("Leaf"), pass("Level9").opt_level(9)]).name("Inner");
+        let outer = seq([inner, pass("Leaf")]).disabled(["Leaf"]);
+        s.call_in(cx(), outer).map(drop)
+    })
+    .plugins()
+    .keep(expect!["run Leaf"]);
+}
+
+/// KEEP. A pass that is called directly ignores the level and the disabled names.
+#[test]
+fn r048_called_directly_a_pass_runs() {
+    rule!(|s| {
+        let cx = cx().level(0).disables(["Level3"]);
+        s.call_in(cx, pass("Level3").opt_level(3)).map(drop)
+    })
+    .plugins()
+    .keep(expect!["run Level3"]);
+}
+
+/// KEEP. A Sequential that is called directly ignores its own level and name; as a child it obeys
+/// both.
+#[test]
+fn r049_a_sequential_obeys_as_a_child() {
+    rule!(|s| {
+        let high = || seq([pass("Leaf")]).name("Inner").opt_level(3);
+        s.call_in(cx(), high())?;
+        s.call_in(cx().level(3).disables(["Inner"]), high())?;
+        s.say("as a child:");
+        s.run(cx(), [high()])?;
+        s.run(cx().level(3).disables(["Inner"]), [high()])?;
+        s.run(cx().level(3), [high()])
+    })
+    .plugins()
+    .keep(expect![[r#"
+        run Leaf
+        run Leaf
+        as a child:
+        run Leaf"#]]);
+}
+
+/// KEEP. To disable a nested Sequential is to drop its children; a grandchild's name works, since
+/// the inner Sequential applies the rule.
+#[test]
+fn r050_nested_names_are_disabled_where_they_stand() {
+    rule!(|s| {
+        let nested = || {
+            [
+                seq([pass("Leaf"), pass("Last")]).name("Inner"),
+                pass("First"),
+            ]
+        };
+        s.run(cx().disables(["Inner"]), nested())?;
+        s.say("a grandchild:");
+        s.run(cx().disables(["Leaf"]), nested())
+    })
+    .plugins()
+    .keep(expect![[r#"
+        run First
+        a grandchild:
+        run Last
+        run First"#]]);
+}
+
+/// KEEP. A disabled child calls no instrument, and nothing that it requires runs.
+#[test]
+fn r051_a_disabled_child_is_neither_seen_nor_prepared_for() {
+    rule!(|s| {
+        s.register(pass("Leaf"))?;
+        let cx = cx().disables(["NeedsLeaf"]).watch(tap("tap"));
+        s.run(cx, [pass("NeedsLeaf").required(["Leaf"])])
+    })
+    .plugins()
+    .keep(expect![[r#"
+        tap enter
+        tap should_run sequential
+        tap before sequential
+        tap after sequential
+        tap exit"#]]);
+}
+
+/// KEEP. A context's `required_pass` adds no pass; it only forces on what is there.
+#[test]
+fn r052_required_pass_adds_nothing() {
+    rule!(|s| {
+        s.register_all([pass("Leaf"), pass("Level9").opt_level(9)])?;
+        let entries = [pass("First"), pass("Level9").opt_level(9)];
+        s.run(cx().requires(["Leaf", "Level9"]), entries)
+    })
+    .plugins()
+    .keep(expect![[r#"
+        run First
+        run Level9"#]]);
+}
+
+/// KEEP. Passes that a pass runs aren't filtered.
+#[test]
+fn r053_passes_that_a_pass_runs_are_not_filtered() {
+    rule!(|s| {
+        let inner = s.pass(pass("Level9").opt_level(9))?;
+        let outer = runs("Outer", move |s: &S, _, module| s.call(&inner, module));
+        s.run(cx().disables(["Level9"]), [outer])
+    })
+    .plugins()
+    .keep(expect!["run Level9"]);
+}
+
+/// KEEP. A Sequential may have a list of disabled passes of its own, beside the context's.
+#[test]
+fn r054_a_sequential_has_a_list_of_its_own() {
+    rule!(|s| {
+        let three = seq([pass("First"), pass("Leaf"), pass("Last")]).disabled(["Last"]);
+        s.call_in(cx().disables(["Leaf"]), three).map(drop)
+    })
+    .plugins()
+    .keep(expect!["run First"]);
+}

@@ -1,0 +1,183 @@
+//! G. Sequential.
+
+use expect_test::expect;
+
+use crate::rule;
+use crate::system::{
+    Info, Log, System, changes, cx, edits, fails, made, marks, pass, runs, seq, tap, visits_prim,
+};
+use crate::tvm::Tvm;
+
+/// KEEP. Children run in the order of the list, each on what the one before returned.
+#[test]
+fn r066_in_order_each_on_what_the_last_returned() {
+    rule!(|s| {
+        let shows = runs("Shows", |s: &S, _, module| {
+            s.say(format!("count {:?}", s.attr(&module, "main", "count")));
+            Ok(module)
+        });
+        s.run(cx(), [pass("First"), changes(), changes(), shows])
+    })
+    .plugins()
+    .keep(expect![[r#"
+        run First
+        change Changes
+        change Changes
+        count Some(2)"#]]);
+}
+
+/// KEEP. It is of level 0, called `sequential`, and requires nothing, unless told otherwise.
+#[test]
+fn r067_defaults() {
+    rule!(|s| {
+        let empty = s.pass(seq([]))?;
+        let Info {
+            name,
+            opt_level,
+            required,
+        } = s.info(&empty);
+        s.say(format!("{name} {opt_level} {required:?}"));
+        let named = seq([]).name("cleanup").opt_level(1).required(["Leaf"]);
+        let Info {
+            name,
+            opt_level,
+            required,
+        } = s.info(&s.pass(named)?);
+        s.say(format!("{name} {opt_level} {required:?}"));
+        Ok(())
+    })
+    .keep(expect![[r#"
+        sequential 0 []
+        cleanup 1 ["Leaf"]"#]]);
+}
+
+/// KEEP. An empty one returns its input, the same object.
+#[test]
+fn r068_an_empty_one_returns_its_input() {
+    rule!(|s| {
+        let before = s.module();
+        let after = s.call(&s.pass(seq([]))?, before.clone())?;
+        s.say(format!("the same: {}", s.same(&before, &after)));
+        Ok(())
+    })
+    .keep(expect!["the same: true"]);
+}
+
+/// KEEP. It may hold Sequentials, and passes of all kinds.
+#[test]
+fn r069_nested_and_mixed() {
+    rule!(|s| {
+        let inner = seq([marks(), visits_prim(), pass("Leaf")]).name("Inner");
+        s.run(cx(), [pass("First"), inner, changes()])
+    })
+    .plugins()
+    .keep(expect![[r#"
+        run First
+        mark Marks @main
+        mark Marks @other
+        visit VisitsPrim @loop
+        run Leaf
+        change Changes"#]]);
+}
+
+/// FIX. A child is a pass; that there is one is a matter of types.
+///
+/// TVM: a None child fails at run time, after others ran.
+#[test]
+fn r071_every_child_is_a_pass() {
+    let log = Log::default();
+    let tvm = Tvm::new(&log);
+    let first = tvm.pass(pass("First")).expect("a pass");
+    let holey = tvm.sequential(vec![Some(first), None]);
+    tvm.say_if_failed(tvm.call(&holey, tvm.module()));
+    expect![[r#"
+        run First
+        error[undefined-pass]: Found undefined pass for optimization."#]]
+    .assert_eq(&log.text());
+}
+
+/// KEEP. The same pass object may occur twice, and runs twice.
+#[test]
+fn r072_the_same_object_twice() {
+    rule!(|s| {
+        let leaf = s.pass(pass("Leaf"))?;
+        s.run(cx(), [made(&leaf), pass("First"), made(&leaf)])
+    })
+    .plugins()
+    .keep(expect![[r#"
+        run Leaf
+        run First
+        run Leaf"#]]);
+}
+
+/// KEEP. When a child fails, the rest don't run and the caller's module is unchanged.
+#[test]
+fn r073_after_a_failure_nothing_runs_and_nothing_changed() {
+    rule!(|s| {
+        let before = s.module();
+        let all = s.pass(seq([changes(), fails(), pass("Last")]))?;
+        let cx = s.context(cx())?;
+        s.say_if_failed(s.scope(&cx, |s| s.call(&all, before.clone())));
+        s.say(format!("count {:?}", s.attr(&before, "main", "count")));
+        Ok(())
+    })
+    .plugins()
+    .keep(expect![[r#"
+        change Changes
+        change Fails
+        error[pass-failed] in Fails: it is broken
+        count None"#]]);
+}
+
+/// FIX. Nested deeper than 256 levels it is an error.
+///
+/// TVM: at some 20,000 levels the stack overflows and the process dies.
+#[test]
+fn r074_a_very_deep_nest_is_an_error() {
+    rule!(|s| {
+        let nest = |levels| (0..levels).fold(pass("Leaf"), |inner, _| seq([inner]));
+        s.call_in(cx(), nest(256))?;
+        s.call_in(cx(), nest(2000)).map(drop)
+    })
+    .plugins()
+    .fix(expect![[r#"
+        run Leaf
+        error[too-deep]: The Sequential `sequential` is nested more than 256 levels deep. Put the passes in one list."#]], expect![[r#"
+        run Leaf
+        error[crash]: the stack overflows"#]]);
+}
+
+/// KEEP. A Sequential is a pass: registered, it is found by its name, as FoldScaleAxis is, which is
+/// Backward, then Forward, then FoldConstant.
+#[test]
+fn r075_a_registered_sequential_runs_its_passes_in_order() {
+    rule!(|s| {
+        let says = |name: &'static str| edits(name, |_| Ok(()));
+        let three = [
+            "BackwardFoldScaleAxis",
+            "ForwardFoldScaleAxis",
+            "FoldConstant",
+        ];
+        s.register(seq(three.map(says)).name("FoldScaleAxis"))?;
+        let fold = s.get_pass("t.transform.FoldScaleAxis")?;
+        s.run(cx().watch(tap("tap")), [made(&fold)])
+    })
+    .keep(expect![[r#"
+        tap enter
+        tap should_run sequential
+        tap before sequential
+        tap should_run FoldScaleAxis
+        tap before FoldScaleAxis
+        tap should_run BackwardFoldScaleAxis
+        tap before BackwardFoldScaleAxis
+        tap after BackwardFoldScaleAxis
+        tap should_run ForwardFoldScaleAxis
+        tap before ForwardFoldScaleAxis
+        tap after ForwardFoldScaleAxis
+        tap should_run FoldConstant
+        tap before FoldConstant
+        tap after FoldConstant
+        tap after FoldScaleAxis
+        tap after sequential
+        tap exit"#]]);
+}

@@ -1,0 +1,265 @@
+//! H. Module, function and prim function passes.
+
+use expect_test::expect;
+
+use crate::rule;
+use crate::system::{
+    changes, cx, each, each_prim, edits, fails_on_other, made, marks, pass, runs, seq, tap, visits,
+    visits_prim,
+};
+
+/// KEEP. A pass maps a module to a module, under a context.
+#[test]
+fn r076_a_pass_maps_a_module_to_a_module() {
+    rule!(|s| {
+        let after = s.call_in(cx(), changes())?;
+        s.say(format!("count {:?}", s.attr(&after, "main", "count")));
+        Ok(())
+    })
+    .plugins()
+    .keep(expect![[r#"
+        change Changes
+        count Some(1)"#]]);
+}
+
+/// KEEP. A module pass may add and remove functions; the caller's module is as it was.
+#[test]
+fn r077_a_module_pass_may_add_and_remove_functions() {
+    rule!(|s| {
+        let swaps = edits("Swaps", |module| {
+            module.remove("other")?;
+            module.add("made")
+        });
+        let (swaps, before) = (s.pass(swaps)?, s.module());
+        let after = s.call(&swaps, before.clone())?;
+        s.say(s.functions(&before).join(" "));
+        s.say(s.functions(&after).join(" "));
+        Ok(())
+    })
+    .keep(expect![[r#"
+        main other loop
+        main loop made"#]]);
+}
+
+/// KEEP. What a module pass returns is returned as it is, the same object.
+#[test]
+fn r080_what_is_returned_is_returned() {
+    rule!(|s| {
+        for same in [runs("Keeps", |_, _, module| Ok(module)), pass("Leaf")] {
+            let before = s.module();
+            let after = s.call(&s.pass(same)?, before.clone())?;
+            s.say(format!("the same: {}", s.same(&before, &after)));
+        }
+        Ok(())
+    })
+    .keep(expect![[r#"
+        the same: true
+        run Leaf
+        the same: true"#]]);
+}
+
+/// KEEP. A function pass gets each graph function, a prim function pass each prim function, in the
+/// order of the module.
+#[test]
+fn r081_each_kind_gets_its_functions() {
+    rule!(|s| s.run(cx(), [visits(), visits_prim()]))
+        .plugins()
+        .keep(expect![[r#"
+            visit Visits @main
+            visit Visits @other
+            visit VisitsPrim @loop"#]]);
+}
+
+/// KEEP. All functions are computed from the input and stored together: none sees what became of
+/// another.
+#[test]
+fn r082_no_function_sees_what_became_of_another() {
+    rule!(|s| {
+        let (s, log) = (s, s.log().clone());
+        let peeks = each("Peeks", move |f| {
+            f.set("seen", 1)?;
+            for name in ["main", "other"] {
+                let seen = f.peek(name, "seen")?;
+                log.add(format!("{} sees {name} {seen:?}", f.name()));
+            }
+            Ok(())
+        });
+        s.run(cx(), [peeks])
+    })
+    .keep(expect![[r#"
+        main sees main None
+        main sees other None
+        other sees main None
+        other sees other None"#]]);
+}
+
+/// FIX. During a prim function pass the module is whole.
+///
+/// TVM: the function that is worked on is missing from it.
+#[test]
+fn r087_a_prim_function_pass_sees_the_whole_module() {
+    rule!(|s| {
+        let log = s.log().clone();
+        let peeks = each_prim("Peeks", move |f| {
+            let own = f.peek("loop", "seen")?;
+            log.add(format!("{} sees itself {own:?}", f.name()));
+            Ok(())
+        });
+        s.run(cx(), [peeks])
+    })
+    .fix(
+        expect!["loop sees itself None"],
+        expect!["error[pass-failed]: there is no function loop"],
+    );
+}
+
+/// FIX. A function pass that changes nothing returns the same module.
+///
+/// TVM: it always makes a new one.
+#[test]
+fn r088_nothing_changed_is_the_same_module() {
+    rule!(|s| {
+        for pass in [visits(), visits_prim(), marks()] {
+            let before = s.module();
+            let after = s.call(&s.pass(pass)?, before.clone())?;
+            s.say(format!("the same: {}", s.same(&before, &after)));
+        }
+        Ok(())
+    })
+    .fix(
+        expect![[r#"
+        visit Visits @main
+        visit Visits @other
+        the same: true
+        visit VisitsPrim @loop
+        the same: true
+        mark Marks @main
+        mark Marks @other
+        the same: false"#]],
+        expect![[r#"
+        visit Visits @main
+        visit Visits @other
+        the same: false
+        visit VisitsPrim @loop
+        the same: false
+        mark Marks @main
+        mark Marks @other
+        the same: false"#]],
+    );
+}
+
+/// KEEP. If one function fails, none is changed.
+#[test]
+fn r089_if_one_function_fails_none_is_changed() {
+    rule!(|s| {
+        let (fails, before) = (s.pass(fails_on_other())?, s.module());
+        let cx = s.context(cx())?;
+        s.say_if_failed(s.scope(&cx, |s| s.call(&fails, before.clone())));
+        for function in ["main", "other"] {
+            s.say(format!(
+                "{function}: {:?}",
+                s.attr(&before, function, "mark")
+            ));
+        }
+        Ok(())
+    })
+    .plugins()
+    .keep(expect![[r#"
+        mark FailsOnOther @main
+        mark FailsOnOther @other
+        error[pass-failed] in FailsOnOther @other: it is broken
+        main: None
+        other: None"#]]);
+}
+
+/// FIX. Functions with the attribute `SkipOptimization`, unless it is 0, are left out by function
+/// and prim function passes.
+///
+/// TVM: they are visited.
+#[test]
+fn r090_functions_that_skip_optimization_are_left_out() {
+    rule!(|s| {
+        let mut module = s.module();
+        for (function, value) in [("main", 1), ("other", 0), ("loop", 1)] {
+            module = s.with_attr(module, function, "SkipOptimization", value);
+        }
+        let (cx, all) = (s.context(cx())?, s.pass(seq([visits(), visits_prim()]))?);
+        s.scope(&cx, |s| s.call(&all, module).map(drop))
+    })
+    .plugins()
+    .fix(
+        expect!["visit Visits @other"],
+        expect![[r#"
+        visit Visits @main
+        visit Visits @other
+        visit VisitsPrim @loop"#]],
+    );
+}
+
+/// KEEP. So are functions with `Compiler` or `Extern`, which somebody else compiles.
+#[test]
+fn r091_functions_compiled_elsewhere_are_left_out() {
+    rule!(|s| {
+        let module = s.with_attr(s.module(), "main", "Compiler", 1);
+        let module = s.with_attr(module, "loop", "Extern", 1);
+        let (cx, all) = (s.context(cx())?, s.pass(seq([visits(), visits_prim()]))?);
+        s.scope(&cx, |s| s.call(&all, module).map(drop))
+    })
+    .plugins()
+    .keep(expect!["visit Visits @other"]);
+}
+
+/// FIX. No pass runs that nobody named.
+///
+/// TVM: a function pass runs `InferType` after itself, and instruments see it.
+#[test]
+fn r092_no_hidden_passes() {
+    rule!(|s| s.call_in(cx().watch(tap("tap")), visits()).map(drop))
+        .plugins()
+        .fix(
+            expect![[r#"
+            tap enter
+            tap should_run Visits
+            tap before Visits
+            visit Visits @main
+            visit Visits @other
+            tap after Visits
+            tap exit"#]],
+            expect![[r#"
+            tap enter
+            tap should_run Visits
+            tap before Visits
+            visit Visits @main
+            visit Visits @other
+            tap should_run InferType
+            tap before InferType
+            tap after InferType
+            tap after Visits
+            tap exit"#]],
+        );
+}
+
+/// KEEP. What a pass doesn't edit isn't copied.
+#[test]
+fn r094_untouched_functions_are_shared() {
+    rule!(|s| {
+        let before = s.module();
+        let after = s.call(&s.pass(changes())?, before.clone())?;
+        for function in ["main", "other", "loop"] {
+            s.say(format!(
+                "{function} shared: {}",
+                s.shares(&before, &after, function)
+            ));
+        }
+        let again = s.call(&s.pass(seq([made(&s.pass(pass("Leaf"))?)]))?, after.clone())?;
+        s.say(format!("main shared: {}", s.shares(&after, &again, "main")));
+        Ok(())
+    })
+    .keep(expect![[r#"
+        change Changes
+        main shared: false
+        other shared: true
+        loop shared: true
+        run Leaf
+        main shared: true"#]]);
+}

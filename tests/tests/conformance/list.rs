@@ -1,0 +1,291 @@
+//! The list of the rules: every one is shown by a test, and `docs/conformance.md` says by which.
+//!
+//! The tests are the table: a rule's words are the doc comment of the test that bears its number.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::path::Path;
+
+use expect_test::expect_file;
+
+/// The last rule that a Rust program can show. Those after it are about the Python front end.
+const LAST: u32 = 159;
+
+/// Rules that no test shows, and why.
+const NOT_SHOWN: &[(u32, &str)] = &[
+    (
+        3,
+        "Python: passes made of functions and classes without a name are called after them.",
+    ),
+    (
+        4,
+        "Python: a level that is left out. In Rust and in manifests it is 0.",
+    ),
+    (32, "Python: `build_config`, an old spelling."),
+    (14, "Not there yet."),
+    (93, "Not there yet."),
+    (95, "There are no passes on blocks of dataflow."),
+    (96, "Not there yet."),
+    (141, "Not there yet."),
+    (142, "Not there yet."),
+    (147, "Not there yet."),
+    (148, "Not there yet."),
+    (151, "Not there yet."),
+    (153, "Not there yet."),
+    (154, "Not there yet."),
+];
+
+const SECTIONS: &[(&str, u32)] = &[
+    ("A. PassInfo", 1),
+    ("B. Registry", 9),
+    ("C. PassContext", 16),
+    ("D. Config options", 33),
+    ("E. Which passes run", 46),
+    ("F. What a pass requires", 55),
+    ("G. Sequential", 66),
+    ("H. Module, function and prim function passes", 76),
+    ("I. Instruments", 97),
+    ("J. override_instruments", 121),
+    ("K. Built-in instruments", 129),
+    ("L. Diagnostics", 141),
+    ("M. Printing", 156),
+];
+
+/// A test, by what its source says.
+struct Test {
+    rule: u32,
+    name: String,
+    /// Its path in the repository.
+    file: String,
+    /// Its doc comment, without code.
+    doc: Vec<String>,
+    body: String,
+}
+
+/// How `docs/conformance.md` shows a rule.
+struct Row {
+    kind: &'static str,
+    text: String,
+    tvm: String,
+    ways: BTreeSet<&'static str>,
+    tests: Vec<String>,
+}
+
+/// All tests of this suite that bear a number, and the doc tests.
+fn tests() -> Vec<Test> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = vec!["src/by_type.rs".to_owned()];
+    for entry in root
+        .join("tests/conformance")
+        .read_dir()
+        .expect("this directory")
+    {
+        let name = entry.expect("a file").file_name();
+        files.push(format!("tests/conformance/{}", name.to_string_lossy()));
+    }
+    files.sort();
+    let sources = files
+        .iter()
+        .filter(|file| file.ends_with(".rs") && !file.ends_with("list.rs"));
+    let mut tests = Vec::new();
+    for file in sources {
+        let source = std::fs::read_to_string(root.join(file)).expect("a source");
+        tests.extend(tests_of(&format!("tests/{file}"), &source));
+    }
+    tests
+}
+
+fn tests_of(file: &str, source: &str) -> Vec<Test> {
+    let mut tests: Vec<Test> = Vec::new();
+    let (mut doc, mut in_code) = (Vec::new(), false);
+    for line in source.lines() {
+        if let Some(text) = line.strip_prefix("///") {
+            let text = text.trim();
+            if text.starts_with("```") {
+                in_code = !in_code;
+            } else if !in_code {
+                doc.push(text.to_owned());
+            }
+            continue;
+        }
+        let name = line
+            .strip_prefix("pub ")
+            .unwrap_or(line)
+            .strip_prefix("fn r");
+        let number = name.and_then(|name| name.get(..3)?.parse().ok());
+        match (number, tests.last_mut()) {
+            (Some(rule), _) => tests.push(Test {
+                rule,
+                name: format!(
+                    "r{}",
+                    name.unwrap_or_default()
+                        .split('(')
+                        .next()
+                        .unwrap_or_default()
+                ),
+                file: file.to_owned(),
+                doc: std::mem::take(&mut doc),
+                body: String::new(),
+            }),
+            (None, Some(test)) => test.body.push_str(line),
+            (None, None) => {}
+        }
+        if !line.starts_with('#') {
+            doc.clear();
+        }
+    }
+    tests
+}
+
+impl Test {
+    fn ways(&self) -> Vec<&'static str> {
+        if self.file.ends_with("by_type.rs") {
+            return vec!["by type"];
+        }
+        let shows = |word: &str| self.body.contains(word);
+        let mut ways = Vec::new();
+        if shows("refused(") || shows("from_toml") {
+            ways.push("TOML");
+        } else {
+            ways.push("host");
+        }
+        if shows(".plugins()") {
+            ways.extend(["linked", "loaded", "mixed"]);
+        }
+        ways
+    }
+}
+
+/// The rules by number; an error for what a doc comment lacks.
+fn rows(tests: &[Test]) -> Result<BTreeMap<u32, Row>, String> {
+    let mut rows = BTreeMap::new();
+    for test in tests {
+        let name = &test.name;
+        let paragraphs = test.doc.join("\n");
+        let mut paragraphs = paragraphs.split("\n\n").map(|text| text.replace('\n', " "));
+        let first = paragraphs.next().unwrap_or_default();
+        let tvm = paragraphs.find_map(|text| Some(text.strip_prefix("TVM: ")?.to_owned()));
+        let (kind, text) = match first.split_once(". ") {
+            Some(("KEEP", text)) => ("KEEP", text),
+            Some(("FIX", text)) => ("FIX", text),
+            _ => {
+                return Err(format!(
+                    "{name}: its doc comment begins with `KEEP.` or `FIX.`"
+                ));
+            }
+        };
+        if (kind == "FIX") != tvm.is_some() {
+            return Err(format!("{name}: a FIX, and only a FIX, says what TVM does"));
+        }
+        let row = rows.entry(test.rule).or_insert_with(|| Row {
+            kind,
+            text: text.to_owned(),
+            tvm: tvm.unwrap_or_default(),
+            ways: BTreeSet::new(),
+            tests: Vec::new(),
+        });
+        if row.kind != kind {
+            return Err(format!(
+                "{name}: another test of the rule says {}",
+                row.kind
+            ));
+        }
+        row.ways.extend(test.ways());
+        row.tests.push(test.file.clone());
+    }
+    Ok(rows)
+}
+
+#[test]
+fn every_rule_is_shown_and_every_test_shows_one() {
+    let rows = rows(&tests()).unwrap_or_else(|error| panic!("{error}"));
+    let not_shown: BTreeSet<u32> = NOT_SHOWN.iter().map(|(rule, _)| *rule).collect();
+    let missing = (1..=LAST).filter(|rule| !rows.contains_key(rule) && !not_shown.contains(rule));
+    let missing: Vec<u32> = missing.collect();
+    assert!(missing.is_empty(), "rules without a test: {missing:?}");
+    let odd = rows
+        .keys()
+        .filter(|rule| **rule > LAST || not_shown.contains(rule));
+    let odd: Vec<&u32> = odd.collect();
+    assert!(odd.is_empty(), "tests of no rule: {odd:?}");
+}
+
+#[test]
+fn what_tvm_breaks_is_seen_to_break() {
+    for test in tests() {
+        let fixes = test
+            .doc
+            .first()
+            .is_some_and(|first| first.starts_with("FIX"));
+        let compared = [".fix(", ".fix_message(", "holey"]
+            .iter()
+            .any(|word| test.body.contains(word));
+        let is_doc_test = test.file.ends_with("by_type.rs");
+        assert!(
+            is_doc_test || fixes == compared,
+            "{}: FIX, or not?",
+            test.name
+        );
+    }
+}
+
+#[test]
+fn the_document_is_what_the_tests_say() {
+    let rows = rows(&tests()).unwrap_or_else(|error| panic!("{error}"));
+    let mut out = String::from(
+        "# Conformance\n\n\
+         The rules of the pass infrastructure, and the tests that show them; made by these tests\n\
+         (`UPDATE_EXPECT=1 cargo test -p passdock-tests --test conformance`).\n\n\
+         KEEP: passdock does what TVM does. FIX: what TVM does is taken for a mistake, and passdock\n\
+         does the better thing; the test then also runs on a double of TVM, and has to fail there.\n\n\
+         A rule is shown with passes of the program (host), of a plugin that is linked in (linked) or\n\
+         loaded from a shared library (loaded), and of both at once (mixed); by what a pipeline's file\n\
+         may say (TOML); or because what breaks it doesn't compile (by type).\n",
+    );
+    let write = |out: &mut String, rule: u32, row: &Row| {
+        let ways: Vec<&str> = ["host", "linked", "loaded", "mixed", "TOML", "by type"]
+            .into_iter()
+            .filter(|way| row.ways.contains(way))
+            .collect();
+        let tvm = match row.tvm.as_str() {
+            "" => String::new(),
+            tvm => format!("<br>TVM: {}", tvm.replace('|', "\\|")),
+        };
+        let mut tests: Vec<String> = row.tests.iter().map(|file| link(file)).collect();
+        tests.dedup();
+        let (text, ways, tests) = (
+            row.text.replace('|', "\\|"),
+            ways.join(", "),
+            tests.join(", "),
+        );
+        writeln!(
+            out,
+            "| {rule} | {} | {text}{tvm} | {ways} | {tests} |",
+            row.kind
+        )
+    };
+    for (at, &(title, first)) in SECTIONS.iter().enumerate() {
+        let end = SECTIONS.get(at + 1).map_or(LAST + 1, |next| next.1);
+        let head = "| rule | | what holds | shown | by |\n|---|---|---|---|---|";
+        write_to(&mut out, format_args!("\n## {title}\n\n{head}\n"));
+        for rule in first..end {
+            if let Some(row) = rows.get(&rule) {
+                write(&mut out, rule, row).expect("a string");
+            }
+            for (_, why) in NOT_SHOWN.iter().filter(|(number, _)| *number == rule) {
+                write_to(&mut out, format_args!("| {rule} | | {why} | | |\n"));
+            }
+        }
+    }
+    expect_file!["../../../docs/conformance.md"].assert_eq(&out);
+}
+
+fn write_to(out: &mut String, text: std::fmt::Arguments<'_>) {
+    out.write_fmt(text).expect("a string");
+}
+
+/// A file as a link from `docs`.
+fn link(file: &str) -> String {
+    let name = file.rsplit('/').next().unwrap_or(file);
+    format!("[{name}](../{file})")
+}

@@ -1,0 +1,66 @@
+//! M. How passes and contexts print.
+
+use expect_test::expect;
+
+use crate::rule;
+use crate::system::{cx, pass, seq, tap};
+
+/// KEEP. A printed pass names itself.
+#[test]
+fn r156_a_printed_pass_names_itself() {
+    rule!(|s| {
+        let leaf = s.pass(pass("Leaf"))?;
+        s.say(format!("named: {}", s.shown(&leaf).contains("Leaf")));
+        Ok(())
+    })
+    .plugins()
+    .keep(expect!["named: true"]);
+}
+
+/// KEEP. A printed Sequential names its passes. (The forms of other passes are the front end's.)
+#[test]
+fn r157_a_printed_sequential_names_its_passes() {
+    rule!(|s| {
+        let both = seq([pass("First"), pass("Last")])
+            .name("cleanup")
+            .opt_level(1);
+        // TVM writes a blank after each name.
+        s.say(s.shown(&s.pass(both)?).replace(" ]", "]"));
+        Ok(())
+    })
+    .plugins()
+    .keep(expect!["Run Sequential pass: cleanup at the optimization level 1. The passes will be executed are: [First Last]"]);
+}
+
+/// KEEP. A printed info has name, level and what is required.
+#[test]
+fn r158_a_printed_info() {
+    rule!(|s| {
+        s.say(s.shown_info(&s.pass(pass("Level2").opt_level(2))?));
+        let two = pass("NeedsTwo").required(["Leaf", "First"]);
+        s.say(s.shown_info(&s.pass(two)?));
+        Ok(())
+    })
+    .plugins()
+    .keep(expect![[r#"
+        The meta data of the pass - pass name: Level2, opt_level: 2, required passes: []
+        The meta data of the pass - pass name: NeedsTwo, opt_level: 0, required passes: [Leaf, First]"#]]);
+}
+
+/// KEEP. A printed context has a line for each part.
+#[test]
+fn r159_a_printed_context() {
+    rule!(|s| {
+        let full = cx().level(3).requires(["Leaf"]).disables(["First", "Last"]);
+        let full = s.context(full.watch(tap("one")).watch(tap("two")))?;
+        s.say(s.shown_context(&full));
+        Ok(())
+    })
+    .keep(expect![[r#"
+        Pass context information:
+        	opt_level: 3
+        	required passes: [Leaf]
+        	disabled passes: [First, Last]
+        	instruments: [one, two]
+        	config: {}"#]]);
+}

@@ -1,0 +1,152 @@
+//! How a rule is shown: a scenario is played, and the log of what happened is compared.
+//!
+//! A test is called by its rule's number, and its doc comment is the rule: `KEEP.` or `FIX.`, a
+//! sentence, and what TVM does instead. `list.rs` makes `docs/conformance.md` of these.
+
+use std::panic::resume_unwind;
+use std::thread;
+
+use expect_test::Expect;
+
+use crate::ours::{Passdock, Way};
+use crate::system::{Done, Log, System};
+use crate::tvm::Tvm;
+
+/// Something to do with either system. Made by [`rule!`](crate::rule).
+pub(crate) trait Scenario: Copy + Send + Sync {
+    fn play<S: System>(self, s: &S) -> Done<S>;
+}
+
+/// A scenario, to be compared by a method of [`Rule`]: `rule!(|s| s.run(cx(), [pass("Leaf")]))`.
+#[macro_export]
+macro_rules! rule {
+    (|$s:ident| $body:expr) => {{
+        #[derive(Clone, Copy)]
+        struct Play;
+        impl $crate::rule::Scenario for Play {
+            fn play<S: $crate::system::System>(self, $s: &S) -> $crate::system::Done<S> {
+                $body
+            }
+        }
+        $crate::rule::Rule::new(Play)
+    }};
+}
+
+pub(crate) struct Rule<P> {
+    scenario: P,
+    ways: Vec<Way>,
+}
+
+impl<P: Scenario> Rule<P> {
+    pub(crate) fn new(scenario: P) -> Rule<P> {
+        let ways = Vec::new();
+        Rule { scenario, ways }
+    }
+
+    /// Plays it with a plugin's passes, too: linked in, loaded, and mixed with the program's.
+    pub(crate) fn plugins(mut self) -> Self {
+        self.ways = Way::PLUGIN.into();
+        self
+    }
+
+    /// TVM does the same. (Where both refuse something, each has its own words.)
+    #[track_caller]
+    pub(crate) fn keep(self, expected: Expect) {
+        let log = self.ours(expected);
+        let theirs = play(self.scenario, Tvm::new);
+        assert_eq!(wordless(&log), wordless(&theirs), "TVM keeps this rule");
+    }
+
+    /// TVM does something else.
+    #[track_caller]
+    pub(crate) fn fix(self, expected: Expect, tvm: Expect) {
+        let log = self.ours(expected);
+        let theirs = play(self.scenario, Tvm::new);
+        tvm.assert_eq(&theirs);
+        assert_ne!(wordless(&log), wordless(&theirs), "TVM breaks this rule");
+    }
+
+    /// TVM does the same, and says it worse.
+    #[track_caller]
+    pub(crate) fn fix_message(self, expected: Expect, tvm: Expect) {
+        let log = self.ours(expected);
+        let theirs = play(self.scenario, Tvm::new);
+        tvm.assert_eq(&theirs);
+        assert_eq!(wordless(&log), wordless(&theirs), "TVM does the same");
+        assert_ne!(log, theirs, "TVM says it worse");
+    }
+
+    #[track_caller]
+    fn ours(&self, expected: Expect) -> String {
+        let log = play(self.scenario, |log| Passdock::new(log, Way::Host));
+        expected.assert_eq(&log);
+        for &way in &self.ways {
+            let other = play(self.scenario, |log| Passdock::new(log, way));
+            assert_eq!(log, other, "the same by the way {way:?}");
+        }
+        log
+    }
+}
+
+/// What both said where no scenario can be played by both: TOML, Rust's types, a renderer.
+pub(crate) struct ByHand {
+    ours: String,
+    tvm: String,
+}
+
+/// Compares texts that a test made without a scenario.
+pub(crate) fn by_hand(ours: impl ToString, tvm: impl ToString) -> ByHand {
+    let (ours, tvm) = (ours.to_string(), tvm.to_string());
+    ByHand { ours, tvm }
+}
+
+impl ByHand {
+    /// TVM means the same by other words.
+    #[track_caller]
+    pub(crate) fn keep(self, expected: Expect, tvm: Expect) {
+        expected.assert_eq(&self.ours);
+        tvm.assert_eq(&self.tvm);
+    }
+
+    /// TVM does something else.
+    #[track_caller]
+    pub(crate) fn fix(self, expected: Expect, tvm: Expect) {
+        assert_ne!(self.ours, self.tvm, "TVM breaks this rule");
+        self.keep(expected, tvm);
+    }
+}
+
+/// Plays a scenario on a thread of its own, so that the thread's default context is, too.
+pub(crate) fn play<P: Scenario, S: System>(
+    scenario: P,
+    system: impl FnOnce(&Log) -> S + Send,
+) -> String {
+    let log = Log::default();
+    let played = thread::scope(|scope| {
+        // The double is recursive where TVM is.
+        let thread = thread::Builder::new().stack_size(64 << 20);
+        let thread = thread.spawn_scoped(scope, || {
+            let s = system(&log);
+            let done = scenario.play(&s);
+            s.say_if_failed(done);
+        });
+        thread.expect("a thread").join()
+    });
+    played.unwrap_or_else(|panic| resume_unwind(panic));
+    log.text()
+}
+
+/// A log in which of errors and warnings only the codes count.
+fn wordless(log: &str) -> String {
+    let code = |line: &str| {
+        let at = ["error[", "warning["]
+            .iter()
+            .find_map(|word| line.find(word))?;
+        let end = at + line[at..].find(']')?;
+        Some(line[..=end].to_owned())
+    };
+    let lines = log
+        .lines()
+        .map(|line| code(line).unwrap_or_else(|| line.to_owned()));
+    lines.collect::<Vec<_>>().join("\n")
+}

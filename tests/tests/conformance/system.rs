@@ -1,0 +1,503 @@
+//! The vocabulary that scenarios are written in, and the trait that gives it: once by passdock's
+//! public API, once by a small double of TVM.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex};
+
+use passdock::Severity;
+
+/// Passes are called `t.transform.Leaf`; scenarios and logs say `Leaf`.
+pub(crate) const NAMESPACE: &str = "t.transform.";
+
+/// What an instrument's callback answers.
+pub(crate) type Heard = Result<(), Box<dyn Error + Send + Sync>>;
+
+/// A pass infrastructure.
+pub(crate) trait System: Clone + Send + Sync + 'static {
+    type Module: Clone + Send + Sync;
+    type Pass: Clone + Send + Sync;
+    type Context: Clone + Send + Sync;
+    /// A context that was entered.
+    type Entered;
+    type Error: Error + From<String> + Clone + Send + Sync;
+
+    fn log(&self) -> &Log;
+
+    /// Two graph functions, `main` and `other`, and a prim function, `loop`.
+    fn module(&self) -> Self::Module;
+    /// Whether both are the same object.
+    fn same(&self, a: &Self::Module, b: &Self::Module) -> bool;
+    /// Whether a function of both is the same object.
+    fn shares(&self, a: &Self::Module, b: &Self::Module, function: &str) -> bool;
+    fn functions(&self, module: &Self::Module) -> Vec<String>;
+    fn attr(&self, module: &Self::Module, function: &str, attr: &str) -> Option<i64>;
+    /// Sets an attribute before any pass runs.
+    fn with_attr(&self, module: Self::Module, function: &str, attr: &str, v: i64) -> Self::Module;
+
+    fn pass(&self, spec: Spec<Self>) -> Result<Self::Pass, Self::Error>;
+    fn register(&self, spec: Spec<Self>) -> Result<(), Self::Error>;
+    /// Another name for a registered pass.
+    fn alias(&self, alias: &str, name: &str) -> Result<(), Self::Error>;
+    fn get_pass(&self, name: &str) -> Result<Self::Pass, Self::Error>;
+    /// Name, level and requirements.
+    fn info(&self, pass: &Self::Pass) -> Info;
+    fn shown(&self, pass: &Self::Pass) -> String;
+    fn shown_info(&self, pass: &Self::Pass) -> String;
+    /// Whether the two have equal infos.
+    fn same_info(&self, a: &Self::Pass, b: &Self::Pass) -> bool;
+    /// Under this thread's current context.
+    fn call(&self, pass: &Self::Pass, module: Self::Module) -> Result<Self::Module, Self::Error>;
+
+    fn context(&self, cx: Cx<Self>) -> Result<Self::Context, Self::Error>;
+    fn current(&self) -> Self::Context;
+    fn same_context(&self, a: &Self::Context, b: &Self::Context) -> bool;
+    fn enter(&self, cx: &Self::Context) -> Result<Self::Entered, Self::Error>;
+    fn exit(&self, entered: Self::Entered) -> Result<(), Self::Error>;
+    /// Python's `with`.
+    fn scope<T>(
+        &self,
+        cx: &Self::Context,
+        body: impl FnOnce(&Self) -> Result<T, Self::Error>,
+    ) -> Result<T, Self::Error>;
+    fn level(&self, cx: &Self::Context) -> u32;
+    fn shown_context(&self, cx: &Self::Context) -> String;
+    /// Registers `tir.UnrollLoop`, a struct, `tir.disable_vectorize`, a bool, and `tir.limit`, an int.
+    fn register_options(&self) -> Done<Self>;
+    /// A context's value of an option, or that it isn't set.
+    fn read(&self, cx: &Self::Context, key: &str) -> Result<String, Self::Error>;
+    fn list_configs(&self) -> String;
+    fn instruments(&self, cx: &Self::Context) -> usize;
+    fn override_instruments(&self, cx: &Self::Context, taps: Vec<Tap<Self>>) -> Done<Self>;
+
+    /// Builds and calls passes as one Sequential under a context of their own.
+    fn run(&self, cx: Cx<Self>, passes: impl IntoIterator<Item = Spec<Self>>) -> Done<Self> {
+        self.call_in(cx, seq(passes)).map(drop)
+    }
+
+    /// Builds a pass and calls it under a context of its own.
+    fn call_in(&self, cx: Cx<Self>, pass: Spec<Self>) -> Result<Self::Module, Self::Error> {
+        let (cx, pass) = (self.context(cx)?, self.pass(pass)?);
+        self.scope(&cx, |s| s.call(&pass, s.module()))
+    }
+
+    fn register_all(&self, specs: impl IntoIterator<Item = Spec<Self>>) -> Done<Self> {
+        specs.into_iter().try_for_each(|spec| self.register(spec))
+    }
+
+    fn say(&self, event: impl Into<String>) {
+        self.log().add(event);
+    }
+
+    /// Writes an error down, so that the scenario can go on.
+    fn say_if_failed<T>(&self, result: Result<T, Self::Error>) {
+        if let Err(error) = result {
+            self.say(error.to_string());
+        }
+    }
+
+    fn fault(&self, text: &str) -> Self::Error {
+        text.to_owned().into()
+    }
+}
+
+pub(crate) type Done<S> = Result<(), <S as System>::Error>;
+
+/// What happened, in order.
+#[derive(Clone, Default)]
+pub(crate) struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    pub(crate) fn add(&self, event: impl Into<String>) {
+        let event = event.into().replace(NAMESPACE, "");
+        self.0.lock().expect("nobody panicked").push(event);
+    }
+
+    pub(crate) fn text(&self) -> String {
+        self.0.lock().expect("nobody panicked").join("\n")
+    }
+}
+
+/// What is known about a pass without running it.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Info {
+    pub(crate) name: String,
+    pub(crate) opt_level: u32,
+    pub(crate) required: Vec<String>,
+}
+
+/// A pass to be made.
+pub(crate) struct Spec<S: System> {
+    pub(crate) info: Info,
+    pub(crate) body: Body<S>,
+}
+
+pub(crate) type Runs<S> = dyn Fn(
+        &S,
+        &<S as System>::Context,
+        <S as System>::Module,
+    ) -> Result<<S as System>::Module, <S as System>::Error>
+    + Send
+    + Sync;
+pub(crate) type Edits = dyn Fn(&mut dyn EditModule) -> Result<(), String> + Send + Sync;
+pub(crate) type Each = dyn Fn(&mut dyn EditFunction) -> Result<(), String> + Send + Sync;
+
+/// What a pass does. Those without parameters are also in the plugin.
+pub(crate) enum Body<S: System> {
+    Says,
+    Changes,
+    Fails,
+    Visits,
+    VisitsPrim,
+    Marks,
+    FailsOnOther,
+    Emits {
+        severity: Severity,
+        fails: bool,
+        prim: bool,
+    },
+    Runs(Arc<Runs<S>>),
+    Edits(Arc<Edits>),
+    Each {
+        prim: bool,
+        body: Arc<Each>,
+    },
+    Sequence {
+        passes: Vec<Spec<S>>,
+        disabled: Vec<String>,
+    },
+    Made(S::Pass),
+}
+
+/// What a module pass does with its module.
+pub(crate) trait EditModule {
+    fn set(&mut self, function: &str, attr: &str, value: i64) -> Result<(), String>;
+    fn add(&mut self, function: &str) -> Result<(), String>;
+    fn remove(&mut self, function: &str) -> Result<(), String>;
+}
+
+/// What a function pass does with its function.
+pub(crate) trait EditFunction {
+    fn name(&self) -> String;
+    fn set(&mut self, attr: &str, value: i64) -> Result<(), String>;
+    /// An attribute of a function of the module; an error if it has no such function.
+    fn peek(&self, function: &str, attr: &str) -> Result<Option<i64>, String>;
+}
+
+fn spec<S: System>(name: &str, body: Body<S>) -> Spec<S> {
+    Spec {
+        info: Info {
+            name: full(name),
+            opt_level: 0,
+            required: Vec::new(),
+        },
+        body,
+    }
+}
+
+/// `t.transform.Leaf` for `Leaf`.
+pub(crate) fn full(name: &str) -> String {
+    let is_plain = name.starts_with(|c: char| c.is_ascii_uppercase()) && !name.contains(' ');
+    match is_plain && !name.contains('.') {
+        true => format!("{NAMESPACE}{name}"),
+        false => name.to_owned(),
+    }
+}
+
+/// A pass that only says that it ran.
+pub(crate) fn pass<S: System>(name: &str) -> Spec<S> {
+    spec(name, Body::Says)
+}
+
+/// Changes the module.
+pub(crate) fn changes<S: System>() -> Spec<S> {
+    spec("Changes", Body::Changes)
+}
+
+/// Changes the module and fails.
+pub(crate) fn fails<S: System>() -> Spec<S> {
+    spec("Fails", Body::Fails)
+}
+
+/// Emits a diagnostic and goes on.
+pub(crate) fn emits<S: System>(severity: Severity) -> Spec<S> {
+    let name = match severity {
+        Severity::Bug => "ReportsBug",
+        Severity::Error => "Complains",
+        _ => "Warns",
+    };
+    let (fails, prim) = (false, false);
+    spec(
+        name,
+        Body::Emits {
+            severity,
+            fails,
+            prim,
+        },
+    )
+}
+
+/// Emits a warning and fails.
+pub(crate) fn warns_then_fails<S: System>() -> Spec<S> {
+    let (severity, fails, prim) = (Severity::Warning, true, false);
+    spec(
+        "WarnsThenFails",
+        Body::Emits {
+            severity,
+            fails,
+            prim,
+        },
+    )
+}
+
+/// Emits a warning for each prim function.
+pub(crate) fn warns_of_prim<S: System>() -> Spec<S> {
+    let (severity, fails, prim) = (Severity::Warning, false, true);
+    spec(
+        "WarnsOfPrim",
+        Body::Emits {
+            severity,
+            fails,
+            prim,
+        },
+    )
+}
+
+/// A function pass that says which functions it gets.
+pub(crate) fn visits<S: System>() -> Spec<S> {
+    spec("Visits", Body::Visits)
+}
+
+/// The same of prim functions.
+pub(crate) fn visits_prim<S: System>() -> Spec<S> {
+    spec("VisitsPrim", Body::VisitsPrim)
+}
+
+/// A function pass that changes each function.
+pub(crate) fn marks<S: System>() -> Spec<S> {
+    spec("Marks", Body::Marks)
+}
+
+/// A function pass that changes each function, and fails on `other`.
+pub(crate) fn fails_on_other<S: System>() -> Spec<S> {
+    spec("FailsOnOther", Body::FailsOnOther)
+}
+
+/// A pass of the program's own code.
+pub(crate) fn runs<S: System>(
+    name: &str,
+    body: impl Fn(&S, &S::Context, S::Module) -> Result<S::Module, S::Error> + Send + Sync + 'static,
+) -> Spec<S> {
+    spec(name, Body::Runs(Arc::new(body)))
+}
+
+/// A module pass.
+pub(crate) fn edits<S: System>(
+    name: &str,
+    body: impl Fn(&mut dyn EditModule) -> Result<(), String> + Send + Sync + 'static,
+) -> Spec<S> {
+    spec(name, Body::Edits(Arc::new(body)))
+}
+
+/// A function pass.
+pub(crate) fn each<S: System>(
+    name: &str,
+    body: impl Fn(&mut dyn EditFunction) -> Result<(), String> + Send + Sync + 'static,
+) -> Spec<S> {
+    let body = Arc::new(body);
+    spec(name, Body::Each { prim: false, body })
+}
+
+/// A prim function pass.
+pub(crate) fn each_prim<S: System>(
+    name: &str,
+    body: impl Fn(&mut dyn EditFunction) -> Result<(), String> + Send + Sync + 'static,
+) -> Spec<S> {
+    let body = Arc::new(body);
+    spec(name, Body::Each { prim: true, body })
+}
+
+/// A Sequential.
+pub(crate) fn seq<S: System>(passes: impl IntoIterator<Item = Spec<S>>) -> Spec<S> {
+    let (passes, disabled) = (passes.into_iter().collect(), Vec::new());
+    spec("sequential", Body::Sequence { passes, disabled })
+}
+
+/// A pass that is made already.
+pub(crate) fn made<S: System>(pass: &S::Pass) -> Spec<S> {
+    spec("", Body::Made(pass.clone()))
+}
+
+impl<S: System> Spec<S> {
+    pub(crate) fn name(mut self, name: &str) -> Self {
+        self.info.name = full(name);
+        self
+    }
+
+    pub(crate) fn opt_level(mut self, level: u32) -> Self {
+        self.info.opt_level = level;
+        self
+    }
+
+    pub(crate) fn required<const N: usize>(mut self, names: [&str; N]) -> Self {
+        self.info.required = names.map(full).into();
+        self
+    }
+
+    /// Of a Sequential.
+    pub(crate) fn disabled<const N: usize>(mut self, names: [&str; N]) -> Self {
+        if let Body::Sequence { disabled, .. } = &mut self.body {
+            *disabled = names.map(full).into();
+        }
+        self
+    }
+}
+
+/// A context to be made.
+pub(crate) struct Cx<S: System> {
+    pub(crate) level: Option<u32>,
+    pub(crate) required: Vec<String>,
+    pub(crate) disabled: Vec<String>,
+    pub(crate) taps: Vec<Tap<S>>,
+    pub(crate) config: Vec<(String, toml::Value)>,
+}
+
+/// A context of level 2.
+pub(crate) fn cx<S: System>() -> Cx<S> {
+    Cx {
+        level: None,
+        required: Vec::new(),
+        disabled: Vec::new(),
+        taps: Vec::new(),
+        config: Vec::new(),
+    }
+}
+
+impl<S: System> Cx<S> {
+    pub(crate) fn level(mut self, level: u32) -> Self {
+        self.level = Some(level);
+        self
+    }
+
+    pub(crate) fn requires<const N: usize>(mut self, names: [&str; N]) -> Self {
+        self.required = names.map(full).into();
+        self
+    }
+
+    pub(crate) fn disables<const N: usize>(mut self, names: [&str; N]) -> Self {
+        self.disabled = names.map(full).into();
+        self
+    }
+
+    pub(crate) fn watch(mut self, tap: Tap<S>) -> Self {
+        self.taps.push(tap);
+        self
+    }
+
+    /// Sets a config option to a value in TOML's spelling.
+    pub(crate) fn config(mut self, key: &str, value: &str) -> Self {
+        let value = value.parse().expect("the test's own TOML");
+        self.config.push((key.to_owned(), value));
+        self
+    }
+}
+
+type Act<S> = dyn Fn(&S) -> Done<S> + Send + Sync;
+
+/// An instrument that writes down what it is told, and can fail, veto, or do something.
+pub(crate) struct Tap<S: System> {
+    pub(crate) name: String,
+    fails: Option<&'static str>,
+    vetoes: Option<&'static str>,
+    act: Option<(&'static str, Arc<Act<S>>)>,
+    quiet: bool,
+    counts: bool,
+    unwinds: bool,
+}
+
+impl<S: System> Clone for Tap<S> {
+    fn clone(&self) -> Self {
+        Tap {
+            name: self.name.clone(),
+            act: self.act.clone(),
+            ..*self
+        }
+    }
+}
+
+/// An instrument of a name.
+pub(crate) fn tap<S: System>(name: &str) -> Tap<S> {
+    Tap {
+        name: name.to_owned(),
+        fails: None,
+        vetoes: None,
+        act: None,
+        quiet: false,
+        counts: false,
+        unwinds: false,
+    }
+}
+
+impl<S: System> Tap<S> {
+    /// Fails in a callback: `enter`, `exit`, `should_run`, `before`, `after`.
+    pub(crate) fn fails_in(mut self, callback: &'static str) -> Self {
+        self.fails = Some(callback);
+        self
+    }
+
+    /// Vetoes a pass.
+    pub(crate) fn vetoes(mut self, pass: &'static str) -> Self {
+        self.vetoes = Some(pass);
+        self
+    }
+
+    /// Does something in a callback.
+    pub(crate) fn does(
+        mut self,
+        callback: &'static str,
+        act: impl Fn(&S) -> Done<S> + Send + Sync + 'static,
+    ) -> Self {
+        self.act = Some((callback, Arc::new(act)));
+        self
+    }
+
+    /// Writes nothing down.
+    pub(crate) fn quiet(mut self) -> Self {
+        self.quiet = true;
+        self
+    }
+
+    /// Writes down the attribute `count` of the module that it gets.
+    pub(crate) fn counts(mut self) -> Self {
+        self.counts = true;
+        self
+    }
+
+    /// Writes down that a pass failed, too.
+    pub(crate) fn unwinds(mut self) -> Self {
+        self.unwinds = true;
+        self
+    }
+
+    pub(crate) fn agrees(&self, pass: &str) -> bool {
+        self.vetoes.map(full).as_deref() != Some(pass)
+    }
+
+    /// Enters or exits; `about` is the pass and the module of any other callback.
+    pub(crate) fn hear(&self, s: &S, callback: &str, about: Option<(&str, &S::Module)>) -> Heard {
+        let pass = about.map(|(pass, _)| format!(" {pass}"));
+        let count = about
+            .filter(|_| self.counts)
+            .map(|(_, module)| format!(", count {:?}", s.attr(module, "main", "count")));
+        if !self.quiet && (self.unwinds || callback != "failed") {
+            let (pass, count) = (pass.unwrap_or_default(), count.unwrap_or_default());
+            s.say(format!("{} {callback}{pass}{count}", self.name));
+        }
+        if let Some((_, act)) = self.act.as_ref().filter(|(on, _)| *on == callback) {
+            act(s)?;
+        }
+        match self.fails == Some(callback) {
+            true => Err(format!("{} is broken", self.name).into()),
+            false => Ok(()),
+        }
+    }
+}
