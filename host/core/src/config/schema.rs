@@ -119,6 +119,7 @@ impl Schema {
         found.ok_or_else(|| {
             let names = || self.fields.iter().map(|field| field.name.as_str());
             let help = match suggest::nearest(name, names()) {
+                _ if self.is_scalar() => format!("It is {}.", self.type_name()),
                 Some(near) => format!("Did you mean `{near}`?"),
                 None => format!("It has {}.", suggest::listed(names())),
             };
@@ -167,6 +168,18 @@ impl Schema {
 }
 
 impl Field {
+    /// What it takes, as lists show it: its type, its range, what to choose from.
+    pub fn takes(&self) -> String {
+        match self.range {
+            Some((min, max)) => format!("{} from {min} to {max}", self.ty.name()),
+            None if self.choices.is_empty() => self.ty.name().to_owned(),
+            None => format!(
+                "one of {}",
+                suggest::listed(self.choices.iter().map(String::as_str))
+            ),
+        }
+    }
+
     /// A value of this field; `key` is for the message.
     pub fn accept(&self, value: &toml::Value, key: &str) -> Result<FieldValue, ConfigError> {
         let (rule, help) = match (self.ty.accept(value), self.range) {
