@@ -82,12 +82,14 @@ impl PassContext {
         self.raw.option(name)
     }
 
-    /// A config struct that some plugin registered under this key; what nobody set is its default.
+    /// A config struct that some plugin registered under this key; what nobody set is its default. An
+    /// error if the key, or a field, isn't registered.
     pub fn config<T: Options>(&self, key: &str) -> Result<T, PassError> {
         T::read(&|field| self.raw.config(key, field))
     }
 
-    /// One config value: `field` of the struct under `key`, or `""` for a value that is no struct.
+    /// One config value: `field` of the struct under `key`, or `""` for a value that is no struct. An
+    /// error if there is no such one.
     pub fn config_value(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
         self.raw.config(key, field)
     }

@@ -78,11 +78,10 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
             }
         }};
     }
-    macro_rules! names {
-        ($key:expr, $names:expr) => {{
+    macro_rules! list {
+        ($names:expr) => {{
             let names: &[&str] = $names;
-            raw!($key);
-            raw!(" = [");
+            byte!(b'[');
             let mut n = 0;
             while n < names.len() {
                 if n > 0 {
@@ -93,7 +92,15 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
                 byte!(b'"');
                 n += 1;
             }
-            raw!("]\n");
+            byte!(b']');
+        }};
+    }
+    macro_rules! names {
+        ($key:expr, $names:expr) => {{
+            raw!($key);
+            raw!(" = ");
+            list!($names);
+            byte!(b'\n');
         }};
     }
     // Lines of a doc comment: each has a space in front, which isn't part of it.
@@ -129,6 +136,7 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
                     OptionDefault::Int(_) => "type = \"int\"\n",
                     OptionDefault::Float(_) => "type = \"float\"\n",
                     OptionDefault::Str(_) => "type = \"string\"\n",
+                    OptionDefault::Strs(_) => "type = \"strings\"\n",
                 });
                 raw!(match fields[f].mandatory {
                     true => "mandatory = true",
@@ -150,8 +158,19 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
                         escaped!(text, 0);
                         byte!(b'"');
                     }
+                    OptionDefault::Strs(texts) => list!(texts),
                 }
                 byte!(b'\n');
+                if let Some((min, max)) = fields[f].range {
+                    raw!("min = ");
+                    int!(min as i128);
+                    raw!("\nmax = ");
+                    int!(max as i128);
+                    byte!(b'\n');
+                }
+                if !fields[f].choices.is_empty() {
+                    names!("choices", fields[f].choices);
+                }
                 docs!("doc", fields[f].docs);
                 f += 1;
             }

@@ -56,6 +56,10 @@ pub struct OptionSpec {
     pub default: OptionDefault,
     /// Without a default of its own: somebody has to set it.
     pub mandatory: bool,
+    /// Of an integer: the smallest and the largest.
+    pub range: Option<(i64, i64)>,
+    /// Of a string: those to choose from; empty: any.
+    pub choices: &'static [&'static str],
 }
 
 /// A default, and with it the option's type.
@@ -67,6 +71,7 @@ pub enum OptionDefault {
     /// As it is written in the source.
     Float(&'static str),
     Str(&'static str),
+    Strs(&'static [&'static str]),
 }
 
 /// A type a field may have.
@@ -150,9 +155,11 @@ pub fn field<T: OptionType>(
     }
 }
 
-/// Declares a struct of options: each field documented, of type `bool`, an integer, `f64` or
-/// `String`, with a default. One without a default is mandatory: a pipeline that doesn't set it is
-/// refused before anything runs, and only `Default::default()` has a zero there.
+/// Declares a struct of options: each field documented, of type `bool`, an integer, `f64`, `String` or
+/// `Vec<String>`, with a default. One without a default is mandatory: a pipeline that doesn't set it is
+/// refused before anything runs, and only `Default::default()` has a zero there. The host refuses
+/// numbers out of a `#[range(0..=8)]` or `#[range(0..)]` or of the integer's own type, and strings that aren't among
+/// `#[choices(…)]`.
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -161,9 +168,15 @@ pub fn field<T: OptionType>(
 ///     /// How far loops are unrolled.
 ///     pub struct Unroll {
 ///         /// The most iterations that are unrolled without being asked to.
+///         #[range(0..=4096)]
 ///         pub auto_max_step: i64 = 0,
 ///         /// Whether `unroll` loops are unrolled.
 ///         pub explicit: bool = true,
+///         /// What to look for first.
+///         #[choices("speed", "size")]
+///         pub goal: String = "speed",
+///         /// Loops that are left as they are, by the names of their variables.
+///         pub except: Vec<String> = ["i", "j"],
 ///     }
 /// }
 ///
@@ -172,7 +185,7 @@ pub fn field<T: OptionType>(
 ///     assert!(options.auto_max_step >= 0);
 ///     Ok(())
 /// }
-/// # assert!(Unroll::default().explicit && Unroll::default().auto_max_step == 0);
+/// # assert!(Unroll::default().explicit && Unroll::default().except == ["i", "j"]);
 /// ```
 #[macro_export]
 macro_rules! options {
@@ -181,19 +194,21 @@ macro_rules! options {
         $vis:vis struct $name:ident {
             $(
                 $(#[doc = $doc:expr])*
-                $field_vis:vis $field:ident : $ty:ident $(= $default:expr)?
+                $(#[range($min:literal $dots:tt $($max:literal)?)])?
+                $(#[choices($($choice:literal),+ $(,)?)])?
+                $field_vis:vis $field:ident : $ty:ident $(<$item:ident>)? $(= $default:expr)?
             ),* $(,)?
         }
     ) => {
         $(#[$meta])*
         #[derive(Clone, Debug, PartialEq)]
         $vis struct $name {
-            $($(#[doc = $doc])* $field_vis $field: $ty,)*
+            $($(#[doc = $doc])* $field_vis $field: $ty $(<$item>)?,)*
         }
 
         impl ::std::default::Default for $name {
             fn default() -> Self {
-                $name { $($field: $crate::__option_default!(value $ty $($default)?),)* }
+                $name { $($field: $crate::__option_default!(value $ty $(<$item>)? $($default)?),)* }
             }
         }
 
@@ -202,8 +217,10 @@ macro_rules! options {
                 $($crate::__private::OptionSpec {
                     name: ::std::stringify!($field),
                     docs: &[$($doc),*],
-                    default: $crate::__option_default!(spec $ty $($default)?),
+                    default: $crate::__option_default!(spec $ty $(<$item>)? $($default)?),
                     mandatory: $crate::__option_default!(mandatory $($default)?),
+                    range: $crate::__option_default!(range $ty $($min $dots $($max)?)?),
+                    choices: &[$($($choice),+)?],
                 }),*
             ];
 
@@ -219,7 +236,7 @@ macro_rules! options {
                     $($field: $crate::__private::field(
                         ::std::stringify!($field),
                         source(::std::stringify!($field)),
-                        || $crate::__option_default!(value $ty $($default)?),
+                        || $crate::__option_default!(value $ty $(<$item>)? $($default)?),
                     )?,)*
                 })
             }
@@ -240,6 +257,9 @@ macro_rules! __option_default {
     (spec String $default:expr) => {
         $crate::__private::OptionDefault::Str($default)
     };
+    (spec Vec<String> $default:expr) => {
+        $crate::__private::OptionDefault::Strs(&$default)
+    };
     (spec $int:ident $default:expr) => {{
         let default: $int = $default;
         $crate::__private::OptionDefault::Int(default as i64)
@@ -253,6 +273,9 @@ macro_rules! __option_default {
     (spec String) => {
         $crate::__private::OptionDefault::Str("")
     };
+    (spec Vec<String>) => {
+        $crate::__private::OptionDefault::Strs(&[])
+    };
     (spec $int:ident) => {
         $crate::__private::OptionDefault::Int(0)
     };
@@ -261,6 +284,36 @@ macro_rules! __option_default {
     };
     (mandatory $default:expr) => {
         false
+    };
+    (range $int:ident $min:literal ..= $max:literal) => {{
+        let range: ($int, $int) = ($min, $max);
+        ::std::option::Option::Some((range.0 as i64, range.1 as i64))
+    }};
+    (range $int:ident $min:literal ..) => {{
+        let min: $int = $min;
+        ::std::option::Option::Some((min as i64, i64::MAX))
+    }};
+    (range i32) => {
+        ::std::option::Option::Some((i32::MIN as i64, i32::MAX as i64))
+    };
+    (range u32) => {
+        ::std::option::Option::Some((0, u32::MAX as i64))
+    };
+    (range u64) => {
+        ::std::option::Option::Some((0, i64::MAX))
+    };
+    (range usize) => {
+        ::std::option::Option::Some((0, i64::MAX))
+    };
+    (range $ty:ident) => {
+        ::std::option::Option::None
+    };
+    (value Vec<String> $default:expr) => {{
+        let default: &[&str] = &$default;
+        default.iter().map(|item| ::std::string::String::from(*item)).collect()
+    }};
+    (value Vec<String>) => {
+        ::std::vec::Vec::new()
     };
     (value $ty:ident) => {
         <$ty as ::std::default::Default>::default()

@@ -26,7 +26,16 @@ fn nothing_in_a_module(_m: &mut Module, _cx: &PassContext) -> PassResult {
 options! {
     struct Limit {
         /// How many.
+        #[range(-1..=8)]
         most: i64,
+        #[range(1..)]
+        least: i64 = 1,
+        count: u32 = 3,
+        /// What for.
+        #[choices("speed", "size")]
+        goal: String = "size",
+        names: Vec<String> = ["a", "b\""],
+        none: Vec<String> = [],
     }
 }
 
@@ -94,7 +103,35 @@ breaks = ["constants-folded"]
 name = "most"
 type = "int"
 mandatory = true
+min = -1
+max = 8
 doc = "How many."
+[[pass.option]]
+name = "least"
+type = "int"
+default = 1
+min = 1
+max = 9223372036854775807
+[[pass.option]]
+name = "count"
+type = "int"
+default = 3
+min = 0
+max = 4294967295
+[[pass.option]]
+name = "goal"
+type = "string"
+default = "size"
+choices = ["speed", "size"]
+doc = "What for."
+[[pass.option]]
+name = "names"
+type = "strings"
+default = ["a", "b\""]
+[[pass.option]]
+name = "none"
+type = "strings"
+default = []
 
 [[pass]]
 name = "acme.transform.Unroll"

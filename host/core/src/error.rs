@@ -30,6 +30,8 @@ pub struct ErrorParts {
     pub pass: Option<String>,
     /// The plugin that gives the pass.
     pub plugin: Option<Provider>,
+    /// The pass that ran that pass, and so on.
+    pub run_by: Vec<String>,
     /// The function that it worked on.
     pub function: Option<String>,
     /// The op that it failed on.
@@ -162,6 +164,7 @@ impl PassError {
             message: message.into(),
             pass: None,
             plugin: None,
+            run_by: Vec::new(),
             function: None,
             op: None,
             location: None,
@@ -192,14 +195,11 @@ impl PassError {
     }
 
     /// Says that the failed pass was run by another, unless that is the failed one itself.
-    pub(crate) fn run_by(self, name: &str) -> PassError {
-        match &self.pass {
-            Some(pass) if pass != name => {
-                let note = format!("`{name}` ran `{pass}`");
-                self.note(note)
-            }
-            _ => self,
+    pub(crate) fn run_by(mut self, name: &str) -> PassError {
+        if self.pass.as_deref().is_some_and(|pass| pass != name) {
+            self.run_by.push(name.to_owned());
         }
+        self
     }
 
     /// Shows the op that it is about.
@@ -239,6 +239,7 @@ impl PassError {
             pass: self.pass.clone(),
             plugin: self.plugin.as_ref().map(|p| p.plugin.clone()),
             file: self.plugin.as_ref().and_then(Provider::file),
+            run_by: self.run_by.clone(),
             function: self.function.clone(),
             op: self.op.clone(),
             location: self.location.clone(),
@@ -278,6 +279,9 @@ impl fmt::Display for PassError {
             write!(f, "Error in pass {pass}")?;
             if let Some(plugin) = &self.plugin {
                 write!(f, " of plugin {}", plugin.origin)?;
+            }
+            for outer in &self.run_by {
+                write!(f, ", run by {outer}")?;
             }
             if let Some(function) = &self.function {
                 write!(f, ", function @{function}")?;

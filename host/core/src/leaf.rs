@@ -38,11 +38,12 @@ pub(crate) fn call(
     cx: &PassContext,
     watched: bool,
 ) -> Result<Module, PassError> {
-    let cx = cx.for_pass();
+    let name = &pass.info().name;
+    let cx = cx.for_pass(name);
     let around = Around::new(pass, &cx, module, watched)?;
     let result = stack::with_pushed(&cx, || around.run(work, module));
     let result = around.show(result);
-    let after = result.map_err(|error| error.run_by(&around.pass))?;
+    let after = result.map_err(|error| error.run_by(name))?;
     around.definitions_loaded()?;
     Ok(after)
 }
@@ -52,7 +53,6 @@ struct Around<'c> {
     /// With the diagnostics of this pass.
     cx: &'c PassContext,
     watched: bool,
-    pass: String,
     provider: Option<Provider>,
     options: ConfigValue,
     /// All registered config options with their values here; gathered when first asked for.
@@ -74,7 +74,6 @@ impl<'c> Around<'c> {
         Ok(Around {
             cx,
             watched,
-            pass: pass.info().name.clone(),
             provider: pass.provider().cloned(),
             options: pass.options(cx)?,
             config: OnceLock::new(),
@@ -109,6 +108,7 @@ impl<'c> Around<'c> {
         };
         let (input, mut slots) = ModuleInput::with_slots(module);
         let mut changed = Vec::new();
+        let mut said_error = None;
         let mut gather =
             |before: &Arc<Function>, (result, said): Outcome| -> Result<(), PassError> {
                 let failed = self.collect(said);
@@ -122,9 +122,9 @@ impl<'c> Around<'c> {
                 let after = result
                     .map_err(|failure| in_function(self.failed(*failure, failed.as_deref())))?;
                 if failed.is_some() {
-                    return Err(in_function(PassError::diagnostics()));
-                }
-                if let Some(after) = after {
+                    // The pass goes on: what it says of the other functions is worth as much.
+                    said_error.get_or_insert_with(|| in_function(PassError::diagnostics()));
+                } else if let Some(after) = after {
                     if !work.changes_interface {
                         interface::kept(before, &after).map_err(in_function)?;
                     }
@@ -149,6 +149,9 @@ impl<'c> Around<'c> {
                 }
                 gather(slot.function(), (result, said))?;
             }
+        }
+        if let Some(error) = said_error {
+            return Err(error);
         }
         if changed.is_empty() {
             // The next pass finds the module as this one did.
@@ -226,7 +229,8 @@ impl<'c> Around<'c> {
             return result;
         }
         for one in &mut said {
-            one.pass = Some(self.pass.clone());
+            one.pass = Some(collected.pass().to_owned());
+            one.run_by = collected.run_by().to_vec();
             one.plugin = self.provider.as_ref().map(|p| p.plugin.clone());
             one.file = self.provider.as_ref().and_then(Provider::file);
         }
@@ -306,8 +310,17 @@ impl Surroundings for Around<'_> {
         self.options.get(name)
     }
 
-    fn config(&self, key: &str, field: &str) -> Option<&FieldValue> {
-        self.config().get(key)?.get(field)
+    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
+        let found = self.config().get(key).and_then(|value| value.get(field));
+        found.ok_or_else(|| {
+            let schema = self.cx.registry().config_schema(key);
+            match schema.and_then(|schema| schema.field(field).cloned()) {
+                Err(error) => error.to_string(),
+                Ok(_) => {
+                    format!("The config option `{key}` was registered after the pass started.")
+                }
+            }
+        })
     }
 
     fn pass_kind(&self, name: &str) -> Option<PassKind> {

@@ -337,7 +337,8 @@ pub struct ContextApi {
     /// An option of the running pass: defaults, then config, then the pipeline's `options`.
     pub option:
         Option<unsafe extern "C" fn(*const Context, name: Str, out: *mut Setting) -> Status>,
-    /// A registered config value: `key`, and the field of a struct (or empty).
+    /// A registered config value: `key`, and the field of a struct (or empty). What nobody set has its
+    /// default; NOT_FOUND if no such key or field is registered.
     pub config: Option<
         unsafe extern "C" fn(*const Context, key: Str, field: Str, out: *mut Setting) -> Status,
     >,
@@ -351,6 +352,8 @@ pub struct ContextApi {
     /// Whether a pass of that name is registered, and of which kind.
     pub find_pass:
         Option<unsafe extern "C" fn(*const Context, name: Str, out: *mut PassKind) -> Status>,
+    /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
+    pub last_error: Option<unsafe extern "C" fn(*const Context) -> Str>,
 }
 
 /// A call into an op definition, opaque.

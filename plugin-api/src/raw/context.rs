@@ -45,7 +45,7 @@ impl RawContext {
         unsafe { setting(status, &out, || format!("option `{}`", name)) }
     }
 
-    /// A registered config value; `None` if nobody set or registered it.
+    /// A registered config value. An error if no such key or field is registered.
     pub(crate) fn config(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
         let function = match self.tables.context.config {
             Some(function) => function,
@@ -55,6 +55,15 @@ impl RawContext {
         let (name, field) = (abi::Str::new(key), abi::Str::new(field));
         // SAFETY: the handle lives as long as `self`; the names until the call returns.
         let status = unsafe { function(self.handle, name, field, &mut out) };
+        if status == Status::NOT_FOUND {
+            let said = match self.tables.context.last_error {
+                // SAFETY: the handle lives; the text does until the next call, and is copied.
+                Some(function) => unsafe { text(function(self.handle)) },
+                None => "",
+            };
+            // Not `NOT_FOUND`, which stands for an option that has its default.
+            return Err(EditError::described(Status::INVALID, said, "config", None));
+        }
         // SAFETY: the host wrote the setting, whose text lives as long as the context.
         unsafe { setting(status, &out, || format!("config `{}`", key)) }
     }

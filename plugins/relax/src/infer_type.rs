@@ -33,7 +33,7 @@ pub(crate) fn infer_type(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             {
                 cx.emit(
                     &Diagnostic::warning(error.message)
-                        .at(op)
+                        .at(Place::op(op).within(&f))
                         .code("relax::infer-type")
                         .help("The type that the model declares was kept."),
                 );

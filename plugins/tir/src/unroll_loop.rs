@@ -36,10 +36,13 @@ options! {
     /// Which loops are unrolled.
     pub struct UnrollLoop {
         /// Serial loops of up to this many steps, nested ones multiplied.
+        #[range(0..)]
         auto_max_step: i64 = 0,
         /// Serial loops in which up to this many loops were unrolled.
+        #[range(0..)]
         auto_max_depth: i64 = 8,
         /// Serial loops that run up to this many times.
+        #[range(0..)]
         auto_max_extent: i64 = 0,
         /// Write the copies out; otherwise only mark the loops.
         explicit_unroll: bool = true,

@@ -398,6 +398,7 @@ records! {
         fail,
         current,
         find_pass,
+        last_error,
     }
     OpApi "passdock_op_api" {
         struct_size,

@@ -131,7 +131,7 @@ fn instruments(registry: &Registry) -> (Value, String) {
         for option in &instrument.options {
             table.row([
                 format!("  {}", option.name),
-                option.ty.name().to_owned(),
+                option.takes(),
                 value(&option.default),
                 String::new(),
                 option.doc.replace('\n', " "),
@@ -158,9 +158,12 @@ fn config(registry: &Registry) -> (Value, String) {
             };
             table.row([
                 key,
-                field.ty.name().to_owned(),
+                field.takes(),
                 value(&field.default),
-                option.plugin.clone().unwrap_or_default(),
+                option
+                    .plugin
+                    .clone()
+                    .unwrap_or_else(|| "(passdock)".to_owned()),
                 field.doc.replace('\n', " "),
             ]);
         }

@@ -224,20 +224,28 @@ fn a_command_line_that_is_wrong() {
         "run p.toml m.ir --config tir.UnrolLoop.auto_max_step=1",
         2,
         expect![[r#"
-        error[config]: Invalid config option `tir.UnrolLoop`; candidates are: `tir.UnrollLoop`, `relax.DeadCodeElimination`, `relax.FoldConstant`.
-         |
-         = help: Did you mean `tir.UnrollLoop`?
-    "#]],
+            error[config]: Invalid config option `tir.UnrolLoop.auto_max_step`; candidates are: `tir.UnrollLoop`, `relax.DeadCodeElimination`, `relax.FoldConstant`.
+            --> --config
+             |
+             | tir.UnrolLoop.auto_max_step=1
+             | ^^^^^^^^^^^^^^^^^^^^^^^^^^^
+             |
+             = help: Did you mean `tir.UnrollLoop`?
+        "#]],
     );
     check(
         &bench,
         "run p.toml m.ir --config tir.UnrollLoop.auto_max_step",
         2,
         expect![[r#"
-        error[config]: `--config tir.UnrollLoop.auto_max_step` has no value.
-         |
-         = help: Write `--config KEY=VALUE`.
-    "#]],
+            error[config]: `--config` needs a value.
+            --> --config
+             |
+             | tir.UnrollLoop.auto_max_step
+             | ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+             |
+             = help: Write `--config KEY=VALUE`.
+        "#]],
     );
     check(
         &bench,

@@ -181,11 +181,11 @@ fn required_passes_that_are_missing_or_go_in_circles() {
     check(
         "bad.transform.RequireMissing",
         expect![[r#"
-        error[unknown-pass]: There is no pass `bad.transform.Mising`.
-         |
-         = note: required by `bad.transform.RequireMissing`
-         = help: Did you mean `bad.transform.Fail`?
-    "#]],
+            error[unknown-pass]: There is no pass `bad.transform.Mising`.
+             |
+             = note: required by `bad.transform.RequireMissing`
+             = help: Did you mean `bad.transform.Point`?
+        "#]],
     );
     check(
         "bad.transform.CycleA",

@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod data;
+mod diagnostics;
 mod diff;
 mod diff_output;
 mod diff_regions;

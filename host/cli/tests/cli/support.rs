@@ -51,6 +51,11 @@ impl Bench {
         self.path(name).exists()
     }
 
+    /// The start of the plugins' paths in messages.
+    pub(crate) fn plugins(&self) -> String {
+        format!("{}{}", beside().display(), std::path::MAIN_SEPARATOR)
+    }
+
     /// Files that are there, sorted: to see that nothing was left behind.
     pub(crate) fn files(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.dir.path())

@@ -27,6 +27,7 @@ pub(super) static TABLE: abi::ContextApi = abi::ContextApi {
     fail: Some(fail),
     current: Some(current),
     find_pass: Some(find_pass),
+    last_error: Some(last_error),
 };
 
 /// What stands around a running pass. The host's context implements it; what it hands out lives as
@@ -36,8 +37,9 @@ pub trait Surroundings {
     fn opt_level(&self) -> u32;
     /// An option of the running pass, all layers applied.
     fn option(&self, name: &str) -> Option<&FieldValue>;
-    /// A registered config value; `field` is empty for a value that is no struct.
-    fn config(&self, key: &str, field: &str) -> Option<&FieldValue>;
+    /// A registered config value; `field` is empty for a value that is no struct. The error is a
+    /// whole sentence.
+    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String>;
     /// The kind of a registered pass.
     fn pass_kind(&self, name: &str) -> Option<plugin::PassKind>;
     /// Runs a registered pass, instruments included.
@@ -88,6 +90,7 @@ pub(super) struct ContextSession<'a> {
     lists: RefCell<Vec<String>>,
     nested: RefCell<Option<(PassError, String)>>,
     numbering: RefCell<Numbering>,
+    last_error: RefCell<String>,
 }
 
 impl<'a> ContextSession<'a> {
@@ -101,6 +104,7 @@ impl<'a> ContextSession<'a> {
             lists: RefCell::default(),
             nested: RefCell::default(),
             numbering: RefCell::default(),
+            last_error: RefCell::default(),
         }
     }
 
@@ -301,8 +305,7 @@ unsafe extern "C" fn opt_level(cx: *const abi::Context) -> u32 {
 
 unsafe extern "C" fn option(cx: *const abi::Context, name: Str, out: *mut Setting) -> Status {
     // SAFETY: see above.
-    answer(|| unsafe {
-        let session = ContextSession::of(cx)?;
+    asked(cx, |session| unsafe {
         let name = input::text(name, "name of the option")?;
         session.set(session.around.option(name), out)
     })
@@ -315,18 +318,23 @@ unsafe extern "C" fn config(
     out: *mut Setting,
 ) -> Status {
     // SAFETY: see above.
-    answer(|| unsafe {
-        let session = ContextSession::of(cx)?;
+    asked(cx, |session| unsafe {
         let key = input::text(key, "config key")?;
         let field = input::text(field, "config field")?;
-        session.set(session.around.config(key, field), out)
+        let value = session
+            .around
+            .config(key, field)
+            .map_err(|message| EditError {
+                status: Status::NOT_FOUND,
+                message,
+            })?;
+        session.set(Some(value), out)
     })
 }
 
 unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnostic) -> Status {
     // SAFETY: see above.
-    answer(|| unsafe {
-        let session = ContextSession::of(cx)?;
+    asked(cx, |session| unsafe {
         let diagnostic = described(session, &input::prefix(diagnostic, DIAGNOSTIC_V0)?)?;
         session.diagnostics.borrow_mut().push(diagnostic);
         Ok(())
@@ -391,8 +399,7 @@ unsafe fn described(session: &ContextSession<'_>, said: &abi::Diagnostic) -> Edi
 
 unsafe extern "C" fn fail(cx: *mut abi::Context, failure: *const abi::Failure) {
     // SAFETY: see above.
-    answer(|| unsafe {
-        let session = ContextSession::of(cx)?;
+    asked(cx, |session| unsafe {
         let said = input::prefix(failure, FAILURE_V0)?;
         let message = input::text(said.message, "message")?.to_owned();
         let file = input::text(said.file, "source file").unwrap_or_default();
@@ -409,8 +416,7 @@ unsafe extern "C" fn current() -> *mut abi::Context {
 
 unsafe extern "C" fn find_pass(cx: *const abi::Context, name: Str, out: *mut PassKind) -> Status {
     // SAFETY: see above.
-    answer(|| unsafe {
-        let session = ContextSession::of(cx)?;
+    asked(cx, |session| unsafe {
         let name = input::text(name, "name of the pass")?;
         let Some(kind) = session.around.pass_kind(name) else {
             return Err(EditError {
@@ -421,6 +427,30 @@ unsafe extern "C" fn find_pass(cx: *const abi::Context, name: Str, out: *mut Pas
         input::check_out(out)?;
         input::answer(out, kind.abi());
         Ok(())
+    })
+}
+
+unsafe extern "C" fn last_error(cx: *const abi::Context) -> Str {
+    gate::guard(Str::EMPTY, || {
+        // SAFETY: see above.
+        match unsafe { ContextSession::of(cx) } {
+            // SAFETY: nobody else holds the text now; it stays until the next error.
+            Ok(session) => Str::new(unsafe { &*session.last_error.as_ptr() }),
+            Err(_) => Str::EMPTY,
+        }
+    })
+}
+
+/// A call on a context: handle looked at, panics kept, the sentence of an error kept.
+fn asked(cx: *const abi::Context, body: impl FnOnce(&ContextSession<'_>) -> Edit) -> Status {
+    answer(|| {
+        // SAFETY: see above.
+        let session = unsafe { ContextSession::of(cx)? };
+        let done = body(session);
+        if let Err(error) = &done {
+            session.last_error.borrow_mut().clone_from(&error.message);
+        }
+        done
     })
 }
 

@@ -75,8 +75,8 @@ impl Schema {
             default: spec.default.clone(),
             mandatory: spec.mandatory,
             doc: spec.doc.clone(),
-            range: None,
-            choices: Vec::new(),
+            range: spec.range,
+            choices: spec.choices.clone(),
         };
         Schema {
             key: key.to_owned(),
@@ -119,6 +119,7 @@ impl Schema {
         found.ok_or_else(|| {
             let names = || self.fields.iter().map(|field| field.name.as_str());
             let help = match suggest::nearest(name, names()) {
+                _ if self.is_scalar() => format!("It is {}.", self.type_name()),
                 Some(near) => format!("Did you mean `{near}`?"),
                 None => format!("It has {}.", suggest::listed(names())),
             };
@@ -167,11 +168,23 @@ impl Schema {
 }
 
 impl Field {
+    /// What it takes, as lists show it: its type, its range, what to choose from.
+    pub fn takes(&self) -> String {
+        match self.range {
+            Some(range) => format!("{} {}", self.ty.name(), range_text(range)),
+            None if self.choices.is_empty() => self.ty.name().to_owned(),
+            None => format!(
+                "one of {}",
+                suggest::listed(self.choices.iter().map(String::as_str))
+            ),
+        }
+    }
+
     /// A value of this field; `key` is for the message.
     pub fn accept(&self, value: &toml::Value, key: &str) -> Result<FieldValue, ConfigError> {
         let (rule, help) = match (self.ty.accept(value), self.range) {
             (Some(FieldValue::Int(i)), Some((min, max))) if i < min || i > max => {
-                (format!("from {min} to {max}"), None)
+                (range_text((min, max)), None)
             }
             (Some(FieldValue::String(s)), _)
                 if !self.choices.is_empty() && !self.choices.contains(&s) =>
@@ -207,6 +220,15 @@ impl Field {
             message: format!("Expected {what} to be {rule}, but got {}.", shown(value)),
             help,
         })
+    }
+}
+
+/// The integers between two, both included, as messages say it.
+fn range_text(range: (i64, i64)) -> String {
+    match range {
+        (min, i64::MAX) => format!("from {min} on"),
+        (i64::MIN, max) => format!("up to {max}"),
+        (min, max) => format!("from {min} to {max}"),
     }
 }
 

@@ -190,8 +190,8 @@ impl PassContext {
     }
 
     /// The same context with nothing said yet, for a pass that starts.
-    pub(crate) fn for_pass(&self) -> PassContext {
-        let collected = DiagnosticContext::new(self.renderer());
+    pub(crate) fn for_pass(&self, name: &str) -> PassContext {
+        let collected = DiagnosticContext::new(name, self.diag_ctx(), self.renderer());
         PassContext(self.0.clone(), Some(collected))
     }
 

@@ -14,17 +14,41 @@ pub type Renderer = dyn Fn(&[Diagnostic]) + Send + Sync;
 pub struct DiagnosticContext(Arc<Inner>);
 
 struct Inner {
+    pass: String,
+    run_by: Vec<String>,
     renderer: Arc<Renderer>,
     said: Mutex<Vec<Diagnostic>>,
 }
 
 impl DiagnosticContext {
-    /// For a pass that starts; it keeps its renderer whatever [`override_renderer`] says later.
-    pub(crate) fn new(renderer: Arc<Renderer>) -> DiagnosticContext {
+    /// For a pass that starts, inside of another perhaps; it keeps its renderer whatever
+    /// [`override_renderer`] says later.
+    pub(crate) fn new(
+        pass: &str,
+        outer: Option<&DiagnosticContext>,
+        renderer: Arc<Renderer>,
+    ) -> DiagnosticContext {
+        let run_by = outer.map_or(Vec::new(), |outer| {
+            let mut chain = vec![outer.pass().to_owned()];
+            chain.extend_from_slice(outer.run_by());
+            chain
+        });
         DiagnosticContext(Arc::new(Inner {
+            pass: pass.to_owned(),
+            run_by,
             renderer,
             said: Mutex::default(),
         }))
+    }
+
+    /// The pass that it is for.
+    pub fn pass(&self) -> &str {
+        &self.0.pass
+    }
+
+    /// The pass that ran that pass, and so on.
+    pub fn run_by(&self) -> &[String] {
+        &self.0.run_by
     }
 
     /// Says something, to be shown when the pass has returned. An error makes the pass count as

@@ -55,6 +55,9 @@ pub struct Diagnostic {
     pub plugin: Option<String>,
     /// The plugin's file.
     pub file: Option<String>,
+    /// The pass that ran that pass, and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run_by: Vec<String>,
     /// The function it is about.
     pub function: Option<String>,
     /// The op it is about.
@@ -172,6 +175,7 @@ impl Diagnostic {
             pass: None,
             plugin: None,
             file: None,
+            run_by: Vec::new(),
             function: None,
             op: None,
             location: None,

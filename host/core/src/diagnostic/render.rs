@@ -48,7 +48,7 @@ impl Diagnostic {
             true => Renderer::styled(),
             false => Renderer::plain(),
         };
-        renderer.render(&[group])
+        without_empty_places(renderer.render(&[group]))
     }
 
     /// `in pass …, function @…, op …, at …`.
@@ -60,15 +60,14 @@ impl Diagnostic {
                 (Some(plugin), None) => format!("pass {pass} of plugin {plugin}"),
                 (None, None) => format!("pass {pass}"),
             });
+            parts.extend(self.run_by.iter().map(|outer| format!("run by {outer}")));
         }
         if let Some(function) = &self.function {
             parts.push(format!("function @{function}"));
         }
         parts.extend(self.op.clone());
-        let is_shown = |snippet: &Snippet| Some(&snippet.file) == self.location.as_ref();
-        let shown = |snippet: &Snippet| snippet.line > 0 || is_shown(snippet);
-        if let (Some(location), false) = (&self.location, self.snippet.as_ref().is_some_and(shown))
-        {
+        // A snippet has it in its head.
+        if let (Some(location), None) = (&self.location, &self.snippet) {
             parts.push(format!("at {location}"));
         }
         (!parts.is_empty()).then(|| format!("in {}", parts.join(", ")))
@@ -129,6 +128,24 @@ fn with_source<'a>(
         true => group.element(source),
         false => group.element(Origin::path(&snippet.file)).element(source),
     }
+}
+
+/// Takes the heads out of lines that have no place: `:::` and nothing behind it.
+fn without_empty_places(text: String) -> String {
+    if !text.contains(":::") {
+        return text;
+    }
+    let is_empty = |line: &&str| {
+        let mut in_style = false;
+        let shown = line.chars().filter(|&c| {
+            let is_style = in_style || c == '\x1b';
+            in_style = is_style && c != 'm';
+            !is_style && c != ' '
+        });
+        shown.eq(":::".chars())
+    };
+    let lines: Vec<&str> = text.lines().filter(|line| !is_empty(line)).collect();
+    lines.join("\n")
 }
 
 #[cfg(test)]

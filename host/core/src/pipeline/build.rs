@@ -2,6 +2,7 @@
 //! up here, before the model is read and before anything runs.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use super::file::{Entry, Located, PassTable, PipelineFile, SourceText};
@@ -10,6 +11,7 @@ use super::phases::Phases;
 use super::request::Request;
 use crate::config::{ConfigError, Schema, Wrong};
 use crate::context::{ContextBuilder, PassContext};
+use crate::diagnostic::Snippet;
 use crate::error::{ErrorKind, PassError};
 use crate::pass::PassRef;
 use crate::plugin::SearchDir;
@@ -391,17 +393,26 @@ fn set(
     registry: &Registry,
     config: &mut BTreeMap<String, toml::Value>,
 ) -> Result<(), PassError> {
-    let wrong = |message: String| PassError::new(ErrorKind::Config, message);
-    let Some((path, text)) = setting.split_once('=') else {
-        let message = format!("`--config {setting}` has no value.");
-        return Err(wrong(message).help("Write `--config KEY=VALUE`."));
+    let shown = |mut error: PassError, span: Range<usize>| {
+        error.location = Some("--config".to_owned());
+        error.snippet = Some(Box::new(Snippet::of_line("--config", 0, setting, span)));
+        error
     };
-    let path = path.trim();
+    let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
+    let Some(equals) = setting.find('=') else {
+        let error = wrong("`--config` needs a value.").help("Write `--config KEY=VALUE`.");
+        return Err(shown(error, 0..setting.len()));
+    };
+    let (path, text) = (setting[..equals].trim(), &setting[equals + 1..]);
+    let value_span = equals + 1..setting.len();
     let parsed = format!("value = {text}").parse::<toml::Table>().ok();
+    let parsed = parsed.filter(|table| table.len() == 1);
     let Some(value) = parsed.and_then(|mut table| table.remove("value")) else {
-        let message = format!("The value of `--config {setting}` isn't TOML.");
-        return Err(wrong(message).help("A string needs quotes: `--config 'KEY=\"text\"'`."));
+        let error = wrong("The value isn't TOML.");
+        let error = error.help("A string needs quotes: `--config 'KEY=\"text\"'`.");
+        return Err(shown(error, value_span));
     };
+    let path_start = setting.len() - setting.trim_start().len();
     let registered = registry
         .list_configs()
         .into_iter()
@@ -411,18 +422,32 @@ fn set(
             .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
     };
     let Some(key) = registered.filter(is_prefix).max_by_key(String::len) else {
-        // The registry's error names the nearest key; a path may end with a field.
-        let key = path.rsplit_once('.').map_or(path, |(key, _)| key);
-        let error = registry
-            .config_schema(key)
-            .err()
-            .or(registry.config_schema(path).err());
-        return Err(match error {
-            Some(error) => error.into(),
-            None => wrong(format!("There is no config option `{path}`.")),
-        });
+        return Err(shown(
+            unknown(path, registry),
+            path_start..path_start + path.len(),
+        ));
     };
-    match path[key.len()..].strip_prefix('.') {
+    let field = path[key.len()..].strip_prefix('.');
+    let given = match field {
+        None => value.clone(),
+        Some(field) => toml::Table::from_iter([(field.to_owned(), value.clone())]).into(),
+    };
+    let checked = registry.config_schema(&key).and_then(|schema| match field {
+        // A scalar has no fields to set.
+        Some(field) if schema.is_scalar() => schema.field(field).map(drop),
+        _ => schema.accept_part(&given).map(drop),
+    });
+    checked.map_err(|error| {
+        let field_span =
+            path_start + path.len() - field.map_or(0, str::len)..path_start + path.len();
+        let span = match (error.wrong, field) {
+            (Wrong::Field, Some(_)) => field_span,
+            (Wrong::Key, _) => path_start..path_start + path.len(),
+            _ => value_span,
+        };
+        shown(error.into(), span)
+    })?;
+    match field {
         None => {
             config.insert(key, value);
         }
@@ -432,9 +457,30 @@ fn set(
                 .or_insert_with(|| toml::Value::Table(toml::Table::new()));
             match table {
                 toml::Value::Table(table) => _ = table.insert(field.to_owned(), value),
-                other => *other = toml::Table::from_iter([(field.to_owned(), value)]).into(),
+                other => *other = given,
             }
         }
     }
     Ok(())
+}
+
+/// The error of a path that starts with no registered key; it may end with a field.
+fn unknown(path: &str, registry: &Registry) -> PassError {
+    let error = |key: &str| registry.config_schema(key).err();
+    let whole = error(path);
+    let key = path.rsplit_once('.').and_then(|(key, _)| error(key));
+    // The one that is near something.
+    let near = [whole.clone(), key].into_iter().flatten();
+    let best = near.max_by_key(|error| error.help.is_some());
+    match best.or(whole) {
+        Some(mut error) => {
+            // What was typed, not the part of it that was looked up.
+            error.message = error.message.replacen(&error.key, path, 1);
+            error.into()
+        }
+        None => PassError::new(
+            ErrorKind::Config,
+            format!("There is no config option `{path}`."),
+        ),
+    }
 }

@@ -178,6 +178,12 @@ pub struct FieldSpec {
     /// Whether somebody has to set it: then the default means nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mandatory: bool,
+    /// The smallest and the largest integer that it takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<(i64, i64)>,
+    /// The strings that it takes; empty: any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
     /// What it is for.
     pub doc: String,
 }

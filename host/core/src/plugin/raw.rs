@@ -6,7 +6,7 @@ use serde::Deserialize;
 
 use super::error::{PluginErrorKind as Kind, Ver};
 use super::manifest::{
-    ConfigSpec, FieldSpec, FieldType, InstrumentSpec, OpSpec, PanicStrategy, PassKind, PassSpec,
+    ConfigSpec, FieldSpec, FieldType, FieldValue, InstrumentSpec, OpSpec, PanicStrategy, PassKind, PassSpec,
     Phase, PluginSpec,
 };
 use super::names;
@@ -85,6 +85,10 @@ struct Field {
     default: Option<toml::Value>,
     #[serde(default)]
     mandatory: bool,
+    min: Option<i64>,
+    max: Option<i64>,
+    #[serde(default)]
+    choices: Vec<String>,
     #[serde(default)]
     doc: String,
 }
@@ -226,15 +230,35 @@ impl Field {
                 })?,
         };
         let said = match &default {
-            super::manifest::FieldValue::String(s) => std::slice::from_ref(s),
-            super::manifest::FieldValue::Strings(list) => list,
+            FieldValue::String(s) => std::slice::from_ref(s),
+            FieldValue::Strings(list) => list,
             _ => &[],
         };
-        for part in said {
+        for part in said.iter().chain(&self.choices) {
             text(
-                &format!("the default of `{name}` of `{owner}`"),
+                &format!("a text of `{name}` of `{owner}`"),
                 part.clone(),
             )?;
+        }
+        let range = match (self.min, self.max) {
+            (None, None) => None,
+            (min, max) => Some((min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX))),
+        };
+        let fits = match &default {
+            _ if self.mandatory => range.is_none_or(|(min, max)| min <= max),
+            FieldValue::Int(i) => range.is_none_or(|(min, max)| (min..=max).contains(i)),
+            FieldValue::String(s) => self.choices.is_empty() || self.choices.contains(s),
+            _ => true,
+        };
+        let is_limited = (range.is_none() || self.ty == FieldType::Int)
+            && (self.choices.is_empty() || self.ty == FieldType::String);
+        if !fits || !is_limited {
+            return Err(Kind::ManifestValue {
+                what: format!("what `{name}` of `{owner}` may be"),
+                got: format!("the default {default}"),
+                rule: "`min` and `max` are for integers, `choices` for strings, and the default is \
+                       one of them",
+            });
         }
         Ok(FieldSpec {
             doc: text(&format!("the doc of `{name}` of `{owner}`"), self.doc)?,
@@ -242,6 +266,8 @@ impl Field {
             ty: self.ty,
             default,
             mandatory: self.mandatory,
+            range,
+            choices: self.choices,
         })
     }
 }

@@ -48,8 +48,11 @@ impl Surroundings for Around {
         (name == "limit").then_some(&self.limit)
     }
 
-    fn config(&self, key: &str, field: &str) -> Option<&FieldValue> {
-        (key == "t.Config" && field == "limit").then_some(&self.limit)
+    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
+        match (key, field) {
+            ("t.Config", "limit") => Ok(&self.limit),
+            _ => Err(format!("There is no config value `{key}.{field}`.")),
+        }
     }
 
     fn pass_kind(&self, name: &str) -> Option<PassKind> {

@@ -194,7 +194,8 @@ typedef struct passdock_context_api {
     /* An option of the running pass: its default, overridden by config, overridden by the
      * pipeline. NOT_FOUND if the manifest declares none of that name. */
     passdock_status (*option)(const passdock_context *, passdock_str name, passdock_setting *out);
-    /* A registered config value: a key, and the field of a struct (or empty). */
+    /* A registered config value: a key, and the field of a struct (or empty). What nobody set has its
+     * default; NOT_FOUND if no such key or field is registered. */
     passdock_status (*config)(const passdock_context *, passdock_str key, passdock_str field,
                               passdock_setting *out);
     /* Tells the user something, when the pass has returned; the host copies it. After a BUG or an
@@ -209,6 +210,8 @@ typedef struct passdock_context_api {
     /* Whether a pass of that name is registered (OK or NOT_FOUND), and of which kind. */
     passdock_status (*find_pass)(const passdock_context *, passdock_str name,
                                  passdock_pass_kind *out);
+    /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
+    passdock_str (*last_error)(const passdock_context *);
 } passdock_context_api;
 
 /* Op definitions: asking for them, and answering in them. */

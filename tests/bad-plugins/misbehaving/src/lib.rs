@@ -37,6 +37,44 @@ fn complains(f: &mut Function, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+/// Emits an error that it can't go on after.
+fn gives_up(f: &mut Function, cx: &PassContext) -> PassResult {
+    erase_last(f)?;
+    let op = f.ops().next().ok_or("there is no op")?;
+    let said = Diagnostic::error("This op can't be lowered.").code("bad::lower");
+    Err(cx.emit_fatal(&said.at(Place::name(op))))
+}
+
+/// Points at parts of ops of two functions, and says more.
+fn points(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let names: Vec<String> = m.functions().map(|f| m.text(f.name).to_owned()).collect();
+    let mut said = Diagnostic::warning("These ops don't fit together.")
+        .code("bad::fit")
+        .with_note("They did once.")
+        .with_note("Nobody knows when.")
+        .help("Retrain the model.");
+    for name in names {
+        let f = m.edit(&name)?;
+        for op in f.ops().take(2) {
+            said = said
+                .label(Place::operand(op, 0).within(&f), "takes this")
+                .label(Place::attr(op, "axis").within(&f), "an axis");
+        }
+    }
+    cx.emit(&said);
+    Ok(())
+}
+
+/// Runs a pass that emits errors, and hands its failure on.
+fn runs_complain(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    Ok(m.run_pass(cx, "bad.transform.Complain")?)
+}
+
+/// Runs a pass that fails, and hands its failure on.
+fn runs_fail(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    Ok(m.run_pass(cx, "bad.transform.Fail")?)
+}
+
 /// Changes what the function gives out without having said so.
 fn changes_interface(f: &mut Function, _cx: &PassContext) -> PassResult {
     let body = f.body();
@@ -96,6 +134,16 @@ plugin! {
         function "bad.transform.Fail" => fails { opt_level: 0 },
         /// Emits an error diagnostic.
         function "bad.transform.Complain" => complains { opt_level: 0 },
+        /// Emits an error and gives up.
+        function "bad.transform.GiveUp" => gives_up { opt_level: 0 },
+        /// Points at many places.
+        module "bad.transform.Point" => points { opt_level: 0 },
+        /// Runs a pass that emits an error.
+        module "bad.transform.RunComplain" => runs_complain { opt_level: 0 },
+        /// Runs a pass that fails.
+        module "bad.transform.RunFail" => runs_fail { opt_level: 0 },
+        /// Complains, of several functions at once.
+        function "bad.transform.ComplainTogether" => complains { opt_level: 0, thread_safe: true },
         /// Changes the interface without saying so.
         function "bad.transform.ChangeInterface" => changes_interface { opt_level: 0 },
         /// Changes the interface of the module without saying so.
