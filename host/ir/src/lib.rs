@@ -14,7 +14,7 @@ pub mod edit;
 pub mod error;
 pub mod function;
 mod kept;
-pub mod memory;
+mod memory;
 pub mod module;
 pub mod name;
 pub mod origin;

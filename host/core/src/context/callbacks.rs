@@ -48,11 +48,27 @@ fn call<T>(
             return Err(PassError::new(ErrorKind::Instrument, message));
         }
     };
-    let message = format!(
-        "The instrument `{}` failed in {callback}: {cause}.",
-        instrument.name()
-    );
-    Err(PassError::new(ErrorKind::Instrument, message).caused_by(cause))
+    let name = instrument.name();
+    let failed = |what: &str| {
+        let what = what.trim_end_matches('.');
+        let message = format!("The instrument `{name}` failed in {callback}: {what}.");
+        PassError::new(ErrorKind::Instrument, message)
+    };
+    let mut error = match cause.downcast_ref::<PassError>() {
+        None => failed(&cause.to_string()),
+        // What it says of places stays in its own fields.
+        Some(inner) => {
+            let mut error = failed(&inner.message);
+            error.function.clone_from(&inner.function);
+            error.op.clone_from(&inner.op);
+            error.location.clone_from(&inner.location);
+            error.help.clone_from(&inner.help);
+            error.notes.clone_from(&inner.notes);
+            error
+        }
+    };
+    error.source = Some(cause);
+    Err(error)
 }
 
 /// Enters all. If one fails, those before it are exited again, in reverse.

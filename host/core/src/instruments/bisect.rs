@@ -83,3 +83,52 @@ impl PassInstrument for Bisect {
         Ok(runs)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::context::PassContext;
+    use crate::instruments::testing::{Printed, all, keep, module, reported};
+
+    #[track_caller]
+    fn check(limit: i64, expected: Expect) {
+        let printed = Printed::default();
+        let bisect = Bisect::new(limit, printed.sink()).uncounted(["inner", "outer"]);
+        let context = PassContext::builder()
+            .required_pass(["forced"])
+            .instrument(bisect);
+        let inner = all("inner", [keep("a"), keep("forced"), keep("b")]);
+        reported(context, &all("outer", [inner, keep("c")]), module()).unwrap();
+        expected.assert_eq(&printed.take());
+    }
+
+    #[test]
+    fn the_first_passes_run() {
+        check(
+            -1,
+            expect![[r#"
+            BISECT: running pass (1) a
+            BISECT: running pass (2) b
+            BISECT: running pass (3) c
+        "#]],
+        );
+        check(
+            2,
+            expect![[r#"
+            BISECT: running pass (1) a
+            BISECT: running pass (2) b
+            BISECT: NOT running pass (3) c
+        "#]],
+        );
+        check(
+            0,
+            expect![[r#"
+            BISECT: NOT running pass (1) a
+            BISECT: NOT running pass (2) b
+            BISECT: NOT running pass (3) c
+        "#]],
+        );
+    }
+}

@@ -145,3 +145,52 @@ fn remove_dumps(dir: &Path) -> io::Result<Option<String>> {
     dumps.iter().try_for_each(fs::remove_file)?;
     Ok(None)
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::instruments::testing::{Printed, all, fuse, module, watched};
+
+    #[test]
+    fn dumps_can_be_read_and_are_refreshed() {
+        let dir = tempfile::tempdir().unwrap();
+        let printed = Printed::default();
+        let run = |passes: &[&str]| {
+            let dump = DumpIr::new(dir.path()).refresh().warn(printed.sink());
+            let passes = passes.iter().map(|_| fuse());
+            watched(Arc::new(dump), &all("s", passes), module());
+            let mut names: Vec<String> = fs::read_dir(dir.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names.join("\n")
+        };
+        expect![[r#"
+            000_demo.transform.Fuse.ir
+            001_demo.transform.Fuse.ir
+            002_s.ir"#]]
+        .assert_eq(&run(&["a", "b"]));
+        expect![[r#"
+            000_demo.transform.Fuse.ir
+            001_s.ir"#]]
+        .assert_eq(&run(&["a"]));
+        let text = fs::read_to_string(dir.path().join("001_s.ir")).unwrap();
+        assert_eq!(text::parse(&text).unwrap().op_count(), 3);
+        assert_eq!(printed.take(), "");
+        fs::write(dir.path().join("mine.txt"), "").unwrap();
+        expect![[r#"
+            000_demo.transform.Fuse.ir
+            000_s.ir
+            001_s.ir
+            mine.txt"#]]
+        .assert_eq(&run(&[]));
+        let warning = printed.take();
+        expect![[r#"
+            warning[dump]: Nothing is removed from the directory `DIR`: `mine.txt` in it is no dump.
+        "#]]
+        .assert_eq(&warning.replace(&dir.path().display().to_string(), "DIR"));
+    }
+}

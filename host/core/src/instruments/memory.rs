@@ -216,7 +216,91 @@ impl Process {
 
 #[cfg(test)]
 mod tests {
+    use expect_test::expect;
+
     use super::*;
+    use crate::context::PassContext;
+    use crate::instruments::testing::{all, fail, keep, module};
+    use crate::pass::create_host_pass;
+
+    /// The peak is the process's: one test at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    /// What stands for numbers: whether there is one, and of peaks whether they make sense.
+    fn shape(memory: &PassMemory) -> String {
+        let passes = util::lock(&memory.passes);
+        let lines = passes.iter().map(|pass| {
+            let sane = match (pass.before, pass.after, pass.peak) {
+                (Some(before), Some(_), Some(peak)) => peak >= before,
+                (Some(_), Some(_), None) => true,
+                (None, None, None) => !cfg!(target_os = "linux"),
+                _ => false,
+            };
+            let failed = if pass.failed { " failed" } else { "" };
+            format!("{}{}: {sane}{failed}\n", "  ".repeat(pass.depth), pass.name)
+        });
+        lines.collect()
+    }
+
+    #[test]
+    fn each_pass_is_measured() {
+        let _alone = util::lock(&ALONE);
+        let memory = Arc::new(PassMemory::new());
+        let passes = all("outer", [keep("a"), all("inner", [keep("b")]), fail("c")]);
+        let cx = PassContext::builder().shared_instrument(memory.clone());
+        let cx = cx.build().unwrap();
+        let _ = cx.scope(|_| {
+            passes.call(module()).unwrap_err();
+            expect![[r#"
+                outer: true failed
+                  a: true
+                  inner: true
+                    b: true
+                  c: true failed
+            "#]]
+            .assert_eq(&shape(&memory));
+            let report = memory.report().unwrap();
+            assert!(report.starts_with("pass "), "{report}");
+            assert_eq!(report.lines().count(), 6, "{report}");
+            Ok(())
+        });
+    }
+
+    /// What a pass frees again before it returns is in its peak, and in that of the pass around.
+    #[test]
+    fn the_peak_is_that_of_the_pass() {
+        const SIZE: usize = 64 << 20;
+        let _alone = util::lock(&ALONE);
+        let memory = Arc::new(PassMemory::new());
+        let hungry = create_host_pass(PassInfo::new("hungry"), |module, _| {
+            assert!(
+                std::hint::black_box(vec![1u8; SIZE])
+                    .iter()
+                    .all(|&byte| byte == 1)
+            );
+            Ok(module.clone())
+        });
+        let passes = all("outer", [keep("before"), hungry, keep("after")]);
+        let cx = PassContext::builder().shared_instrument(memory.clone());
+        let cx = cx.build().unwrap();
+        cx.scope(|_| {
+            let after = passes.call(module());
+            let measured = util::lock(&memory.passes);
+            let grew = |name: &str| {
+                let pass = measured.iter().find(|pass| pass.name == name).unwrap();
+                pass.peak
+                    .zip(pass.before)
+                    .map(|(peak, before)| peak.saturating_sub(before))
+            };
+            // Where it can't be measured there is nothing to say.
+            if let Some(hungry) = grew("hungry") {
+                assert!(hungry >= SIZE as u64 / 2, "{hungry}");
+                assert!(grew("outer").unwrap() >= SIZE as u64 / 2);
+            }
+            after
+        })
+        .unwrap();
+    }
 
     #[test]
     fn what_linux_says_is_read() {

@@ -64,3 +64,6 @@ pub fn stdout() -> Sink {
 fn in_file(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }
+
+#[cfg(test)]
+mod testing;

@@ -116,21 +116,23 @@ impl PassInstrument for OpCount {
 
 /// What differs in the functions that aren't the same.
 fn changes(before: &Module, after: &Module) -> Changes {
-    let mut counts: FxHashMap<SymbolId, i64> = FxHashMap::default();
-    let is_in = |module: &Module, function: &Arc<Function>| {
-        let known = module.function(function.name());
-        known.is_some_and(|known| Arc::ptr_eq(known, function))
-    };
+    let mut changes = Changes::new();
     for (module, other, sign) in [(before, after, -1), (after, before, 1)] {
-        for function in module.functions().filter(|f| !is_in(other, f)) {
+        let is_new = |function: &&Arc<Function>| {
+            let known = other.function(function.name());
+            known.is_none_or(|known| !Arc::ptr_eq(known, function))
+        };
+        let mut counts: FxHashMap<SymbolId, i64> = FxHashMap::default();
+        for function in module.functions().filter(is_new) {
             for (_, op) in stats::live_ops(function) {
                 *counts.entry(op.name).or_default() += sign;
             }
         }
+        // By text: a host's pass may answer a module that shares nothing with the one before.
+        let named = |(name, count)| (module.symbols().text(name).to_owned(), count);
+        add(&mut changes, &counts.into_iter().map(named).collect());
     }
-    let named = |(name, count): (SymbolId, i64)| (after.symbols().text(name).to_owned(), count);
-    let changed = counts.into_iter().filter(|(_, count)| *count != 0);
-    changed.map(named).collect()
+    changes
 }
 
 fn add(to: &mut Changes, more: &Changes) {
@@ -148,5 +150,37 @@ fn listed(ops: &Changes) -> String {
     match ops.is_empty() {
         true => "unchanged".to_owned(),
         false => each.collect::<Vec<_>>().join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::instruments::testing::{all, fail, fuse, keep, module, negate, watched};
+
+    #[test]
+    fn what_came_and_went_in_each_pass() {
+        let passes = [negate(), keep("same"), all("inner", [fuse(), fuse()])];
+        let counts = Arc::new(OpCount::new());
+        let text = watched(counts.clone(), &all("outer", passes), module());
+        expect![[r#"
+            pass                   runs  ops
+            demo.transform.Negate     1  +2 onnx.Neg -2 onnx.Abs
+            same                      1  unchanged
+            demo.transform.Fuse       2  -1 onnx.Relu
+            inner                     1  unchanged
+            outer                     1  unchanged
+            all                          +2 onnx.Neg -2 onnx.Abs -1 onnx.Relu
+        "#]]
+        .assert_eq(&text);
+        expect![[r#"{"passes":[{"name":"demo.transform.Negate","ops":{"onnx.Abs":-2,"onnx.Neg":2},"runs":1},{"name":"same","ops":{},"runs":1},{"name":"demo.transform.Fuse","ops":{"onnx.Relu":-1},"runs":2},{"name":"inner","ops":{},"runs":1},{"name":"outer","ops":{},"runs":1}]}"#]].assert_eq(&counts.report_data().unwrap().to_string());
+    }
+
+    #[test]
+    fn a_pass_that_fails_counts_nothing() {
+        let text = watched(Arc::new(OpCount::new()), &fail("p"), module());
+        expect!["Error in pass p: It is broken."].assert_eq(&text);
     }
 }

@@ -110,3 +110,76 @@ fn difference(before: &Module, after: &Module) -> Option<String> {
     }
     (!out.is_empty()).then_some(out)
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::instruments::testing::{Printed, all, fuse, module, negate, watched};
+
+    #[test]
+    fn colours_are_those_of_a_diff() {
+        let printed = Printed::default();
+        let print = Arc::new(PrintChanged::new(printed.sink()).color());
+        watched(print, &all("s", [fuse(), fuse()]), module());
+        expect![[r#"
+            Changed by demo.transform.Fuse:
+            ESC[31m--- @mainESC[0m
+            ESC[32m+++ @mainESC[0m
+            ESC[36m@@ -1,6 +1,5 @@ESC[0m
+             fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+               %0 = onnx.Relu(%x) : f32[2]
+            ESC[31m-  %1 = onnx.Relu(%0) : f32[2]ESC[0m
+            ESC[31m-  %2 = onnx.Abs(%1) : f32[2]ESC[0m
+            ESC[31m-  return %2ESC[0m
+            ESC[32m+  %1 = onnx.Abs(%0) : f32[2]ESC[0m
+            ESC[32m+  return %1ESC[0m
+             }
+
+        "#]]
+        .assert_eq(&printed.take().replace('\x1b', "ESC"));
+    }
+
+    #[test]
+    fn each_pass_shows_its_own_changes() {
+        let printed = Printed::default();
+        let print = Arc::new(PrintChanged::new(printed.sink()));
+        watched(print, &all("s", [fuse(), negate()]), module());
+        expect![[r#"
+            Changed by demo.transform.Fuse:
+            --- @main
+            +++ @main
+            @@ -1,6 +1,5 @@
+             fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+               %0 = onnx.Relu(%x) : f32[2]
+            -  %1 = onnx.Relu(%0) : f32[2]
+            -  %2 = onnx.Abs(%1) : f32[2]
+            -  return %2
+            +  %1 = onnx.Abs(%0) : f32[2]
+            +  return %1
+             }
+
+            Changed by demo.transform.Negate:
+            --- @main
+            +++ @main
+            @@ -1,5 +1,5 @@
+             fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+               %0 = onnx.Relu(%x) : f32[2]
+            -  %1 = onnx.Abs(%0) : f32[2]
+            +  %1 = onnx.Neg(%0) : f32[2]
+               return %1
+             }
+            --- @other
+            +++ @other
+            @@ -1,4 +1,4 @@
+             fn @other(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            -  %0 = onnx.Abs(%x) : f32[2]
+            +  %0 = onnx.Neg(%x) : f32[2]
+               return %0
+             }
+
+        "#]]
+        .assert_eq(&printed.take());
+    }
+}

@@ -382,3 +382,120 @@ impl PassInstrument for PassTimingInstrument {
         Some(json!({ "tree": tree.collect::<Vec<_>>(), "passes": passes.collect::<Vec<_>>() }))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::context::PassContext;
+    use crate::instruments::testing::{
+        all, fail, fuse, keep, module, numberless, reported, watched,
+    };
+
+    #[test]
+    fn a_tree_and_a_table() {
+        let passes = all("outer", [keep("a"), all("inner", [fuse(), keep("a")])]);
+        let timing = Arc::new(PassTimingInstrument::new());
+        let text = watched(timing, &passes, module());
+        let (tree, table) = text.split_once("\n\n").unwrap();
+        expect![[r#"
+            outer: #us [#us] (#%; #%)
+            	a: #us [#us] (#%; #%)
+            	inner: #us [#us] (#%; #%)
+            		demo.transform.Fuse: #us [#us] (#%; #%)
+            		a: #us [#us] (#%; #%)"#]]
+        .assert_eq(&numberless(tree));
+        let mut lines: Vec<String> = table.lines().map(numberless).collect();
+        // Sorted by time, which isn't the same twice.
+        lines.sort();
+        expect![[r#"
+            a  #  TIME  TIME  TIME  #
+            demo.transform.Fuse  #  TIME  TIME  TIME  #
+            inner  #  TIME  TIME  TIME  #
+            outer  #  TIME  TIME  TIME  #
+            pass  calls  total  self  mean  self %"#]]
+        .assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn the_table_counts_a_pass_inside_itself_once() {
+        let timing = Arc::new(PassTimingInstrument::new());
+        let cx = PassContext::builder().shared_instrument(timing.clone());
+        let cx = cx.build().unwrap();
+        cx.scope(|_| {
+            let after = all("p", [all("p", [keep("q")])]).call(module());
+            let state = util::lock(&timing.state);
+            let by_name = state.by_name();
+            let p = by_name.iter().find(|pass| pass.name == "p").unwrap();
+            assert_eq!((p.calls, p.total), (2, state.all()));
+            after
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn entered_again_while_it_is_active_nothing_is_forgotten() {
+        let timing = Arc::new(PassTimingInstrument::new());
+        let cx = PassContext::builder().shared_instrument(timing.clone());
+        let cx = cx.build().unwrap();
+        cx.scope(|cx| {
+            keep("a").call(module())?;
+            cx.scope(|_| keep("b").call(module()))?;
+            assert_eq!(timing.render().lines().count(), 2);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(timing.render(), "");
+    }
+
+    #[test]
+    fn the_trace_is_what_chrome_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trace.json");
+        let timing =
+            |registry: &Registry| PassTimingInstrument::new().trace(&path, registry).quiet();
+        let context = PassContext::builder().instrument(timing(&Registry::new()));
+        let passes = all("outer", [fuse(), all("inner", [keep("a")])]);
+        assert_eq!(
+            reported(context, &passes, module()).unwrap(),
+            "",
+            "it is quiet"
+        );
+        let trace: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let complete: Vec<&Value> = events.iter().filter(|event| event["ph"] == "X").collect();
+        let shown = complete.iter().map(|event| {
+            assert_eq!(event["pid"], std::process::id());
+            format!("{} {} {}\n", event["name"], event["cat"], event["args"])
+        });
+        expect![[r#"
+            "outer" "pass" {"ops_after":3,"ops_before":4}
+            "demo.transform.Fuse" "pass" {"ops_after":3,"ops_before":4}
+            "inner" "pass" {"ops_after":3,"ops_before":3}
+            "a" "pass" {"ops_after":3,"ops_before":3}
+        "#]]
+        .assert_eq(&shown.collect::<String>());
+        let span = |at: usize| {
+            let nanos = |key: &str| (complete[at][key].as_f64().unwrap() * 1e3).round() as u64;
+            nanos("ts")..nanos("ts") + nanos("dur")
+        };
+        for (outer, inner) in [(0, 1), (0, 2), (2, 3)] {
+            let (outer, inner) = (span(outer), span(inner));
+            assert!(outer.start <= inner.start && inner.end <= outer.end);
+        }
+        // A failed pass is in it, too; and nothing else is left behind.
+        let context = PassContext::builder().instrument(timing(&Registry::new()));
+        reported(context, &fail("p"), module()).unwrap_err();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("\"failed\":true"), "{text}");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_trace_that_cannot_be_written_is_an_error_before_anything_runs() {
+        let timing = PassTimingInstrument::new().trace("nowhere/trace.json", &Registry::new());
+        let text = watched(Arc::new(timing), &keep("p"), module());
+        expect!["The instrument `timing` failed in enter_pass_ctx: `nowhere/trace.json`: there is no directory `nowhere`."].assert_eq(&text);
+    }
+}

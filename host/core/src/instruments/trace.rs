@@ -32,7 +32,7 @@ pub(super) fn write<'e>(to: impl Write, events: impl Iterator<Item = Event<'e>>)
         })
     };
     let mut threads = BTreeSet::new();
-    write!(out, "{{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")?;
+    out.write_all(b"{\"displayTimeUnit\":\"ms\",\"traceEvents\":[\n")?;
     write_value(&mut out, &name("process_name", 0, "passdock".to_owned()))?;
     for event in events {
         if threads.insert(event.thread) {

@@ -132,3 +132,87 @@ impl PassInstrument for WellFormed {
         self.verify(module, "after", info)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::context::PassContext;
+    use crate::instruments::testing::{all, keep, parse, reported};
+    use crate::pass::{PassRef, create_host_pass};
+
+    const CALLS: &str = r#"module {
+      fn @main(%x: f32[2]) -> (%y: f32[2]) {
+        %0 = call @helper(%x) : f32[2]
+        return %0
+      }
+      fn @helper(%x: f32[2]) -> (%y: f32[2]) {
+        return %x
+      }
+    }"#;
+
+    /// Removes a function that is called.
+    fn breaks() -> PassRef {
+        create_host_pass(PassInfo::new("breaks"), |module, _| {
+            let mut module = module.clone();
+            let name = module.symbols().intern("helper");
+            module.remove(name).expect("a function");
+            Ok(module)
+        })
+    }
+
+    #[track_caller]
+    fn check(verify: WellFormed, expected: Expect) {
+        let context = PassContext::builder()
+            .verify(Verify::Off)
+            .instrument(verify);
+        let passes = all("s", [keep("a"), breaks(), keep("b")]);
+        let text = match reported(context, &passes, parse(CALLS)) {
+            Ok(_) => "fine".to_owned(),
+            Err(error) => error.to_diagnostic().render(false),
+        };
+        expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn it_says_which_pass_broke_what() {
+        check(
+            WellFormed::new(),
+            expect![[r#"
+            error[instrument]: The instrument `verify` failed in run_after_pass: op0 (call) calls @helper, and the module has no such function.
+             |
+             = in pass breaks, function @main, op0 (call)
+             = note: after `breaks`"#]],
+        );
+        check(
+            WellFormed::after_only(),
+            expect![[r#"
+            error[instrument]: The instrument `verify` failed in run_after_pass: op0 (call) calls @helper, and the module has no such function.
+             |
+             = in pass breaks, function @main, op0 (call)
+             = note: after `breaks`"#]],
+        );
+    }
+
+    #[test]
+    fn around_exempt_passes_nothing_is_verified() {
+        let exempt = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            Names::new(&names)
+        };
+        check(
+            WellFormed::new().exempt(exempt(&["breaks"])),
+            expect![[r#"
+            error[instrument]: The instrument `verify` failed in run_before_pass: op0 (call) calls @helper, and the module has no such function.
+             |
+             = in pass b, function @main, op0 (call)
+             = note: before `b`
+             = note: not verified after `breaks`"#]],
+        );
+        check(
+            WellFormed::new().exempt(exempt(&["breaks", "b", "s"])),
+            expect!["fine"],
+        );
+    }
+}

@@ -140,6 +140,6 @@ fn r128_refused_while_a_callback_runs() {
         .on_diagnostic(|_| ())
         .build()
         .unwrap();
-    expect!["The instrument `overrides` failed in exit_pass_ctx: The instruments can't be replaced while one of their callbacks runs. Replace them before or after the pass.."]
+    expect!["The instrument `overrides` failed in exit_pass_ctx: The instruments can't be replaced while one of their callbacks runs. Replace them before or after the pass."]
         .assert_eq(&error(cx.scope(|_| Ok(()))));
 }
