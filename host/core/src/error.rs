@@ -95,6 +95,8 @@ pub enum ErrorKind {
     Verify,
     /// An instrument failed.
     Instrument,
+    /// A pass changed what the model computes, or that had to be checked and couldn't be.
+    Numerics,
     /// The model couldn't be read.
     Read,
     /// The result couldn't be written.
@@ -123,6 +125,7 @@ impl ErrorKind {
             ErrorKind::Panicked => "pass-panicked",
             ErrorKind::Verify => "verify",
             ErrorKind::Instrument => "instrument",
+            ErrorKind::Numerics => "numerics",
             ErrorKind::Read => "read",
             ErrorKind::Write => "write",
             ErrorKind::Check => "check",
@@ -138,6 +141,7 @@ impl ErrorKind {
             | ErrorKind::Panicked
             | ErrorKind::Verify
             | ErrorKind::Instrument
+            | ErrorKind::Numerics
             | ErrorKind::Context
             | ErrorKind::Read
             | ErrorKind::Write

@@ -7,6 +7,7 @@ mod diff_output;
 mod diff_regions;
 mod faults;
 mod listing;
+mod numerics;
 mod stats;
 mod support;
 mod working;
