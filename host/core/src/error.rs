@@ -101,6 +101,8 @@ pub enum ErrorKind {
     Verify,
     /// An instrument failed.
     Instrument,
+    /// A pass changed what the model computes, or that had to be checked and couldn't be.
+    Numerics,
     /// The model couldn't be read.
     Read,
     /// The result couldn't be written.
@@ -130,6 +132,7 @@ impl ErrorKind {
             ErrorKind::Panicked => "pass-panicked",
             ErrorKind::Verify => "verify",
             ErrorKind::Instrument => "instrument",
+            ErrorKind::Numerics => "numerics",
             ErrorKind::Read => "read",
             ErrorKind::Write => "write",
             ErrorKind::Check => "check",
@@ -145,6 +148,7 @@ impl ErrorKind {
             | ErrorKind::Panicked
             | ErrorKind::Verify
             | ErrorKind::Instrument
+            | ErrorKind::Numerics
             | ErrorKind::Context
             | ErrorKind::ModelState
             | ErrorKind::Read

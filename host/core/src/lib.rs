@@ -81,6 +81,8 @@ pub mod instruments;
 mod interface;
 mod leaf;
 pub mod model_file;
+#[cfg(feature = "numerics")]
+pub mod numerics;
 mod pass;
 mod pass_info;
 pub mod pipeline;

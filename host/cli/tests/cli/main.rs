@@ -8,6 +8,7 @@ mod diff_output;
 mod diff_regions;
 mod faults;
 mod listing;
+mod numerics;
 mod planted;
 mod stats;
 mod support;

@@ -75,11 +75,24 @@ impl Bench {
 
     /// As [`Bench::passdock`], with a text on standard input.
     pub(crate) fn run<'w>(&self, words: impl IntoIterator<Item = &'w str>, input: &str) -> Ran {
+        self.run_with(&[], words, input)
+    }
+
+    /// As [`Bench::run`], with environment variables.
+    pub(crate) fn run_with<'w>(
+        &self,
+        variables: &[(&str, &str)],
+        words: impl IntoIterator<Item = &'w str>,
+        input: &str,
+    ) -> Ran {
         let mut command = Command::new(env!("CARGO_BIN_EXE_passdock"));
         command.args(words).current_dir(self.dir.path());
         command
             .env_remove("PASSDOCK_PLUGIN_PATH")
-            .env("NO_COLOR", "1");
+            .env_remove("ORT_DYLIB_PATH")
+            .env_remove("CI")
+            .env("NO_COLOR", "1")
+            .envs(variables.iter().copied());
         command
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

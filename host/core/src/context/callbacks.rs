@@ -38,7 +38,11 @@ fn call<T>(
 ) -> Result<T, PassError> {
     let cause: Cause = match stack::callback(|| catch_unwind(AssertUnwindSafe(body))) {
         Ok(Ok(value)) => return Ok(value),
-        Ok(Err(error)) => Arc::from(error),
+        // Whoever makes one of the host's own errors has said all there is to say.
+        Ok(Err(error)) => match error.downcast::<PassError>() {
+            Ok(error) => return Err(*error),
+            Err(error) => Arc::from(error),
+        },
         Err(payload) => {
             let text = util::panic_text(&*payload);
             let message = format!(

@@ -43,6 +43,8 @@ pub(crate) fn built_in() -> Vec<InstrumentSpec> {
         verifier::spec(),
         reproducer::spec(),
         bisect::spec(),
+        #[cfg(feature = "numerics")]
+        crate::numerics::spec(),
     ]
 }
 

@@ -113,6 +113,43 @@ fn removes_callee(m: &mut Module<'_>, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+/// Computes something else: an op becomes another of its shape.
+fn changes_results(f: &mut Function, _cx: &PassContext) -> PassResult {
+    for (old, new) in [("onnx.Relu", "onnx.Neg"), ("onnx.Add", "onnx.Sub")] {
+        let new = f.intern(new)?;
+        if let Some(op) = f.ops_named(old).next() {
+            let operands: Vec<ValueId> = f.operands(op).collect();
+            let builder = OpBuilder::new(new).operands(operands).untyped_results(1);
+            f.replace_op(op, builder)?;
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// Makes an op of a domain that nobody knows.
+fn uses_unknown_op(f: &mut Function, _cx: &PassContext) -> PassResult {
+    let fast = f.intern("bad.FastRelu")?;
+    f.set_opset("bad", 1)?;
+    for op in f.ops_named("onnx.Relu") {
+        if let Some(x) = f.operand(op, 0) {
+            f.replace_op(op, OpBuilder::new(fast).operand(x).untyped_results(1))?;
+        }
+    }
+    Ok(())
+}
+
+/// Turns that op back into the one that it was.
+fn lowers_unknown_op(f: &mut Function, _cx: &PassContext) -> PassResult {
+    let relu = f.intern("onnx.Relu")?;
+    for op in f.ops_named("bad.FastRelu") {
+        if let Some(x) = f.operand(op, 0) {
+            f.replace_op(op, OpBuilder::new(relu).operand(x).untyped_results(1))?;
+        }
+    }
+    Ok(())
+}
+
 fn erase_last(f: &mut Function) -> PassResult {
     let op = f
         .ops()
@@ -152,6 +189,12 @@ plugin! {
         module "bad.transform.ChangeOpset" => changes_opset { opt_level: 0 },
         /// Uses an op that it has erased.
         function "bad.transform.UseStale" => uses_stale { opt_level: 0 },
+        /// Changes what the model computes.
+        function "bad.transform.ChangeResults" => changes_results { opt_level: 0 },
+        /// Makes ops that only this plugin knows.
+        function "bad.transform.UseUnknownOp" => uses_unknown_op { opt_level: 0 },
+        /// Turns them back.
+        function "bad.transform.LowerUnknownOp" => lowers_unknown_op { opt_level: 0 },
         /// Removes functions that are called.
         module "bad.transform.RemoveCallee" => removes_callee { opt_level: 0 },
         /// Requires a pass that isn't there.

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::ort::{Result, Runtime};
+use crate::numerics::ort::{Result, Runtime};
 
 /// Names that the loader may know it by.
 #[cfg(windows)]
@@ -49,14 +49,12 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
             )
         });
     }
-    let mut looked = Vec::new();
+    let mut looked = vec![format!("the loader's path (`{}`)", NAMES.join("`, `"))];
     for name in NAMES {
         match Runtime::load(Path::new(name)) {
             Ok(runtime) => return Ok(runtime),
-            Err(error) => looked.push(format!(
-                "the loader's path ({})",
-                error.trim_end_matches('.')
-            )),
+            Err(error) if is_missing(name, &error) => {}
+            Err(error) => looked.push(format!("`{name}` ({error})")),
         }
     }
     let executable = env::current_exe().ok();
@@ -77,6 +75,12 @@ pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
         "ONNX Runtime wasn't found; looked in {}; {LIBRARY_VARIABLE} isn't set",
         looked.join(", ")
     ))
+}
+
+/// Whether the loader says of a name that there is nothing of it.
+fn is_missing(name: &str, error: &str) -> bool {
+    let rest = error.strip_prefix(name);
+    rest.is_some_and(|rest| rest.starts_with(": cannot open shared object file: No such file"))
 }
 
 /// The library in a directory: the newest, if there are several versions.

@@ -10,8 +10,8 @@ use half::{bf16, f16};
 use passdock_abi::DType;
 use passdock_ir::constant::string_data;
 
-use crate::ort::{Input, InputDim, InputType, Result};
-use crate::tensor::{Tensor, describe};
+use crate::numerics::ort::{Input, InputDim, InputType, Result};
+use crate::numerics::tensor::{Tensor, describe};
 
 /// The inputs of one run, by name.
 pub(crate) type Sample = Vec<(String, Tensor)>;
@@ -261,5 +261,141 @@ impl Random {
     /// In [0, below).
     fn below(&mut self, below: i64) -> i64 {
         (self.next() >> 33) as i64 % below.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn input(name: &str, dtype: DType, dims: &[&str]) -> Input {
+        let dim = |dim: &&str| match (dim.parse(), *dim) {
+            (Ok(size), _) => InputDim::Known(size),
+            (_, "?") => InputDim::Open,
+            (_, symbol) => InputDim::Symbol(symbol.to_owned()),
+        };
+        let dims = dims.iter().map(dim).collect();
+        let (name, ty) = (name.to_owned(), Ok(InputType { dtype, dims }));
+        Input { name, ty }
+    }
+
+    fn first() -> Guess {
+        guesses().next().unwrap()
+    }
+
+    #[track_caller]
+    fn check_shapes(inputs: &[Input], dims: &[(&str, i64)], expected: Expect) {
+        let dims = dims
+            .iter()
+            .map(|(name, size)| ((*name).to_owned(), *size))
+            .collect();
+        let text = match shapes(inputs, &dims, first()) {
+            Ok(shapes) => format!("{shapes:?}"),
+            Err(error) => error,
+        };
+        expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn a_symbol_has_one_size() {
+        let inputs = [
+            input("ids", DType::I64, &["batch", "sequence"]),
+            input("mask", DType::I64, &["batch", "past + sequence"]),
+            input("past", DType::F32, &["2", "batch", "past", "?", "8"]),
+        ];
+        check_shapes(&inputs, &[], expect![["[[2, 3], [2, 6], [2, 2, 3, 3, 8]]"]]);
+        let bound = [("sequence", 5), ("past", 0)];
+        check_shapes(
+            &inputs,
+            &bound,
+            expect![["[[2, 5], [2, 5], [2, 2, 0, 3, 8]]"]],
+        );
+        let whole = [("past + sequence", 9)];
+        check_shapes(
+            &inputs,
+            &whole,
+            expect![["[[2, 3], [2, 9], [2, 2, 3, 3, 8]]"]],
+        );
+        let names = ["batch", "past", "past + sequence", "sequence"];
+        assert_eq!(symbols(&inputs), names);
+        let large = [("batch", 1 << 30)];
+        check_shapes(
+            &inputs,
+            &large,
+            expect!["the input `ids` would be i64[1073741824,3], which is too large to be made up"],
+        );
+    }
+
+    #[test]
+    fn dims_may_be_computed() {
+        let value = |name: &str| i64::from(name == "a") * 7;
+        assert_eq!(evaluate("a + 1", value), Some(8));
+        assert_eq!(evaluate("2*a - 4 + b", value), Some(10));
+        assert_eq!(evaluate("floor(a)", value), None);
+        assert_eq!(evaluate("a + ", value), None);
+        assert_eq!(evaluate("9223372036854775807 + 1", value), None);
+    }
+
+    #[test]
+    fn samples_are_the_same_each_time_and_differ_by_number() {
+        let inputs = [
+            input("x", DType::F32, &["4"]),
+            input("i", DType::I64, &["4"]),
+        ];
+        let shapes = shapes(&inputs, &BTreeMap::new(), first()).unwrap();
+        let make = |number| generate(&inputs, &shapes, first(), number).unwrap();
+        assert_eq!(make(0), make(0));
+        assert_ne!(make(0), make(1));
+        let sample = make(0);
+        let (floats, _) = sample[0].1.data.as_chunks();
+        let floats: Vec<f32> = floats
+            .iter()
+            .map(|&bytes| f32::from_le_bytes(bytes))
+            .collect();
+        assert!(
+            floats.iter().all(|x| (-1.0..=1.0).contains(x)),
+            "{floats:?}"
+        );
+        let (ints, _) = sample[1].1.data.as_chunks();
+        let ints: Vec<i64> = ints
+            .iter()
+            .map(|&bytes| i64::from_le_bytes(bytes))
+            .collect();
+        expect!["[0, 6, 3, 6]"].assert_eq(&format!("{ints:?}"));
+    }
+
+    #[test]
+    fn each_type_has_the_bytes_of_its_shape() {
+        for &dtype in DType::ALL {
+            let inputs = [input("x", dtype, &["5"])];
+            let made = generate(&inputs, &[vec![5]], first(), 0);
+            match (dtype, made) {
+                (DType::STRING, Ok(sample)) => assert_eq!(sample[0].1.data.len(), 6 * 8 + 5),
+                (_, Ok(sample)) => {
+                    assert_eq!(
+                        Some(sample[0].1.data.len() as u64),
+                        dtype.byte_len(5),
+                        "{dtype:?}"
+                    );
+                }
+                (_, Err(error)) => {
+                    let known = ["f8", "f4", "f6", "index"];
+                    let name = dtype.name().unwrap();
+                    assert!(known.iter().any(|known| name.starts_with(known)), "{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_tensors_are_made_up() {
+        let (name, ty) = ("s".to_owned(), Err("a sequence"));
+        let error = generate(&[Input { name, ty }], &[vec![]], first(), 0).unwrap_err();
+        assert_eq!(
+            error,
+            "the input `s` is a sequence; only tensors are made up"
+        );
     }
 }

@@ -6,7 +6,7 @@ use half::{bf16, f16};
 use passdock_abi::DType;
 use passdock_ir::constant::string_elements;
 
-use crate::tensor::{Output, Tensor, Value};
+use crate::numerics::tensor::{Output, Tensor, Value};
 
 /// How far two elements may be apart: `of_largest · max|a| + of_element · |a|`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -265,10 +265,10 @@ fn floats(tensor: &Tensor) -> Vec<f64> {
 /// Compares tensors whose elements have to be equal, knowing that their data isn't.
 fn equal(a: &Tensor, b: &Tensor) -> Result<f64, Differing> {
     let of = Tensor::elements(&a.shape).unwrap_or(0);
-    let mut differing = (0..of).filter(|&at| element(a, at) != element(b, at));
     if a.dtype == DType::STRING {
         return equal_strings(a, b, of);
     }
+    let mut differing = (0..of).filter(|&at| element(a, at) != element(b, at));
     // Bits behind the last element don't count.
     let Some(first) = differing.next() else {
         return Ok(0.0);
@@ -365,4 +365,193 @@ pub(crate) fn says_nothing(outputs: &[Output]) -> bool {
         some = true;
     }
     some
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use passdock_ir::constant::string_data;
+
+    use super::*;
+
+    fn tensor(dtype: DType, shape: &[i64], data: impl Into<Vec<u8>>) -> Tensor {
+        Tensor {
+            dtype,
+            shape: shape.to_vec(),
+            data: data.into(),
+        }
+    }
+
+    fn f32s(values: &[f32]) -> Tensor {
+        let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+        tensor(DType::F32, &[values.len() as i64], bytes)
+    }
+
+    fn f16s(values: &[f32]) -> Tensor {
+        let bytes = values.iter().flat_map(|&x| f16::from_f32(x).to_le_bytes());
+        tensor(
+            DType::F16,
+            &[values.len() as i64],
+            bytes.collect::<Vec<u8>>(),
+        )
+    }
+
+    #[track_caller]
+    fn check(a: Tensor, b: Tensor, expected: Expect) {
+        let output = |tensor| {
+            let value = Value::Tensors(vec![(String::new(), tensor)]);
+            let name = "y".to_owned();
+            [Output { name, value }]
+        };
+        let text = match outputs(&output(a), &output(b), 0) {
+            Ok(worst) => format!("same, {worst:.3}"),
+            Err(difference) => difference.to_string(),
+        };
+        expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn floats_may_be_a_little_apart() {
+        // 1e-5 of 100 and 1e-4 of 1.
+        check(
+            f32s(&[1.0, 100.0]),
+            f32s(&[1.0005, 100.0]),
+            expect![["same, 0.455"]],
+        );
+        check(
+            f32s(&[1.0, 100.0]),
+            f32s(&[1.0012, 100.0]),
+            expect![
+                "output `y`[0] was 1 and is 1.0012 now, 1.200e-3 apart where 1.100e-3 is allowed; 1 of 2 elements differ (sample 0)"
+            ],
+        );
+        check(
+            f32s(&[0.0, 1.0]),
+            f32s(&[1e-6, 1.0]),
+            expect!["same, 0.100"],
+        );
+        check(
+            f32s(&[0.0]),
+            f32s(&[1e-30]),
+            expect![
+                "output `y`[0] was 0 and is 0.000000000000000000000000000001 now, 1.000e-30 apart where 0.000e0 is allowed; 1 of 1 elements differ (sample 0)"
+            ],
+        );
+        check(
+            f16s(&[1.0, 2.0]),
+            f16s(&[1.02, 2.0]),
+            expect!["same, 0.651"],
+        );
+        check(
+            f16s(&[1.0, 2.0]),
+            f16s(&[1.04, 2.0]),
+            expect![
+                "output `y`[0] was 1 and is 1.0400391 now, 4.004e-2 apart where 3.000e-2 is allowed; 1 of 2 elements differ (sample 0)"
+            ],
+        );
+    }
+
+    #[test]
+    fn what_is_no_number_has_to_stay_so() {
+        let (nan, inf) = (f32::NAN, f32::INFINITY);
+        check(
+            f32s(&[nan, inf, -inf]),
+            f32s(&[-nan, inf, -inf]),
+            expect![["same, 0.000"]],
+        );
+        check(
+            f32s(&[0.0, 1.0]),
+            f32s(&[-0.0, 1.0]),
+            expect![["same, 0.000"]],
+        );
+        check(
+            f32s(&[1.0, 2.0]),
+            f32s(&[1.0, nan]),
+            expect!["output `y`[1] was 2 and is NaN now; 1 of 2 elements differ (sample 0)"],
+        );
+        check(
+            f32s(&[inf]),
+            f32s(&[-inf]),
+            expect!["output `y`[0] was inf and is -inf now; 1 of 1 elements differ (sample 0)"],
+        );
+        // Beside an infinity not everything is allowed.
+        check(
+            f32s(&[inf, 1.0]),
+            f32s(&[inf, 2.0]),
+            expect![
+                "output `y`[1] was 1 and is 2 now, 1.000e0 apart where 1.100e-4 is allowed; 1 of 2 elements differ (sample 0)"
+            ],
+        );
+    }
+
+    #[test]
+    fn integers_bools_and_strings_are_equal_or_not() {
+        let i64s = |values: [i64; 4]| {
+            let bytes: Vec<u8> = values.iter().flat_map(|x| x.to_le_bytes()).collect();
+            tensor(DType::I64, &[2, 2], bytes)
+        };
+        check(
+            i64s([1, 2, 3, 4]),
+            i64s([1, 2, 3, 4]),
+            expect![["same, 0.000"]],
+        );
+        check(
+            i64s([1, 2, 3, 4]),
+            i64s([1, 2, -3, 5]),
+            expect!["output `y`[1, 0] was 3 and is -3 now; 2 of 4 elements differ (sample 0)"],
+        );
+        let bools = |values: [u8; 2]| tensor(DType::BOOL, &[2], values);
+        check(
+            bools([0, 1]),
+            bools([0, 0]),
+            expect!["output `y`[1] was true and is false now; 1 of 2 elements differ (sample 0)"],
+        );
+        // What is behind the last element isn't an element.
+        let i4s = |values: [u8; 2]| tensor(DType::I4, &[3], values);
+        check(
+            i4s([0x21, 0x03]),
+            i4s([0x21, 0xf3]),
+            expect![["same, 0.000"]],
+        );
+        check(
+            i4s([0x21, 0x03]),
+            i4s([0x21, 0x0d]),
+            expect!["output `y`[2] was 3 and is -3 now; 1 of 3 elements differ (sample 0)"],
+        );
+        let strings = |values: [&str; 2]| tensor(DType::STRING, &[2], string_data(&values));
+        check(
+            strings(["a", "b"]),
+            strings(["a", "c"]),
+            expect![[r#"output `y`[1] was "b" and is "c" now; 1 of 2 elements differ (sample 0)"#]],
+        );
+    }
+
+    #[test]
+    fn types_and_shapes_are_equal() {
+        check(
+            f32s(&[1.0]),
+            f32s(&[1.0, 1.0]),
+            expect!["output `y` was f32[1] and is f32[2] now (sample 0)"],
+        );
+        check(
+            f32s(&[1.0]),
+            f16s(&[1.0]),
+            expect!["output `y` was f32[1] and is f16[1] now (sample 0)"],
+        );
+    }
+
+    #[test]
+    fn only_nan_says_nothing() {
+        let output = |tensor| Output {
+            name: "y".to_owned(),
+            value: Value::Tensors(vec![(String::new(), tensor)]),
+        };
+        assert!(says_nothing(&[output(f32s(&[f32::NAN, f32::NAN]))]));
+        assert!(!says_nothing(&[output(f32s(&[f32::NAN, 0.0]))]));
+        assert!(!says_nothing(&[
+            output(f32s(&[f32::NAN])),
+            output(tensor(DType::BOOL, &[1], [1]))
+        ]));
+        assert!(!says_nothing(&[output(f32s(&[]))]));
+    }
 }

@@ -17,7 +17,7 @@ pub(crate) use self::api::Result;
 use self::api::{
     Api, Object, PathChar, Pointer, Status, TENSOR, Text, c_text, dtype_of, kind_name, text,
 };
-use crate::tensor::{Output, Tensor};
+use crate::numerics::tensor::{Output, Tensor};
 
 /// The table's version that is asked for.
 const VERSION: u32 = 1;

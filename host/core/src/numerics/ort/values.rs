@@ -8,7 +8,7 @@ use passdock_ir::constant::{string_data, string_elements};
 
 use super::Session;
 use super::api::{Api, MAP, Object, Result, SEQUENCE, TENSOR, Text, c_text, dtype_code, kind_name};
-use crate::tensor::{Tensor, Value};
+use crate::numerics::tensor::{Tensor, Value};
 
 impl Session<'_> {
     /// A tensor for ONNX Runtime: a copy.

@@ -3,9 +3,9 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::ort::{Input, Result};
-use crate::samples::Sample;
-use crate::tensor::Tensor;
+use crate::numerics::ort::{Input, Result};
+use crate::numerics::samples::Sample;
+use crate::numerics::tensor::Tensor;
 
 /// Reads the samples at a path: one file for a model of one input, a directory of files
 /// `input_N.pb`, or a directory of such directories (`test_data_set_0`, …).
@@ -99,4 +99,112 @@ fn sample(files: &[PathBuf], inputs: &[Input], place: &Path) -> Result<Sample> {
         )),
     };
     inputs.iter().zip(sample).map(given).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use passdock_abi::DType;
+
+    use super::*;
+    use crate::numerics::ort::InputType;
+
+    /// A `TensorProto` of one `f32`.
+    fn tensor(name: &str, value: f32) -> Vec<u8> {
+        let mut bytes = vec![0x10, 1];
+        if !name.is_empty() {
+            bytes.extend([0x42, name.len() as u8]);
+            bytes.extend(name.as_bytes());
+        }
+        bytes.extend([0x4a, 4]);
+        bytes.extend(value.to_le_bytes());
+        bytes
+    }
+
+    #[track_caller]
+    fn check(files: &[(&str, Vec<u8>)], expected: Expect) {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, bytes) in files {
+            let path = directory.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        let input = |name: &str| {
+            let (dtype, dims) = (DType::F32, Vec::new());
+            let ty = Ok(InputType { dtype, dims });
+            let name = name.to_owned();
+            Input { name, ty }
+        };
+        let text = match samples(directory.path(), &[input("a"), input("b")]) {
+            Ok(samples) => samples.iter().map(|sample| describe(sample)).collect(),
+            Err(error) => error.replace(&directory.path().display().to_string(), "DIR"),
+        };
+        expected.assert_eq(&text);
+    }
+
+    fn describe(sample: &Sample) -> String {
+        let each = sample.iter().map(|(name, tensor)| {
+            let value = f32::from_le_bytes(tensor.data[..].try_into().unwrap());
+            format!("{name}: {} = {value}", tensor.ty())
+        });
+        each.collect::<Vec<String>>().join("; ") + "\n"
+    }
+
+    #[test]
+    fn tensors_are_found_by_name_or_number() {
+        let (first, second) = ("input_0.pb", "input_1.pb");
+        let by_name = [(first, tensor("b", 1.0)), (second, tensor("a", 2.0))];
+        check(
+            &by_name,
+            expect![[r#"
+            a: f32[] = 2; b: f32[] = 1
+        "#]],
+        );
+        let by_number = [(second, tensor("", 1.0)), (first, tensor("other", 2.0))];
+        check(
+            &by_number,
+            expect![[r#"
+            a: f32[] = 2; b: f32[] = 1
+        "#]],
+        );
+        check(
+            &[(first, tensor("", 1.0))],
+            expect!["`DIR` has nothing for the input `b`"],
+        );
+        check(
+            &[("input_2.pb", tensor("", 1.0))],
+            expect!["`DIR/input_2.pb` is for an input that isn't there: the model has 2"],
+        );
+        check(
+            &[("output_0.pb", tensor("", 1.0))],
+            expect!["there is no file `input_0.pb` in `DIR`"],
+        );
+        check(
+            &[(first, vec![0x4a, 9])],
+            expect!["DIR/input_0.pb: a length goes beyond the end of its message (at byte 1)."],
+        );
+    }
+
+    #[test]
+    fn directories_of_samples_come_in_the_order_of_their_numbers() {
+        let files: Vec<(String, Vec<u8>)> = [10, 2]
+            .into_iter()
+            .flat_map(|set| [("a", set, 0), ("b", set, 1)])
+            .map(|(name, set, at)| {
+                let path = format!("test_data_set_{set}/input_{at}.pb");
+                (path, tensor(name, set as f32))
+            })
+            .collect();
+        let files: Vec<(&str, Vec<u8>)> = files
+            .iter()
+            .map(|(path, bytes)| (path.as_str(), bytes.clone()))
+            .collect();
+        check(
+            &files,
+            expect![[r#"
+            a: f32[] = 2; b: f32[] = 2
+            a: f32[] = 10; b: f32[] = 10
+        "#]],
+        );
+    }
 }

@@ -8,13 +8,13 @@ use passdock_ir::Module;
 use passdock_onnx::{ExternalData, WriteOptions};
 use tempfile::TempDir;
 
-use crate::compare::{self, Difference, Differing};
-use crate::files;
-use crate::find;
-use crate::options::Options;
-use crate::ort::{Input, Model, Result, Runtime, Session};
-use crate::samples::{self, Sample};
-use crate::tensor::{Output, Value};
+use crate::numerics::compare::{self, Difference, Differing};
+use crate::numerics::files;
+use crate::numerics::find;
+use crate::numerics::options::Options;
+use crate::numerics::ort::{Input, Model, Result, Runtime, Session};
+use crate::numerics::samples::{self, Sample};
+use crate::numerics::tensor::{Output, Value};
 
 /// A model file up to this size is handed over in memory.
 const IN_MEMORY: u64 = 64 << 20;

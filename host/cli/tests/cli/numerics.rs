@@ -1,0 +1,149 @@
+//! The instrument `numerics` where there is no ONNX Runtime: it says so. What it finds where there is
+//! one, `tests/python/numerics.py` shows.
+
+use expect_test::{Expect, expect};
+
+use crate::support::{Bench, RELUS};
+
+const NOWHERE: (&str, &str) = ("ORT_DYLIB_PATH", "/nowhere/libonnxruntime.so");
+
+/// Runs a pass that changes something under the instrument with these options.
+#[track_caller]
+fn check(variables: &[(&str, &str)], options: &str, status: i32, expected: Expect) {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let pass = "[[passes]]\nname = 'bad.transform.ChangeResults'\n";
+    let instrument = "[[instruments]]\nname = 'numerics'\n";
+    bench.write("p.toml", format!("{instrument}{options}{pass}"));
+    let ran = bench.run_with(variables, ["run", "p.toml", "m.ir", "-o", "out.ir"], "");
+    assert_eq!(ran.status, status, "{}\n{}", ran.stdout, ran.stderr);
+    assert_eq!(bench.exists("out.ir"), status == 0);
+    // What the loader says isn't ours.
+    let text = ran
+        .stderr
+        .lines()
+        .map(|line| match line.split_once(": /nowhere") {
+            Some((before, _)) => format!("{before}: …\n"),
+            None => format!("{line}\n"),
+        });
+    expected.assert_eq(&text.collect::<String>());
+}
+
+#[test]
+fn without_onnx_runtime_nothing_is_checked_and_it_says_so() {
+    check(
+        &[NOWHERE],
+        "",
+        0,
+        expect![[r#"
+        warning[numerics]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+         |
+         = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
+    "#]],
+    );
+}
+
+#[test]
+fn in_ci_what_is_not_checked_is_an_error() {
+    check(
+        &[NOWHERE, ("CI", "true")],
+        "",
+        1,
+        expect![[r#"
+        error[numerics]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+         |
+         = in pass pipeline
+         = note: the environment variable `CI` is set, so that what isn't checked is an error
+         = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
+    "#]],
+    );
+    check(
+        &[NOWHERE, ("CI", "false")],
+        "required = true\n",
+        1,
+        expect![[r#"
+            error[numerics]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+             |
+             = in pass pipeline
+             = note: `required` is set, so that what isn't checked is an error
+             = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
+        "#]],
+    );
+}
+
+#[test]
+fn an_option_wins_over_the_variable() {
+    let library = "library = '/nowhere/else.so'\n";
+    check(
+        &[NOWHERE],
+        library,
+        0,
+        expect![[r#"
+        warning[numerics]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/else.so` (the option `library`): …
+         |
+         = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
+    "#]],
+    );
+}
+
+#[test]
+fn the_report_says_it_too() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    bench.write(
+        "p.toml",
+        "[[instruments]]\nname = 'numerics'\n[[passes]]\nname = 'relax.transform.FoldConstant'\n\
+         [[passes]]\nname = 'bad.transform.ChangeResults'\n",
+    );
+    let ran = bench.run_with(&[NOWHERE], ["run", "p.toml", "m.ir", "--json"], "");
+    let report = ran.json();
+    let numerics = &report["instruments"][0];
+    let reason = numerics["data"]["not_checked"].as_str().expect("a reason");
+    assert!(
+        reason.starts_with("ONNX Runtime can't be loaded from `/nowhere"),
+        "{reason}"
+    );
+    let text = numerics["text"].as_str().expect("a text");
+    assert!(
+        text.starts_with(&format!("not checked: {reason}\n")),
+        "{text}"
+    );
+    expect![[r#"
+        pass                          results      error/allowed  since the start
+        relax.transform.FoldConstant  unchanged
+        bad.transform.ChangeResults   not checked
+    "#]]
+    .assert_eq(&text.split_once('\n').expect("lines").1.to_string());
+    let passes = numerics["data"]["passes"].as_array().expect("passes");
+    let results: Vec<_> = passes.iter().map(|pass| pass["result"].clone()).collect();
+    assert_eq!(results, ["unchanged", "not checked"]);
+    assert_eq!(report["diagnostics"][0]["code"], "numerics");
+}
+
+#[test]
+fn options_are_checked() {
+    check(
+        &[],
+        "dims = ['batch']\n",
+        2,
+        expect![[r#"
+        error[config]: `batch` binds no dim to a size; it has to be like `batch=2`.
+         --> p.toml:3:8
+          |
+        3 | dims = ['batch']
+          |        ^^^^^^^^^
+    "#]],
+    );
+    check(
+        &[],
+        "on_difference = 'warning'\n",
+        2,
+        expect![[r#"
+        error[config]: Expected the field `on_difference` of `numerics` to be one of `error`, `warn`, but got the string "warning".
+         --> p.toml:3:17
+          |
+        3 | on_difference = 'warning'
+          |                 ^^^^^^^^^
+    "#]],
+    );
+}

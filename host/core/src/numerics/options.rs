@@ -1,0 +1,118 @@
+//! What the user may choose.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::instrument::Numerics;
+use crate::config::ConfigError;
+use crate::registry::{InstrumentSpec, wrong};
+
+/// How results are compared, and what it means if they differ.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// ONNX Runtime's library; `None`: `ORT_DYLIB_PATH`, then the usual places.
+    pub library: Option<PathBuf>,
+    /// Whether "not checked" is an error. It also is where the environment variable `CI` is true.
+    pub required: bool,
+    /// Sample inputs: a file, a directory of `input_0.pb`, `input_1.pb`, …, or a directory of such
+    /// directories; `None`: they are made up.
+    pub inputs: Option<PathBuf>,
+    /// Sizes of dims that inputs leave open, by symbol.
+    pub dims: BTreeMap<String, i64>,
+    /// How many samples are made up.
+    pub samples: usize,
+    /// Whether a difference fails the run, or is a warning.
+    pub on_difference: OnDifference,
+}
+
+/// What a difference means.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum OnDifference {
+    /// The run fails.
+    #[default]
+    Error,
+    /// The run goes on; the next pass is compared with what this one made.
+    Warn,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            library: None,
+            required: false,
+            inputs: None,
+            dims: BTreeMap::new(),
+            samples: 2,
+            on_difference: OnDifference::Error,
+        }
+    }
+}
+
+impl Options {
+    /// Whether "not checked" is an error.
+    pub(crate) fn is_required(&self) -> bool {
+        let ci = std::env::var("CI").unwrap_or_default();
+        self.required || matches!(&*ci.to_ascii_lowercase(), "1" | "true" | "yes" | "on")
+    }
+}
+
+crate::config_struct! {
+    /// The same, as a pipeline says it.
+    struct Fields {
+        /// ONNX Runtime's library; without it `ORT_DYLIB_PATH`, then the usual places.
+        library: String = "";
+        /// Whether "not checked" is an error. It always is where the environment variable `CI` is true.
+        required: bool = false;
+        /// Sample inputs: a file `input_0.pb`, a directory of such files, or one of such directories. Without it they are made up.
+        inputs: String = "";
+        /// Sizes of dims that the model's inputs leave open: `["batch=2"]`.
+        dims: Vec<String> = Vec::<String>::new();
+        /// How many samples are made up.
+        samples: i64 = 2, in 1..=64;
+        /// What a difference is: an error, or a warning after which the run goes on.
+        on_difference: String = "error", of ["error", "warn"];
+    }
+}
+
+/// The instrument `numerics`.
+pub(crate) fn spec() -> InstrumentSpec {
+    InstrumentSpec::new(
+        "numerics",
+        "Runs the model in ONNX Runtime before and after each pass, and names the first pass that \
+         changes the results.",
+        |fields: Fields, setup| {
+            let path = |path: &str| (!path.is_empty()).then(|| setup.path(path));
+            let options = Options {
+                library: path(&fields.library),
+                required: fields.required,
+                inputs: path(&fields.inputs),
+                dims: fields
+                    .dims
+                    .iter()
+                    .map(|dim| parse_dim(dim))
+                    .collect::<Result<_, _>>()?,
+                samples: usize::try_from(fields.samples).unwrap_or(1),
+                on_difference: match fields.on_difference.as_str() {
+                    "warn" => OnDifference::Warn,
+                    _ => OnDifference::Error,
+                },
+            };
+            Ok(Arc::new(Numerics::new(options)))
+        },
+    )
+}
+
+/// `batch=2`. A symbol may be anything but a size.
+fn parse_dim(dim: &str) -> Result<(String, i64), ConfigError> {
+    let parts = dim
+        .rsplit_once('=')
+        .map(|(name, size)| (name.trim(), size.trim().parse()));
+    match parts {
+        Some((name, Ok(size @ 0..))) if !name.is_empty() => Ok((name.to_owned(), size)),
+        _ => {
+            let message = format!("`{dim}` binds no dim to a size; it has to be like `batch=2`.");
+            Err(wrong("numerics", "dims", message))
+        }
+    }
+}
