@@ -3,7 +3,9 @@
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
 use passdock::{PassContext, Registry, Verify};
-use passdock_benches::{measure_with, module, named_main, one_function, report, report_ratio};
+use passdock_benches::{
+    measure, measure_with, module, named_main, one_function, report, report_ratio,
+};
 use passdock_ir::{Function, Module, NewPort};
 
 const MILLION: usize = 1_000_000;
@@ -30,7 +32,8 @@ fn main() {
             .build()
             .expect("a plain context");
         let run = |module| pass.call_in(module, &context).expect("it runs");
-        measure_with(1, || module.clone(), run)
+        // As new: without what earlier runs found out about it.
+        measure_with(1, || edited(module), run)
     };
 
     let all_dead = one_function(|module| dead(named_main(module, MILLION)));
@@ -55,6 +58,17 @@ fn main() {
         "<= 0.1 s",
     );
 
+    let find = registry.get_pass(fold).expect("a pass");
+    let context = PassContext::builder().registry(&registry).build();
+    let context = context.expect("a plain context");
+    report(
+        "FoldConstant of the same once more",
+        measure(1, || {
+            find.call_in(small.clone(), &context).expect("it runs")
+        }),
+        "<= 1 µs",
+    );
+
     let many = module(1000, 1000);
     let one = run("bench.transform.Rewrite", &many, 1);
     let two = run("bench.transform.Rewrite", &many, 2);
@@ -64,6 +78,18 @@ fn main() {
         two,
         ">= 1.8 x",
     );
+}
+
+/// The module after an edit of each function.
+fn edited(module: &Module) -> Module {
+    let mut module = module.clone();
+    let names: Vec<_> = module.names().collect();
+    for name in names {
+        let function = module.function_mut(name).expect("it was just listed");
+        let domain = function.symbols().intern("bench");
+        function.set_opset(domain, 1);
+    }
+    module
 }
 
 /// The function with a result that needs none of its ops.

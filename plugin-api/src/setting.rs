@@ -310,7 +310,10 @@ macro_rules! __option_default {
     };
     (value Vec<String> $default:expr) => {{
         let default: &[&str] = &$default;
-        default.iter().map(|item| ::std::string::String::from(*item)).collect()
+        default
+            .iter()
+            .map(|item| ::std::string::String::from(*item))
+            .collect()
     }};
     (value Vec<String>) => {
         ::std::vec::Vec::new()

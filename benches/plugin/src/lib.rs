@@ -1,4 +1,4 @@
-//! Passes that the benchmarks load: empty, reading, rewriting.
+//! Passes that the benchmarks load: empty, reading, rewriting, asking for analyses.
 
 use std::hint::black_box;
 
@@ -30,6 +30,49 @@ fn rewrite(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+/// How often the passes below ask.
+pub const TIMES: usize = 1000;
+
+/// Costs nothing to work out.
+struct Nothing;
+
+impl Analysis for Nothing {
+    const NAME: &'static str = "nothing";
+
+    fn compute(_f: &Function, _cx: &PassContext) -> Result<Nothing, PassError> {
+        Ok(Nothing)
+    }
+}
+
+/// Asks for an analysis that is kept.
+fn find(f: &mut Function, cx: &PassContext) -> PassResult {
+    for _ in 0..TIMES {
+        black_box(&*f.analysis::<Nothing>(cx)?);
+    }
+    Ok(())
+}
+
+/// Asks for a column that is kept.
+fn find_column(f: &mut Function, _cx: &PassContext) -> PassResult {
+    for _ in 0..TIMES {
+        black_box(f.liveness()?);
+    }
+    Ok(())
+}
+
+/// Asks for one of the host's analyses after an edit.
+fn edit_and_ask(f: &mut Function, _cx: &PassContext) -> PassResult {
+    f.set_function_attr("bench", 1)?;
+    black_box(f.liveness()?);
+    Ok(())
+}
+
+/// Edits, and asks for nothing.
+fn edit(f: &mut Function, _cx: &PassContext) -> PassResult {
+    f.set_function_attr("bench", 1)?;
+    Ok(())
+}
+
 plugin! {
     name: "bench",
     passes: [
@@ -39,6 +82,14 @@ plugin! {
         function "bench.transform.Visit" => visit { opt_level: 0, thread_safe: true },
         /// Replaces each Relu by a Gelu.
         function "bench.transform.Rewrite" => rewrite { opt_level: 0, thread_safe: true },
+        /// Asks for an analysis that is kept.
+        function "bench.transform.Find" => find { opt_level: 0, thread_safe: true },
+        /// Asks for a column that is kept.
+        function "bench.transform.FindColumn" => find_column { opt_level: 0, thread_safe: true },
+        /// Asks for a column after an edit.
+        function "bench.transform.EditAndAsk" => edit_and_ask { opt_level: 0, thread_safe: true },
+        /// Edits.
+        function "bench.transform.Edit" => edit { opt_level: 0, thread_safe: true },
     ],
 }
 export_plugin!(PLUGIN);

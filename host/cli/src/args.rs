@@ -228,6 +228,8 @@ pub(crate) enum Listing {
     Config,
     /// Operators that have a definition.
     Ops,
+    /// What the host works out about functions for passes that ask.
+    Analyses,
 }
 
 #[derive(Debug, Args)]

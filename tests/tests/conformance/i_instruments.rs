@@ -184,7 +184,8 @@ fn r104_callbacks_may_be_left_out() {
     expect![[r#"
         run First
         change Fails
-        error[pass-failed] in Fails: it is broken"#]].assert_eq(&log.text());
+        error[pass-failed] in Fails: it is broken"#]]
+    .assert_eq(&log.text());
 }
 
 /// KEEP. The same instrument listed twice is called twice.
@@ -611,7 +612,10 @@ fn r117_the_error_object_is_kept() {
         .expect_err("it throws");
     let mine = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Mine>());
     let theirs = thrown("RuntimeError", Mine(7).to_string());
-    by_hand(format!("{mine:?}"), theirs).fix(expect!["Some(Mine(7))"], expect!["error[RuntimeError]: mine 7"]);
+    by_hand(format!("{mine:?}"), theirs).fix(
+        expect!["Some(Mine(7))"],
+        expect!["error[RuntimeError]: mine 7"],
+    );
 }
 
 /// FIX. While an instrument runs, the passes that it runs aren't watched.

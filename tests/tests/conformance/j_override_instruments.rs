@@ -70,10 +70,13 @@ fn r123_an_empty_list_removes_all() {
     });
     ours.say_if_failed(removed);
     let tvm = thrown("TypeError", "Expect instruments to be Array but got None");
-    by_hand(log.text(), tvm).fix(expect![[r#"
+    by_hand(log.text(), tvm).fix(
+        expect![[r#"
         old enter
         old exit
-        run Leaf"#]], expect!["error[TypeError]: Expect instruments to be Array but got None"]);
+        run Leaf"#]],
+        expect!["error[TypeError]: Expect instruments to be Array but got None"],
+    );
 }
 
 /// KEEP. If an old one's exit fails, the list is empty, the new ones aren't installed, and the error

@@ -129,7 +129,8 @@ fn r131_only_passes_that_ran_appear() {
     expect![[r#"
         sequential: #us [#us] (#%; #%)
         	First: #us [#us] (#%; #%)
-    "#]].assert_eq(&shown);
+    "#]]
+    .assert_eq(&shown);
 }
 
 /// FIX. A pass that failed is closed and marked, and the next is recorded as ever.
@@ -149,11 +150,14 @@ fn r132_a_failed_pass_is_closed_and_marked() {
     tvm.enter("Fails");
     tvm.enter("Leaf");
     tvm.exit();
-    by_hand(shown, tvm.render().expect_err("it is lost")).fix(expect![[r#"
+    by_hand(shown, tvm.render().expect_err("it is lost")).fix(
+        expect![[r#"
         sequential: #us [#us] (#%; #%) failed
         	Fails: #us [#us] (#%; #%) failed
         Leaf: #us [#us] (#%; #%)
-    "#]], expect!["error[InternalError]: cannot print pass profile while still in a pass!"]);
+    "#]],
+        expect!["error[InternalError]: cannot print pass profile while still in a pass!"],
+    );
 }
 
 /// FIX. Each instrument keeps its own record.
@@ -186,15 +190,18 @@ fn r133_each_instrument_keeps_its_own() {
     let within = tvm.render().expect("no pass runs");
     tvm.clear();
     let theirs = format!("{within}\n{}", tvm.render().expect("no pass runs"));
-    by_hand(shown.expect("it works"), theirs).fix(expect![[r#"
+    by_hand(shown.expect("it works"), theirs).fix(
+        expect![[r#"
         Leaf: #us [#us] (#%; #%)
 
         First: #us [#us] (#%; #%)
-    "#]], expect![[r#"
+    "#]],
+        expect![[r#"
         First: #us [#us] (#%; #%)
         Leaf: #us [#us] (#%; #%)
 
-    "#]]);
+    "#]],
+    );
 }
 
 /// KEEP. The memory of each pass can be measured.
@@ -271,12 +278,15 @@ fn r136_print_around_named_passes() {
         };
         told(before, "before") + &told(after, "after")
     });
-    by_hand(heads.join("\n"), tvm.concat().trim_end()).fix(expect![[r#"
+    by_hand(heads.join("\n"), tvm.concat().trim_end()).fix(
+        expect![[r#"
         Print IR before: Leaf
-        Print IR after: NeedsLeaf"#]], expect![[r#"
+        Print IR after: NeedsLeaf"#]],
+        expect![[r#"
         Print IR before: Leaf
         Print IR after: Leaf
-        Print IR after: NeedsLeaf"#]]);
+        Print IR after: NeedsLeaf"#]],
+    );
 }
 
 /// The files that dumping these passes, each called by itself, leaves in a directory.
@@ -333,7 +343,8 @@ fn r138_only_dumps_are_deleted() {
     expect![[r#"
         000_Leaf.ir 001_Changes.ir
         000_First.ir
-        000_First.ir 000_Last.ir mine.txt"#]].assert_eq(&[first, anew, kept].join("\n"));
+        000_First.ir 000_Last.ir mine.txt"#]]
+    .assert_eq(&[first, anew, kept].join("\n"));
 }
 
 /// FIX. The verifier as an instrument says which pass broke what.
@@ -398,5 +409,6 @@ fn r140_print_ir_stands_anywhere() {
           }
           prim @loop(%a: buffer<f32[8]>) {
           }
-        }"#]].assert_eq(&out.text());
+        }"#]]
+    .assert_eq(&out.text());
 }

@@ -131,7 +131,8 @@ fn r152_diagnostics_name_their_place() {
          = in pass Warns of plugin conformance
         note[event]: went on
          |
-         = in pass Warns of plugin conformance"#]].assert_eq(&log.text());
+         = in pass Warns of plugin conformance"#]]
+    .assert_eq(&log.text());
 }
 
 /// FIX. An error of a pass names pass, function and place, once, also through Sequentials.
@@ -144,13 +145,16 @@ fn r155_an_error_names_pass_and_function_once() {
         s.run(cx(), [pass("First"), inner])
     })
     .plugins()
-    .fix_message(expect![[r#"
+    .fix_message(
+        expect![[r#"
         run First
         mark FailsOnOther @main
         mark FailsOnOther @other
-        error[pass-failed] in FailsOnOther @other: it is broken"#]], expect![[r#"
+        error[pass-failed] in FailsOnOther @other: it is broken"#]],
+        expect![[r#"
         run First
         mark FailsOnOther @main
         mark FailsOnOther @other
-        error[pass-failed]: it is broken"#]]);
+        error[pass-failed]: it is broken"#]],
+    );
 }

@@ -30,6 +30,7 @@ pub(crate) fn list(args: ListArgs) -> u8 {
         Listing::Instruments => instruments(&registry),
         Listing::Config => config(&registry),
         Listing::Ops => ops(&registry),
+        Listing::Analyses => analyses(),
     };
     if args.json {
         show::print_json(&json);
@@ -189,4 +190,26 @@ fn ops(registry: &Registry) -> (Value, String) {
         }
     }
     (json!({ "ops": list }), table.render())
+}
+
+fn analyses() -> (Value, String) {
+    let mut table = Table::new([
+        ("analysis", Align::Left),
+        ("a record per", Align::Left),
+        ("record", Align::Left),
+        ("what it says", Align::Left),
+    ]);
+    let mut list = Vec::new();
+    for analysis in passdock::analyses::list() {
+        let texts = [
+            analysis.name,
+            analysis.per,
+            analysis.record,
+            analysis.summary,
+        ];
+        table.row(texts.map(str::to_owned));
+        let [name, per, record, summary] = texts;
+        list.push(json!({ "name": name, "per": per, "record": record, "summary": summary }));
+    }
+    (json!({ "analyses": list }), table.render())
 }

@@ -33,13 +33,14 @@ fn config_is_listed_with_defaults_and_meaning() {
 }
 
 #[test]
-fn ops_plugins_and_instruments_are_listed() {
+fn ops_plugins_instruments_and_analyses_are_listed() {
     let bench = Bench::new();
     for (what, has) in [
         ("ops", "onnx.Concat"),
         ("plugins", "relax"),
         ("instruments", "print-changed"),
         ("instruments", "  refresh"),
+        ("analyses", "passdock_liveness"),
     ] {
         let ran = bench.passdock(&format!("list {what}"));
         assert_eq!(ran.status, 0);

@@ -6,8 +6,8 @@ use serde::Deserialize;
 
 use super::error::{PluginErrorKind as Kind, Ver};
 use super::manifest::{
-    ConfigSpec, FieldSpec, FieldType, FieldValue, InstrumentSpec, OpSpec, PanicStrategy, PassKind, PassSpec,
-    Phase, PluginSpec,
+    ConfigSpec, FieldSpec, FieldType, FieldValue, InstrumentSpec, OpSpec, PanicStrategy, PassKind,
+    PassSpec, Phase, PluginSpec,
 };
 use super::names;
 use crate::states::{self, State, States};
@@ -235,10 +235,7 @@ impl Field {
             _ => &[],
         };
         for part in said.iter().chain(&self.choices) {
-            text(
-                &format!("a text of `{name}` of `{owner}`"),
-                part.clone(),
-            )?;
+            text(&format!("a text of `{name}` of `{owner}`"), part.clone())?;
         }
         let range = match (self.min, self.max) {
             (None, None) => None,

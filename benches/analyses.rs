@@ -1,0 +1,73 @@
+//! Analyses: what it costs to find one, to work one out, and to do it again after an edit.
+
+#![allow(missing_docs, reason = "a benchmark has no callers")]
+
+use passdock::analyses::{self, Analysis, Effects, Liveness, Names, Order};
+use passdock::{PassContext, Registry, Verify};
+use passdock_benches::{Figure, measure, module, plugin, report, report_ratio};
+use passdock_benches_plugin::TIMES;
+
+const OPS: usize = 100_000;
+
+fn main() {
+    let registry = Registry::new();
+    for plugin in [passdock_plugins_onnx_ops::PLUGIN] {
+        registry.load_static(plugin).expect("a well made plugin");
+    }
+    registry
+        .load_plugin(&plugin(), &Default::default())
+        .expect("the benchmark's plugin");
+    let context = PassContext::builder()
+        .registry(&registry)
+        .verify(Verify::Off)
+        .jobs(1)
+        .build()
+        .expect("a plain context");
+    let big = module(1, OPS);
+    let run = |name: &str, items: usize| {
+        let pass = registry.get_pass(name).expect("a pass of the plugin");
+        measure(items, || {
+            pass.call_in(big.clone(), &context).expect("it runs")
+        })
+    };
+    report(
+        "a plugin finds what it kept",
+        run("bench.transform.Find", TIMES),
+        "<= 20 ns",
+    );
+    report(
+        "a plugin finds a column of the host's",
+        run("bench.transform.FindColumn", TIMES),
+        "<= 20 ns",
+    );
+
+    let f = big.functions().next().expect("a function");
+    let ops = registry.op_defs();
+    // Each beside a walk over the ops, which is the least that it takes.
+    let walk = measure(OPS, || f.walk(f.body()).count());
+    let names = compute::<Names>(f, &ops);
+    for (what, figure) in [
+        (
+            "liveness of 100,000 ops, per op, beside a walk",
+            compute::<Liveness>(f, &ops),
+        ),
+        ("order", compute::<Order>(f, &ops)),
+        ("names", names),
+        ("effects, the names known", compute::<Effects>(f, &ops)),
+    ] {
+        report_ratio(what, figure, walk, "<= 5 x");
+    }
+    let edit = run("bench.transform.Edit", OPS);
+    report_ratio(
+        "one edit and liveness anew, per op, beside the edit",
+        run("bench.transform.EditAndAsk", OPS),
+        edit,
+        "one liveness more",
+    );
+}
+
+fn compute<A: Analysis>(f: &passdock_ir::Function, ops: &passdock::plugin::OpDefs) -> Figure {
+    // What it is made of is there, itself it isn't.
+    analyses::get::<A>(f, ops);
+    measure(OPS, || A::compute(f, ops))
+}
