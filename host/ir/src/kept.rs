@@ -23,13 +23,13 @@ pub struct KeptKey<'k> {
     /// What it depends on beside the function: another one, another result.
     pub stamp: u64,
     /// Its name, the owner's choice.
-    pub name: Cow<'k, str>,
+    pub name: Cow<'k, [u8]>,
 }
 
 impl<'k> KeptKey<'k> {
     /// A key that borrows its name.
     #[inline]
-    pub const fn new(owner: usize, stamp: u64, name: &'k str) -> KeptKey<'k> {
+    pub const fn new(owner: usize, stamp: u64, name: &'k [u8]) -> KeptKey<'k> {
         KeptKey {
             owner,
             stamp,
@@ -56,7 +56,7 @@ pub(crate) struct Kept {
 type Link = OnceLock<Box<Entry>>;
 
 struct Entry {
-    key: KeptKey<'static>,
+    key: Arc<KeptKey<'static>>,
     version: u64,
     value: KeptValue,
     next: Link,
@@ -70,6 +70,7 @@ impl Entry {
 }
 
 impl Kept {
+    #[inline]
     fn entries(&self) -> impl Iterator<Item = &Entry> {
         std::iter::successors(self.first.get(), |entry| entry.next.get()).map(|entry| &**entry)
     }
@@ -118,9 +119,9 @@ impl Clone for Kept {
         for entry in self.entries() {
             copy.add(Entry {
                 key: entry.key.clone(),
-                version: entry.version,
                 value: entry.value.clone(),
                 next: Link::new(),
+                version: entry.version,
             });
         }
         copy
@@ -141,7 +142,7 @@ impl Function {
     /// first, if two threads worked the same out.
     pub fn keep(&self, key: KeptKey<'_>, value: KeptValue) -> &KeptValue {
         self.kept.add(Entry {
-            key: key.into_owned(),
+            key: Arc::new(key.into_owned()),
             version: self.version,
             value,
             next: Link::new(),
@@ -190,7 +191,7 @@ mod tests {
     use super::*;
     use crate::symbols::Symbols;
 
-    const KEY: KeptKey<'static> = KeptKey::new(1, 2, "k");
+    const KEY: KeptKey<'static> = KeptKey::new(1, 2, b"k");
 
     fn function() -> Function {
         let symbols = Symbols::new();
@@ -209,9 +210,9 @@ mod tests {
         f.keep(KEY, Arc::new(8_u32));
         assert_eq!(number(&f), Some(7), "the first one stays");
         for other in [
-            KeptKey::new(2, 2, "k"),
-            KeptKey::new(1, 3, "k"),
-            KeptKey::new(1, 2, "l"),
+            KeptKey::new(2, 2, b"k"),
+            KeptKey::new(1, 3, b"k"),
+            KeptKey::new(1, 2, b"l"),
         ] {
             assert!(f.kept(&other).is_none(), "{other:?}");
         }

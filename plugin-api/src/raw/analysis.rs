@@ -80,6 +80,7 @@ impl RawFunction {
     }
 
     /// Tells this plugin's keys from others'.
+    #[inline]
     fn owner(&self) -> *const c_void {
         let tables: *const super::Tables = self.tables;
         tables.cast()

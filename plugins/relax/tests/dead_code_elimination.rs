@@ -155,6 +155,68 @@ fn a_call_of_a_pure_function_goes_too() {
 }
 
 #[test]
+fn a_function_is_as_pure_as_what_it_calls() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "local" = 1) {
+    %0 = local.Outer(%x) : f32[2]
+    %1 = local.Logs(%x) : f32[2]
+    %2 = local.Again(%x) : f32[2]
+    return %x
+  }
+  fn @local.Outer(%x) -> (%y) opset("" = 17, "local" = 1) {
+    %0 = local.Inner(%x)
+    %1 = local.Inner(%0)
+    return %1
+  }
+  fn @local.Inner(%x) -> (%y) opset("" = 17) {
+    %0 = onnx.Relu(%x)
+    return %0
+  }
+  fn @local.Logs(%x) -> (%y) opset("" = 17, "local" = 1, "acme" = 1) {
+    %0 = local.Inner(%x)
+    %1 = local.Log(%0)
+    return %0
+  }
+  fn @local.Log(%x) -> (%y) opset("" = 17, "acme" = 1) {
+    %0 = acme.Log(%x)
+    return %x
+  }
+  fn @local.Again(%x) -> (%y) opset("" = 17, "local" = 1) {
+    %0 = local.Again(%x)
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "local" = 1) {
+                %0 = local.Logs(%x) : f32[2]
+                %1 = local.Again(%x) : f32[2]
+                return %x
+              }
+              fn @local.Inner(%x: ?) -> (%y) opset("" = 17) {
+                %0 = onnx.Relu(%x)
+                return %0
+              }
+              fn @local.Logs(%x: ?) -> (%y) opset("" = 17, "local" = 1, "acme" = 1) {
+                %0 = local.Inner(%x)
+                %1 = local.Log(%0)
+                return %0
+              }
+              fn @local.Log(%x: ?) -> (%y) opset("" = 17, "acme" = 1) {
+                %0 = acme.Log(%x)
+                return %x
+              }
+              fn @local.Again(%x: ?) -> (%y) opset("" = 17, "local" = 1) {
+                %0 = local.Again(%x)
+                return %0
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
 fn a_module_without_entry_keeps_its_functions() {
     check(
         r#"module {

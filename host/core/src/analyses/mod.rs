@@ -1,14 +1,14 @@
 //! Analyses: what is worked out about a function when somebody asks, and found again as long as the
 //! function is what it was.
 //!
-//! [`get`] is all: it looks among what is kept beside the function, and computes what isn't there.
-//! Results live as long as that version of the function, from pass to pass and in every copy of the
-//! module; the first edit ends them. Passes ask for those of [`list`] through the contract; an
-//! embedder may have analyses of his own by implementing [`Analysis`].
+//! [`get`] (or [`PassContext::analysis`]) is all: it looks among what is kept beside the function,
+//! and computes what isn't there. Results live as long as that version of the function, from pass to
+//! pass and in every copy of the module; the first edit ends them. Passes ask for those of [`list`]
+//! through the contract; an embedder may have analyses of its own by implementing [`Analysis`].
 //!
 //! ```
-//! use passdock::analyses::{self, Liveness};
-//! use passdock::plugin::OpDefs;
+//! use passdock::PassContext;
+//! use passdock::analyses::Liveness;
 //!
 //! let module = passdock_ir::text::parse(
 //!     "module {
@@ -20,7 +20,8 @@
 //!      }",
 //! )?;
 //! let main = module.function_named("main").ok_or("no main")?;
-//! let liveness: &Liveness = analyses::get(main, &OpDefs::default());
+//! let cx = PassContext::builder().build()?;
+//! let liveness = cx.analysis::<Liveness>(main);
 //! let relu = main.region(main.body()).first;
 //! let last = liveness.last_use(main.operand(relu, 0));
 //! assert_eq!(last, Some(relu));
@@ -46,6 +47,7 @@ pub use liveness::Liveness;
 pub use names::Names;
 pub use order::Order;
 
+use crate::context::PassContext;
 use crate::plugin::OpDefs;
 
 /// What can be worked out about a function.
@@ -65,7 +67,7 @@ const HOST: usize = 0;
 /// # Panics
 /// If two types of analyses have the same name.
 pub fn get<'f, A: Analysis>(function: &'f Function, ops: &OpDefs) -> &'f A {
-    let key = KeptKey::new(HOST, ops.id(), A::NAME);
+    let key = KeptKey::new(HOST, ops.id(), A::NAME.as_bytes());
     let kept = match function.kept(&key) {
         Some(kept) => kept,
         None => {
@@ -75,6 +77,17 @@ pub fn get<'f, A: Analysis>(function: &'f Function, ops: &OpDefs) -> &'f A {
     };
     kept.downcast_ref()
         .unwrap_or_else(|| panic!("two analyses are called `{}`", A::NAME))
+}
+
+impl PassContext {
+    /// An analysis of a function, with the op definitions of this context's registry: the same that
+    /// its passes find.
+    ///
+    /// # Panics
+    /// As [`get`].
+    pub fn analysis<'f, A: Analysis>(&self, function: &'f Function) -> &'f A {
+        get(function, &self.registry().op_defs())
+    }
 }
 
 /// An analysis that the host offers to passes.
@@ -139,8 +152,9 @@ pub fn list() -> &'static [HostAnalysis] {
 
 /// One of the host's analyses as passes see it; `None` if there is none of that name. It is good
 /// as long as the borrow of the function.
-pub(crate) fn column(function: &Function, ops: &OpDefs, name: &str) -> Option<abi::Column> {
-    let analysis = list().iter().find(|analysis| analysis.name == name)?;
+pub(crate) fn column(function: &Function, ops: &OpDefs, name: &[u8]) -> Option<abi::Column> {
+    let is_meant = |analysis: &&HostAnalysis| analysis.name.as_bytes() == name;
+    let analysis = list().iter().find(is_meant)?;
     Some((analysis.column)(function, ops))
 }
 

@@ -54,7 +54,7 @@ unsafe extern "C" fn column(f: *const abi::Function, name: Str, out: *mut Column
     unsafe {
         gate::read(f, |state| {
             input::check_out(out)?;
-            let name = input::text(name, "name of the analysis")?;
+            let name = input::list(name.ptr, name.len, "bytes of the name")?;
             let function = state.read()?;
             let found = context::with_op_defs(|ops| analyses::column(function, ops, name));
             // Outside of a pass nobody defines any op.
@@ -68,7 +68,8 @@ unsafe extern "C" fn column(f: *const abi::Function, name: Str, out: *mut Column
 }
 
 #[cold]
-fn unknown(name: &str) -> EditError {
+fn unknown(name: &[u8]) -> EditError {
+    let name = &String::from_utf8_lossy(name);
     let known = || analyses::list().iter().map(|known| known.name);
     not_found(format!(
         "The host has no analysis `{name}`; it has {}.{}",
@@ -84,16 +85,16 @@ fn not_found(message: String) -> EditError {
     }
 }
 
-/// A plugin's key.
+/// A plugin's key. Whether it is text, nobody has to know to compare it.
 ///
 /// # Safety
-/// As [`input::text`].
+/// As [`input::list`].
 unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<KeptKey<'a>> {
     if owner.is_null() {
         return Err(EditError::invalid("The owner of an analysis is null."));
     }
     // SAFETY: the caller's promise.
-    let name = unsafe { input::text(key, "key of the analysis")? };
+    let name = unsafe { input::list(key.ptr, key.len, "bytes of the key")? };
     // Results may depend on what the definitions say of ops.
     let stamp = context::with_op_defs(OpDefs::id).unwrap_or(0);
     Ok(KeptKey::new(owner.addr(), stamp, name))
@@ -142,7 +143,9 @@ unsafe extern "C" fn put(
     let foreign = Foreign { data: given, drop };
     if given.is_null() {
         std::mem::forget(foreign);
-        return Status::INVALID;
+        let null = EditError::invalid("The data of an analysis is null.");
+        // SAFETY: see above.
+        return unsafe { gate::read(f, |_| Err(null)) };
     }
     // SAFETY: see above.
     unsafe {
@@ -171,7 +174,7 @@ unsafe extern "C" fn preserve(f: *mut abi::Function, owner: *const c_void, name:
             }
             Err(not_found(format!(
                 "Nothing is kept under `{}` that this pass could preserve.",
-                key.name
+                String::from_utf8_lossy(&key.name)
             )))
         })
     }
