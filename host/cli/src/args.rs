@@ -20,6 +20,7 @@ Examples:
   passdock convert model.onnx model.ir
   passdock stats model.onnx
   passdock diff before.onnx after.onnx
+  passdock bisect pipeline.toml model.onnx --check 'test-model {}'
 
 Exit status: 0 all done; 1 a pass, the model, its file or the output failed;
 2 the command line or the pipeline is wrong; 3 a plugin that is needed could not be loaded."

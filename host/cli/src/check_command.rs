@@ -91,12 +91,15 @@ impl CheckCommand {
             status.map_err(|error| failed("The command of `--check` can't be run", &error))?;
         self.said = tail(&out).unwrap_or_default();
         match status.map(|status| status.code()) {
-            None => Ok(Verdict::Unknown),
+            None => {
+                self.said.push_str("(it took too long and was ended)");
+                Ok(Verdict::Unknown)
+            }
             Some(Some(0)) => Ok(Verdict::Good),
             Some(Some(125)) => Ok(Verdict::Unknown),
             Some(Some(code @ (126 | 127))) => {
                 let message = format!("The command of `--check` can't be run (status {code}).");
-                Err(self.with_said(PassError::new(ErrorKind::Check, message)))
+                Err(PassError::new(ErrorKind::Check, message))
             }
             // A signal has no status.
             Some(_) => Ok(Verdict::Bad),

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::args::BisectArgs;
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
-use crate::show;
+use crate::{plugins, show};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -36,6 +36,8 @@ struct Kept {
     /// None if the pass fails.
     bad: Option<String>,
     reproducer: String,
+    /// The command that runs it again.
+    replay: String,
 }
 
 pub(crate) fn bisect(args: BisectArgs) -> u8 {
@@ -151,6 +153,7 @@ fn keep(found: &Bisection, dir: &Path, model: &str) -> Result<Option<Kept>, Pass
     Ok(Some(Kept {
         good,
         bad,
+        replay: reproducer::command(&reproducer, &proof.site, &plugins::standard_dirs()),
         reproducer: reproducer.to_string_lossy().into_owned(),
     }))
 }
@@ -175,7 +178,7 @@ fn render(found: &Bisection, kept: Option<&Kept>) -> String {
         (several, _) => {
             text.push_str("one of these breaks the model; the check can't say which:\n");
             for pass in several {
-                text.push_str(&format!("  {}\n", named(pass)));
+                text.push_str(&format!("  {:>3}  {}\n", pass.number, named(pass)));
             }
         }
     }
@@ -192,10 +195,7 @@ fn render(found: &Bisection, kept: Option<&Kept>) -> String {
             facts.add("after it", bad.clone());
             facts.add("compare", format!("passdock diff {} {bad}", kept.good));
         }
-        facts.add(
-            "run it again",
-            format!("passdock replay {}", kept.reproducer),
-        );
+        facts.add("run it again", kept.replay.clone());
         text.push_str(&facts.render());
     }
     text

@@ -97,7 +97,26 @@ fn bisect_finds_the_pass_and_the_function() {
         &["bisect", "p.toml", "m.ir", "--check", &check, "-o", "found"],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""), "{}", ran.stdout);
-    expect![[""]].assert_eq(&ran.stdout);
+    expect![[r#"
+        good       before any pass
+        bad        after 9 of 9: bad.transform.Count
+        good       after 4 of 9: bad.transform.Count
+        bad        after 6 of 9: bad.transform.SwapSub
+        good       after 5 of 9: bad.transform.Count
+        good       before it, with @f0, @f1 and 3 others
+        bad        before it, with @f5, @f6 and 3 others
+        bad        before it, with @f5, @f6, @f7
+        bad        before it, with @f5, @f6
+        good       before it, with @f5
+        bad        before it, with @f6
+        bad.transform.SwapSub of plugin bad breaks the model, in function @f6
+        10 passes ran, of which 9 changed the model; 11 checks
+        before it     found/good.ir
+        after it      found/bad.ir
+        compare       passdock diff found/good.ir found/bad.ir
+        run it again  passdock replay found/reproducer
+    "#]]
+    .assert_eq(&ran.stdout);
     assert_eq!(bench.files(), ["found", "m.ir", "p.toml"]);
     let ran = bench.passdock("diff found/good.ir found/bad.ir");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
@@ -169,7 +188,16 @@ fn bisect_finds_functions_that_it_takes_together() {
     ];
     let ran = run(&bench, &words);
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![[""]].assert_eq(&ran.stdout);
+    expect![[r#"
+        good       before any pass
+        bad        after 1 of 1: bad.transform.SwapSub
+        bad        before it, with @a, @b
+        good       before it, with @a
+        good       before it, with @b
+        bad.transform.SwapSub of plugin bad breaks the model, in functions @a, @b together
+        1 pass ran, of which 1 changed the model; 5 checks
+    "#]]
+    .assert_eq(&ran.stdout);
 }
 
 #[test]
@@ -183,7 +211,24 @@ fn bisect_goes_around_what_cannot_be_told() {
         &["bisect", "p.toml", "m.ir", "--check", check, "-o", "found"],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (1, ""));
-    expect![[""]].assert_eq(&ran.stdout);
+    expect![[r#"
+        good       before any pass
+        bad        after 9 of 9: bad.transform.Count
+        can't say  after 4 of 9: bad.transform.Count
+        can't say  after 5 of 9: bad.transform.Count
+        good       after 3 of 9: bad.transform.Count
+        can't say  after 6 of 9: bad.transform.SwapSub
+        can't say  after 7 of 9: bad.transform.Count
+        bad        after 8 of 9: bad.transform.Count
+        one of these breaks the model; the check can't say which:
+          bad.transform.Count of plugin bad
+          bad.transform.Count of plugin bad
+          bad.transform.SwapSub of plugin bad
+          bad.transform.Count of plugin bad
+          bad.transform.Count of plugin bad
+        10 passes ran, of which 9 changed the model; 8 checks
+    "#]]
+    .assert_eq(&ran.stdout);
     assert!(!bench.exists("found/good.ir"), "nothing is proved");
 }
 
@@ -198,15 +243,63 @@ fn bisect_says_why_there_is_nothing_to_find() {
         assert_eq!(ran.status, status, "{}", ran.stderr);
         expected.assert_eq(&ran.stderr);
     };
-    check("echo it is gone; ! test -e {}", 1, expect![[""]]);
-    check("test -e {}", 1, expect![[""]]);
-    check("exit 125 # {}", 1, expect![[""]]);
-    check("no-such-command {}", 1, expect![[""]]);
-    check("true", 2, expect![[""]]);
+    check(
+        "echo it is gone; ! test -e {}",
+        1,
+        expect![[r#"
+        error[check]: The model is bad before any pass.
+         |
+         = note: the command's last words: it is gone
+         = help: `--check` has to end with status 0 for a good model; no pass is to blame here.
+    "#]],
+    );
+    check(
+        "test -e {}",
+        1,
+        expect![[r#"
+        error[check]: The whole pipeline gives a good model: there is nothing to find.
+         |
+         = help: `--check` has to end with a status that is neither 0 nor 125 for a bad one.
+    "#]],
+    );
+    check(
+        "exit 125 # {}",
+        1,
+        expect![[r#"
+        error[check]: The check can't tell whether the untouched model is good.
+         |
+         = help: Without a good model there is nothing to compare with.
+    "#]],
+    );
+    let ran = run(
+        &bench,
+        &["bisect", "p.toml", "m.ir", "--check", "no-such-command {}"],
+    );
+    assert_eq!(ran.status, 1);
+    // The shell has words of its own.
+    assert!(
+        ran.stderr.contains("`--check` can't be run (status 127)."),
+        "{}",
+        ran.stderr
+    );
+    check(
+        "true",
+        2,
+        expect![[r#"
+        error[pipeline]: The command of `--check true` doesn't say where the model goes.
+         |
+         = help: Write `{}` in place of its path: `--check 'test-model {}'`.
+    "#]],
+    );
     // The time is over before the sleep is.
     let words = "bisect p.toml m.ir --check-timeout 0.2 --check".split(' ');
     let ran = bench.run(words.chain(["sleep 60; cat {}"]), "");
-    expect![[""]].assert_eq(&ran.stderr);
+    expect![[r#"
+        error[check]: The check can't tell whether the untouched model is good.
+         |
+         = help: Without a good model there is nothing to compare with.
+    "#]]
+    .assert_eq(&ran.stderr);
     assert_eq!(bench.files(), ["m.ir", "p.toml"]);
 }
 
@@ -244,7 +337,12 @@ fn a_pass_that_fails_needs_no_bisecting() {
         ],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![[""]].assert_eq(&ran.stdout);
+    expect![[r#"
+        bad.transform.PanicOnErf of plugin bad fails, in function @f6; nothing to search: The pass panicked at tests/bad-plugins/misbehaving/src/planted.rs:49:9: no table for this Erf.
+        3 passes ran, of which 3 changed the model; 0 checks
+        before it     found/good.ir
+        run it again  passdock replay found/reproducer
+    "#]].assert_eq(&ran.stdout);
     let replayed = bench.passdock("replay found/reproducer");
     assert_eq!(replayed.status, 1);
     assert!(
@@ -285,7 +383,25 @@ fn a_failure_is_replayed_far_from_its_model() {
         "{}",
         ran.stderr
     );
-    expect![[""]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
+    expect![[r##"
+        # The pass that failed on `before.ir` is the first; the others would have followed.
+        # `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
+
+        [context]
+        opt_level = 1
+
+        [[passes]]
+        name = "bad.transform.PanicOnErf"
+
+        [passes.options]
+        size = 9
+
+        [[passes]]
+        name = "relax.transform.InferType"
+
+        [[passes]]
+        name = "bad.transform.Count"
+    "##]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
     // Elsewhere, without the model.
     let far = Bench::new();
     std::fs::rename(bench.path("out.ir.reproducer"), far.path("sent")).unwrap();
@@ -353,10 +469,24 @@ fn a_replay_with_other_plugins_says_so() {
     bench.write("kept/m.ir.reproducer/reproducer.toml", other);
     let ran = bench.passdock("replay kept/m.ir.reproducer");
     assert_eq!(ran.status, 1);
-    expect![[""]].assert_eq(&without_paths(&ran.stderr));
+    expect![[r#"
+        warning[plugin]: The plugin `libpassdock_misbehaving.so` is bad 0.1.0, but built differently from the one that the reproducer was made with.
+         |
+         = help: What the reproducer shows may be gone, or look different.
+        warning[plugin]: The plugin relay 0.1.0, which was loaded from a file `libpassdock_relax.so`, isn't here.
+         |
+         = help: Name its directory: `--plugin-dir DIR`.
+        error[pass-panicked]: The pass panicked at tests/bad-plugins/misbehaving/src/planted.rs:49:9: no table for this Erf.
+         |
+         = in pass bad.transform.PanicOnErf of plugin `libpassdock_misbehaving.so`, function @f6
+    "#]].assert_eq(&without_paths(&ran.stderr));
     let ran = bench.passdock("replay kept/m.ir.reproducer --locked");
     assert_eq!(ran.status, 3);
-    expect![[""]].assert_eq(&without_paths(&ran.stderr));
+    expect![[r#"
+        error[plugin]: The plugin `libpassdock_misbehaving.so` is bad 0.1.0, but built differently from the one that the reproducer was made with.
+         |
+         = help: What the reproducer shows may be gone, or look different.
+    "#]].assert_eq(&without_paths(&ran.stderr));
 }
 
 #[test]
@@ -452,8 +582,31 @@ fn reduce_keeps_the_ops_that_a_pass_fails_on() {
     bench.write("p.toml", PANIC);
     let ran = bench.passdock("reduce p.toml m.ir -o small.ir");
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![[""]].assert_eq(&ran.stdout);
-    expect![[""]].assert_eq(&bench.read("small.ir"));
+    expect![[r#"
+             500 ops  5 of 11 functions
+             300 ops  3 of 11 functions
+             200 ops  2 of 11 functions
+             100 ops  1 of 11 functions
+              50 ops  50 of 100 ops of @f6
+              25 ops  25 of 100 ops of @f6
+              12 ops  12 of 100 ops of @f6
+               6 ops  6 of 100 ops of @f6
+               3 ops  3 of 100 ops of @f6
+               2 ops  2 of 100 ops of @f6
+               2 ops  0 of 1 unused parameters of @f6
+        still pass-panicked in bad.transform.PanicOnErf, function @f6: The pass panicked at tests/bad-plugins/misbehaving/src/planted.rs:49:9: no table for this Erf.
+        1010 → 2 ops after 27 runs of the pipeline, written to small.ir
+    "#]].assert_eq(&ran.stdout);
+    expect![[r#"
+        module {
+          fn @f6(%v100: f32[8], %v69: f32[8], %v34: f32[8]) -> (%y: f32[8]) opset("" = 17) {
+            %v70 = onnx.Add(%v69, %v34) : f32[8]
+            %v71 = onnx.Erf(%v70) : f32[8]
+            return %v100
+          }
+        }
+    "#]]
+    .assert_eq(&bench.read("small.ir"));
     // It is the same failure, and the same answer.
     let ran = bench.passdock("reduce p.toml m.ir -o - --max-checks 1000");
     assert_eq!(ran.stdout, bench.read("small.ir"));
@@ -478,7 +631,16 @@ fn reduce_keeps_the_ops_that_a_check_calls_broken() {
         ],
     );
     assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    expect![[""]].assert_eq(&bench.read("small.ir"));
+    expect![[r#"
+        module {
+          fn @f6(%v100: f32[8], %v40: f32[8]) -> (%y: f32[8]) opset("" = 17) {
+            %v41 = onnx.Abs(%v40) : f32[8]
+            %v42 = onnx.Sub(%v40, %v41) : f32[8]
+            return %v100
+          }
+        }
+    "#]]
+    .assert_eq(&bench.read("small.ir"));
     // With both models at hand.
     let check = "test $(grep -c 'Sub(%v40' {in}) = $(grep -c 'Sub(%v40' {})";
     let ran = run(
@@ -494,13 +656,23 @@ fn reduce_says_why_there_is_nothing_to_keep() {
     let bench = bench();
     let ran = bench.passdock("reduce p.toml m.ir");
     assert_eq!(ran.status, 1);
-    expect![[""]].assert_eq(&ran.stderr);
+    expect![[r#"
+        error[check]: The pipeline runs to its end: there is no failure to keep.
+         |
+         = help: Say what is wrong with its result: `--check CMD`.
+    "#]]
+    .assert_eq(&ran.stderr);
     let ran = run(
         &bench,
         &["reduce", "p.toml", "m.ir", "--check", "test -e {}"],
     );
     assert_eq!(ran.status, 1);
-    expect![[""]].assert_eq(&ran.stderr);
+    expect![[r#"
+        error[check]: The check calls the pipeline's result good: there is nothing to keep.
+         |
+         = help: It has to end with a status that is neither 0 nor 125 for what the pipeline makes.
+    "#]]
+    .assert_eq(&ran.stderr);
 }
 
 /// Where the libraries lie differs from one machine to the next.

@@ -7,7 +7,7 @@ use super::report::Report;
 use super::request::Request;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
-use crate::reproducer::{self, FailureSite, ReproducerOptions};
+use crate::reproducer::{self, ReproducerOptions};
 
 /// Writes the reproducer of a failure beside the output, or where the request says, and tells of
 /// it. Errors that no pass is behind, and plugins that can't be loaded, have none.
@@ -31,7 +31,10 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
             let dir = dir.display().to_string();
             let message = format!("A reproducer is in `{dir}`.");
             let mut note = Diagnostic::new(Severity::Note, "reproducer", message);
-            note.help = Some(format!("Run it again: `{}`.", command(&dir, request, site)));
+            note.help = Some(format!(
+                "Run it again: `{}`.",
+                reproducer::command(dir.as_ref(), site, &request.standard_dirs)
+            ));
             report.reproducer = Some(dir);
             note
         }
@@ -69,31 +72,4 @@ fn judges(request: &Request) -> Vec<toml::Table> {
         name.is_some_and(|name| !only_watches(name))
     });
     judges.cloned().collect()
-}
-
-/// The command that runs it again here.
-fn command(dir: &str, request: &Request, site: &FailureSite) -> String {
-    let mut command = format!("passdock replay {}", word(dir));
-    let mut named: Vec<PathBuf> = Vec::new();
-    for plugin in site.context.registry().plugins() {
-        let path = plugin.origin().path().filter(|_| plugin.is_loaded());
-        if let Some(dir) = path.and_then(Path::parent)
-            && !request.standard_dirs.iter().any(|known| known == dir)
-            && !named.iter().any(|known| known == dir)
-        {
-            named.push(dir.to_path_buf());
-            let dir = dir.display().to_string();
-            command.push_str(&format!(" --plugin-dir {}", word(&dir)));
-        }
-    }
-    command
-}
-
-/// A word as a shell takes it.
-fn word(text: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+:=@%,".contains(c);
-    match !text.is_empty() && text.chars().all(plain) {
-        true => text.to_owned(),
-        false => format!("'{}'", text.replace('\'', "'\\''")),
-    }
 }

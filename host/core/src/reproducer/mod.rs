@@ -12,6 +12,7 @@
 //! [`write()`] makes the directory of it, [`Reproducer`] reads one and runs it again.
 
 mod about;
+mod command;
 mod data;
 mod passes;
 mod replay;
@@ -19,6 +20,7 @@ mod site;
 mod write;
 
 pub use about::{DataRange, Failure, PluginFile};
+pub use command::command;
 pub use replay::{Outcome, Replay, ReplayOptions, Reproducer};
 pub use site::FailureSite;
 pub(crate) use site::{around, at, followed_by};
