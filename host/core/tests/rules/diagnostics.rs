@@ -251,7 +251,8 @@ fn r155_a_renderer_that_fails_masks_nothing() {
         cx.emit(note("hello"));
         Err(PassError::new(ErrorKind::Failed, "It is broken."))
     });
-    expect!["Error in pass fails: It is broken. (the renderer of diagnostics panicked: no paper)"].assert_eq(&error(cx.scope(|_| fails.call(module()))));
+    expect!["Error in pass fails: It is broken. (the renderer of diagnostics panicked: no paper)"]
+        .assert_eq(&error(cx.scope(|_| fails.call(module()))));
     let speaks = create_host_pass(info("speaks loud"), |module, cx| {
         cx.emit(note("hello"));
         Ok(module.clone())
