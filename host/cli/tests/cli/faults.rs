@@ -34,10 +34,13 @@ fn a_pass_that_panics() {
         "bad.transform.Panic",
         RELUS,
         expect![[r#"
-        error[pass-panicked]: The pass panicked at tests/bad-plugins/misbehaving/src/lib.rs:9:18: the weights have to be there.
-         |
-         = in pass bad.transform.Panic of plugin `libpassdock_misbehaving.so`, function @main
-    "#]],
+            error[pass-panicked]: The pass panicked at tests/bad-plugins/misbehaving/src/lib.rs:12:18: the weights have to be there.
+             |
+             = in pass bad.transform.Panic of plugin `libpassdock_misbehaving.so`, function @main
+            note[reproducer]: A reproducer is in `out.ir.reproducer`.
+             |
+             = help: Run it again: `passdock replay out.ir.reproducer`.
+        "#]],
     );
 }
 
@@ -54,6 +57,9 @@ fn a_pass_that_fails() {
               |     ^^^^^^^^^^^^^^^^^^
               |
               = in pass bad.transform.Fail of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu)
+            note[reproducer]: A reproducer is in `out.ir.reproducer`.
+             |
+             = help: Run it again: `passdock replay out.ir.reproducer`.
         "#]],
     );
 }
@@ -79,6 +85,9 @@ fn a_pass_that_emits_an_error() {
               |
               = in pass bad.transform.Complain of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu)
               = help: Remove it.
+            note[reproducer]: A reproducer is in `out.ir.reproducer`.
+             |
+             = help: Run it again: `passdock replay out.ir.reproducer`.
         "#]],
     );
 }
@@ -93,6 +102,9 @@ fn a_pass_that_changes_the_interface() {
              |
              = in pass bad.transform.ChangeInterface of plugin `libpassdock_misbehaving.so`, function @main
              = help: Declare `changes_interface` in the pass's `plugin!` entry.
+            note[reproducer]: A reproducer is in `out.ir.reproducer`.
+             |
+             = help: Run it again: `passdock replay out.ir.reproducer`.
         "#]],
     );
 }
@@ -103,11 +115,14 @@ fn a_module_pass_that_changes_the_interface() {
         "bad.transform.ChangeMain",
         RELUS,
         expect![[r#"
-        error[pass-failed]: The pass changed the function's interface without having declared it: the result `y` is gone.
-         |
-         = in pass bad.transform.ChangeMain of plugin `libpassdock_misbehaving.so`, function @main
-         = help: Declare `changes_interface` in the pass's `plugin!` entry.
-    "#]],
+            error[pass-failed]: The pass changed the function's interface without having declared it: the result `y` is gone.
+             |
+             = in pass bad.transform.ChangeMain of plugin `libpassdock_misbehaving.so`, function @main
+             = help: Declare `changes_interface` in the pass's `plugin!` entry.
+            note[reproducer]: A reproducer is in `out.ir.reproducer`.
+             |
+             = help: Run it again: `passdock replay out.ir.reproducer`.
+        "#]],
     );
 }
 
@@ -126,6 +141,9 @@ fn a_pass_that_changes_an_opset() {
             error[pass-failed]: The function's version of the domain `` is 17 and can't become 18: its ops would mean something else.
              |
              = in pass bad.transform.ChangeOpset of plugin `libpassdock_misbehaving.so`, function @main
+            note[reproducer]: A reproducer is in `out.ir.reproducer`.
+             |
+             = help: Run it again: `passdock replay out.ir.reproducer`.
         "#]],
     );
 }
@@ -136,10 +154,13 @@ fn a_pass_that_uses_what_it_erased() {
         "bad.transform.UseStale",
         RELUS,
         expect![[r#"
-        error[pass-failed]: op0 was erased.
-         |
-         = in pass bad.transform.UseStale of plugin `libpassdock_misbehaving.so`, function @main, op0
-    "#]],
+            error[pass-failed]: op0 was erased.
+             |
+             = in pass bad.transform.UseStale of plugin `libpassdock_misbehaving.so`, function @main, op0
+            note[reproducer]: A reproducer is in `out.ir.reproducer`.
+             |
+             = help: Run it again: `passdock replay out.ir.reproducer`.
+        "#]],
     );
 }
 
@@ -165,6 +186,9 @@ fn a_pass_that_removes_what_is_called() {
               |     ^^^^^^^^^^^^^
               |
               = in pass bad.transform.RemoveCallee of plugin `libpassdock_misbehaving.so`, function @main, op0 (call)
+            note[reproducer]: A reproducer is in `out.ir.reproducer`.
+             |
+             = help: Run it again: `passdock replay out.ir.reproducer`.
         "#]],
     );
 }
