@@ -1,7 +1,7 @@
 //! The contract as C sees it: the header by itself, and a plugin in one C file.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Result, bail};
@@ -34,20 +34,7 @@ pub(crate) fn test_header(project: &Project) -> Result<()> {
 /// The example in C builds, and the host runs its passes.
 pub(crate) fn test_c_pass(project: &Project) -> Result<()> {
     let plugin = build_c_pass(project)?;
-    let report = shell::read(
-        Command::new(project.passdock(Profile::Dev))
-            .args([
-                "run",
-                "examples/models/digits.onnx",
-                "--json",
-                "--passes",
-                C_PASS,
-                "--plugin-dir",
-            ])
-            .arg(plugin.parent().unwrap_or(&plugin))
-            .current_dir(&project.root),
-    )?;
-    let report: Value = serde_json::from_str(&report)?;
+    let report = run_c_pass(project, &plugin, C_PASS)?;
     let pass = &report["passes"][0];
     if pass["name"] != C_PASS || pass["status"] != "changed" {
         bail!("{C_PASS} should have changed the example model: {pass}");
@@ -55,16 +42,70 @@ pub(crate) fn test_c_pass(project: &Project) -> Result<()> {
     Ok(())
 }
 
+/// What a plugin in C says about ops arrives, places and notes included.
+pub(crate) fn test_c_diagnostics(project: &Project) -> Result<()> {
+    let plugin = build_c(project, "tests/bad-plugins/complains.c", "complains")?;
+    let report = run_c_pass(project, &plugin, "c.transform.Warn")?;
+    let said = &report["diagnostics"][0];
+    let label = |at: &Value| at["snippet"]["label"].as_str().map(str::to_owned);
+    let arrived = [
+        (said["severity"] == "warning", "the level"),
+        (said["code"] == "c::double-relu", "the code"),
+        (
+            label(said).as_deref() == Some("is never negative"),
+            "the place",
+        ),
+        (said["labels"][0]["text"] == "because of this", "the label"),
+        (
+            said["notes"][0] == "`Relu(Relu(x))` is `Relu(x)`.",
+            "the note",
+        ),
+        (said["help"].is_string(), "the help"),
+    ];
+    if let Some((_, what)) = arrived.iter().find(|(arrived, _)| !arrived) {
+        bail!("{what} of a diagnostic from C should have arrived: {said}");
+    }
+    let plugin_dir = plugin.parent().unwrap_or(&plugin);
+    let output = c_pass_command(project, plugin_dir, "c.transform.GiveUp").output()?;
+    let report: Value = serde_json::from_slice(&output.stdout)?;
+    let said = &report["diagnostics"];
+    if said.as_array().map(Vec::len) != Some(1) || said[0]["message"] != "This can't go on." {
+        bail!("an error that a pass gives up after should be said once: {said}");
+    }
+    Ok(())
+}
+
+fn c_pass_command(project: &Project, plugin_dir: &Path, pass: &str) -> Command {
+    let mut command = Command::new(project.passdock(Profile::Dev));
+    command
+        .args(["run", "examples/models/digits.onnx", "--json", "--passes"])
+        .args([pass, "--plugin-dir"])
+        .arg(plugin_dir)
+        .current_dir(&project.root);
+    command
+}
+
+fn run_c_pass(project: &Project, plugin: &Path, pass: &str) -> Result<Value> {
+    let plugin_dir = plugin.parent().unwrap_or(plugin);
+    let report = shell::read(&mut c_pass_command(project, plugin_dir, pass))?;
+    Ok(serde_json::from_str(&report)?)
+}
+
 /// Builds `examples/c-pass` and gives the plugin's path.
 pub(crate) fn build_c_pass(project: &Project) -> Result<PathBuf> {
-    let directory = project.target.join("c-pass");
+    build_c(project, "examples/c-pass/c_pass.c", "c_pass")
+}
+
+/// Builds a plugin of one C file into a directory of its own.
+fn build_c(project: &Project, source: &str, name: &str) -> Result<PathBuf> {
+    let directory = project.target.join(name.replace('_', "-"));
     fs::create_dir_all(&directory)?;
-    let plugin = directory.join(library_name("c_pass"));
+    let plugin = directory.join(library_name(name));
     let mut gcc = needed("gcc")?;
     gcc.args(["-std=c11", "-O2", "-shared", "-fPIC", "-I", INCLUDE])
         .args(WARNINGS);
     shell::run(
-        gcc.arg("examples/c-pass/c_pass.c")
+        gcc.arg(source)
             .arg("-o")
             .arg(&plugin)
             .current_dir(&project.root),

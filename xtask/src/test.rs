@@ -41,6 +41,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         native::test_header(project)
     });
     steps.step("a plugin in C", || native::test_c_pass(project));
+    steps.step("what a plugin in C says", || {
+        native::test_c_diagnostics(project)
+    });
     steps.step("the oracle itself", || python::test_oracle(project));
     steps.step("the example model, end to end", || {
         python::test_example(project)

@@ -53,7 +53,7 @@ struct Around<'c> {
     /// With the diagnostics of this pass.
     cx: &'c PassContext,
     watched: bool,
-    provider: Option<Provider>,
+    provider: Option<&'c Provider>,
     options: ConfigValue,
     /// All registered config options with their values here; gathered when first asked for.
     config: OnceLock<BTreeMap<String, ConfigValue>>,
@@ -66,7 +66,7 @@ type Outcome = (Result<Option<Arc<Function>>, Box<Failure>>, Vec<Diagnostic>);
 
 impl<'c> Around<'c> {
     fn new(
-        pass: &dyn Pass,
+        pass: &'c dyn Pass,
         cx: &'c PassContext,
         module: &Module,
         watched: bool,
@@ -74,7 +74,7 @@ impl<'c> Around<'c> {
         Ok(Around {
             cx,
             watched,
-            provider: pass.provider().cloned(),
+            provider: pass.provider(),
             options: pass.options(cx)?,
             config: OnceLock::new(),
             ops: cx.registry().op_defs(),
@@ -231,8 +231,8 @@ impl<'c> Around<'c> {
         for one in &mut said {
             one.pass = Some(collected.pass().to_owned());
             one.run_by = collected.run_by().to_vec();
-            one.plugin = self.provider.as_ref().map(|p| p.plugin.clone());
-            one.file = self.provider.as_ref().and_then(Provider::file);
+            one.plugin = self.provider.map(|p| p.plugin.clone());
+            one.file = self.provider.and_then(Provider::file);
         }
         let failed = said.iter().any(|one| one.severity.is_failure());
         let shown = catch_unwind(AssertUnwindSafe(|| collected.renderer()(&said)));

@@ -14,7 +14,7 @@ use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module};
 
 use crate::context::{PassContext, Verify, callbacks};
-use crate::error::PassError;
+use crate::error::{ErrorKind, PassError};
 use crate::instrument::InstrumentRef;
 use crate::leaf;
 use crate::pass::Pass;
@@ -242,6 +242,9 @@ impl<'c> Run<'c> {
             record.seconds = seconds;
             record.ops_after = ops_after.unwrap_or(record.ops_before);
             (record.status, record.reason) = match (result, ops_after) {
+                (Err(error), _) if error.kind == ErrorKind::Diagnostics => {
+                    (Status::Failed, "it emitted errors".to_owned())
+                }
                 (Err(error), _) => (Status::Failed, error.message.clone()),
                 (Ok(Outcome::Ran(_)), Some(_)) => (Status::Changed, String::new()),
                 (Ok(Outcome::Ran(_)), None) => (Status::Unchanged, String::new()),

@@ -1,5 +1,7 @@
 //! What there is: `list` and `inspect`.
 
+use expect_test::expect;
+
 use crate::support::{Bench, plugin};
 
 #[test]
@@ -29,7 +31,17 @@ fn config_is_listed_with_defaults_and_meaning() {
         .lines()
         .find(|line| line.starts_with("tir.UnrollLoop.auto_max_depth"));
     let line = line.expect("an option of a standard pass");
-    assert!(line.contains('8') && line.contains("tir"), "{line}");
+    for has in ["an int from 0 on", "8", "tir"] {
+        assert!(line.contains(has), "{line}");
+    }
+    let json = Bench::new().passdock("list config --json").json();
+    let options = json["config"].as_array().expect("a list");
+    let unroll = options
+        .iter()
+        .find(|option| option["key"] == "tir.UnrollLoop");
+    let unroll = unroll.expect("an option of a standard pass");
+    assert_eq!(unroll["plugin"], "tir");
+    expect![[r#"{"default":8,"doc":"Serial loops in which up to this many loops were unrolled.","name":"auto_max_depth","range":[0,9223372036854775807],"type":"int"}"#]].assert_eq(&unroll["fields"][1].to_string());
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use passdock_ir::Module;
 
 use super::stack;
-use crate::error::{Cause, ErrorKind, PassError};
+use crate::error::{Cause, ErrorKind, ErrorParts, PassError};
 use crate::instrument::{InstrumentRef, InstrumentReport, InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::util;
@@ -38,9 +38,10 @@ fn call<T>(
 ) -> Result<T, PassError> {
     let cause: Cause = match stack::callback(|| catch_unwind(AssertUnwindSafe(body))) {
         Ok(Ok(value)) => return Ok(value),
-        // Whoever makes one of the host's own errors has said all there is to say.
         Ok(Err(error)) => match error.downcast::<PassError>() {
-            Ok(error) => return Err(*error),
+            // What it found out about the pass; it didn't fail itself.
+            Ok(error) if error.kind == ErrorKind::Numerics => return Err(*error),
+            Ok(error) => Arc::new(*error),
             Err(error) => Arc::from(error),
         },
         Err(payload) => {
@@ -62,12 +63,10 @@ fn call<T>(
         None => failed(&cause.to_string()),
         // What it says of places stays in its own fields.
         Some(inner) => {
-            let mut error = failed(&inner.message);
-            error.function.clone_from(&inner.function);
-            error.op.clone_from(&inner.op);
-            error.location.clone_from(&inner.location);
-            error.help.clone_from(&inner.help);
-            error.notes.clone_from(&inner.notes);
+            let ErrorParts { kind, message, .. } = &*failed(&inner.message);
+            let mut error = inner.clone();
+            error.kind = *kind;
+            error.message.clone_from(message);
             error
         }
     };

@@ -5,6 +5,8 @@
 //! [`DiagnosticContext`]; when it has returned, a [`Renderer`] shows all of it. [`mod@render`] is
 //! what terminals show, [`excerpt`] the text of an op.
 
+#[cfg(test)]
+mod codes;
 mod context;
 pub(crate) mod excerpt;
 mod render;

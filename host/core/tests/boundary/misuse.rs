@@ -1,9 +1,12 @@
 //! What a plugin may get wrong: each is a status and a sentence.
 
+use std::mem::offset_of;
+
 use expect_test::{Expect, expect};
-use passdock::boundary::host;
+use passdock::boundary::{FunctionPass, FunctionRunner, ModuleInput, host};
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim, OpId, RegionId, Status, SymbolId, TypeId, ValueId};
+use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 
 use crate::support::{Around, module, raw, run, text};
@@ -272,3 +275,78 @@ fn attr_desc() -> abi::AttrDesc {
 }
 
 // Op definitions.
+
+/// A diagnostic of the contract's first version is shorter; one of a later one may be longer.
+#[test]
+fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
+    let module = module();
+    let input = ModuleInput::new(&module);
+    let around = Around::new();
+    let mut runner = FunctionRunner::new(&input, &around);
+    let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
+        // SAFETY: the tables and handles live while the pass runs.
+        unsafe {
+            let table = &*host().context;
+            let (emit, cx) = (
+                table.emit.expect("is there"),
+                table.current.expect("is there")(),
+            );
+            let note = abi::Str::new("A note.");
+            let label = abi::Label {
+                op: OpId(0),
+                part: abi::OpPart::OPERAND,
+                index: 0,
+                function: abi::symbol::EMPTY,
+                attr: abi::Str::EMPTY,
+                text: abi::Str::new("here"),
+            };
+            let mut said = abi::Diagnostic {
+                struct_size: size_of::<abi::Diagnostic>() as u32,
+                severity: abi::Severity::WARNING,
+                op: OpId(1),
+                reserved: 0,
+                code: abi::Str::EMPTY,
+                message: abi::Str::new("Long."),
+                help: abi::Str::EMPTY,
+                function: abi::symbol::EMPTY,
+                label_stride: size_of::<abi::Label>() as u32,
+                labels: &label,
+                label_count: 1,
+                notes: &note,
+                note_count: 1,
+            };
+            assert_eq!(emit(cx, &said), Status::OK);
+            said.message = abi::Str::new("Short.");
+            said.struct_size = offset_of!(abi::Diagnostic, function) as u32;
+            assert_eq!(emit(cx, &said), Status::OK);
+            for (size, stride) in [(8, 48), (size_of::<abi::Diagnostic>(), 4)] {
+                said.struct_size = size as u32;
+                said.label_stride = stride;
+                assert_eq!(emit(cx, &said), Status::INVALID);
+            }
+            let error = text(table.last_error.expect("is there")(cx));
+            Err(error.into())
+        }
+    };
+    let function = module.function_named("main").expect("is there");
+    let failed = runner.run(FunctionPass::Closure(&pass), function);
+    expect!["The list of labels has 1 elements of 4 bytes."]
+        .assert_eq(&failed.expect_err("it says so").message);
+    let said = runner.take_diagnostics();
+    let said: Vec<String> = said.iter().map(|said| said.render(false)).collect();
+    expect![[r#"
+        warning: Long.
+         |
+         | %0 = t.A(%x)
+         |          ^^ here
+         |
+         = in function @main, op0 (t.A)
+         = note: A note.
+        warning: Short.
+         |
+         | %1 = t.A(%0)
+         | ^^^^^^^^^^^^
+         |
+         = in function @main, op1 (t.A)"#]]
+    .assert_eq(&said.join("\n"));
+}

@@ -2,8 +2,9 @@
 
 use expect_test::expect;
 use passdock::{PassContext, PassError, Registry};
+use passdock_plugin_api as sdk;
 
-use crate::common::error;
+use crate::common::{Log, error, module};
 
 passdock::config_struct! {
     /// How loops are unrolled.
@@ -175,4 +176,76 @@ fn r045_only_in_its_own_context() {
             Ok(())
         })
         .unwrap();
+}
+
+sdk::options! {
+    /// The options of `Reads`.
+    pub struct Reads {
+        /// The first it looks at.
+        #[range(0..=8)]
+        from: i64 = 2,
+        /// How many.
+        count: u32 = 3,
+        /// What matters.
+        #[choices("speed", "size")]
+        goal: String = "size",
+        /// What is left out.
+        except: Vec<String> = ["a"],
+    }
+}
+
+fn reads(_m: &mut sdk::Module<'_>, cx: &sdk::PassContext) -> sdk::PassResult {
+    let set: Reads = cx.config("acme.Reads")?;
+    let limit = cx.config_value("tir.limit", "")?;
+    cx.emit(&sdk::Diagnostic::note(format!("{set:?} {limit:?}")));
+    // A key that nobody registered.
+    cx.config::<Reads>("acme.Rads").map(drop)
+}
+
+sdk::plugin! {
+    name: "acme",
+    passes: [module "acme.transform.Reads" => reads { options: Reads, config: "acme.Reads" }],
+}
+
+#[test]
+fn r040_r043_r044_options_of_plugins() {
+    let registry = registry();
+    registry.load_static(PLUGIN).unwrap();
+    let log = Log::new();
+    let build = |toml: &str| {
+        let log = log.clone();
+        PassContext::builder()
+            .registry(&registry)
+            .config("acme.Reads", toml.parse::<toml::Value>().unwrap())
+            .on_diagnostic(move |said| log.add(said.message))
+            .build()
+    };
+    let pass = registry.get_pass("acme.transform.Reads").unwrap();
+    let run = |cx: PassContext| error(pass.call_in(module(), &cx));
+    expect!["Error in pass acme.transform.Reads of plugin `acme` (built in): Invalid config option `acme.Rads`; candidates are: `acme.Reads`, `tir.UnrollLoop`, `tir.disable_vectorize`, `tir.limit`. Did you mean `acme.Reads`?"].assert_eq(&run(
+        build("{ from = 8, goal = 'speed', except = [] }").unwrap()
+    ));
+    log.check(expect![[
+        r#"Reads { from: 8, count: 3, goal: "speed", except: [] } Some(Int(0))"#
+    ]]);
+    let wrong = [
+        "{ from = 9 }",
+        "{ count = -1 }",
+        "{ count = 4294967296 }",
+        "{ goal = 'sped' }",
+        "{ except = 'a' }",
+        "{ except = ['a', 1] }",
+    ];
+    let errors: Vec<String> = wrong.into_iter().map(|toml| error(build(toml))).collect();
+    expect![[r#"
+        Expected the field `from` of `acme.Reads` to be from 0 to 8, but got the int 9.
+        Expected the field `count` of `acme.Reads` to be from 0 to 4294967295, but got the int -1.
+        Expected the field `count` of `acme.Reads` to be from 0 to 4294967295, but got the int 4294967296.
+        Expected the field `goal` of `acme.Reads` to be one of `speed`, `size`, but got the string "sped". Did you mean `speed`?
+        Expected the field `except` of `acme.Reads` to be a list of strings, but got the string "a". Did you mean `["a"]`?
+        Expected the field `except` of `acme.Reads` to be a list of strings, but got an array."#]].assert_eq(&errors.join("\n"));
+    let again = registry.register_config_option::<i64>("acme.Reads");
+    expect!["The config option `acme.Reads` is registered already, by plugin acme. Rename one of the two."].assert_eq(&again.unwrap_err().to_string());
+    registry.unregister_plugin("acme").unwrap();
+    expect!["Invalid config option `acme.Reads`; candidates are: `tir.UnrollLoop`, `tir.disable_vectorize`, `tir.limit`."].assert_eq(&error(build("{}")));
 }

@@ -1,10 +1,16 @@
 //! L. Diagnostics.
 
+use std::sync::Arc;
+
 use expect_test::expect;
-use passdock::{PassContext, PassRef, Sequential, create_function_pass};
+
+use passdock::{
+    ErrorKind, PassContext, PassError, PassRef, Renderer, Sequential, create_function_pass,
+    create_host_pass, create_module_pass, create_prim_func_pass, get_renderer, override_renderer,
+};
 use passdock_plugin_api::{Diagnostic, Severity};
 
-use crate::common::{Log, error, info, module};
+use crate::common::{Log, error, info, module, registered};
 
 /// A function pass that says something about each op of `main`.
 fn says(severity: Severity) -> PassRef {
@@ -98,4 +104,202 @@ fn r155_an_error_names_pass_function_and_op_once() {
     let nested = Sequential::new([Sequential::new([pass])]);
     expect!["Error in pass acme.transform.Fails, function @other, op0 (onnx.Neg): It has no axis."]
         .assert_eq(&error(nested.call(module())));
+}
+
+#[test]
+fn r141_r147_r148_each_pass_has_its_own_context_and_gets_it_back() {
+    let log = Log::new();
+    let cx = PassContext::builder()
+        .renderer({
+            let log = log.clone();
+            move |said| {
+                let said: Vec<String> = said
+                    .iter()
+                    .map(|d| format!("{} {:?}", d.message, d.run_by))
+                    .collect();
+                log.add(format!("rendered {}", said.join("; ")));
+            }
+        })
+        .build()
+        .unwrap();
+    let inner = create_host_pass(info("inner"), |module, cx| {
+        assert_eq!(cx.diag_ctx().map(|said| said.diagnostics().len()), Some(0));
+        cx.emit(note("of inner"));
+        Ok(module.clone())
+    });
+    let outer = create_host_pass(info("outer"), move |module, cx| {
+        let own = cx.diag_ctx().expect("a pass has one").clone();
+        cx.emit(note("first of outer"));
+        let module = inner.call(module.clone())?;
+        assert!(cx.diag_ctx().is_some_and(|said| said.is(&own)));
+        let current = PassContext::current();
+        assert!(current.diag_ctx().is_some_and(|said| said.is(&own)));
+        assert_eq!(
+            own.diagnostics().len(),
+            1,
+            "those of the inner pass are its own"
+        );
+        own.emit(note("second of outer"));
+        Ok(module)
+    });
+    let quiet = create_host_pass(info("quiet"), |module, _| Ok(module.clone()));
+    assert!(cx.diag_ctx().is_none() && PassContext::current().diag_ctx().is_none());
+    cx.scope(|cx| {
+        let module = Sequential::new([outer, quiet]).call(module())?;
+        assert!(cx.diag_ctx().is_none() && PassContext::current().diag_ctx().is_none());
+        Ok(module)
+    })
+    .unwrap();
+    // Nothing is rendered of a pass that said nothing.
+    log.check(expect![[r#"
+        rendered of inner ["outer"]
+        rendered first of outer []; second of outer []"#]]);
+}
+
+fn note(message: &str) -> passdock::Diagnostic {
+    passdock::Diagnostic::new(passdock::Severity::Note, "", message)
+}
+
+/// Passes of each kind that say something and then fail, by a panic or an error.
+#[test]
+fn r149_r150_r151_all_kinds_of_passes_speak_and_may_give_up() {
+    let fatal = |cx: &passdock_plugin_api::PassContext, name: &str| {
+        let said = Diagnostic::error(format!("{name} is wrong")).code("acme::wrong");
+        Err(cx.emit_fatal(&said))
+    };
+    let passes = [
+        create_function_pass(info("function"), move |f, cx| fatal(cx, f.function_name())),
+        create_prim_func_pass(info("prim"), move |f, cx| fatal(cx, f.function_name())),
+        create_module_pass(info("module"), move |_, cx| fatal(cx, "the module")),
+        create_host_pass(info("host"), |_, cx| {
+            let said = passdock::Diagnostic::new(passdock::Severity::Bug, "bug", "It is wrong.");
+            Err(cx.emit_fatal(said))
+        }),
+        create_host_pass(info("panics"), |_, cx| {
+            cx.emit(note("soon"));
+            panic!("now")
+        }),
+    ];
+    let log = Log::new();
+    for pass in passes {
+        let said = log.clone();
+        let cx = PassContext::builder()
+            .on_diagnostic(move |d| said.add(format!("said: {}", d.message)))
+            .build()
+            .unwrap();
+        log.add(error(cx.scope(|_| pass.call(module()))));
+        assert!(PassContext::current().diag_ctx().is_none());
+    }
+    log.check(expect![[r#"
+        said: main is wrong
+        Error in pass function, function @main: One or more error diagnostics were emitted, please check diagnostic render for output.
+        said: loop is wrong
+        Error in pass prim, function @loop: One or more error diagnostics were emitted, please check diagnostic render for output.
+        said: the module is wrong
+        Error in pass module: One or more error diagnostics were emitted, please check diagnostic render for output.
+        said: It is wrong.
+        Error in pass host: One or more error diagnostics were emitted, please check diagnostic render for output.
+        said: soon
+        Error in pass panics: The pass panicked: now."#]]);
+}
+
+#[test]
+fn r152_r153_r154_who_shows_it() {
+    let log = Log::new();
+    let renderer = |name: &'static str| -> Arc<Renderer> {
+        let log = log.clone();
+        Arc::new(move |said: &[passdock::Diagnostic]| {
+            // Tests that run at the same time may speak too.
+            let own = said.iter().filter(|d| d.pass.as_deref() == Some("speaks"));
+            own.for_each(|d| log.add(format!("{name}: {}", d.message)));
+        })
+    };
+    let cx = PassContext::builder().build().unwrap();
+    let later = renderer("later");
+    let speaks = create_host_pass(info("speaks"), move |module, cx| {
+        // It has its renderer already.
+        override_renderer(Some(later.clone()));
+        cx.emit(note("hello"));
+        Ok(module.clone())
+    });
+    let first = renderer("first");
+    override_renderer(Some(first.clone()));
+    assert!(Arc::ptr_eq(&get_renderer(), &first));
+    cx.scope(|_| speaks.call(module())).unwrap();
+    cx.scope(|_| speaks.call(module())).unwrap();
+    let log2 = log.clone();
+    let own = PassContext::builder()
+        .on_diagnostic(move |d| log2.add(format!("own: {}", d.message)))
+        .build()
+        .unwrap();
+    own.scope(|_| speaks.call(module())).unwrap();
+    override_renderer(None);
+    assert!(!Arc::ptr_eq(&get_renderer(), &first));
+    log.check(expect![[r#"
+        first: hello
+        later: hello
+        own: hello"#]]);
+}
+
+#[test]
+fn r155_a_renderer_that_fails_masks_nothing() {
+    let cx = PassContext::builder()
+        .renderer(|_| panic!("no paper"))
+        .build()
+        .unwrap();
+    let fails = create_host_pass(info("fails"), |_, cx| {
+        cx.emit(note("hello"));
+        Err(PassError::new(ErrorKind::Failed, "It is broken."))
+    });
+    expect!["Error in pass fails: It is broken. (the renderer of diagnostics panicked: no paper)"]
+        .assert_eq(&error(cx.scope(|_| fails.call(module()))));
+    let speaks = create_host_pass(info("speaks loud"), |module, cx| {
+        cx.emit(note("hello"));
+        Ok(module.clone())
+    });
+    assert!(cx.scope(|_| speaks.call(module())).is_ok());
+}
+
+/// What a pass may throw.
+#[derive(Debug)]
+struct OutOfPaper;
+
+impl std::fmt::Display for OutOfPaper {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("there is no paper left")
+    }
+}
+
+impl std::error::Error for OutOfPaper {}
+
+#[test]
+fn r117_the_error_itself_comes_back_through_everything() {
+    let fails = create_host_pass(info("t.transform.Throws"), |_, _| {
+        let error = PassError::new(ErrorKind::Failed, "It can't print.");
+        Err(error.caused_by(Arc::new(OutOfPaper)))
+    });
+    let hands_on = create_module_pass(info("t.transform.HandsOn"), |m, cx| {
+        Ok(m.run_pass(cx, "t.transform.Throws")?)
+    });
+    let wraps = create_module_pass(info("t.transform.Wraps"), |m, cx| {
+        m.run_pass(cx, "t.transform.Throws")
+            .map_err(|error| passdock_plugin_api::PassError::new(format!("No luck: {error}")))
+    });
+    let (_, context) = registered([fails.clone(), hands_on.clone(), wraps.clone()]);
+    let cx = context.build().unwrap();
+    let mut texts = Vec::new();
+    for pass in [fails, hands_on, wraps] {
+        let nested = Sequential::new([Sequential::new([pass])]);
+        let error = cx.scope(|_| nested.call(module())).unwrap_err();
+        // Directly behind it, or behind the error of the pass that it ran.
+        let mut cause: &dyn std::error::Error = error.source.as_deref().expect("a cause");
+        while !cause.is::<OutOfPaper>() {
+            cause = cause.source().expect("the error that was thrown");
+        }
+        texts.push(error.to_string());
+    }
+    expect![[r#"
+        Error in pass t.transform.Throws: It can't print.
+        Error in pass t.transform.Throws, run by t.transform.HandsOn: It can't print.
+        Error in pass t.transform.Wraps: No luck: Error in pass t.transform.Throws: It can't print."#]].assert_eq(&texts.join("\n"));
 }

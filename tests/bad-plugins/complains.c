@@ -1,0 +1,91 @@
+/* A plugin in C that says things about ops, for the tests of diagnostics. */
+#include "passdock.h"
+
+static const passdock_host *host;
+
+/* Warns of each `onnx.Relu` whose operand is made by another one, and points at both. */
+static passdock_status warn(void *state, passdock_context *context,
+                            const passdock_function_ref *function,
+                            const passdock_module_ref *module) {
+    const passdock_function_view *view = function->view;
+    passdock_symbol_id relu = host->symbols->find(view->symbols, passdock_text("onnx.Relu"));
+    passdock_op_id op;
+    (void)state;
+    (void)module;
+    for (op = 0; op < view->ops.len; op++) {
+        const passdock_op *outer = passdock_get_op(view, op);
+        passdock_op_id inner = passdock_defining_op(view, passdock_operand(view, op, 0));
+        const passdock_op *made = passdock_get_op(view, inner);
+        passdock_label labels[2];
+        passdock_str notes[1];
+        passdock_diagnostic said;
+        if (outer == NULL || outer->name != relu || made == NULL || made->name != relu) continue;
+
+        memset(labels, 0, sizeof labels);
+        labels[0].op = op;
+        labels[0].part = PASSDOCK_PART_OPERAND;
+        labels[0].text = passdock_text("is never negative");
+        labels[1].op = inner;
+        labels[1].part = PASSDOCK_PART_NAME;
+        labels[1].text = passdock_text("because of this");
+        notes[0] = passdock_text("`Relu(Relu(x))` is `Relu(x)`.");
+        memset(&said, 0, sizeof said);
+        said.struct_size = sizeof said;
+        said.severity = PASSDOCK_WARNING;
+        said.code = passdock_text("c::double-relu");
+        said.message = passdock_text("This op does nothing.");
+        said.help = passdock_text("Run `c.transform.FuseDoubleRelu`.");
+        said.label_stride = sizeof labels[0];
+        said.labels = labels;
+        said.label_count = 2;
+        said.notes = notes;
+        said.note_count = 1;
+        if (host->context->emit(context, &said) != PASSDOCK_OK) return PASSDOCK_FAILED;
+    }
+    return PASSDOCK_OK;
+}
+
+/* Emits an error and gives up without another word. */
+static passdock_status give_up(void *state, passdock_context *context,
+                               const passdock_function_ref *function,
+                               const passdock_module_ref *module) {
+    passdock_diagnostic said;
+    (void)state;
+    (void)function;
+    (void)module;
+    memset(&said, 0, sizeof said);
+    said.struct_size = sizeof said;
+    said.severity = PASSDOCK_ERROR;
+    said.op = PASSDOCK_NONE;
+    said.message = passdock_text("This can't go on.");
+    if (host->context->emit(context, &said) != PASSDOCK_OK) return PASSDOCK_OK;
+    return PASSDOCK_FAILED;
+}
+
+PASSDOCK_MANIFEST("complains", "0.1.0",
+                  PASSDOCK_PASS("c.transform.Warn", "function", 0, "")
+                  PASSDOCK_PASS("c.transform.GiveUp", "function", 0, ""));
+
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
+    static const char warn_name[] = "c.transform.Warn";
+    static const char give_up_name[] = "c.transform.GiveUp";
+    static passdock_pass_entry passes[2];
+    static passdock_plugin plugin;
+
+    if (!PASSDOCK_HAS(the_host->symbols, find) || !PASSDOCK_HAS(the_host->context, emit)) {
+        return NULL;
+    }
+    host = the_host;
+    passes[0].name = passdock_text(warn_name);
+    passes[0].kind = PASSDOCK_FUNCTION_PASS;
+    passes[0].run_function = warn;
+    passes[1].name = passdock_text(give_up_name);
+    passes[1].kind = PASSDOCK_FUNCTION_PASS;
+    passes[1].run_function = give_up;
+    plugin.struct_size = sizeof plugin;
+    plugin.pass_count = 2;
+    plugin.passes = passes;
+    plugin.pass_stride = sizeof passes[0];
+    plugin.op_stride = sizeof(passdock_op_entry);
+    return &plugin;
+}
