@@ -1,5 +1,6 @@
 //! Calling instruments: in the order of the list, one at a time, nothing unwinds out of them.
 
+use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -38,9 +39,10 @@ fn call<T>(
 ) -> Result<T, PassError> {
     let cause: Cause = match stack::callback(|| catch_unwind(AssertUnwindSafe(body))) {
         Ok(Ok(value)) => return Ok(value),
-        // Whoever makes one of the host's own errors has said all there is to say.
         Ok(Err(error)) => match error.downcast::<PassError>() {
-            Ok(error) => return Err(*error),
+            // What is wrong is the pass, not the instrument.
+            Ok(error) if error.kind == ErrorKind::Numerics => return Err(*error),
+            Ok(error) => Arc::from(error as Box<dyn Error + Send + Sync>),
             Err(error) => Arc::from(error),
         },
         Err(payload) => {
