@@ -40,6 +40,20 @@ pub(crate) fn test_real_models(project: &Project) -> Result<()> {
     }
 }
 
+/// The instrument `numerics`, with models made for it and those that `PASSDOCK_MODELS` points to.
+pub(crate) fn test_numerics(project: &Project) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "tests/python/numerics.py", "--passdock"])
+        .arg(project.passdock(Profile::Dev))
+        .arg("--work-dir")
+        .arg(project.target.join("numerics"));
+    if let Some(models) = std::env::var_os("PASSDOCK_MODELS") {
+        python.arg("--models").arg(models);
+    }
+    shell::run(python.current_dir(&project.root))
+}
+
 /// ONNX's own test cases, the models in its wheel, models made by hand, and those that
 /// `PASSDOCK_MODELS` points to: what goes through passdock comes out whole, and folded right.
 pub(crate) fn test_corpus(project: &Project) -> Result<()> {

@@ -51,6 +51,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("real models, end to end", || {
         python::test_real_models(project)
     });
+    steps.step("results before and after each pass", || {
+        python::test_numerics(project)
+    });
     steps.step("models of every kind, in and out", || {
         python::test_corpus(project)
     });

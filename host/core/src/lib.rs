@@ -66,7 +66,7 @@
 //! [`reduce`](mod@reduce).
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
-//! `unsafe` is in [`boundary`] and in the loading of libraries only.
+//! `unsafe` is in [`boundary`], in the loading of libraries and in calls to ONNX Runtime only.
 
 pub mod analyses;
 pub mod bisect;

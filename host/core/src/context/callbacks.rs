@@ -1,5 +1,6 @@
 //! Calling instruments: in the order of the list, one at a time, nothing unwinds out of them.
 
+use std::error::Error;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -39,7 +40,7 @@ fn call<T>(
     let cause: Cause = match stack::callback(|| catch_unwind(AssertUnwindSafe(body))) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {
-            // What it found out about the pass; it didn't fail itself.
+            // What is wrong is the pass, not the instrument.
             Ok(error) if error.kind == ErrorKind::Numerics => return Err(*error),
             Ok(error) => Arc::new(*error),
             Err(error) => Arc::from(error),

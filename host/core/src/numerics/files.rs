@@ -136,7 +136,7 @@ mod tests {
             Input { name, ty }
         };
         let text = match samples(directory.path(), &[input("a"), input("b")]) {
-            Ok(samples) => samples.iter().map(|sample| describe(sample)).collect(),
+            Ok(samples) => samples.iter().map(describe).collect(),
             Err(error) => error.replace(&directory.path().display().to_string(), "DIR"),
         };
         expected.assert_eq(&text);

@@ -104,8 +104,11 @@ impl Numerics {
         let mut warning = Diagnostic::new(Severity::Warning, code, finding.message);
         warning.help = finding.help.map(str::to_owned);
         if let Some(pass) = pass {
-            let spec = context.registry().pass_spec(pass);
-            warning.plugin = spec.map(|(plugin, _)| plugin.name().to_owned());
+            if let Some((plugin, _)) = context.registry().pass_spec(pass) {
+                let file = plugin.origin().path();
+                warning.file = file.map(|file| file.display().to_string());
+                warning.plugin = Some(plugin.name().to_owned());
+            }
             warning.pass = Some(pass.to_owned());
         }
         context.emit(warning);
