@@ -1,8 +1,12 @@
-/* A plugin in C: replaces `Relu(Relu(x))` by `Relu(x)`.
+/* A plugin in C: a pass that replaces `Relu(Relu(x))` by `Relu(x)`, and an instrument that counts the
+ * passes that ran.
  *
  * Build it with
  *     gcc -std=c11 -O2 -shared -fPIC -I ../../plugin-api/abi/include c_pass.c -o libc_pass.so
  * and put it into a directory that passdock is told of: `--plugin-dir .`. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "passdock.h"
 
 static const passdock_host *host;
@@ -46,19 +50,85 @@ static passdock_status fuse_double_relu(void *state, passdock_context *context,
     return PASSDOCK_OK;
 }
 
+/* The instrument: what one instance of it keeps. */
+typedef struct counter {
+    unsigned ran, vetoed;
+    int64_t limit;
+    char report[80];
+} counter;
+
+static passdock_status counter_create(void *state, passdock_context *context, void **out) {
+    static const char limit[] = "limit";
+    passdock_setting setting;
+    counter *made = (counter *)calloc(1, sizeof *made);
+    (void)state;
+    if (made == NULL) return PASSDOCK_FAILED;
+    memset(&setting, 0, sizeof setting);
+    setting.struct_size = sizeof setting;
+    /* The host knows the option from the manifest, so that it is there and an int. */
+    if (host->context->option(context, passdock_text(limit), &setting) != PASSDOCK_OK) {
+        free(made);
+        return PASSDOCK_FAILED;
+    }
+    made->limit = setting.int_value;
+    *out = made;
+    return PASSDOCK_OK;
+}
+
+/* Vetoes what comes after the limit. */
+static passdock_status counter_should_run(void *instance, passdock_context *context,
+                                          const passdock_module_ref *module,
+                                          const passdock_pass_info *pass, uint32_t *out) {
+    counter *it = (counter *)instance;
+    (void)context;
+    (void)module;
+    (void)pass;
+    if (it->limit > 0 && it->ran >= it->limit) {
+        it->vetoed++;
+        *out = 0;
+    }
+    return PASSDOCK_OK;
+}
+
+static passdock_status counter_after(void *instance, passdock_context *context,
+                                     const passdock_module_ref *module,
+                                     const passdock_pass_info *pass) {
+    (void)context;
+    (void)module;
+    (void)pass;
+    ((counter *)instance)->ran++;
+    return PASSDOCK_OK;
+}
+
+static passdock_status counter_report(void *instance, passdock_context *context, passdock_str *out) {
+    counter *it = (counter *)instance;
+    (void)context;
+    snprintf(it->report, sizeof it->report, "%u passes ran, %u were vetoed", it->ran, it->vetoed);
+    *out = passdock_text(it->report); /* the instance's own, until it is called again */
+    return PASSDOCK_OK;
+}
+
 /* What is said about the plugin; read without loading it. */
 PASSDOCK_MANIFEST("c", "0.1.0",
                   PASSDOCK_PASS("c.transform.FuseDoubleRelu", "function", 1,
-                                "summary = \"Replaces `Relu(Relu(x))` by `Relu(x)`.\"\n"));
+                                "summary = \"Replaces `Relu(Relu(x))` by `Relu(x)`.\"\n")
+                      PASSDOCK_INSTRUMENT("c.counter",
+                                          "summary = \"Counts the passes that ran.\"\n"
+                                          "[[instrument.option]]\n"
+                                          "name = \"limit\"\ntype = \"int\"\ndefault = 0\n"
+                                          "doc = \"Vetoes all passes after so many; 0: none.\"\n"));
 
 /* How to call it. */
 const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
     static const char name[] = "c.transform.FuseDoubleRelu";
+    static const char counter_name[] = "c.counter";
     static passdock_pass_entry pass;
+    static passdock_instrument_entry instrument;
     static passdock_plugin plugin;
 
     /* A host without these is too old for this plugin. */
     if (!PASSDOCK_HAS(the_host->symbols, find) || !PASSDOCK_HAS(the_host->context, fail) ||
+        !PASSDOCK_HAS(the_host->context, option) ||
         !PASSDOCK_HAS(the_host->functions, replace_op_with)) {
         return NULL;
     }
@@ -71,5 +141,16 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
     plugin.passes = &pass;
     plugin.pass_stride = sizeof pass;
     plugin.op_stride = sizeof(passdock_op_entry);
+
+    /* A host that knows no instruments doesn't look here. Functions that are null aren't called. */
+    instrument.name = passdock_text(counter_name);
+    instrument.create = counter_create;
+    instrument.destroy = free;
+    instrument.should_run = counter_should_run;
+    instrument.run_after_pass = counter_after;
+    instrument.report = counter_report;
+    plugin.instruments = &instrument;
+    plugin.instrument_count = 1;
+    plugin.instrument_stride = sizeof instrument;
     return &plugin;
 }

@@ -13,11 +13,15 @@ use crate::steps::Skip;
 
 const INCLUDE: &str = "plugin-api/abi/include";
 const C_PASS: &str = "c.transform.FuseDoubleRelu";
+const C_INSTRUMENT: &str = "c.counter";
+/// A compiler, its language, and the standard.
+type Compiler = (&'static str, &'static str, &'static str);
+const COMPILERS: [Compiler; 2] = [("gcc", "c", "-std=c11"), ("g++", "c++", "-std=c++17")];
 const WARNINGS: [&str; 4] = ["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 
 /// The header stands by itself, as C11 and as C++17, without a warning.
 pub(crate) fn test_header(project: &Project) -> Result<()> {
-    for (compiler, language, standard) in [("gcc", "c", "-std=c11"), ("g++", "c++", "-std=c++17")] {
+    for (compiler, language, standard) in COMPILERS {
         let mut command = needed(compiler)?;
         command
             .args([standard, "-fsyntax-only", "-x", language])
@@ -31,20 +35,49 @@ pub(crate) fn test_header(project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// The example in C builds, and the host runs its passes.
+/// The example in C builds as C and as C++, and the host runs its pass under its instrument.
 pub(crate) fn test_c_pass(project: &Project) -> Result<()> {
-    let plugin = build_c_pass(project)?;
-    let report = run_c_pass(project, &plugin, C_PASS)?;
-    let pass = &report["passes"][0];
-    if pass["name"] != C_PASS || pass["status"] != "changed" {
-        bail!("{C_PASS} should have changed the example model: {pass}");
+    for compiler in COMPILERS {
+        let plugin = build_c_pass(project, compiler)?;
+        let directory = plugin.parent().unwrap_or(&plugin);
+        let pipeline = directory.join("pipeline.toml");
+        fs::write(
+            &pipeline,
+            format!(
+                "[[instruments]]\nname = \"{C_INSTRUMENT}\"\nlimit = 1\n\
+                 [[passes]]\nname = \"{C_PASS}\"\n[[passes]]\nname = \"{C_PASS}\"\n"
+            ),
+        )?;
+        let report = shell::read(
+            Command::new(project.passdock(Profile::Dev))
+                .arg("run")
+                .arg(&pipeline)
+                .args(["examples/models/digits.onnx", "--json", "--plugin-dir"])
+                .arg(directory)
+                .current_dir(&project.root),
+        )?;
+        let report: Value = serde_json::from_str(&report)?;
+        let statuses = [0, 1].map(|at| report["passes"][at]["status"].clone());
+        if statuses != ["changed", "skipped"] {
+            let passes = &report["passes"];
+            bail!("{C_PASS} should change the example model and then be vetoed: {passes}");
+        }
+        let shown = &report["instruments"][0]["text"];
+        if *shown != "1 passes ran, 1 were vetoed" {
+            bail!("{C_INSTRUMENT} should have counted one pass: {report}");
+        }
     }
     Ok(())
 }
 
 /// What a plugin in C says about ops arrives, places and notes included.
 pub(crate) fn test_c_diagnostics(project: &Project) -> Result<()> {
-    let plugin = build_c(project, "tests/bad-plugins/complains.c", "complains")?;
+    let plugin = build_c(
+        project,
+        "tests/bad-plugins/complains.c",
+        "complains",
+        COMPILERS[0],
+    )?;
     let report = run_c_pass(project, &plugin, "c.transform.Warn")?;
     let said = &report["diagnostics"][0];
     let label = |at: &Value| at["snippet"]["label"].as_str().map(str::to_owned);
@@ -92,20 +125,28 @@ fn run_c_pass(project: &Project, plugin: &Path, pass: &str) -> Result<Value> {
 }
 
 /// Builds `examples/c-pass` and gives the plugin's path.
-pub(crate) fn build_c_pass(project: &Project) -> Result<PathBuf> {
-    build_c(project, "examples/c-pass/c_pass.c", "c_pass")
+fn build_c_pass(project: &Project, compiler: Compiler) -> Result<PathBuf> {
+    build_c(project, "examples/c-pass/c_pass.c", "c_pass", compiler)
 }
 
 /// Builds a plugin of one C file into a directory of its own.
-fn build_c(project: &Project, source: &str, name: &str) -> Result<PathBuf> {
-    let directory = project.target.join(name.replace('_', "-"));
+fn build_c(
+    project: &Project,
+    source: &str,
+    name: &str,
+    (compiler, language, standard): Compiler,
+) -> Result<PathBuf> {
+    let directory = project.target.join(name.replace('_', "-")).join(language);
     fs::create_dir_all(&directory)?;
     let plugin = directory.join(library_name(name));
-    let mut gcc = needed("gcc")?;
-    gcc.args(["-std=c11", "-O2", "-shared", "-fPIC", "-I", INCLUDE])
+    let mut command = needed(compiler)?;
+    command
+        .args(["-x", language, standard])
+        .args(["-O2", "-shared", "-fPIC", "-I", INCLUDE])
         .args(WARNINGS);
     shell::run(
-        gcc.arg(source)
+        command
+            .arg(source)
             .arg("-o")
             .arg(&plugin)
             .current_dir(&project.root),

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::PassError;
 use crate::pass_info::PassInfo;
+use crate::registry::PluginInstrument;
 
 /// What a callback answers.
 pub type InstrumentResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
@@ -97,6 +98,12 @@ pub trait PassInstrument: Send + Sync {
 
     /// The same as data, for programs.
     fn report_data(&self) -> Option<serde_json::Value> {
+        None
+    }
+
+    /// The instrument of a plugin that it is: those are told the context, too.
+    #[doc(hidden)]
+    fn as_plugin(&self) -> Option<&PluginInstrument> {
         None
     }
 }

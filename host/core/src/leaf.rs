@@ -5,9 +5,8 @@
 //! order, diagnostics too, and of several failures the first in that order counts, so that nothing
 //! depends on the number of threads.
 
-use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use passdock_abi::{AttrKind, OpId, SymbolId};
 use passdock_ir::text::TextSource;
@@ -18,7 +17,7 @@ use crate::boundary::{
     Failure, FunctionRunner, FunctionSlot, ModuleInput, Surroundings, run_module_pass,
 };
 use crate::config::ConfigValue;
-use crate::context::{PassContext, stack};
+use crate::context::{ConfigValues, PassContext, stack};
 use crate::diagnostic::Diagnostic;
 use crate::error::{ErrorKind, PassError, Provider};
 use crate::interface;
@@ -55,8 +54,7 @@ struct Around<'c> {
     watched: bool,
     provider: Option<&'c Provider>,
     options: ConfigValue,
-    /// All registered config options with their values here; gathered when first asked for.
-    config: OnceLock<BTreeMap<String, ConfigValue>>,
+    config: ConfigValues<'c>,
     ops: Arc<OpDefs>,
     text: Option<Arc<TextSource>>,
 }
@@ -76,7 +74,7 @@ impl<'c> Around<'c> {
             watched,
             provider: pass.provider(),
             options: pass.options(cx)?,
-            config: OnceLock::new(),
+            config: ConfigValues::new(cx),
             ops: cx.registry().op_defs(),
             text: module.text_source().cloned(),
         })
@@ -287,18 +285,6 @@ impl<'c> Around<'c> {
             None => error,
         }
     }
-
-    fn config(&self) -> &BTreeMap<String, ConfigValue> {
-        self.config.get_or_init(|| {
-            let mut all = self.cx.registry().config_defaults();
-            for (key, value) in &mut all {
-                if let Some(set) = self.cx.config(key) {
-                    value.clone_from(set);
-                }
-            }
-            all
-        })
-    }
 }
 
 impl Surroundings for Around<'_> {
@@ -311,16 +297,7 @@ impl Surroundings for Around<'_> {
     }
 
     fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
-        let found = self.config().get(key).and_then(|value| value.get(field));
-        found.ok_or_else(|| {
-            let schema = self.cx.registry().config_schema(key);
-            match schema.and_then(|schema| schema.field(field).cloned()) {
-                Err(error) => error.to_string(),
-                Ok(_) => {
-                    format!("The config option `{key}` was registered after the pass started.")
-                }
-            }
-        })
+        self.config.get(key, field)
     }
 
     fn pass_kind(&self, name: &str) -> Option<PassKind> {

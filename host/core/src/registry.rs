@@ -4,6 +4,7 @@
 //! A plugin's passes are known from its manifest; its code is loaded when a pass of it first runs.
 
 mod instruments;
+mod plugin_instrument;
 mod plugin_pass;
 mod solo;
 
@@ -24,6 +25,7 @@ use crate::suggest;
 use instruments::InstrumentTable;
 pub(crate) use instruments::wrong;
 pub use instruments::{InstrumentSetup, InstrumentSpec};
+pub(crate) use plugin_instrument::{CallbackError, PluginInstrument};
 use plugin_pass::PluginPass;
 pub use solo::{Alone, Solo};
 
@@ -210,6 +212,7 @@ impl Registry {
             return Ok(());
         }
         check_op_conflicts(&plugin, &inner.plugins)?;
+        inner.instruments.check_plugin(&plugin)?;
         let manifest = plugin.manifest().clone();
         for name in &options.overrides {
             if manifest.passes.iter().all(|pass| pass.name != *name) {
@@ -269,6 +272,7 @@ impl Registry {
                 .register(schema, Some(plugin.name().to_owned()))?;
         }
         inner.passes.extend(new);
+        inner.instruments.add_plugin(&plugin);
         inner.paths.extend(path);
         inner.plugins.push(plugin);
         inner.ops = OnceLock::new();

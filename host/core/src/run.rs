@@ -13,7 +13,8 @@ use std::time::Instant;
 use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module};
 
-use crate::context::{PassContext, Verify, callbacks};
+use crate::context::callbacks::{self, Told};
+use crate::context::{PassContext, Verify};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::InstrumentRef;
 use crate::leaf;
@@ -56,11 +57,12 @@ pub(crate) fn call(
     }
 }
 
-/// Finds out whether a Sequential can run: resolves it and loads the plugins that it needs. States
-/// that the module has to bring along are left.
+/// Finds out whether a Sequential can run: resolves it, loads the plugins that it and the context's
+/// instruments need, and makes those. States that the module has to bring along are left.
 pub(crate) fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let plan = resolve::resolve(sequential, cx)?;
     plan.load()?;
+    callbacks::make(&cx.instrument_list(), cx)?;
     Ok(plan)
 }
 
@@ -158,27 +160,29 @@ impl<'c> Run<'c> {
         let watching: Option<Arc<[InstrumentRef]>> =
             self.watched.then(|| self.cx.instrument_list());
         let watching = watching.as_deref().unwrap_or_default();
+        let told = Told {
+            cx: self.cx,
+            pass,
+            module,
+        };
         if !forced {
-            let vetoes = callbacks::vetoes(watching, module, info).map_err(name)?;
+            let vetoes = callbacks::vetoes(watching, told).map_err(name)?;
             if !vetoes.is_empty() {
                 let by = suggest::listed(vetoes);
                 return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
             }
         }
-        callbacks::before(watching, module, info).map_err(name)?;
+        callbacks::before(watching, told).map_err(name)?;
         let result = match plan {
             Some(plan) => self.nested(info.name.as_str(), plan, module),
             None => self.leaf(pass, module),
         };
         match result.map_err(name) {
             Ok(after) => {
-                callbacks::after(watching, module, &after, info).map_err(name)?;
+                callbacks::after(watching, told, &after).map_err(name)?;
                 Ok(Outcome::Ran(after))
             }
-            Err(error) => {
-                callbacks::failed(watching, module, info, &error);
-                Err(error)
-            }
+            Err(error) => Err(callbacks::failed(watching, told, error)),
         }
     }
 

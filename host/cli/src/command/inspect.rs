@@ -73,6 +73,12 @@ fn render(manifest: &Manifest) -> String {
             fields(&config.fields)
         ));
     }
+    for instrument in &manifest.instruments {
+        text.push_str(&format!("\n{} (instrument)\n", instrument.name));
+        let summary = instrument.summary.lines();
+        text.extend(summary.map(|line| format!("  {line}\n")));
+        text.push_str(&fields(&instrument.options));
+    }
     if !manifest.ops.is_empty() {
         text.push_str(&format!("\ndefines {} operators\n", manifest.ops.len()));
     }

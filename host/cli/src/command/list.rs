@@ -80,6 +80,7 @@ fn plugins(registry: &Registry) -> (Value, String) {
         ("contract", Align::Left),
         ("passes", Align::Right),
         ("ops", Align::Right),
+        ("instruments", Align::Right),
         ("file", Align::Left),
     ]);
     let mut list = Vec::new();
@@ -91,6 +92,7 @@ fn plugins(registry: &Registry) -> (Value, String) {
             manifest.plugin.abi.to_string(),
             manifest.passes.len().to_string(),
             manifest.ops.len().to_string(),
+            manifest.instruments.len().to_string(),
             plugin
                 .origin()
                 .path()
@@ -98,6 +100,9 @@ fn plugins(registry: &Registry) -> (Value, String) {
                 .unwrap_or_default(),
         ]);
         let mut entry = json!(manifest.plugin);
+        entry["passes"] = json!(manifest.passes.len());
+        entry["ops"] = json!(manifest.ops.len());
+        entry["instruments"] = json!(manifest.instruments.len());
         entry["file"] = json!(plugin.origin().path());
         list.push(entry);
     }

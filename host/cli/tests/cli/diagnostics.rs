@@ -383,11 +383,14 @@ fn config_on_the_command_line_is_underlined() {
              = help: Write `--config KEY=VALUE`.
         "#]],
     );
-    check("tir.UnrollLoop.auto_max_step=-1", expect![[r#"
+    check(
+        "tir.UnrollLoop.auto_max_step=-1",
+        expect![[r#"
         error[config]: Expected the field `auto_max_step` of `tir.UnrollLoop` to be from 0 on, but got the int -1.
         --> --config
          |
          | tir.UnrollLoop.auto_max_step=-1
          |                              ^^
-    "#]]);
+    "#]],
+    );
 }

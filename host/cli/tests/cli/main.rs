@@ -10,6 +10,7 @@ mod faults;
 mod listing;
 mod numerics;
 mod planted;
+mod plugin_instruments;
 mod stats;
 mod support;
 mod working;

@@ -162,6 +162,7 @@ fn build_plugins() {
             "passdock-relax",
             "passdock-tir",
             "passdock-misbehaving",
+            "passdock-tap",
         ] {
             cargo.args(["--package", package]);
         }

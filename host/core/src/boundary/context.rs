@@ -135,10 +135,10 @@ impl<'a> ContextSession<'a> {
     pub(super) fn enter(
         &self,
         function: *const FunctionSession,
-        module: &ModuleSession<'_>,
+        module: *const ModuleSession<'_>,
     ) -> Entered<'_> {
         self.function.set(function);
-        self.module.set(ptr::from_ref(module).cast());
+        self.module.set(module.cast());
         Entered {
             function: &self.function,
             outer: CURRENT.replace(self.handle()),
@@ -220,6 +220,11 @@ impl<'a> ContextSession<'a> {
 
     pub(super) fn take_diagnostics(&self) -> Vec<Diagnostic> {
         self.diagnostics.take()
+    }
+
+    /// What was said with `fail`.
+    pub(super) fn take_failure(&self) -> Option<Failure> {
+        self.failure.take()
     }
 
     /// What a pass that answered `status` failed of.

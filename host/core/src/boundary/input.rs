@@ -148,8 +148,17 @@ pub(super) unsafe fn list<'a, T>(at: *const T, count: usize, what: &str) -> Edit
 /// A pointer that is not null points to as many bytes as the length says.
 pub(super) unsafe fn text<'a>(text: abi::Str, what: &str) -> Edit<&'a str> {
     // SAFETY: the caller's promise.
+    unsafe { long_text(text, what, MAX_SYMBOL_BYTES) }
+}
+
+/// Text of a length that isn't a symbol's.
+///
+/// # Safety
+/// As [`text`].
+pub(super) unsafe fn long_text<'a>(text: abi::Str, what: &str, limit: usize) -> Edit<&'a str> {
+    // SAFETY: the caller's promise.
     let bytes = unsafe { list(text.ptr, text.len, what)? };
-    if bytes.len() > MAX_SYMBOL_BYTES {
+    if bytes.len() > limit {
         let message = format!("The {what} has {} bytes.", bytes.len());
         return Err(EditError::invalid(message));
     }

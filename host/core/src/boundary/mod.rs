@@ -3,8 +3,8 @@
 //! A pass gets handles: pointers to sessions that live on the host's stack while it runs
 //! (`session` for a function, `modules` for a module, `context` for everything else). It reads
 //! through views, and edits through the tables that [`host`] gives to every plugin: one file a
-//! table. Whatever comes in goes through `gate` and `input` first. `run` calls the passes;
-//! it is all that the rest of the host sees of this.
+//! table. Whatever comes in goes through `gate` and `input` first. `run` calls the passes and
+//! `instrument` the instruments; they are all that the rest of the host sees of this.
 //!
 //! **Invariant:** nothing here unwinds into a plugin, holds a `&mut` of the IR across a call into
 //! one, or gives out memory that a plugin has to free.
@@ -16,6 +16,7 @@ mod describe;
 mod functions;
 mod gate;
 mod input;
+mod instrument;
 mod known_dims;
 mod merge;
 mod modules;
@@ -31,6 +32,7 @@ use passdock_abi as abi;
 
 pub use context::{Failure, Surroundings};
 pub(crate) use definitions::definition_traits;
+pub use instrument::{Answer, Instance, Watched};
 pub use modules::ModuleInput;
 pub use run::{
     FunctionClosure, FunctionPass, FunctionRunner, ModuleClosure, ModulePass, run_module_pass,

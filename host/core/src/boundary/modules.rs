@@ -69,6 +69,18 @@ impl<'m> ModuleInput<'m> {
         self.module.keep(Box::new(Kept { entries, slots }));
     }
 
+    /// Lists the module's functions in a list that was used before.
+    pub fn listed_in(module: &'m Module, mut entries: Vec<FunctionEntry>) -> ModuleInput<'m> {
+        entries.clear();
+        entries.extend(module.functions().map(entry));
+        ModuleInput { module, entries }
+    }
+
+    /// Gives the list back, to be used again.
+    pub fn into_list(self) -> Vec<FunctionEntry> {
+        self.entries
+    }
+
     /// The module.
     pub fn module(&self) -> &'m Module {
         self.module
@@ -97,7 +109,7 @@ struct State<'a> {
 }
 
 enum Held<'a> {
-    /// The input of a function pass.
+    /// The input of a function pass, or what an instrument looks at.
     Read(&'a Module),
     /// What a module pass works on.
     Edit(Module),
@@ -219,7 +231,7 @@ impl State<'_> {
         match &mut self.module {
             Held::Edit(module) => Ok(module),
             Held::Read(_) => Err(EditError::refused(
-                "A function pass gets the module to read; a module pass may edit it.",
+                "Function passes and instruments get the module to read; a module pass may edit it.",
             )),
         }
     }
@@ -296,13 +308,16 @@ impl Drop for Busy<'_> {
 }
 
 fn entries(module: &Module) -> Vec<FunctionEntry> {
-    let entry = |f: &Arc<Function>| FunctionEntry {
+    module.functions().map(entry).collect()
+}
+
+fn entry(f: &Arc<Function>) -> FunctionEntry {
+    FunctionEntry {
         name: f.name(),
         kind: f.kind(),
         op_count: f.live_ops(),
         reserved: 0,
-    };
-    module.functions().map(entry).collect()
+    }
 }
 
 fn column(entries: &[FunctionEntry]) -> abi::Column {

@@ -7,6 +7,7 @@ mod builder;
 pub(crate) mod callbacks;
 mod scope;
 pub(crate) mod stack;
+mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -14,6 +15,7 @@ use std::sync::{Arc, Mutex};
 
 pub use builder::{ContextBuilder, Verify};
 pub use scope::Entered;
+pub(crate) use values::ConfigValues;
 
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Wrong};
 use crate::diagnostic::{Diagnostic, DiagnosticContext, Renderer, Severity, get_renderer};
@@ -235,7 +237,7 @@ impl PassContext {
     /// What the instruments have to show. Some forget when the context is left, so ask before.
     pub fn instrument_reports(&self) -> Vec<InstrumentReport> {
         let list = self.instrument_list();
-        let reports = callbacks::reports(&list).filter_map(|report| match report {
+        let reports = callbacks::reports(&list, self).filter_map(|report| match report {
             Ok(report) => Some(report),
             Err(error) => {
                 let message = error.message.clone();

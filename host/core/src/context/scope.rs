@@ -39,7 +39,7 @@ impl PassContext {
     /// Enters this context until the answer is left or dropped.
     pub fn enter(&self) -> Result<Entered, PassError> {
         let list = self.instrument_list();
-        if let Err(error) = callbacks::enter(&list) {
+        if let Err(error) = callbacks::enter(&list, self) {
             self.drop_instruments(&error);
             return Err(error);
         }
@@ -68,10 +68,10 @@ impl PassContext {
             (now.take(), now.entered)
         };
         for _ in 0..entered {
-            callbacks::exit(&old)?;
+            callbacks::exit(&old, self)?;
         }
         for _ in 0..entered {
-            callbacks::enter(&new)?;
+            callbacks::enter(&new, self)?;
         }
         util::lock(&self.0.instruments).list = new.into();
         Ok(())
@@ -149,7 +149,7 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
         instruments.entered = instruments.entered.saturating_sub(1);
         instruments.list.clone()
     };
-    if let Err(error) = callbacks::exit(&list) {
+    if let Err(error) = callbacks::exit(&list, context) {
         context.drop_instruments(&error);
         return Err(error);
     }

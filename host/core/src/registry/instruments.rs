@@ -1,6 +1,7 @@
 //! Instruments by name: the host's own are always there, programs and plugins add theirs.
 //!
-//! A registered instrument has typed options, as a pass has, and a function that makes it. What a
+//! A registered instrument has typed options, as a pass has, and a function that makes it. A plugin's
+//! are known from its manifest. What a
 //! pipeline says in `[[instruments]]` is checked by its [`Schema`] before anything is made.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,12 +10,13 @@ use std::sync::Arc;
 
 use serde::Serialize;
 
-use super::Registry;
+use super::{Registry, plugin_instrument};
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, Schema, Wrong};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::InstrumentRef;
 use crate::instruments::{self, Names, Sink};
 use crate::pass_info::check_name;
+use crate::plugin::{Origin, Plugin};
 use crate::suggest;
 
 type Make =
@@ -31,6 +33,9 @@ pub struct InstrumentSpec {
     pub options: Vec<Field>,
     /// The plugin that gives it; `None`: the host or the program itself.
     pub plugin: Option<String>,
+    /// Where that plugin comes from.
+    #[serde(skip)]
+    origin: Option<Origin>,
     #[serde(skip)]
     make: Arc<Make>,
 }
@@ -125,6 +130,7 @@ impl InstrumentSpec {
             summary: summary.to_owned(),
             options,
             plugin: None,
+            origin: None,
             make: Arc::new(make),
         }
     }
@@ -132,6 +138,12 @@ impl InstrumentSpec {
     /// Names the plugin that gives it.
     pub fn of_plugin(mut self, plugin: &str) -> InstrumentSpec {
         self.plugin = Some(plugin.to_owned());
+        self
+    }
+
+    /// Says where that plugin comes from.
+    pub(super) fn given_by(mut self, origin: &Origin) -> InstrumentSpec {
+        self.origin = Some(origin.clone());
         self
     }
 
@@ -144,9 +156,10 @@ impl InstrumentSpec {
     }
 
     fn owner(&self) -> String {
-        match &self.plugin {
-            Some(plugin) => format!("plugin {plugin}"),
-            None => "this program".to_owned(),
+        match (&self.origin, &self.plugin) {
+            (Some(origin), _) => format!("plugin {origin}"),
+            (None, Some(plugin)) => format!("plugin {plugin}"),
+            (None, None) => "this program".to_owned(),
         }
     }
 }
@@ -241,15 +254,36 @@ impl Default for InstrumentTable {
 impl InstrumentTable {
     pub(super) fn register(&mut self, spec: InstrumentSpec) -> Result<(), PassError> {
         check_name(&spec.name)?;
-        if let Some(known) = self.0.get(&spec.name) {
-            let (name, owner) = (&spec.name, known.owner());
-            let message = format!("The instrument `{name}` is registered already, by {owner}.");
-            return Err(
-                PassError::new(ErrorKind::Duplicate, message).help("Rename one of the two.")
-            );
-        }
+        self.check_free(&spec.name)?;
         self.0.insert(spec.name.clone(), spec);
         Ok(())
+    }
+
+    fn check_free(&self, name: &str) -> Result<(), PassError> {
+        let Some(known) = self.0.get(name) else {
+            return Ok(());
+        };
+        let owner = known.owner();
+        let message = format!("The instrument `{name}` is registered already, by {owner}.");
+        Err(PassError::new(ErrorKind::Duplicate, message).help("Rename or remove one of the two."))
+    }
+
+    /// Refuses a plugin that gives an instrument which another one gives.
+    pub(super) fn check_plugin(&self, plugin: &Plugin) -> Result<(), PassError> {
+        for instrument in &plugin.manifest().instruments {
+            self.check_free(&instrument.name).map_err(|error| {
+                error.note(format!("the other is of plugin {}", plugin.origin()))
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes in a plugin's, which were checked.
+    pub(super) fn add_plugin(&mut self, plugin: &Arc<Plugin>) {
+        for at in 0..plugin.manifest().instruments.len() {
+            let spec = plugin_instrument::spec(plugin, at);
+            self.0.insert(spec.name.clone(), spec);
+        }
     }
 
     fn get(&self, name: &str) -> Result<&InstrumentSpec, PassError> {
@@ -284,10 +318,18 @@ impl Registry {
 
     /// The options that an instrument takes.
     pub fn instrument_schema(&self, name: &str) -> Result<Schema, PassError> {
-        self.read()
-            .instruments
-            .get(name)
-            .map(InstrumentSpec::schema)
+        self.instrument_spec(name).map(|spec| spec.schema())
+    }
+
+    fn instrument_spec(&self, name: &str) -> Result<InstrumentSpec, PassError> {
+        let inner = self.read();
+        let found = inner.instruments.get(name).cloned();
+        // It may be one of a file that can't be read.
+        let unreadable = inner.unreadable.iter().map(ToString::to_string);
+        found.map_err(|mut error| {
+            error.notes.extend(unreadable);
+            error
+        })
     }
 
     /// Makes the instrument of a name with options, which are checked.
@@ -298,7 +340,7 @@ impl Registry {
         setup: &InstrumentSetup<'_>,
     ) -> Result<InstrumentRef, PassError> {
         // Not under the lock: what makes it may look things up.
-        let spec = self.read().instruments.get(name)?.clone();
+        let spec = self.instrument_spec(name)?;
         let options = spec.schema().accept(&toml::Value::Table(options.clone()))?;
         (spec.make)(&options, setup)
     }
@@ -324,12 +366,12 @@ mod tests {
         registry.register_instrument(spec("clock")).unwrap();
         let error = registry.register_instrument(spec("clock")).unwrap_err();
         expect![
-            "The instrument `clock` is registered already, by plugin acme. Rename one of the two."
+            "The instrument `clock` is registered already, by plugin acme. Rename or remove one of the two."
         ]
         .assert_eq(&error.to_string());
         let error = registry.register_instrument(spec("timing")).unwrap_err();
         expect![
-            "The instrument `timing` is registered already, by this program. Rename one of the two."
+            "The instrument `timing` is registered already, by this program. Rename or remove one of the two."
         ]
         .assert_eq(&error.to_string());
         assert!(registry.register_instrument(spec("")).is_err());

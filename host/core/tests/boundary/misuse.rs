@@ -49,7 +49,7 @@ fn what_may_only_be_read_is_not_edited() {
         };
         Err(error.into())
     });
-    expect!["failed: A function pass gets the module to read; a module pass may edit it. [main]"]
+    expect!["failed: Function passes and instruments get the module to read; a module pass may edit it. [main]"]
         .assert_eq(&failed.expect_err("a function pass"));
 }
 

@@ -16,7 +16,7 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 
 use passdock_abi as abi;
-use passdock_abi::{OpId, Status, SymbolId};
+use passdock_abi::{OpId, SettingKind, Status, SymbolId};
 
 use crate::context::PassContext;
 use crate::function::Function;
@@ -101,11 +101,27 @@ pub struct Failure {
 struct MockContext {
     failure: Option<Failure>,
     /// The options that are given.
-    options: HashMap<String, OptionValue>,
-    /// Lists of strings as they crossed: kept as long as the context.
-    lists: RefCell<Vec<Box<str>>>,
+    options: HashMap<String, MockOption>,
     /// What diagnostics said.
     messages: Vec<String>,
+}
+
+/// The value of an option, as it crosses.
+struct MockOption((SettingKind, i64, f64, String));
+
+impl From<&OptionValue> for MockOption {
+    fn from(value: &OptionValue) -> MockOption {
+        MockOption(match value {
+            OptionValue::Bool(value) => (SettingKind::BOOL, i64::from(*value), 0.0, String::new()),
+            OptionValue::Int(value) => (SettingKind::INT, *value, 0.0, String::new()),
+            OptionValue::Float(value) => (SettingKind::FLOAT, 0, *value, String::new()),
+            OptionValue::String(value) => (SettingKind::STRING, 0, 0.0, value.clone()),
+            OptionValue::Strings(list) => {
+                let joined = list.iter().map(|item| format!("{}\0", item)).collect();
+                (SettingKind::STRINGS, list.len() as i64, 0.0, joined)
+            }
+        })
+    }
 }
 
 thread_local! {

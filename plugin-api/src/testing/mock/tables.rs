@@ -5,14 +5,13 @@ use std::sync::Once;
 
 use passdock_abi as abi;
 use passdock_abi::{
-    AttrDesc, Bytes, ConstId, ConstantDesc, OpDesc, OpId, PortDesc, Position, RegionId,
-    SettingKind, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
+    AttrDesc, Bytes, ConstId, ConstantDesc, OpDesc, OpId, PortDesc, Position, RegionId, Status,
+    Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
 
 use super::arena::{list, Edit, MockFunction};
 use super::{watch, Failure, MockContext, SYMBOLS};
 use crate::raw::Tables;
-use crate::setting::OptionValue;
 
 /// Does an edit and turns its answer into a status.
 ///
@@ -331,32 +330,17 @@ unsafe extern "C" fn option(
         let context = &*handle.cast::<MockContext>();
         (context, crate::raw::text(name), &mut *out)
     };
-    let joined: Box<str> = match context.options.get(name) {
-        Some(OptionValue::Strings(values)) => {
-            let ended = values.iter().map(|value| value.clone() + "\0");
-            ended.collect::<String>().into()
-        }
-        _ => Box::default(),
-    };
     let (kind, int, float, string) = match context.options.get(name) {
         None => return Status::NOT_FOUND,
-        Some(OptionValue::Strings(values)) => {
-            (SettingKind::STRINGS, values.len() as i64, 0.0, &*joined)
-        }
-        Some(OptionValue::Bool(value)) => (SettingKind::BOOL, i64::from(*value), 0.0, ""),
-        Some(OptionValue::Int(value)) => (SettingKind::INT, *value, 0.0, ""),
-        Some(OptionValue::Float(value)) => (SettingKind::FLOAT, 0, *value, ""),
-        Some(OptionValue::String(value)) => (SettingKind::STRING, 0, 0.0, value.as_str()),
+        Some(option) => &option.0,
     };
     *out = abi::Setting {
-        kind,
-        int,
-        float,
+        kind: *kind,
+        int: *int,
+        float: *float,
         string: Str::new(string),
         ..*out
     };
-    // What `string` points to doesn't move with it.
-    context.lists.borrow_mut().push(joined);
     Status::OK
 }
 

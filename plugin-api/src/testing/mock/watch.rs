@@ -56,7 +56,7 @@ impl Watch {
         };
         let given = options.iter();
         watch.context.options = given
-            .map(|(name, value)| ((*name).to_owned(), value.clone()))
+            .map(|(name, value)| ((*name).to_owned(), value.into()))
             .collect();
         let create = entry.create.expect("an instrument can be made");
         let mut instance = std::ptr::null_mut();

@@ -288,7 +288,7 @@ fn instruments_are_doubted_like_passes() {
     check_error(
         &instrument("acme.histogram", &unknown),
         expect![
-            "its manifest isn't the TOML that hosts read: line 11, column 8: unknown variant `dict`, expected one of `bool`, `int`, `float`, `string`"
+            "its manifest isn't the TOML that hosts read: line 11, column 8: unknown variant `dict`, expected one of `bool`, `int`, `float`, `string`, `strings`"
         ],
     );
     check_error(

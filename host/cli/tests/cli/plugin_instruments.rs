@@ -1,0 +1,90 @@
+//! Instruments of plugins, named in a pipeline.
+
+use expect_test::expect;
+
+use crate::support::{Bench, RELUS, plugin};
+
+const NOTHING: &str = "[[passes]]\nname = 'relax.transform.DeadCodeElimination'\n";
+
+/// What `passdock run` says of a pipeline with a tap of these options.
+fn run(options: &str) -> crate::support::Ran {
+    let tap = plugin("passdock_tap");
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("taps")).expect("a new directory");
+    let name = tap.file_name().expect("a file");
+    std::fs::copy(&tap, bench.path("taps").join(name)).expect("a copy");
+    let pipeline = format!("[plugins]\ndirs = ['taps']\n[[instruments]]\n{options}\n{NOTHING}");
+    bench.write("p.toml", pipeline).write("in.ir", RELUS);
+    let mut ran = bench.passdock("run p.toml in.ir");
+    let taps = std::path::Path::new("taps").join(name);
+    let taps = taps.display().to_string();
+    ran.stderr = ran.stderr.replace(&taps, "TAP");
+    ran
+}
+
+#[test]
+fn a_plugin_is_loaded_for_its_instrument() {
+    let ran = run("name = 'tap.tap'\nlabel = 'T'");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    let said =
+        "T before relax.transform.DeadCodeElimination, level 1, of relax, requires [], 3 ops";
+    assert!(ran.stderr.contains(said), "{}", ran.stderr);
+    // The pipeline itself, and its pass: asked, before, after each; entered.
+    let shown = format!("{}{}", ran.stdout, ran.stderr);
+    assert!(shown.contains("T heard 7 things"), "{shown}");
+}
+
+#[test]
+fn what_is_wrong_with_it_is_underlined() {
+    let ran = run("name = 'tap.tip'");
+    assert_eq!(ran.status, 2);
+    expect![[""]].assert_eq(&ran.stderr);
+    let ran = run("name = 'tap.tap'\nlable = 'T'");
+    assert_eq!(ran.status, 2);
+    expect![[""]].assert_eq(&ran.stderr);
+}
+
+#[test]
+fn it_may_fail_before_the_model_is_read_or_while_passes_run() {
+    let ran = run("name = 'tap.tap'\nfails = 'new'");
+    assert_eq!(ran.status, 1);
+    expect![[""]].assert_eq(&ran.stderr);
+    let ran = run("name = 'tap.tap'\nfails = 'enter'");
+    assert_eq!(ran.status, 1);
+    assert!(
+        ran.stderr
+            .contains("failed in enter_pass_ctx: it is broken."),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
+fn it_is_listed_and_inspected_without_loading() {
+    let tap = plugin("passdock_tap").display().to_string();
+    let bench = Bench::new();
+    let ran = bench.run(["inspect", &tap], "");
+    let expected = "\ntap.tap (instrument)\n  Tells everything that it hears.\n";
+    assert!(ran.stdout.contains(expected), "{}", ran.stdout);
+    let manifest = bench.run(["inspect", &tap, "--json"], "").json();
+    assert_eq!(manifest["instrument"][0]["name"], "tap.tap");
+    assert_eq!(manifest["instrument"][0]["option"][0]["name"], "label");
+
+    let dir = std::path::Path::new(&tap).parent().expect("a directory");
+    let list = |what: &str| {
+        let dir = dir.display().to_string();
+        bench
+            .run(["list", what, "--json", "--plugin-dir", &dir], "")
+            .json()
+    };
+    let named = |list: &serde_json::Value, name: &str| {
+        let mut items = list.as_array().expect("a list").iter();
+        items
+            .find(|item| item["name"] == name)
+            .cloned()
+            .expect("it is listed")
+    };
+    let instrument = named(&list("instruments")["instruments"], "tap.tap");
+    assert_eq!(instrument["plugin"], "tap");
+    assert_eq!(named(&list("plugins")["plugins"], "tap")["instruments"], 1);
+}

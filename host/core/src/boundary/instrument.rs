@@ -1,0 +1,356 @@
+//! Calling a plugin's instrument: an instance of it, what it is told of a pass, what it answers.
+
+use std::cell::OnceCell;
+use std::ffi::c_void;
+use std::ptr;
+use std::sync::Arc;
+
+use passdock_abi as abi;
+use passdock_abi::{FunctionEntry, Status};
+use passdock_ir::Module;
+
+use super::context::{ContextSession, Failure, Surroundings};
+use super::input;
+use super::modules::{ModuleInput, ModuleSession};
+use crate::config::ConfigValue;
+use crate::context::{ConfigValues, PassContext};
+use crate::diagnostic::Diagnostic;
+use crate::error::{ErrorKind, PassError, Provider};
+use crate::pass_info::PassInfo;
+use crate::plugin::{FieldValue, LoadedInstrument, OpDefs, PassKind};
+
+/// Of a report, in bytes.
+const MAX_REPORT: usize = 1 << 26;
+
+/// An instance, which is destroyed when this is dropped.
+pub struct Instance {
+    entry: abi::InstrumentEntry,
+    handle: *mut c_void,
+    /// Room that is used again at each call.
+    functions: Vec<FunctionEntry>,
+    required: Vec<abi::Str>,
+}
+
+// SAFETY: the contract says that an instance is called on any thread, one call at a time, for which
+// `&mut` stands here; the list of texts is empty between calls.
+unsafe impl Send for Instance {}
+
+/// A pass that an instrument is told of.
+#[derive(Clone, Copy)]
+pub struct Watched<'a> {
+    /// What it works on, or what it made.
+    pub module: &'a Module,
+    /// Its info.
+    pub info: &'a PassInfo,
+    /// The plugin that gives it.
+    pub provider: Option<&'a Provider>,
+}
+
+/// What an instrument answered, and what it said meanwhile.
+pub type Answer<T> = (Result<T, Box<Failure>>, Vec<Diagnostic>);
+
+/// What a callback around a pass gets.
+struct Told<'a> {
+    instance: *mut c_void,
+    context: *mut abi::Context,
+    module: &'a abi::ModuleRef,
+    pass: &'a abi::PassInfo,
+}
+
+impl Instance {
+    /// Makes an instance of an instrument with these options.
+    pub fn new(
+        instrument: &LoadedInstrument,
+        cx: &PassContext,
+        options: &ConfigValue,
+    ) -> Answer<Instance> {
+        let LoadedInstrument { entry, create } = *instrument;
+        let mut handle = ptr::null_mut();
+        let (made, said) = speak(cx, options, ptr::null(), |context| {
+            // SAFETY: the function and its state come from the table of a plugin that stays loaded;
+            // the context lives until it returns.
+            unsafe { create(entry.state, context, &mut handle) }
+        });
+        let made = made.map(|()| Instance {
+            entry,
+            handle,
+            functions: Vec::new(),
+            required: Vec::new(),
+        });
+        (made, said)
+    }
+
+    /// The context is about to be entered.
+    pub fn enter_pass_ctx(&mut self, cx: &PassContext, options: &ConfigValue) -> Answer<()> {
+        self.watch_context(cx, options, self.entry.enter_pass_ctx)
+    }
+
+    /// The context was left.
+    pub fn exit_pass_ctx(&mut self, cx: &PassContext, options: &ConfigValue) -> Answer<()> {
+        self.watch_context(cx, options, self.entry.exit_pass_ctx)
+    }
+
+    fn watch_context(
+        &mut self,
+        cx: &PassContext,
+        options: &ConfigValue,
+        callback: Option<abi::WatchContext>,
+    ) -> Answer<()> {
+        let Some(callback) = callback else {
+            return (Ok(()), Vec::new());
+        };
+        // SAFETY: the function comes from the table of a plugin that stays loaded; the instance is
+        // this call's alone, and the context lives until it returns.
+        speak(cx, options, ptr::null(), |context| unsafe {
+            callback(self.handle, context)
+        })
+    }
+
+    /// Whether the pass may run.
+    pub fn should_run(
+        &mut self,
+        cx: &PassContext,
+        options: &ConfigValue,
+        pass: Watched<'_>,
+    ) -> Answer<bool> {
+        let Some(callback) = self.entry.should_run else {
+            return (Ok(true), Vec::new());
+        };
+        let mut runs = 1;
+        let (answer, said) = self.watch_pass(cx, options, pass, "", |told| {
+            // SAFETY: as in `tell`; `runs` lives until the function returns.
+            unsafe {
+                callback(
+                    told.instance,
+                    told.context,
+                    told.module,
+                    told.pass,
+                    &mut runs,
+                )
+            }
+        });
+        (answer.map(|()| runs != 0), said)
+    }
+
+    /// The pass is about to run.
+    pub fn run_before_pass(
+        &mut self,
+        cx: &PassContext,
+        options: &ConfigValue,
+        pass: Watched<'_>,
+    ) -> Answer<()> {
+        self.tell(cx, options, pass, "", self.entry.run_before_pass)
+    }
+
+    /// The pass ran.
+    pub fn run_after_pass(
+        &mut self,
+        cx: &PassContext,
+        options: &ConfigValue,
+        pass: Watched<'_>,
+    ) -> Answer<()> {
+        self.tell(cx, options, pass, "", self.entry.run_after_pass)
+    }
+
+    /// The pass failed.
+    pub fn pass_failed(
+        &mut self,
+        cx: &PassContext,
+        options: &ConfigValue,
+        pass: Watched<'_>,
+        error: impl FnOnce() -> String,
+    ) -> Answer<()> {
+        match self.entry.pass_failed {
+            None => (Ok(()), Vec::new()),
+            callback => self.tell(cx, options, pass, &error(), callback),
+        }
+    }
+
+    #[inline]
+    fn tell(
+        &mut self,
+        cx: &PassContext,
+        options: &ConfigValue,
+        pass: Watched<'_>,
+        error: &str,
+        callback: Option<abi::WatchPass>,
+    ) -> Answer<()> {
+        let Some(callback) = callback else {
+            return (Ok(()), Vec::new());
+        };
+        self.watch_pass(cx, options, pass, error, |told| {
+            // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
+            // is this call's alone; handles and records live until it returns.
+            unsafe { callback(told.instance, told.context, told.module, told.pass) }
+        })
+    }
+
+    #[inline]
+    fn watch_pass(
+        &mut self,
+        cx: &PassContext,
+        options: &ConfigValue,
+        pass: Watched<'_>,
+        error: &str,
+        call: impl FnOnce(Told<'_>) -> Status,
+    ) -> Answer<()> {
+        let input = ModuleInput::listed_in(pass.module, std::mem::take(&mut self.functions));
+        let session = ModuleSession::read(&input);
+        let required = pass.info.required.iter();
+        self.required
+            .extend(required.map(|name| abi::Str::new(name)));
+        let info = abi::PassInfo {
+            struct_size: size_of::<abi::PassInfo>() as u32,
+            opt_level: pass.info.opt_level,
+            name: abi::Str::new(&pass.info.name),
+            plugin: pass
+                .provider
+                .map_or(abi::Str::EMPTY, |provider| abi::Str::new(&provider.plugin)),
+            required: self.required.as_ptr(),
+            required_count: self.required.len(),
+            error: abi::Str::new(error),
+        };
+        let answer = speak(cx, options, &session, |context| {
+            call(Told {
+                instance: self.handle,
+                context,
+                module: &session.reference(),
+                pass: &info,
+            })
+        });
+        drop(session);
+        self.required.clear();
+        self.functions = input.into_list();
+        answer
+    }
+
+    /// What there is to show; `None` if there is nothing.
+    pub fn report(&mut self, cx: &PassContext, options: &ConfigValue) -> Answer<Option<String>> {
+        let Some(callback) = self.entry.report else {
+            return (Ok(None), Vec::new());
+        };
+        let mut text = abi::Str::EMPTY;
+        // SAFETY: as in `watch_context`; `text` lives until the function returns.
+        let (answer, said) = speak(cx, options, ptr::null(), |context| unsafe {
+            callback(self.handle, context, &mut text)
+        });
+        let text = answer.and_then(|()| {
+            // SAFETY: the contract: the text lives until the next call on the instance.
+            let text = unsafe { input::long_text(text, "report", MAX_REPORT) };
+            text.map(str::to_owned).map_err(|error| {
+                Box::new(Failure {
+                    message: error.message,
+                    ..Failure::default()
+                })
+            })
+        });
+        (
+            text.map(|text| Some(text).filter(|text| !text.is_empty())),
+            said,
+        )
+    }
+}
+
+impl Drop for Instance {
+    fn drop(&mut self) {
+        if let Some(destroy) = self.entry.destroy {
+            // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
+            // was made by it and isn't used any more.
+            unsafe { destroy(self.handle) }
+        }
+    }
+}
+
+/// Calls an instrument with a context of its own, in which it may speak of a module.
+#[inline]
+fn speak(
+    cx: &PassContext,
+    options: &ConfigValue,
+    module: *const ModuleSession<'_>,
+    call: impl FnOnce(*mut abi::Context) -> Status,
+) -> Answer<()> {
+    let around = Around {
+        cx,
+        options,
+        config: ConfigValues::new(cx),
+        ops: OnceCell::new(),
+    };
+    let context = ContextSession::new(&around);
+    let status = {
+        let _entered = context.enter(ptr::null(), module);
+        call(context.handle())
+    };
+    let answer = match (status, around.ops.get()) {
+        (Status::OK, None) => Ok(()),
+        (status, ops) => around.answer(status, ops, context.take_failure()),
+    };
+    (answer, context.take_diagnostics())
+}
+
+/// What stands around an instrument: its own options, and the context's config.
+struct Around<'c> {
+    cx: &'c PassContext,
+    options: &'c ConfigValue,
+    config: ConfigValues<'c>,
+    /// Looked up when first asked for.
+    ops: OnceCell<Arc<OpDefs>>,
+}
+
+impl Around<'_> {
+    #[cold]
+    fn answer(
+        &self,
+        status: Status,
+        ops: Option<&Arc<OpDefs>>,
+        said: Option<Failure>,
+    ) -> Result<(), Box<Failure>> {
+        let failed = |message: String| Failure {
+            message,
+            ..Failure::default()
+        };
+        let failure = match status {
+            // What it found out without the definition isn't what the user asked for.
+            Status::OK => match ops.and_then(|ops| ops.failures().into_iter().next()) {
+                None => return Ok(()),
+                Some(error) => failed(error.to_string()),
+            },
+            status => Failure {
+                panicked: status == Status::PANICKED,
+                ..said.unwrap_or_else(|| {
+                    failed(format!(
+                        "it answered status {} and didn't say why",
+                        status.0
+                    ))
+                })
+            },
+        };
+        Err(Box::new(failure))
+    }
+}
+
+impl Surroundings for Around<'_> {
+    fn opt_level(&self) -> u32 {
+        self.cx.opt_level()
+    }
+
+    fn option(&self, name: &str) -> Option<&FieldValue> {
+        self.options.get(name)
+    }
+
+    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
+        self.config.get(key, field)
+    }
+
+    fn pass_kind(&self, name: &str) -> Option<PassKind> {
+        self.cx.registry().pass_kind(name)
+    }
+
+    fn run_pass(&self, _module: &Module, _name: &str) -> Result<Module, PassError> {
+        let message = "An instrument watches passes and can't run any.";
+        Err(PassError::new(ErrorKind::Instrument, message))
+    }
+
+    fn op_defs(&self) -> &OpDefs {
+        self.ops.get_or_init(|| self.cx.registry().op_defs())
+    }
+}

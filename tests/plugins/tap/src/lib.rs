@@ -1,0 +1,137 @@
+//! An instrument that tells everything it hears, and can fail or veto, for the tests.
+
+use passdock_plugin_api::prelude::*;
+
+options! {
+    /// What the tap does beside telling.
+    struct TapOptions {
+        /// What it calls itself.
+        label: String = "tap",
+        /// The callback in which it fails.
+        fails: String = "",
+        /// The callback in which it panics.
+        panics: String = "",
+        /// The callback in which it emits an error and goes on.
+        complains: String = "",
+        /// The pass that it vetoes.
+        veto: String = "",
+        /// Whether it looks into `@main` before each pass.
+        looks: bool = false,
+    }
+}
+
+/// Tells what it hears as notes, and how much that was as its report.
+pub struct Tap {
+    options: TapOptions,
+    heard: std::cell::Cell<u32>,
+}
+
+impl Tap {
+    fn hear(&self, cx: &PassContext, callback: &str, what: &str) -> PassResult {
+        self.heard.set(self.heard.get() + 1);
+        let event = format!("{} {callback} {what}", self.options.label);
+        cx.emit(&Diagnostic::note(event.trim_end()));
+        self.act(callback, cx)
+    }
+
+    fn act(&self, callback: &str, cx: &PassContext) -> PassResult {
+        let options = &self.options;
+        if options.complains == callback {
+            cx.emit(&Diagnostic::error("this won't do"));
+        }
+        if options.panics == callback {
+            panic!("this is a bug");
+        }
+        match options.fails == callback {
+            true => Err(PassError::new("it is broken")),
+            false => Ok(()),
+        }
+    }
+}
+
+/// What there is to see: the ops of the module, and what else is said of the pass.
+fn seen(m: &Module, info: &PassInfo) -> String {
+    let ops: u32 = m.functions().map(|function| function.op_count).sum();
+    let required: Vec<&str> = info.required().collect();
+    let plugin = info.plugin.unwrap_or("-");
+    let PassInfo {
+        name, opt_level, ..
+    } = info;
+    format!("{name}, level {opt_level}, of {plugin}, requires {required:?}, {ops} ops")
+}
+
+impl Instrument for Tap {
+    fn new(cx: &PassContext) -> Result<Self, PassError> {
+        let tap = Tap {
+            options: cx.options()?,
+            heard: std::cell::Cell::new(0),
+        };
+        tap.act("new", cx).map(|()| tap)
+    }
+
+    fn enter_pass_ctx(&mut self, cx: &PassContext) -> PassResult {
+        self.hear(cx, "enter", &format!("level {}", cx.opt_level()))
+    }
+
+    fn exit_pass_ctx(&mut self, cx: &PassContext) -> PassResult {
+        self.hear(cx, "exit", "")
+    }
+
+    fn should_run(
+        &mut self,
+        _m: &Module,
+        info: &PassInfo,
+        cx: &PassContext,
+    ) -> Result<bool, PassError> {
+        self.hear(cx, "should_run", info.name)?;
+        Ok(info.name != self.options.veto)
+    }
+
+    fn run_before_pass(&mut self, m: &Module, info: &PassInfo, cx: &PassContext) -> PassResult {
+        if self.options.looks {
+            let main = m.snapshot("main")?;
+            let relus = main.ops_named("onnx.Relu").count();
+            cx.emit(&Diagnostic::note(format!("{relus} relus in @main")));
+        }
+        self.hear(cx, "before", &seen(m, info))
+    }
+
+    fn run_after_pass(&mut self, m: &Module, info: &PassInfo, cx: &PassContext) -> PassResult {
+        self.hear(cx, "after", &seen(m, info))
+    }
+
+    fn pass_failed(
+        &mut self,
+        m: &Module,
+        info: &PassInfo,
+        error: &str,
+        cx: &PassContext,
+    ) -> PassResult {
+        self.hear(cx, "failed", &format!("{}: {error}", seen(m, info)))
+    }
+
+    fn report(&self) -> String {
+        if self.options.panics == "report" {
+            panic!("this is a bug");
+        }
+        format!("{} heard {} things", self.options.label, self.heard.get())
+    }
+}
+
+plugin! {
+    name: "tap",
+    passes: [
+        /// Does nothing.
+        function "tap.transform.Nothing" => nothing { opt_level: 1 },
+    ],
+    instruments: [
+        /// Tells everything that it hears.
+        "tap.tap" => Tap { options: TapOptions },
+    ],
+}
+
+export_plugin!(PLUGIN);
+
+fn nothing(_f: &mut Function, _cx: &PassContext) -> PassResult {
+    Ok(())
+}

@@ -1,0 +1,505 @@
+//! A plugin's instrument, linked in and loaded from its library: both hear the same, in the order
+//! that host instruments hear it.
+#![allow(missing_docs, reason = "a test crate has no readers of its API")]
+
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+
+use expect_test::{Expect, expect};
+use passdock::plugin::Origin;
+use passdock::{
+    InstrumentRef, InstrumentResult, InstrumentSetup, LoadOptions, ModuleRef, PassContext,
+    PassError, PassInfo, PassInstrument, PassRef, Registry, Sequential, create_module_pass,
+};
+use passdock_ir::{Module, text};
+
+const TEXT: &str = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Relu(%x) : f32[2]
+    return %0
+  }
+}
+"#;
+
+fn module() -> ModuleRef {
+    text::parse(TEXT).unwrap_or_else(|error| panic!("{error:?}"))
+}
+
+/// The library of `passdock-tap`, which was built beside this test.
+fn library() -> PathBuf {
+    let exe = std::env::current_exe().expect("the test's own path");
+    let files = std::fs::read_dir(exe.parent().expect("its directory")).expect("it is readable");
+    let mut paths = files.flatten().map(|file| file.path());
+    let is_tap = |path: &PathBuf| {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        name.contains("passdock_tap") && name.ends_with(std::env::consts::DLL_SUFFIX)
+    };
+    paths.find(is_tap).expect("the library beside the test")
+}
+
+/// A registry with the tap linked in, and one with its library.
+fn both() -> [Registry; 2] {
+    let linked = Registry::new();
+    linked.load_static(passdock_tap::PLUGIN).expect("a plugin");
+    let loaded = Registry::new();
+    let options = LoadOptions::default();
+    loaded.load_plugin(&library(), &options).expect("a plugin");
+    [linked, loaded]
+}
+
+#[derive(Clone, Default)]
+struct Log(Arc<Mutex<Vec<String>>>);
+
+impl Log {
+    fn add(&self, event: impl Into<String>) {
+        self.0.lock().unwrap().push(event.into());
+    }
+}
+
+/// The host's own tap.
+struct Host(Log);
+
+impl PassInstrument for Host {
+    fn name(&self) -> &str {
+        "host"
+    }
+
+    fn enter_pass_ctx(&self) -> InstrumentResult {
+        self.0.add("host enter");
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self) -> InstrumentResult {
+        self.0.add("host exit");
+        Ok(())
+    }
+
+    fn should_run(&self, _module: &Module, info: &PassInfo) -> InstrumentResult<bool> {
+        self.0.add(format!("host should_run {}", info.name));
+        Ok(true)
+    }
+
+    fn run_before_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
+        self.0.add(format!("host before {}", info.name));
+        Ok(())
+    }
+
+    fn run_after_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
+        self.0.add(format!("host after {}", info.name));
+        Ok(())
+    }
+
+    fn pass_failed(&self, _module: &Module, info: &PassInfo, _error: &PassError) {
+        self.0.add(format!("host failed {}", info.name));
+    }
+}
+
+fn tap(registry: &Registry, options: &str) -> InstrumentRef {
+    let options = options.parse().expect("options are TOML");
+    let setup = InstrumentSetup::new(registry);
+    registry
+        .get_instrument("tap.tap", &options, &setup)
+        .expect("an instrument")
+}
+
+/// What happens while a pass runs under a tap of each of these options; where there is a `|`, the
+/// host's own tap.
+fn events(registry: &Registry, taps: &[&str], pass: &PassRef) -> String {
+    let log = Log::default();
+    let said = log.clone();
+    let mut context = PassContext::builder()
+        .registry(registry)
+        .on_diagnostic(move |diagnostic| {
+            assert!(diagnostic.severity != passdock::Severity::Note || diagnostic.plugin.is_some());
+            said.add(diagnostic.message);
+        });
+    for options in taps {
+        context = match *options {
+            "|" => context.instrument(Host(log.clone())),
+            options => context.shared_instrument(tap(registry, options)),
+        };
+    }
+    let context = context.build().expect("a context");
+    let result = context.scope(|cx| {
+        let after = pass.call(module());
+        for report in cx.instrument_reports() {
+            log.add(format!("report of {}: {}", report.name, report.text));
+        }
+        after
+    });
+    match result {
+        Ok(_) => log.add("ok"),
+        Err(error) => log.add(error.to_string()),
+    }
+    let events = log.0.lock().unwrap().join("\n");
+    let path = library().display().to_string();
+    let events = events.replace(&format!("`{path}`"), "TAP");
+    events.replace(&Origin::Static("tap".to_owned()).to_string(), "TAP")
+}
+
+#[track_caller]
+fn check(taps: &[&str], pass: impl Fn(&Registry) -> PassRef, expected: Expect) {
+    let [linked, loaded] = both().map(|registry| {
+        let text = events(&registry, taps, &pass(&registry));
+        // Where a panic was isn't the point.
+        let lines = text
+            .lines()
+            .map(|line| match line.split_once(" at tests/plugins/tap/") {
+                Some((before, after)) => {
+                    let after = after.split_once(": ").map_or(after, |(_, after)| after);
+                    format!("{before} at PLACE: {after}")
+                }
+                None => line.to_owned(),
+            });
+        lines.collect::<Vec<_>>().join("\n")
+    });
+    expected.assert_eq(&linked);
+    assert_eq!(linked, loaded, "the library does otherwise");
+}
+
+fn nothing(registry: &Registry) -> PassRef {
+    registry.get_pass("tap.transform.Nothing").expect("a pass")
+}
+
+/// A pass that adds an op, and runs another one.
+fn grows(_: &Registry) -> PassRef {
+    let info = PassInfo::new("grows").required(["tap.transform.Nothing"]);
+    create_module_pass(info, |m, cx| {
+        let mut main = m.edit("main")?;
+        let relu = main.ops_named("onnx.Relu").next().ok_or("no Relu")?;
+        let operand = main.operand(relu, 0).ok_or("no operand")?;
+        main.create_op(
+            passdock_plugin_api::OpBuilder::new("onnx.Neg").operands([operand]),
+            passdock_plugin_api::Position::before(relu),
+        )?;
+        m.run_pass(cx, "tap.transform.Nothing")
+    })
+}
+
+fn fails(_: &Registry) -> PassRef {
+    create_module_pass(PassInfo::new("fails"), |_, _| Err("it is broken".into()))
+}
+
+#[test]
+fn callbacks_come_in_the_order_of_the_list() {
+    check(
+        &["", "|", "looks = true"],
+        nothing,
+        expect![[r#"
+        tap enter level 2
+        host enter
+        tap enter level 2
+        tap should_run tap.transform.Nothing
+        host should_run tap.transform.Nothing
+        tap should_run tap.transform.Nothing
+        tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+        host before tap.transform.Nothing
+        1 relus in @main
+        tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+        tap after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+        host after tap.transform.Nothing
+        tap after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+        report of tap.tap: tap heard 4 things
+        report of tap.tap: tap heard 4 things
+        tap exit
+        host exit
+        tap exit
+        ok"#]],
+    );
+}
+
+#[test]
+fn passes_that_passes_run_are_seen_and_what_they_made() {
+    let sequential = |registry: &Registry| Sequential::new([grows(registry)]).into_pass();
+    check(
+        &["", "|"],
+        sequential,
+        expect![[r#"
+        tap enter level 2
+        host enter
+        tap should_run sequential
+        host should_run sequential
+        tap before sequential, level 0, of -, requires [], 2 ops
+        host before sequential
+        tap should_run tap.transform.Nothing
+        host should_run tap.transform.Nothing
+        tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+        host before tap.transform.Nothing
+        tap after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+        host after tap.transform.Nothing
+        tap should_run grows
+        host should_run grows
+        tap before grows, level 0, of -, requires ["tap.transform.Nothing"], 2 ops
+        host before grows
+        tap should_run tap.transform.Nothing
+        host should_run tap.transform.Nothing
+        tap before tap.transform.Nothing, level 1, of tap, requires [], 3 ops
+        host before tap.transform.Nothing
+        tap after tap.transform.Nothing, level 1, of tap, requires [], 3 ops
+        host after tap.transform.Nothing
+        tap after grows, level 0, of -, requires ["tap.transform.Nothing"], 3 ops
+        host after grows
+        tap after sequential, level 0, of -, requires [], 3 ops
+        host after sequential
+        report of tap.tap: tap heard 13 things
+        tap exit
+        host exit
+        ok"#]],
+    );
+}
+
+#[test]
+fn a_required_pass_is_not_asked_about_and_a_veto_is_heeded() {
+    let sequential = |registry: &Registry| Sequential::new([nothing(registry)]).into_pass();
+    check(
+        &["veto = 'tap.transform.Nothing'", "|"],
+        sequential,
+        expect![[r#"
+            tap enter level 2
+            host enter
+            tap should_run sequential
+            host should_run sequential
+            tap before sequential, level 0, of -, requires [], 2 ops
+            host before sequential
+            tap should_run tap.transform.Nothing
+            host should_run tap.transform.Nothing
+            tap after sequential, level 0, of -, requires [], 2 ops
+            host after sequential
+            report of tap.tap: tap heard 5 things
+            tap exit
+            host exit
+            ok"#]],
+    );
+}
+
+#[test]
+fn a_pass_that_fails_is_told_of() {
+    check(
+        &["", "|", "label = 'second'\nfails = 'failed'"],
+        fails,
+        expect![[r#"
+            tap enter level 2
+            host enter
+            second enter level 2
+            tap should_run fails
+            host should_run fails
+            second should_run fails
+            tap before fails, level 0, of -, requires [], 2 ops
+            host before fails
+            second before fails, level 0, of -, requires [], 2 ops
+            tap failed fails, level 0, of -, requires [], 2 ops: Error in pass fails: it is broken
+            host failed fails
+            second failed fails, level 0, of -, requires [], 2 ops: Error in pass fails: it is broken
+            report of tap.tap: tap heard 4 things
+            report of tap.tap: second heard 4 things
+            tap exit
+            host exit
+            second exit
+            Error in pass fails: it is broken (The instrument `tap.tap` of plugin TAP failed in pass_failed: it is broken.)"#]],
+    );
+}
+
+#[test]
+fn each_callback_may_fail() {
+    let tried = |callback: &str| format!("fails = '{callback}'");
+    for (callback, expected) in [
+        (
+            "new",
+            expect![[r#"
+            first enter level 2
+            first exit
+            The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP can't be made: it is broken.
+            The instrument `tap.tap` of plugin TAP can't be made: it is broken."#]],
+        ),
+        (
+            "enter",
+            expect![[r#"
+            first enter level 2
+            tap enter level 2
+            first exit
+            The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP failed in enter_pass_ctx: it is broken.
+            The instrument `tap.tap` of plugin TAP failed in enter_pass_ctx: it is broken."#]],
+        ),
+        (
+            "should_run",
+            expect![[r#"
+            first enter level 2
+            tap enter level 2
+            host enter
+            first should_run tap.transform.Nothing
+            tap should_run tap.transform.Nothing
+            report of tap.tap: first heard 2 things
+            report of tap.tap: tap heard 2 things
+            first exit
+            tap exit
+            host exit
+            Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP failed in should_run: it is broken."#]],
+        ),
+        (
+            "before",
+            expect![[r#"
+            first enter level 2
+            tap enter level 2
+            host enter
+            first should_run tap.transform.Nothing
+            tap should_run tap.transform.Nothing
+            host should_run tap.transform.Nothing
+            first before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            first failed tap.transform.Nothing, level 1, of tap, requires [], 2 ops: The instrument `tap.tap` of plugin TAP failed in run_before_pass: it is broken.
+            report of tap.tap: first heard 4 things
+            report of tap.tap: tap heard 3 things
+            first exit
+            tap exit
+            host exit
+            Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP failed in run_before_pass: it is broken."#]],
+        ),
+        (
+            "after",
+            expect![[r#"
+            first enter level 2
+            tap enter level 2
+            host enter
+            first should_run tap.transform.Nothing
+            tap should_run tap.transform.Nothing
+            host should_run tap.transform.Nothing
+            first before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            host before tap.transform.Nothing
+            first after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            tap after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            host failed tap.transform.Nothing
+            report of tap.tap: first heard 4 things
+            report of tap.tap: tap heard 4 things
+            first exit
+            tap exit
+            host exit
+            Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP failed in run_after_pass: it is broken."#]],
+        ),
+        (
+            "exit",
+            expect![[r#"
+            first enter level 2
+            tap enter level 2
+            host enter
+            first should_run tap.transform.Nothing
+            tap should_run tap.transform.Nothing
+            host should_run tap.transform.Nothing
+            first before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            host before tap.transform.Nothing
+            first after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            tap after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+            host after tap.transform.Nothing
+            report of tap.tap: first heard 4 things
+            report of tap.tap: tap heard 4 things
+            first exit
+            tap exit
+            The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP failed in exit_pass_ctx: it is broken.
+            The instrument `tap.tap` of plugin TAP failed in exit_pass_ctx: it is broken."#]],
+        ),
+    ] {
+        check(
+            &["label = 'first'", &tried(callback), "|"],
+            nothing,
+            expected,
+        );
+    }
+}
+
+#[test]
+fn each_callback_may_panic() {
+    let last = |callback: &str, pass: fn(&Registry) -> PassRef| {
+        let [linked, loaded] = both().map(|registry| {
+            let option = format!("panics = '{callback}'");
+            let events = events(&registry, &[&option], &pass(&registry));
+            let line = |line: &str| line.contains("this is a bug").then(|| line.to_owned());
+            events.lines().find_map(line).expect("a panic")
+        });
+        assert_eq!(linked, loaded);
+        linked
+    };
+    let callbacks = [
+        "new",
+        "enter",
+        "should_run",
+        "before",
+        "after",
+        "report",
+        "exit",
+    ];
+    let mut said: Vec<String> = callbacks.map(|callback| last(callback, nothing)).to_vec();
+    said.push(last("failed", fails));
+    expect![[r#"
+        The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP can't be made: it panicked at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
+        The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP panicked in enter_pass_ctx at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
+        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in should_run at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
+        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in run_before_pass at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
+        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in run_after_pass at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
+        The instrument `tap.tap` of plugin TAP panicked in report at tests/plugins/tap/src/lib.rs:115:13: this is a bug.
+        The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
+        Error in pass fails: it is broken (The instrument `tap.tap` of plugin TAP panicked in pass_failed at tests/plugins/tap/src/lib.rs:43:13: this is a bug.)"#]].assert_eq(&said.join("\n"));
+}
+
+#[test]
+fn an_error_that_is_emitted_counts() {
+    check(
+        &["complains = 'before'", "|"],
+        nothing,
+        expect![[r#"
+        tap enter level 2
+        host enter
+        tap should_run tap.transform.Nothing
+        host should_run tap.transform.Nothing
+        tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+        this won't do
+        report of tap.tap: tap heard 3 things
+        tap exit
+        host exit
+        Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP failed in run_before_pass: it emitted error diagnostics; the first: this won't do."#]],
+    );
+}
+
+#[test]
+fn instances_share_nothing_and_end_with_the_context() {
+    let [registry, _] = both();
+    let (one, two) = (tap(&registry, ""), tap(&registry, "label = 'two'"));
+    let cx = PassContext::builder()
+        .registry(&registry)
+        .shared_instrument(one.clone())
+        .on_diagnostic(|_| ())
+        .build()
+        .expect("a context");
+    cx.scope(|_| nothing(&registry).call(module()))
+        .expect("it runs");
+    assert_eq!(one.report().as_deref(), Some("tap heard 5 things"));
+    assert_eq!(two.report().as_deref(), Some("two heard 0 things"));
+}
+
+#[test]
+fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
+    let [_, registry] = both();
+    let plugin = registry.plugins().remove(0);
+    assert!(registry.instruments().iter().any(|i| i.name == "tap.tap"));
+    let tap = tap(&registry, "");
+    assert!(!plugin.is_loaded());
+    tap.enter_pass_ctx().expect("it enters");
+    assert!(plugin.is_loaded());
+
+    registry.unregister_plugin("tap").expect("it is there");
+    let options = passdock::toml::Table::new();
+    let gone = registry.get_instrument("tap.tap", &options, &InstrumentSetup::new(&registry));
+    let error = gone.err().expect("it is gone");
+    assert_eq!(error.message, "There is no instrument `tap.tap`.");
+    // Who has one keeps it.
+    tap.exit_pass_ctx().expect("it exits");
+}
+
+#[test]
+fn two_plugins_with_one_instrument_are_refused() {
+    let [registry, _] = both();
+    let error = registry.load_plugin(&library(), &LoadOptions::default());
+    let text = error.expect_err("the same names").to_string();
+    let path = library().display().to_string();
+    expect!["The instrument `tap.tap` is registered already, by plugin `tap` (built in). Rename or remove one of the two. (the other is of plugin `FILE`)"].assert_eq(&text.replace(&path, "FILE"));
+}
