@@ -4,9 +4,11 @@ use expect_test::expect;
 use passdock::Registry;
 use passdock_conformance_plugin::PLUGIN;
 
-use crate::ours::Failure;
+use crate::ours::{Failure, Passdock, Way};
 use crate::rule;
-use crate::system::{Info, cx, made, pass, runs};
+use crate::rule::by_hand;
+use crate::system::{Info, Log, System, cx, made, pass, runs};
+use crate::tvm::thrown;
 
 /// KEEP. Each registered pass is found by its name, `<namespace>.transform.<Name>`, wherever it
 /// comes from.
@@ -99,6 +101,34 @@ fn r013_an_unknown_name_says_who_asked_and_what_was_meant() {
         error[unknown-pass]: There is no pass `Leafs`. Did you mean `Leaf`? (required by `NeedsMissing`)"#]], expect![[r#"
         error[unknown-pass]: Cannot use Leafs to create the pass
         error[unknown-pass]: Cannot use Leafs to create the pass"#]]);
+}
+
+/// FIX. A pass that is looked up by its name has its options' defaults; one that has none must be
+/// set, and the error names option, pass and requirer before anything runs.
+///
+/// TVM: a factory that needs an argument fails with a TypeError that names no pass.
+#[test]
+fn r014_what_has_no_default_is_asked_for() {
+    let mut logs = Vec::new();
+    for way in [Way::Linked, Way::Loaded] {
+        let log = Log::default();
+        let ours = Passdock::new(&log, way);
+        for cx in [cx(), cx().config("t.Mill", "{ grist = 'rye' }")] {
+            let needs = pass("NeedsMill").required(["Mill"]);
+            ours.say_if_failed(ours.run(cx, [pass("First"), needs]));
+        }
+        logs.push(log.text());
+    }
+    assert_eq!(logs[0], logs[1], "the same, linked or loaded");
+    let tvm = thrown(
+        "TypeError",
+        "Mill() missing 1 required positional argument: 'grist'",
+    );
+    by_hand(&logs[0], tvm).fix(expect![[r#"
+        error[config]: The pass `Mill` needs its option `grist`, which has no default. Set `t.Mill.grist` in the context's config. (required by `NeedsMill`)
+        run First
+        grind rye in Mill
+        run NeedsMill"#]], expect!["error[TypeError]: Mill() missing 1 required positional argument: 'grist'"]);
 }
 
 /// KEEP. A plugin's passes are reached like any others (so are all of these tests' that run with a

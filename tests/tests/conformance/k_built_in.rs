@@ -84,7 +84,14 @@ fn r129_timing_is_a_tree() {
         |ours| call(ours, seq([inner(), changes(), pass("Last")])),
         &full("Last"),
     );
-    expect![[r#""#]].assert_eq(&shown);
+    expect![[r#"
+        sequential: #us [#us] (#%; #%)
+        	Inner: #us [#us] (#%; #%)
+        		First: #us [#us] (#%; #%)
+        		Leaf: #us [#us] (#%; #%)
+        	Changes: #us [#us] (#%; #%)
+    "#]]
+    .assert_eq(&shown);
     let mut tvm = Profile::default();
     tvm.enter("sequential");
     tvm.enter("Inner");
