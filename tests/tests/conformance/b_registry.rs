@@ -1,10 +1,10 @@
 //! B. The registry.
 
 use expect_test::expect;
-use passdock::Registry;
+use passdock::{LoadOptions, Registry};
 use passdock_conformance_plugin::PLUGIN;
 
-use crate::ours::{Failure, Passdock, Way};
+use crate::ours::{Failure, Passdock, Way, library};
 use crate::rule;
 use crate::rule::by_hand;
 use crate::system::{Info, Log, System, cx, made, pass, runs};
@@ -39,6 +39,30 @@ fn r010_a_name_is_registered_once() {
     })
     .plugins()
     .keep(expect![[r#"error[duplicate-pass]: The pass `Mine` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`."#]]);
+}
+
+/// KEEP. That holds for plugins, too, unless the override is asked for.
+#[test]
+fn r010_an_override_is_asked_for() {
+    let registry = Registry::new();
+    registry.load_static(PLUGIN).expect("a plugin");
+    let again = registry.load_plugin(&library(), &LoadOptions::default());
+    let error = Failure(again.expect_err("it has the same passes"));
+    let said = error
+        .to_string()
+        .replace(&library().display().to_string(), "FILE");
+    let known = registry.pass_names();
+    let overrides = LoadOptions { overrides: known };
+    let asked = registry
+        .load_plugin(&library(), &overrides)
+        .map_err(Failure);
+    let from = registry
+        .pass_spec("t.transform.Leaf")
+        .map(|(plugin, _)| plugin);
+    let from = from.expect("it is there").origin().path() == Some(library().as_path());
+    expect![[r#"
+        error[duplicate-pass]: The pass `t.transform.First` is registered already, by plugin `conformance` (built in). Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `FILE`)
+        Ok(()), from the file: true"#]].assert_eq(&format!("{said}\n{asked:?}, from the file: {from}"));
 }
 
 /// KEEP. A short name finds the pass of the namespaces, by an alias.

@@ -235,15 +235,11 @@ passdock::config_struct! {
 }
 
 /// The plugin's library lies beside the tests that name it as a dependency.
-fn library() -> PathBuf {
-    let name = libloading_name("passdock_conformance_plugin");
+pub(crate) fn library() -> PathBuf {
+    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+    let name = format!("{DLL_PREFIX}passdock_conformance_plugin{DLL_SUFFIX}");
     let exe = std::env::current_exe().expect("a path");
     exe.with_file_name(name)
-}
-
-fn libloading_name(name: &str) -> String {
-    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-    format!("{DLL_PREFIX}{name}{DLL_SUFFIX}")
 }
 
 impl System for Passdock {
