@@ -4,7 +4,7 @@
 //! - `test`: everything that is checked, each step named, skips explained;
 //! - `guides`: what the guides tell a reader to type;
 //! - `tidy`: the rules of the house that no compiler knows;
-//! - `deep fuzz`: what takes longer than anyone waits for.
+//! - `deep fuzz`, `deep mutants`: what takes longer than anyone waits for.
 //!
 //! Nothing here writes outside cargo's target directory.
 #![allow(
@@ -15,6 +15,7 @@
 mod demo;
 mod fuzz;
 mod guides;
+mod mutants;
 mod native;
 mod old_rust;
 mod project;
@@ -37,7 +38,8 @@ cargo xtask test --all        the same, and a skip is a failure
 cargo xtask test WORD         only the steps whose name contains the word
 cargo xtask guides            only what the guides say; UPDATE_EXPECT=1 corrects them
 cargo xtask tidy              only the rules of the house
-cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME";
+cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME
+cargo xtask deep mutants      mistakes in the pass infrastructure that no test notices";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -49,6 +51,7 @@ fn main() -> ExitCode {
         ["test", "--all"] => Ok(test::test(&project, true, "")),
         ["test", word] if !word.starts_with('-') => Ok(test::test(&project, false, word)),
         ["deep", "fuzz", ref rest @ ..] => fuzz::fuzz(&project, rest).map(|()| true),
+        ["deep", "mutants"] => mutants::mutants(&project).map(|()| true),
         ["guides"] => guides::guides(&project).map(|()| true),
         ["tidy"] => tidy::tidy(&project).map(|()| true),
         _ => {

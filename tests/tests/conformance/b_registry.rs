@@ -1,12 +1,14 @@
 //! B. The registry.
 
 use expect_test::expect;
-use passdock::Registry;
+use passdock::{LoadOptions, Registry};
 use passdock_conformance_plugin::PLUGIN;
 
-use crate::ours::Failure;
+use crate::ours::{Failure, Passdock, Way, library};
 use crate::rule;
-use crate::system::{Info, cx, made, pass, runs};
+use crate::rule::by_hand;
+use crate::system::{Info, Log, System, cx, made, pass, runs};
+use crate::tvm::thrown;
 
 /// KEEP. Each registered pass is found by its name, `<namespace>.transform.<Name>`, wherever it
 /// comes from.
@@ -37,6 +39,30 @@ fn r010_a_name_is_registered_once() {
     })
     .plugins()
     .keep(expect![[r#"error[duplicate-pass]: The pass `Mine` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`."#]]);
+}
+
+/// KEEP. That holds for plugins, too, unless the override is asked for.
+#[test]
+fn r010_an_override_is_asked_for() {
+    let registry = Registry::new();
+    registry.load_static(PLUGIN).expect("a plugin");
+    let again = registry.load_plugin(&library(), &LoadOptions::default());
+    let error = Failure(again.expect_err("it has the same passes"));
+    let said = error
+        .to_string()
+        .replace(&library().display().to_string(), "FILE");
+    let known = registry.pass_names();
+    let overrides = LoadOptions { overrides: known };
+    let asked = registry
+        .load_plugin(&library(), &overrides)
+        .map_err(Failure);
+    let from = registry
+        .pass_spec("t.transform.Leaf")
+        .map(|(plugin, _)| plugin);
+    let from = from.expect("it is there").origin().path() == Some(library().as_path());
+    expect![[r#"
+        error[duplicate-pass]: The pass `t.transform.First` is registered already, by plugin `conformance` (built in). Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `FILE`)
+        Ok(()), from the file: true"#]].assert_eq(&format!("{said}\n{asked:?}, from the file: {from}"));
 }
 
 /// KEEP. A short name finds the pass of the namespaces, by an alias.
@@ -99,6 +125,34 @@ fn r013_an_unknown_name_says_who_asked_and_what_was_meant() {
         error[unknown-pass]: There is no pass `Leafs`. Did you mean `Leaf`? (required by `NeedsMissing`)"#]], expect![[r#"
         error[unknown-pass]: Cannot use Leafs to create the pass
         error[unknown-pass]: Cannot use Leafs to create the pass"#]]);
+}
+
+/// FIX. A pass that is looked up by its name has its options' defaults; one that has none must be
+/// set, and the error names option, pass and requirer before anything runs.
+///
+/// TVM: a factory that needs an argument fails with a TypeError that names no pass.
+#[test]
+fn r014_what_has_no_default_is_asked_for() {
+    let mut logs = Vec::new();
+    for way in [Way::Linked, Way::Loaded] {
+        let log = Log::default();
+        let ours = Passdock::new(&log, way);
+        for cx in [cx(), cx().config("t.Mill", "{ grist = 'rye' }")] {
+            let needs = pass("NeedsMill").required(["Mill"]);
+            ours.say_if_failed(ours.run(cx, [pass("First"), needs]));
+        }
+        logs.push(log.text());
+    }
+    assert_eq!(logs[0], logs[1], "the same, linked or loaded");
+    let tvm = thrown(
+        "TypeError",
+        "Mill() missing 1 required positional argument: 'grist'",
+    );
+    by_hand(&logs[0], tvm).fix(expect![[r#"
+        error[config]: The pass `Mill` needs its option `grist`, which has no default. Set `t.Mill.grist` in the context's config. (required by `NeedsMill`)
+        run First
+        grind rye in Mill
+        run NeedsMill"#]], expect!["error[TypeError]: Mill() missing 1 required positional argument: 'grist'"]);
 }
 
 /// KEEP. A plugin's passes are reached like any others (so are all of these tests' that run with a

@@ -2,8 +2,9 @@
 
 use expect_test::expect;
 
+use crate::ours::{Passdock, Way};
 use crate::rule;
-use crate::system::cx;
+use crate::system::{Log, System, cx};
 
 /// FIX. A key must be registered; the error lists those that are, the nearest first.
 ///
@@ -137,7 +138,8 @@ fn r040_integers_out_of_range_are_refused() {
     .keep(expect!["error[config]: Expected the field `auto_max_step` of `tir.UnrollLoop` to be from 0 to 4096, but got the int 4294967296."]);
 }
 
-/// FIX. What is unset reads as unset; to read a key that is not registered is an error.
+/// FIX. What is unset reads as unset, and reading with another type is an error; so is reading a key
+/// that isn't registered.
 ///
 /// TVM: that reads as unset, too.
 #[test]
@@ -161,6 +163,15 @@ fn r043_reading() {
         Ok(())
     })
     .fix(expect!["error[config]: Invalid config option `tir.limits`; candidates are: `tir.limit`, `tir.UnrollLoop`, `tir.disable_vectorize`. Did you mean `tir.limit`?"], expect!["not set"]);
+    let ours = Passdock::new(&Log::default(), Way::Host);
+    ours.register_options().expect("they are new");
+    let cx = ours
+        .context(cx().config("tir.limit", "8"))
+        .expect("a context");
+    let error = cx
+        .get_config::<bool>("tir.limit")
+        .expect_err("it is an int");
+    expect!["The config option `tir.limit` is an int, which isn't the type that is asked for."].assert_eq(&error.to_string());
 }
 
 /// KEEP. To register an option twice is an error.

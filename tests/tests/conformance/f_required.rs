@@ -275,11 +275,12 @@ fn r064_the_order_can_be_shown_without_running() {
     let theirs = tvm.resolve_dependency(&pipeline).expect_err("a stub");
     by_hand(log.text(), theirs).fix(
         expect![[r#"
-        Leaf runs: `NeedsLeaf` requires it, unless nothing changed since it last ran
-        NeedsLeaf runs: `Top` requires it, unless nothing changed since it last ran
-        Top runs: its level 0 isn't above the context's
-        Level3 doesn't run: its level 3 is above the context's opt_level 2
-        Inner doesn't run: disabled by the context"#]],
+            Leaf runs: `NeedsLeaf` requires it, unless nothing changed since it last ran
+            NeedsLeaf runs: `Top` requires it, unless nothing changed since it last ran
+            Top runs: its level 0 isn't above the context's
+            Level3 doesn't run: its level 3 is above the context's opt_level 2
+            Inner doesn't run: disabled by the context
+            Leaf doesn't run: `Inner`, which it is part of, doesn't run"#]],
         expect!["error[not-implemented]: not resolved yet"],
     );
 }

@@ -259,91 +259,24 @@ fn r107_a_failing_pass_has_no_after() {
     );
     rule!(|s| {
         for callback in ["should_run", "before", "after"] {
-            let cx = cx().watch(tap("one").unwinds());
-            let cx = cx.watch(tap("two").unwinds().fails_in(callback));
-            let cx = cx.watch(tap("three").unwinds());
-            s.say_if_failed(s.call_in(cx, pass("Leaf")));
+            let tap = |name| tap(name).quiet().unwinds();
+            let cx = cx().watch(tap("one")).watch(tap("two").fails_in(callback));
+            s.say_if_failed(s.call_in(cx.watch(tap("three")), pass("Leaf")));
         }
         Ok(())
     })
     .plugins()
     .fix(expect![[r#"
-        one enter
-        two enter
-        three enter
-        one should_run Leaf
-        two should_run Leaf
-        one exit
-        two exit
-        three exit
         error[instrument] in Leaf: The instrument `two` failed in should_run: two is broken.
-        one enter
-        two enter
-        three enter
-        one should_run Leaf
-        two should_run Leaf
-        three should_run Leaf
-        one before Leaf
-        two before Leaf
         one failed Leaf
-        one exit
-        two exit
-        three exit
         error[instrument] in Leaf: The instrument `two` failed in run_before_pass: two is broken.
-        one enter
-        two enter
-        three enter
-        one should_run Leaf
-        two should_run Leaf
-        three should_run Leaf
-        one before Leaf
-        two before Leaf
-        three before Leaf
         run Leaf
-        one after Leaf
-        two after Leaf
         three failed Leaf
-        one exit
-        two exit
-        three exit
         error[instrument] in Leaf: The instrument `two` failed in run_after_pass: two is broken."#]], expect![[r#"
-        one enter
-        two enter
-        three enter
-        one should_run Leaf
-        two should_run Leaf
-        one exit
-        two exit
-        three exit
-        error[instrument]: two is broken
-        one enter
-        two enter
-        three enter
-        one should_run Leaf
-        two should_run Leaf
-        three should_run Leaf
-        one before Leaf
-        two before Leaf
-        one exit
-        two exit
-        three exit
-        error[instrument]: two is broken
-        one enter
-        two enter
-        three enter
-        one should_run Leaf
-        two should_run Leaf
-        three should_run Leaf
-        one before Leaf
-        two before Leaf
-        three before Leaf
-        run Leaf
-        one after Leaf
-        two after Leaf
-        one exit
-        two exit
-        three exit
-        error[instrument]: two is broken"#]]);
+            error[instrument]: two is broken
+            error[instrument]: two is broken
+            run Leaf
+            error[instrument]: two is broken"#]]);
 }
 
 /// KEEP. If `should_run` or `run_before_pass` fails, the remaining callbacks and the pass don't run,

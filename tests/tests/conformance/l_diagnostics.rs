@@ -1,13 +1,61 @@
 //! L. Diagnostics.
 
 use expect_test::expect;
-use passdock::{PassContext, Severity};
+use std::sync::Arc;
+
+use passdock::diagnostic::{get_renderer, override_renderer};
+use passdock::{Diagnostic, ModuleRef, PassContext, PassInfo, Severity, create_function_pass};
+use passdock_plugin_api as sdk;
 
 use crate::ours::{Passdock, Way};
 use crate::rule;
+use crate::rule::by_hand;
 use crate::system::{
-    Log, System, cx, emits, fails_on_other, pass, seq, tap, warns_of_prim, warns_then_fails,
+    Log, System, cx, emits, fails_on_other, full, pass, runs, seq, tap, warns_of_prim,
+    warns_then_fails,
 };
+use crate::tvm::thrown;
+
+/// KEEP. Outside of passes a context has no diagnostic context; each pass gets a fresh one.
+#[test]
+fn r141_each_pass_gets_a_fresh_diagnostic_context() {
+    rule!(|s| {
+        let looks = |name| {
+            runs(name, |s: &S, cx, module| {
+                s.say(format!("before: {:?}", s.diagnostics(cx)));
+                s.warn(cx, "This is odd.");
+                s.say(format!("after: {:?}", s.diagnostics(cx)));
+                Ok(module)
+            })
+        };
+        let cx = s.context(cx())?;
+        s.say(format!("outside: {:?}", s.diagnostics(&cx)));
+        let all = s.pass(seq([looks("Looks"), looks("LooksAgain")]))?;
+        s.scope(&cx, |s| s.call(&all, s.module()).map(drop))
+    })
+    .keep(expect![[r#"
+        outside: None
+        before: Some(0)
+        after: Some(1)
+        warning[odd] in Looks: This is odd.
+        before: Some(0)
+        after: Some(1)
+        warning[odd] in LooksAgain: This is odd."#]]);
+}
+
+/// KEEP. The levels are bug 10, error 20, warning 30, note 40 and help 50.
+#[test]
+fn r142_levels() {
+    let levels = [
+        Severity::Bug,
+        Severity::Error,
+        Severity::Warning,
+        Severity::Note,
+        Severity::Help,
+    ];
+    let shown = levels.map(|level| format!("{level:?} {}", level as u32));
+    expect!["Bug 10, Error 20, Warning 30, Note 40, Help 50"].assert_eq(&shown.join(", "));
+}
 
 /// KEEP. What a pass says is collected and shown once, in order, when it has returned; if an error
 /// is among it, the pass has failed.
@@ -83,6 +131,51 @@ fn r146_warnings_stop_nothing() {
         tap exit"#]]);
 }
 
+/// KEEP. A pass that runs another has its own back afterwards; each is shown by its own pass.
+#[test]
+fn r147_a_nested_pass_has_its_own() {
+    rule!(|s| {
+        let inner = s.pass(emits(Severity::Warning))?;
+        let outer = runs("Outer", move |s: &S, cx, module| {
+            s.warn(cx, "Before the inner one.");
+            let module = s.call(&inner, module)?;
+            s.warn(cx, "After the inner one.");
+            Ok(module)
+        });
+        s.call_in(cx(), outer).map(drop)
+    })
+    .plugins()
+    .keep(expect![[r#"
+        warning[odd] in Warns: This is odd.
+        went on Warns
+        warning[odd] in Outer: Before the inner one.
+        warning[odd] in Outer: After the inner one."#]]);
+}
+
+/// FIX. After a pass the context is as it was before.
+///
+/// TVM: it keeps the first pass's diagnostics, which were shown, for ever.
+#[test]
+fn r148_nothing_is_kept_after_a_pass() {
+    rule!(|s| {
+        let (cx, warns) = (s.context(cx())?, s.pass(emits(Severity::Warning))?);
+        s.scope(&cx, |s| s.call(&warns, s.module()).map(drop))?;
+        s.say(format!("afterwards: {:?}", s.diagnostics(&cx)));
+        Ok(())
+    })
+    .plugins()
+    .fix(
+        expect![[r#"
+        warning[odd] in Warns: This is odd.
+        went on Warns
+        afterwards: None"#]],
+        expect![[r#"
+        warning[odd] in Warns: This is odd.
+        went on Warns
+        afterwards: Some(2)"#]],
+    );
+}
+
 /// FIX. What a failing pass said is shown, then its error goes out.
 ///
 /// TVM: it is lost.
@@ -114,24 +207,103 @@ fn r150_prim_function_passes_can_speak() {
         );
 }
 
-/// KEEP. The default renderer shows code, message and place.
+/// KEEP. What is fatal is shown, and ends the pass at once.
 #[test]
-fn r152_diagnostics_name_their_place() {
-    let log = Log::default();
-    let ours = Passdock::new(&log, Way::Linked);
-    let said = log.clone();
+fn r151_fatal_diagnostics_end_the_pass() {
+    rule!(|s| {
+        let gives_up = runs("Fatal", |s: &S, cx, module: S::Module| {
+            s.warn(cx, "This is odd.");
+            match s.functions(&module).is_empty() {
+                true => Ok(module),
+                false => Err(s.emit_fatal(cx, "This is fatal.")),
+            }
+        });
+        s.run(cx(), [gives_up, pass("Last")])
+    })
+    .keep(expect![[r#"
+        warning[odd] in Fatal: This is odd.
+        error[wrong] in Fatal: This is fatal.
+        error[error-diagnostics] in Fatal: One or more error diagnostics were emitted, please check diagnostic render for output."#]]);
+}
+
+/// What a warning about the first op of `main` looks like.
+fn shown(ours: &Passdock, module: ModuleRef) -> String {
+    let said = Log::default();
+    let out = said.clone();
     let cx = PassContext::builder().registry(&ours.registry);
-    let cx = cx.on_diagnostic(move |diagnostic| said.add(diagnostic.render(false)));
-    let warns = ours.pass(emits(Severity::Warning)).expect("a pass");
+    let cx = cx.renderer(move |all| all.iter().for_each(|d| out.add(d.render(false))));
+    let warns = create_function_pass(PassInfo::new(full("Warns")), |f, cx| {
+        let op = f.ops_named("onnx.Relu").next();
+        op.iter()
+            .for_each(|op| cx.emit(&sdk::Diagnostic::warning("This op is odd.").at(*op)));
+        Ok(())
+    });
     let cx = cx.build().expect("a context");
-    ours.say_if_failed(ours.scope(&cx, |ours| ours.call(&warns, ours.module())));
+    cx.scope(|_| warns.call(module))
+        .expect("a warning stops nothing");
+    said.text()
+}
+
+/// KEEP. A diagnostic is shown with the source's line underlined.
+#[test]
+fn r152_the_sources_line_is_underlined() {
+    let ours = Passdock::new(&Log::default(), Way::Host);
     expect![[r#"
-        warning[odd]: This is odd.
+        warning: This op is odd.
+         --> test.ir:3:5
+          |
+        3 |     %0 = onnx.Relu(%x) : f32[2]
+          |     ^^^^^^^^^^^^^^^^^^
+          |
+          = in pass Warns, function @main, op0 (onnx.Relu)"#]]
+    .assert_eq(&shown(&ours, ours.module()));
+}
+
+/// FIX. If the source isn't at hand it is shown without its line.
+///
+/// TVM: that is a fatal error of its own, which hides the diagnostic.
+#[test]
+fn r153_without_the_source_it_is_shown_without_its_line() {
+    let ours = Passdock::new(&Log::default(), Way::Host);
+    let text = passdock_ir::text::print(&ours.module());
+    let module = passdock_ir::text::parse(&text).expect("the host's own text");
+    let tvm = thrown("InternalError", "Check failed: (it != source_map.end())");
+    by_hand(shown(&ours, module), tvm).fix(
+        expect![[r#"
+        warning: This op is odd.
          |
-         = in pass Warns of plugin conformance
-        note[event]: went on
+         | %0 = onnx.Relu(%x) : f32[2]
+         | ^^^^^^^^^^^^^^^^^^
          |
-         = in pass Warns of plugin conformance"#]]
+         = in pass Warns, function @main, op0 (onnx.Relu)"#]],
+        expect!["error[InternalError]: Check failed: (it != source_map.end())"],
+    );
+}
+
+/// KEEP. One renderer holds for all contexts without their own, and can be replaced; what was made
+/// before keeps its own.
+#[test]
+fn r154_the_renderer_can_be_replaced() {
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Host);
+    let warns = ours.pass(emits(Severity::Warning)).expect("a pass");
+    let says = |who: &'static str| {
+        let log = log.clone();
+        move |all: &[Diagnostic]| log.add(format!("{who}: {}", all[0].message))
+    };
+    let plain = || PassContext::builder().registry(&ours.registry);
+    override_renderer(Some(Arc::new(says("all"))));
+    for cx in [plain(), plain().renderer(says("its own"))] {
+        let cx = cx.build().expect("a context");
+        cx.scope(|_| warns.call(ours.module()))
+            .expect("a warning stops nothing");
+    }
+    get_renderer()(&[Diagnostic::new(Severity::Note, "", "asked for")]);
+    override_renderer(None);
+    expect![[r#"
+        all: This is odd.
+        its own: This is odd.
+        all: asked for"#]]
     .assert_eq(&log.text());
 }
 

@@ -3,6 +3,9 @@
 //! A scenario runs in several ways, with the same log: its passes are closures of the program, or a
 //! plugin's, linked in or loaded, or some these and some those.
 
+mod edits;
+mod watches;
+
 use std::collections::HashSet;
 use std::error::Error;
 use std::fmt;
@@ -10,17 +13,17 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use passdock::{
-    ContextBuilder, ErrorKind, InstrumentRef, InstrumentResult, LoadOptions, ModuleRef,
-    PassContext, PassError, PassInfo, PassInstrument, PassRef, Registry, Sequential, Severity,
-    create_function_pass, create_host_pass, create_module_pass, create_prim_func_pass,
+    ContextBuilder, Diagnostic, ErrorKind, InstrumentRef, LoadOptions, ModuleRef, PassContext,
+    PassError, PassInfo, PassRef, Registry, Sequential, Severity, create_function_pass,
+    create_host_pass, create_module_pass, create_prim_func_pass,
 };
 use passdock_abi::OpId;
 use passdock_conformance_plugin::{EVENT, PLUGIN};
 use passdock_plugin_api as sdk;
 
-use crate::system::{
-    Body, Cx, Done, EditFunction, EditModule, Heard, Info, Log, NAMESPACE, Spec, System, Tap,
-};
+use crate::system::{Body, Cx, Done, Info, Log, NAMESPACE, Spec, System, Tap};
+use edits::{InFunction, SetIn, int_attr};
+use watches::Watches;
 
 const TEXT: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -202,7 +205,7 @@ impl Passdock {
     }
 
     /// Writes diagnostics down; those that are events as events.
-    fn hear(log: &Log, diagnostic: &passdock::Diagnostic) {
+    fn hear(log: &Log, diagnostic: &Diagnostic) {
         let pass = diagnostic.pass.as_deref().unwrap_or_default();
         let function = diagnostic.function.as_ref().map(|f| format!(" @{f}"));
         let place = format!("{pass}{}", function.unwrap_or_default());
@@ -232,22 +235,11 @@ passdock::config_struct! {
 }
 
 /// The plugin's library lies beside the tests that name it as a dependency.
-fn library() -> PathBuf {
-    let name = libloading_name("passdock_conformance_plugin");
+pub(crate) fn library() -> PathBuf {
+    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+    let name = format!("{DLL_PREFIX}passdock_conformance_plugin{DLL_SUFFIX}");
     let exe = std::env::current_exe().expect("a path");
     exe.with_file_name(name)
-}
-
-fn libloading_name(name: &str) -> String {
-    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-    format!("{DLL_PREFIX}{name}{DLL_SUFFIX}")
-}
-
-fn int_attr(f: &sdk::Function, name: &str) -> Option<i64> {
-    match f.function_attr(name) {
-        Some(sdk::Attr::Int(value)) => Some(value),
-        _ => None,
-    }
 }
 
 impl System for Passdock {
@@ -451,6 +443,18 @@ impl System for Passdock {
         fields.collect::<Vec<_>>().join("\n")
     }
 
+    fn warn(&self, cx: &PassContext, message: &'static str) {
+        cx.emit(Diagnostic::new(Severity::Warning, "odd", message));
+    }
+
+    fn emit_fatal(&self, cx: &PassContext, message: &'static str) -> Failure {
+        Failure(cx.emit_fatal(Diagnostic::new(Severity::Error, "wrong", message)))
+    }
+
+    fn diagnostics(&self, cx: &PassContext) -> Option<usize> {
+        Some(cx.diag_ctx()?.diagnostics().len())
+    }
+
     fn instruments(&self, cx: &PassContext) -> usize {
         cx.instruments().len()
     }
@@ -465,54 +469,6 @@ impl Passdock {
     fn instrument(&self, tap: Tap<Passdock>) -> InstrumentRef {
         let s = self.clone();
         Arc::new(Watches { s, tap })
-    }
-}
-
-/// A tap as an instrument.
-struct Watches {
-    s: Passdock,
-    tap: Tap<Passdock>,
-}
-
-impl Watches {
-    fn hear(&self, callback: &str, about: Option<(&str, &ModuleRef)>) -> Heard {
-        let heard = self.tap.hear(&self.s, callback, about);
-        heard.map_err(|error| match error.downcast::<Failure>() {
-            Ok(failure) => failure.0.into(),
-            Err(error) => error,
-        })
-    }
-}
-
-impl PassInstrument for Watches {
-    fn name(&self) -> &str {
-        &self.tap.name
-    }
-
-    fn enter_pass_ctx(&self) -> InstrumentResult {
-        self.hear("enter", None)
-    }
-
-    fn exit_pass_ctx(&self) -> InstrumentResult {
-        self.hear("exit", None)
-    }
-
-    fn should_run(&self, module: &ModuleRef, info: &PassInfo) -> InstrumentResult<bool> {
-        self.hear("should_run", Some((&info.name, module)))?;
-        Ok(self.tap.agrees(&info.name))
-    }
-
-    fn run_before_pass(&self, module: &ModuleRef, info: &PassInfo) -> InstrumentResult {
-        self.hear("before", Some((&info.name, module)))
-    }
-
-    fn run_after_pass(&self, module: &ModuleRef, info: &PassInfo) -> InstrumentResult {
-        self.hear("after", Some((&info.name, module)))
-    }
-
-    fn pass_failed(&self, module: &ModuleRef, info: &PassInfo, _: &PassError) {
-        // Its answer counts for nothing.
-        let _ = self.hear("failed", Some((&info.name, module)));
     }
 }
 
@@ -552,54 +508,5 @@ impl From<PassError> for Failure {
 impl From<String> for Failure {
     fn from(text: String) -> Failure {
         Failure(PassError::new(ErrorKind::Failed, text))
-    }
-}
-
-trait SetIn {
-    fn set_in(&mut self, function: &str, attr: &str, value: i64) -> sdk::PassResult;
-}
-
-impl SetIn for sdk::Module<'_> {
-    fn set_in(&mut self, function: &str, attr: &str, value: i64) -> sdk::PassResult {
-        Ok(self.edit(function)?.set_function_attr(attr, value)?)
-    }
-}
-
-impl EditModule for sdk::Module<'_> {
-    fn set(&mut self, function: &str, attr: &str, value: i64) -> Result<(), String> {
-        self.set_in(function, attr, value).map_err(|e| e.message)
-    }
-
-    fn add(&mut self, function: &str) -> Result<(), String> {
-        let make = || -> sdk::PassResult {
-            let mut made = self.create(function, sdk::FunctionKind::GRAPH, None)?;
-            let body = made.body();
-            Ok(made.set_results(body, &[])?)
-        };
-        let mut make = make;
-        make().map_err(|error| error.message)
-    }
-
-    fn remove(&mut self, function: &str) -> Result<(), String> {
-        sdk::Module::remove(self, function).map_err(|error| error.message)
-    }
-}
-
-/// A function as a function pass has it.
-struct InFunction<'f>(&'f mut sdk::Function, &'f sdk::PassContext);
-
-impl EditFunction for InFunction<'_> {
-    fn name(&self) -> String {
-        self.0.function_name().to_owned()
-    }
-
-    fn set(&mut self, attr: &str, value: i64) -> Result<(), String> {
-        self.0.set_function_attr(attr, value).map_err(|e| e.message)
-    }
-
-    fn peek(&self, function: &str, attr: &str) -> Result<Option<i64>, String> {
-        let module = self.1.module().ok_or("a function pass has a module")?;
-        let function = module.snapshot(function).map_err(|error| error.message)?;
-        Ok(int_attr(&function, attr))
     }
 }

@@ -66,6 +66,12 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
     /// A context's value of an option, or that it isn't set.
     fn read(&self, cx: &Self::Context, key: &str) -> Result<String, Self::Error>;
     fn list_configs(&self) -> String;
+    /// Emits a warning from inside a pass that was given this context.
+    fn warn(&self, cx: &Self::Context, message: &'static str);
+    /// Emits an error and answers what the pass is to end with.
+    fn emit_fatal(&self, cx: &Self::Context, message: &'static str) -> Self::Error;
+    /// How many diagnostics the context's diagnostic context holds, if it has one.
+    fn diagnostics(&self, cx: &Self::Context) -> Option<usize>;
     fn instruments(&self, cx: &Self::Context) -> usize;
     fn override_instruments(&self, cx: &Self::Context, taps: Vec<Tap<Self>>) -> Done<Self>;
 
@@ -488,7 +494,11 @@ impl<S: System> Tap<S> {
         let count = about
             .filter(|_| self.counts)
             .map(|(_, module)| format!(", count {:?}", s.attr(module, "main", "count")));
-        if !self.quiet && (self.unwinds || callback != "failed") {
+        let speaks = match callback {
+            "failed" => self.unwinds,
+            _ => !self.quiet,
+        };
+        if speaks {
             let (pass, count) = (pass.unwrap_or_default(), count.unwrap_or_default());
             s.say(format!("{} {callback}{pass}{count}", self.name));
         }

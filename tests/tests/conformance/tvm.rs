@@ -5,6 +5,8 @@
 //! answers an error of the code `crash`.
 
 mod config;
+mod module;
+mod speaks;
 mod timing;
 
 use std::cell::{Cell, OnceCell, RefCell};
@@ -16,9 +18,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 
 use passdock::Severity;
 
-use crate::system::{
-    Body, Cx, Done, EditFunction, EditModule, Info, Log, NAMESPACE, Spec, System, Tap,
-};
+use crate::system::{Body, EditFunction, Info, Log, NAMESPACE, System, Tap};
+use module::{One, Whole};
 
 /// Calls within calls before the stack is full. TVM's ends at some ten thousands.
 const STACK: u32 = 1000;
@@ -201,20 +202,29 @@ impl Tvm {
         let own = Diagnostics::default();
         let before = lock(&cx.diagnostics).replace(own.clone());
         let after = self.body(name, body, module, cx)?;
-        for (severity, code, message) in lock(&own).iter() {
+        self.render(&own, name)?;
+        *lock(&cx.diagnostics) = before.or(Some(own));
+        Ok(after)
+    }
+
+    /// `DiagnosticContext::Render`.
+    fn render(&self, diagnostics: &Diagnostics, name: &str) -> Result<(), Thrown> {
+        for (severity, code, message) in lock(diagnostics).iter() {
             let severity_name = format!("{severity:?}").to_lowercase();
             match *code {
                 "event" => self.say(format!("{message} {name}")),
                 _ => self.say(format!("{severity_name}[{code}] in {name}: {message}")),
             }
         }
-        if lock(&own).iter().any(|said| said.0 == Severity::Error) {
+        if lock(diagnostics)
+            .iter()
+            .any(|said| said.0 == Severity::Error)
+        {
             let message = "one or more error diagnostics were emitted, please check diagnostic \
                            render for output.";
             return Err(thrown("error-diagnostics", message));
         }
-        *lock(&cx.diagnostics) = before.or(Some(own));
-        Ok(after)
+        Ok(())
     }
 
     fn body(
@@ -384,264 +394,6 @@ impl ContextNode {
     }
 }
 
-impl System for Tvm {
-    type Module = Module;
-    type Pass = Pass;
-    type Context = Context;
-    type Entered = Context;
-    type Error = Thrown;
-
-    fn log(&self) -> &Log {
-        &self.0.log
-    }
-
-    fn module(&self) -> Module {
-        let functions = [("main", false), ("other", false), ("loop", true)];
-        let made = functions.map(|(name, prim)| {
-            Arc::new(Function {
-                name: name.to_owned(),
-                prim,
-                attrs: BTreeMap::new(),
-            })
-        });
-        Arc::new(made.into())
-    }
-
-    fn same(&self, a: &Module, b: &Module) -> bool {
-        Arc::ptr_eq(a, b)
-    }
-
-    fn shares(&self, a: &Module, b: &Module, function: &str) -> bool {
-        let find = |module: &Module| module.iter().find(|f| f.name == function).cloned();
-        matches!((find(a), find(b)), (Some(a), Some(b)) if Arc::ptr_eq(&a, &b))
-    }
-
-    fn functions(&self, module: &Module) -> Vec<String> {
-        module.iter().map(|f| f.name.clone()).collect()
-    }
-
-    fn attr(&self, module: &Module, function: &str, attr: &str) -> Option<i64> {
-        let function = module.iter().find(|f| f.name == function)?;
-        function.attrs.get(attr).copied()
-    }
-
-    fn with_attr(&self, mut module: Module, function: &str, attr: &str, value: i64) -> Module {
-        let set = Whole(&mut module).set(function, attr, value);
-        set.expect("the test's own function");
-        module
-    }
-
-    fn pass(&self, spec: Spec<Self>) -> Result<Pass, Thrown> {
-        let work = match spec.body {
-            Body::Made(pass) => return Ok(pass),
-            Body::Sequence { passes, disabled } => {
-                let passes = passes.into_iter().map(|spec| self.pass(spec).map(Some));
-                Work::Sequence(passes.collect::<Result<_, _>>()?, disabled)
-            }
-            body => Work::Leaf(body),
-        };
-        let info = spec.info;
-        Ok(Arc::new(Node { info, work }))
-    }
-
-    fn register(&self, spec: Spec<Self>) -> Done<Self> {
-        let pass = self.pass(spec)?;
-        let name = pass.info.name.clone();
-        let mut passes = lock(&self.0.passes);
-        if passes.contains_key(&name) {
-            let message = format!("Global PackedFunc {name} is already registered");
-            return Err(thrown("duplicate-pass", message));
-        }
-        passes.insert(name, pass);
-        Ok(())
-    }
-
-    /// There are only the spellings of `get_pass`.
-    fn alias(&self, _: &str, _: &str) -> Done<Self> {
-        Ok(())
-    }
-
-    /// `GetPass`.
-    fn get_pass(&self, name: &str) -> Result<Pass, Thrown> {
-        let passes = lock(&self.0.passes);
-        let found = match name.contains("transform.") {
-            true => passes.get(name),
-            false => {
-                let spelled = |prefix: &str| passes.get(&format!("{prefix}{name}"));
-                spelled("transform.").or_else(|| spelled("relay._transform."))
-            }
-        };
-        let message = || {
-            thrown(
-                "unknown-pass",
-                format!("Cannot use {name} to create the pass"),
-            )
-        };
-        found.cloned().ok_or_else(message)
-    }
-
-    fn info(&self, pass: &Pass) -> Info {
-        pass.info.clone()
-    }
-
-    fn shown(&self, pass: &Pass) -> String {
-        let Info {
-            name, opt_level, ..
-        } = &pass.info;
-        match &pass.work {
-            Work::Leaf(_) => {
-                format!("Run Module pass: {name} at the optimization level {opt_level}")
-            }
-            Work::Sequence(passes, _) => {
-                let names = passes
-                    .iter()
-                    .flatten()
-                    .map(|pass| format!("{} ", pass.info.name));
-                let names: String = names.collect();
-                format!(
-                    "Run Sequential pass: {name} at the optimization level {opt_level}. The passes \
-                     will be executed are: [{names}]"
-                )
-            }
-        }
-    }
-
-    fn shown_info(&self, pass: &Pass) -> String {
-        let Info {
-            name,
-            opt_level,
-            required,
-        } = &pass.info;
-        let required: String = required.iter().map(|name| format!("{name}, ")).collect();
-        format!(
-            "The meta data of the pass - pass name: {name}, opt_level: {opt_level}, required \
-             passes: [{}]",
-            required.trim_end_matches(", ")
-        )
-    }
-
-    /// Infos are compared by identity.
-    fn same_info(&self, a: &Pass, b: &Pass) -> bool {
-        Arc::ptr_eq(a, b)
-    }
-
-    fn call(&self, pass: &Pass, module: Module) -> Result<Module, Thrown> {
-        self.run(pass, module, &self.current())
-    }
-
-    fn context(&self, cx: Cx<Self>) -> Result<Context, Thrown> {
-        let config = config::legalize(&lock(&self.0.options), cx.config)?;
-        Ok(Arc::new(ContextNode {
-            config,
-            opt_level: cx.level.unwrap_or(2),
-            required: cx.required,
-            disabled: cx.disabled,
-            taps: Mutex::new(cx.taps),
-            ..ContextNode::default()
-        }))
-    }
-
-    fn current(&self) -> Context {
-        let top = CONTEXTS.with_borrow(|stack| stack.last().cloned());
-        let level_2 = || {
-            Arc::new(ContextNode {
-                opt_level: 2,
-                ..ContextNode::default()
-            })
-        };
-        top.unwrap_or_else(|| DEFAULT.with(|cell| cell.get_or_init(level_2).clone()))
-    }
-
-    fn same_context(&self, a: &Context, b: &Context) -> bool {
-        Arc::ptr_eq(a, b)
-    }
-
-    fn enter(&self, cx: &Context) -> Result<Context, Thrown> {
-        self.tell_enter(cx).inspect_err(|_| self.say_disabled())?;
-        CONTEXTS.with_borrow_mut(|stack| stack.push(cx.clone()));
-        Ok(cx.clone())
-    }
-
-    fn exit(&self, entered: Context) -> Done<Self> {
-        CONTEXTS.with_borrow_mut(|stack| match stack.last() {
-            Some(top) if Arc::ptr_eq(top, &entered) => {
-                stack.pop();
-                Ok(())
-            }
-            _ => Err(thrown(
-                "context",
-                "Check failed: (entry->context_stack.top() == *this)",
-            )),
-        })?;
-        self.tell_exit(&entered)
-            .inspect_err(|_| self.say_disabled())
-    }
-
-    fn scope<T>(
-        &self,
-        cx: &Context,
-        body: impl FnOnce(&Self) -> Result<T, Thrown>,
-    ) -> Result<T, Thrown> {
-        let entered = self.enter(cx)?;
-        let result = body(self);
-        // An error of the exit takes the place of the body's.
-        self.exit(entered)?;
-        result
-    }
-
-    fn level(&self, cx: &Context) -> u32 {
-        cx.opt_level
-    }
-
-    fn shown_context(&self, cx: &Context) -> String {
-        let taps: Vec<String> = cx.taps().into_iter().map(|tap| tap.name).collect();
-        format!(
-            "Pass context information:\n\topt_level: {}\n\trequired passes: [{}]\n\tdisabled \
-             passes: [{}]\n\tinstruments: [{}]\n\tconfig: {{}}",
-            cx.opt_level,
-            cx.required.join(", "),
-            cx.disabled.join(", "),
-            taps.join(", ")
-        )
-    }
-
-    fn register_options(&self) -> Done<Self> {
-        let mut options = lock(&self.0.options);
-        if options.contains_key("tir.limit") {
-            return Err(thrown(
-                "config",
-                "PassConfig tir.UnrollLoop is already registered",
-            ));
-        }
-        *options = config::options();
-        Ok(())
-    }
-
-    fn read(&self, cx: &Context, key: &str) -> Result<String, Thrown> {
-        config::read(&cx.config, key)
-    }
-
-    fn list_configs(&self) -> String {
-        config::list(&lock(&self.0.options))
-    }
-
-    fn instruments(&self, cx: &Context) -> usize {
-        cx.taps().len()
-    }
-
-    fn override_instruments(&self, cx: &Context, taps: Vec<Tap<Self>>) -> Done<Self> {
-        if cx.exiting.load(Ordering::Relaxed) {
-            return Err(thrown(
-                "crash",
-                "the list is freed while it is gone through",
-            ));
-        }
-        self.tell_exit(cx)?;
-        *lock(&cx.taps) = taps;
-        self.tell_enter(cx)
-    }
-}
-
 impl fmt::Display for Thrown {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error[{}]: {}", self.code, self.message)
@@ -653,54 +405,6 @@ impl Error for Thrown {}
 impl From<String> for Thrown {
     fn from(message: String) -> Thrown {
         thrown("pass-failed", message)
-    }
-}
-
-/// A module that a module pass has.
-struct Whole<'m>(&'m mut Module);
-
-impl EditModule for Whole<'_> {
-    fn set(&mut self, function: &str, attr: &str, value: i64) -> Result<(), String> {
-        let mut functions = Arc::make_mut(self.0).iter_mut();
-        let function = functions
-            .find(|f| f.name == function)
-            .ok_or("no such function")?;
-        Arc::make_mut(function).attrs.insert(attr.to_owned(), value);
-        Ok(())
-    }
-
-    fn add(&mut self, function: &str) -> Result<(), String> {
-        Arc::make_mut(self.0).push(Arc::new(Function {
-            name: function.to_owned(),
-            prim: false,
-            attrs: BTreeMap::new(),
-        }));
-        Ok(())
-    }
-
-    fn remove(&mut self, function: &str) -> Result<(), String> {
-        Arc::make_mut(self.0).retain(|f| f.name != function);
-        Ok(())
-    }
-}
-
-/// A function that a function pass has, and what it sees of the module.
-struct One<'f>(&'f mut Function, &'f [Arc<Function>]);
-
-impl EditFunction for One<'_> {
-    fn name(&self) -> String {
-        self.0.name.clone()
-    }
-
-    fn set(&mut self, attr: &str, value: i64) -> Result<(), String> {
-        self.0.attrs.insert(attr.to_owned(), value);
-        Ok(())
-    }
-
-    fn peek(&self, function: &str, attr: &str) -> Result<Option<i64>, String> {
-        let known = self.1.iter().find(|f| f.name == function);
-        let known = known.ok_or_else(|| format!("there is no function {function}"))?;
-        Ok(known.attrs.get(attr).copied())
     }
 }
 

@@ -6,10 +6,9 @@ use std::sync::{Arc, Mutex};
 use expect_test::Expect;
 use passdock::{
     ContextBuilder, InstrumentResult, ModuleRef, PassContext, PassDeclaration, PassError, PassInfo,
-    PassInstrument, PassRef, Registry, create_host_pass, create_module_pass,
+    PassInstrument, PassRef, Registry, create_host_pass,
 };
 use passdock_ir::{Module, text};
-use passdock_plugin_api as sdk;
 
 /// Two graph functions and a prim function.
 pub(crate) const TEXT: &str = r#"module {
@@ -70,58 +69,26 @@ impl Log {
         })
     }
 
-    /// A pass that writes down its name and changes the module.
-    pub(crate) fn change(&self, info: PassInfo) -> PassRef {
-        let (log, name) = (self.clone(), info.name.clone());
-        create_module_pass(info, move |module, _| {
-            log.add(format!("change {name}"));
-            let mut function = module.edit("main")?;
-            let count = match function.function_attr("count") {
-                Some(sdk::Attr::Int(count)) => count,
-                _ => 0,
-            };
-            function.set_function_attr("count", count + 1)?;
-            Ok(())
-        })
-    }
-
-    /// A pass that writes down its name and fails.
-    pub(crate) fn fail(&self, info: PassInfo) -> PassRef {
-        let (log, name) = (self.clone(), info.name.clone());
-        create_module_pass(info, move |_, _| {
-            log.add(format!("fail {name}"));
-            Err("it is broken".into())
-        })
-    }
-
     pub(crate) fn tap(&self, name: &str) -> Tap {
         Tap {
             name: name.to_owned(),
             log: self.clone(),
             fails: None,
-            vetoes: None,
         }
     }
 }
 
-/// An instrument that writes down what it is told, and can fail or veto.
+/// An instrument that writes down what it is told, and can fail.
 pub(crate) struct Tap {
     name: String,
     log: Log,
     fails: Option<&'static str>,
-    vetoes: Option<&'static str>,
 }
 
 impl Tap {
     /// Fails in a callback.
     pub(crate) fn fails(mut self, callback: &'static str) -> Tap {
         self.fails = Some(callback);
-        self
-    }
-
-    /// Vetoes a pass.
-    pub(crate) fn vetoes(mut self, pass: &'static str) -> Tap {
-        self.vetoes = Some(pass);
         self
     }
 
@@ -150,7 +117,7 @@ impl PassInstrument for Tap {
 
     fn should_run(&self, _module: &Module, info: &PassInfo) -> InstrumentResult<bool> {
         self.event("should_run", &info.name)?;
-        Ok(self.vetoes != Some(info.name.as_str()))
+        Ok(true)
     }
 
     fn run_before_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {

@@ -1,4 +1,5 @@
-//! The rules of the pass infrastructure, by number: a test `r046_…` shows rule 46.
+//! What the host promises beside the rules of the pass infrastructure, which `passdock-tests` shows
+//! one by one, and parts of a rule that only the host can show: a test `r057_…` is about rule 57.
 //!
 //! Most write down what happens as a list of events and compare the list.
 
@@ -7,15 +8,11 @@ mod common;
 mod config;
 mod context;
 mod diagnostics;
-mod enable;
-mod info;
 mod instruments;
 mod kinds;
-mod override_instruments;
 mod phases;
 mod plugins;
 mod registry;
 mod required;
-mod sequential;
 mod states;
 mod timing;

@@ -81,6 +81,20 @@ fn reports_bug(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+options! {
+    /// What `Mill` can't do without.
+    pub struct Mill {
+        /// What it grinds.
+        pub grist: String,
+    }
+}
+
+fn mill(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let mill: Mill = cx.options()?;
+    say(cx, &format!("grind {} in", mill.grist));
+    Ok(())
+}
+
 plugin! {
     name: "conformance",
     passes: [
@@ -124,6 +138,10 @@ plugin! {
         module "t.transform.Pong" => says { required: ["t.transform.Ping"] },
         /// Requires the Sequential that it is in.
         module "t.transform.InLoop" => says { required: ["t.transform.Loop"] },
+        /// Has an option without a default.
+        module "t.transform.Mill" => mill { options: Mill, config: "t.Mill" },
+        /// Requires a pass that needs an option.
+        module "t.transform.NeedsMill" => says { required: ["t.transform.Mill"] },
         /// Changes the module.
         module "t.transform.Changes" => changes,
         /// Changes the module, then fails.

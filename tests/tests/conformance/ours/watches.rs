@@ -1,0 +1,54 @@
+//! A scenario's instruments as passdock's.
+
+use passdock::{InstrumentResult, ModuleRef, PassError, PassInfo, PassInstrument};
+
+use super::{Failure, Passdock};
+use crate::system::{Heard, Tap};
+
+/// A tap as an instrument.
+pub(super) struct Watches {
+    pub(super) s: Passdock,
+    pub(super) tap: Tap<Passdock>,
+}
+
+impl Watches {
+    fn hear(&self, callback: &str, about: Option<(&str, &ModuleRef)>) -> Heard {
+        let heard = self.tap.hear(&self.s, callback, about);
+        heard.map_err(|error| match error.downcast::<Failure>() {
+            Ok(failure) => failure.0.into(),
+            Err(error) => error,
+        })
+    }
+}
+
+impl PassInstrument for Watches {
+    fn name(&self) -> &str {
+        &self.tap.name
+    }
+
+    fn enter_pass_ctx(&self) -> InstrumentResult {
+        self.hear("enter", None)
+    }
+
+    fn exit_pass_ctx(&self) -> InstrumentResult {
+        self.hear("exit", None)
+    }
+
+    fn should_run(&self, module: &ModuleRef, info: &PassInfo) -> InstrumentResult<bool> {
+        self.hear("should_run", Some((&info.name, module)))?;
+        Ok(self.tap.agrees(&info.name))
+    }
+
+    fn run_before_pass(&self, module: &ModuleRef, info: &PassInfo) -> InstrumentResult {
+        self.hear("before", Some((&info.name, module)))
+    }
+
+    fn run_after_pass(&self, module: &ModuleRef, info: &PassInfo) -> InstrumentResult {
+        self.hear("after", Some((&info.name, module)))
+    }
+
+    fn pass_failed(&self, module: &ModuleRef, info: &PassInfo, _: &PassError) {
+        // Its answer counts for nothing.
+        let _ = self.hear("failed", Some((&info.name, module)));
+    }
+}

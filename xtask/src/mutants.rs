@@ -1,0 +1,48 @@
+//! `cargo xtask deep mutants`: would the rules' tests notice a mistake in the pass infrastructure?
+//!
+//! `cargo-mutants` makes one mistake at a time in the files that decide what runs, and runs the
+//! conformance suite and the host's own tests on it. A mistake that no test notices is a failure.
+
+use anyhow::{Result, bail};
+
+use crate::project::Project;
+use crate::shell;
+
+/// The files that decide what runs, in which order, and who is told.
+const FILES: [&str; 6] = [
+    "host/core/src/resolve.rs",
+    "host/core/src/sequential.rs",
+    "host/core/src/run.rs",
+    "host/core/src/context/callbacks.rs",
+    "host/core/src/context/mod.rs",
+    "host/core/src/context/scope.rs",
+];
+
+/// Of these, what only prints can be wrong without anything else going wrong.
+const LEFT_OUT: &str = "fmt";
+
+/// Makes the mistakes; fails if one goes unnoticed.
+pub(crate) fn mutants(project: &Project) -> Result<()> {
+    let mut tool = project.cargo();
+    if !shell::output(tool.args(["mutants", "--version"]))?
+        .status
+        .success()
+    {
+        println!("skipped: there is no cargo-mutants (`cargo install cargo-mutants`)");
+        return Ok(());
+    }
+    let mut cargo = project.cargo();
+    cargo.args(["mutants", "--jobs", "1", "--timeout", "120"]);
+    cargo.args(["--exclude-re", LEFT_OUT]);
+    cargo.arg("--output").arg(project.target.join("mutants"));
+    for file in FILES {
+        cargo.args(["--file", file]);
+    }
+    cargo.args(["--test-package", "passdock,passdock-tests"]);
+    cargo.args(["--", "--test", "rules", "--test", "conformance"]);
+    if shell::run(&mut cargo).is_err() {
+        let missed = project.target.join("mutants/mutants.out/missed.txt");
+        bail!("some mistakes go unnoticed; see {}", missed.display());
+    }
+    Ok(())
+}
