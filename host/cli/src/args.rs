@@ -159,6 +159,11 @@ pub(crate) struct RunArgs {
     /// Write the time of each pass to FILE, for ui.perfetto.dev or chrome://tracing.
     #[arg(long, value_name = "FILE")]
     pub(crate) trace: Option<PathBuf>,
+    /// Watch the passes with an instrument: NAME, or 'NAME={OPTION=VALUE}' in TOML. Repeatable.
+    ///
+    /// `passdock list instruments` shows them and their options.
+    #[arg(long, value_name = "NAME")]
+    pub(crate) instrument: Vec<String>,
     /// Print the module before PASS, or before `all`. Repeatable.
     #[arg(long, value_name = "PASS", value_delimiter = ',')]
     pub(crate) print_before: Vec<String>,

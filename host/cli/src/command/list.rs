@@ -131,7 +131,11 @@ fn instruments(registry: &Registry) -> (Value, String) {
             instrument.name.clone(),
             String::new(),
             String::new(),
-            instrument.plugin.clone().unwrap_or_default(),
+            instrument
+                .plugin
+                .as_deref()
+                .unwrap_or("built in")
+                .to_owned(),
             instrument.summary.replace('\n', " "),
         ]);
         for option in &instrument.options {

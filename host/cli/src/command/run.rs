@@ -72,6 +72,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
             },
         },
         output: args.output,
+        instruments: args.instrument,
         timing: args.timing,
         trace: args.trace,
         verify: match args.verify {

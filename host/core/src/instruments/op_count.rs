@@ -148,7 +148,7 @@ fn listed(ops: &Changes) -> String {
     ops.sort_by_key(|(name, count)| (**count < 0, -count.abs(), *name));
     let each = ops.iter().map(|(name, count)| format!("{count:+} {name}"));
     match ops.is_empty() {
-        true => "unchanged".to_owned(),
+        true => "none".to_owned(),
         false => each.collect::<Vec<_>>().join(" "),
     }
 }
@@ -168,10 +168,10 @@ mod tests {
         expect![[r#"
             pass                   runs  ops
             demo.transform.Negate     1  +2 onnx.Neg -2 onnx.Abs
-            same                      1  unchanged
+            same                      1  none
             demo.transform.Fuse       2  -1 onnx.Relu
-            inner                     1  unchanged
-            outer                     1  unchanged
+            inner                     1  none
+            outer                     1  none
             all                          +2 onnx.Neg -2 onnx.Abs -1 onnx.Relu
         "#]]
         .assert_eq(&text);

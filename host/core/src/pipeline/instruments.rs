@@ -7,7 +7,7 @@ use super::file::{InstrumentTable, PipelineFile, SourceText};
 use super::request::Request;
 use crate::config::ConfigError;
 use crate::context::ContextBuilder;
-use crate::error::PassError;
+use crate::error::{ErrorKind, PassError};
 use crate::instrument::InstrumentRef;
 use crate::instruments::{DumpIr, Names, PassTimingInstrument, PrintChanged, PrintIr, stderr};
 use crate::registry::{InstrumentSetup, Registry};
@@ -52,6 +52,10 @@ pub(crate) fn add(
             context = context.shared_instrument(instrument);
         }
     }
+    setup.base = Path::new("");
+    for asked in &request.instruments {
+        context = context.shared_instrument(one(asked, registry, &setup)?);
+    }
     Ok(asked(context, request, &setup))
 }
 
@@ -88,7 +92,29 @@ fn named(
     })
 }
 
-/// What the command line asks for; its names were checked.
+/// One of the command line's: `NAME`, or `NAME={OPTION=VALUE, …}`.
+fn one(
+    asked: &str,
+    registry: &Registry,
+    setup: &InstrumentSetup<'_>,
+) -> Result<InstrumentRef, PassError> {
+    let (name, options) = match asked.split_once('=') {
+        None => (asked.trim(), toml::Table::new()),
+        Some((name, text)) => {
+            let read = format!("options = {text}").parse::<toml::Table>().ok();
+            let options = read.and_then(|mut table| table.remove("options"));
+            let Some(toml::Value::Table(options)) = options else {
+                let message = format!("The options of `--instrument {asked}` aren't a TOML table.");
+                let error = PassError::new(ErrorKind::Config, message);
+                return Err(error.help("Write `--instrument 'NAME={OPTION=VALUE}'`."));
+            };
+            (name.trim(), options)
+        }
+    };
+    registry.get_instrument(name, &options, setup)
+}
+
+/// What flags ask for; their names were checked.
 fn asked(
     mut context: ContextBuilder,
     request: &Request,
@@ -126,8 +152,8 @@ fn asked(
 mod tests {
     use expect_test::{Expect, expect};
 
+    use super::*;
     use crate::pipeline::Pipeline;
-    use crate::registry::Registry;
 
     #[track_caller]
     fn check_error(text: &str, expected: Expect) {
@@ -136,6 +162,46 @@ mod tests {
             Ok(_) => panic!("this should be refused"),
             Err(error) => expected.assert_eq(&error.to_diagnostic().render(false)),
         }
+    }
+
+    #[track_caller]
+    fn check_asked(asked: &str, expected: Expect) {
+        let request = Request {
+            instruments: vec![asked.to_owned()],
+            ..Request::default()
+        };
+        let text = match build::build(&request).and_then(|built| built.context.build()) {
+            Ok(context) => context.instruments()[0].name().to_owned(),
+            Err(error) => error.to_diagnostic().render(false),
+        };
+        expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn instruments_of_the_command_line() {
+        check_asked("memory", expect!["memory"]);
+        check_asked("dump={dir='d', refresh=true}", expect!["dump"]);
+        check_asked(
+            "memmory",
+            expect![[r#"
+            error[unknown-instrument]: There is no instrument `memmory`.
+             |
+             = help: Did you mean `memory`?"#]],
+        );
+        check_asked(
+            "bisect={limit='3'}",
+            expect![[r#"
+            error[config]: Expected the field `limit` of `bisect` to be an int, but got the string "3".
+             |
+             = help: Write 3 without quotes."#]],
+        );
+        check_asked(
+            "bisect=3",
+            expect![[r#"
+            error[config]: The options of `--instrument bisect=3` aren't a TOML table.
+             |
+             = help: Write `--instrument 'NAME={OPTION=VALUE}'`."#]],
+        );
     }
 
     #[test]

@@ -31,6 +31,8 @@ pub struct Request {
     pub disabled_pass: Vec<String>,
     /// `KEY=VALUE`, each wins over the file's.
     pub config: Vec<String>,
+    /// Instruments to run after the file's: `NAME`, or `NAME={OPTION=VALUE, …}` in TOML.
+    pub instruments: Vec<String>,
     /// What to print, and when.
     pub print: Print,
     /// Whether to collect and show the time of each pass as a tree.
