@@ -8,6 +8,7 @@ mod config;
 mod context;
 mod diagnostics;
 mod enable;
+mod host_passes;
 mod info;
 mod instruments;
 mod kinds;
