@@ -13,6 +13,7 @@
 )]
 
 mod demo;
+mod embed;
 mod fuzz;
 mod guides;
 mod mutants;

@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use crate::project::{Profile, Project};
 use crate::shell;
 use crate::steps::Steps;
-use crate::{demo, guides, native, python, sdk, tidy};
+use crate::{demo, embed, guides, native, python, sdk, tidy};
 
 /// True if all passed; with `all`, a skipped step counts as failed. `word` chooses steps by name.
 pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
@@ -37,6 +37,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("the SDK and a vendor's plugin, rustc 1.63, offline", || {
         sdk::test_with_old_rust(project)
     });
+    steps.step("a host of one's own", || embed::test_embed_host(project));
     steps.step("the header as C11 and C++17", || {
         native::test_header(project)
     });

@@ -85,6 +85,7 @@ pub mod model_file;
 pub mod numerics;
 mod pass;
 mod pass_info;
+mod passes;
 pub mod pipeline;
 pub mod plugin;
 mod record;
@@ -102,7 +103,7 @@ mod util;
 mod verify;
 
 pub use config::{list_configs, register_config_option};
-pub use context::{ContextBuilder, Entered, PassContext, Verify};
+pub use context::{ContextBuilder, DeviceType, Entered, PassContext, Verify};
 pub use diagnostic::{
     Diagnostic, DiagnosticContext, Renderer, Severity, get_renderer, override_renderer,
 };
@@ -114,6 +115,7 @@ pub use pass::{
     create_module_pass, create_prim_func_pass,
 };
 pub use pass_info::{PassDeclaration, PassInfo};
+pub use passes::{apply_pass_to_function, filter};
 pub use record::{PassRecord, PassRun, Status};
 pub use registry::{Alone, InstrumentSetup, InstrumentSpec, LoadOptions, Registry, Solo};
 pub use sequential::Sequential;

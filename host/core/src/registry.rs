@@ -64,6 +64,9 @@ enum Entry {
     Own(PassRef),
 }
 
+/// Where a name without `transform.` in it is looked for, in this order.
+const NAMESPACES: [&str; 4] = ["", "relay._", "relax.", "tir."];
+
 /// How a plugin is taken in.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
@@ -325,8 +328,10 @@ impl Registry {
     /// The canonical name that a name stands for; itself if it is nobody's.
     pub fn canonical(&self, name: &str) -> String {
         let inner = self.read();
-        let found = inner.aliases.get(name);
-        found.cloned().unwrap_or_else(|| name.to_owned())
+        let found = inner.known(name).map(|(name, _)| name);
+        // An alias may be there before its pass.
+        let found = found.or_else(|| inner.aliases.get(name).map(String::as_str));
+        found.unwrap_or(name).to_owned()
     }
 
     /// Whether there is a pass of that name.
@@ -456,8 +461,22 @@ impl Registry {
 
 impl Inner {
     fn entry(&self, name: &str) -> Option<&Entry> {
+        self.known(name).map(|(_, entry)| entry)
+    }
+
+    /// A name as it is, or an alias; otherwise one that is short for `transform.N` in one of the
+    /// namespaces, in this order.
+    fn known(&self, name: &str) -> Option<(&str, &Entry)> {
         let canonical = self.aliases.get(name).map_or(name, String::as_str);
-        self.passes.get(canonical)
+        let exact = self.passes.get_key_value(canonical);
+        let found = exact.or_else(|| match name.contains("transform.") {
+            true => None,
+            false => NAMESPACES.iter().find_map(|space| {
+                self.passes
+                    .get_key_value(&format!("{space}transform.{name}"))
+            }),
+        });
+        found.map(|(name, entry)| (name.as_str(), entry))
     }
 
     fn check_free(&self, name: &str) -> Result<(), PassError> {

@@ -197,16 +197,31 @@ impl Plan {
     /// Makes everything ready that will run: a plugin that can't be loaded is found before the
     /// first pass runs.
     pub(crate) fn load(&self) -> Result<(), PassError> {
-        let running = self.children.iter().filter(|child| child.skipped.is_none());
-        for child in running {
-            for step in child.required.iter().chain([&child.step]) {
-                step.pass.work()?;
-                if let Some(plan) = &step.plan {
-                    plan.load()?;
-                }
+        self.order()
+            .iter()
+            .try_for_each(|pass| pass.work().map(drop))
+    }
+
+    /// The passes that will run, in order; those of a Sequential come after it.
+    pub(crate) fn order(&self) -> Vec<PassRef> {
+        let mut order = Vec::new();
+        self.add_to(&mut order);
+        order
+    }
+
+    fn add_to(&self, order: &mut Vec<PassRef>) {
+        for step in self.steps() {
+            order.push(step.pass.clone());
+            if let Some(plan) = &step.plan {
+                plan.add_to(order);
             }
         }
-        Ok(())
+    }
+
+    /// What runs of it, in order.
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
+        let running = self.children.iter().filter(|child| child.skipped.is_none());
+        running.flat_map(|child| child.required.iter().chain([&child.step]))
     }
 }
 

@@ -25,7 +25,7 @@ use crate::resolve::{self, Plan, Step};
 use crate::sequential::Sequential;
 use crate::states;
 use crate::suggest;
-use crate::verify;
+use crate::verify::{self, Input};
 
 /// Runs a pass from outside: whatever its level, without what it requires.
 pub(crate) fn call(
@@ -206,7 +206,10 @@ impl<'c> Run<'c> {
     fn leaf(&mut self, pass: &dyn Pass, module: &Module) -> Result<Module, PassError> {
         let mut after = {
             let _alone = pass.alone();
-            leaf::call(pass, pass.work()?, module, self.cx, self.watched)?
+            let input = Input::watched(module, self.cx);
+            let after = leaf::call(pass, pass.work()?, module, self.cx, self.watched)?;
+            input.check(module, pass)?;
+            after
         };
         if after.is_same(module) {
             verify::unchanged(&after, self.cx.verify())?;

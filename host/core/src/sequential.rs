@@ -4,9 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
+use crate::context::PassContext;
 use crate::error::{ErrorKind, PassError};
 use crate::pass::{ModuleRef, Pass, PassRef, Work};
 use crate::pass_info::PassInfo;
+use crate::resolve;
 
 /// How deep Sequentials may nest, and how long a chain of required passes may be.
 pub(crate) const MAX_DEPTH: u32 = 256;
@@ -78,6 +80,12 @@ impl Sequential {
     /// Runs its enabled passes under this thread's current context, with what they require.
     pub fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
         (self as &dyn Pass).call(module)
+    }
+
+    /// The passes that would run under a context, in order, and nothing runs: what each requires
+    /// before it, and those of a nested Sequential after it.
+    pub fn resolve_dependency(&self, cx: &PassContext) -> Result<Vec<PassRef>, PassError> {
+        Ok(resolve::resolve(self, cx)?.order())
     }
 
     pub(crate) fn disabled_names(&self) -> &BTreeSet<String> {

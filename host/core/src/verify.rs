@@ -4,15 +4,41 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use passdock_abi::SymbolId;
-use passdock_ir::{Function, Module, verify};
+use passdock_ir::{Function, Module, text, verify};
 
-use crate::context::Verify;
+use crate::context::{PassContext, Verify};
 use crate::diagnostic::excerpt::{self, Part};
 use crate::error::{ErrorKind, PassError};
 use crate::interface::same_interface;
+use crate::pass::Pass;
 
 /// How many violations an error tells of.
 const SHOWN: usize = 5;
+
+/// The module that a pass is given, as it was before: under `testing.immutable_module` only, since
+/// that costs a print of it around each pass.
+pub(crate) struct Input(Option<String>);
+
+impl Input {
+    #[inline]
+    pub(crate) fn watched(module: &Module, cx: &PassContext) -> Input {
+        Input(cx.watches_input().then(|| text::print(module)))
+    }
+
+    /// An error if it isn't any more as it was: a pass wrote where it may only read.
+    #[inline]
+    pub(crate) fn check(self, module: &Module, pass: &dyn Pass) -> Result<(), PassError> {
+        match self.0 {
+            Some(before) if before != text::print(module) => {
+                let name = &pass.info().name;
+                let message = format!("Immutable module has been modified in pass: {name}.");
+                Err(PassError::new(ErrorKind::Verify, message)
+                    .help("A pass may change a function only by the functions of the host."))
+            }
+            _ => Ok(()),
+        }
+    }
+}
 
 /// Verifies what is new in `after`, or all of it.
 ///

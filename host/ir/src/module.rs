@@ -137,6 +137,11 @@ impl Module {
             .ok_or_else(|| self.missing(name))
     }
 
+    /// Keeps the functions that satisfy a predicate, which is asked in order.
+    pub fn retain(&mut self, mut keep: impl FnMut(&Function) -> bool) {
+        self.functions_mut().retain(|_, function| keep(function));
+    }
+
     /// Keeps something beside this very state of the functions: what one pass needed and the next
     /// will need again. It goes with the first change.
     pub fn keep(&self, kept: Box<dyn Any + Send>) {

@@ -171,7 +171,8 @@ fn r043_reading() {
     let error = cx
         .get_config::<bool>("tir.limit")
         .expect_err("it is an int");
-    expect!["The config option `tir.limit` is an int, which isn't the type that is asked for."].assert_eq(&error.to_string());
+    expect!["The config option `tir.limit` is an int, which isn't the type that is asked for."]
+        .assert_eq(&error.to_string());
 }
 
 /// KEEP. To register an option twice is an error.

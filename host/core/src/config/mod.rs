@@ -5,10 +5,12 @@
 //! registered. Plugins register through their manifests, Rust programs through
 //! [`register_config_option`].
 
+mod built_in;
 pub mod schema;
 mod table;
 mod typed;
 
+pub(crate) use built_in::IMMUTABLE_MODULE;
 pub use schema::{ConfigError, Field, Schema, Wrong};
 pub use table::ConfigInfo;
 pub(crate) use table::ConfigTable;

@@ -4,11 +4,11 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
+use super::built_in;
 use super::schema::{ConfigError, Schema, Wrong};
 use crate::suggest;
 
-/// Options by key.
-#[derive(Default)]
+/// Options by key; the host's own are always there.
 pub(crate) struct ConfigTable {
     entries: BTreeMap<String, Entry>,
 }
@@ -29,6 +29,18 @@ pub struct ConfigInfo {
     /// Its key and fields.
     #[serde(flatten)]
     pub schema: Schema,
+}
+
+impl Default for ConfigTable {
+    fn default() -> ConfigTable {
+        let own = built_in::schemas().map(|schema| {
+            let plugin = None;
+            (schema.key.clone(), Entry { schema, plugin })
+        });
+        ConfigTable {
+            entries: own.into(),
+        }
+    }
 }
 
 impl ConfigTable {

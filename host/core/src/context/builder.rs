@@ -7,10 +7,12 @@ use serde::{Deserialize, Serialize};
 
 use super::callbacks::Instruments;
 use super::{Inner, PassContext};
+use crate::config::IMMUTABLE_MODULE;
 use crate::diagnostic::{Diagnostic, Renderer, Severity};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, PassInstrument};
 use crate::pass_info::check_name;
+use crate::plugin::FieldValue;
 use crate::record::Recorder;
 use crate::registry::Registry;
 
@@ -160,11 +162,14 @@ impl ContextBuilder {
         let canonical = |names: &[String]| -> BTreeSet<String> {
             names.iter().map(|name| registry.canonical(name)).collect()
         };
-        let (required, disabled) = (
+        let (mut required, mut disabled) = (
             canonical(&self.required_pass),
             canonical(&self.disabled_pass),
         );
-        let both: Vec<&String> = required.intersection(&disabled).collect();
+        let both: Vec<String> = required.intersection(&disabled).cloned().collect();
+        // A pass that isn't registered may bear a name that is short for a registered one's.
+        required.extend(self.required_pass.iter().cloned());
+        disabled.extend(self.disabled_pass.iter().cloned());
         let pool = match self.jobs {
             0 | 1 => None,
             jobs => Some(thread_pool(jobs)?),
@@ -184,6 +189,9 @@ impl ContextBuilder {
             required,
             disabled,
             met: Mutex::default(),
+            watches_input: config
+                .get(IMMUTABLE_MODULE)
+                .is_some_and(|value| value.get("") == Some(&FieldValue::Bool(true))),
             config,
             registry,
             instruments: Mutex::new(Instruments::new(self.instruments)),
@@ -212,6 +220,7 @@ impl PassContext {
             disabled: BTreeSet::new(),
             met: Mutex::default(),
             config: BTreeMap::new(),
+            watches_input: false,
             registry: Registry::global().clone(),
             instruments: Mutex::new(Instruments::new(Vec::new())),
             is_default: true,

@@ -5,6 +5,7 @@
 
 mod builder;
 pub(crate) mod callbacks;
+mod device;
 mod scope;
 pub(crate) mod stack;
 mod values;
@@ -14,6 +15,8 @@ use std::fmt;
 use std::sync::{Arc, Mutex};
 
 pub use builder::{ContextBuilder, Verify};
+pub use device::DeviceType;
+pub(crate) use device::KEY as FALLBACK_DEVICE;
 pub use scope::Entered;
 pub(crate) use values::ConfigValues;
 
@@ -42,6 +45,8 @@ struct Inner {
     /// Names of the lists that a pass which occurred bears.
     met: Mutex<BTreeSet<String>>,
     config: BTreeMap<String, ConfigValue>,
+    /// `testing.immutable_module`.
+    watches_input: bool,
     registry: Registry,
     instruments: Mutex<Instruments>,
     /// The thread's own: entered as long as the thread lives.
@@ -128,6 +133,17 @@ impl PassContext {
     /// A config value as it is kept.
     pub fn config(&self, key: &str) -> Option<&ConfigValue> {
         self.0.config.get(key)
+    }
+
+    /// Runs `body` with this context as the current one, without entering it: to carry a context
+    /// that is entered on another thread to a worker. Its instruments aren't called for that.
+    pub fn carry<T>(&self, body: impl FnOnce() -> T) -> T {
+        stack::with_pushed(self, body)
+    }
+
+    /// Whether passes are watched for changes to the module that they were given.
+    pub(crate) fn watches_input(&self) -> bool {
+        self.0.watches_input
     }
 
     pub(crate) fn verify(&self) -> Verify {

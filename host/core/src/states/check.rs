@@ -67,12 +67,7 @@ struct Known<'p> {
 
 impl<'p> Walk<'p> {
     fn plan(&mut self, plan: &'p Plan) -> Result<(), PassError> {
-        for child in plan.children.iter().filter(|child| child.skipped.is_none()) {
-            for step in child.required.iter().chain([&child.step]) {
-                self.step(step)?;
-            }
-        }
-        Ok(())
+        plan.steps().try_for_each(|step| self.step(step))
     }
 
     fn step(&mut self, step: &'p Step) -> Result<(), PassError> {

@@ -43,7 +43,7 @@ fn r033_r036_r037_r038_r040_wrong_keys_fields_types_and_numbers_are_errors() {
             "tir.UnrolLoop",
             "1",
             expect![
-                "Invalid config option `tir.UnrolLoop`; candidates are: `tir.UnrollLoop`, `tir.disable_vectorize`, `tir.limit`. Did you mean `tir.UnrollLoop`?"
+                "Invalid config option `tir.UnrolLoop`; candidates are: `tir.UnrollLoop`, `relax.fallback_device_type`, `testing.immutable_module`, `tir.disable_vectorize`, `tir.limit`. Did you mean `tir.UnrollLoop`?"
             ],
         ),
         (
@@ -138,6 +138,8 @@ fn r042_listed_with_type_default_and_doc() {
         })
         .collect();
     expect![[r#"
+        relax.fallback_device_type "" Int = 1: The device for what nobody has placed, by its number in DLPack; 1 is the CPU.
+        testing.immutable_module "" Bool = false: Look whether a pass changed the module that it was given; it may only make another one.
         tir.UnrollLoop "auto_max_step" Int = 0: Loops of up to this many steps are unrolled.
         tir.UnrollLoop "explicit_unroll" Bool = true: Whether loops marked `unroll` are written out.
         tir.disable_vectorize "" Bool = false: 
@@ -155,7 +157,7 @@ fn r043_reading() {
     );
     expect!["The config option `tir.limit` is an int, which isn't the type that is asked for."]
         .assert_eq(&cx.get_config::<bool>("tir.limit").unwrap_err().to_string());
-    expect!["Invalid config option `tir.limits`; candidates are: `tir.limit`, `tir.UnrollLoop`, `tir.disable_vectorize`. Did you mean `tir.limit`?"]
+    expect!["Invalid config option `tir.limits`; candidates are: `tir.limit`, `relax.fallback_device_type`, `testing.immutable_module`, `tir.UnrollLoop`, `tir.disable_vectorize`. Did you mean `tir.limit`?"]
         .assert_eq(&cx.get_config::<i64>("tir.limits").unwrap_err().to_string());
 }
 

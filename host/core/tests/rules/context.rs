@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use passdock::{ErrorKind, PassContext, PassError, Sequential, create_host_pass};
+use passdock::{DeviceType, ErrorKind, PassContext, PassError, Sequential, create_host_pass};
 
 use crate::common::{Log, error, info, module, registered};
 
@@ -59,6 +59,47 @@ fn r019_a_new_thread_starts_with_its_own_default_and_can_be_given_a_context() {
         .unwrap()
     })
     .unwrap();
+}
+
+#[test]
+fn r019_a_context_can_be_carried_to_a_worker() {
+    let log = Log::new();
+    let cx = PassContext::builder()
+        .opt_level(3)
+        .instrument(log.tap("tap"))
+        .build()
+        .unwrap();
+    cx.scope(|cx| {
+        std::thread::scope(|scope| {
+            scope.spawn(|| cx.carry(|| assert!(PassContext::current().is(cx))));
+        });
+        Ok(())
+    })
+    .unwrap();
+    log.check(expect![[r#"
+        tap enter
+        tap exit"#]]);
+}
+
+#[test]
+fn r016_the_fallback_device_is_the_cpu_unless_it_is_set() {
+    let builder = PassContext::builder;
+    assert_eq!(
+        builder().build().unwrap().fallback_device(),
+        DeviceType::CPU
+    );
+    let cx = builder().fallback_device(DeviceType::CUDA).build().unwrap();
+    assert_eq!(cx.fallback_device(), DeviceType::CUDA);
+    assert_eq!(
+        cx.get_config::<i64>("relax.fallback_device_type").unwrap(),
+        Some(2)
+    );
+    let cx = builder()
+        .config("relax.fallback_device_type", 8)
+        .build()
+        .unwrap();
+    assert_eq!(cx.fallback_device(), DeviceType::METAL);
+    assert!(builder().fallback_device(DeviceType(0)).build().is_err());
 }
 
 #[test]

@@ -235,7 +235,9 @@ fn r015_r055_found_required_and_run_like_any_other() {
 fn r015_unregistering_takes_everything_along() {
     let registry = registry();
     registry.unregister_plugin("acme").unwrap();
-    assert!(registry.pass_names().is_empty() && registry.list_configs().is_empty());
+    assert!(registry.pass_names().is_empty());
+    let configs = registry.list_configs();
+    assert!(configs.iter().all(|config| config.plugin.is_none()));
     expect!["There is no plugin `acme`."].assert_eq(&error(registry.unregister_plugin("acme")));
 }
 

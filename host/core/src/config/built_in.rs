@@ -1,0 +1,40 @@
+//! The config options of the host itself: every registry has them.
+
+use super::schema::{Field, Schema};
+use crate::context::FALLBACK_DEVICE;
+use crate::plugin::FieldValue;
+
+/// Whether each pass is watched for changes to the module that it was given.
+pub(crate) const IMMUTABLE_MODULE: &str = "testing.immutable_module";
+
+pub(super) fn schemas() -> [Schema; 2] {
+    [
+        scalar(
+            IMMUTABLE_MODULE,
+            FieldValue::Bool(false),
+            None,
+            "Look whether a pass changed the module that it was given; it may only make another one.",
+        ),
+        scalar(
+            FALLBACK_DEVICE,
+            FieldValue::Int(1),
+            Some((1, i64::from(i32::MAX))),
+            "The device for what nobody has placed, by its number in DLPack; 1 is the CPU.",
+        ),
+    ]
+}
+
+fn scalar(key: &str, default: FieldValue, range: Option<(i64, i64)>, doc: &str) -> Schema {
+    Schema {
+        key: key.to_owned(),
+        fields: vec![Field {
+            name: String::new(),
+            ty: default.ty(),
+            default,
+            mandatory: false,
+            doc: doc.to_owned(),
+            range,
+            choices: Vec::new(),
+        }],
+    }
+}

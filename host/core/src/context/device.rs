@@ -1,0 +1,44 @@
+//! The device for what nobody has placed.
+
+use super::{ContextBuilder, PassContext};
+use crate::plugin::FieldValue;
+
+/// The config option that keeps it.
+pub(crate) const KEY: &str = "relax.fallback_device_type";
+
+/// A kind of device, by its number in DLPack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct DeviceType(pub i64);
+
+impl DeviceType {
+    /// The processor that the host runs on.
+    pub const CPU: DeviceType = DeviceType(1);
+    /// CUDA.
+    pub const CUDA: DeviceType = DeviceType(2);
+    /// OpenCL.
+    pub const OPENCL: DeviceType = DeviceType(4);
+    /// Vulkan.
+    pub const VULKAN: DeviceType = DeviceType(7);
+    /// Metal.
+    pub const METAL: DeviceType = DeviceType(8);
+    /// ROCm.
+    pub const ROCM: DeviceType = DeviceType(10);
+}
+
+impl PassContext {
+    /// The device for what nobody has placed: the CPU, unless `relax.fallback_device_type` says
+    /// another.
+    pub fn fallback_device(&self) -> DeviceType {
+        match self.config(KEY).and_then(|value| value.get("")) {
+            Some(FieldValue::Int(number)) => DeviceType(*number),
+            _ => DeviceType::CPU,
+        }
+    }
+}
+
+impl ContextBuilder {
+    /// The device for what nobody has placed: sets `relax.fallback_device_type`.
+    pub fn fallback_device(self, device: DeviceType) -> ContextBuilder {
+        self.config(KEY, device.0)
+    }
+}
