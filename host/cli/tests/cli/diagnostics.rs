@@ -180,10 +180,21 @@ fn several_places_notes_and_help() {
 }
 
 #[test]
-fn an_op_of_an_onnx_model_is_shown_as_text() {
+fn an_op_that_a_node_is_named_for() {
     let bench = Bench::new();
     let source = RELUS.replacen("f32[2]\n", "f32[2] loc(\"first relu\")\n", 1);
     bench.write("m.ir", source);
+    // The text is there to be shown, whatever the op's location is.
+    let ran = run(&bench, "m.ir --passes bad.transform.Fail");
+    expect![[r#"
+        error[pass-failed]: This op has an axis that is out of range.
+         --> m.ir:3:5
+          |
+        3 |     %0 = onnx.Relu(%x) : f32[2] loc("first relu")
+          |     ^^^^^^^^^^^^^^^^^^
+          |
+          = in pass bad.transform.Fail of plugin `libpassdock_misbehaving.so`, function @main, op0 (onnx.Relu)
+    "#]].assert_eq(&ran.stderr);
     assert_eq!(bench.passdock("convert m.ir m.onnx").status, 0);
     let ran = run(&bench, "m.onnx --passes bad.transform.Complain");
     expect![[r#"

@@ -72,8 +72,8 @@ pub(crate) fn excerpt(
     excerpt.op = Some(f.describe_op(op));
     excerpt.location = location(f, record.loc);
     let mut lines = locs(f, record.loc).filter_map(|loc| {
-        let start = line_of(f, &loc, text?)?;
-        Some((format!("{}:{}:{}", f.text(loc.name), loc.a, loc.b), start))
+        let place = line_of(f, &loc, text?)?;
+        Some((written(f, &loc)?, place))
     });
     match lines.next() {
         Some((_, (number, line, start))) => {
@@ -106,14 +106,22 @@ pub(crate) fn excerpt(
 
 /// The line of the module's text in which something starts: its number, its text, the byte.
 fn line_of<'t>(f: &Function, loc: &Loc, text: &'t TextSource) -> Option<(usize, &'t str, usize)> {
-    if loc.kind != LocKind::TEXT || f.text(loc.name) != text.name() {
-        return None;
+    let name = f.text(loc.name);
+    match loc.kind {
+        LocKind::TEXT if name == text.name() => {
+            let line = text.line(loc.a)?;
+            let column = (loc.b as usize).checked_sub(1)?;
+            let starts = line.char_indices().map(|(at, _)| at);
+            let start = starts.chain([line.len()]).nth(column)?;
+            Some((loc.a as usize, line, start))
+        }
+        LocKind::NAME => {
+            let number = text.line_of_loc(name)?;
+            let line = text.line(number)?;
+            Some((number as usize, line, line.len() - line.trim_start().len()))
+        }
+        _ => None,
     }
-    let line = text.line(loc.a)?;
-    let column = (loc.b as usize).checked_sub(1)?;
-    let starts = line.char_indices().map(|(at, _)| at);
-    let start = starts.chain([line.len()]).nth(column)?;
-    Some((loc.a as usize, line, start))
 }
 
 fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> {
@@ -179,14 +187,17 @@ fn locs(f: &Function, id: LocId) -> impl Iterator<Item = Loc> + '_ {
 
 /// A location as messages write it.
 pub(crate) fn location(f: &Function, id: LocId) -> Option<String> {
-    let written = |loc: Loc| {
-        let name = f.text(loc.name);
-        match loc.kind {
-            LocKind::NAME if !name.is_empty() => Some(name.to_owned()),
-            LocKind::TEXT => Some(format!("{name}:{}:{}", loc.a, loc.b)),
-            _ => None,
-        }
-    };
-    let parts: Vec<String> = locs(f, id).filter_map(written).collect();
+    let parts = locs(f, id).filter_map(|loc| written(f, &loc));
+    let parts: Vec<String> = parts.collect();
     (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// A place that isn't made of others.
+fn written(f: &Function, loc: &Loc) -> Option<String> {
+    let name = f.text(loc.name);
+    match loc.kind {
+        LocKind::NAME if !name.is_empty() => Some(name.to_owned()),
+        LocKind::TEXT => Some(format!("{name}:{}:{}", loc.a, loc.b)),
+        _ => None,
+    }
 }

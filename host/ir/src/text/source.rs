@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock};
 
+use rustc_hash::FxHashMap;
+
 /// A text, and where its lines are.
 #[derive(Debug)]
 pub struct TextSource {
@@ -9,6 +11,8 @@ pub struct TextSource {
     text: String,
     /// Where each line starts; found when the first is asked for.
     starts: OnceLock<Vec<usize>>,
+    /// The line of each `loc("…")`, 0 if there are several; found when the first is asked for.
+    locs: OnceLock<FxHashMap<String, u32>>,
 }
 
 impl TextSource {
@@ -24,6 +28,7 @@ impl TextSource {
             name: name.into(),
             text: text[..end].to_owned(),
             starts: OnceLock::new(),
+            locs: OnceLock::new(),
         }
     }
 
@@ -43,6 +48,27 @@ impl TextSource {
         let end = starts.get(at + 1).map_or(self.text.len(), |end| end - 1);
         Some(self.text[start..end].trim_end_matches('\r'))
     }
+
+    /// The number of the only line whose op is said to come from `name`.
+    pub fn line_of_loc(&self, name: &str) -> Option<u32> {
+        let locs = self.locs.get_or_init(|| {
+            let mut locs = FxHashMap::default();
+            for (at, line) in self.text.lines().enumerate() {
+                let Some((_, rest)) = line.rsplit_once(" loc(\"") else {
+                    continue;
+                };
+                // Of several names, and of one with escapes, nothing is remembered.
+                let name = rest.split_once("\")").map(|(name, _)| name);
+                if let Some(name) = name.filter(|name| !name.contains(['"', '\\'])) {
+                    let line = at as u32 + 1;
+                    let known = locs.entry(name.to_owned()).or_insert(line);
+                    *known = if *known == line { line } else { 0 };
+                }
+            }
+            locs
+        });
+        locs.get(name).copied().filter(|&line| line > 0)
+    }
 }
 
 #[cfg(test)]
@@ -59,5 +85,13 @@ mod tests {
         );
         let source = TextSource::new("m.ir", "module { fn }");
         assert_eq!(source.line(1), Some("module { fn }"));
+    }
+
+    #[test]
+    fn ops_are_found_by_where_they_come_from() {
+        let text = "%0 = a(\"loc\") loc(\"x\")\n%1 = b() loc(\"y\") ; no loc\n%2 = c() loc(\"y\")\n%3 = d() loc(\"p\", \"q\")\n";
+        let source = TextSource::new("m.ir", text);
+        let lines = ["x", "y", "p", "q", ""].map(|name| source.line_of_loc(name));
+        assert_eq!(lines, [Some(1), None, None, None, None]);
     }
 }
