@@ -142,7 +142,10 @@ fn instruments(registry: &Registry) -> (Value, String) {
             table.row([
                 format!("  {}", option.name),
                 option.takes(),
-                value(&option.default),
+                match option.mandatory {
+                    true => "(none)".to_owned(),
+                    false => value(&option.default),
+                },
                 String::new(),
                 option.doc.replace('\n', " "),
             ]);

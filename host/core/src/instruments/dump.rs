@@ -18,7 +18,7 @@ use crate::registry::{InstrumentSpec, wrong};
 crate::config_struct! {
     /// The options of `dump`.
     struct Options {
-        /// The directory, which is made if it isn't there. It has to be given.
+        /// The directory, which is made if it isn't there.
         dir: String = "";
         /// Removes the dumps of an earlier run first, if the directory holds nothing else.
         refresh: bool = false;
@@ -27,9 +27,9 @@ crate::config_struct! {
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Writes the module to a directory after each pass, as files that can be read.";
-    InstrumentSpec::new("dump", summary, |options: Options, setup| {
+    let spec = InstrumentSpec::new("dump", summary, |options: Options, setup| {
         if options.dir.is_empty() {
-            let message = "The instrument `dump` needs a directory, `dir`.";
+            let message = "The directory that `dump` writes to has no name.";
             return Err(wrong("dump", "dir", message).into());
         }
         let dump = DumpIr::new(setup.path(&options.dir));
@@ -37,7 +37,8 @@ pub(super) fn spec() -> InstrumentSpec {
             true => dump.refresh(),
             false => dump,
         }))
-    })
+    });
+    spec.mandatory("dir")
 }
 
 /// Writes `NNN_pass.ir` after each pass.

@@ -182,6 +182,9 @@ mod tests {
             expect![[r#"
             error[instrument]: The instrument `verify` failed in run_after_pass: op0 (call) calls @helper, and the module has no such function.
              |
+             | %0 = call @helper(%x) : f32[2]
+             | ^^^^^^^^^^^^^^^^^^^^^
+             |
              = in pass breaks, function @main, op0 (call)
              = note: after `breaks`"#]],
         );
@@ -189,6 +192,9 @@ mod tests {
             WellFormed::after_only(),
             expect![[r#"
             error[instrument]: The instrument `verify` failed in run_after_pass: op0 (call) calls @helper, and the module has no such function.
+             |
+             | %0 = call @helper(%x) : f32[2]
+             | ^^^^^^^^^^^^^^^^^^^^^
              |
              = in pass breaks, function @main, op0 (call)
              = note: after `breaks`"#]],
@@ -205,6 +211,9 @@ mod tests {
             WellFormed::new().exempt(exempt(&["breaks"])),
             expect![[r#"
             error[instrument]: The instrument `verify` failed in run_before_pass: op0 (call) calls @helper, and the module has no such function.
+             |
+             | %0 = call @helper(%x) : f32[2]
+             | ^^^^^^^^^^^^^^^^^^^^^
              |
              = in pass b, function @main, op0 (call)
              = note: before `b`

@@ -253,20 +253,22 @@ mod tests {
         check_error(
             "[[instruments]]\nname = 'dump'\n",
             expect![[r#"
-            error[config]: The instrument `dump` needs a directory, `dir`.
-             --> pipeline.toml:2:8
-              |
-            2 | name = 'dump'
-              |        ^^^^^^"#]],
+                error[config]: The instrument `dump` needs its option `dir`, which has no default.
+                 --> pipeline.toml:2:8
+                  |
+                2 | name = 'dump'
+                  |        ^^^^^^
+                  |
+                  = help: dir: The directory, which is made if it isn't there."#]],
         );
         check_error(
             "[[instruments]]\nname = 'dump'\ndir = ''\n",
             expect![[r#"
-            error[config]: The instrument `dump` needs a directory, `dir`.
-             --> pipeline.toml:3:7
-              |
-            3 | dir = ''
-              |       ^^"#]],
+                error[config]: The directory that `dump` writes to has no name.
+                 --> pipeline.toml:3:7
+                  |
+                3 | dir = ''
+                  |       ^^"#]],
         );
     }
 }

@@ -147,6 +147,15 @@ impl InstrumentSpec {
         self
     }
 
+    /// Says that an option has to be given: its default means nothing.
+    pub fn mandatory(mut self, option: &str) -> InstrumentSpec {
+        let mut options = self.options.iter_mut();
+        if let Some(field) = options.find(|field| field.name == option) {
+            field.mandatory = true;
+        }
+        self
+    }
+
     /// Its options, to check values by.
     pub fn schema(&self) -> Schema {
         Schema {
@@ -341,7 +350,16 @@ impl Registry {
     ) -> Result<InstrumentRef, PassError> {
         // Not under the lock: what makes it may look things up.
         let spec = self.instrument_spec(name)?;
-        let options = spec.schema().accept(&toml::Value::Table(options.clone()))?;
+        let schema = spec.schema();
+        let options = schema.accept(&toml::Value::Table(options.clone()))?;
+        if let Some(missing) = schema.missing(|option| options.contains_key(option)) {
+            let message = format!(
+                "The instrument `{name}` needs its option `{}`, which has no default.",
+                missing.name
+            );
+            let error = PassError::new(ErrorKind::Config, message);
+            return Err(error.help(format!("{}: {}", missing.name, missing.doc)));
+        }
         (spec.make)(&options, setup)
     }
 }

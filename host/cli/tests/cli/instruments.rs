@@ -1,0 +1,101 @@
+//! Instruments of the command line: what they show, and where.
+
+use expect_test::expect;
+
+use crate::support::{Bench, RELUS};
+
+#[test]
+fn any_instrument_can_be_asked_for() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let words = [
+        "run",
+        "m.ir",
+        "--passes",
+        "relax.transform.DeadCodeElimination",
+        "--instrument",
+        "bisect={limit=0}",
+        "--instrument",
+        "op-count",
+        "--trace",
+        "t.json",
+    ];
+    let ran = bench.run(words, "");
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    let bisect: String = ran
+        .stdout
+        .lines()
+        .filter(|line| line.starts_with("BISECT"))
+        .flat_map(|line| [line, "\n"])
+        .collect();
+    expect![[r#"
+        BISECT: NOT running pass (1) relax.transform.InferType
+        BISECT: NOT running pass (2) relax.transform.DeadCodeElimination
+    "#]]
+    .assert_eq(&bisect);
+    let counts = ran.stdout.split("op-count:\n").nth(1).expect("a report");
+    expect![[r#"
+        pass      runs  ops
+        pipeline     1  none
+        all             none"#]]
+    .assert_eq(&counts.lines().take(3).collect::<Vec<_>>().join("\n"));
+    assert!(
+        !ran.stdout.contains("timing:"),
+        "--trace alone shows nothing"
+    );
+    let trace: serde_json::Value = serde_json::from_str(&bench.read("t.json")).expect("JSON");
+    let events = trace["traceEvents"].as_array().expect("events");
+    assert!(events.iter().any(|event| event["name"] == "pipeline"));
+}
+
+#[test]
+fn reports_are_data_for_programs() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let ran = bench.passdock(
+        "run m.ir --passes relax.transform.DeadCodeElimination --instrument memory --timing --json",
+    );
+    let report = ran.json();
+    let names: Vec<&str> = report["instruments"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .filter_map(|instrument| {
+            let passes = instrument["data"]["passes"].as_array()?;
+            let named = passes.iter().any(|pass| pass["name"] == "pipeline");
+            instrument["name"].as_str().filter(|_| named)
+        })
+        .collect();
+    assert_eq!(names, ["memory", "timing"]);
+}
+
+#[test]
+fn a_wrong_instrument_is_said_before_anything_runs() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    let ran = bench.passdock("run m.ir --passes relax.transform.FoldConstant --instrument timng");
+    assert_eq!(ran.status, 2);
+    expect![[r#"
+        error[unknown-instrument]: There is no instrument `timng`.
+         |
+         = help: Did you mean `timing`?
+    "#]]
+    .assert_eq(&ran.stderr);
+    let ran = bench.passdock("run m.ir --passes relax.transform.FoldConstant --trace no/t.json");
+    assert_eq!(ran.status, 1);
+    expect![[r#"
+        warning[instrument]: The context goes on without instruments, because one failed: The instrument `timing` failed in enter_pass_ctx: `no/t.json`: there is no directory `no`.
+        error[instrument]: The instrument `timing` failed in enter_pass_ctx: `no/t.json`: there is no directory `no`.
+    "#]].assert_eq(&ran.stderr);
+}
+
+#[test]
+fn instruments_are_listed_with_their_options() {
+    let bench = Bench::new();
+    let list = bench.passdock("list instruments --json").json();
+    let instruments = list["instruments"].as_array().expect("a list");
+    let dump = instruments.iter().find(|i| i["name"] == "dump");
+    let dump = dump.expect("one of the host's own");
+    assert_eq!(dump["plugin"], serde_json::Value::Null);
+    expect![[r#"[{"default":"","doc":"The directory, which is made if it isn't there.","mandatory":true,"name":"dir","type":"string"},{"default":false,"doc":"Removes the dumps of an earlier run first, if the directory holds nothing else.","name":"refresh","type":"bool"}]"#]].assert_eq(&dump["options"].to_string());
+}
