@@ -6,10 +6,10 @@ use std::sync::Arc;
 
 use passdock::instruments::PassTimingInstrument;
 use passdock::{
-    ContextBuilder, InstrumentRef, PassContext, PassInfo, PassInstrument, Registry,
-    create_host_pass,
+    ContextBuilder, InstrumentRef, InstrumentSetup, LoadOptions, PassContext, PassInfo,
+    PassInstrument, Registry, create_host_pass,
 };
-use passdock_benches::{Figure, measure_with, module, report};
+use passdock_benches::{Figure, measure_with, module, plugin, report};
 
 /// Calls within one measurement; the context is entered anew for each, so that nothing piles up.
 const CALLS: usize = 1000;
@@ -33,6 +33,20 @@ fn main() {
     report("timing, on top", minus(timed, plain), "<= 100 ns");
     let watched = cost(|context| (0..5).fold(context, |context, _| context.instrument(Idle)));
     report("5 instruments, on top", minus(watched, plain), "<= 150 ns");
+    let registry = Registry::new();
+    registry
+        .load_plugin(&plugin(), &LoadOptions::default())
+        .expect("the benchmarks' plugin");
+    let loaded = cost(|context| {
+        let (options, setup) = (Default::default(), InstrumentSetup::new(&registry));
+        let idle = registry.get_instrument("bench.idle", &options, &setup);
+        context.shared_instrument(idle.expect("an instrument of the plugin"))
+    });
+    // `should_run`, `run_before_pass` and `run_after_pass`, all three empty.
+    let callback = Figure {
+        nanos: minus(loaded, plain).nanos / 3.0,
+    };
+    report("a callback of a plugin's instrument", callback, "<= 20 ns");
 }
 
 fn cost(add: impl Fn(ContextBuilder) -> ContextBuilder) -> Figure {

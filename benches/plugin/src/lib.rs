@@ -1,4 +1,4 @@
-//! Passes that the benchmarks load: empty, reading, rewriting, asking for analyses.
+//! Passes, and an instrument, that the benchmarks load: empty, reading, rewriting, asking for analyses.
 
 use std::hint::black_box;
 
@@ -73,6 +73,15 @@ fn edit(f: &mut Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+/// Hears everything and does nothing.
+struct Idle;
+
+impl Instrument for Idle {
+    fn new(_cx: &PassContext) -> Result<Self, PassError> {
+        Ok(Idle)
+    }
+}
+
 plugin! {
     name: "bench",
     passes: [
@@ -90,6 +99,10 @@ plugin! {
         function "bench.transform.EditAndAsk" => edit_and_ask { opt_level: 0, thread_safe: true },
         /// Edits.
         function "bench.transform.Edit" => edit { opt_level: 0, thread_safe: true },
+    ],
+    instruments: [
+        /// Hears everything and does nothing.
+        "bench.idle" => Idle,
     ],
 }
 export_plugin!(PLUGIN);
