@@ -39,7 +39,9 @@ pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Opt
             Instead::Operand => bypass(f, op),
         }
     }
-    let free = used.into_iter().filter(|&value| f.value(value).use_count == 0);
+    let free = used
+        .into_iter()
+        .filter(|&value| f.value(value).use_count == 0);
     let free: Vec<ValueId> = free.collect();
     give_out(f, &free)
 }
@@ -48,7 +50,9 @@ pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Opt
 fn used_results(f: &Function, ops: &[OpId]) -> Vec<ValueId> {
     let ops = ops.iter().filter(|&&op| f.op(op).parent == f.body());
     let results = ops.flat_map(|&op| f.results(op));
-    results.filter(|&result| f.value(result).use_count > 0).collect()
+    results
+        .filter(|&result| f.value(result).use_count > 0)
+        .collect()
 }
 
 /// Makes values results, in place of parameters that are.

@@ -91,8 +91,14 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
         return Ok(());
     };
     let what = format!("ops of @{}", f.text(name));
-    r.keep_fewest(ops::ops(&f), &what, |base, kept| {
-        edited(base, name, |f| ops::keep_ops(f, kept, instead))
+    let all = ops::ops(&f);
+    let before = all.len();
+    r.keep_fewest(all, &what, |base, kept| {
+        edited(base, name, |f| {
+            ops::keep_ops(f, kept, instead)?;
+            // Those that nothing can stand for stay.
+            (ops::ops(f).len() < before).then_some(())
+        })
     })
 }
 
