@@ -1,7 +1,7 @@
 //! Shrinking a model to the ops on which a pipeline still goes wrong.
 //!
 //! Delta debugging, from coarse to fine and until nothing more goes away: functions, results, ops
-//! (what an op made becomes a parameter), ops that can be stood in for by an operand, attributes,
+//! (what an op made becomes a parameter, what it alone used a result), ops that can be stood in for by an operand, attributes,
 //! data. A candidate has to be valid IR; then the pipeline runs on it, and it is taken if the same
 //! goes wrong: the same pass fails in the same way, or a check that the caller gives finds the
 //! candidate good and what the pipeline makes of it bad. All is done in a fixed order, so that the
@@ -96,6 +96,7 @@ pub fn reduce(
     // By itself: a span of a file means nothing to half of a graph.
     let module = stages::detached(module)?;
     let mut target = Target::new(registry, request, &module, check)?;
+    let typed = target.typed(&module);
     let mut reducer = Reducer {
         best: module.clone(),
         test: &mut |candidate| target.goes_wrong(candidate),
@@ -105,7 +106,7 @@ pub fn reduce(
         steps: Vec::new(),
         log,
     };
-    let minimal = match stages::all(&mut reducer) {
+    let minimal = match stages::all(&mut reducer, typed) {
         Ok(()) => true,
         Err(Stop::Budget) => false,
         Err(Stop::Failed(error)) => return Err(error),
@@ -149,7 +150,7 @@ enum Stop {
 impl Reducer<'_> {
     /// Takes a candidate if the same goes wrong with it.
     fn offer(&mut self, candidate: Module, change: impl FnOnce() -> String) -> Result<bool, Stop> {
-        if candidate.is_same(&self.best) || verify::all(&candidate).is_err() {
+        if verify::all(&candidate).is_err() {
             return Ok(false);
         }
         let is_late = |limit: Duration| self.start.elapsed() >= limit;
@@ -185,6 +186,8 @@ impl Reducer<'_> {
         let base = self.best.clone();
         let total = all.len();
         let mut test = |kept: &[T]| match without(&base, kept) {
+            // Nothing could go.
+            Some(candidate) if candidate.is_same(&self.best) => Ok(false),
             Some(candidate) => {
                 self.offer(candidate, || format!("{} of {total} {what}", kept.len()))
             }

@@ -1,6 +1,6 @@
 //! Taking ops, parameters and constants out of a function so that what is left is valid.
 
-use passdock_abi::{AttrKind, ConstId, DType, Op, OpId, SymbolId, Value, ValueId, symbol};
+use passdock_abi::{AttrKind, ConstId, DType, Op, OpId, SymbolId, TypeId, Value, ValueId, symbol};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashSet;
@@ -8,7 +8,9 @@ use rustc_hash::FxHashSet;
 /// What stands for the results of an op that goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Instead {
-    /// A parameter of the function, which it gets for that.
+    /// A parameter of the function, which it gets for that. What nobody uses then becomes a result.
+    ParameterAndResult,
+    /// A parameter of the function; its results stay.
     Parameter,
     /// An operand of the same type; an op without one stays.
     Operand,
@@ -22,6 +24,10 @@ pub(super) fn ops(f: &Function) -> Vec<OpId> {
 
 /// Takes out the ops that aren't kept. An op goes with all that is nested in it.
 pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Option<()> {
+    let used = match instead {
+        Instead::ParameterAndResult => used_results(f, kept),
+        _ => Vec::new(),
+    };
     let kept: FxHashSet<OpId> = kept.iter().copied().collect();
     // From the end on, so that what goes doesn't need what goes, too.
     for op in ops(f).into_iter().rev() {
@@ -29,11 +35,53 @@ pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Opt
             continue;
         }
         match instead {
-            Instead::Parameter => cut(f, op)?,
+            Instead::ParameterAndResult | Instead::Parameter => cut(f, op)?,
             Instead::Operand => bypass(f, op),
         }
     }
-    Some(())
+    let free = used
+        .into_iter()
+        .filter(|&value| f.value(value).use_count == 0);
+    let free: Vec<ValueId> = free.collect();
+    give_out(f, &free)
+}
+
+/// What ops of the function's body make for others.
+fn used_results(f: &Function, ops: &[OpId]) -> Vec<ValueId> {
+    let ops = ops.iter().filter(|&&op| f.op(op).parent == f.body());
+    let results = ops.flat_map(|&op| f.results(op));
+    results
+        .filter(|&result| f.value(result).use_count > 0)
+        .collect()
+}
+
+/// Makes values results, in place of parameters that are.
+fn give_out(f: &mut Function, values: &[ValueId]) -> Option<()> {
+    let body = f.body();
+    let Some(terminator) = f.terminator(body).filter(|_| !values.is_empty()) else {
+        return Some(());
+    };
+    let is_param = |value: ValueId| f.value(value).flags & Value::KIND == Value::ARG;
+    let mut results: Vec<(ValueId, String, TypeId)> = Vec::new();
+    for (slot, port) in f.operands(terminator).iter().zip(f.ports(body)) {
+        if !is_param(slot.value) {
+            results.push((slot.value, f.text(port.name).to_owned(), port.ty));
+        }
+    }
+    for &value in values {
+        let Value { name, ty, .. } = *f.value(value);
+        let name = match name.is_some() {
+            true => name,
+            false => f.fresh_name("result"),
+        };
+        results.push((value, f.text(name).to_owned(), ty));
+    }
+    let values: Vec<ValueId> = results.iter().map(|(value, ..)| *value).collect();
+    let ports: Vec<NewPort<'_>> = results
+        .iter()
+        .map(|(_, name, ty)| NewPort { name, ty: *ty })
+        .collect();
+    f.set_results(body, &values, &ports).ok()
 }
 
 fn cut(f: &mut Function, op: OpId) -> Option<()> {

@@ -13,14 +13,20 @@ use crate::error::{ErrorKind, PassError};
 /// Attributes are tried one by one, so only when few are left.
 const FEW_ATTRS: usize = 256;
 
-/// All stages, again and again until none changes anything.
-pub(super) fn all(r: &mut Reducer<'_>) -> Result<(), Stop> {
+/// All stages, again and again until none changes anything. `typed` is the module with the types
+/// that can be inferred.
+pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop> {
+    // A parameter needs a type, so that the model can run.
+    if let Some(typed) = typed {
+        r.offer(typed, || "with inferred types".to_owned())?;
+    }
     loop {
         let before = r.steps.len();
         functions(r)?;
         for name in r.best.names().collect::<Vec<_>>() {
             results(r, name)?;
             if !ops::is_called(&r.best, name) {
+                fewest_ops(r, name, Instead::ParameterAndResult)?;
                 fewest_ops(r, name, Instead::Parameter)?;
             }
             fewest_ops(r, name, Instead::Operand)?;
@@ -85,8 +91,14 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
         return Ok(());
     };
     let what = format!("ops of @{}", f.text(name));
-    r.keep_fewest(ops::ops(&f), &what, |base, kept| {
-        edited(base, name, |f| ops::keep_ops(f, kept, instead))
+    let all = ops::ops(&f);
+    let before = all.len();
+    r.keep_fewest(all, &what, |base, kept| {
+        edited(base, name, |f| {
+            ops::keep_ops(f, kept, instead)?;
+            // Those that nothing can stand for stay.
+            (ops::ops(f).len() < before).then_some(())
+        })
     })
 }
 

@@ -61,6 +61,14 @@ impl<'c> Target<'c> {
         }
     }
 
+    /// The module with the types that can be inferred, if that is more than there are.
+    pub(super) fn typed(&self, module: &Module) -> Option<Module> {
+        let cx = self.rerun.context();
+        let infer = cx.registry().get_pass("relax.transform.InferType").ok()?;
+        let typed = crate::run::call(&*infer, module, cx, false).ok()?;
+        (!typed.is_same(module)).then_some(typed)
+    }
+
     /// The failure that is looked for.
     pub(super) fn failure(&self) -> Option<&Failure> {
         match &self.wrong {
