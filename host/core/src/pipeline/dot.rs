@@ -39,8 +39,8 @@ impl Dot<'_> {
         let mut open = 0;
         for (at, pass) in self.passes.iter().enumerate() {
             while open > pass.depth {
-                self.line(open, "}");
                 open -= 1;
+                self.line(open, "}");
             }
             let name = quoted(&pass.name);
             let grey = if pass.runs {
@@ -62,16 +62,22 @@ impl Dot<'_> {
             }
         }
         while open > 0 {
-            self.line(open, "}");
             open -= 1;
+            self.line(open, "}");
         }
     }
 
     /// From each pass that runs to the next one that does. What doesn't run hangs on the one before
-    /// it by a grey line, unless the pipeline has no place for it.
+    /// it by a grey line, unless the pipeline has no place for it, or it is part of what doesn't run.
     fn order(&mut self) {
         let mut last: Option<usize> = None;
+        // The depth of a Sequential that doesn't run, while its passes are listed.
+        let mut off: Option<u32> = None;
         for (at, pass) in self.passes.iter().enumerate() {
+            if off.is_some_and(|depth| pass.depth > depth) {
+                continue;
+            }
+            off = (pass.is_sequential && !pass.runs).then_some(pass.depth);
             let style = if pass.runs { "" } else { " [color=grey]" };
             if let Some(from) = last.filter(|_| pass.has_place) {
                 self.line(0, &format!("p{from} -> p{at}{style};"));

@@ -8,6 +8,7 @@ mod common;
 mod config;
 mod context;
 mod diagnostics;
+mod explain;
 mod host_passes;
 mod instruments;
 mod kinds;
