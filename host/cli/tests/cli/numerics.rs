@@ -113,7 +113,7 @@ fn the_report_says_it_too() {
         relax.transform.FoldConstant  unchanged
         bad.transform.ChangeResults   not checked
     "#]]
-    .assert_eq(&text.split_once('\n').expect("lines").1.to_string());
+    .assert_eq(&text.split_once('\n').expect("lines").1);
     let passes = numerics["data"]["passes"].as_array().expect("passes");
     let results: Vec<_> = passes.iter().map(|pass| pass["result"].clone()).collect();
     assert_eq!(results, ["unchanged", "not checked"]);
