@@ -101,8 +101,10 @@ pub enum ErrorKind {
     Verify,
     /// An instrument failed.
     Instrument,
-    /// A pass changed what the model computes, or that had to be checked and couldn't be.
+    /// A pass changed what the model computes.
     Numerics,
+    /// What the model computes had to be checked and couldn't be.
+    NotChecked,
     /// The model couldn't be read.
     Read,
     /// The result couldn't be written.
@@ -133,6 +135,7 @@ impl ErrorKind {
             ErrorKind::Verify => "verify",
             ErrorKind::Instrument => "instrument",
             ErrorKind::Numerics => "numerics",
+            ErrorKind::NotChecked => "not-checked",
             ErrorKind::Read => "read",
             ErrorKind::Write => "write",
             ErrorKind::Check => "check",
@@ -149,6 +152,7 @@ impl ErrorKind {
             | ErrorKind::Verify
             | ErrorKind::Instrument
             | ErrorKind::Numerics
+            | ErrorKind::NotChecked
             | ErrorKind::Context
             | ErrorKind::ModelState
             | ErrorKind::Read

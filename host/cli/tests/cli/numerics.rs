@@ -36,7 +36,7 @@ fn without_onnx_runtime_nothing_is_checked_and_it_says_so() {
         "",
         0,
         expect![[r#"
-        warning[numerics]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+        warning[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
          |
          = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
     "#]],
@@ -50,7 +50,7 @@ fn in_ci_what_is_not_checked_is_an_error() {
         "",
         1,
         expect![[r#"
-        error[numerics]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+        error[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
          |
          = in pass pipeline
          = note: the environment variable `CI` is set, so that what isn't checked is an error
@@ -62,7 +62,7 @@ fn in_ci_what_is_not_checked_is_an_error() {
         "required = true\n",
         1,
         expect![[r#"
-            error[numerics]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
+            error[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (ORT_DYLIB_PATH): …
              |
              = in pass pipeline
              = note: `required` is set, so that what isn't checked is an error
@@ -79,7 +79,7 @@ fn an_option_wins_over_the_variable() {
         library,
         0,
         expect![[r#"
-        warning[numerics]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/else.so` (the option `library`): …
+        warning[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/else.so` (the option `library`): …
          |
          = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
     "#]],
@@ -113,11 +113,11 @@ fn the_report_says_it_too() {
         relax.transform.FoldConstant  unchanged
         bad.transform.ChangeResults   not checked
     "#]]
-    .assert_eq(&text.split_once('\n').expect("lines").1.to_string());
+    .assert_eq(&text.split_once('\n').expect("lines").1);
     let passes = numerics["data"]["passes"].as_array().expect("passes");
     let results: Vec<_> = passes.iter().map(|pass| pass["result"].clone()).collect();
     assert_eq!(results, ["unchanged", "not checked"]);
-    assert_eq!(report["diagnostics"][0]["code"], "numerics");
+    assert_eq!(report["diagnostics"][0]["code"], "not-checked");
 }
 
 #[test]

@@ -65,8 +65,10 @@ fn call<T>(
     let cause: Cause = match stack::callback(|| catch_unwind(AssertUnwindSafe(body))) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {
-            // What is wrong is the pass, not the instrument.
-            Ok(error) if error.kind == ErrorKind::Numerics => return Err(*error),
+            // What it says is about the pass or the model, not about the instrument.
+            Ok(error) if matches!(error.kind, ErrorKind::Numerics | ErrorKind::NotChecked) => {
+                return Err(*error);
+            }
             Ok(error) => Arc::new(*error),
             Err(error) => Arc::from(error),
         },

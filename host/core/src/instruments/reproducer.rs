@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use passdock_ir::Module;
 
 use crate::diagnostic::Severity;
-use crate::error::PassError;
+use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::registry::InstrumentSpec;
@@ -80,7 +80,9 @@ impl PassInstrument for WriteReproducer {
 
     /// At the outermost pass the error knows all that was still to run.
     fn pass_failed(&self, _module: &Module, _info: &PassInfo, error: &PassError) {
-        if self.leave() > 0 || error.kind.exit_status() != 1 {
+        // Of what wasn't checked there is nothing to reproduce.
+        let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
+        if self.leave() > 0 || !is_failure {
             return;
         }
         let Some(site) = &error.site else { return };

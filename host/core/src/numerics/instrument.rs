@@ -83,12 +83,15 @@ impl Numerics {
 
     /// Says what was found: as an error if the options ask for one.
     fn say(&self, finding: Finding, pass: Option<&str>) -> InstrumentResult {
-        let fails = match finding.is_difference {
-            true => self.options.on_difference == OnDifference::Error,
-            false => self.options.is_required(),
+        let (fails, kind) = match finding.is_difference {
+            true => (
+                self.options.on_difference == OnDifference::Error,
+                ErrorKind::Numerics,
+            ),
+            false => (self.options.is_required(), ErrorKind::NotChecked),
         };
         if fails {
-            let mut error = PassError::new(ErrorKind::Numerics, finding.message);
+            let mut error = PassError::new(kind, finding.message);
             error.help = finding.help.map(str::to_owned);
             if !finding.is_difference {
                 let why = match self.options.required {
@@ -100,8 +103,7 @@ impl Numerics {
             return Err(error.into());
         }
         let context = PassContext::current();
-        let code = ErrorKind::Numerics.code();
-        let mut warning = Diagnostic::new(Severity::Warning, code, finding.message);
+        let mut warning = Diagnostic::new(Severity::Warning, kind.code(), finding.message);
         warning.help = finding.help.map(str::to_owned);
         if let Some(pass) = pass {
             if let Some((plugin, _)) = context.registry().pass_spec(pass) {

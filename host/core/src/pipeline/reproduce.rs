@@ -15,14 +15,15 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
     let (Some(site), Some(dir)) = (&error.site, place(request)) else {
         return;
     };
-    if error.kind.exit_status() != 1 {
+    // Of what wasn't checked there is nothing to reproduce.
+    if error.kind.exit_status() != 1 || error.kind == ErrorKind::NotChecked {
         return;
     }
     let options = ReproducerOptions {
         self_contained: request.self_contained,
         model: Some(request.model.clone()),
         instruments: match error.kind {
-            ErrorKind::Instrument => judges(request),
+            ErrorKind::Instrument | ErrorKind::Numerics => judges(request),
             _ => Vec::new(),
         },
     };
