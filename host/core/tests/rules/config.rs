@@ -224,7 +224,7 @@ fn r040_r043_r044_options_of_plugins() {
     };
     let pass = registry.get_pass("acme.transform.Reads").unwrap();
     let run = |cx: PassContext| error(pass.call_in(module(), &cx));
-    expect!["Error in pass acme.transform.Reads of plugin `acme` (built in): Invalid config option `acme.Rads`; candidates are: `acme.Reads`, `tir.UnrollLoop`, `tir.disable_vectorize`, `tir.limit`. Did you mean `acme.Reads`?"].assert_eq(&run(
+    expect!["Error in pass acme.transform.Reads of plugin `acme` (built in): Invalid config option `acme.Rads`; candidates are: `acme.Reads`, `relax.fallback_device_type`, `testing.immutable_module`, `tir.UnrollLoop`, `tir.disable_vectorize`, `tir.limit`. Did you mean `acme.Reads`?"].assert_eq(&run(
         build("{ from = 8, goal = 'speed', except = [] }").unwrap()
     ));
     log.check(expect![[
@@ -249,5 +249,5 @@ fn r040_r043_r044_options_of_plugins() {
     let again = registry.register_config_option::<i64>("acme.Reads");
     expect!["The config option `acme.Reads` is registered already, by plugin acme. Rename one of the two."].assert_eq(&again.unwrap_err().to_string());
     registry.unregister_plugin("acme").unwrap();
-    expect!["Invalid config option `acme.Reads`; candidates are: `tir.UnrollLoop`, `tir.disable_vectorize`, `tir.limit`."].assert_eq(&error(build("{}")));
+    expect!["Invalid config option `acme.Reads`; candidates are: `relax.fallback_device_type`, `testing.immutable_module`, `tir.UnrollLoop`, `tir.disable_vectorize`, `tir.limit`."].assert_eq(&error(build("{}")));
 }
