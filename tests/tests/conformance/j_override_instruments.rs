@@ -227,7 +227,7 @@ fn r128_refused_while_a_callback_runs() {
     .fix(expect![[r#"
         tap enter
         tap exit
-        error[context]: The instruments can't be replaced while one of their callbacks runs. Replace them before or after the pass."#]], expect![[r#"
+        error[instrument]: The instrument `tap` failed in exit_pass_ctx: The instruments can't be replaced while one of their callbacks runs. Replace them before or after the pass."#]], expect![[r#"
         tap enter
         tap exit
         error[crash]: the list is freed while it is gone through"#]]);

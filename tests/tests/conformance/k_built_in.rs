@@ -369,7 +369,7 @@ fn r139_which_pass_broke_what() {
     let error: Failure = broken.map(drop).expect_err("it is broken");
     let tvm = thrown("AssertionError", "");
     by_hand(error.to_string().replace("t.transform.", ""), tvm)
-        .fix(expect!["error[verify] in Breaks @unfinished: region0 has to end with `return` and an operand for each of its 0 ports. (after `Breaks`)"], expect!["error[AssertionError]: "]);
+        .fix(expect!["error[instrument] in Breaks @unfinished: The instrument `verify` failed in run_after_pass: region0 has to end with `return` and an operand for each of its 0 ports. (after `Breaks`)"], expect!["error[AssertionError]: "]);
 }
 
 /// KEEP. The pass PrintIR stands anywhere, prints the module under a header and changes nothing.
