@@ -254,6 +254,44 @@ fn longer_records_of_a_newer_minor_are_read_by_stride() {
     );
 }
 
+/// A table of contract 0.1 ends before the instruments; one of 0.2 has them.
+#[test]
+fn instruments_are_in_the_table_as_the_manifest_says() {
+    let check = |table: &str, instruments: &str, expected: &Expect| {
+        let mut parts = parts("c.transform.One");
+        parts.manifest += "[[instrument]]\nname = \"c.watch\"\n";
+        parts.more += "typedef struct { Str name; void *state, *create, *more[8]; } Instrument;\n\
+            typedef struct { Plugin first; const void *instruments; uint32_t count, stride; } Newer;\n\
+            static uint32_t create(void *s, void *c, void **o) { (void)s; (void)c; *o = 0; return 0; }\n";
+        parts.more += &format!("static const Instrument all[] = {{ {instruments} }};\n");
+        parts.more += "static const Pass one[] = { { NAME(PASS), 1, 0, 0, run, 0 } };\n";
+        parts.more += &format!("static const Newer newer = {table};\n");
+        parts.entry = "(void)plugin; (void)create; return &newer;";
+        check_load(&parts, expected);
+    };
+    let first = |size: &str| format!("{{ {size}, 1, one, sizeof(Pass), 0, 0, 0, 0 }}");
+    let newer = format!(
+        "{{ {}, all, 1, sizeof(Instrument) }}",
+        first("sizeof(Newer)")
+    );
+    let watch = "{ NAME(\"c.watch\"), 0, create, { 0 } }";
+    check(&newer, watch, &expect!["[pass c.transform.One of `DIR/plugin.so`]"]);
+    // Its size says that the rest isn't its own.
+    let older = format!(
+        "{{ {}, all, 1, sizeof(Instrument) }}",
+        first("sizeof(Plugin)")
+    );
+    check(&older, watch, &expect!["plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the instruments aren't the same ones in the same order; both come from `plugin!`, in C keep them equal"]);
+    check(
+        &newer,
+        "{ NAME(\"c.other\"), 0, create, { 0 } }",
+        &expect!["plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the instruments aren't the same ones in the same order; both come from `plugin!`, in C keep them equal"],
+    );
+    check(&newer, "{ NAME(\"c.watch\"), 0, 0, { 0 } }", &expect!["plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: the instrument `c.watch` has no function `create`; build the plugin again"]);
+    let narrow = newer.replace("sizeof(Instrument)", "16");
+    check(&narrow, watch, &expect!["plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: its instruments are said to be 16 bytes apart; build the plugin again"]);
+}
+
 #[test]
 fn a_library_that_the_system_refuses_is_named_by_its_path() {
     let mut parts = parts("c.transform.One");

@@ -1,0 +1,140 @@
+//! An instrument in C that does what instruments may not: the host refuses and goes on.
+#![allow(
+    clippy::print_stderr,
+    missing_docs,
+    reason = "a skipped test says so; a test crate has no readers of its API"
+)]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect;
+use passdock::{
+    InstrumentSetup, LoadOptions, PassContext, PassInfo, Registry, create_function_pass,
+};
+use passdock_ir::text;
+
+/// It notes what the host answers, and leaves out the callbacks that it doesn't need.
+const SOURCE: &str = r#"
+#include <stdio.h>
+#include "passdock.h"
+
+static const passdock_host *host;
+static char said[400];
+
+static passdock_status create(void *state, passdock_context *context, void **out) {
+    (void)state; (void)context;
+    *out = said;
+    return PASSDOCK_OK;
+}
+
+static passdock_status meddle(void *instance, passdock_context *context,
+                              const passdock_module_ref *m, const passdock_pass_info *pass) {
+    passdock_symbol_id main_ = host->symbols->find(m->view->symbols, passdock_text("main"));
+    passdock_function_ref f;
+    passdock_status edit, run, snapshot, erase;
+    edit = host->modules->edit(m->handle, main_, &f);
+    run = host->modules->run_pass(m->handle, context, pass->name);
+    snapshot = host->modules->snapshot(m->handle, main_, &f);
+    erase = host->functions->erase_op(f.handle, 0);
+    snprintf((char *)instance, sizeof said, "edit %u, run_pass %u, snapshot %u, erase %u of %u: %.*s",
+             edit, run, snapshot, erase, f.view->op_count,
+             (int)host->functions->last_error(f.handle).len,
+             (const char *)host->functions->last_error(f.handle).ptr);
+    host->modules->release(m->handle, f);
+    return pass->opt_level == 3 ? 77 : PASSDOCK_OK;
+}
+
+static passdock_status report(void *instance, passdock_context *context, passdock_str *out) {
+    (void)context;
+    *out = passdock_text((const char *)instance);
+    return PASSDOCK_OK;
+}
+
+PASSDOCK_MANIFEST("c", "1.0.0", PASSDOCK_INSTRUMENT("c.meddler", ""));
+
+const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
+    static passdock_instrument_entry instrument;
+    static passdock_plugin plugin;
+    host = the_host;
+    instrument.name = passdock_text("c.meddler");
+    instrument.create = create;
+    instrument.run_before_pass = meddle;
+    instrument.report = report;
+    plugin.struct_size = sizeof plugin;
+    plugin.instruments = &instrument;
+    plugin.instrument_count = 1;
+    plugin.instrument_stride = sizeof instrument;
+    return &plugin;
+}
+"#;
+
+/// Builds the library; nothing, said aloud, where there is no C compiler.
+fn build(dir: &Path) -> Option<PathBuf> {
+    let (source, library) = (dir.join("meddler.c"), dir.join("meddler.so"));
+    std::fs::write(&source, SOURCE).expect("writes the source");
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin-api/abi/include");
+    let mut cc = Command::new("cc");
+    cc.args([
+        "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I",
+    ]);
+    match cc
+        .arg(include)
+        .arg("-o")
+        .arg(&library)
+        .arg(&source)
+        .status()
+    {
+        Ok(status) => assert!(status.success(), "cc refuses the source"),
+        Err(error) => {
+            eprintln!("skipped: cc can't be run: {error}");
+            return None;
+        }
+    }
+    Some(library)
+}
+
+#[test]
+fn it_cannot_edit_and_its_odd_status_is_an_error() {
+    let dir = tempfile::tempdir().expect("a temporary directory");
+    let Some(library) = build(dir.path()) else {
+        return;
+    };
+    let registry = Registry::new();
+    registry
+        .load_plugin(&library, &LoadOptions::default())
+        .expect("a plugin");
+    let setup = InstrumentSetup::new(&registry);
+    let meddler = registry.get_instrument("c.meddler", &Default::default(), &setup);
+    let reports_seen: Arc<Mutex<Vec<String>>> = Arc::default();
+    let context = PassContext::builder()
+        .registry(&registry)
+        .shared_instrument(meddler.expect("an instrument"))
+        .build()
+        .expect("a context");
+    let source = "module {\n  fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n    \
+                  %0 = onnx.Relu(%x) : f32[2]\n    return %0\n  }\n}\n";
+    let module = text::parse(source).unwrap_or_else(|error| panic!("{error:?}"));
+    let run = |level: u32| {
+        let info = PassInfo::new("nothing").opt_level(level);
+        let pass = create_function_pass(info, |_, _| Ok(()));
+        context.scope(|cx| {
+            let after = pass.call(module.clone());
+            let reports = cx.instrument_reports();
+            reports_seen
+                .lock()
+                .unwrap()
+                .extend(reports.into_iter().map(|report| report.text));
+            after
+        })
+    };
+    let after = run(0).expect("the pass runs");
+    assert!(after.is_same(&module));
+    let error = run(3).expect_err("77 isn't OK").to_string();
+    let path = library.display().to_string();
+    expect!["Error in pass nothing: The instrument `c.meddler` of plugin `FILE` failed in run_before_pass: it answered status 77 and didn't say why."].assert_eq(&error.replace(&path, "FILE"));
+    expect![[r#"
+        edit 2, run_pass 2, snapshot 0, erase 2 of 2: The function is a snapshot: it can be read, not edited.
+        edit 2, run_pass 2, snapshot 0, erase 2 of 2: The function is a snapshot: it can be read, not edited."#]].assert_eq(&reports_seen.lock().unwrap().join("\n"));
+}
