@@ -215,3 +215,25 @@ fn explain_says_what_runs_and_why() {
         "relax.transform.InferType" true "`relax.transform.DeadCodeElimination` requires it, unless nothing changed since it last ran"
         "relax.transform.DeadCodeElimination" true "its level 1 isn't above the context's""#]].assert_eq(&passes.join("\n"));
 }
+
+#[test]
+fn explain_draws_what_runs() {
+    let bench = Bench::new();
+    let ran = bench
+        .passdock("explain --passes FoldConstant,DeadCodeElimination --disable FoldConstant --dot");
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
+    expect![[r#"
+        digraph pipeline {
+          compound=true;
+          node [shape=box];
+          p0 [label="relax.transform.FoldConstant", color=grey, fontcolor=grey];
+          p1 [label="relax.transform.InferType"];
+          p2 [label="relax.transform.DeadCodeElimination"];
+          p1 -> p2;
+          p1 -> p2 [style=dashed, constraint=false];
+        }
+    "#]]
+    .assert_eq(&ran.stdout);
+    let ran = bench.passdock("explain --passes FoldConstant --dot --json");
+    assert_eq!(ran.status, 2, "one or the other");
+}

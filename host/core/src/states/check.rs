@@ -134,7 +134,7 @@ fn who_establishes(state: &State, registry: &Registry) -> String {
         }
     }
     let known = KNOWN.iter().map(|(name, _)| (*name).to_owned());
-    let named = states.iter().flat_map(|(_, states)| &states.establishes);
+    let named = states.values().flat_map(|states| &states.establishes);
     let names: Vec<String> = known.chain(named.map(State::to_string)).collect();
     let name = state.to_string();
     let others = names

@@ -118,7 +118,10 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
         "panic = \"none\"\n" passes
 
 /* One pass: its name, its kind ("function", "prim_function" or "module"), its level, and further
- * lines of TOML ("required = [\"...\"]\nsummary = \"...\"\n") or "". */
+ * lines of TOML ("required = [\"...\"]\nsummary = \"...\"\n") or "". Besides those: thread_safe and
+ * changes_interface (true), phase ("early", "simplify", "late", "lower"), the states of the module that
+ * it needs, establishes and breaks (["types-inferred", "opset >= 13"]), and, after all others,
+ * [[pass.option]] tables with name, type, doc and either default or mandatory = true. */
 #define PASSDOCK_PASS(name, kind, opt_level, lines)                                                \
     "\n[[pass]]\nname = \"" name "\"\nkind = \"" kind "\"\n"                                       \
     "opt_level = " PASSDOCK_TEXT(opt_level) "\n" lines
