@@ -203,8 +203,8 @@ def says_what_it_cannot_tell(passdock, work):
     fixed = [helper.make_node("Reshape", ["x", "shape"], ["r"]), helper.make_node("Relu", ["r"], ["y"])]
     model = save(work / "sizes.onnx", fixed, [tensor("x", F32, ["n"])], [tensor("y", F32, [7, 11])], [shape])
     claim("fails to run the model before any pass" in reason(model), "sizes")
-    claim("binds `m`" in reason(model, 'dims = ["m=77"]'), "unknown dim")
-    results = passdock.results(model, [WRONG], 'dims = ["n=77"]')
+    claim("binds `m`" in reason(model, 'dims = { m = 77 }'), "unknown dim")
+    results = passdock.results(model, [WRONG], 'dims = { n = 77 }')
     claim(results == ["different"], results)
 
 

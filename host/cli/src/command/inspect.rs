@@ -124,5 +124,6 @@ pub(super) fn value(value: &FieldValue) -> String {
         FieldValue::Float(value) => value.to_string(),
         FieldValue::String(value) => format!("{value:?}"),
         FieldValue::Strings(value) => format!("{value:?}"),
+        FieldValue::Ints(_) => value.to_string(),
     }
 }

@@ -113,7 +113,7 @@ fn the_report_says_it_too() {
         relax.transform.FoldConstant  unchanged
         bad.transform.ChangeResults   not checked
     "#]]
-    .assert_eq(&text.split_once('\n').expect("lines").1);
+    .assert_eq(text.split_once('\n').expect("lines").1);
     let passes = numerics["data"]["passes"].as_array().expect("passes");
     let results: Vec<_> = passes.iter().map(|pass| pass["result"].clone()).collect();
     assert_eq!(results, ["unchanged", "not checked"]);
@@ -124,15 +124,27 @@ fn the_report_says_it_too() {
 fn options_are_checked() {
     check(
         &[],
+        "dims = { batch = -1 }\n",
+        2,
+        expect![[r#"
+        error[config]: The size of `batch` can't be -1.
+         --> p.toml:3:8
+          |
+        3 | dims = { batch = -1 }
+          |        ^^^^^^^^^^^^^^
+    "#]],
+    );
+    check(
+        &[],
         "dims = ['batch']\n",
         2,
         expect![[r#"
-        error[config]: `batch` binds no dim to a size; it has to be like `batch=2`.
-         --> p.toml:3:8
-          |
-        3 | dims = ['batch']
-          |        ^^^^^^^^^
-    "#]],
+            error[config]: Expected the field `dims` of `numerics` to be a table of ints, but got an array.
+             --> p.toml:3:8
+              |
+            3 | dims = ['batch']
+              |        ^^^^^^^^^
+        "#]],
     );
     check(
         &[],

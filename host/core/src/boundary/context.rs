@@ -205,6 +205,8 @@ impl<'a> ContextSession<'a> {
                 // What the string points to doesn't move with it.
                 self.lists.borrow_mut().push(joined);
             }
+            // The contract has no kind for it.
+            FieldValue::Ints(_) => {}
         }
         // SAFETY: the caller's promise; there is room, as was looked up.
         unsafe { input::answer(out, setting) };

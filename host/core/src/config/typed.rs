@@ -1,12 +1,14 @@
 //! Options as Rust types.
 
+use std::collections::BTreeMap;
+
 use super::ConfigValue;
 use super::schema::Field;
 pub use crate::plugin::FieldType;
 use crate::plugin::FieldValue;
 
 /// A type that can be a config option: a struct made by [`config_struct!`](crate::config_struct),
-/// or `bool`, `i64`, `f64`, `String`, `Vec<String>`.
+/// or `bool`, `i64`, `f64`, `String`, `Vec<String>`, `BTreeMap<String, i64>`.
 pub trait ConfigOption: Sized + 'static {
     /// Its fields; one of empty name for a scalar.
     fn fields() -> Vec<Field>;
@@ -67,6 +69,7 @@ scalars! {
     f64, Float;
     String, String;
     Vec<String>, Strings;
+    BTreeMap<String, i64>, Ints;
 }
 
 /// For what has no options.
@@ -81,7 +84,7 @@ impl ConfigOption for () {
 }
 
 /// Declares a struct that can be a config option: fields with docs, types (`bool`, `i64`, `f64`,
-/// `String`, `Vec<String>`), defaults, for integers ranges, and for strings the ones to choose from:
+/// `String`, `Vec<String>`, `BTreeMap<String, i64>`), defaults, for integers ranges, and for strings the ones to choose from:
 /// `mode: String = "fast", of ["fast", "small"];`.
 ///
 /// ```

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::instrument::Numerics;
-use crate::config::ConfigError;
 use crate::registry::{InstrumentSpec, wrong};
 
 /// How results are compared, and what it means if they differ.
@@ -66,8 +65,8 @@ crate::config_struct! {
         required: bool = false;
         /// Sample inputs: a file `input_0.pb`, a directory of such files, or one of such directories. Without it they are made up.
         inputs: String = "";
-        /// Sizes of dims that the model's inputs leave open: `["batch=2"]`.
-        dims: Vec<String> = Vec::<String>::new();
+        /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
+        dims: BTreeMap<String, i64> = BTreeMap::new();
         /// How many samples are made up.
         samples: i64 = 2, in 1..=64;
         /// What a difference is: an error, or a warning after which the run goes on.
@@ -82,16 +81,16 @@ pub(crate) fn spec() -> InstrumentSpec {
         "Runs the model in ONNX Runtime before and after each pass, and names the first pass that \
          changes the results.",
         |fields: Fields, setup| {
+            if let Some((dim, size)) = fields.dims.iter().find(|(_, size)| **size < 0) {
+                let message = format!("The size of `{dim}` can't be {size}.");
+                return Err(wrong("numerics", "dims", message).into());
+            }
             let path = |path: &str| (!path.is_empty()).then(|| setup.path(path));
             let options = Options {
                 library: path(&fields.library),
                 required: fields.required,
                 inputs: path(&fields.inputs),
-                dims: fields
-                    .dims
-                    .iter()
-                    .map(|dim| parse_dim(dim))
-                    .collect::<Result<_, _>>()?,
+                dims: fields.dims,
                 samples: usize::try_from(fields.samples).unwrap_or(1),
                 on_difference: match fields.on_difference.as_str() {
                     "warn" => OnDifference::Warn,
@@ -101,18 +100,4 @@ pub(crate) fn spec() -> InstrumentSpec {
             Ok(Arc::new(Numerics::new(options)))
         },
     )
-}
-
-/// `batch=2`. A symbol may be anything but a size.
-fn parse_dim(dim: &str) -> Result<(String, i64), ConfigError> {
-    let parts = dim
-        .rsplit_once('=')
-        .map(|(name, size)| (name.trim(), size.trim().parse()));
-    match parts {
-        Some((name, Ok(size @ 0..))) if !name.is_empty() => Ok((name.to_owned(), size)),
-        _ => {
-            let message = format!("`{dim}` binds no dim to a size; it has to be like `batch=2`.");
-            Err(wrong("numerics", "dims", message))
-        }
-    }
 }

@@ -4,7 +4,7 @@
 //! encoding, syntax, names, numbers, types of defaults. Keys that this host doesn't know are
 //! ignored, so that newer plugins can say more.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use passdock_abi as abi;
 use serde::{Deserialize, Serialize};
@@ -198,6 +198,9 @@ pub enum FieldType {
     Float,
     String,
     Strings,
+    /// The program's own only: plugins have none.
+    #[serde(skip_deserializing)]
+    Ints,
 }
 
 impl FieldType {
@@ -209,6 +212,7 @@ impl FieldType {
             FieldType::Float => "a float",
             FieldType::String => "a string",
             FieldType::Strings => "a list of strings",
+            FieldType::Ints => "a table of ints",
         }
     }
 
@@ -220,6 +224,7 @@ impl FieldType {
             FieldType::Float => FieldValue::Float(0.0),
             FieldType::String => FieldValue::String(String::new()),
             FieldType::Strings => FieldValue::Strings(Vec::new()),
+            FieldType::Ints => FieldValue::Ints(BTreeMap::new()),
         }
     }
 
@@ -239,6 +244,16 @@ impl FieldType {
                 });
                 strings.collect::<Option<_>>().map(FieldValue::Strings)
             }
+            (FieldType::Ints, toml::Value::Table(table)) => {
+                let int = |(key, value): (&String, &toml::Value)| {
+                    Some((key.clone(), value.as_integer()?))
+                };
+                table
+                    .iter()
+                    .map(int)
+                    .collect::<Option<_>>()
+                    .map(FieldValue::Ints)
+            }
             _ => None,
         }
     }
@@ -254,6 +269,7 @@ pub enum FieldValue {
     Float(f64),
     String(String),
     Strings(Vec<String>),
+    Ints(BTreeMap<String, i64>),
 }
 
 impl FieldValue {
@@ -265,6 +281,7 @@ impl FieldValue {
             FieldValue::Float(_) => FieldType::Float,
             FieldValue::String(_) => FieldType::String,
             FieldValue::Strings(_) => FieldType::Strings,
+            FieldValue::Ints(_) => FieldType::Ints,
         }
     }
 }
@@ -277,6 +294,13 @@ impl std::fmt::Display for FieldValue {
             FieldValue::Float(x) => write!(f, "{x:?}"),
             FieldValue::String(s) => write!(f, "{s:?}"),
             FieldValue::Strings(list) => write!(f, "{list:?}"),
+            FieldValue::Ints(table) if table.is_empty() => f.write_str("{}"),
+            FieldValue::Ints(table) => {
+                let entries = table
+                    .iter()
+                    .map(|(key, value)| format!("{key:?} = {value}"));
+                write!(f, "{{ {} }}", entries.collect::<Vec<_>>().join(", "))
+            }
         }
     }
 }

@@ -142,6 +142,7 @@ fn config_value(value: &ConfigValue) -> Value {
         FieldValue::Float(value) => Value::Float(*value),
         FieldValue::String(value) => Value::String(value.clone()),
         FieldValue::Strings(values) => strings(values),
+        FieldValue::Ints(table) => table.clone().into(),
     };
     match value.get("") {
         Some(scalar) => field(scalar),
