@@ -1,3 +1,5 @@
+//! The instrument beside a mock host: what it counts, and what it leaves out.
+
 use custom_instrument::PLUGIN;
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::testing::mock::Watch;
