@@ -563,6 +563,36 @@ fn what_is_in_the_way_of_a_reproducer_stays() {
 }
 
 #[test]
+fn the_verdict_of_an_instrument_is_replayed_with_it() {
+    let bench = Bench::new();
+    let model = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) {
+    %0 = call(%x) {callee = "helper"} : f32[2]
+    return %0
+  }
+  fn @helper(%x: f32[2]) -> (%y: f32[2]) {
+    return %x
+  }
+}
+"#;
+    let instruments = "[[instruments]]\nname = 'timing'\n[[instruments]]\nname = 'verify'\n";
+    let passes = "[[passes]]\nname = 'bad.transform.RemoveCallee'\n";
+    bench
+        .write("m.ir", model)
+        .write("p.toml", format!("{instruments}{passes}"));
+    let ran = bench.passdock("run p.toml m.ir -o out.ir --verify off");
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    expect![[""]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
+    let ran = bench.passdock("replay out.ir.reproducer");
+    assert!(
+        ran.stdout.contains("the same failure"),
+        "{}\n{}",
+        ran.stdout,
+        ran.stderr
+    );
+}
+
+#[test]
 fn an_instrument_may_ask_for_reproducers() {
     let bench = bench();
     let instrument = "[[instruments]]\nname = 'reproducer'\ndir = 'kept'\n";

@@ -23,7 +23,7 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
         self_contained: request.self_contained,
         model: Some(request.model.clone()),
         instruments: match error.kind {
-            ErrorKind::Instrument | ErrorKind::Numerics => judges(request),
+            ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => judges(request),
             _ => Vec::new(),
         },
     };
