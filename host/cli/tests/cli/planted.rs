@@ -582,7 +582,19 @@ fn the_verdict_of_an_instrument_is_replayed_with_it() {
         .write("p.toml", format!("{instruments}{passes}"));
     let ran = bench.passdock("run p.toml m.ir -o out.ir --verify off");
     assert_eq!(ran.status, 1, "{}", ran.stderr);
-    expect![[""]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
+    expect![[r##"
+        # The pass that failed on `before.ir` is the first; the others would have followed.
+        # `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
+
+        [context]
+        opt_level = 2
+
+        [[instruments]]
+        name = "verify"
+
+        [[passes]]
+        name = "bad.transform.RemoveCallee"
+    "##]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
     let ran = bench.passdock("replay out.ir.reproducer");
     assert!(
         ran.stdout.contains("the same failure"),
