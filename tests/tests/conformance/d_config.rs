@@ -15,7 +15,7 @@ fn r033_keys_must_be_registered() {
         s.register_options()?;
         s.context(cx().config("tir.UnrolLoop", "1")).map(drop)
     })
-    .fix_message(expect!["error[config]: Invalid config option `tir.UnrolLoop`; candidates are: `tir.UnrollLoop`, `tir.disable_vectorize`, `tir.limit`. Did you mean `tir.UnrollLoop`?"], expect!["error[config]: Invalid config option 'tir.UnrolLoop' candidates are: tir.limit,tir.disable_vectorize,tir.UnrollLoop"]);
+    .fix_message(expect!["error[config]: Invalid config option `tir.UnrolLoop`; candidates are: `tir.UnrollLoop`, `relax.fallback_device_type`, `testing.immutable_module`, `tir.disable_vectorize`, `tir.limit`. Did you mean `tir.UnrollLoop`?"], expect!["error[config]: Invalid config option 'tir.UnrolLoop' candidates are: tir.limit,tir.disable_vectorize,tir.UnrollLoop"]);
 }
 
 /// KEEP. A struct may be given in part; what is left out has its default.
@@ -162,7 +162,7 @@ fn r043_reading() {
         s.say(read);
         Ok(())
     })
-    .fix(expect!["error[config]: Invalid config option `tir.limits`; candidates are: `tir.limit`, `tir.UnrollLoop`, `tir.disable_vectorize`. Did you mean `tir.limit`?"], expect!["not set"]);
+    .fix(expect!["error[config]: Invalid config option `tir.limits`; candidates are: `tir.limit`, `relax.fallback_device_type`, `testing.immutable_module`, `tir.UnrollLoop`, `tir.disable_vectorize`. Did you mean `tir.limit`?"], expect!["not set"]);
     let ours = Passdock::new(&Log::default(), Way::Host);
     ours.register_options().expect("they are new");
     let cx = ours
@@ -218,10 +218,12 @@ fn r042_listed_with_type_default_and_doc() {
     })
     .fix(
         expect![[r#"
-        tir.UnrollLoop "auto_max_step" Int = 0: Loops of up to this many steps are unrolled.
-        tir.UnrollLoop "explicit_unroll" Bool = true: Whether loops marked `unroll` are written out.
-        tir.disable_vectorize "" Bool = false: 
-        tir.limit "" Int = 0: "#]],
+            relax.fallback_device_type "" Int = 1: The device for what nobody has placed, by its number in DLPack; 1 is the CPU.
+            testing.immutable_module "" Bool = false: Look whether a pass changed the module that it was given; it may only make another one.
+            tir.UnrollLoop "auto_max_step" Int = 0: Loops of up to this many steps are unrolled.
+            tir.UnrollLoop "explicit_unroll" Bool = true: Whether loops marked `unroll` are written out.
+            tir.disable_vectorize "" Bool = false: 
+            tir.limit "" Int = 0: "#]],
         expect![[r#"
         tir.UnrollLoop tir.transform.UnrollLoopConfig
         tir.disable_vectorize IntImm
