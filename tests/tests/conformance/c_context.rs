@@ -1,6 +1,7 @@
 //! C. PassContext.
 
 use expect_test::expect;
+use passdock::{ContextBuilder, DeviceType, PassContext};
 
 use crate::rule;
 use crate::system::{cx, pass, runs, tap};
@@ -19,6 +20,18 @@ fn r016_defaults() {
         	disabled passes: []
         	instruments: []
         	config: {}"#]]);
+}
+
+/// KEEP. The device for what says none is the CPU, unless it is set.
+#[test]
+fn r016_the_fallback_device() {
+    let device = |builder: ContextBuilder| {
+        let cx = builder.build().expect("a context");
+        format!("{:?}", cx.fallback_device())
+    };
+    let gpu = PassContext::builder().fallback_device(DeviceType::CUDA);
+    let devices = [device(PassContext::builder()), device(gpu)];
+    expect!["DeviceType(1), DeviceType(2)"].assert_eq(&devices.join(", "));
 }
 
 /// KEEP. Contexts form a stack for each thread; the current one is the top, or the thread's default.

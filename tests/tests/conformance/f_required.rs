@@ -1,13 +1,8 @@
 //! F. What a pass requires.
 
-use expect_test::expect;
-use passdock::pipeline::Pipeline;
-
-use crate::ours::{Passdock, Way};
 use crate::rule;
-use crate::rule::by_hand;
-use crate::system::{Log, changes, cx, pass, seq, tap};
-use crate::tvm::Tvm;
+use crate::system::{changes, cx, pass, seq, tap};
+use expect_test::expect;
 
 /// KEEP. Before each enabled child a Sequential runs the passes that it requires, in the order of
 /// the list, each looked up by its registered name.
@@ -253,36 +248,16 @@ fn r063_a_sequentials_own_list_counts_as_a_child_only() {
 /// TVM: `ResolveDependency` throws "not resolved yet".
 #[test]
 fn r064_the_order_can_be_shown_without_running() {
-    let log = Log::default();
-    let ours = Passdock::new(&log, Way::Linked);
-    let text = "[context]
-        disabled_pass = ['Inner']
-        [[passes]]
-        name = 't.transform.Top'
-        [[passes]]
-        name = 't.transform.Level3'
-        [[passes]]
-        name = 'Inner'
-        passes = ['t.transform.Leaf']";
-    let resolved = Pipeline::from_toml(text).and_then(|pipeline| pipeline.resolve(&ours.registry));
-    let explained = resolved.and_then(|resolved| resolved.explain());
-    for pass in explained.expect("a pipeline").passes {
-        let runs = if pass.runs { "runs" } else { "doesn't run" };
-        log.add(format!("{} {runs}: {}", pass.name, pass.reason));
-    }
-    let tvm = Tvm::new(&Log::default());
-    let pipeline = tvm.sequential(Vec::new());
-    let theirs = tvm.resolve_dependency(&pipeline).expect_err("a stub");
-    by_hand(log.text(), theirs).fix(
-        expect![[r#"
-            Leaf runs: `NeedsLeaf` requires it, unless nothing changed since it last ran
-            NeedsLeaf runs: `Top` requires it, unless nothing changed since it last ran
-            Top runs: its level 0 isn't above the context's
-            Level3 doesn't run: its level 3 is above the context's opt_level 2
-            Inner doesn't run: disabled by the context
-            Leaf doesn't run: `Inner`, which it is part of, doesn't run"#]],
-        expect!["error[not-implemented]: not resolved yet"],
-    );
+    rule!(|s| {
+        s.register_all([pass("Leaf"), pass("NeedsLeaf").required(["Leaf"])])?;
+        let inner = seq([pass("Last")]).name("Inner");
+        let high = pass("Level3").opt_level(3);
+        let all = s.pass(seq([pass("Top").required(["NeedsLeaf"]), high, inner]))?;
+        s.say(s.resolve(&all, &s.context(cx())?)?.join(" "));
+        Ok(())
+    })
+    .plugins()
+    .fix(expect!["Leaf NeedsLeaf Top Inner Last"], expect!["error[not-implemented]: not resolved yet"]);
 }
 
 /// FIX. All names are resolved before the first pass runs.

@@ -1,12 +1,16 @@
 //! H. Module, function and prim function passes.
 
 use expect_test::expect;
+use passdock::apply_pass_to_function;
 
+use crate::ours::{Passdock, Way};
 use crate::rule;
+use crate::rule::by_hand;
 use crate::system::{
-    changes, cx, each, each_prim, edits, fails_on_other, made, marks, pass, runs, seq, tap, visits,
-    visits_prim,
+    Log, System, changes, cx, each, each_prim, edits, fails_on_other, made, marks, pass, runs, seq,
+    tap, visits, visits_prim,
 };
+use crate::tvm::thrown;
 
 /// KEEP. A pass maps a module to a module, under a context.
 #[test]
@@ -239,6 +243,31 @@ fn r092_no_hidden_passes() {
         );
 }
 
+/// FIX. Under `testing.immutable_module` a pass that changes its input is an error; the input can't be
+/// damaged anyway.
+///
+/// TVM: the error comes after the damage.
+#[test]
+fn r093_the_input_of_a_pass_is_not_damaged() {
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Linked);
+    let cx = ours.builder().config("testing.immutable_module", true);
+    let cx = cx.build().expect("an option that every host has");
+    let before = ours.module();
+    let marks = ours.pass(marks()).expect("a pass");
+    let after = ours.scope(&cx, |ours| ours.call(&marks, before.clone()));
+    let after = after.expect("it changes what it returns");
+    for module in [&before, &after] {
+        ours.say(format!("mark {:?}", ours.attr(module, "main", "mark")));
+    }
+    let tvm = "Immutable module has been modified in pass: Marks";
+    by_hand(log.text(), thrown("InternalError", tvm)).fix(expect![[r#"
+        mark Marks @main
+        mark Marks @other
+        mark None
+        mark Some(1)"#]], expect!["error[InternalError]: Immutable module has been modified in pass: Marks"]);
+}
+
 /// KEEP. What a pass doesn't edit isn't copied.
 #[test]
 fn r094_untouched_functions_are_shared() {
@@ -262,4 +291,38 @@ fn r094_untouched_functions_are_shared() {
         loop shared: true
         run Leaf
         main shared: true"#]]);
+}
+
+/// KEEP. `ApplyPassToFunction` changes only the functions whose names match; asked to, it says if none
+/// does, and which there are.
+#[test]
+fn r096_apply_pass_to_function() {
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Linked);
+    for (regex, strict) in [("main", false), (".*", false), ("x", false), ("x", true)] {
+        let apply = apply_pass_to_function(ours.pass(marks()).expect("a pass"), regex, strict);
+        let apply = apply.expect("a regular expression");
+        ours.say(ours.info(&apply).name);
+        let cx = ours.context(cx()).expect("a context");
+        match ours.scope(&cx, |ours| ours.call(&apply, ours.module())) {
+            Ok(after) => {
+                let marked = |name: &&str| ours.attr(&after, name, "mark").is_some();
+                let names = ["main", "other", "loop"].into_iter().filter(marked);
+                ours.say(format!("marked: {:?}", names.collect::<Vec<_>>()));
+            }
+            Err(error) => ours.say(error.to_string()),
+        }
+    }
+    expect![[r#"
+        ApplyPassTomain
+        mark Marks @main
+        marked: ["main"]
+        ApplyPassTo.*
+        mark Marks @main
+        mark Marks @other
+        marked: ["main", "other"]
+        ApplyPassTox
+        marked: []
+        ApplyPassTox
+        error[pass-failed] in ApplyPassTox: No function matches `x`; there are @main, @other, @loop."#]].assert_eq(&log.text());
 }

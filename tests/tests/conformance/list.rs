@@ -22,9 +22,7 @@ const NOT_SHOWN: &[(u32, &str)] = &[
         "Python: a level that is left out. In Rust and in manifests it is 0.",
     ),
     (32, "Python: `build_config`, an old spelling."),
-    (93, "Not there yet."),
     (95, "There are no passes on blocks of dataflow."),
-    (96, "Not there yet."),
 ];
 
 const SECTIONS: &[(&str, u32)] = &[

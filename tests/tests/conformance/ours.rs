@@ -409,6 +409,12 @@ impl System for Passdock {
         cx.to_string()
     }
 
+    fn resolve(&self, pass: &PassRef, cx: &PassContext) -> Result<Vec<String>, Failure> {
+        let sequential = pass.as_sequential().expect("only a Sequential is asked");
+        let order = sequential.resolve_dependency(cx)?;
+        Ok(order.iter().map(|pass| pass.info().name.clone()).collect())
+    }
+
     fn register_options(&self) -> Done<Self> {
         let registry = &self.registry;
         let registered = registry

@@ -61,6 +61,8 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
     ) -> Result<T, Self::Error>;
     fn level(&self, cx: &Self::Context) -> u32;
     fn shown_context(&self, cx: &Self::Context) -> String;
+    /// The names of what a Sequential would run under a context, in order.
+    fn resolve(&self, pass: &Self::Pass, cx: &Self::Context) -> Result<Vec<String>, Self::Error>;
     /// Registers `tir.UnrollLoop`, a struct, `tir.disable_vectorize`, a bool, and `tir.limit`, an int.
     fn register_options(&self) -> Done<Self>;
     /// A context's value of an option, or that it isn't set.

@@ -116,11 +116,6 @@ impl Tvm {
         Arc::new(Node { info, work })
     }
 
-    /// `SequentialNode::ResolveDependency`.
-    pub(crate) fn resolve_dependency(&self, _: &Pass) -> Result<Vec<String>, Thrown> {
-        Err(thrown("not-implemented", "not resolved yet"))
-    }
-
     /// `Pass::operator()`.
     fn run(&self, pass: &Pass, module: Module, cx: &Context) -> Result<Module, Thrown> {
         let depth = DEPTH.get();

@@ -234,6 +234,10 @@ impl System for Tvm {
         )
     }
 
+    fn resolve(&self, _: &Pass, _: &Context) -> Result<Vec<String>, Thrown> {
+        Err(thrown("not-implemented", "not resolved yet"))
+    }
+
     fn register_options(&self) -> Done<Self> {
         let mut options = lock(&self.0.options);
         if options.contains_key("tir.limit") {
