@@ -275,21 +275,45 @@ fn instruments_are_in_the_table_as_the_manifest_says() {
         first("sizeof(Newer)")
     );
     let watch = "{ NAME(\"c.watch\"), 0, create, { 0 } }";
-    check(&newer, watch, &expect!["[pass c.transform.One of `DIR/plugin.so`]"]);
+    check(
+        &newer,
+        watch,
+        &expect!["[pass c.transform.One of `DIR/plugin.so`]"],
+    );
     // Its size says that the rest isn't its own.
     let older = format!(
         "{{ {}, all, 1, sizeof(Instrument) }}",
         first("sizeof(Plugin)")
     );
-    check(&older, watch, &expect!["plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the instruments aren't the same ones in the same order; both come from `plugin!`, in C keep them equal"]);
+    check(
+        &older,
+        watch,
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the instruments aren't the same ones in the same order; both come from `plugin!`, in C keep them equal"
+        ],
+    );
     check(
         &newer,
         "{ NAME(\"c.other\"), 0, create, { 0 } }",
-        &expect!["plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the instruments aren't the same ones in the same order; both come from `plugin!`, in C keep them equal"],
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: its table and its manifest disagree: the instruments aren't the same ones in the same order; both come from `plugin!`, in C keep them equal"
+        ],
     );
-    check(&newer, "{ NAME(\"c.watch\"), 0, 0, { 0 } }", &expect!["plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: the instrument `c.watch` has no function `create`; build the plugin again"]);
+    check(
+        &newer,
+        "{ NAME(\"c.watch\"), 0, 0, { 0 } }",
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: the instrument `c.watch` has no function `create`; build the plugin again"
+        ],
+    );
     let narrow = newer.replace("sizeof(Instrument)", "16");
-    check(&narrow, watch, &expect!["plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: its instruments are said to be 16 bytes apart; build the plugin again"]);
+    check(
+        &narrow,
+        watch,
+        &expect![
+            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: its instruments are said to be 16 bytes apart; build the plugin again"
+        ],
+    );
 }
 
 #[test]
