@@ -12,6 +12,7 @@ mod listing;
 mod numerics;
 mod planted;
 mod plugin_instruments;
+mod replay;
 mod stats;
 mod support;
 mod working;

@@ -4,12 +4,12 @@ use std::fmt::Write;
 
 use expect_test::{Expect, expect};
 
-use crate::support::{Bench, Ran, plugin};
+use crate::support::{Bench, Ran};
 
 /// Ten functions of 100 ops each, which `@main` calls. Each is a chain of elementwise ops with an
 /// `Identity` in it, and all but one go without what `bad.transform.SwapSub` and
 /// `bad.transform.PanicOnErf` stumble over: `@f6`.
-fn model() -> String {
+pub(crate) fn model() -> String {
     let mut text =
         "module {\n  fn @main(%x: f32[8]) -> (%y: f32[8]) opset(\"\" = 17) {\n".to_owned();
     let mut last = "%x".to_owned();
@@ -78,7 +78,7 @@ fn check_sub() -> String {
     format!("{passdock} convert {{}} - | grep -q 'onnx.Sub(%v40, %v41)'")
 }
 
-fn bench() -> Bench {
+pub(crate) fn bench() -> Bench {
     let bench = Bench::new();
     bench.write("m.ir", model()).write("p.toml", PIPELINE);
     bench
@@ -305,7 +305,7 @@ fn bisect_says_why_there_is_nothing_to_find() {
 }
 
 /// `PanicOnErf` in a nested Sequential, behind a pass that it requires.
-const PANIC: &str = r#"
+pub(crate) const PANIC: &str = r#"
 [context]
 opt_level = 1
 [[passes]]
@@ -350,272 +350,6 @@ fn a_pass_that_fails_needs_no_bisecting() {
         replayed.stdout.contains("the same failure"),
         "{}",
         replayed.stdout
-    );
-}
-
-#[test]
-fn a_failure_is_replayed_far_from_its_model() {
-    let bench = bench();
-    // Far from 64 KiB, and beyond.
-    let zeros = |count: usize| vec!["0.5"; count].join(", ");
-    let weights = format!(
-        "{{\n    %w = const f32[40000] blob(0)\n    %k = const f32[8] [{}]\n    %u = onnx.Use(%w, %k) : f32[8]\n",
-        zeros(8)
-    );
-    let blob = format!(
-        "  blob 0 = \"{}\"\n}}\n",
-        "AAAA".repeat(160_000 / 3) + "AA=="
-    );
-    let model = model();
-    let head = "fn @f6(%v0: f32[8]) -> (%y: f32[8]) opset(\"\" = 17) {\n";
-    let model = model.replace(head, &(head.trim_end_matches("{\n").to_owned() + &weights));
-    bench.write(
-        "blob.ir",
-        model.trim_end_matches("}\n").to_owned() + "  }\n" + &blob,
-    );
-    let ran = bench.passdock("convert blob.ir m.ir");
-    assert_eq!(ran.status, 0, "{}", ran.stderr);
-    bench.write("p.toml", PANIC);
-    let ran = bench.passdock("run p.toml m.ir -o out.ir --self-contained");
-    assert_eq!(ran.status, 1, "{}", ran.stderr);
-    assert!(
-        ran.stderr
-            .contains("Run it again: `passdock replay out.ir.reproducer`."),
-        "{}",
-        ran.stderr
-    );
-    expect![[r##"
-        # The pass that failed on `before.ir` is the first; the others would have followed.
-        # `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
-
-        [context]
-        opt_level = 1
-
-        [[passes]]
-        name = "bad.transform.PanicOnErf"
-
-        [passes.options]
-        size = 9
-
-        [[passes]]
-        name = "relax.transform.InferType"
-
-        [[passes]]
-        name = "bad.transform.Count"
-    "##]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
-    // Elsewhere, without the model.
-    let far = Bench::new();
-    std::fs::rename(bench.path("out.ir.reproducer"), far.path("sent")).unwrap();
-    std::fs::remove_file(bench.path("m.ir")).unwrap();
-    drop(bench);
-    assert!(far.exists("sent/data.bin"));
-    let ran = far.passdock("replay sent --json");
-    assert_eq!(ran.status, 1, "{}", ran.stderr);
-    let replay = ran.json();
-    assert_eq!(replay["outcome"], "same");
-    assert_eq!(replay["expected"]["pass"], "bad.transform.PanicOnErf");
-    assert_eq!(replay["failure"]["function"], "f6");
-    // What it requires had run.
-    assert_eq!(replay["passes"][0]["name"], "bad.transform.Count");
-    assert_eq!(replay["passes"][0]["status"], "skipped");
-    assert_eq!(replay["passes"][1]["status"], "failed");
-    assert_eq!(replay["passes"].as_array().map(Vec::len), Some(2));
-    assert_eq!(far.files(), ["sent"]);
-
-    // Mended: another option.
-    let pipeline = far.read("sent/pipeline.toml");
-    far.write(
-        "sent/pipeline.toml",
-        pipeline.replace("size = 9", "size = 1"),
-    );
-    let ran = far.passdock("replay sent");
-    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
-    assert!(
-        ran.stdout.contains("it didn't fail; it was: pass-panicked"),
-        "{}",
-        ran.stdout
-    );
-    // Something else.
-    far.write("sent/pipeline.toml", "passes = ['bad.transform.Fail']");
-    let ran = far.passdock("replay sent");
-    assert_eq!(ran.status, 1);
-    assert!(
-        ran.stdout
-            .contains("another failure; it was: pass-panicked"),
-        "{}",
-        ran.stdout
-    );
-}
-
-#[test]
-fn a_replay_with_other_plugins_says_so() {
-    let bench = bench();
-    bench.write("p.toml", PANIC);
-    assert_eq!(
-        bench
-            .passdock("run p.toml m.ir --reproducer-dir kept")
-            .status,
-        1
-    );
-    assert_eq!(bench.files(), ["kept", "m.ir", "p.toml"]);
-    let about = bench.read("kept/m.ir.reproducer/reproducer.toml");
-    let hash = about
-        .split("blake3 = \"")
-        .nth(1)
-        .and_then(|rest| rest.split('"').next())
-        .unwrap();
-    let other = about
-        .replacen(hash, &hash.chars().rev().collect::<String>(), 1)
-        .replace("name = \"relax\"", "name = \"relay\"");
-    bench.write("kept/m.ir.reproducer/reproducer.toml", other);
-    let ran = bench.passdock("replay kept/m.ir.reproducer");
-    assert_eq!(ran.status, 1);
-    expect![[r#"
-        warning[plugin]: The plugin `libpassdock_misbehaving.so` is bad 0.1.0, but built differently from the one that the reproducer was made with.
-         |
-         = help: What the reproducer shows may be gone, or look different.
-        warning[plugin]: The plugin relay 0.1.0, which was loaded from a file `libpassdock_relax.so`, isn't here.
-         |
-         = help: Name its directory: `--plugin-dir DIR`.
-        error[pass-panicked]: The pass panicked at tests/bad-plugins/misbehaving/src/planted.rs:49:9: no table for this Erf.
-         |
-         = in pass bad.transform.PanicOnErf of plugin `libpassdock_misbehaving.so`, function @f6
-    "#]].assert_eq(&without_paths(&ran.stderr));
-    let ran = bench.passdock("replay kept/m.ir.reproducer --locked");
-    assert_eq!(ran.status, 3);
-    expect![[r#"
-        error[plugin]: The plugin `libpassdock_misbehaving.so` is bad 0.1.0, but built differently from the one that the reproducer was made with.
-         |
-         = help: What the reproducer shows may be gone, or look different.
-    "#]].assert_eq(&without_paths(&ran.stderr));
-}
-
-#[test]
-fn large_constants_stay_where_they_are_with_a_hash() {
-    let bench = bench();
-    let data: Vec<u8> = (0..80_000_u32)
-        .flat_map(|at| (at as f32).to_le_bytes())
-        .collect();
-    bench.write("w.bin", &data);
-    let model = r#"module {
-  fn @main(%x: f32[80000]) -> (%y: f32[80000]) {
-    %w = const f32[80000] external("w.bin", 0, 320000)
-    %0 = onnx.Add(%x, %w) : f32[80000]
-    return %0
-  }
-}
-"#;
-    bench.write("m.ir", model);
-    let ran = bench.passdock("run m.ir -o out.ir --passes bad.transform.Fail");
-    assert_eq!(ran.status, 1);
-    assert_eq!(
-        bench.files(),
-        ["m.ir", "out.ir.reproducer", "p.toml", "w.bin"]
-    );
-    let ran = bench.passdock("replay out.ir.reproducer");
-    assert!(
-        ran.stdout.contains("the same failure"),
-        "{}\n{}",
-        ran.stdout,
-        ran.stderr
-    );
-    bench.write("w.bin", &data[4..]);
-    let ran = bench.passdock("replay out.ir.reproducer");
-    assert_eq!(ran.status, 1);
-    assert!(ran.stderr.contains("can't be read"), "{}", ran.stderr);
-    bench.write("w.bin", [&data[4..], &data[..4]].concat());
-    let ran = bench.passdock("replay out.ir.reproducer");
-    assert!(
-        ran.stderr.contains("has other data there now"),
-        "{}",
-        ran.stderr
-    );
-    assert!(ran.stdout.contains("another failure"), "{}", ran.stdout);
-}
-
-#[test]
-fn what_is_in_the_way_of_a_reproducer_stays() {
-    let bench = bench();
-    bench.write("p.toml", PANIC);
-    std::fs::create_dir(bench.path("out.ir.reproducer")).unwrap();
-    bench.write("out.ir.reproducer/mine", "");
-    let ran = bench.passdock("run p.toml m.ir -o out.ir");
-    assert_eq!(ran.status, 1);
-    assert!(
-        ran.stderr
-            .contains("can't be written: something else is there"),
-        "{}",
-        ran.stderr
-    );
-    assert_eq!(bench.files(), ["m.ir", "out.ir.reproducer", "p.toml"]);
-    assert_eq!(bench.read("out.ir.reproducer/mine"), "");
-    // An older reproducer isn't.
-    for _ in 0..2 {
-        assert_eq!(bench.passdock("run p.toml m.ir -o new.ir").status, 1);
-    }
-    assert_eq!(
-        bench.files(),
-        ["m.ir", "new.ir.reproducer", "out.ir.reproducer", "p.toml"]
-    );
-    // Nobody asked for one.
-    assert_eq!(bench.passdock("run p.toml m.ir").status, 1);
-    assert_eq!(bench.files().len(), 4);
-}
-
-#[test]
-fn the_verdict_of_an_instrument_is_replayed_with_it() {
-    let bench = Bench::new();
-    let model = r#"module {
-  fn @main(%x: f32[2]) -> (%y: f32[2]) {
-    %0 = call(%x) {callee = "helper"} : f32[2]
-    return %0
-  }
-  fn @helper(%x: f32[2]) -> (%y: f32[2]) {
-    return %x
-  }
-}
-"#;
-    let instruments = "[[instruments]]\nname = 'timing'\n[[instruments]]\nname = 'verify'\n";
-    let passes = "[[passes]]\nname = 'bad.transform.RemoveCallee'\n";
-    bench
-        .write("m.ir", model)
-        .write("p.toml", format!("{instruments}{passes}"));
-    let ran = bench.passdock("run p.toml m.ir -o out.ir --verify off");
-    assert_eq!(ran.status, 1, "{}", ran.stderr);
-    expect![[r##"
-        # The pass that failed on `before.ir` is the first; the others would have followed.
-        # `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
-
-        [context]
-        opt_level = 2
-
-        [[instruments]]
-        name = "verify"
-
-        [[passes]]
-        name = "bad.transform.RemoveCallee"
-    "##]].assert_eq(&bench.read("out.ir.reproducer/pipeline.toml"));
-    let ran = bench.passdock("replay out.ir.reproducer");
-    assert!(
-        ran.stdout.contains("the same failure"),
-        "{}\n{}",
-        ran.stdout,
-        ran.stderr
-    );
-}
-
-#[test]
-fn an_instrument_may_ask_for_reproducers() {
-    let bench = bench();
-    let instrument = "[[instruments]]\nname = 'reproducer'\ndir = 'kept'\n";
-    bench.write("p.toml", instrument.to_owned() + PANIC);
-    assert_eq!(bench.passdock("run p.toml m.ir").status, 1);
-    let ran = bench.passdock("replay kept/bad.transform.PanicOnErf.reproducer");
-    assert!(
-        ran.stdout.contains("the same failure"),
-        "{}\n{}",
-        ran.stdout,
-        ran.stderr
     );
 }
 
@@ -716,13 +450,4 @@ fn reduce_says_why_there_is_nothing_to_keep() {
          = help: It has to end with a status that is neither 0 nor 125 for what the pipeline makes.
     "#]]
     .assert_eq(&ran.stderr);
-}
-
-/// Where the libraries lie differs from one machine to the next.
-fn without_paths(text: &str) -> String {
-    let dir = plugin("passdock-misbehaving")
-        .parent()
-        .unwrap()
-        .to_path_buf();
-    text.replace(&format!("{}/", dir.display()), "")
 }
