@@ -257,7 +257,10 @@ fn r064_the_order_can_be_shown_without_running() {
         Ok(())
     })
     .plugins()
-    .fix(expect!["Leaf NeedsLeaf Top Inner Last"], expect!["error[not-implemented]: not resolved yet"]);
+    .fix(
+        expect!["Leaf NeedsLeaf Top Inner Last"],
+        expect!["error[not-implemented]: not resolved yet"],
+    );
 }
 
 /// FIX. All names are resolved before the first pass runs.

@@ -261,11 +261,14 @@ fn r093_the_input_of_a_pass_is_not_damaged() {
         ours.say(format!("mark {:?}", ours.attr(module, "main", "mark")));
     }
     let tvm = "Immutable module has been modified in pass: Marks";
-    by_hand(log.text(), thrown("InternalError", tvm)).fix(expect![[r#"
+    by_hand(log.text(), thrown("InternalError", tvm)).fix(
+        expect![[r#"
         mark Marks @main
         mark Marks @other
         mark None
-        mark Some(1)"#]], expect!["error[InternalError]: Immutable module has been modified in pass: Marks"]);
+        mark Some(1)"#]],
+        expect!["error[InternalError]: Immutable module has been modified in pass: Marks"],
+    );
 }
 
 /// KEEP. What a pass doesn't edit isn't copied.
