@@ -240,32 +240,48 @@ fn a_wrong_op_is_named() {
         "%x: f32[2,3]",
         "\n    %0 = onnx.Transpose(%x) {perm = [0, 0]}\n",
         expect![[r#"
-        error[pass-failed]: op0 (onnx.Transpose) is wrong: axis 0 is named twice
-         |
-         = in pass test.transform.Ask, function @main, op0 (onnx.Transpose), at test.ir:3:5"#]],
+            error[pass-failed]: op0 (onnx.Transpose) is wrong: axis 0 is named twice
+             --> test.ir:3:5
+              |
+            3 |     %0 = onnx.Transpose(%x) {perm = [0, 0]}
+              |     ^^^^^^^^^^^^^^^^^^^^^^^
+              |
+              = in pass test.transform.Ask, function @main, op0 (onnx.Transpose)"#]],
     );
     check(
         "%x: f32[2,3], %y: f32[2,4]",
         "\n    %0 = onnx.Concat(%x, %y) {axis = 0}\n",
         expect![[r#"
             error[pass-failed]: op0 (onnx.Concat) is wrong: 3 and 4 should be the same size
-             |
-             = in pass test.transform.Ask, function @main, op0 (onnx.Concat), at test.ir:3:5"#]],
+             --> test.ir:3:5
+              |
+            3 |     %0 = onnx.Concat(%x, %y) {axis = 0}
+              |     ^^^^^^^^^^^^^^^^^^^^^^^^
+              |
+              = in pass test.transform.Ask, function @main, op0 (onnx.Concat)"#]],
     );
     check(
         "%x: f32[n,3,2,2]",
         "\n    %0 = onnx.DepthToSpace(%x) {blocksize = 2}\n",
         expect![[r#"
             error[pass-failed]: op0 (onnx.DepthToSpace) is wrong: 3 isn't a multiple of 4
-             |
-             = in pass test.transform.Ask, function @main, op0 (onnx.DepthToSpace), at test.ir:3:5"#]],
+             --> test.ir:3:5
+              |
+            3 |     %0 = onnx.DepthToSpace(%x) {blocksize = 2}
+              |     ^^^^^^^^^^^^^^^^^^^^^^^^^^
+              |
+              = in pass test.transform.Ask, function @main, op0 (onnx.DepthToSpace)"#]],
     );
     check(
         "%x: f32[2,3], %y: f32[4]",
         "\n    %0 = onnx.Mul(%x, %y)\n",
         expect![[r#"
-        error[pass-failed]: op0 (onnx.Mul) is wrong: 3 and 4 don't broadcast
-         |
-         = in pass test.transform.Ask, function @main, op0 (onnx.Mul), at test.ir:3:5"#]],
+            error[pass-failed]: op0 (onnx.Mul) is wrong: 3 and 4 don't broadcast
+             --> test.ir:3:5
+              |
+            3 |     %0 = onnx.Mul(%x, %y)
+              |     ^^^^^^^^^^^^^^^^^^^^^
+              |
+              = in pass test.transform.Ask, function @main, op0 (onnx.Mul)"#]],
     );
 }

@@ -171,8 +171,12 @@ fn a_marked_loop_without_constant_bounds_is_an_error() {
 }"#,
         expect![[r#"
             error[pass-failed]: A loop that is marked `unroll` has to have constant bounds.
-             |
-             = in pass tir.transform.UnrollLoop of plugin tir, function @fill, op0 (for), at test.ir:3:5"#]],
+             --> test.ir:3:5
+              |
+            3 |     for %i in 0..%n unroll {
+              |     ^^^^^^^^^^^^^^^^^^^^^^
+              |
+              = in pass tir.transform.UnrollLoop of plugin tir, function @fill, op0 (for)"#]],
     );
 }
 
@@ -189,7 +193,11 @@ fn too_many_copies_are_an_error() {
 }"#,
         expect![[r#"
             error[pass-failed]: Unrolling this loop would make 1000000000 copies of 1 ops; the limit is 4194304 ops.
-             |
-             = in pass tir.transform.UnrollLoop of plugin tir, function @fill, op0 (for), at test.ir:3:5"#]],
+             --> test.ir:3:5
+              |
+            3 |     for %i in 0..1000000000 unroll {
+              |     ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+              |
+              = in pass tir.transform.UnrollLoop of plugin tir, function @fill, op0 (for)"#]],
     );
 }
