@@ -62,4 +62,6 @@ pub mod guides {
         reason = "the guide shows a file of tests, which its own commands run"
     )]
     pub mod write_a_pass {}
+    #[doc = include_str!("../../docs/guides/write-an-instrument.md")]
+    pub mod write_an_instrument {}
 }

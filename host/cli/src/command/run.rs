@@ -96,7 +96,9 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
 fn render(report: &Report) -> String {
     let mut text = passes(&report.passes);
     for instrument in &report.instruments {
-        text.push_str(&format!("\n{}:\n{}", instrument.name, instrument.text));
+        // A plugin's text may end with a line that isn't ended.
+        let report = instrument.text.trim_end();
+        text.push_str(&format!("\n{}:\n{report}\n", instrument.name));
     }
     if report.ok {
         let model = &report.model;
