@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use expect_test::{Expect, expect};
 
-use crate::support::{Bench, Ran};
+use crate::support::{Bench, Ran, passdock};
 
 /// Ten functions of 100 ops each, which `@main` calls. Each is a chain of elementwise ops with an
 /// `Identity` in it, and all but one go without what `bad.transform.SwapSub` and
@@ -74,7 +74,8 @@ name = "bad.transform.Count"
 
 /// The command that says whether the operands of that `Sub` stand as they should, in either format.
 fn check_sub() -> String {
-    let passdock = env!("CARGO_BIN_EXE_passdock");
+    let passdock = passdock();
+    let passdock = passdock.display();
     format!("{passdock} convert {{}} - | grep -q 'onnx.Sub(%v40, %v41)'")
 }
 

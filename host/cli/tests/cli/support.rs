@@ -85,7 +85,7 @@ impl Bench {
         words: impl IntoIterator<Item = &'w str>,
         input: &str,
     ) -> Ran {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_passdock"));
+        let mut command = Command::new(passdock());
         command.args(words).current_dir(self.dir.path());
         command
             .env_remove("PASSDOCK_PLUGIN_PATH")
@@ -130,23 +130,40 @@ impl Ran {
     }
 }
 
+/// The plugins that the tests use; the command finds them beside itself.
+const PLUGINS: [&str; 5] = [
+    "passdock-onnx-ops",
+    "passdock-relax",
+    "passdock-tir",
+    "passdock-misbehaving",
+    "passdock-tap",
+];
+
+/// The command.
+pub(crate) fn passdock() -> PathBuf {
+    let built = Path::new(env!("CARGO_BIN_EXE_passdock"));
+    beside().join(built.file_name().expect("a file's name"))
+}
+
 /// A library of the plugin crate `name`, as cargo leaves it.
 pub(crate) fn plugin(name: &str) -> PathBuf {
     build_plugins();
-    let file = format!(
+    beside().join(library(name))
+}
+
+fn library(name: &str) -> String {
+    format!(
         "{}{}{}",
         std::env::consts::DLL_PREFIX,
         name.replace('-', "_"),
         std::env::consts::DLL_SUFFIX
-    );
-    beside().join(file)
+    )
 }
 
-/// Where the command and the plugins lie.
+/// Where the command and the plugins lie: not cargo's own directory, which other tests' plugins
+/// are in, too.
 fn beside() -> &'static Path {
-    Path::new(env!("CARGO_BIN_EXE_passdock"))
-        .parent()
-        .expect("its directory")
+    Path::new(concat!(env!("CARGO_TARGET_TMPDIR"), "/installed"))
 }
 
 /// Cargo builds the command for these tests, but not the plugins that it loads.
@@ -157,23 +174,34 @@ fn build_plugins() {
         cargo
             .args(["build", "--quiet"])
             .current_dir(env!("CARGO_MANIFEST_DIR"));
-        for package in [
-            "passdock-onnx-ops",
-            "passdock-relax",
-            "passdock-tir",
-            "passdock-misbehaving",
-            "passdock-tap",
-        ] {
+        for package in PLUGINS {
             cargo.args(["--package", package]);
         }
         if !cfg!(debug_assertions) {
             cargo.arg("--release");
         }
-        let target = beside().parent().expect("the target directory");
+        let command = Path::new(env!("CARGO_BIN_EXE_passdock"));
+        let built = command.parent().expect("its directory");
+        let target = built.parent().expect("the target directory");
         cargo.arg("--target-dir").arg(target);
         assert!(
             cargo.status().expect("cargo starts").success(),
             "the plugins don't build"
         );
+        install(command);
+        for package in PLUGINS {
+            install(&built.join(library(package)));
+        }
     });
+}
+
+/// A second name of a file.
+fn install(file: &Path) {
+    let to = beside().join(file.file_name().expect("a file's name"));
+    std::fs::create_dir_all(beside()).expect("a directory in cargo's");
+    // Of an earlier run; it need not be there.
+    let _ = std::fs::remove_file(&to);
+    std::fs::hard_link(file, &to)
+        .or_else(|_| std::fs::copy(file, &to).map(drop))
+        .unwrap_or_else(|error| panic!("{}: {error}", file.display()));
 }
