@@ -176,7 +176,7 @@ fn config(registry: &Registry) -> (Value, String) {
                 option
                     .plugin
                     .clone()
-                    .unwrap_or_else(|| "(passdock)".to_owned()),
+                    .unwrap_or_else(|| "built in".to_owned()),
                 field.doc.replace('\n', " "),
             ]);
         }

@@ -149,9 +149,10 @@ fn row(pass: &PassRecord) -> [String; 5] {
         Status::Skipped => "skipped",
         Status::Failed => "FAILED",
     };
-    let status = match pass.reason.is_empty() {
-        true => status.to_owned(),
-        false => format!("{status}: {}", pass.reason),
+    // Why a pass failed is a diagnostic, and isn't said twice.
+    let status = match pass.status {
+        Status::Skipped if !pass.reason.is_empty() => format!("{status}: {}", pass.reason),
+        _ => status.to_owned(),
     };
     let ops = match pass.status {
         Status::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
