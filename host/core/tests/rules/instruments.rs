@@ -1,7 +1,7 @@
 //! I. Instruments.
 
 use expect_test::expect;
-use passdock::PassContext;
+use passdock::{ErrorKind, PassContext, PassError};
 
 use crate::common::{Log, error, info, module};
 
@@ -24,4 +24,33 @@ fn a_panicking_instrument_is_a_failing_one() {
     let cx = PassContext::builder().instrument(Panics).build().unwrap();
     expect!["Error in pass p: The instrument `panics` panicked in should_run: ouch."]
         .assert_eq(&error(cx.scope(|_| log.pass(info("p")).call(module()))));
+}
+
+#[test]
+fn what_an_instrument_finds_out_about_a_pass_is_the_pass_s_error() {
+    struct Judge(ErrorKind);
+    impl passdock::PassInstrument for Judge {
+        fn name(&self) -> &str {
+            "judge"
+        }
+        fn run_after_pass(
+            &self,
+            _: &passdock::ModuleRef,
+            _: &passdock::PassInfo,
+        ) -> passdock::InstrumentResult {
+            Err(PassError::new(self.0, "The results are others.").into())
+        }
+    }
+    let judged = |kind| {
+        let cx = PassContext::builder().instrument(Judge(kind)).build();
+        let pass = Log::new().pass(info("p"));
+        error(cx.unwrap().scope(|_| pass.call(module())))
+    };
+    for kind in [ErrorKind::Numerics, ErrorKind::NotChecked] {
+        expect!["Error in pass p: The results are others."].assert_eq(&judged(kind));
+    }
+    expect![
+        "Error in pass p: The instrument `judge` failed in run_after_pass: The results are others."
+    ]
+    .assert_eq(&judged(ErrorKind::Failed));
 }

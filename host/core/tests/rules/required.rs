@@ -2,6 +2,8 @@
 
 use expect_test::expect;
 use passdock::{PassRef, Sequential};
+use passdock_abi as abi;
+use passdock_plugin_api as sdk;
 
 use crate::common::{Log, error, info, module, registered};
 
@@ -68,4 +70,30 @@ fn r064_the_order_can_be_shown_without_running() {
         deep true Some("inner") req: `req` requires it, unless nothing changed since it last ran
         req true Some("inner") a: `a` requires it, unless nothing changed since it last ran
         a true Some("inner") : its level 0 isn't above the context's"#]]);
+}
+
+#[test]
+fn a_plugin_that_cant_be_loaded_is_found_before_anything_runs() {
+    /// Refuses every host.
+    unsafe extern "C" fn refuse(_: *const abi::Host) -> *const abi::Plugin {
+        std::ptr::null()
+    }
+    let manifest = b"[plugin]\n\
+        name = 'gone'\nversion = '1.0.0'\nabi = '0.1'\nmin_host = '0.1'\nir = '0.1'\npanic = 'unwind'\n\
+        [[pass]]\nname = 'gone.transform.Gone'\nkind = 'module'\n\0";
+    let log = Log::new();
+    let (registry, context) = registered([]);
+    registry
+        .load_static(sdk::StaticPlugin {
+            entry: refuse,
+            manifest,
+        })
+        .unwrap();
+    let gone = registry.get_pass("gone.transform.Gone").unwrap();
+    let entries = [log.pass(info("first")), gone];
+    let cx = context.build().unwrap();
+    expect!["Plugin `gone` (built in) can't be used: its entry `passdock_plugin_v0` answered null: it refuses this host (ABI 0.2, IR 0.1)."].assert_eq(&error(
+        cx.scope(|_| Sequential::new(entries).call(module())),
+    ));
+    log.check(expect![""]);
 }
