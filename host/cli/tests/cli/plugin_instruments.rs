@@ -9,11 +9,16 @@ const NOTHING: &str = "[[passes]]\nname = 'relax.transform.DeadCodeElimination'\
 /// What `passdock run` says of a pipeline with a tap of these options. Its plugin lies beside the
 /// command, as the standard plugins do.
 fn run(options: &str) -> Ran {
+    typed("run p.toml in.ir", options)
+}
+
+/// What another command says of it.
+fn typed(command: &str, options: &str) -> Ran {
     let tap = plugin("passdock_tap").display().to_string();
     let bench = Bench::new();
     let pipeline = format!("[[instruments]]\n{options}\n{NOTHING}");
     bench.write("p.toml", pipeline).write("in.ir", RELUS);
-    let mut ran = bench.passdock("run p.toml in.ir");
+    let mut ran = bench.passdock(command);
     ran.stderr = ran.stderr.replace(&tap, "TAP");
     ran
 }
@@ -59,12 +64,14 @@ fn what_is_wrong_with_it_is_underlined() {
 
 #[test]
 fn it_may_fail_before_the_model_is_read_or_while_passes_run() {
-    let ran = run("name = 'tap.tap'\nfails = 'new'");
-    assert_eq!(ran.status, 1);
-    expect![[r#"
-        error[instrument]: The instrument `tap.tap` of plugin `TAP` can't be made: it is broken.
-    "#]]
-    .assert_eq(&ran.stderr);
+    for command in ["run p.toml in.ir", "check p.toml", "run p.toml missing.ir"] {
+        let ran = typed(command, "name = 'tap.tap'\nfails = 'new'");
+        assert_eq!(ran.status, 1);
+        expect![[r#"
+            error[instrument]: The instrument `tap.tap` of plugin `TAP` can't be made: it is broken.
+        "#]]
+        .assert_eq(&ran.stderr);
+    }
     let ran = run("name = 'tap.tap'\nfails = 'enter'");
     assert_eq!(ran.status, 1);
     assert!(
