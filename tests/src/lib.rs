@@ -3,6 +3,7 @@
 pub mod by_type;
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use passdock::Registry;
 
@@ -49,6 +50,34 @@ pub fn models() -> Vec<PathBuf> {
     }
     models.sort();
     models
+}
+
+/// Builds a plugin of one C file into a directory; nothing, said aloud, where there is no C compiler.
+///
+/// # Panics
+/// If the compiler refuses the file.
+#[allow(clippy::print_stderr, reason = "a skipped test says so")]
+pub fn build_c_plugin(source: &Path, dir: &Path) -> Option<PathBuf> {
+    let name = source.file_stem().expect("a file has a name");
+    let library = dir.join(name).with_extension("so");
+    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin-api/abi/include");
+    let mut cc = Command::new("cc");
+    cc.args([
+        "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC",
+    ]);
+    cc.arg("-I")
+        .arg(include)
+        .arg("-o")
+        .arg(&library)
+        .arg(source);
+    match cc.status() {
+        Ok(status) => assert!(status.success(), "cc refuses {}", source.display()),
+        Err(error) => {
+            eprintln!("skipped: cc can't be run: {error}");
+            return None;
+        }
+    }
+    Some(library)
 }
 
 /// The guides, whose Rust is compiled and run as documentation tests. What they tell a reader to

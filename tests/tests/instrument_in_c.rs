@@ -1,12 +1,6 @@
 //! An instrument in C that does what instruments may not: the host refuses and goes on.
-#![allow(
-    clippy::print_stderr,
-    missing_docs,
-    reason = "a skipped test says so; a test crate has no readers of its API"
-)]
+#![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
@@ -14,6 +8,7 @@ use passdock::{
     InstrumentSetup, LoadOptions, PassContext, PassInfo, Registry, create_function_pass,
 };
 use passdock_ir::text;
+use passdock_tests::build_c_plugin;
 
 /// It notes what the host answers, and leaves out the callbacks that it doesn't need.
 const SOURCE: &str = r#"
@@ -70,35 +65,12 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
 }
 "#;
 
-/// Builds the library; nothing, said aloud, where there is no C compiler.
-fn build(dir: &Path) -> Option<PathBuf> {
-    let (source, library) = (dir.join("meddler.c"), dir.join("meddler.so"));
-    std::fs::write(&source, SOURCE).expect("writes the source");
-    let include = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugin-api/abi/include");
-    let mut cc = Command::new("cc");
-    cc.args([
-        "-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I",
-    ]);
-    match cc
-        .arg(include)
-        .arg("-o")
-        .arg(&library)
-        .arg(&source)
-        .status()
-    {
-        Ok(status) => assert!(status.success(), "cc refuses the source"),
-        Err(error) => {
-            eprintln!("skipped: cc can't be run: {error}");
-            return None;
-        }
-    }
-    Some(library)
-}
-
 #[test]
 fn it_cannot_edit_and_its_odd_status_is_an_error() {
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let Some(library) = build(dir.path()) else {
+    let source = dir.path().join("meddler.c");
+    std::fs::write(&source, SOURCE).expect("writes the source");
+    let Some(library) = build_c_plugin(&source, dir.path()) else {
         return;
     };
     let registry = Registry::new();

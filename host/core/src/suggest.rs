@@ -1,9 +1,13 @@
 //! "Did you mean": the nearest valid name.
 
+/// How near a name has to be, from 0 to 1.
+const NEAR: f64 = 0.6;
+
 /// The candidate that `name` was most likely meant to be, if one is near enough.
 ///
-/// Of dotted names the last part counts alone too, so that `FoldConstants` finds
-/// `relax.transform.FoldConstant`.
+/// Of dotted names the last part decides, so that `FoldConstants` finds
+/// `relax.transform.FoldConstant`, and a namespace that is right makes no other name near. Where the
+/// last part is right, the namespace may be any.
 pub(crate) fn nearest<'a>(
     name: &str,
     candidates: impl IntoIterator<Item = &'a str>,
@@ -12,10 +16,13 @@ pub(crate) fn nearest<'a>(
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates {
         let have = candidate.to_ascii_lowercase();
-        let whole = strsim::normalized_damerau_levenshtein(&wanted, &have);
         let last = strsim::normalized_damerau_levenshtein(last_part(&wanted), last_part(&have));
-        // The last part decides, the whole name settles ties between namespaces.
-        let score = whole.max(last * 0.9 + whole * 0.1);
+        if last < NEAR {
+            continue;
+        }
+        // The whole name settles ties between namespaces.
+        let whole = strsim::normalized_damerau_levenshtein(&wanted, &have);
+        let score = last * 0.9 + whole * 0.1;
         let better = match best {
             Some((top, text)) => score > top || (score == top && candidate < text),
             None => true,
@@ -24,8 +31,7 @@ pub(crate) fn nearest<'a>(
             best = Some((score, candidate));
         }
     }
-    best.filter(|(score, _)| *score >= 0.6)
-        .map(|(_, text)| text)
+    best.map(|(_, text)| text)
 }
 
 /// " Did you mean `…`?", or nothing.
@@ -68,6 +74,10 @@ mod tests {
             ("FoldConstant", Some(names[0])),
             ("foldconstant", Some(names[0])),
             ("tir.transform.UnrolLoop", Some(names[2])),
+            ("tir.transfrom.UnrollLoop", Some(names[2])),
+            ("acme.UnrollLoop", Some(names[2])),
+            ("relax.transform.DeadCode", None),
+            ("tir.transform.Missing", None),
             ("acme.transform.Xyzzy", None),
             ("", None),
         ] {

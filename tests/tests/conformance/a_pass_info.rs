@@ -152,7 +152,7 @@ fn r008_infos_are_compared_by_value() {
 }
 
 /// Why a pipeline's text is refused.
-fn refused(text: &str) -> String {
+pub(crate) fn refused(text: &str) -> String {
     let error = Pipeline::from_toml(text).expect_err("it is refused");
     Failure(error).to_string()
 }

@@ -1,10 +1,14 @@
 //! C. PassContext.
 
 use expect_test::expect;
+use passdock::pipeline::Pipeline;
 use passdock::{ContextBuilder, DeviceType, PassContext};
 
+use crate::a_pass_info::refused;
 use crate::rule;
-use crate::system::{cx, pass, runs, tap};
+use crate::rule::{Scenario, by_hand, play};
+use crate::system::{Cx, Done, System, cx, pass, runs, tap};
+use crate::tvm::Tvm;
 
 /// KEEP. The level is 2 unless it is given; the lists, the instruments and the config are empty.
 #[test]
@@ -248,6 +252,73 @@ fn r025_the_context_at_the_time_of_the_call() {
         s.call_in(cx().level(3), opens).map(drop)
     })
     .keep(expect!["got level 3, current level 0"]);
+}
+
+/// FIX. A string isn't a list of names.
+///
+/// TVM: it is split in letters.
+#[test]
+fn r028_a_string_is_no_list_of_names() {
+    #[derive(Clone, Copy)]
+    struct DisabledByAString;
+    impl Scenario for DisabledByAString {
+        fn play<S: System>(self, s: &S) -> Done<S> {
+            let letters = "Leaf".chars().map(String::from);
+            let disabled = letters.collect();
+            s.run(Cx { disabled, ..cx() }, [pass("Leaf")])
+        }
+    }
+    by_hand(
+        refused("[context]\ndisabled_pass = 'Leaf'"),
+        play(DisabledByAString, Tvm::new),
+    )
+    .fix(expect![[r#"error[pipeline]: `disabled_pass` has to be a list of names, and this is a string. Did you mean `disabled_pass = ["Leaf"]`?"#]], expect!["run Leaf"]);
+}
+
+/// KEEP. Names are strings, levels are integers from 0 on, and there are no other fields.
+#[test]
+fn r030_other_types_are_refused() {
+    let told = [
+        "opt_level = '2'",
+        "opt_level = 2.0",
+        "opt_level = true",
+        "required_pass = [1]",
+        "optlevel = 2",
+    ]
+    .map(|line| {
+        let text = format!("[context]\n{line}\n");
+        let error = Pipeline::from_toml(&text).expect_err("it is refused");
+        error.to_diagnostic().render(false)
+    });
+    expect![[r#"
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a string.
+         --> pipeline.toml:2:13
+          |
+        2 | opt_level = '2'
+          |             ^^^ not a level
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a float.
+         --> pipeline.toml:2:13
+          |
+        2 | opt_level = 2.0
+          |             ^^^ not a level
+        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a boolean.
+         --> pipeline.toml:2:13
+          |
+        2 | opt_level = true
+          |             ^^^^ not a level
+        error[pipeline]: `required_pass` takes strings, and this is an integer.
+         --> pipeline.toml:2:18
+          |
+        2 | required_pass = [1]
+          |                  ^ not a string
+        error[pipeline]: There is no key `optlevel` in `[context]`.
+         --> pipeline.toml:2:1
+          |
+        2 | optlevel = 2
+          | ^^^^^^^^ unknown key
+          |
+          = help: Did you mean `opt_level`?"#]]
+    .assert_eq(&told.join("\n"));
 }
 
 /// FIX. A name in `required_pass` or `disabled_pass` that is neither registered nor that of a pass

@@ -1,7 +1,9 @@
 //! H. Module, function and prim function passes.
 
+use std::path::Path;
+
 use expect_test::expect;
-use passdock::apply_pass_to_function;
+use passdock::{LoadOptions, apply_pass_to_function};
 
 use crate::ours::{Passdock, Way};
 use crate::rule;
@@ -243,10 +245,10 @@ fn r092_no_hidden_passes() {
         );
 }
 
-/// FIX. Under `testing.immutable_module` a pass that changes its input is an error; the input can't be
-/// damaged anyway.
+/// FIX. A pass changes what it returns, not its input; under `testing.immutable_module` one that
+/// writes into its input past the contract's `const` is an error.
 ///
-/// TVM: the error comes after the damage.
+/// TVM: any pass can damage its input, and the error comes after the damage.
 #[test]
 fn r093_the_input_of_a_pass_is_not_damaged() {
     let log = Log::default();
@@ -269,6 +271,33 @@ fn r093_the_input_of_a_pass_is_not_damaged() {
         mark Some(1)"#]],
         expect!["error[InternalError]: Immutable module has been modified in pass: Marks"],
     );
+    if let Some(said) = scribbled() {
+        expect![[r#"
+        watched: false
+        watched: true
+        error[verify] in c.transform.Scribble: Immutable module has been modified in pass: c.transform.Scribble. A pass may change a function only by the functions of the host."#]].assert_eq(&said);
+    }
+}
+
+/// What is said of a plugin in C that writes past its view's `const`; nothing where there is no C
+/// compiler.
+fn scribbled() -> Option<String> {
+    let dir = tempfile::tempdir().expect("a directory");
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("bad-plugins/scribbles.c");
+    let library = passdock_tests::build_c_plugin(&source, dir.path())?;
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Host);
+    let loaded = ours.registry.load_plugin(&library, &LoadOptions::default());
+    loaded.expect("a plugin");
+    let scribbles = ours.get_pass("c.transform.Scribble").expect("a pass");
+    for watched in [false, true] {
+        let cx = ours.builder().config("testing.immutable_module", watched);
+        let cx = cx.build().expect("an option that every host has");
+        let done = ours.scope(&cx, |ours| ours.call(&scribbles, ours.module()));
+        ours.say(format!("watched: {watched}"));
+        ours.say_if_failed(done);
+    }
+    Some(log.text())
 }
 
 /// KEEP. What a pass doesn't edit isn't copied.

@@ -1,13 +1,13 @@
 //! I. Instruments.
 
+use std::error::Error;
+
 use expect_test::expect;
-use passdock::{InstrumentResult, ModuleRef, PassInfo, PassInstrument};
+use passdock::PassInstrument;
 
 use crate::ours::{Passdock, Way};
 use crate::rule;
-use crate::rule::by_hand;
-use crate::system::{Log, System, changes, cx, fails, pass, runs, seq, tap};
-use crate::tvm::thrown;
+use crate::system::{Log, Mine, System, changes, cx, fails, pass, runs, seq, tap};
 
 /// KEEP. For each pass: `should_run` of all, `run_before_pass` of all, the pass, `run_after_pass` of
 /// all, each in the order of the list.
@@ -516,39 +516,20 @@ fn r116_an_error_of_the_body_runs_the_exits() {
 /// TVM: errors of the user's own classes come back as RuntimeError.
 #[test]
 fn r117_the_error_object_is_kept() {
-    #[derive(Debug)]
-    struct Mine(u32);
-    impl std::fmt::Display for Mine {
-        fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-            write!(f, "mine {}", self.0)
-        }
-    }
-    impl std::error::Error for Mine {}
-    struct Throws;
-    impl PassInstrument for Throws {
-        fn name(&self) -> &str {
-            "throws"
-        }
-        fn run_before_pass(&self, _: &ModuleRef, _: &PassInfo) -> InstrumentResult {
-            Err(Box::new(Mine(7)))
-        }
-    }
-    let ours = Passdock::new(&Log::default(), Way::Host);
-    let cx = ours
-        .builder()
-        .instrument(Throws)
-        .build()
-        .expect("a context");
-    let leaf = ours.pass(pass("Leaf")).expect("a pass");
-    let error = cx
-        .scope(|_| leaf.call(ours.module()))
-        .expect_err("it throws");
-    let mine = std::error::Error::source(&error).and_then(|source| source.downcast_ref::<Mine>());
-    let theirs = thrown("RuntimeError", Mine(7).to_string());
-    by_hand(format!("{mine:?}"), theirs).fix(
-        expect!["Some(Mine(7))"],
-        expect!["error[RuntimeError]: mine 7"],
-    );
+    rule!(|s| {
+        let throws = tap("tap").quiet().throws("before", Mine(7));
+        let error = s.run(cx().watch(throws), [pass("Leaf")]).err();
+        let error = error.ok_or_else(|| s.fault("it ran"))?;
+        let source = error.source();
+        let mine = source.and_then(|source| source.downcast_ref::<Mine>());
+        s.say(format!("caught {mine:?}"));
+        Err(error)
+    })
+    .fix(expect![[r#"
+        caught Some(Mine(7))
+        error[instrument] in sequential: The instrument `tap` failed in run_before_pass: mine 7."#]], expect![[r#"
+        caught None
+        error[instrument]: mine 7"#]]);
 }
 
 /// FIX. While an instrument runs, the passes that it runs aren't watched.

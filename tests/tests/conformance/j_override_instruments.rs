@@ -2,11 +2,8 @@
 
 use expect_test::expect;
 
-use crate::ours::{Passdock, Way};
 use crate::rule;
-use crate::rule::by_hand;
-use crate::system::{Log, System, cx, pass, runs, tap};
-use crate::tvm::thrown;
+use crate::system::{cx, pass, runs, tap};
 
 /// KEEP. The old instruments are exited, the list is replaced, the new ones are entered; the context
 /// stays entered.
@@ -60,22 +57,26 @@ fn r122_the_threads_default_context() {
 /// TVM: None is a TypeError, though it is documented.
 #[test]
 fn r123_an_empty_list_removes_all() {
-    let log = Log::default();
-    let ours = Passdock::new(&log, Way::Host);
-    let cx = ours.context(cx().watch(tap("old"))).expect("a context");
-    let removed = ours.scope(&cx, |ours| {
-        ours.override_instruments(&cx, Vec::new())?;
-        ours.call(&ours.pass(pass("Leaf"))?, ours.module())
-            .map(drop)
-    });
-    ours.say_if_failed(removed);
-    let tvm = thrown("TypeError", "Expect instruments to be Array but got None");
-    by_hand(log.text(), tvm).fix(
+    rule!(|s| {
+        let cx = s.context(cx().watch(tap("old")))?;
+        s.scope(&cx, |s| {
+            s.say_if_failed(s.remove_instruments(&cx));
+            s.call(&s.pass(pass("Leaf"))?, s.module()).map(drop)
+        })
+    })
+    .fix(
         expect![[r#"
         old enter
         old exit
         run Leaf"#]],
-        expect!["error[TypeError]: Expect instruments to be Array but got None"],
+        expect![[r#"
+        old enter
+        error[TypeError]: Expect instruments to be Array but got None
+        old should_run Leaf
+        old before Leaf
+        run Leaf
+        old after Leaf
+        old exit"#]],
     );
 }
 

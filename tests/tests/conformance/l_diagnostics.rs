@@ -228,10 +228,15 @@ fn r151_fatal_diagnostics_end_the_pass() {
 
 /// What a warning about the first op of `main` looks like.
 fn shown(ours: &Passdock, module: ModuleRef) -> String {
+    rendered(ours, module, false)
+}
+
+/// The same, with colours or without.
+fn rendered(ours: &Passdock, module: ModuleRef, color: bool) -> String {
     let said = Log::default();
     let out = said.clone();
     let cx = PassContext::builder().registry(&ours.registry);
-    let cx = cx.renderer(move |all| all.iter().for_each(|d| out.add(d.render(false))));
+    let cx = cx.renderer(move |all| all.iter().for_each(|d| out.add(d.render(color))));
     let warns = create_function_pass(PassInfo::new(full("Warns")), |f, cx| {
         let op = f.ops_named("onnx.Relu").next();
         op.iter()
@@ -257,6 +262,25 @@ fn r152_the_sources_line_is_underlined() {
           |
           = in pass Warns, function @main, op0 (onnx.Relu)"#]]
     .assert_eq(&shown(&ours, ours.module()));
+}
+
+/// KEEP. See above. Colours are for terminals, and change nothing else.
+#[test]
+fn r152_colours_are_for_terminals() {
+    let ours = Passdock::new(&Log::default(), Way::Host);
+    let plain = shown(&ours, ours.module());
+    let colored = rendered(&ours, ours.module(), true);
+    assert!(!plain.contains('\u{1b}'), "{plain:?}");
+    let visible = colored.replace('\u{1b}', "ESC");
+    expect!["ESC[1mESC[33mwarningESC[0mESC[1m: This op is odd.ESC[0m"]
+        .assert_eq(visible.lines().next().unwrap_or_default());
+    let mut parts = colored.split('\u{1b}');
+    let start = parts.next().unwrap_or_default().to_owned();
+    // `ESC [ … m`
+    let stripped = parts.fold(start, |text, part| {
+        text + part.split_once('m').map_or(part, |(_, text)| text)
+    });
+    assert_eq!(stripped, plain);
 }
 
 /// FIX. If the source isn't at hand it is shown without its line.

@@ -473,6 +473,10 @@ impl System for Passdock {
         let taps = taps.into_iter().map(|tap| self.instrument(tap));
         Ok(cx.override_instruments(taps.collect())?)
     }
+
+    fn remove_instruments(&self, cx: &PassContext) -> Done<Self> {
+        self.override_instruments(cx, Vec::new())
+    }
 }
 
 impl Passdock {
@@ -507,7 +511,11 @@ impl fmt::Display for Failure {
     }
 }
 
-impl Error for Failure {}
+impl Error for Failure {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        self.0.source()
+    }
+}
 
 impl From<PassError> for Failure {
     fn from(error: PassError) -> Failure {

@@ -2,6 +2,7 @@
 //! public API, once by a small double of TVM.
 
 use std::error::Error;
+use std::fmt;
 use std::sync::{Arc, Mutex};
 
 use passdock::Severity;
@@ -76,6 +77,8 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
     fn diagnostics(&self, cx: &Self::Context) -> Option<usize>;
     fn instruments(&self, cx: &Self::Context) -> usize;
     fn override_instruments(&self, cx: &Self::Context, taps: Vec<Tap<Self>>) -> Done<Self>;
+    /// Removes all instruments, as it is documented.
+    fn remove_instruments(&self, cx: &Self::Context) -> Done<Self>;
 
     /// Builds and calls passes as one Sequential under a context of their own.
     fn run(&self, cx: Cx<Self>, passes: impl IntoIterator<Item = Spec<Self>>) -> Done<Self> {
@@ -109,6 +112,18 @@ pub(crate) trait System: Clone + Send + Sync + 'static {
 }
 
 pub(crate) type Done<S> = Result<(), <S as System>::Error>;
+
+/// An error type of the user's own.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Mine(pub(crate) u32);
+
+impl fmt::Display for Mine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "mine {}", self.0)
+    }
+}
+
+impl Error for Mine {}
 
 /// What happened, in order.
 #[derive(Clone, Default)]
@@ -415,6 +430,7 @@ type Act<S> = dyn Fn(&S) -> Done<S> + Send + Sync;
 pub(crate) struct Tap<S: System> {
     pub(crate) name: String,
     fails: Option<&'static str>,
+    throws: Option<(&'static str, Mine)>,
     vetoes: Option<&'static str>,
     act: Option<(&'static str, Arc<Act<S>>)>,
     quiet: bool,
@@ -437,6 +453,7 @@ pub(crate) fn tap<S: System>(name: &str) -> Tap<S> {
     Tap {
         name: name.to_owned(),
         fails: None,
+        throws: None,
         vetoes: None,
         act: None,
         quiet: false,
@@ -449,6 +466,12 @@ impl<S: System> Tap<S> {
     /// Fails in a callback: `enter`, `exit`, `should_run`, `before`, `after`.
     pub(crate) fn fails_in(mut self, callback: &'static str) -> Self {
         self.fails = Some(callback);
+        self
+    }
+
+    /// Fails in a callback with an error of its own type.
+    pub(crate) fn throws(mut self, callback: &'static str, error: Mine) -> Self {
+        self.throws = Some((callback, error));
         self
     }
 
@@ -506,6 +529,9 @@ impl<S: System> Tap<S> {
         }
         if let Some((_, act)) = self.act.as_ref().filter(|(on, _)| *on == callback) {
             act(s)?;
+        }
+        if let Some((_, error)) = self.throws.filter(|(on, _)| *on == callback) {
+            return Err(Box::new(error));
         }
         match self.fails == Some(callback) {
             true => Err(format!("{} is broken", self.name).into()),

@@ -208,7 +208,7 @@ fn required_passes_that_are_missing_or_go_in_circles() {
             error[unknown-pass]: There is no pass `bad.transform.Mising`.
              |
              = note: required by `bad.transform.RequireMissing`
-             = help: Did you mean `bad.transform.Point`?
+             = help: `passdock list passes` shows what there is.
         "#]],
     );
     check(

@@ -57,56 +57,6 @@ fn r143_r144_r145_an_error_fails_the_pass_after_it_returned() {
 }
 
 #[test]
-fn r146_r152_warnings_stop_nothing_and_are_shown_with_their_place() {
-    let log = Log::new();
-    let said = log.clone();
-    let cx = PassContext::builder()
-        .on_diagnostic(move |d| said.add(d.render(false)))
-        .build()
-        .unwrap();
-    cx.scope(|_| Sequential::new([says(Severity::WARNING), log.pass(info("next"))]).call(module()))
-        .unwrap();
-    log.check(expect![[r#"
-        warning[acme::odd]: This op is odd.
-         |
-         | %0 = onnx.Relu(%x) : f32[2]
-         | ^^^^^^^^^^^^^^^^^^
-         |
-         = in pass acme.transform.Says, function @main, op0 (onnx.Relu)
-        run next"#]]);
-}
-
-#[test]
-fn r149_what_a_failing_pass_said_is_not_lost() {
-    let log = Log::new();
-    let said = log.clone();
-    let pass = create_function_pass(info("p"), |f, cx| {
-        cx.emit(&Diagnostic::note(format!("at {}", f.function_name())));
-        Err("it is broken".into())
-    });
-    let cx = PassContext::builder()
-        .on_diagnostic(move |d| said.add(d.message))
-        .build()
-        .unwrap();
-    expect!["Error in pass p, function @main: it is broken"]
-        .assert_eq(&error(cx.scope(|_| pass.call(module()))));
-    log.check(expect!["at main"]);
-}
-
-#[test]
-fn r155_an_error_names_pass_function_and_op_once() {
-    let pass = create_function_pass(info("acme.transform.Fails"), |f, _| {
-        match f.ops_named("onnx.Neg").next() {
-            Some(op) => Err(passdock_plugin_api::PassError::new("It has no axis.").at(op)),
-            None => Ok(()),
-        }
-    });
-    let nested = Sequential::new([Sequential::new([pass])]);
-    expect!["Error in pass acme.transform.Fails, function @other, op0 (onnx.Neg): It has no axis."]
-        .assert_eq(&error(nested.call(module())));
-}
-
-#[test]
 fn r141_r147_r148_each_pass_has_its_own_context_and_gets_it_back() {
     let log = Log::new();
     let cx = PassContext::builder()

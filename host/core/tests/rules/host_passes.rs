@@ -1,10 +1,7 @@
 //! Passes that the host itself gives.
 
 use expect_test::expect;
-use passdock::{
-    PassContext, PassRef, Sequential, apply_pass_to_function, create_function_pass,
-    create_host_pass, create_module_pass, filter,
-};
+use passdock::{PassRef, apply_pass_to_function, create_function_pass, create_module_pass, filter};
 use passdock_abi::FunctionKind;
 use passdock_ir::{Module, text};
 use passdock_plugin_api as sdk;
@@ -111,38 +108,4 @@ fn r086_filter_is_a_module_pass_that_keeps_some_functions() {
             .is_same(&before)
     );
     assert!(filter(|_| false).call(before).unwrap().is_empty());
-}
-
-#[test]
-fn r064_the_order_is_an_answer_of_the_sequential() {
-    let log = Log::new();
-    let (_, context) = crate::common::registered([
-        log.pass(info("req").required(["deep"])),
-        log.pass(info("deep")),
-    ]);
-    let cx = context.disabled_pass(["off"]).build().unwrap();
-    let inner = Sequential::new([log.pass(info("b").required(["req"]))]).name("inner");
-    let sequential = Sequential::new([log.pass(info("off")), inner.into_pass()]);
-    let order = sequential.resolve_dependency(&cx).unwrap();
-    let names: Vec<&str> = order.iter().map(|pass| pass.info().name.as_str()).collect();
-    assert_eq!(names, ["inner", "deep", "req", "b"]);
-    log.check(expect![""]);
-}
-
-#[test]
-fn r093_under_immutable_module_a_pass_is_watched() {
-    let cx = |value: bool| {
-        let cx = PassContext::builder().config("testing.immutable_module", value);
-        cx.build().unwrap()
-    };
-    // One that makes another module is right.
-    let after = mark().call_in(module(), &cx(true)).unwrap();
-    assert_eq!(marked(&after), ["@main", "@other"]);
-    let wrong = PassContext::builder()
-        .config("testing.immutable_module", 1)
-        .build();
-    expect!["Expected `testing.immutable_module` to be a bool, but got the int 1."]
-        .assert_eq(&error(wrong.map(drop)));
-    let same = create_host_pass(info("same"), |module, _| Ok(module.clone()));
-    assert!(same.call_in(module(), &cx(false)).is_ok());
 }

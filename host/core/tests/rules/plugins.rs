@@ -201,37 +201,6 @@ fn r014_an_option_without_a_default_is_asked_for_before_anything_runs() {
 }
 
 #[test]
-fn r015_r055_found_required_and_run_like_any_other() {
-    let log = Log::new();
-    let said = log.clone();
-    let registry = registry();
-    let cx = PassContext::builder()
-        .registry(&registry)
-        .instrument(log.tap("tap"))
-        .on_diagnostic(move |d| {
-            said.add(format!("{}: {}", d.plugin.unwrap_or_default(), d.message))
-        })
-        .build()
-        .unwrap();
-    let sequential = Sequential::new([registry.get_pass("acme.transform.Requires").unwrap()]);
-    cx.scope(|_| sequential.call(module())).unwrap();
-    log.check(expect![[r#"
-        tap enter
-        tap should_run sequential
-        tap before sequential
-        tap should_run acme.transform.Say
-        tap before acme.transform.Say
-        acme: 1 x hello
-        tap after acme.transform.Say
-        tap should_run acme.transform.Requires
-        tap before acme.transform.Requires
-        acme: 1 x hello
-        tap after acme.transform.Requires
-        tap after sequential
-        tap exit"#]]);
-}
-
-#[test]
 fn r015_unregistering_takes_everything_along() {
     let registry = registry();
     registry.unregister_plugin("acme").unwrap();

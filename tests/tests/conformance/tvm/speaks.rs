@@ -292,4 +292,10 @@ impl System for Tvm {
         *lock(&cx.taps) = taps;
         self.tell_enter(cx)
     }
+
+    /// `override_instruments(None)`.
+    fn remove_instruments(&self, _: &Context) -> Done<Self> {
+        let message = "Expect instruments to be Array but got None";
+        Err(thrown("TypeError", message))
+    }
 }
