@@ -140,12 +140,11 @@ impl<'c> Around<'c> {
             let mut runner = FunctionRunner::new(&input, self);
             for slot in slots.iter_mut().filter(|slot| is_meant(slot)) {
                 let result = runner.run_in(work.pass, slot);
-                let said = runner.take_diagnostics();
                 // What most functions answer to most passes.
-                if matches!(result, Ok(None)) && said.is_empty() {
+                if matches!(result, Ok(None)) && runner.is_silent() {
                     continue;
                 }
-                gather(slot.function(), (result, said))?;
+                gather(slot.function(), (result, runner.take_diagnostics()))?;
             }
         }
         if let Some(error) = said_error {

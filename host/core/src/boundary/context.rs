@@ -1,6 +1,6 @@
 //! `ContextApi`: what a running pass may ask of its surroundings, and what it says.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::mem::offset_of;
 use std::ptr;
 
@@ -84,9 +84,16 @@ pub(super) struct ContextSession<'a> {
     function: Cell<*const FunctionSession>,
     /// The module of the pass.
     module: Cell<*const ModuleSession<'static>>,
+    /// What a pass that says nothing and asks for little doesn't pay for.
+    extras: OnceCell<Box<Extras>>,
+}
+
+/// What is kept beside the context.
+#[derive(Default)]
+struct Extras {
     diagnostics: RefCell<Vec<Diagnostic>>,
     failure: RefCell<Option<Failure>>,
-    /// Lists of strings as they were handed out: they live as long as this.
+    /// Lists of strings as they were handed out: they live as long as the session.
     lists: RefCell<Vec<String>>,
     nested: RefCell<Option<(PassError, String)>>,
     numbering: RefCell<Numbering>,
@@ -94,18 +101,19 @@ pub(super) struct ContextSession<'a> {
 }
 
 impl<'a> ContextSession<'a> {
+    #[inline]
     pub(super) fn new(around: &'a dyn Surroundings) -> ContextSession<'a> {
         ContextSession {
             around,
             function: Cell::new(ptr::null()),
             module: Cell::new(ptr::null()),
-            diagnostics: RefCell::default(),
-            failure: RefCell::default(),
-            lists: RefCell::default(),
-            nested: RefCell::default(),
-            numbering: RefCell::default(),
-            last_error: RefCell::default(),
+            extras: OnceCell::new(),
         }
+    }
+
+    #[cold]
+    fn extras(&self) -> &Extras {
+        self.extras.get_or_init(Box::default)
     }
 
     pub(super) fn handle(&self) -> *mut abi::Context {
@@ -154,7 +162,7 @@ impl<'a> ContextSession<'a> {
         panic_at: Option<String>,
     ) {
         let shown = self.excerpt(op, function, Part::WHOLE);
-        self.failure.replace(Some(Failure {
+        self.extras().failure.replace(Some(Failure {
             message,
             function: shown.function,
             op: shown.op,
@@ -203,7 +211,7 @@ impl<'a> ContextSession<'a> {
                 setting.int = list.len() as i64;
                 (setting.kind, setting.string) = (SettingKind::STRINGS, Str::new(&joined));
                 // What the string points to doesn't move with it.
-                self.lists.borrow_mut().push(joined);
+                self.extras().lists.borrow_mut().push(joined);
             }
             // The contract has no kind for it.
             FieldValue::Ints(_) => {}
@@ -216,23 +224,33 @@ impl<'a> ContextSession<'a> {
     /// Keeps why a pass that this one ran failed; answers what to tell this one.
     pub(super) fn nested_failed(&self, error: PassError) -> String {
         let message = error.to_string();
-        self.nested.replace(Some((error, message.clone())));
+        self.extras().nested.replace(Some((error, message.clone())));
         message
     }
 
+    /// Whether nothing was ever said: there are neither diagnostics nor a failure to take.
+    #[inline]
+    pub(super) fn is_silent(&self) -> bool {
+        self.extras.get().is_none()
+    }
+
+    #[inline]
     pub(super) fn take_diagnostics(&self) -> Vec<Diagnostic> {
-        self.diagnostics.take()
+        match self.extras.get() {
+            None => Vec::new(),
+            Some(extras) => extras.diagnostics.take(),
+        }
     }
 
     /// What was said with `fail`.
     pub(super) fn take_failure(&self) -> Option<Failure> {
-        self.failure.take()
+        self.extras.get()?.failure.take()
     }
 
     /// What a pass that answered `status` failed of.
     #[cold]
     pub(super) fn failure(&self, status: Status) -> Failure {
-        let said = self.failure.take();
+        let said = self.take_failure();
         let mut failure = said.unwrap_or_else(|| Failure {
             silent: true,
             message: match status {
@@ -243,7 +261,7 @@ impl<'a> ContextSession<'a> {
             ..Failure::default()
         });
         failure.panicked = status == Status::PANICKED;
-        failure.nested = self.nested.take();
+        failure.nested = self.extras.get().and_then(|extras| extras.nested.take());
         failure
     }
 
@@ -251,7 +269,7 @@ impl<'a> ContextSession<'a> {
     fn excerpt(&self, op: OpId, function: SymbolId, part: Part<'_>) -> Excerpt {
         let show = |f: &Function| {
             let text = self.around.text_source();
-            excerpt::excerpt(f, op, part, text, &self.numbering)
+            excerpt::excerpt(f, op, part, text, &self.extras().numbering)
         };
         // SAFETY: `enter` was given a session that lives until the pass returns.
         let current = unsafe { self.function.get().as_ref() };
@@ -343,7 +361,7 @@ unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnos
     // SAFETY: see above.
     asked(cx, |session| unsafe {
         let diagnostic = described(session, &input::prefix(diagnostic, DIAGNOSTIC_V0)?)?;
-        session.diagnostics.borrow_mut().push(diagnostic);
+        session.extras().diagnostics.borrow_mut().push(diagnostic);
         Ok(())
     })
 }
@@ -442,7 +460,7 @@ unsafe extern "C" fn last_error(cx: *const abi::Context) -> Str {
         // SAFETY: see above.
         match unsafe { ContextSession::of(cx) } {
             // SAFETY: nobody else holds the text now; it stays until the next error.
-            Ok(session) => Str::new(unsafe { &*session.last_error.as_ptr() }),
+            Ok(session) => Str::new(unsafe { &*session.extras().last_error.as_ptr() }),
             Err(_) => Str::EMPTY,
         }
     })
@@ -455,7 +473,8 @@ fn asked(cx: *const abi::Context, body: impl FnOnce(&ContextSession<'_>) -> Edit
         let session = unsafe { ContextSession::of(cx)? };
         let done = body(session);
         if let Err(error) = &done {
-            session.last_error.borrow_mut().clone_from(&error.message);
+            let last_error = &session.extras().last_error;
+            last_error.borrow_mut().clone_from(&error.message);
         }
         done
     })

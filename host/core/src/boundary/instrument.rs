@@ -11,7 +11,7 @@ use passdock_ir::Module;
 
 use super::context::{ContextSession, Failure, Surroundings};
 use super::input;
-use super::modules::{ModuleInput, ModuleSession};
+use super::modules::ModuleSession;
 use crate::config::ConfigValue;
 use crate::context::{ConfigValues, PassContext};
 use crate::diagnostic::Diagnostic;
@@ -46,8 +46,32 @@ pub struct Watched<'a> {
     pub provider: Option<&'a Provider>,
 }
 
-/// What an instrument answered, and what it said meanwhile.
-pub type Answer<T> = (Result<T, Box<Failure>>, Vec<Diagnostic>);
+/// What an instrument answered: the plain answer, if it said nothing beside it.
+pub type Answer<T> = Result<T, Box<Said<T>>>;
+
+/// What an instrument answered that failed, or that had something to say.
+pub struct Said<T> {
+    /// The answer.
+    pub answer: Result<T, Box<Failure>>,
+    /// What it said meanwhile.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// An answer turned into another one, what was said beside it kept.
+#[inline]
+fn then<T, U>(answer: Answer<T>, next: impl FnOnce(T) -> Result<U, Box<Failure>>) -> Answer<U> {
+    let (answer, diagnostics) = match answer {
+        Ok(value) => (next(value), Vec::new()),
+        Err(said) => (said.answer.and_then(next), said.diagnostics),
+    };
+    match answer {
+        Ok(value) if diagnostics.is_empty() => Ok(value),
+        answer => Err(Box::new(Said {
+            answer,
+            diagnostics,
+        })),
+    }
+}
 
 /// What a callback around a pass gets.
 struct Told<'a> {
@@ -66,18 +90,19 @@ impl Instance {
     ) -> Answer<Instance> {
         let LoadedInstrument { entry, create } = *instrument;
         let mut handle = ptr::null_mut();
-        let (made, said) = speak(cx, options, ptr::null(), |context| {
+        let made = speak(cx, options, ptr::null(), |context| {
             // SAFETY: the function and its state come from the table of a plugin that stays loaded;
             // the context lives until it returns.
             unsafe { create(entry.state, context, &mut handle) }
         });
-        let made = made.map(|()| Instance {
-            entry,
-            handle,
-            functions: Vec::new(),
-            required: Vec::new(),
-        });
-        (made, said)
+        then(made, |()| {
+            Ok(Instance {
+                entry,
+                handle,
+                functions: Vec::new(),
+                required: Vec::new(),
+            })
+        })
     }
 
     /// The context is about to be entered.
@@ -97,7 +122,7 @@ impl Instance {
         callback: Option<abi::WatchContext>,
     ) -> Answer<()> {
         let Some(callback) = callback else {
-            return (Ok(()), Vec::new());
+            return Ok(());
         };
         // SAFETY: the function comes from the table of a plugin that stays loaded; the instance is
         // this call's alone, and the context lives until it returns.
@@ -114,10 +139,10 @@ impl Instance {
         pass: Watched<'_>,
     ) -> Answer<bool> {
         let Some(callback) = self.entry.should_run else {
-            return (Ok(true), Vec::new());
+            return Ok(true);
         };
         let mut runs = 1;
-        let (answer, said) = self.watch_pass(cx, options, pass, "", |told| {
+        let answer = self.watch_pass(cx, options, pass, "", |told| {
             // SAFETY: as in `tell`; `runs` lives until the function returns.
             unsafe {
                 callback(
@@ -129,7 +154,7 @@ impl Instance {
                 )
             }
         });
-        (answer.map(|()| runs != 0), said)
+        then(answer, |()| Ok(runs != 0))
     }
 
     /// The pass is about to run.
@@ -161,7 +186,7 @@ impl Instance {
         error: impl FnOnce() -> String,
     ) -> Answer<()> {
         match self.entry.pass_failed {
-            None => (Ok(()), Vec::new()),
+            None => Ok(()),
             callback => self.tell(cx, options, pass, &error(), callback),
         }
     }
@@ -176,7 +201,7 @@ impl Instance {
         callback: Option<abi::WatchPass>,
     ) -> Answer<()> {
         let Some(callback) = callback else {
-            return (Ok(()), Vec::new());
+            return Ok(());
         };
         self.watch_pass(cx, options, pass, error, |told| {
             // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
@@ -194,8 +219,7 @@ impl Instance {
         error: &str,
         call: impl FnOnce(Told<'_>) -> Status,
     ) -> Answer<()> {
-        let input = ModuleInput::listed_in(pass.module, std::mem::take(&mut self.functions));
-        let session = ModuleSession::read(&input);
+        let session = ModuleSession::watch(pass.module, &mut self.functions);
         let required = pass.info.required.iter();
         self.required
             .extend(required.map(|name| abi::Str::new(name)));
@@ -218,36 +242,30 @@ impl Instance {
                 pass: &info,
             })
         });
-        drop(session);
         self.required.clear();
-        self.functions = input.into_list();
         answer
     }
 
     /// What there is to show; `None` if there is nothing.
     pub fn report(&mut self, cx: &PassContext, options: &ConfigValue) -> Answer<Option<String>> {
         let Some(callback) = self.entry.report else {
-            return (Ok(None), Vec::new());
+            return Ok(None);
         };
         let mut text = abi::Str::EMPTY;
         // SAFETY: as in `watch_context`; `text` lives until the function returns.
-        let (answer, said) = speak(cx, options, ptr::null(), |context| unsafe {
+        let answer = speak(cx, options, ptr::null(), |context| unsafe {
             callback(self.handle, context, &mut text)
         });
-        let text = answer.and_then(|()| {
+        then(answer, |()| {
             // SAFETY: the contract: the text lives until the next call on the instance.
-            let text = unsafe { input::long_text(text, "report", MAX_REPORT) };
-            text.map(str::to_owned).map_err(|error| {
-                Box::new(Failure {
+            match unsafe { input::long_text(text, "report", MAX_REPORT) } {
+                Ok(text) => Ok(Some(text.to_owned()).filter(|text| !text.is_empty())),
+                Err(error) => Err(Box::new(Failure {
                     message: error.message,
                     ..Failure::default()
-                })
-            })
-        });
-        (
-            text.map(|text| Some(text).filter(|text| !text.is_empty())),
-            said,
-        )
+                })),
+            }
+        })
     }
 }
 
@@ -280,11 +298,10 @@ fn speak(
         let _entered = context.enter(ptr::null(), module);
         call(context.handle())
     };
-    let answer = match (status, around.ops.get()) {
-        (Status::OK, None) => Ok(()),
-        (status, ops) => around.answer(status, ops, context.take_failure()),
-    };
-    (answer, context.take_diagnostics())
+    if status == Status::OK && around.ops.get().is_none() && context.is_silent() {
+        return Ok(());
+    }
+    around.answer(status, &context)
 }
 
 /// What stands around an instrument: its own options, and the context's config.
@@ -298,22 +315,31 @@ struct Around<'c> {
 
 impl Around<'_> {
     #[cold]
-    fn answer(
-        &self,
-        status: Status,
-        ops: Option<&Arc<OpDefs>>,
-        said: Option<Failure>,
-    ) -> Result<(), Box<Failure>> {
+    fn answer(&self, status: Status, context: &ContextSession<'_>) -> Answer<()> {
+        let diagnostics = context.take_diagnostics();
+        match self.outcome(status, context.take_failure()) {
+            Ok(()) if diagnostics.is_empty() => Ok(()),
+            answer => Err(Box::new(Said {
+                answer,
+                diagnostics,
+            })),
+        }
+    }
+
+    fn outcome(&self, status: Status, said: Option<Failure>) -> Result<(), Box<Failure>> {
         let failed = |message: String| Failure {
             message,
             ..Failure::default()
         };
         let failure = match status {
             // What it found out without the definition isn't what the user asked for.
-            Status::OK => match ops.and_then(|ops| ops.failures().into_iter().next()) {
-                None => return Ok(()),
-                Some(error) => failed(error.to_string()),
-            },
+            Status::OK => {
+                let ops = self.ops.get();
+                match ops.and_then(|ops| ops.failures().into_iter().next()) {
+                    None => return Ok(()),
+                    Some(error) => failed(error.to_string()),
+                }
+            }
             status => Failure {
                 panicked: status == Status::PANICKED,
                 ..said.unwrap_or_else(|| {

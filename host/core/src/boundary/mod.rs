@@ -32,7 +32,7 @@ use passdock_abi as abi;
 
 pub use context::{Failure, Surroundings};
 pub(crate) use definitions::definition_traits;
-pub use instrument::{Answer, Instance, Watched};
+pub use instrument::{Answer, Instance, Said, Watched};
 pub use modules::ModuleInput;
 pub use run::{
     FunctionClosure, FunctionPass, FunctionRunner, ModuleClosure, ModulePass, run_module_pass,

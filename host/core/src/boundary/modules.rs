@@ -69,18 +69,6 @@ impl<'m> ModuleInput<'m> {
         self.module.keep(Box::new(Kept { entries, slots }));
     }
 
-    /// Lists the module's functions in a list that was used before.
-    pub fn listed_in(module: &'m Module, mut entries: Vec<FunctionEntry>) -> ModuleInput<'m> {
-        entries.clear();
-        entries.extend(module.functions().map(entry));
-        ModuleInput { module, entries }
-    }
-
-    /// Gives the list back, to be used again.
-    pub fn into_list(self) -> Vec<FunctionEntry> {
-        self.entries
-    }
-
     /// The module.
     pub fn module(&self) -> &'m Module {
         self.module
@@ -96,6 +84,13 @@ pub(super) struct ModuleSession<'a> {
 
 struct State<'a> {
     module: Held<'a>,
+    /// What a plugin that only looks at the view doesn't pay for.
+    extras: Option<Box<Extras>>,
+}
+
+/// What is kept beside the module.
+#[derive(Default)]
+struct Extras {
     /// Of the module that is edited.
     entries: Vec<FunctionEntry>,
     /// The handles to edit that are good.
@@ -117,45 +112,47 @@ enum Held<'a> {
 
 impl<'a> ModuleSession<'a> {
     /// The module that a function pass may read.
+    #[inline]
     pub(super) fn read(input: &'a ModuleInput<'_>) -> ModuleSession<'a> {
-        ModuleSession::new(Held::Read(input.module), &input.entries, Vec::new())
+        ModuleSession::new(Held::Read(input.module), column(&input.entries))
+    }
+
+    /// A module that an instrument may read; its functions are listed in room that is used again.
+    #[inline]
+    pub(super) fn watch(module: &'a Module, room: &'a mut Vec<FunctionEntry>) -> ModuleSession<'a> {
+        room.clear();
+        room.extend(module.functions().map(entry));
+        ModuleSession::new(Held::Read(module), column(room))
     }
 
     /// A module to edit.
     pub(super) fn edit(module: &Module) -> ModuleSession<'static> {
-        let entries = entries(module);
-        let session = ModuleSession::new(Held::Edit(module.clone()), &[], entries);
+        let session = ModuleSession::new(Held::Edit(module.clone()), column(&[]));
         session.refresh(0);
         session
     }
 
-    fn new(
-        module: Held<'a>,
-        listed: &[FunctionEntry],
-        entries: Vec<FunctionEntry>,
-    ) -> ModuleSession<'a> {
+    #[inline]
+    fn new(module: Held<'a>, functions: abi::Column) -> ModuleSession<'a> {
         let view = abi::ModuleView {
             struct_size: size_of::<abi::ModuleView>() as u32,
             reserved: 0,
             version: 0,
             symbols: Arc::as_ptr(module.get().symbols()).cast(),
-            functions: column(listed),
+            functions,
         };
         ModuleSession {
             view: UnsafeCell::new(view),
             state: UnsafeCell::new(State {
                 module,
-                entries,
-                edits: FxHashMap::default(),
-                snapshots: FxHashMap::default(),
-                retired: Vec::new(),
-                last_error: String::new(),
+                extras: None,
             }),
             busy: Cell::new(false),
         }
     }
 
     /// What a plugin gets. Good while the session stays where it is.
+    #[inline]
     pub(super) fn reference(&self) -> abi::ModuleRef {
         abi::ModuleRef {
             handle: std::ptr::from_ref(self).cast_mut().cast(),
@@ -169,7 +166,7 @@ impl<'a> ModuleSession<'a> {
         name: SymbolId,
         look: impl FnOnce(&Function) -> T,
     ) -> Option<T> {
-        let found = self.with(|state| match state.edits.get(&name) {
+        let found = self.with(|state| match state.edited(name) {
             Some(session) => session.with(|state| Ok(Some(look(state.function())))),
             None => Ok(state.module.get().function(name).map(|f| look(f))),
         });
@@ -211,9 +208,9 @@ impl<'a> ModuleSession<'a> {
     fn refresh(&self, step: u64) {
         let listed = self.with(|state| {
             if let Held::Edit(module) = &state.module {
-                state.entries = entries(module);
+                state.extras().entries = entries(module);
             }
-            Ok(column(&state.entries))
+            Ok(column(&state.extras().entries))
         });
         if let Ok(functions) = listed {
             // SAFETY: only this thread uses the session, and plugins read the header between calls.
@@ -227,6 +224,21 @@ impl<'a> ModuleSession<'a> {
 }
 
 impl State<'_> {
+    fn extras(&mut self) -> &mut Extras {
+        self.extras.get_or_insert_default()
+    }
+
+    /// The session of a function that was handed out to be edited.
+    fn edited(&self, name: SymbolId) -> Option<&FunctionSession> {
+        let extras = self.extras.as_ref()?;
+        extras.edits.get(&name).map(Box::as_ref)
+    }
+
+    fn edited_names(&self) -> Vec<SymbolId> {
+        let edits = self.extras.iter().flat_map(|extras| extras.edits.keys());
+        edits.copied().collect()
+    }
+
     fn editable(&mut self) -> Edit<&mut Module> {
         match &mut self.module {
             Held::Edit(module) => Ok(module),
@@ -238,7 +250,7 @@ impl State<'_> {
 
     /// The function as it is now, edits included.
     fn now(&self, name: SymbolId) -> Edit<Arc<Function>> {
-        if let Some(session) = self.edits.get(&name) {
+        if let Some(session) = self.edited(name) {
             return session.freeze();
         }
         let module = self.module.get();
@@ -250,9 +262,8 @@ impl State<'_> {
 
     /// Puts what was edited into the module.
     fn flush(&mut self) -> Edit {
-        let names: Vec<SymbolId> = self.edits.keys().copied().collect();
-        for name in names {
-            if let Some(session) = self.edits.get(&name) {
+        for name in self.edited_names() {
+            if let Some(session) = self.edited(name) {
                 session.forget_stale();
             }
             let function = self.now(name)?;
@@ -268,15 +279,16 @@ impl State<'_> {
 
     /// Ends a handle.
     fn retire(&mut self, name: SymbolId) {
-        if let Some(session) = self.edits.remove(&name) {
+        let extras = self.extras();
+        if let Some(session) = extras.edits.remove(&name) {
             session.end();
-            self.retired.push(session);
+            extras.retired.push(session);
         }
     }
 
     /// A handle to edit a function.
     fn open(&mut self, name: SymbolId) -> Edit<FunctionRef> {
-        if let Some(session) = self.edits.get(&name) {
+        if let Some(session) = self.edited(name) {
             return Ok(session.reference());
         }
         let module = self.editable()?;
@@ -285,7 +297,7 @@ impl State<'_> {
         };
         let session = Box::new(FunctionSession::held(function.clone(), Access::Edit));
         let reference = session.reference();
-        self.edits.insert(name, session);
+        self.extras().edits.insert(name, session);
         Ok(reference)
     }
 }
@@ -311,6 +323,7 @@ fn entries(module: &Module) -> Vec<FunctionEntry> {
     module.functions().map(entry).collect()
 }
 
+#[inline]
 fn entry(f: &Arc<Function>) -> FunctionEntry {
     FunctionEntry {
         name: f.name(),
@@ -360,7 +373,7 @@ unsafe fn call(
         Err(error) => {
             let status = error.status;
             let _ = session.with(|state| {
-                state.last_error = error.message;
+                state.extras().last_error = error.message;
                 Ok(())
             });
             status
@@ -376,7 +389,7 @@ unsafe extern "C" fn last_error(m: *const abi::Module) -> Str {
         // SAFETY: see above.
         match unsafe { ModuleSession::of(m) } {
             Ok(session) => session
-                .with(|state| Ok(Str::new(&state.last_error)))
+                .with(|state| Ok(Str::new(&state.extras().last_error)))
                 .unwrap_or(Str::EMPTY),
             Err(_) => Str::EMPTY,
         }
@@ -396,7 +409,7 @@ unsafe extern "C" fn snapshot(
                 let function = state.now(name)?;
                 let made = Box::new(FunctionSession::held(function, Access::Read));
                 let reference = made.reference();
-                state.snapshots.insert(reference.handle, made);
+                state.extras().snapshots.insert(reference.handle, made);
                 input::answer(out, reference);
                 Ok(())
             })
@@ -409,7 +422,7 @@ unsafe extern "C" fn release(m: *const abi::Module, f: FunctionRef) {
     unsafe {
         call(m, |session| {
             session.with(|state| {
-                state.snapshots.remove(&f.handle);
+                state.extras().snapshots.remove(&f.handle);
                 Ok(())
             })
         });
@@ -505,7 +518,7 @@ unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: 
                 message: context.nested_failed(error),
             })?;
             session.with(|state| {
-                let names: Vec<SymbolId> = state.edits.keys().copied().collect();
+                let names = state.edited_names();
                 names.into_iter().for_each(|name| state.retire(name));
                 *state.editable()? = module;
                 Ok(())

@@ -94,6 +94,12 @@ impl<'a> FunctionRunner<'a> {
         }
     }
 
+    /// Whether the passes have said nothing at all.
+    #[inline]
+    pub fn is_silent(&self) -> bool {
+        self.context.is_silent()
+    }
+
     /// What the passes said since this was last asked.
     pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
         self.context.take_diagnostics()

@@ -7,10 +7,9 @@ use std::sync::{Arc, Mutex};
 use passdock_ir::Module;
 
 use super::{InstrumentSetup, InstrumentSpec};
-use crate::boundary::{Answer, Failure, Instance, Watched};
+use crate::boundary::{Answer, Failure, Instance, Said, Watched};
 use crate::config::{ConfigValue, Schema};
 use crate::context::PassContext;
-use crate::diagnostic::Diagnostic;
 use crate::error::{ErrorKind, PassError, capitalized};
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
@@ -132,29 +131,28 @@ impl PluginInstrument {
             self.make(cx)?;
             instance = util::lock(&self.instance);
         }
-        let answer = instance.as_mut().map(callback);
+        let Some(made) = instance.as_mut() else {
+            return Err("another thread took it".into());
+        };
+        let answer = callback(made);
         drop(instance);
-        match answer {
-            Some(answer) => Ok(self.heard(cx, answer)?),
-            None => Err("another thread took it".into()),
-        }
+        Ok(self.heard(cx, answer)?)
     }
 
     /// Hands out what the instrument said, and doesn't let an error among it pass.
     #[inline]
-    fn heard<T>(&self, cx: &PassContext, (answer, said): Answer<T>) -> Result<T, CallbackError> {
-        match answer {
-            Ok(value) if said.is_empty() => Ok(value),
-            answer => self.hand_out(cx, answer, said),
-        }
+    fn heard<T>(&self, cx: &PassContext, answer: Answer<T>) -> Result<T, CallbackError> {
+        answer.or_else(|said| self.hand_out(cx, *said))
     }
 
     #[cold]
     fn hand_out<T>(
         &self,
         cx: &PassContext,
-        answer: Result<T, Box<Failure>>,
-        mut said: Vec<Diagnostic>,
+        Said {
+            answer,
+            diagnostics: mut said,
+        }: Said<T>,
     ) -> Result<T, CallbackError> {
         let (name, origin) = (self.name(), self.plugin.origin());
         let mut failed = None;
