@@ -234,7 +234,9 @@ fn the_document_is_what_the_tests_say() {
          The rules of the pass infrastructure, and the tests that show them; made by these tests\n\
          (`UPDATE_EXPECT=1 cargo test -p passdock-tests --test conformance`).\n\n\
          KEEP: passdock does what TVM does. FIX: what TVM does is taken for a mistake, and passdock\n\
-         does the better thing; the test then also runs on a double of TVM, and has to fail there.\n\n\
+         does the better thing; the test then also runs on a double of TVM, and has to fail there.\n\
+         Where Rust's types keep the rule, or the double could only repeat a sentence (14, 139, 153),\n\
+         what TVM does instead is told, not played.\n\n\
          A rule is shown with passes of the program (host), of a plugin that is linked in (linked) or\n\
          loaded from a shared library (loaded), and of both at once (mixed); by what a pipeline's file\n\
          may say (TOML); or because what breaks it doesn't compile (by type).\n",
