@@ -82,6 +82,7 @@
 
 mod analysis;
 mod attr;
+mod attr_def;
 mod builder;
 mod call_graph;
 mod columns;
@@ -112,6 +113,7 @@ mod visitor;
 
 pub use analysis::{Analysis, AnalysisRef};
 pub use attr::{Attr, AttrValue, Strings};
+pub use attr_def::{AttrDef, AttrDefault};
 pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
 pub use call_graph::CallGraph;
 pub use columns::{Effects, Liveness, Names, Order};

@@ -7,6 +7,7 @@ use std::ops::{BitOr, Deref};
 use passdock_abi as abi;
 use passdock_abi::{Dim, ExprKind, OpEntry, OpId, Status, TypeId};
 
+use crate::attr_def::AttrDef;
 use crate::error::EditError;
 use crate::function::Function;
 use crate::raw::RawOpCall;
@@ -64,6 +65,8 @@ traits! {
     FOLDS folds;
     /// Its results depend on its operands' types only.
     SHAPE_ONLY is_shape_only;
+    /// Has a body of other ops.
+    DECOMPOSES decomposes;
 }
 
 impl BitOr for OpTraits {
@@ -155,6 +158,10 @@ pub struct OpDef {
     pub infer: Option<OpFn>,
     /// Evaluates it when all operands are constant.
     pub evaluate: Option<OpFn>,
+    /// All attributes it may have; `None`: not said.
+    pub attrs: Option<&'static [AttrDef]>,
+    /// Writes its body of other ops.
+    pub decompose: Option<OpFn>,
 }
 
 impl OpDef {
@@ -168,6 +175,8 @@ impl OpDef {
             traits: OpTraits::NONE,
             infer: None,
             evaluate: None,
+            attrs: None,
+            decompose: None,
         }
     }
 
@@ -184,6 +193,12 @@ impl OpDef {
         self
     }
 
+    /// All attributes it may have: `attrs![axis: int = -1]`.
+    pub const fn attrs(mut self, attrs: &'static [AttrDef]) -> OpDef {
+        self.attrs = Some(attrs);
+        self
+    }
+
     /// How the types of its results are inferred.
     pub const fn infer(mut self, infer: OpFn) -> OpDef {
         self.infer = Some(infer);
@@ -196,14 +211,22 @@ impl OpDef {
         self
     }
 
+    /// How it is made of other ops: with [`OpCall::set_body`].
+    pub const fn decompose(mut self, decompose: OpFn) -> OpDef {
+        self.decompose = Some(decompose);
+        self
+    }
+
     /// Its traits, those that follow from the rest included.
     pub const fn all_traits(&self) -> OpTraits {
-        let traits = self.traits.with(OpTraits::DEFINED);
+        let mut traits = self.traits.with(OpTraits::DEFINED);
         if self.evaluate.is_some() {
-            traits.with(OpTraits::FOLDS)
-        } else {
-            traits
+            traits = traits.with(OpTraits::FOLDS);
         }
+        if self.decompose.is_some() {
+            traits = traits.with(OpTraits::DECOMPOSES);
+        }
+        traits
     }
 }
 
@@ -315,5 +338,22 @@ impl OpCall {
         let room = self.raw.allocate_result(self.op, index, &ty.parts(), len)?;
         self.allocated.borrow_mut().push(index);
         Ok(room)
+    }
+
+    /// In a decomposition: the op's body, as the IR text of one function, written for this very op.
+    /// Its parameter `i` is the op's operand slot `i` (that of an operand that is left out may not
+    /// be used), its first results are the op's, and it has the opsets of the op's function.
+    ///
+    /// ```
+    /// use passdock_plugin_api::prelude::*;
+    ///
+    /// const SILU: OpDef = OpDef::new("acme.Silu", 1).operands(1, 1).decompose(|call| {
+    ///     call.set_body("fn @silu(%x) { %s = onnx.Sigmoid(%x) %y = onnx.Mul(%x, %s) return %y }")?;
+    ///     Ok(())
+    /// });
+    /// # assert!(SILU.all_traits().decomposes());
+    /// ```
+    pub fn set_body(&self, text: &str) -> Result<(), EditError> {
+        self.raw.set_body(self.op, text)
     }
 }

@@ -1,10 +1,10 @@
 //! What a pass needs: `use passdock_plugin_api::prelude::*;`
 
-pub use crate::{export_plugin, options, plugin};
+pub use crate::{attrs, export_plugin, options, plugin};
 pub use crate::{
-    Analysis, Attr, AttrValue, ConstId, ConstantSpec, DType, Diagnostic, Dim, EditError, Function,
-    FunctionBuilder, FunctionKind, Instrument, Module, MutateResult, Mutated, Mutation, Mutator,
-    OpBuilder, OpCall, OpDef, OpId, OpResult, OpTraits, Options, PassContext, PassError, PassInfo,
-    PassResult, Place, Position, Refusal, RegionId, SymbolId, TypeId, TypeKind, TypeSpec, ValueId,
-    Visit, Visitor,
+    Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic, Dim,
+    EditError, Function, FunctionBuilder, FunctionKind, Instrument, Module, MutateResult, Mutated,
+    Mutation, Mutator, OpBuilder, OpCall, OpDef, OpId, OpResult, OpTraits, Options, PassContext,
+    PassError, PassInfo, PassResult, Place, Position, Refusal, RegionId, SymbolId, TypeId,
+    TypeKind, TypeSpec, ValueId, Visit, Visitor,
 };

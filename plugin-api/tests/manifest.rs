@@ -81,7 +81,7 @@ fn everything_that_is_said_is_written() {
     let expected = r#"[plugin]
 name = "acme"
 version = "1.2.0"
-abi = "0.2"
+abi = "0.3"
 min_host = "0.1"
 ir = "0.1"
 panic = "unwind"

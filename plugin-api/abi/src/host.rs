@@ -421,4 +421,20 @@ pub struct OpApi {
     pub refuse: Option<unsafe extern "C" fn(*mut OpCall, reason: Str)>,
     /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
     pub last_error: Option<unsafe extern "C" fn(*const OpCall) -> Str>,
+    /// In a decomposition: the op's body, the IR text of one function. Its parameter `i` is the op's
+    /// operand slot `i`, its first results are the op's. Its opsets are those of the op's function
+    /// (ABI 0.3).
+    pub set_body: Option<unsafe extern "C" fn(*mut OpCall, text: Str) -> Status>,
+    /// Copies the body that an op's definition gives it to the place before the op, and answers what
+    /// stands for each of its results; the op stays. NOT_FOUND if it has none (`last_error` says
+    /// why). (ABI 0.3)
+    pub decompose: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *mut Function,
+            OpId,
+            out: *mut ValueId,
+            count: usize,
+        ) -> Status,
+    >,
 }

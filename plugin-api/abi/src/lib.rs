@@ -48,8 +48,8 @@ pub use instrument::{
     WatchContext, WatchPass,
 };
 pub use plugin::{
-    Entry, EvaluateOp, InferOp, OpEntry, PassEntry, PassKind, Plugin, RunFunctionPass,
-    RunModulePass, ENTRY_SYMBOL, MANIFEST_SYMBOL,
+    AttrEntry, DecomposeOp, Entry, EvaluateOp, InferOp, OpEntry, PassEntry, PassKind, Plugin,
+    RunFunctionPass, RunModulePass, ENTRY_SYMBOL, MANIFEST_SYMBOL,
 };
 pub use record::{
     Attr, AttrKind, Constant, Dim, DimExpr, DimKind, ExprKind, Loc, LocKind, Op, Opset, Port,

@@ -6,6 +6,7 @@
 use crate::host::{Context, Host, OpCall};
 use crate::ids::OpId;
 use crate::instrument::InstrumentEntry;
+use crate::record::AttrKind;
 use crate::status::Status;
 use crate::view::{FunctionRef, ModuleRef, Str};
 
@@ -76,6 +77,36 @@ pub type InferOp = unsafe extern "C" fn(
 /// Evaluates an op whose operands are all constant; any thread.
 pub type EvaluateOp = InferOp;
 
+/// Writes the body of an op, as the IR text of a function, with `OpApi::set_body` (ABI 0.3).
+pub type DecomposeOp = InferOp;
+
+/// An attribute that an operator has, and its value where it isn't given (ABI 0.3).
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct AttrEntry {
+    /// Its name.
+    pub name: Str,
+    /// What it means; may be empty.
+    pub doc: Str,
+    /// What its value is, never REFERENCE or OPAQUE.
+    pub kind: AttrKind,
+    /// `AttrEntry::*` flags.
+    pub flags: u32,
+    /// The default: INT; FLOAT (the f32's bits).
+    pub bits: u64,
+    /// The default: INTS: `i64`; FLOATS: `f32`; STRING: `u8`; STRINGS: `Str`.
+    pub data: *const core::ffi::c_void,
+    /// Elements of `data`.
+    pub count: usize,
+}
+
+impl AttrEntry {
+    /// An op without it is wrong.
+    pub const REQUIRED: u32 = 1;
+    /// An op without it means the default.
+    pub const DEFAULT: u32 = 2;
+}
+
 /// An op definition.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -98,6 +129,14 @@ pub struct OpEntry {
     pub infer: Option<InferOp>,
     /// Null: never folded.
     pub evaluate: Option<EvaluateOp>,
+    /// All attributes it may have, `attr_stride` bytes apart; null: not said (ABI 0.3).
+    pub attrs: *const AttrEntry,
+    /// How many.
+    pub attr_count: u32,
+    /// `AttrEntry`s are so many bytes apart.
+    pub attr_stride: u32,
+    /// Null: it isn't made of others (ABI 0.3).
+    pub decompose: Option<DecomposeOp>,
 }
 
 impl OpEntry {
@@ -129,6 +168,8 @@ impl OpEntry {
     pub const FOLDS: u64 = 1 << 12;
     /// Its results depend on its operands' types only (`Shape`, `Size`).
     pub const SHAPE_ONLY: u64 = 1 << 13;
+    /// Has a body of other ops (ABI 0.3).
+    pub const DECOMPOSES: u64 = 1 << 14;
 }
 
 /// A plugin's table; lives as long as the library is loaded.
@@ -166,3 +207,5 @@ unsafe impl Sync for Plugin {}
 unsafe impl Sync for PassEntry {}
 // SAFETY: as above.
 unsafe impl Sync for OpEntry {}
+// SAFETY: as above.
+unsafe impl Sync for AttrEntry {}

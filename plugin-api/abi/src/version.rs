@@ -12,8 +12,8 @@ pub struct Version {
 
 /// The layout: records, tables, symbols.
 ///
-/// 0.2: instruments in a plugin's table.
-pub const ABI: Version = Version { major: 0, minor: 2 };
+/// 0.2: instruments in a plugin's table. 0.3: attributes and bodies of op definitions.
+pub const ABI: Version = Version { major: 0, minor: 3 };
 
 /// The meaning: op names the IR knows, kinds, invariants.
 pub const IR: Version = Version { major: 0, minor: 1 };
@@ -46,6 +46,7 @@ pub const LAYOUT: u32 = {
         size_of::<host::Host>(),
         size_of::<instrument::PassInfo>(),
         size_of::<instrument::InstrumentEntry>(),
+        size_of::<plugin::AttrEntry>(),
     ];
     // FNV-1a.
     let mut hash: u32 = 0x811c_9dc5;

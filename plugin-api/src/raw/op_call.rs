@@ -123,6 +123,10 @@ impl RawOpCall {
         Ok(unsafe { std::slice::from_raw_parts_mut(out, len) })
     }
 
+    pub(crate) fn set_body(self, op: OpId, body: &str) -> Result<(), EditError> {
+        call!(self.set_body(op; abi::Str::new(body)))
+    }
+
     pub(crate) fn refuse(self, reason: &str) {
         if let Some(function) = self.tables.ops.refuse {
             // SAFETY: the handle lives as long as `self`; the host copies the text.

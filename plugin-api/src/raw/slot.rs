@@ -7,6 +7,7 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
 
 use super::{instrument, RawContext, RawOpCall, Tables};
+use crate::attr_def::AttrDef;
 use crate::context::PassContext;
 use crate::error::PassError;
 use crate::function::Function;
@@ -139,6 +140,10 @@ fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::
 
 fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::OpEntry] {
     let entries = ops.iter().map(|def| abi::OpEntry {
+        attrs: def.attrs.map_or(std::ptr::null(), attr_entries),
+        attr_count: def.attrs.map_or(0, |attrs| attrs.len() as u32),
+        attr_stride: std::mem::size_of::<abi::AttrEntry>() as u32,
+        decompose: def.decompose.map(|_| decompose as abi::DecomposeOp),
         name: abi::Str::new(def.name),
         since: def.since,
         min_operands: def.min_operands,
@@ -150,6 +155,12 @@ fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::
         evaluate: def.evaluate.map(|_| evaluate as abi::EvaluateOp),
     });
     Box::leak(entries.collect())
+}
+
+/// Where the attributes of an operator stand; not null, also if it has none.
+fn attr_entries(attrs: &'static [AttrDef]) -> *const abi::AttrEntry {
+    let entries: Box<[abi::AttrEntry]> = attrs.iter().map(AttrDef::entry).collect();
+    Box::leak(entries).as_ptr()
 }
 
 /// The host calls a function or prim-function pass.
@@ -245,6 +256,17 @@ unsafe extern "C" fn evaluate(
 ) -> Status {
     // SAFETY: `state` is what `op_entries` made; the rest is the contract.
     unsafe { define(state, call, function, op, |def| def.evaluate) }
+}
+
+/// The host asks an op's definition for its body.
+unsafe extern "C" fn decompose(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: `state` is what `op_entries` made; the rest is the contract.
+    unsafe { define(state, call, function, op, |def| def.decompose) }
 }
 
 /// # Safety

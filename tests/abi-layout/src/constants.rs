@@ -1,8 +1,8 @@
 //! The list of constants: each under its C name, with its value in Rust.
 
 use passdock_abi::{
-    ABI, Attr, AttrKind, Constant, ConstantDesc, DType, DimKind, ExprKind, FunctionKind, IR,
-    LocKind, NameUse, Op, OpDesc, OpEntry, OpId, OpPart, PassKind, Port, Region, SettingKind,
+    ABI, Attr, AttrEntry, AttrKind, Constant, ConstantDesc, DType, DimKind, ExprKind, FunctionKind,
+    IR, LocKind, NameUse, Op, OpDesc, OpEntry, OpId, OpPart, PassKind, Port, Region, SettingKind,
     Severity, Status, Storage, Type, TypeKind, Value, symbol,
 };
 
@@ -165,6 +165,9 @@ constants! {
     PASSDOCK_TRAIT_ALLOCATES = OpEntry::ALLOCATES;
     PASSDOCK_TRAIT_FOLDS = OpEntry::FOLDS;
     PASSDOCK_TRAIT_SHAPE_ONLY = OpEntry::SHAPE_ONLY;
+    PASSDOCK_TRAIT_DECOMPOSES = OpEntry::DECOMPOSES;
+    PASSDOCK_ATTR_ENTRY_REQUIRED = AttrEntry::REQUIRED;
+    PASSDOCK_ATTR_ENTRY_DEFAULT = AttrEntry::DEFAULT;
     PASSDOCK_NAME_CALLEE = NameUse::CALLEE;
     PASSDOCK_ABI_MAJOR = ABI.major;
     PASSDOCK_ABI_MINOR = ABI.minor;

@@ -414,6 +414,8 @@ records! {
         allocate_result,
         refuse,
         last_error,
+        set_body,
+        decompose,
     }
     AnalysisApi "passdock_analysis_api" {
         struct_size,
@@ -460,6 +462,19 @@ records! {
         state,
         infer,
         evaluate,
+        attrs,
+        attr_count,
+        attr_stride,
+        decompose,
+    }
+    AttrEntry "passdock_attr_entry" {
+        name,
+        doc,
+        kind,
+        flags,
+        bits,
+        data,
+        count,
     }
     PassInfo "passdock_pass_info" {
         struct_size,

@@ -61,7 +61,11 @@ fn flags(definition: &LoadedOp) -> u64 {
         Some(_) => OpEntry::FOLDS,
         None => 0,
     };
-    entry.traits | OpEntry::DEFINED | folds
+    let decomposes = match entry.decompose {
+        Some(_) => OpEntry::DECOMPOSES,
+        None => 0,
+    };
+    entry.traits | OpEntry::DEFINED | folds | decomposes
 }
 
 fn look_up_in(defs: &OpDefs, session: &FunctionSession, name: SymbolId) -> Option<LoadedOp> {

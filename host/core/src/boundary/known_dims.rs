@@ -1,10 +1,12 @@
 //! Shape data: small integer tensors whose elements are known as dims.
 
-use passdock_abi as abi;
-use passdock_abi::{Dim, OpId, ValueId};
-use passdock_ir::{Edit, Function};
+use std::sync::Arc;
 
-use super::ops::{MAX_SHAPE_DATA, make_constants};
+use passdock_abi as abi;
+use passdock_abi::{Dim, OpId, TypeId, ValueId};
+use passdock_ir::{ConstantData, Edit, Function};
+
+use super::ops::MAX_SHAPE_DATA;
 use super::session::FunctionSession;
 
 /// Makes constants of results whose elements inference found to be known numbers, whatever the
@@ -82,4 +84,16 @@ pub(super) fn constant_dims(f: &Function, value: ValueId) -> Option<Box<[Dim]>> 
     };
     let dims = bytes.chunks_exact(size).map(number).map(Dim::constant);
     Some(dims.collect())
+}
+
+/// Makes a constant of each type and bytes. It has no name: it gets that of what it replaces.
+pub(super) fn make_constants(
+    function: &mut Function,
+    made: impl IntoIterator<Item = (TypeId, Box<[u8]>)>,
+) -> Edit<Vec<ValueId>> {
+    let constant = |(ty, bytes): (TypeId, Box<[u8]>)| {
+        let data: Arc<ConstantData> = ConstantData::inline(bytes);
+        function.add_constant(ty, data, abi::RegionId::NONE, "")
+    };
+    made.into_iter().map(constant).collect()
 }

@@ -11,6 +11,7 @@
 
 mod analysis;
 mod context;
+mod decompose;
 mod definitions;
 mod describe;
 mod functions;

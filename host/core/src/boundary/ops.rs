@@ -3,18 +3,17 @@
 //! A definition sees the op's function through a read view; what it answers is collected in an
 //! [`OpCall`] and goes into the function after it returned without an error.
 
-use std::sync::Arc;
-
 use passdock_abi as abi;
 use passdock_abi::{
     Dim, ExprKind, OpCall as Handle, OpId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
 use passdock_ir::edit::Left;
 use passdock_ir::function::MAX_LIST;
-use passdock_ir::{ConstantData, Edit, EditError, Function};
+use passdock_ir::{Edit, EditError, Function};
 
 use super::context::{self, ContextSession};
-use super::known_dims::{constant_dims, keep_known_dims};
+use super::decompose::{decompose, set_body};
+use super::known_dims::{constant_dims, keep_known_dims, make_constants};
 use super::session::{Access, FunctionSession};
 use super::{definitions, describe, functions, gate, input, merge};
 use crate::plugin::library::LoadedOp;
@@ -33,6 +32,8 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
     allocate_result: Some(allocate_result),
     refuse: Some(refuse),
     last_error: Some(last_error),
+    set_body: Some(set_body),
+    decompose: Some(decompose),
 };
 
 /// More elements than shape data is kept of.
@@ -42,7 +43,7 @@ pub(super) const MAX_SHAPE_DATA: usize = 256;
 const MAX_NEW_EXPRS: usize = 512;
 
 /// What a `*mut abi::OpCall` points to: one call into a definition, and what it answered.
-struct OpCall<'c> {
+pub(super) struct OpCall<'c> {
     session: &'c FunctionSession,
     op: OpId,
     /// Bytes that an evaluation may still take.
@@ -56,12 +57,14 @@ struct OpCall<'c> {
     /// hold slices of them.
     left: Vec<Left>,
     results: Vec<(u32, TypeId, Box<[u8]>)>,
-    refusal: Option<String>,
+    pub(super) decomposing: bool,
+    pub(super) body: Option<String>,
+    pub(super) refusal: Option<String>,
     last_error: String,
 }
 
 impl<'c> OpCall<'c> {
-    fn new(session: &'c FunctionSession, op: OpId) -> OpCall<'c> {
+    pub(super) fn new(session: &'c FunctionSession, op: OpId) -> OpCall<'c> {
         OpCall {
             session,
             op,
@@ -72,13 +75,15 @@ impl<'c> OpCall<'c> {
             asked: Vec::new(),
             left: Vec::new(),
             results: Vec::new(),
+            decomposing: false,
+            body: None,
             refusal: None,
             last_error: String::new(),
         }
     }
 
     /// Calls a definition. The function can only be read meanwhile.
-    fn run(&mut self, function: abi::InferOp, definition: &LoadedOp) -> Edit<Status> {
+    pub(super) fn run(&mut self, function: abi::InferOp, definition: &LoadedOp) -> Edit<Status> {
         let before = self
             .session
             .with(|state| Ok(state.set_access(Access::Read)))?;
@@ -210,21 +215,7 @@ unsafe extern "C" fn evaluate(
     // SAFETY: see above.
     unsafe {
         ask(cx, f, |context, session| {
-            let name = session.with(|state| {
-                let function = state.read()?;
-                let record = function.live_op(op)?;
-                if record.results.len as usize != count {
-                    return Err(EditError::invalid(format!(
-                        "{} has {} results, and there is room for {count}.",
-                        function.describe_op(op),
-                        record.results.len
-                    )));
-                }
-                if count > 0 {
-                    input::check_out(out)?;
-                }
-                Ok(record.name)
-            })?;
+            let name = check_results(session, op, out, count)?;
             if let Some(values) = keep_known_dims(session, op, max_bytes)? {
                 for (at, value) in values.into_iter().enumerate() {
                     input::answer(out.add(at), value);
@@ -268,6 +259,30 @@ unsafe extern "C" fn evaluate(
     }
 }
 
+/// The name of an op, if there is room for its results.
+pub(super) fn check_results(
+    session: &FunctionSession,
+    op: OpId,
+    out: *mut ValueId,
+    count: usize,
+) -> Edit<SymbolId> {
+    session.with(|state| {
+        let function = state.read()?;
+        let record = function.live_op(op)?;
+        if record.results.len as usize != count {
+            return Err(EditError::invalid(format!(
+                "{} has {} results, and there is room for {count}.",
+                function.describe_op(op),
+                record.results.len
+            )));
+        }
+        if count > 0 {
+            input::check_out(out)?;
+        }
+        Ok(record.name)
+    })
+}
+
 /// Refuses operands that aren't constant, and splats that would have to be made larger than this,
 /// or than what results may take.
 fn check_constant_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
@@ -296,18 +311,6 @@ fn check_constant_operands(function: &Function, op: OpId, max_bytes: u64) -> Edi
         return not_evaluated(format!("its operands would take {splats} bytes"));
     }
     Ok(())
-}
-
-/// Makes a constant of each type and bytes. It has no name: it gets that of what it replaces.
-pub(super) fn make_constants(
-    function: &mut Function,
-    made: impl IntoIterator<Item = (TypeId, Box<[u8]>)>,
-) -> Edit<Vec<ValueId>> {
-    let constant = |(ty, bytes): (TypeId, Box<[u8]>)| {
-        let data: Arc<ConstantData> = ConstantData::inline(bytes);
-        function.add_constant(ty, data, abi::RegionId::NONE, "")
-    };
-    made.into_iter().map(constant).collect()
 }
 
 /// Makes constants of what was computed, or nothing at all.
@@ -345,7 +348,12 @@ fn not_evaluated(session: &FunctionSession, op: OpId, why: &str) -> EditError {
     }
 }
 
-fn wrong(session: &FunctionSession, op: OpId, status: Status, said: Option<String>) -> EditError {
+pub(super) fn wrong(
+    session: &FunctionSession,
+    op: OpId,
+    status: Status,
+    said: Option<String>,
+) -> EditError {
     let op = describe_op(session, op);
     let message = match (status, said) {
         (_, Some(said)) => format!("{op} is wrong: {said}"),
@@ -357,7 +365,7 @@ fn wrong(session: &FunctionSession, op: OpId, status: Status, said: Option<Strin
     EditError::refused(message)
 }
 
-fn describe_op(session: &FunctionSession, op: OpId) -> String {
+pub(super) fn describe_op(session: &FunctionSession, op: OpId) -> String {
     session
         .with(|state| Ok(state.function().describe_op(op)))
         .unwrap_or_else(|_| op.to_string())
@@ -367,7 +375,7 @@ fn describe_op(session: &FunctionSession, op: OpId) -> String {
 ///
 /// # Safety
 /// The contract's.
-unsafe fn ask(
+pub(super) unsafe fn ask(
     cx: *mut abi::Context,
     f: *mut abi::Function,
     body: impl FnOnce(&ContextSession<'_>, &FunctionSession) -> Edit,
@@ -582,7 +590,7 @@ unsafe extern "C" fn last_error(call: *const Handle) -> Str {
 }
 
 /// A call of a definition: handle looked at, panics kept, the sentence of an error kept.
-fn answer(handle: *mut Handle, body: impl FnOnce(&mut OpCall<'_>) -> Edit) -> Status {
+pub(super) fn answer(handle: *mut Handle, body: impl FnOnce(&mut OpCall<'_>) -> Edit) -> Status {
     context::answer(|| {
         // SAFETY: see above.
         let call = unsafe { OpCall::of(handle)? };

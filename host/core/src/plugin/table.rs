@@ -18,7 +18,7 @@ const MAX_STRUCT: u32 = 1 << 16;
 /// these stay, and what a plugin doesn't have is filled with zeroes.
 const MIN_TABLE: u32 = offset_of!(abi::Plugin, instruments) as u32;
 const MIN_PASS: u32 = size_of::<abi::PassEntry>() as u32;
-const MIN_OP: u32 = size_of::<abi::OpEntry>() as u32;
+const MIN_OP: u32 = offset_of!(abi::OpEntry, attrs) as u32;
 const MIN_INSTRUMENT: u32 = size_of::<abi::InstrumentEntry>() as u32;
 
 /// What a plugin offers, by name, copied out of its table.
@@ -115,13 +115,16 @@ fn entries<T: Copy>(
     if base.is_null() || !base.cast::<T>().is_aligned() {
         return wrong(format!("its {what} stand at an impossible address"));
     }
+    let known = (stride as usize).min(size_of::<T>());
     let read = |at: u32| {
-        // SAFETY: the plugin says that `count` records stand here, `stride` bytes apart; address
-        // and stride are aligned, and a record is at least as long as this host reads.
+        let mut record = MaybeUninit::<T>::zeroed();
+        // SAFETY: the plugin says that `count` records stand here, `stride` bytes apart; only what
+        // both sides know of one is read. A record of zeroes is one, and so is what is written
+        // over it.
         unsafe {
-            base.byte_add(at as usize * stride as usize)
-                .cast::<T>()
-                .read()
+            let there = base.byte_add(at as usize * stride as usize).cast::<u8>();
+            ptr::copy_nonoverlapping(there, record.as_mut_ptr().cast(), known);
+            record.assume_init()
         }
     };
     Ok((0..count).map(read).collect())

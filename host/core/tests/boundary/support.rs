@@ -31,7 +31,11 @@ impl Around {
     }
 
     pub(crate) fn with_ops() -> Around {
-        let plugin = Arc::new(Plugin::from_static(PLUGIN).expect("a good plugin"));
+        Around::with_ops_of(PLUGIN)
+    }
+
+    pub(crate) fn with_ops_of(plugin: sdk::StaticPlugin) -> Around {
+        let plugin = Arc::new(Plugin::from_static(plugin).expect("a good plugin"));
         Around {
             defs: OpDefs::new([&plugin]),
             ..Around::new()

@@ -29,7 +29,7 @@ mod spans;
 mod types;
 mod walk;
 
-pub use parse::{Open, ParseError, ParseOptions, parse, parse_with};
+pub use parse::{Open, ParseError, ParseOptions, parse, parse_body, parse_with};
 pub use print::{
     Constants, Naming, Pieces, PrintOptions, print, print_function, print_with, write_module,
 };

@@ -228,8 +228,8 @@ typedef struct passdock_op_api {
     passdock_status (*evaluate)(passdock_context *, passdock_function *, passdock_op_id,
                                 uint64_t max_bytes, passdock_value_id *out, size_t count);
 
-    /* The rest is for definitions: the handle is the one that `infer` or `evaluate` of a
-     * passdock_op_entry got, until it returns. */
+    /* The rest, but `decompose`, is for definitions: the handle is the one that `infer`, `evaluate`
+     * or `decompose` of a passdock_op_entry got, until it returns. */
 
     passdock_status (*set_result_type)(passdock_op_call *, uint32_t index,
                                        const passdock_type_desc *);
@@ -253,6 +253,17 @@ typedef struct passdock_op_api {
     void (*refuse)(passdock_op_call *, passdock_str reason);
     /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
     passdock_str (*last_error)(const passdock_op_call *);
+    /* In `decompose` of a passdock_op_entry: the op's body, copied by the host. It is the IR text of
+     * one function, "fn @body(%0, %1) { %2 = onnx.Mul(%0, %1) return %2 }", written for this very op:
+     * its parameter i is the op's operand slot i (that of an operand that is left out may not be
+     * used), its first results are the op's, and it has the opsets of the op's function (ABI 0.3). */
+    passdock_status (*set_body)(passdock_op_call *, passdock_str text);
+    /* For passes: copies the body that the definition of an op gives it to the place before the op,
+     * and answers what stands for each of the op's results; `count` = number of results. The op
+     * stays, to be replaced with these. NOT_FOUND if it has no body; the function's `last_error`
+     * says why (ABI 0.3). */
+    passdock_status (*decompose)(passdock_context *, passdock_function *, passdock_op_id,
+                                 passdock_value_id *out, size_t count);
 } passdock_op_api;
 
 /* Everything the host offers. */

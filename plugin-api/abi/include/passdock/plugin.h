@@ -45,6 +45,21 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
 #define PASSDOCK_TRAIT_FOLDS (UINT64_C(1) << 12)      /* has an evaluation */
 #define PASSDOCK_TRAIT_SHAPE_ONLY (UINT64_C(1) << 13) /* depends on its operands' types only */
 
+#define PASSDOCK_TRAIT_DECOMPOSES (UINT64_C(1) << 14) /* has a body of other ops (ABI 0.3) */
+
+/* An attribute that an operator has (ABI 0.3). The default counts only with the flag. */
+typedef struct passdock_attr_entry {
+    passdock_str name;
+    passdock_str doc;        /* may be empty */
+    passdock_attr_kind kind; /* what its value is */
+    uint32_t flags;
+    uint64_t bits;    /* the default: INT; FLOAT (the float's bits) */
+    const void *data; /* the default: INTS: int64_t; FLOATS: float; STRING: char; STRINGS: passdock_str */
+    size_t count;     /* elements of `data` */
+} passdock_attr_entry;
+#define PASSDOCK_ATTR_ENTRY_REQUIRED 1u /* an op without it is wrong */
+#define PASSDOCK_ATTR_ENTRY_DEFAULT 2u  /* an op without it means the default */
+
 /* An op definition. */
 typedef struct passdock_op_entry {
     passdock_str name;     /* canonical, domain included */
@@ -56,6 +71,10 @@ typedef struct passdock_op_entry {
     void *state;             /* the plugin's own; may be null */
     passdock_op_fn infer;    /* null: types aren't inferred */
     passdock_op_fn evaluate; /* null: never folded */
+    const passdock_attr_entry *attrs; /* all it may have; null: not said (ABI 0.3) */
+    uint32_t attr_count;
+    uint32_t attr_stride;
+    passdock_op_fn decompose; /* null: it isn't made of others (ABI 0.3) */
 } passdock_op_entry;
 
 typedef struct passdock_plugin {

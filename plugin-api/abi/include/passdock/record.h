@@ -10,7 +10,7 @@ extern "C" {
 #endif
 
 #define PASSDOCK_ABI_MAJOR 0
-#define PASSDOCK_ABI_MINOR 2
+#define PASSDOCK_ABI_MINOR 3
 #define PASSDOCK_IR_MAJOR 0
 #define PASSDOCK_IR_MINOR 1
 

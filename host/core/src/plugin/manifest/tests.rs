@@ -311,9 +311,9 @@ fn versions_are_negotiated() {
         }
     };
     expect!["abi 0.1, ir 0.1"].assert_eq(&with("0.1", "0.1", "0.1"));
-    expect!["abi 0.2, ir 0.1"].assert_eq(&with("0.7", "0.1", "0.3"));
+    expect!["abi 0.3, ir 0.1"].assert_eq(&with("0.7", "0.1", "0.3"));
     expect!["abi 0.0, ir 0.0"].assert_eq(&with("0.0", "0.0", "0.0"));
-    expect!["it needs plugin ABI 0.3, this host has 0.2; update passdock, or build the plugin without the newer features"].assert_eq(&with("0.7", "0.3", "0.1"));
+    expect!["it needs plugin ABI 0.4, this host has 0.3; update passdock, or build the plugin without the newer features"].assert_eq(&with("0.7", "0.4", "0.1"));
     expect!["it was built for plugin ABI 3.0, this host supports 0.x; build it against passdock-plugin-api for ABI 0, or use a passdock of ABI 3"].assert_eq(&with("3.0", "3.0", "0.1"));
     expect!["it says that it needs ABI 0.3 of a host but was built against 0.2; `min_host` can't be newer than `abi`"].assert_eq(&with("0.2", "0.3", "0.1"));
     expect!["it means IR 1.0, this host means 0.x; build it against a passdock-plugin-api of IR 0"]
@@ -326,11 +326,11 @@ fn versions_are_negotiated() {
 
 #[test]
 fn records_of_another_draft_are_refused() {
-    let plugin = PLUGIN.replace("abi = \"0.1\"", "abi = \"0.2\"");
+    let plugin = PLUGIN.replace("abi = \"0.1\"", "abi = \"0.3\"");
     let error = Manifest::parse(&format!("{plugin}layout = \"00000000\"\n"));
     let text = error.expect_err("another draft").to_string();
     let host = format!("{:08x}", abi::LAYOUT);
-    expect!["its records are laid out otherwise (fingerprint 00000000, this host's is HOST), though both say ABI 0.2; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
+    expect!["its records are laid out otherwise (fingerprint 00000000, this host's is HOST), though both say ABI 0.3; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
     let same = format!("{plugin}layout = \"{host}\"\n");
     assert!(Manifest::parse(&same).is_ok());
 }

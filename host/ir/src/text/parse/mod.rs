@@ -53,6 +53,14 @@ pub fn parse_with(text: &str, options: &ParseOptions<'_>) -> Result<Module, Pars
     parser.module(module)
 }
 
+/// Reads one function that is to be copied into others: it stands alone, and its values forget
+/// their names, which are its own business.
+pub fn parse_body(text: &str, symbols: Arc<Symbols>) -> Result<Function, ParseError> {
+    let options = ParseOptions::default();
+    let mut parser = Parser::new(text, &options, symbols);
+    parser.body_alone()
+}
+
 struct Parser<'t, 'o> {
     cur: Cursor<'t>,
     options: &'o ParseOptions<'o>,
@@ -144,11 +152,7 @@ impl<'t, 'o> Parser<'t, 'o> {
                 }
             }
         }
-        if self.cur.peek() != 0 || self.cur.here() < self.cur.text().len() {
-            let found = self.cur.found();
-            let message = format!("Nothing may follow the module, found {found}.");
-            return Err(self.cur.error_here(message));
-        }
+        self.nothing_follows("the module")?;
         self.fill_blobs(&mut functions)?;
         module.set_metadata(metadata);
         for mut function in functions {
@@ -158,6 +162,31 @@ impl<'t, 'o> Parser<'t, 'o> {
             }
         }
         Ok(module)
+    }
+
+    fn body_alone(&mut self) -> Parse<Function> {
+        if self.cur.peek_word() != "fn" {
+            let found = self.cur.found();
+            let message = format!("Expected a function (`fn @body(…) {{`), found {found}.");
+            return Err(self.cur.error_here(message));
+        }
+        let mut function = self.function()?;
+        self.nothing_follows("the function")?;
+        self.fill_blobs(std::slice::from_mut(&mut function))?;
+        for value in &mut function.values {
+            value.name = SymbolId::NONE;
+        }
+        function.seal();
+        Ok(function)
+    }
+
+    fn nothing_follows(&mut self, what: &str) -> Parse<()> {
+        if self.cur.peek() != 0 || self.cur.here() < self.cur.text().len() {
+            let found = self.cur.found();
+            let message = format!("Nothing may follow {what}, found {found}.");
+            return Err(self.cur.error_here(message));
+        }
+        Ok(())
     }
 
     /// `blob 0 = "…"`: bytes in base64.

@@ -1,0 +1,183 @@
+//! Bodies of ops: a definition writes one as text, the host reads it and copies it before the op.
+
+use passdock_abi as abi;
+use passdock_abi::{OpCall as Handle, OpId, Status, Str, ValueId};
+use passdock_ir::{CloneRegion, Edit, EditError, Function, OpName, Position, text};
+
+use super::ops::{OpCall, answer, ask, check_results, describe_op, wrong};
+use super::session::FunctionSession;
+use super::{definitions, input, merge};
+
+/// More bytes than the body of an op has.
+const MAX_BODY: usize = 1 << 24;
+
+// SAFETY of both calls is the contract's: handles are those that the host handed out and that
+// haven't ended, and what a text points to is there as long as the call.
+
+pub(super) unsafe extern "C" fn set_body(call: *mut Handle, text: Str) -> Status {
+    // SAFETY: see above.
+    answer(call, |call| unsafe {
+        if !call.decomposing {
+            return Err(EditError::refused(
+                "Only a decomposition has a body to set.",
+            ));
+        }
+        call.body = Some(input::long_text(text, "body", MAX_BODY)?.to_owned());
+        Ok(())
+    })
+}
+
+pub(super) unsafe extern "C" fn decompose(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    op: OpId,
+    out: *mut ValueId,
+    count: usize,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        ask(cx, f, |context, session| {
+            let name = check_results(session, op, out, count)?;
+            let Some(definition) = definitions::find(context, session, name) else {
+                return Err(no_body(session, op, "no plugin defines it"));
+            };
+            let Some(function) = definition.entry.decompose else {
+                return Err(no_body(session, op, "its definition gives it none"));
+            };
+            let mut call = OpCall::new(session, op);
+            call.decomposing = true;
+            let status = call.run(function, &definition)?;
+            let body = match (status, call.refusal.take(), call.body.take()) {
+                (Status::OK, None, Some(body)) => body,
+                (Status::PANICKED, said, _) => return Err(wrong(session, op, status, said)),
+                (_, Some(why), _) => return Err(no_body(session, op, &why)),
+                (Status::OK | Status::NOT_FOUND | Status::REFUSED, None, _) => {
+                    return Err(no_body(session, op, "its definition has no answer"));
+                }
+                (status, None, _) => return Err(wrong(session, op, status, None)),
+            };
+            let values = session.with(|state| copy_body(state.edit()?, op, &body))?;
+            for (at, value) in values.into_iter().enumerate() {
+                input::answer(out.add(at), value);
+            }
+            Ok(())
+        })
+    }
+}
+
+/// Reads a body and copies its ops before the op; what stands for the op's results comes back.
+fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>> {
+    let body = text::parse_body(text, function.symbols().clone()).map_err(|error| {
+        let name = function.describe_op(op);
+        EditError::refused(format!("The body of {name} can't be read: {error}"))
+    })?;
+    let args = check_body(function, op, &body).map_err(|why| {
+        let name = function.describe_op(op);
+        EditError::refused(format!("The body of {name} doesn't fit it: {why}."))
+    })?;
+    let before = function.op(op).prev;
+    let mut values = function.clone_region(&CloneRegion {
+        region: body.body(),
+        source: Some(&body),
+        at: Position::before(op),
+        args: &args,
+        captures: &[],
+    })?;
+    name_place(function, before, op)?;
+    let results: Vec<ValueId> = function.results(op).collect();
+    values.truncate(results.len());
+    for (&result, &value) in results.iter().zip(&values) {
+        // What was known of a result is known of what stands for it, unless they contradict each
+        // other, which is found when one replaces the other.
+        if value.is_none() || args.contains(&value) {
+            continue;
+        }
+        let (known, made) = (function.value(result).ty, function.value(value).ty);
+        if let Some(ty) = merge::merge(function, made, known) {
+            function.set_type(value, ty)?;
+        }
+    }
+    Ok(values)
+}
+
+/// What stands for the parameters, if the body is one that the op can have.
+fn check_body(function: &Function, op: OpId, body: &Function) -> Result<Vec<ValueId>, String> {
+    let args: Vec<ValueId> = function
+        .operands(op)
+        .iter()
+        .map(|slot| slot.value)
+        .collect();
+    let parameters = body.args(body.body());
+    if parameters.len() != args.len() {
+        let (has, takes) = (args.len(), parameters.len());
+        return Err(format!(
+            "it has parameters for {takes} operands, the op has {has}"
+        ));
+    }
+    for (index, (parameter, arg)) in parameters.zip(&args).enumerate() {
+        if arg.is_none() && body.uses(parameter).next().is_some() {
+            return Err(format!("it uses operand {index}, which is left out"));
+        }
+    }
+    let given = body.terminator(body.body());
+    let given = given.map_or(0, |end| body.operands(end).len());
+    let results = function.results(op).len();
+    if given < results {
+        return Err(format!("it gives {given} of {results} results"));
+    }
+    for opset in body.opsets() {
+        let domain = body.text(opset.domain);
+        match function.opset(opset.domain) {
+            Some(version) if version == opset.version => {}
+            Some(version) => {
+                let wants = opset.version;
+                return Err(format!(
+                    "it is of opset {wants} of the domain \"{domain}\", the op's function of {version}"
+                ));
+            }
+            None => {
+                return Err(format!(
+                    "the op's function has no opset of the domain \"{domain}\""
+                ));
+            }
+        }
+    }
+    if !function.opsets().is_empty() {
+        for made in body.walk(body.body()) {
+            let name = body.text(body.op(made).name);
+            let domain = OpName::parse(name).and_then(|name| name.domain);
+            let Some(domain) = domain else { continue };
+            let known = function.symbols().find(&domain);
+            if known.and_then(|domain| function.opset(domain)).is_none() {
+                return Err(format!(
+                    "it has {name}, and the op's function no opset of its domain"
+                ));
+            }
+        }
+    }
+    Ok(args)
+}
+
+/// The copies stand where the op stood: messages about them name its place.
+fn name_place(function: &mut Function, before: OpId, op: OpId) -> Edit {
+    let loc = function.op(op).loc;
+    let region = function.op(op).parent;
+    let mut next = match before.option() {
+        Some(before) => function.op(before).next,
+        None => function.region(region).first,
+    };
+    while next != op {
+        if function.op(next).loc.is_none() {
+            function.set_loc(next, loc)?;
+        }
+        next = function.op(next).next;
+    }
+    Ok(())
+}
+
+fn no_body(session: &FunctionSession, op: OpId, why: &str) -> EditError {
+    EditError {
+        status: Status::NOT_FOUND,
+        message: format!("{} has no body: {why}.", describe_op(session, op)),
+    }
+}

@@ -1,0 +1,242 @@
+//! Bodies of ops: written by a definition, copied by the host.
+
+use expect_test::{Expect, expect};
+use passdock_ir::text;
+use passdock_ir::verify::verify;
+use passdock_plugin_api as sdk;
+use passdock_plugin_api::prelude::{AttrDef, AttrDefault, OpCall, OpDef, OpResult, attrs, plugin};
+use passdock_plugin_api::{Attr, PassContext, PassResult};
+
+use crate::support::{Around, run};
+
+const SCALED_ADD: OpDef = OpDef::new("t.ScaledAdd", 1)
+    .operands(1, 2)
+    .attrs(attrs![scale: float = 2.0])
+    .decompose(scaled_add);
+
+fn scaled_add(call: &OpCall) -> OpResult {
+    if call.operand_count() == 2 && call.operand(1).is_none() {
+        return Err("nothing is added".into());
+    }
+    let scale = match call.attr(call.op(), "scale") {
+        Some(Attr::Float(scale)) => scale,
+        _ => 2.0,
+    };
+    call.set_body(&format!(
+        "fn @body(%x, %y) {{
+            %scale = onnx.Constant() {{value_float = {scale:?}}}
+            %scaled = onnx.Mul(%x, %scale)
+            %sum = onnx.Add(%scaled, %y)
+            return %sum, %scaled
+        }}"
+    ))?;
+    Ok(())
+}
+
+/// The body is the attribute `body`.
+const AS_TOLD: OpDef = OpDef::new("t.AsTold", 1).decompose(as_told);
+
+fn as_told(call: &OpCall) -> OpResult {
+    if let Some(Attr::String(body)) = call.attr(call.op(), "body") {
+        call.set_body(std::str::from_utf8(body).map_err(|e| e.to_string())?)?;
+    }
+    Ok(())
+}
+
+const BROKEN: OpDef = OpDef::new("t.Broken", 1).decompose(broken);
+
+fn broken(_call: &OpCall) -> OpResult {
+    panic!("oh")
+}
+
+const BODY_IN_INFER: OpDef = OpDef::new("t.Infers", 1).infer(body_in_infer);
+
+fn body_in_infer(call: &OpCall) -> OpResult {
+    call.set_body("fn @f() { return }")?;
+    Ok(())
+}
+
+plugin! {
+    name: "bodies",
+    ops: [SCALED_ADD, AS_TOLD, BROKEN, BODY_IN_INFER],
+}
+
+/// Replaces each op that has a body by it.
+fn decompose(f: &mut sdk::Function, cx: &PassContext) -> PassResult {
+    for op in f.walk(f.body()).collect::<Vec<_>>() {
+        if let Some(values) = cx.decompose(f, op)? {
+            f.replace_op_with(op, &values)?;
+        }
+    }
+    Ok(())
+}
+
+fn decomposed(function: &str) -> Result<String, String> {
+    let module = text::parse(&format!("module {{ {function} }}")).map_err(|e| e.to_string())?;
+    let changed = run(&module, &Around::with_ops_of(PLUGIN), decompose)?;
+    let Some(changed) = changed else {
+        return Err("unchanged".to_owned());
+    };
+    verify(&changed).expect("a good function");
+    Ok(text::print_function(
+        &changed,
+        &text::PrintOptions::default(),
+    ))
+}
+
+#[track_caller]
+fn check(function: &str, expected: Expect) {
+    expected.assert_eq(&decomposed(function).unwrap_or_else(|error| error));
+}
+
+#[track_caller]
+fn check_body(body: &str, expected: Expect) {
+    let header = "fn @main(%x: f32[2]) -> (%y) opset(\"\" = 13, \"t\" = 1)";
+    check(
+        &format!("{header} {{ %y, _ = t.AsTold(%x, _) {{body = {body:?}}} return %y }}"),
+        expected,
+    );
+}
+
+#[test]
+fn a_body_takes_the_place_of_its_op() {
+    check(
+        r#"fn @main(%x: f32[2], %z: f32[2]) -> (%y) opset("" = 13, "t" = 1) {
+            %y = t.ScaledAdd(%x, %z) {scale = 0.5} : f32[2] loc("here")
+            return %y
+        }"#,
+        expect![[r#"
+            fn @main(%x: f32[2], %z: f32[2]) -> (%y) opset("" = 13, "t" = 1) {
+              %0 = onnx.Constant() {value_float = 0.5} loc("here")
+              %1 = onnx.Mul(%x, %0) loc("here")
+              %y = onnx.Add(%1, %z) : f32[2] loc("here")
+              return %y
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn a_body_fits_the_op_or_nothing_changes() {
+    // One operand, two parameters.
+    check(
+        "fn @main(%x: f32[2]) -> (%y) { %y = t.ScaledAdd(%x) return %y }",
+        expect![
+            "failed: The body of op0 (t.ScaledAdd) doesn't fit it: it has parameters for 2 operands, the op has 1. [main, op0 (t.ScaledAdd)]"
+        ],
+    );
+    check_body(
+        "fn @f(%a, %b) { %0 = onnx.Relu(%b) return %0, %0 }",
+        expect![
+            "failed: The body of op0 (t.AsTold) doesn't fit it: it uses operand 1, which is left out. [main, op0 (t.AsTold)]"
+        ],
+    );
+    check_body(
+        "fn @f(%a, %b) { %0 = onnx.Relu(%a) return %0 }",
+        expect![
+            "failed: The body of op0 (t.AsTold) doesn't fit it: it gives 1 of 2 results. [main, op0 (t.AsTold)]"
+        ],
+    );
+    check_body(
+        "fn @f(%a, %b) opset(\"\" = 14) { return %a, %a }",
+        expect![[
+            r#"failed: The body of op0 (t.AsTold) doesn't fit it: it is of opset 14 of the domain "", the op's function of 13. [main, op0 (t.AsTold)]"#
+        ]],
+    );
+    check_body(
+        "fn @f(%a, %b) opset(\"u\" = 1) { return %a, %a }",
+        expect![[
+            r#"failed: The body of op0 (t.AsTold) doesn't fit it: the op's function has no opset of the domain "u". [main, op0 (t.AsTold)]"#
+        ]],
+    );
+    check_body(
+        "fn @f(%a, %b) { %0 = u.Relu(%a) return %0, %0 }",
+        expect![
+            "failed: The body of op0 (t.AsTold) doesn't fit it: it has u.Relu, and the op's function no opset of its domain. [main, op0 (t.AsTold)]"
+        ],
+    );
+    check_body(
+        "fn @f(%a, %b) { %0 = onnx.Relu(%c) return %0 }",
+        expect![
+            "failed: The body of op0 (t.AsTold) can't be read: 1:32: There is no value `%c`. Did you mean `%a`? [main, op0 (t.AsTold)]"
+        ],
+    );
+    check_body(
+        "fn @f(%a, %b) { return %a, %a } fn @g() { return }",
+        expect![
+            "failed: The body of op0 (t.AsTold) can't be read: 1:33: Nothing may follow the function, found `fn`. [main, op0 (t.AsTold)]"
+        ],
+    );
+    check_body(
+        "prim @f(%a, %b) { return %a, %a }",
+        expect![
+            "failed: The body of op0 (t.AsTold) can't be read: 1:1: Expected a function (`fn @body(…) {`), found `prim`. [main, op0 (t.AsTold)]"
+        ],
+    );
+}
+
+#[test]
+fn a_body_may_be_nothing_but_its_parameters() {
+    check_body(
+        "fn @f(%a, %b) opset(\"\" = 13) { return %a, %a }",
+        expect![[r#"
+            fn @main(%x: f32[2]) -> (%y) opset("" = 13, "t" = 1) {
+              return %x
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn an_op_may_have_no_body() {
+    for op in [
+        "u.A(%x)",
+        "t.ScaledAdd(%x, _)",
+        "t.AsTold(%x)",
+        "t.Infers(%x)",
+    ] {
+        let function = format!("fn @main(%x: f32[2]) {{ %0 = {op} return %0 }}");
+        assert_eq!(decomposed(&function), Err("unchanged".to_owned()), "{op}");
+    }
+}
+
+#[test]
+fn a_definition_that_fails_is_an_error() {
+    check(
+        "fn @main(%x: f32[2]) { %0 = t.Broken(%x) return %0 }",
+        expect![
+            "failed: op0 (t.Broken) is wrong: panicked at host/core/tests/boundary/decompose.rs:49:5: oh [main, op0 (t.Broken)]"
+        ],
+    );
+}
+
+#[test]
+fn only_a_decomposition_sets_a_body() {
+    let function = "module { fn @main(%x: f32[2]) { %0 = t.Infers(%x) return %0 } }";
+    let module = text::parse(function).expect("is right");
+    let failed = run(&module, &Around::with_ops_of(PLUGIN), |f, cx| {
+        let op = f.ops_named("t.Infers").next().ok_or("no op")?;
+        Ok(cx.infer(f, op)?)
+    });
+    expect!["failed: op0 (t.Infers) is wrong: Only a decomposition has a body to set [main, op0 (t.Infers)]"].assert_eq(&failed.expect_err("no body there"));
+}
+
+#[test]
+fn attributes_are_what_the_macro_says() {
+    const ALL: &[AttrDef] = attrs![
+        /// Along it.
+        axis: int = -1,
+        to: required int,
+        type: type,
+        perm: ints = [1, 0],
+        names: strings = ["a", "b"],
+    ];
+    let said: Vec<String> = ALL.iter().map(|attr| format!("{attr:?}")).collect();
+    expect![[r#"
+        AttrDef { name: "axis", kind: AttrKind(1), required: false, default: Some(Int(-1)), doc: " Along it." }
+        AttrDef { name: "to", kind: AttrKind(1), required: true, default: None, doc: "" }
+        AttrDef { name: "type", kind: AttrKind(5), required: false, default: None, doc: "" }
+        AttrDef { name: "perm", kind: AttrKind(7), required: false, default: Some(Ints([1, 0])), doc: "" }
+        AttrDef { name: "names", kind: AttrKind(9), required: false, default: Some(Strings(["a", "b"])), doc: "" }"#]].assert_eq(&said.join("\n"));
+    assert_eq!(ALL[3].default, Some(AttrDefault::Ints(&[1, 0])));
+}
