@@ -171,6 +171,24 @@ impl Function {
             .clone_region(Some(&source.raw), region, at, args, &[], results)
     }
 
+    /// Moves the ops of a region, without its terminator, right before the op that holds it, where
+    /// `args` stand for the region's arguments. Answers what stands for the terminator's operands: with
+    /// [`Function::replace_op_with`] the region takes the op's place.
+    ///
+    /// Nothing is copied, so it takes as long as the region itself has ops, however much is nested in
+    /// them; and the region is left empty, so it can be inlined once.
+    pub fn inline_region(
+        &mut self,
+        region: RegionId,
+        args: &[ValueId],
+    ) -> Result<Vec<ValueId>, EditError> {
+        self.raw.inline_region(region, args)?;
+        let last = self.raw.region(region.0).map(|region| region.last);
+        let terminator = last.and_then(|last| self.raw.op(last.0));
+        let slots = terminator.map(|op| self.raw.use_range(op.operands));
+        Ok(slots.into_iter().flatten().map(|slot| slot.value).collect())
+    }
+
     /// How many values a region gives out; 0 if there is no such region, which the host will say.
     fn result_count_of(&self, region: RegionId) -> usize {
         let last = self

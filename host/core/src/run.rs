@@ -276,7 +276,8 @@ impl<'c> Run<'c> {
     }
 }
 
-/// Frees what the pass erased of the functions that it changed, where that is most of one.
+/// Frees what the pass erased of the functions that it changed, where that is most of one; where it
+/// brought regions up, says how deep they are now.
 fn compact(before: &Module, after: &mut Module) {
     let is_new = |function: &&Arc<Function>| {
         let known = before.function(function.name());
@@ -285,12 +286,15 @@ fn compact(before: &Module, after: &mut Module) {
     let names: Vec<SymbolId> = after
         .functions()
         .filter(is_new)
-        .filter(|function| function.needs_compaction())
+        .filter(|function| function.needs_compaction() || function.has_loose_depths())
         .map(|function| function.name())
         .collect();
     for name in names {
         if let Some(function) = after.function_mut(name) {
-            function.compact();
+            match function.needs_compaction() {
+                true => function.compact(),
+                false => function.settle_depths(),
+            }
         }
     }
 }

@@ -38,6 +38,7 @@ impl Function {
     /// Drops dead records. All ids of ops, values, regions, operand slots and constants change;
     /// nothing counts as edited.
     pub fn compact(&mut self) {
+        self.settle_depths();
         let maps = Maps::new(self);
         let mut made = Made::default();
         self.tables(&mut made);
@@ -62,7 +63,7 @@ impl Function {
         let mut port_origins = Vec::new();
         let mut port_map = vec![NONE; self.ports.len()];
         for (region, old) in kept(&self.regions, &maps.regions) {
-            made.depths.push(self.depths[old]);
+            made.levels.push(self.levels[old]);
             let args = slice(&self.ids, region.args);
             let args = push_range(&mut made.ids, args.iter().map(|&id| at(&maps.values, id)));
             for (index, place) in span(region.ports).enumerate() {
@@ -97,7 +98,7 @@ impl Function {
         self.origins = origins;
         self.ports = ports;
         (self.ops, self.values, self.uses) = (made.ops, made.values, made.uses);
-        (self.regions, self.depths) = (made.regions, made.depths);
+        (self.regions, self.levels) = (made.regions, made.levels);
         self.nested_constants.clear();
         for (at, constant) in made.constants.iter().enumerate() {
             if constant.region != self.body {
@@ -267,7 +268,7 @@ struct Made {
     values: Vec<Value>,
     uses: Vec<Use>,
     regions: Vec<Region>,
-    depths: Vec<u32>,
+    levels: Vec<u32>,
     constants: Vec<Constant>,
     data: Vec<Arc<ConstantData>>,
     attrs: Vec<Attr>,

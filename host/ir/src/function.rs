@@ -91,8 +91,10 @@ pub struct Function {
     pub(crate) live_ops: u32,
     /// Per constant.
     pub(crate) data: Vec<Arc<ConstantData>>,
-    /// Per region.
-    pub(crate) depths: Vec<u32>,
+    /// Per region: more than that of the region around it, and how deep it is nested unless `loose`.
+    pub(crate) levels: Vec<u32>,
+    /// Whether regions came to be nested less deep than their levels say.
+    pub(crate) loose: bool,
     /// The constants of nested regions, which die with their region.
     pub(crate) nested_constants: FxHashMap<RegionId, Vec<ConstId>>,
     pub(crate) origins: Origins,
@@ -144,7 +146,8 @@ impl Function {
             function_attrs: Range::EMPTY,
             live_ops: 0,
             data: Vec::new(),
-            depths: vec![0],
+            levels: vec![0],
+            loose: false,
             nested_constants: FxHashMap::default(),
             origins: Origins::default(),
             type_index: HashTable::new(),
@@ -506,7 +509,19 @@ impl Function {
 
     /// How deep a region is nested; the body is at 0.
     pub fn depth(&self, region: RegionId) -> u32 {
-        self.depths[region.index()]
+        if !self.loose {
+            return self.level(region);
+        }
+        let (mut region, mut depth) = (region, 0);
+        while let Some(op) = self.region(region).parent.option() {
+            (region, depth) = (self.op(op).parent, depth + 1);
+        }
+        depth
+    }
+
+    /// A number that is larger than that of the region around it.
+    pub(crate) fn level(&self, region: RegionId) -> u32 {
+        self.levels[region.index()]
     }
 
     /// Whether `value` may be an operand of an op that stands right before `before` in `region`
@@ -522,7 +537,7 @@ impl Function {
             return true;
         }
         let (mut region, mut before) = (region, before);
-        for _ in self.depth(home)..self.depth(region) {
+        while self.level(region) > self.level(home) {
             before = self.region(region).parent;
             region = self.op(before).parent;
         }

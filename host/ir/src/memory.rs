@@ -30,7 +30,7 @@ impl Function {
             + of(&self.strings)
             + of(&self.bytes)
             + of(&self.data)
-            + of(&self.depths)
+            + of(&self.levels)
             + of(&self.origins.ops)
             + of(&self.origins.values)
             + of(&self.origins.regions)

@@ -422,3 +422,42 @@ fn broken_texts_are_errors_or_modules() {
     }
     assert!(read > 100, "only {read} could be read");
 }
+
+/// Whatever is brought up, from wherever, the function stays whole.
+#[test]
+fn regions_are_inlined_at_random() {
+    let mut inlined = 0;
+    for seed in 0..300 {
+        let mut module = module(seed);
+        let mut random = Random::new(seed);
+        for name in module.names().collect::<Vec<_>>() {
+            for _ in 0..4 {
+                let f = module.function_mut(name).expect("it is there");
+                let holders: Vec<_> = f
+                    .walk(f.body())
+                    .filter(|&op| f.op(op).regions.len > 0)
+                    .collect();
+                if holders.is_empty() {
+                    break;
+                }
+                let holder = *random.pick(&holders);
+                let regions: Vec<RegionId> = f.regions_of(holder).collect();
+                let region = *random.pick(&regions);
+                let args = vec![ValueId::NONE; f.args(region).len()];
+                f.inline_region(region, &args).expect("it can be done");
+                inlined += 1;
+                check_function(&module, seed);
+            }
+            let f = module.function_mut(name).expect("it is there");
+            match random.flip() {
+                true => f.compact(),
+                false => f.settle_depths(),
+            }
+            check_function(&module, seed);
+        }
+        let printed = text::print(&module);
+        let again = text::parse(&printed).unwrap_or_else(|error| panic!("{seed}: {error}"));
+        assert_eq!(text::print(&again), printed, "seed {seed}");
+    }
+    assert!(inlined > 300, "{inlined}");
+}

@@ -156,6 +156,12 @@ pub struct FunctionApi {
             out: *mut LocId,
         ) -> Status,
     >,
+    /// Moves a region's ops and constants right before the op that holds it, without copying; `args`
+    /// stand for its arguments. What the region yields is visible there now; its terminator stays. (ABI
+    /// 0.3)
+    pub inline_region: Option<
+        unsafe extern "C" fn(*mut Function, RegionId, args: *const ValueId, count: usize) -> Status,
+    >,
 }
 
 /// Reading and editing a module.

@@ -440,6 +440,19 @@ impl RawFunction {
         call!(self.fuse_locs(None; locs.as_ptr(), locs.len(), &mut out))?;
         Ok(out)
     }
+
+    pub(crate) fn inline_region(
+        &mut self,
+        region: RegionId,
+        args: &[ValueId],
+    ) -> Result<(), EditError> {
+        call!(self.inline_region(None; region, args.as_ptr(), args.len()))
+    }
+
+    /// Whether the host is of ABI 0.3.
+    pub(crate) fn can_inline_region(&self) -> bool {
+        self.tables.functions.inline_region.is_some()
+    }
 }
 
 fn port(name: &str, ty: TypeId) -> abi::PortDesc {

@@ -336,6 +336,7 @@ records! {
         set_results,
         set_opset,
         fuse_locs,
+        inline_region,
     }
     ModuleApi "passdock_module_api" {
         struct_size,

@@ -35,6 +35,7 @@ pub(super) static TABLE: abi::FunctionApi = abi::FunctionApi {
     set_results: Some(set_results),
     set_opset: Some(set_opset),
     fuse_locs: Some(fuse_locs),
+    inline_region: Some(inline_region),
 };
 
 // SAFETY of all calls below is the contract's: handles are those that the host handed out and that
@@ -419,6 +420,21 @@ unsafe extern "C" fn fuse_locs(
             let fused = state.edit()?.fuse_locs(locs);
             input::answer(out, fused);
             Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn inline_region(
+    f: *mut abi::Function,
+    region: RegionId,
+    args: *const ValueId,
+    count: usize,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            let args = input::list(args, count, "arguments")?;
+            state.edit()?.inline_region(region, args)
         })
     }
 }

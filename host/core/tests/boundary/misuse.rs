@@ -187,6 +187,18 @@ fn misuse_is_refused_with_a_sentence() {
             expect!["failed: There is no location loc7 in the function. [main]"],
         ),
         (
+            "a body inlined",
+            |f| {
+                // SAFETY: an empty list.
+                unsafe {
+                    raw().inline_region.expect("is there")(f, RegionId(0), std::ptr::null(), 0)
+                }
+            },
+            expect![
+                "failed: The body of a function is no op's region, so nothing can be inlined. [main]"
+            ],
+        ),
+        (
             "no place for the answer",
             |f| {
                 let at = abi::Position::end_of(RegionId(0));

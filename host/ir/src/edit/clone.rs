@@ -120,7 +120,7 @@ impl Function {
     /// Whether a region is `outer` or nested in it.
     pub fn encloses(&self, outer: RegionId, region: RegionId) -> bool {
         let mut region = region;
-        while self.depth(region) > self.depth(outer) {
+        while self.level(region) > self.level(outer) {
             region = self.op(self.region(region).parent).parent;
         }
         region == outer

@@ -10,6 +10,7 @@ mod constant;
 mod create;
 mod erase;
 mod import;
+mod inline;
 mod names;
 mod operand;
 mod order;

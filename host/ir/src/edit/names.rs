@@ -114,18 +114,23 @@ impl Function {
     pub(crate) fn rename_shared(&mut self, op: OpId) {
         let results: Vec<ValueId> = self.results(op).collect();
         for result in results {
-            let name = self.value(result).name;
-            if name.is_none() {
-                continue;
-            }
-            self.name_table();
-            let held = self.names.get_or_insert_default().held.get(&name);
-            if held.is_some_and(|held| held.values > 1) {
-                let base = self.text(name).to_owned();
-                self.give_name(result, &base);
-                self.free_name(name);
-                self.touch_users(result);
-            }
+            self.rename_if_shared(result);
+        }
+    }
+
+    /// Renames a value that shares its name.
+    pub(crate) fn rename_if_shared(&mut self, value: ValueId) {
+        let name = self.value(value).name;
+        if name.is_none() {
+            return;
+        }
+        self.name_table();
+        let held = self.names.get_or_insert_default().held.get(&name);
+        if held.is_some_and(|held| held.values > 1) {
+            let base = self.text(name).to_owned();
+            self.give_name(value, &base);
+            self.free_name(name);
+            self.touch_named(value);
         }
     }
 

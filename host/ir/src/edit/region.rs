@@ -58,7 +58,7 @@ impl Function {
             loc: LocId::NONE,
         });
         let around = self.ops[op.index()].parent;
-        self.depths.push(self.depth(around) + 1);
+        self.levels.push(self.level(around) + 1);
         self.touch_region(id);
         id
     }

@@ -270,7 +270,7 @@ impl Function {
     }
 
     /// Puts the whole use list of one value in front of another's.
-    fn move_uses(&mut self, from: ValueId, to: ValueId) {
+    pub(crate) fn move_uses(&mut self, from: ValueId, to: ValueId) {
         let first = self.values[from.index()].first_use;
         let Some(mut last) = first.option() else {
             return;

@@ -19,7 +19,8 @@
 //! - `order`: the ops of a region are a list that is linked both ways, each with this parent,
 //!   alive, in one list only, and labels that rise.
 //! - `regions`: a region's op is the one that lists it, and only one does; depths count from the
-//!   body and end at [`MAX_DEPTH`](crate::function::MAX_DEPTH).
+//!   body (while a pass runs, they may say too much) and end at
+//!   [`MAX_DEPTH`](crate::function::MAX_DEPTH).
 //! - `terminators`: a region ends with `return` (the body) or `yield`, which stand nowhere else,
 //!   have no results and no regions, and as many operands as the region has ports.
 //! - `reachable`: what isn't reached from the body is dead; live ops are counted right.

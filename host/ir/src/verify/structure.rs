@@ -51,7 +51,7 @@ impl<'f> Checker<'f> {
         let body = f.regions.get(f.body.index());
         let whole =
             body.is_some_and(|body| body.parent.is_none() && body.flags & Region::DEAD == 0);
-        if !whole || f.depths.get(f.body.index()) != Some(&0) {
+        if !whole || f.levels.get(f.body.index()) != Some(&0) {
             let message = format!(
                 "The body {} isn't a live region at depth 0 without an op around it.",
                 f.body
@@ -150,6 +150,12 @@ impl<'f> Checker<'f> {
         own && fresh
     }
 
+    /// The level of the region around one.
+    fn level_around(&self, region: &Region) -> Option<u32> {
+        let holder = self.f.ops.get(region.parent.index())?;
+        self.f.levels.get(holder.parent.index()).copied()
+    }
+
     /// Begins a region: its arguments and constants are visible in it.
     fn enter(
         &mut self,
@@ -161,7 +167,12 @@ impl<'f> Checker<'f> {
         let f = self.f;
         let record = f.regions.get(region.index())?;
         self.regions[region.index()] = true;
-        if f.depths.get(region.index()) != Some(&depth) || depth > MAX_DEPTH {
+        let level = f.levels.get(region.index()).copied();
+        let right = match f.loose {
+            false => level == Some(depth),
+            true => level > self.level_around(record) || depth == 0,
+        };
+        if !right || depth > MAX_DEPTH {
             let message = format!(
                 "{region} is at depth {depth}; its record says otherwise, or it is deeper than \
                  {MAX_DEPTH}."

@@ -31,7 +31,7 @@ impl Checker<'_> {
         let f = self.f;
         let columns = [
             ("constants", f.constants.len(), f.data.len()),
-            ("regions", f.regions.len(), f.depths.len()),
+            ("regions", f.regions.len(), f.levels.len()),
             ("dim expressions", f.exprs.len(), f.expr_terms.len()),
         ];
         for (what, records, beside) in columns {

@@ -60,7 +60,7 @@ fn op(f: &Function, name: &str) -> OpId {
 fn columns() {
     check(
         Invariant::Columns,
-        |f| _ = f.depths.pop(),
+        |f| _ = f.levels.pop(),
         expect!["@f: There are 3 regions and 2 entries beside them. [columns]"],
     );
 }
@@ -200,7 +200,7 @@ fn regions() {
     );
     check(
         Invariant::Regions,
-        |f| f.depths[1] = 5,
+        |f| f.levels[1] = 5,
         expect![
             "@f: region1 is at depth 1; its record says otherwise, or it is deeper than 10000. [regions]"
         ],

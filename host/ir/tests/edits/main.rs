@@ -1,5 +1,6 @@
 //! What edits do, what they refuse and in which words, and who sees them.
 
+mod inline;
 mod ops;
 mod sharing;
 mod values;

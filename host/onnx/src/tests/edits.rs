@@ -332,6 +332,64 @@ fn a_change_in_a_branch_leaves_the_other_alone() {
     );
 }
 
+/// Nodes of a branch go where their `If` was, as they are; a constant and a declaration go along, and
+/// names that mean something else there change.
+#[test]
+fn an_inlined_branch_is_part_of_the_graph() {
+    let then = graph(
+        &[
+            constant("k2", &[3.0]),
+            node("t = Add(k2, k) #first").text(6, "doc"),
+            node_with("z = Neg(t) #second", [&int_attr("axis", 1)]),
+            node("a = Abs(z)"),
+        ],
+        &[],
+        &["a"],
+    )
+    .all(graphs::INITIALIZER, &[floats("k", &[1.0, 2.0])])
+    .all(graphs::VALUE_INFO, &[info("t: 2"), info("z: 2")]);
+    let els = graph(&[node("t = Neg(x)")], &[], &["t"]);
+    let list = [
+        node("b = Add(x, w)"),
+        node_with(
+            "r = If(c) #if",
+            [
+                &graph_attr("then_branch", &then),
+                &graph_attr("else_branch", &els),
+            ],
+        ),
+        node("z = Mul(r, b) #last"),
+    ];
+    let body = graph(&list, &["x: 2", "c"], &["z"])
+        .all(graphs::INITIALIZER, &[floats("w", &[1.0, 2.0])])
+        .all(graphs::VALUE_INFO, &[info("b: 2")]);
+    check(
+        &model(10, &body).0,
+        |f| {
+            let holder = op(f, "r");
+            let region = f.regions_of(holder).next().unwrap();
+            f.inline_region(region, &[]).unwrap();
+            let terminator = f.terminator(region).unwrap();
+            let value = f.operand(terminator, 0);
+            f.replace_op_with(holder, &[value]).unwrap();
+        },
+        expect![[r#"
+            g(x, c) -> (z)
+              b = Add(x, w)
+              k2 = Constant() value
+              t_1 = Add(k2, k) #first field 6
+              z_1 = Neg(t_1) #second axis=1
+              a = Abs(z_1)
+              z = Mul(a, b) #last
+              init w: 8 bytes
+              init k: 8 bytes
+              info b
+              info t_1
+              info z_1
+        "#]],
+    );
+}
+
 #[test]
 fn functions_come_and_go() {
     let call = node("y = Twice(x)").text(nodes::DOMAIN, "local");

@@ -448,8 +448,11 @@ impl<'w> FunctionWriter<'w> {
     fn find_declared(&self, body: &mut Body<'_>) -> Result {
         for value in declared(self.f, &self.constants, body.region) {
             match self.name_in_file(value)? {
-                Some(name) => _ = body.declared.insert(name, value),
-                None => body.undeclared.push(value),
+                // One that came from another graph may have had the name there.
+                Some(name) if !body.declared.contains_key(&name) => {
+                    body.declared.insert(name, value);
+                }
+                _ => body.undeclared.push(value),
             }
         }
         // What replaces a value of the file takes its declaration over.

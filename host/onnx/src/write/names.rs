@@ -180,6 +180,12 @@ impl Planner<'_> {
                 continue;
             }
             let end = home(f, value);
+            // In one graph there is one of a name: one of them was brought up from another graph.
+            if let Some(&captor) = restored.get(&(end, name))
+                && captor != value
+            {
+                captors.insert(captor);
+            }
             for (_, slot) in f.uses(value) {
                 let mut user = slot.user;
                 while f.op(user).parent != end {

@@ -82,6 +82,12 @@ typedef struct passdock_function_api {
      * them says nothing; of one place it is that one's own location. */
     passdock_status (*fuse_locs)(passdock_function *, const passdock_loc_id *locs, size_t count,
                                  passdock_loc_id *out);
+    /* Moves a region's ops and constants right before the op that holds it; `args` stand for the
+     * region's arguments from now on. Nothing is copied: the region is left with its terminator,
+     * whose operands can be used in the op's place, and the op is there until it is replaced. A name
+     * that others have, too, gets a number. (ABI 0.3) */
+    passdock_status (*inline_region)(passdock_function *, passdock_region_id,
+                                     const passdock_value_id *args, size_t count);
 } passdock_function_api;
 
 /* A module. In a function pass it is the pass's input, and edits are refused. */

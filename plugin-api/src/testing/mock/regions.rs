@@ -69,6 +69,22 @@ impl MockFunction {
         Ok(())
     }
 
+    pub(super) fn inline_region(&mut self, region: RegionId, args: &[ValueId]) -> Edit<()> {
+        let holder = self.regions[region.index()].parent;
+        for (arg, value) in self.args(region).into_iter().zip(args) {
+            self.replace_uses(arg, *value);
+        }
+        let mut next = self.regions[region.index()].first;
+        while let Some(op) = next.option() {
+            next = self.ops[op.index()].next;
+            if !self.is_terminator(op) {
+                self.unlink_op(op);
+                self.link_op(op, Position::before(holder))?;
+            }
+        }
+        Ok(())
+    }
+
     fn args(&self, region: RegionId) -> Vec<ValueId> {
         let ids = self.regions[region.index()].args;
         let ids = ids.start..ids.start + ids.len;

@@ -268,6 +268,16 @@ unsafe extern "C" fn set_results(
     }
 }
 
+unsafe extern "C" fn inline_region(
+    handle: *mut abi::Function,
+    region: RegionId,
+    args: *const ValueId,
+    count: usize,
+) -> Status {
+    // SAFETY: as above.
+    unsafe { edit(handle, None, |f| f.inline_region(region, list(args, count))) }
+}
+
 unsafe extern "C" fn set_opset(handle: *mut abi::Function, domain: Str, version: i64) -> Status {
     // SAFETY: as above.
     unsafe {
@@ -438,6 +448,7 @@ fn new_host() -> abi::Host {
                 clone_region: Some(clone_region),
                 set_results: Some(set_results),
                 set_opset: Some(set_opset),
+                inline_region: Some(inline_region),
                 ..empty()
             }),
             modules: leak(abi::ModuleApi {

@@ -1,0 +1,125 @@
+//! Bringing a region's ops up, without copying them: what collapsing an `if` is made of.
+
+use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
+
+use crate::error::{Edit, EditError};
+use crate::function::Function;
+use crate::origin::{Entity, Origin};
+
+impl Function {
+    /// Moves a region's ops and constants right before the op that holds it; `args` stand for the
+    /// region's arguments from now on. What it yields is visible there now, and the region is left with
+    /// its terminator only.
+    ///
+    /// Takes as long as the region has ops: what is nested in them comes along as it is.
+    pub fn inline_region(&mut self, region: RegionId, args: &[ValueId]) -> Edit {
+        let holder = self.live_region(region)?.parent;
+        self.check_inline(region, holder, args)?;
+        let into = self.op(holder).parent;
+        let replaced: Vec<ValueId> = self.args(region).collect();
+        for (arg, &value) in replaced.into_iter().zip(args) {
+            self.substitute(arg, value);
+        }
+        for constant in self.nested_constants.remove(&region).unwrap_or_default() {
+            self.move_constant(constant, into);
+        }
+        let terminator = self.terminator(region);
+        let ops: Vec<OpId> = self.ops_in(region).collect();
+        for op in ops.into_iter().filter(|&op| Some(op) != terminator) {
+            self.unlink_op(op);
+            self.link_op(op, into, holder);
+            self.loose |= self.op(op).regions.len > 0;
+            self.rename_shared(op);
+        }
+        self.touch_region(region);
+        self.touch_region(into);
+        Ok(())
+    }
+
+    /// Whether [`Function::settle_depths`] has anything to do.
+    pub fn has_loose_depths(&self) -> bool {
+        self.loose
+    }
+
+    /// Makes asking for depths cheap again: [`Function::inline_region`] leaves that for the end of
+    /// the pass, since each of many may bring all that is nested one level up.
+    pub fn settle_depths(&mut self) {
+        if !std::mem::take(&mut self.loose) {
+            return;
+        }
+        self.levels[self.body.index()] = 0;
+        let ops: Vec<OpId> = self.walk(self.body).collect();
+        // Each op comes before what is nested in it.
+        for op in ops {
+            let level = self.level(self.op(op).parent) + 1;
+            let regions = self.op(op).regions;
+            for at in regions.start..regions.start + regions.len {
+                self.levels[self.ids[at as usize] as usize] = level;
+            }
+        }
+    }
+
+    fn check_inline(&self, region: RegionId, holder: OpId, args: &[ValueId]) -> Edit {
+        if holder.is_none() {
+            let message = "The body of a function is no op's region, so nothing can be inlined.";
+            return Err(EditError::refused(message));
+        }
+        let own = self.args(region);
+        if own.len() != args.len() {
+            return Err(EditError::invalid(format!(
+                "The region takes {} arguments and {} were given.",
+                own.len(),
+                args.len()
+            )));
+        }
+        let around = self.op(holder).parent;
+        for (index, (arg, &value)) in own.zip(args).enumerate() {
+            self.check_operand(value, around, holder, index)?;
+            if value.is_some() {
+                self.check_type_change(arg, self.value(value).ty)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets a value stand for an argument; NONE: nothing does, where it was an operand.
+    fn substitute(&mut self, arg: ValueId, value: ValueId) {
+        if value.is_some() {
+            self.move_uses(arg, value);
+            return;
+        }
+        self.touch_users(arg);
+        while let Some(slot) = self.value(arg).first_use.option() {
+            self.unlink_use(slot);
+        }
+    }
+
+    /// Lets a constant of a region be one of the region around it.
+    fn move_constant(&mut self, id: ConstId, into: RegionId) {
+        let record = self.constants[id.index()];
+        let value = record.value;
+        if record.flags & Constant::DEAD != 0 {
+            return;
+        }
+        let is_default = value.is_some() && self.value(value).flags & Value::KIND == Value::ARG;
+        let home = if is_default { record.region } else { into };
+        if home != self.body {
+            self.nested_constants.entry(home).or_default().push(id);
+        }
+        if is_default {
+            return;
+        }
+        self.constants[id.index()].region = into;
+        if value.is_none() {
+            return;
+        }
+        // What a graph of a file listed can't be found in the list of another.
+        if record.flags & Constant::NODE == 0 {
+            self.constants[id.index()].flags |= Constant::TOUCHED;
+            if self.origins.get(Entity::Constant(id)).is_some() {
+                self.origins.set(Entity::Constant(id), Origin::NONE);
+            }
+        }
+        self.rename_if_shared(value);
+    }
+}
