@@ -1,10 +1,10 @@
 //! Bodies of ops: a definition writes one as text, the host reads it and copies it before the op.
 
 use passdock_abi as abi;
-use passdock_abi::{OpCall as Handle, OpId, Status, Str, ValueId};
+use passdock_abi::{OpCall as Handle, OpId, Status, Str, SymbolId, ValueId};
 use passdock_ir::{CloneRegion, Edit, EditError, Function, OpName, Position, text};
 
-use super::ops::{OpCall, answer, ask, check_results, describe_op, wrong};
+use super::ops::{OpCall, answer, ask, describe_op, wrong};
 use super::session::FunctionSession;
 use super::{definitions, input, merge};
 
@@ -63,6 +63,30 @@ pub(super) unsafe extern "C" fn decompose(
             Ok(())
         })
     }
+}
+
+/// The name of an op, if there is room for its results.
+pub(super) fn check_results(
+    session: &FunctionSession,
+    op: OpId,
+    out: *mut ValueId,
+    count: usize,
+) -> Edit<SymbolId> {
+    session.with(|state| {
+        let function = state.read()?;
+        let record = function.live_op(op)?;
+        if record.results.len as usize != count {
+            return Err(EditError::invalid(format!(
+                "{} has {} results, and there is room for {count}.",
+                function.describe_op(op),
+                record.results.len
+            )));
+        }
+        if count > 0 {
+            input::check_out(out)?;
+        }
+        Ok(record.name)
+    })
 }
 
 /// Reads a body and copies its ops before the op; what stands for the op's results comes back.

@@ -12,7 +12,7 @@ use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function};
 
 use super::context::{self, ContextSession};
-use super::decompose::{decompose, set_body};
+use super::decompose::{check_results, decompose, set_body};
 use super::known_dims::{constant_dims, keep_known_dims, make_constants};
 use super::session::{Access, FunctionSession};
 use super::{definitions, describe, functions, gate, input, merge};
@@ -257,30 +257,6 @@ unsafe extern "C" fn evaluate(
             Ok(())
         })
     }
-}
-
-/// The name of an op, if there is room for its results.
-pub(super) fn check_results(
-    session: &FunctionSession,
-    op: OpId,
-    out: *mut ValueId,
-    count: usize,
-) -> Edit<SymbolId> {
-    session.with(|state| {
-        let function = state.read()?;
-        let record = function.live_op(op)?;
-        if record.results.len as usize != count {
-            return Err(EditError::invalid(format!(
-                "{} has {} results, and there is room for {count}.",
-                function.describe_op(op),
-                record.results.len
-            )));
-        }
-        if count > 0 {
-            input::check_out(out)?;
-        }
-        Ok(record.name)
-    })
 }
 
 /// Refuses operands that aren't constant, and splats that would have to be made larger than this,
