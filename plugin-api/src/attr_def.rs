@@ -124,7 +124,8 @@ impl AttrDef {
 }
 
 /// The attributes of an operator, as its documentation lists them: each with its kind (`int`,
-/// `float`, `string`, `tensor`, `type`, `graph`, or `ints`, `floats` and so on for lists). Before it
+/// `float`, `string`, `tensor`, `type`, `graph`, or `ints`, `floats` and so on for lists; `opaque` is
+/// what only an importer can read). Before it
 /// stands `required`, or behind it the default, or neither if leaving it out means something of its
 /// own.
 ///
@@ -190,6 +191,7 @@ macro_rules! __attr {
     (@kind types) => {
         $crate::AttrKind::TYPES
     };
+    (@kind opaque) => { $crate::AttrKind::OPAQUE };
     (@kind graphs) => {
         $crate::AttrKind::REGIONS
     };
@@ -198,7 +200,7 @@ macro_rules! __attr {
             "`",
             ::std::stringify!($kind),
             "` is no kind of attribute; there are `int`, `float`, \
-             `string`, `tensor`, `type`, `graph`, and with an `s` lists of them"
+             `string`, `tensor`, `type`, `graph`, with an `s` lists of them, and `opaque`"
         ))
     };
 

@@ -88,7 +88,7 @@ pub struct AttrEntry {
     pub name: Str,
     /// What it means; may be empty.
     pub doc: Str,
-    /// What its value is, never REFERENCE or OPAQUE.
+    /// What its value is, never REFERENCE.
     pub kind: AttrKind,
     /// `AttrEntry::*` flags.
     pub flags: u32,

@@ -123,7 +123,7 @@ fn random_calls_are_answered() {
                 });
             }
             let mut attrs = Vec::new();
-            for &name in operator.attrs {
+            for name in operator.attrs.into_iter().flatten().map(|attr| attr.name) {
                 if dice.roll(2) == 0 {
                     attrs.push((name, dice.attr()));
                 }

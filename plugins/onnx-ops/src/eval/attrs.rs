@@ -1,11 +1,15 @@
 //! Attributes as an evaluation reads them.
 //!
-//! Reading one of another kind than the definition says, a reference to a function's attribute
-//! among them, is never a silent default: the op isn't folded.
+//! One that isn't given is what the operator's row says of it. Reading one of another kind than the
+//! definition says, a reference to a function's attribute among them, is never a silent default: the
+//! op isn't folded.
 
 use std::borrow::Cow;
 
+use passdock_plugin_api::AttrDefault;
+
 use super::{Call, NotFolded, Tensor, refuse};
+use crate::ops;
 
 /// An attribute's value.
 #[derive(Debug)]
@@ -63,7 +67,7 @@ macro_rules! readers {
         impl<'a> Call<'a> {
             $($(#[$doc])*
             pub fn $name(&self, name: &str) -> Result<Option<$type>, NotFolded> {
-                match self.attrs.get(name) {
+                match self.attrs.get(name).or_else(|| self.default_of(name)) {
                     None => Ok(None),
                     Some(Attr::$kind(value)) => Ok(Some(value)),
                     Some(_) => refuse!("its attribute `{name}` isn't {}", $word),
@@ -91,6 +95,22 @@ readers! {
 }
 
 impl Call<'_> {
+    /// What an attribute means that isn't given, if the operator's row says so.
+    fn default_of(&self, name: &str) -> Option<Attr<'static>> {
+        let attr = ops::find(self.name, self.version)?.attr(name)?;
+        Some(match attr.default? {
+            AttrDefault::Int(value) => Attr::Int(value),
+            AttrDefault::Float(value) => Attr::Float(value),
+            AttrDefault::String(text) => Attr::String(text.as_bytes()),
+            AttrDefault::Ints(values) => Attr::Ints(Cow::Borrowed(values)),
+            AttrDefault::Floats(values) => Attr::Floats(Cow::Borrowed(values)),
+            AttrDefault::Strings(texts) => {
+                Attr::Strings(texts.iter().map(|text| text.as_bytes()).collect())
+            }
+            _ => return None,
+        })
+    }
+
     /// An integer attribute, or its default.
     pub fn int_or(&self, name: &str, default: i64) -> Result<i64, NotFolded> {
         Ok(self.int(name)?.unwrap_or(default))

@@ -1,14 +1,22 @@
 //! Control flow: operators with regions. What a region's ops do, they say themselves.
 
-use passdock_plugin_api::{DType, Dim, Function, TypeSpec};
+use passdock_plugin_api::{DType, Dim, Function, TypeSpec, attrs};
 
 use super::{MANY, Operator};
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, same};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.If", 1, (1, 1)).infers(branches),
-    Operator::new("onnx.Loop", 1, (2, MANY)),
-    Operator::new("onnx.Scan", 8, (1, MANY)),
+    Operator::new("onnx.If", 1, (1, 1))
+        .attrs(attrs![else_branch: required graph, then_branch: required graph])
+        .infers(branches),
+    Operator::new("onnx.Loop", 1, (3, MANY)).attrs(attrs![body: required graph]),
+    Operator::new("onnx.Loop", 11, (2, MANY)).attrs(attrs![body: required graph]),
+    Operator::new("onnx.Scan", 8, (2, MANY))
+        .attrs(attrs![body: required graph, directions: ints, num_scan_inputs: required int]),
+    Operator::new("onnx.Scan", 9, (1, MANY)).attrs(attrs![
+        body: required graph, num_scan_inputs: required int, scan_input_axes: ints,
+        scan_input_directions: ints, scan_output_axes: ints, scan_output_directions: ints,
+    ]),
 ];
 
 /// What both branches agree on; they are looked at before the op only once they have been inferred.

@@ -1,23 +1,116 @@
 //! Convolutions, pools, and Resize: operators on windows of spatial dims.
 
-use passdock_plugin_api::{DType, Dim};
+use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::Operator;
 use super::create::shape_in;
 use crate::infer::{Answer, Infer, as_const, as_consts, sizes, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.AveragePool", 1, (1, 1)).infers(pool),
-    Operator::new("onnx.Conv", 1, (2, 3)).infers(conv),
-    Operator::new("onnx.ConvInteger", 10, (2, 4)).infers(conv_integer),
-    Operator::new("onnx.ConvTranspose", 1, (2, 3)).infers(conv_transpose),
+    Operator::new("onnx.AveragePool", 1, (1, 1))
+        .infers(pool)
+        .any_attrs(),
+    Operator::new("onnx.AveragePool", 7, (1, 1))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
+            pads: ints, strides: ints,
+        ])
+        .infers(pool),
+    Operator::new("onnx.AveragePool", 10, (1, 1))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+            kernel_shape: required ints, pads: ints, strides: ints,
+        ])
+        .infers(pool),
+    Operator::new("onnx.AveragePool", 19, (1, 1))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+            dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
+        ])
+        .infers(pool),
+    Operator::new("onnx.Conv", 1, (2, 3))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
+            pads: ints, strides: ints,
+        ])
+        .infers(conv),
+    Operator::new("onnx.ConvInteger", 10, (2, 4))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
+            pads: ints, strides: ints,
+        ])
+        .infers(conv_integer),
+    Operator::new("onnx.ConvTranspose", 1, (2, 3))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
+            output_padding: ints, output_shape: ints, pads: ints, strides: ints,
+        ])
+        .infers(conv_transpose),
     Operator::new("onnx.GlobalAveragePool", 1, (1, 1)).infers(global_pool),
-    Operator::new("onnx.GlobalLpPool", 2, (1, 1)).infers(global_pool),
+    Operator::new("onnx.GlobalLpPool", 2, (1, 1))
+        .attrs(attrs![p: int = 2])
+        .infers(global_pool),
     Operator::new("onnx.GlobalMaxPool", 1, (1, 1)).infers(global_pool),
-    Operator::new("onnx.LpPool", 2, (1, 1)).infers(pool),
-    Operator::new("onnx.MaxPool", 1, (1, 1)).infers(pool),
-    Operator::new("onnx.QLinearConv", 10, (8, 9)).infers(qlinear_conv),
-    Operator::new("onnx.Resize", 10, (1, 4)).infers(resize),
+    Operator::new("onnx.LpPool", 2, (1, 1))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", kernel_shape: required ints, p: int = 2, pads: ints,
+            strides: ints,
+        ])
+        .infers(pool),
+    Operator::new("onnx.LpPool", 18, (1, 1))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
+            kernel_shape: required ints, p: int = 2, pads: ints, strides: ints,
+        ])
+        .infers(pool),
+    Operator::new("onnx.MaxPool", 1, (1, 1))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints, strides: ints,
+        ])
+        .infers(pool),
+    Operator::new("onnx.MaxPool", 8, (1, 1))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints,
+            storage_order: int = 0, strides: ints,
+        ])
+        .infers(pool),
+    Operator::new("onnx.MaxPool", 10, (1, 1))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
+            kernel_shape: required ints, pads: ints, storage_order: int = 0, strides: ints,
+        ])
+        .infers(pool),
+    Operator::new("onnx.QLinearConv", 10, (8, 9))
+        .attrs(attrs![
+            auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
+            pads: ints, strides: ints,
+        ])
+        .infers(qlinear_conv),
+    Operator::new("onnx.Resize", 10, (2, 2))
+        .attrs(attrs![mode: string = "nearest"])
+        .infers(resize),
+    Operator::new("onnx.Resize", 11, (3, 4))
+        .attrs(attrs![
+            coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
+            exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
+            nearest_mode: string = "round_prefer_floor",
+        ])
+        .infers(resize),
+    Operator::new("onnx.Resize", 13, (1, 4))
+        .attrs(attrs![
+            coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
+            exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
+            nearest_mode: string = "round_prefer_floor",
+        ])
+        .infers(resize),
+    Operator::new("onnx.Resize", 18, (1, 4))
+        .attrs(attrs![
+            antialias: int = 0, axes: ints, coordinate_transformation_mode: string = "half_pixel",
+            cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
+            extrapolation_value: float = 0.0, keep_aspect_ratio_policy: string = "stretch",
+            mode: string = "nearest", nearest_mode: string = "round_prefer_floor",
+        ])
+        .infers(resize),
 ];
 
 /// The windows that kernel, strides, dilations and pads cut out of the spatial dims.

@@ -1,6 +1,6 @@
 //! Operators that make tensors out of sizes or attributes.
 
-use passdock_plugin_api::{Attr, DType, Dim, OpTraits};
+use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 
 use super::Operator;
 use crate::eval::create;
@@ -10,34 +10,41 @@ const GROWS: OpTraits = OpTraits::GROWS;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Constant", 1, (0, 0))
-        .attrs(&[
-            "value",
-            "value_int",
-            "value_float",
-            "value_ints",
-            "value_floats",
-            "value_string",
-            "value_strings",
+        .attrs(attrs![value: required tensor])
+        .infers(constant)
+        .folds(create::constant),
+    Operator::new("onnx.Constant", 11, (0, 0))
+        .attrs(attrs![sparse_value: opaque, value: tensor])
+        .infers(constant)
+        .folds(create::constant),
+    Operator::new("onnx.Constant", 12, (0, 0))
+        .attrs(attrs![
+            sparse_value: opaque, value: tensor, value_float: float, value_floats: floats,
+            value_int: int, value_ints: ints, value_string: string, value_strings: strings,
         ])
         .infers(constant)
         .folds(create::constant),
     Operator::new("onnx.ConstantOfShape", 9, (1, 1))
-        .attrs(&["value"])
+        .attrs(attrs![value: tensor])
         .with(GROWS)
         .infers(constant_of_shape)
         .folds(create::constant_of_shape),
     Operator::new("onnx.EyeLike", 9, (1, 1))
-        .attrs(&["dtype", "k"])
-        .with(GROWS)
+        .attrs(attrs![dtype: int, k: int = 0])
+        .with(GROWS.with(OpTraits::SHAPE_ONLY))
         .infers(eye_like)
         .folds(create::eye_like),
     Operator::new("onnx.OneHot", 9, (3, 3))
-        .attrs(&["axis"])
+        .attrs(attrs![axis: int = -1])
         .with(GROWS)
         .infers(one_hot)
         .folds(create::one_hot),
     Operator::new("onnx.Range", 11, (3, 3))
-        .attrs(&["stash_type"])
+        .with(GROWS)
+        .infers(range)
+        .folds(create::range),
+    Operator::new("onnx.Range", 27, (3, 3))
+        .attrs(attrs![stash_type: int = 1])
         .with(GROWS)
         .infers(range)
         .folds(create::range),

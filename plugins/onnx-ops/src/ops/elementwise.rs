@@ -1,6 +1,6 @@
 //! Operators that work element by element.
 
-use passdock_plugin_api::{DType, OpTraits};
+use passdock_plugin_api::{DType, OpTraits, attrs};
 
 use super::shape::same_type;
 use super::{MANY, Operator};
@@ -37,7 +37,7 @@ const fn predicate(name: &'static str, since: u32, evaluate: Evaluate) -> Operat
 }
 
 const fn variadic(name: &'static str, rule: Rule, evaluate: Evaluate) -> Operator {
-    Operator::new(name, 8, (1, MANY))
+    Operator::new(name, 6, (1, MANY))
         .with(ELEMENTWISE.with(COMMUTATIVE))
         .infers(rule)
         .folds(evaluate)
@@ -62,30 +62,44 @@ pub(super) const OPERATORS: &[Operator] = &[
         map_float(call, f32::atanh, f64::atanh)
     }),
     unary("onnx.BitCast", 26, bits::bit_cast)
-        .attrs(&["to"])
+        .attrs(attrs![to: required int])
         .infers(to_type),
-    binary("onnx.BitShift", 11, bits::bit_shift).attrs(&["direction"]),
+    binary("onnx.BitShift", 11, bits::bit_shift).attrs(attrs![direction: required string]),
     binary("onnx.BitwiseAnd", 18, bits::and).with(COMMUTATIVE),
     unary("onnx.BitwiseNot", 18, bits::not),
     binary("onnx.BitwiseOr", 18, bits::or).with(COMMUTATIVE),
     binary("onnx.BitwiseXor", 18, bits::xor).with(COMMUTATIVE),
     unary("onnx.Cast", 6, cast::cast)
-        .attrs(&["to", "saturate", "round_mode"])
+        .attrs(attrs![to: required int])
         .infers(to_type),
-    binary("onnx.CastLike", 15, cast::cast_like)
-        .attrs(&["saturate", "round_mode"])
+    unary("onnx.Cast", 19, cast::cast)
+        .attrs(attrs![saturate: int = 1, to: required int])
+        .infers(to_type),
+    unary("onnx.Cast", 24, cast::cast)
+        .attrs(attrs![round_mode: string = "up", saturate: int = 1, to: required int])
+        .infers(to_type),
+    binary("onnx.CastLike", 15, cast::cast_like).infers(like_second),
+    binary("onnx.CastLike", 19, cast::cast_like)
+        .attrs(attrs![saturate: int = 1])
+        .infers(like_second),
+    binary("onnx.CastLike", 24, cast::cast_like)
+        .attrs(attrs![round_mode: string = "up", saturate: int = 1])
         .infers(like_second),
     unary("onnx.Ceil", 6, |call| map_float(call, f32::ceil, f64::ceil)).with(IDEMPOTENT),
-    unfolded("onnx.Celu", 12),
-    Operator::new("onnx.Clip", 6, (1, 3))
-        .attrs(&["min", "max"])
+    unfolded("onnx.Celu", 12).attrs(attrs![alpha: float = 1.0]),
+    Operator::new("onnx.Clip", 6, (1, 1))
+        .attrs(attrs![max: float = 3.4028235e38, min: float = -3.4028235e38])
+        .with(ELEMENTWISE)
+        .infers(same_type)
+        .folds(elementwise::clip),
+    Operator::new("onnx.Clip", 11, (1, 3))
         .with(ELEMENTWISE)
         .infers(same_type)
         .folds(elementwise::clip),
     unary("onnx.Cos", 7, |call| map_float(call, f32::cos, f64::cos)),
     unary("onnx.Cosh", 9, |call| map_float(call, f32::cosh, f64::cosh)),
     binary("onnx.Div", 7, elementwise::div).infers(div),
-    unfolded("onnx.Elu", 6),
+    unfolded("onnx.Elu", 6).attrs(attrs![alpha: float = 1.0]),
     predicate("onnx.Equal", 7, compare_logic::equal)
         .with(COMMUTATIVE)
         .infers(equal),
@@ -95,16 +109,17 @@ pub(super) const OPERATORS: &[Operator] = &[
         map_float(call, f32::floor, f64::floor)
     })
     .with(IDEMPOTENT),
-    unfolded("onnx.Gelu", 20),
+    unfolded("onnx.Gelu", 20).attrs(attrs![approximate: string = "none"]),
     predicate("onnx.Greater", 7, compare_logic::greater).infers(greater),
     predicate("onnx.GreaterOrEqual", 12, compare_logic::greater_or_equal),
-    unary("onnx.HardSigmoid", 6, unary::hard_sigmoid).attrs(&["alpha", "beta"]),
+    unary("onnx.HardSigmoid", 6, unary::hard_sigmoid)
+        .attrs(attrs![alpha: float = 0.2, beta: float = 0.5]),
     unfolded("onnx.HardSwish", 14),
     unary("onnx.IsInf", 10, unary::is_inf)
-        .attrs(&["detect_negative", "detect_positive"])
+        .attrs(attrs![detect_negative: int = 1, detect_positive: int = 1])
         .infers(truth),
     unary("onnx.IsNaN", 9, unary::is_nan).infers(truth),
-    unary("onnx.LeakyRelu", 6, unary::leaky_relu).attrs(&["alpha"]),
+    unary("onnx.LeakyRelu", 6, unary::leaky_relu).attrs(attrs![alpha: float = 0.01]),
     predicate("onnx.Less", 7, compare_logic::less).infers(less),
     predicate("onnx.LessOrEqual", 12, compare_logic::less_or_equal),
     unary("onnx.Log", 6, |call| map_float(call, f32::ln, f64::ln)),
@@ -113,7 +128,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     variadic("onnx.Min", min, elementwise::min),
     unfolded("onnx.Mish", 18),
     binary("onnx.Mod", 10, elementwise::modulo)
-        .attrs(&["fmod"])
+        .attrs(attrs![fmod: int = 0])
         .infers(modulo),
     binary("onnx.Mul", 7, elementwise::mul)
         .with(COMMUTATIVE)
@@ -131,8 +146,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         map_float(call, f32::round_ties_even, f64::round_ties_even)
     })
     .with(IDEMPOTENT),
-    unfolded("onnx.Selu", 6),
-    unfolded("onnx.Shrink", 9),
+    unfolded("onnx.Selu", 6).attrs(attrs![alpha: float = 1.6732632, gamma: float = 1.050701]),
+    unfolded("onnx.Shrink", 9).attrs(attrs![bias: float = 0.0, lambd: float = 0.5]),
     unary("onnx.Sigmoid", 6, unary::sigmoid),
     unary("onnx.Sign", 9, unary::sign).with(IDEMPOTENT),
     unary("onnx.Sin", 7, |call| map_float(call, f32::sin, f64::sin)),
@@ -142,10 +157,10 @@ pub(super) const OPERATORS: &[Operator] = &[
     unary("onnx.Sqrt", 6, |call| map_float(call, f32::sqrt, f64::sqrt)),
     binary("onnx.Sub", 7, elementwise::sub).infers(sub),
     variadic("onnx.Sum", broadcast, elementwise::sum),
-    unfolded("onnx.Swish", 24),
+    unfolded("onnx.Swish", 24).attrs(attrs![alpha: float = 1.0]),
     unary("onnx.Tan", 7, |call| map_float(call, f32::tan, f64::tan)),
     unary("onnx.Tanh", 6, |call| map_float(call, f32::tanh, f64::tanh)),
-    unfolded("onnx.ThresholdedRelu", 10),
+    unfolded("onnx.ThresholdedRelu", 10).attrs(attrs![alpha: float = 1.0]),
     predicate("onnx.Xor", 7, compare_logic::xor).with(COMMUTATIVE),
 ];
 

@@ -1,14 +1,21 @@
 //! Products of matrices.
 
-use passdock_plugin_api::{DType, Dim};
+use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::{MANY, Operator};
 use crate::infer::{Answer, Infer, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Det", 11, (1, 1)).infers(det),
-    Operator::new("onnx.Einsum", 12, (1, MANY)).infers(einsum),
-    Operator::new("onnx.Gemm", 7, (2, 3)).infers(gemm),
+    Operator::new("onnx.Einsum", 12, (1, MANY))
+        .attrs(attrs![equation: required string])
+        .infers(einsum),
+    Operator::new("onnx.Gemm", 7, (3, 3))
+        .attrs(attrs![alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0])
+        .infers(gemm),
+    Operator::new("onnx.Gemm", 11, (2, 3))
+        .attrs(attrs![alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0])
+        .infers(gemm),
     Operator::new("onnx.MatMul", 1, (2, 2)).infers(matmul),
     Operator::new("onnx.MatMulInteger", 10, (2, 4)).infers(matmul_integer),
     Operator::new("onnx.QLinearMatMul", 10, (8, 8)).infers(qlinear_matmul),

@@ -3,24 +3,32 @@
 //! To add an operator: a row, a rule if no other operator's fits, an evaluation in `eval` if it can
 //! be folded.
 
+mod attention;
 mod control;
 mod convolution;
 mod create;
 mod elementwise;
+mod loss;
 mod matrix;
+mod ml;
 mod movement;
 mod normalize;
-mod other;
+mod optional;
+mod preview;
 mod quantize;
 mod random;
 mod recurrent;
 mod reduce;
+mod sequence;
 mod shape;
+mod signal;
+mod text;
+mod vision;
 
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use passdock_plugin_api::{OpDef, OpTraits};
+use passdock_plugin_api::{AttrDef, OpDef, OpTraits};
 
 use crate::define;
 use crate::eval::{Call, Evaluate, NotFolded, refuse};
@@ -66,8 +74,9 @@ pub struct Operator {
     pub since: u32,
     /// The fewest and the most operands.
     pub operands: (u32, u32),
-    /// The attributes that its evaluation knows; with any other, the op isn't folded.
-    pub attrs: &'static [&'static str],
+    /// All attributes it has, with their defaults; `None`: they aren't listed. With an attribute
+    /// that isn't here, an op isn't folded.
+    pub attrs: Option<&'static [AttrDef]>,
     /// What is always true of it.
     pub traits: OpTraits,
     /// How it is evaluated.
@@ -77,13 +86,13 @@ pub struct Operator {
 }
 
 impl Operator {
-    /// A row: an operator without effects, about whose types nothing is known.
+    /// A row: an operator without effects and attributes, about whose types nothing is known.
     const fn new(name: &'static str, since: u32, operands: (u32, u32)) -> Operator {
         Operator {
             name,
             since,
             operands,
-            attrs: &[],
+            attrs: Some(&[]),
             traits: PURE,
             evaluate: None,
             rule: None,
@@ -92,8 +101,19 @@ impl Operator {
     }
 
     /// With these attributes.
-    const fn attrs(self, attrs: &'static [&'static str]) -> Operator {
-        Operator { attrs, ..self }
+    const fn attrs(self, attrs: &'static [AttrDef]) -> Operator {
+        Operator {
+            attrs: Some(attrs),
+            ..self
+        }
+    }
+
+    /// With attributes that aren't listed: of versions before 7.
+    const fn any_attrs(self) -> Operator {
+        Operator {
+            attrs: None,
+            ..self
+        }
     }
 
     /// With these traits too.
@@ -130,6 +150,11 @@ impl Operator {
         Operator { moves, ..self }
     }
 
+    /// An attribute of it.
+    pub fn attr(&self, name: &str) -> Option<&'static AttrDef> {
+        self.attrs?.iter().find(|attr| attr.name == name)
+    }
+
     /// Its type rule.
     pub(crate) fn rule(&self) -> Option<Rule> {
         self.rule
@@ -151,7 +176,7 @@ impl Operator {
             .attrs
             .names()
             .iter()
-            .find(|attr| !self.attrs.contains(attr))
+            .find(|attr| self.attr(attr).is_none())
         {
             Some(attr) => refuse!("{name} has an unknown attribute `{attr}`"),
             None => Ok(()),
@@ -174,6 +199,9 @@ impl Operator {
         let mut definition = OpDef::new(self.name, self.since)
             .operands(fewest, most)
             .traits(self.traits);
+        if let Some(attrs) = self.attrs {
+            definition = definition.attrs(attrs);
+        }
         if self.rule.is_some() {
             definition = definition.infer(define::infer);
         }
@@ -186,19 +214,27 @@ impl Operator {
 
 /// The tables.
 const FAMILIES: &[&[Operator]] = &[
+    attention::OPERATORS,
     control::OPERATORS,
     convolution::OPERATORS,
     create::OPERATORS,
     elementwise::OPERATORS,
+    loss::OPERATORS,
     matrix::OPERATORS,
+    ml::OPERATORS,
     movement::OPERATORS,
     normalize::OPERATORS,
-    other::OPERATORS,
+    optional::OPERATORS,
+    preview::OPERATORS,
     quantize::OPERATORS,
     random::OPERATORS,
     recurrent::OPERATORS,
     reduce::OPERATORS,
+    sequence::OPERATORS,
     shape::OPERATORS,
+    signal::OPERATORS,
+    text::OPERATORS,
+    vision::OPERATORS,
 ];
 
 const fn count() -> usize {

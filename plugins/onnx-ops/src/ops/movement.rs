@@ -1,6 +1,6 @@
 //! Operators that move elements about.
 
-use passdock_plugin_api::{DType, Dim};
+use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::create::shape_in;
 use super::shape::same_type;
@@ -12,17 +12,21 @@ const DATA: Moves = Moves::These(&[0]);
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Compress", 9, (2, 2))
-        .attrs(&["axis"])
+        .attrs(attrs![axis: int])
         .infers(compress)
         .folds(gather::compress)
         .moves(DATA),
     Operator::new("onnx.Concat", 4, (1, MANY))
-        .attrs(&["axis"])
+        .attrs(attrs![axis: required int])
         .infers(concat)
         .folds(data_movement::concat)
         .moves(Moves::All),
     Operator::new("onnx.DepthToSpace", 1, (1, 1))
-        .attrs(&["blocksize", "mode"])
+        .attrs(attrs![blocksize: required int])
+        .infers(depth_to_space)
+        .folds(data_movement::depth_to_space),
+    Operator::new("onnx.DepthToSpace", 11, (1, 1))
+        .attrs(attrs![blocksize: required int, mode: string = "DCR"])
         .infers(depth_to_space)
         .folds(data_movement::depth_to_space),
     Operator::new("onnx.Expand", 8, (2, 2))
@@ -31,53 +35,89 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(data_movement::expand)
         .moves(DATA),
     Operator::new("onnx.Gather", 1, (2, 2))
-        .attrs(&["axis"])
+        .attrs(attrs![axis: int = 0])
         .infers(gather_along)
         .folds(gather::gather)
         .moves(DATA),
     Operator::new("onnx.GatherElements", 11, (2, 2))
-        .attrs(&["axis"])
+        .attrs(attrs![axis: int = 0])
         .infers(gather_elements)
         .folds(gather::gather_elements)
         .moves(DATA),
     Operator::new("onnx.GatherND", 11, (2, 2))
-        .attrs(&["batch_dims"])
+        .infers(gather_nd)
+        .folds(gather::gather_nd),
+    Operator::new("onnx.GatherND", 12, (2, 2))
+        .attrs(attrs![batch_dims: int = 0])
         .infers(gather_nd)
         .folds(gather::gather_nd),
     Operator::new("onnx.NonZero", 9, (1, 1))
         .infers(non_zero)
         .folds(compare_logic::non_zero),
-    Operator::new("onnx.Pad", 2, (1, 4))
-        .attrs(&["mode", "pads", "value"])
+    Operator::new("onnx.Pad", 2, (1, 1))
+        .attrs(attrs![mode: string = "constant", pads: required ints, value: float = 0.0])
+        .infers(pad)
+        .folds(data_movement::pad),
+    Operator::new("onnx.Pad", 11, (2, 3))
+        .attrs(attrs![mode: string = "constant"])
+        .infers(pad)
+        .folds(data_movement::pad),
+    Operator::new("onnx.Pad", 18, (2, 4))
+        .attrs(attrs![mode: string = "constant"])
         .infers(pad)
         .folds(data_movement::pad),
     Operator::new("onnx.ReverseSequence", 10, (2, 2))
-        .attrs(&["batch_axis", "time_axis"])
+        .attrs(attrs![batch_axis: int = 1, time_axis: int = 0])
         .infers(same_type)
         .folds(gather::reverse_sequence),
     Operator::new("onnx.Scatter", 9, (3, 3))
-        .attrs(&["axis"])
+        .attrs(attrs![axis: int = 0])
         .infers(same_type)
         .folds(scatter::scatter_elements),
     Operator::new("onnx.ScatterElements", 11, (3, 3))
-        .attrs(&["axis", "reduction"])
+        .attrs(attrs![axis: int = 0])
+        .infers(same_type)
+        .folds(scatter::scatter_elements),
+    Operator::new("onnx.ScatterElements", 16, (3, 3))
+        .attrs(attrs![axis: int = 0, reduction: string = "none"])
         .infers(same_type)
         .folds(scatter::scatter_elements),
     Operator::new("onnx.ScatterND", 11, (3, 3))
-        .attrs(&["reduction"])
         .infers(same_type)
         .folds(scatter::scatter_nd),
-    Operator::new("onnx.Slice", 1, (1, 5))
-        .attrs(&["starts", "ends", "axes"])
+    Operator::new("onnx.ScatterND", 16, (3, 3))
+        .attrs(attrs![reduction: string = "none"])
+        .infers(same_type)
+        .folds(scatter::scatter_nd),
+    Operator::new("onnx.Slice", 1, (1, 1))
+        .attrs(attrs![axes: ints, ends: required ints, starts: required ints])
+        .infers(slice)
+        .folds(data_movement::slice)
+        .moves(DATA),
+    Operator::new("onnx.Slice", 10, (3, 5))
         .infers(slice)
         .folds(data_movement::slice)
         .moves(DATA),
     Operator::new("onnx.SpaceToDepth", 1, (1, 1))
-        .attrs(&["blocksize", "mode"])
+        .attrs(attrs![blocksize: required int])
         .infers(space_to_depth)
         .folds(data_movement::space_to_depth),
-    Operator::new("onnx.Split", 2, (1, 2))
-        .attrs(&["axis", "split", "num_outputs"])
+    Operator::new("onnx.SpaceToDepth", 28, (1, 1))
+        .attrs(attrs![blocksize: required int, mode: string = "DCR"])
+        .infers(space_to_depth)
+        .folds(data_movement::space_to_depth),
+    Operator::new("onnx.Split", 2, (1, 1))
+        .attrs(attrs![axis: int = 0, split: ints])
+        .infers(split)
+        .folds(data_movement::split)
+        .moves(DATA),
+    Operator::new("onnx.Split", 13, (1, 2))
+        .attrs(attrs![axis: int = 0])
+        .infers(split)
+        .folds(data_movement::split)
+        .moves(DATA),
+    Operator::new("onnx.Split", 18, (1, 2))
+        .attrs(attrs![axis: int = 0, num_outputs: int])
         .infers(split)
         .folds(data_movement::split)
         .moves(DATA),
@@ -87,14 +127,16 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(data_movement::tile)
         .moves(DATA),
     Operator::new("onnx.Transpose", 1, (1, 1))
-        .attrs(&["perm"])
+        .attrs(attrs![perm: ints])
         .infers(transpose)
         .folds(data_movement::transpose)
         .moves(DATA),
     Operator::new("onnx.Trilu", 14, (1, 2))
-        .attrs(&["upper"])
+        .attrs(attrs![upper: int = 1])
+        .with(OpTraits::IDEMPOTENT)
         .infers(same_type)
         .folds(data_movement::trilu),
+    Operator::new("onnx.Unique", 11, (1, 1)).attrs(attrs![axis: int, sorted: int = 1]),
     Operator::new("onnx.Where", 9, (3, 3))
         .with(OpTraits::ELEMENTWISE)
         .infers(choose)

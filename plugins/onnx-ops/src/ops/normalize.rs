@@ -1,6 +1,6 @@
 //! Normalisations, softmaxes and Dropout.
 
-use passdock_plugin_api::{DType, Dim, OpTraits};
+use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::Operator;
 use super::shape::same_type;
@@ -11,22 +11,47 @@ const fn same(name: &'static str, since: u32, operands: (u32, u32)) -> Operator 
 }
 
 pub(super) const OPERATORS: &[Operator] = &[
-    same("onnx.BatchNormalization", 7, (5, 5)),
-    same("onnx.Dropout", 7, (1, 1)).infers(dropout),
+    same("onnx.BatchNormalization", 7, (5, 5))
+        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, spatial: int = 1]),
+    same("onnx.BatchNormalization", 9, (5, 5))
+        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9]),
+    same("onnx.BatchNormalization", 14, (5, 5))
+        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0]),
+    same("onnx.Dropout", 7, (1, 1))
+        .attrs(attrs![ratio: float = 0.5])
+        .with(OpTraits::IDENTITY)
+        .infers(dropout),
     // From here on an operand may say that it is trained, and then it is random.
     same("onnx.Dropout", 12, (1, 3))
+        .attrs(attrs![seed: int])
         .only(OpTraits::RANDOM)
         .infers(dropout),
-    same("onnx.GroupNormalization", 18, (3, 3)),
-    same("onnx.Hardmax", 1, (1, 1)),
-    same("onnx.InstanceNormalization", 1, (3, 3)),
-    same("onnx.LayerNormalization", 17, (2, 3)).infers(layer_normalization),
-    same("onnx.LogSoftmax", 1, (1, 1)),
-    same("onnx.LpNormalization", 1, (1, 1)),
-    same("onnx.LRN", 1, (1, 1)),
-    same("onnx.MeanVarianceNormalization", 9, (1, 1)),
-    same("onnx.RMSNormalization", 23, (2, 2)),
-    same("onnx.Softmax", 1, (1, 1)),
+    same("onnx.GroupNormalization", 18, (3, 3))
+        .attrs(attrs![epsilon: float = 1e-5, num_groups: required int]),
+    same("onnx.GroupNormalization", 21, (3, 3))
+        .attrs(attrs![epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1]),
+    same("onnx.Hardmax", 1, (1, 1))
+        .attrs(attrs![axis: int = 1])
+        .with(OpTraits::IDEMPOTENT),
+    same("onnx.Hardmax", 13, (1, 1))
+        .attrs(attrs![axis: int = -1])
+        .with(OpTraits::IDEMPOTENT),
+    same("onnx.InstanceNormalization", 1, (3, 3)).any_attrs(),
+    same("onnx.InstanceNormalization", 6, (3, 3)).attrs(attrs![epsilon: float = 1e-5]),
+    same("onnx.LayerNormalization", 17, (2, 3))
+        .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
+        .infers(layer_normalization),
+    same("onnx.LogSoftmax", 1, (1, 1)).attrs(attrs![axis: int = 1]),
+    same("onnx.LogSoftmax", 13, (1, 1)).attrs(attrs![axis: int = -1]),
+    same("onnx.LpNormalization", 1, (1, 1)).attrs(attrs![axis: int = -1, p: int = 2]),
+    same("onnx.LRN", 1, (1, 1)).attrs(attrs![
+        alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: required int,
+    ]),
+    same("onnx.MeanVarianceNormalization", 9, (1, 1)).attrs(attrs![axes: ints = [0, 2, 3]]),
+    same("onnx.RMSNormalization", 23, (2, 2))
+        .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1]),
+    same("onnx.Softmax", 1, (1, 1)).attrs(attrs![axis: int = 1]),
+    same("onnx.Softmax", 13, (1, 1)).attrs(attrs![axis: int = -1]),
 ];
 
 /// The operand's type, and a mask of its shape: bools, before version 10 of its own type.

@@ -1,6 +1,6 @@
 //! Quantisation.
 
-use passdock_plugin_api::{DType, OpTraits};
+use passdock_plugin_api::{DType, OpTraits, attrs};
 
 use super::Operator;
 use crate::eval::quantize;
@@ -8,12 +8,43 @@ use crate::infer::{Answer, Infer};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.DequantizeLinear", 10, (2, 3))
-        .attrs(&["axis", "block_size", "output_dtype"])
+        .with(OpTraits::GROWS)
+        .infers(dequantize)
+        .folds(quantize::dequantize),
+    Operator::new("onnx.DequantizeLinear", 13, (2, 3))
+        .attrs(attrs![axis: int = 1])
+        .with(OpTraits::GROWS)
+        .infers(dequantize)
+        .folds(quantize::dequantize),
+    Operator::new("onnx.DequantizeLinear", 21, (2, 3))
+        .attrs(attrs![axis: int = 1, block_size: int = 0])
+        .with(OpTraits::GROWS)
+        .infers(dequantize)
+        .folds(quantize::dequantize),
+    Operator::new("onnx.DequantizeLinear", 23, (2, 3))
+        .attrs(attrs![axis: int = 1, block_size: int = 0, output_dtype: int = 0])
         .with(OpTraits::GROWS)
         .infers(dequantize)
         .folds(quantize::dequantize),
     Operator::new("onnx.DynamicQuantizeLinear", 11, (1, 1)).infers(dynamic),
     Operator::new("onnx.QuantizeLinear", 10, (2, 3)).infers(quantized),
+    Operator::new("onnx.QuantizeLinear", 13, (2, 3))
+        .attrs(attrs![axis: int = 1])
+        .infers(quantized),
+    Operator::new("onnx.QuantizeLinear", 19, (2, 3))
+        .attrs(attrs![axis: int = 1, saturate: int = 1])
+        .infers(quantized),
+    Operator::new("onnx.QuantizeLinear", 21, (2, 3))
+        .attrs(attrs![
+            axis: int = 1, block_size: int = 0, output_dtype: int = 0, saturate: int = 1,
+        ])
+        .infers(quantized),
+    Operator::new("onnx.QuantizeLinear", 23, (2, 3))
+        .attrs(attrs![
+            axis: int = 1, block_size: int = 0, output_dtype: int = 0, precision: int = 0,
+            saturate: int = 1,
+        ])
+        .infers(quantized),
 ];
 
 /// The operand's shape, of the type that `output_dtype` says, else of the scale's.

@@ -1,6 +1,6 @@
 //! What gives other results each time: never folded, never merged.
 
-use passdock_plugin_api::{DType, Dim, OpTraits};
+use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::Operator;
 use crate::infer::{Answer, Infer, sizes};
@@ -10,12 +10,30 @@ const fn random(name: &'static str, since: u32, operands: u32) -> Operator {
 }
 
 pub(super) const OPERATORS: &[Operator] = &[
-    random("onnx.Bernoulli", 15, 1).infers(like),
-    random("onnx.Multinomial", 7, 1).infers(multinomial),
-    random("onnx.RandomNormal", 1, 0).infers(shaped),
-    random("onnx.RandomNormalLike", 1, 1).infers(like),
-    random("onnx.RandomUniform", 1, 0).infers(shaped),
-    random("onnx.RandomUniformLike", 1, 1).infers(like),
+    random("onnx.Bernoulli", 15, 1)
+        .attrs(attrs![dtype: int, seed: float])
+        .infers(like),
+    random("onnx.Multinomial", 7, 1)
+        .attrs(attrs![dtype: int = 6, sample_size: int = 1, seed: float])
+        .infers(multinomial),
+    random("onnx.RandomNormal", 1, 0)
+        .attrs(attrs![
+            dtype: int = 1, mean: float = 0.0, scale: float = 1.0, seed: float,
+            shape: required ints,
+        ])
+        .infers(shaped),
+    random("onnx.RandomNormalLike", 1, 1)
+        .attrs(attrs![dtype: int, mean: float = 0.0, scale: float = 1.0, seed: float])
+        .infers(like),
+    random("onnx.RandomUniform", 1, 0)
+        .attrs(attrs![
+            dtype: int = 1, high: float = 1.0, low: float = 0.0, seed: float,
+            shape: required ints,
+        ])
+        .infers(shaped),
+    random("onnx.RandomUniformLike", 1, 1)
+        .attrs(attrs![dtype: int, high: float = 1.0, low: float = 0.0, seed: float])
+        .infers(like),
 ];
 
 /// The type that the attribute `dtype` says, if it is there.

@@ -1,42 +1,79 @@
 //! Reductions, running totals, and what chooses by size: ArgMax, ArgMin, TopK.
 
-use passdock_plugin_api::{DType, Dim};
+use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::shape::same_type;
 use super::{Operator, create};
 use crate::eval::{Evaluate, reduce, scan};
 use crate::infer::{Answer, Infer, is_known};
 
+/// A reduction as it was first: along the axes in an attribute.
 const fn reduction(name: &'static str, evaluate: Evaluate) -> Operator {
-    Operator::new(name, 1, (1, 2))
-        .attrs(&["axes", "keepdims", "noop_with_empty_axes"])
+    Operator::new(name, 1, (1, 1))
+        .attrs(attrs![axes: ints, keepdims: int = 1])
+        .infers(reduced)
+        .folds(evaluate)
+}
+
+/// As [`reduction`], along the axes in an operand.
+const fn reduction_by(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
+    Operator::new(name, since, (1, 2))
+        .attrs(attrs![keepdims: int = 1, noop_with_empty_axes: int = 0])
         .infers(reduced)
         .folds(evaluate)
 }
 
 const fn running(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
     Operator::new(name, since, (2, 2))
-        .attrs(&["exclusive", "reverse"])
+        .attrs(attrs![exclusive: int = 0, reverse: int = 0])
         .infers(same_type)
         .folds(evaluate)
 }
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.ArgMax", 1, (1, 1)).infers(position),
-    Operator::new("onnx.ArgMin", 1, (1, 1)).infers(position),
+    Operator::new("onnx.ArgMax", 1, (1, 1))
+        .attrs(attrs![axis: int = 0, keepdims: int = 1])
+        .infers(position),
+    Operator::new("onnx.ArgMax", 12, (1, 1))
+        .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0])
+        .infers(position),
+    Operator::new("onnx.ArgMin", 1, (1, 1))
+        .attrs(attrs![axis: int = 0, keepdims: int = 1])
+        .infers(position),
+    Operator::new("onnx.ArgMin", 12, (1, 1))
+        .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0])
+        .infers(position),
     running("onnx.CumProd", 26, scan::cum_prod),
     running("onnx.CumSum", 11, scan::cum_sum),
     reduction("onnx.ReduceL1", reduce::l1),
+    reduction_by("onnx.ReduceL1", 18, reduce::l1),
     reduction("onnx.ReduceL2", reduce::l2),
+    reduction_by("onnx.ReduceL2", 18, reduce::l2),
     reduction("onnx.ReduceLogSum", reduce::log_sum),
+    reduction_by("onnx.ReduceLogSum", 18, reduce::log_sum),
     reduction("onnx.ReduceLogSumExp", reduce::log_sum_exp),
+    reduction_by("onnx.ReduceLogSumExp", 18, reduce::log_sum_exp),
     reduction("onnx.ReduceMax", reduce::max),
+    reduction_by("onnx.ReduceMax", 18, reduce::max),
     reduction("onnx.ReduceMean", reduce::mean),
+    reduction_by("onnx.ReduceMean", 18, reduce::mean),
     reduction("onnx.ReduceMin", reduce::min),
+    reduction_by("onnx.ReduceMin", 18, reduce::min),
     reduction("onnx.ReduceProd", reduce::product).infers(product),
+    reduction_by("onnx.ReduceProd", 18, reduce::product).infers(product),
     reduction("onnx.ReduceSum", reduce::sum),
+    reduction_by("onnx.ReduceSum", 13, reduce::sum),
     reduction("onnx.ReduceSumSquare", reduce::sum_square),
-    Operator::new("onnx.TopK", 1, (1, 2)).infers(top),
+    reduction_by("onnx.ReduceSumSquare", 18, reduce::sum_square),
+    Operator::new("onnx.TopK", 1, (1, 1))
+        .attrs(attrs![axis: int = -1, k: required int])
+        .infers(top),
+    Operator::new("onnx.TopK", 10, (2, 2))
+        .attrs(attrs![axis: int = -1])
+        .infers(top),
+    Operator::new("onnx.TopK", 11, (2, 2))
+        .attrs(attrs![axis: int = -1, largest: int = 1, sorted: int = 1])
+        .infers(top),
 ];
 
 /// The dims without the reduced ones, or with 1 in their place.

@@ -1,6 +1,6 @@
 //! Operators that look at shapes or change them.
 
-use passdock_plugin_api::{DType, Dim, OpTraits};
+use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
 use super::{Moves, Operator};
@@ -11,7 +11,7 @@ const DATA: Moves = Moves::These(&[0]);
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Flatten", 1, (1, 1))
-        .attrs(&["axis"])
+        .attrs(attrs![axis: int = 1])
         .infers(flatten)
         .folds(shape::flatten),
     Operator::new("onnx.Identity", 1, (1, 1))
@@ -20,12 +20,20 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(shape::identity)
         .moves(DATA),
     Operator::new("onnx.Reshape", 5, (2, 2))
-        .attrs(&["allowzero"])
+        .infers(reshape)
+        .folds(shape::reshape)
+        .moves(DATA),
+    Operator::new("onnx.Reshape", 14, (2, 2))
+        .attrs(attrs![allowzero: int = 0])
         .infers(reshape)
         .folds(shape::reshape)
         .moves(DATA),
     Operator::new("onnx.Shape", 1, (1, 1))
-        .attrs(&["start", "end"])
+        .with(OpTraits::SHAPE_ONLY)
+        .infers(shape_of)
+        .folds(shape::shape),
+    Operator::new("onnx.Shape", 15, (1, 1))
+        .attrs(attrs![end: int, start: int = 0])
         .with(OpTraits::SHAPE_ONLY)
         .infers(shape_of)
         .folds(shape::shape),
@@ -33,17 +41,30 @@ pub(super) const OPERATORS: &[Operator] = &[
         .with(OpTraits::SHAPE_ONLY)
         .infers(size_of)
         .folds(shape::size),
-    Operator::new("onnx.Squeeze", 1, (1, 2))
-        .attrs(&["axes"])
+    Operator::new("onnx.Squeeze", 1, (1, 1))
+        .attrs(attrs![axes: ints])
         .infers(squeeze)
         .folds(shape::squeeze)
         .moves(DATA),
-    Operator::new("onnx.Unsqueeze", 1, (1, 2))
-        .attrs(&["axes"])
+    Operator::new("onnx.Squeeze", 13, (1, 2))
+        .infers(squeeze)
+        .folds(shape::squeeze)
+        .moves(DATA),
+    Operator::new("onnx.Unsqueeze", 1, (1, 1))
+        .attrs(attrs![axes: required ints])
+        .infers(unsqueeze)
+        .folds(shape::unsqueeze)
+        .moves(DATA),
+    Operator::new("onnx.Unsqueeze", 13, (2, 2))
         .infers(unsqueeze)
         .folds(shape::unsqueeze)
         .moves(DATA),
 ];
+
+/// A tensor of the first operand's element type.
+pub(super) fn same_elements(op: &Infer) -> Answer {
+    op.set(0, op.dtype(0)?, None)
+}
 
 /// The first operand's type, whatever it is.
 pub(super) fn same_type(op: &Infer) -> Answer {

@@ -1,0 +1,12 @@
+//! Losses of training.
+
+use passdock_plugin_api::attrs;
+
+use super::Operator;
+
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator::new("onnx.NegativeLogLikelihoodLoss", 12, (2, 3))
+        .attrs(attrs![ignore_index: int, reduction: string = "mean"]),
+    Operator::new("onnx.SoftmaxCrossEntropyLoss", 12, (2, 3))
+        .attrs(attrs![ignore_index: int, reduction: string = "mean"]),
+];
