@@ -92,7 +92,8 @@ impl Function {
         self.remove_attr(OpId::NONE, name)
     }
 
-    /// Refines a value's type; one that contradicts it is refused.
+    /// Refines a value's type: what `ty` doesn't say stays known, and a type that contradicts is refused.
+    /// The unknown type ([`TypeSpec::unknown`]) forgets what was known.
     pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Result<(), EditError> {
         self.raw.set_type(value, ty)
     }

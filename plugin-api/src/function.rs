@@ -94,6 +94,12 @@ impl Function {
             .map(|opset| opset.version)
     }
 
+    /// The versions of domains, as (domain, version).
+    pub fn opsets(&self) -> impl Iterator<Item = (&str, i64)> + '_ {
+        let opsets = self.raw.opsets();
+        opsets.map(move |opset| (self.text(opset.domain), opset.version))
+    }
+
     // Symbols.
 
     /// The text of a symbol.

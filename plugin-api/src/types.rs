@@ -3,7 +3,7 @@
 use std::fmt;
 
 use passdock_abi as abi;
-use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId, TypeKind};
+use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId, TypeKind, ValueId};
 
 use crate::function::Function;
 use crate::raw::{Records, TypeParts};
@@ -169,6 +169,24 @@ impl fmt::Display for Type<'_> {
 impl fmt::Debug for Type<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
+    }
+}
+
+impl Function {
+    /// Whether the imported file declares a value's type.
+    #[track_caller]
+    pub fn is_declared(&self, value: ValueId) -> bool {
+        let record = self.value_record(value);
+        record.map_or(false, |record| record.flags & abi::Value::DECLARED != 0)
+    }
+
+    /// The two sides of a dim that is an expression; `None` if it isn't one.
+    #[inline]
+    pub fn dim_expr(&self, dim: abi::Dim) -> Option<abi::DimExpr> {
+        if dim.kind != abi::DimKind::EXPR {
+            return None;
+        }
+        self.raw.expr(dim.value as u32)
     }
 }
 

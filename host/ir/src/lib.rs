@@ -15,6 +15,7 @@ pub mod error;
 pub mod function;
 mod kept;
 mod memory;
+mod merge;
 pub mod module;
 pub mod name;
 pub mod origin;

@@ -111,7 +111,7 @@ pub struct FunctionApi {
     pub set_attr: Option<unsafe extern "C" fn(*mut Function, OpId, *const AttrDesc) -> Status>,
     /// Removes an attribute of an op; NONE: of the function.
     pub remove_attr: Option<unsafe extern "C" fn(*mut Function, OpId, SymbolId) -> Status>,
-    /// Refines a value's type.
+    /// Refines a value's type; the unknown type forgets it.
     pub set_type: Option<unsafe extern "C" fn(*mut Function, ValueId, TypeId) -> Status>,
     /// Names a value; a name that is taken gets a number.
     pub set_name: Option<unsafe extern "C" fn(*mut Function, ValueId, Str) -> Status>,

@@ -12,33 +12,43 @@
 //! }
 //! ```
 //!
-//! In program order, so that an op's operands have their types before it is asked. Ops inside
-//! regions come after the op that holds them. It does not change a type that is known to something
-//! else: where a definition contradicts what the model declares, both are named in a warning.
+//! In program order, so that an op's operands have their types before it is asked; an op with regions
+//! after them. What goes round in a loop has the type that holds for every round. A call of one of the
+//! module's functions has the types that the body gives for just these operands; in the function itself
+//! stands what all its calls have in common.
+//!
+//! It does not change a type that is known to something else: where a definition contradicts what the
+//! model declares, both places are named in a warning. It invents no symbols: a size that no operand
+//! says is `?`.
 //!
 //! Source: relay `InferType`; ONNX's own shape inference.
 
+mod calls;
+mod regions;
+mod report;
+mod sort;
+mod walk;
+
 use passdock_plugin_api::prelude::*;
+use walk::Inference;
 
 /// Runs on a module, because a function's types may come from its callers.
 pub(crate) fn infer_type(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
-    for entry in m.functions() {
-        if entry.kind != FunctionKind::GRAPH {
-            continue;
-        }
-        let mut f = m.edit(entry.name)?;
-        for op in f.walk(f.body()) {
-            if f.traits(op).is_defined()
-                && let Err(error) = cx.infer(&mut f, op)
-            {
-                cx.emit(
-                    &Diagnostic::warning(error.message)
-                        .at(Place::op(op).within(&f))
-                        .code("relax::infer-type")
-                        .help("The type that the model declares was kept."),
-                );
-            }
-        }
+    let graph = m.call_graph()?;
+    let functions = || {
+        graph
+            .functions()
+            .filter(|one| one.kind == FunctionKind::GRAPH)
+    };
+    let mut inference = Inference::new(&graph);
+    // Callers first: they say which types the others are called with.
+    let is_called = |name: SymbolId| graph.callers(name).next().is_some();
+    for entry in functions().filter(|entry| !is_called(entry.name)) {
+        inference.function(m, cx, entry.name)?;
     }
+    for entry in functions().filter(|entry| is_called(entry.name)) {
+        inference.called_function(m, cx, entry.name)?;
+    }
+    inference.finish(m)?;
     Ok(())
 }

@@ -6,7 +6,7 @@ use passdock_ir::{CloneRegion, Edit, EditError, Function, OpName, Position, text
 
 use super::ops::{OpCall, answer, ask, describe_op, wrong};
 use super::session::FunctionSession;
-use super::{definitions, input, merge};
+use super::{definitions, input};
 
 /// More bytes than the body of an op has.
 const MAX_BODY: usize = 1 << 24;
@@ -117,7 +117,7 @@ fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>
             continue;
         }
         let (known, made) = (function.value(result).ty, function.value(value).ty);
-        if let Some(ty) = merge::merge(function, made, known) {
+        if let Some(ty) = function.merge_types(made, known) {
             function.set_type(value, ty)?;
         }
     }

@@ -19,7 +19,6 @@ mod gate;
 mod input;
 mod instrument;
 mod known_dims;
-mod merge;
 mod modules;
 mod ops;
 mod run;

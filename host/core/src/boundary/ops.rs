@@ -15,7 +15,7 @@ use super::context::{self, ContextSession};
 use super::decompose::{check_results, decompose, set_body};
 use super::known_dims::{constant_dims, keep_known_dims, make_constants};
 use super::session::{Access, FunctionSession};
-use super::{definitions, describe, functions, gate, input, merge};
+use super::{definitions, describe, functions, gate, input};
 use crate::plugin::library::LoadedOp;
 
 pub(super) static TABLE: abi::OpApi = abi::OpApi {
@@ -185,22 +185,22 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
     let (op, types, dims) = (call.op, call.types, call.dims);
     call.session.with(|state| {
         let results: Vec<ValueId> = state.read()?.results(op).collect();
+        let mut refused = None;
         for (index, ty) in types {
             let Some(&value) = results.get(index as usize) else {
                 continue;
             };
-            let function = state.edit()?;
-            let known = function.value(value).ty;
-            // A type that contradicts goes in as it is, to be refused with a sentence.
-            let merged = merge::merge(function, known, ty).unwrap_or(ty);
-            function.set_type(value, merged)?;
+            // One that contradicts what is known doesn't keep the others from being known.
+            if let Err(error) = state.edit()?.set_type(value, ty) {
+                refused.get_or_insert(error);
+            }
         }
         for (index, dims) in dims {
             if let Some(&value) = results.get(index as usize) {
                 state.extras().dims.insert(value, dims);
             }
         }
-        Ok(())
+        refused.map_or(Ok(()), Err)
     })
 }
 

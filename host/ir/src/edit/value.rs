@@ -1,18 +1,23 @@
 //! Types and names of values.
 
-use passdock_abi::{Constant, OpId, SymbolId, TypeId, Value, ValueId};
+use passdock_abi::{Constant, OpId, SymbolId, TypeId, TypeKind, Value, ValueId};
 
 use crate::error::Edit;
 use crate::function::Function;
 
 impl Function {
-    /// Refines a value's type.
+    /// Refines a value's type: what is known and `ty` doesn't say stays known. The unknown type
+    /// forgets what was known, which is how a type is taken back.
     pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Edit {
         let old = self.live_value(value)?.ty;
-        self.live_type(ty)?;
-        self.check_type_change(value, ty)?;
-        if old != ty {
-            self.values[value.index()].ty = ty;
+        let forgets = self.live_type(ty)?.kind == TypeKind::UNKNOWN;
+        let new = match self.merge_types(old, ty) {
+            _ if forgets => ty,
+            Some(merged) => merged,
+            None => return self.check_type_change(value, ty),
+        };
+        if old != new {
+            self.values[value.index()].ty = new;
             self.touch_value(value);
         }
         Ok(())

@@ -62,7 +62,11 @@ fn types_and_names() {
         |f| {
             let n = Dim::symbol(f.symbols().intern("n"));
             let ty = f.add_type(TypeSpec::Tensor(DType::F32, Some(&[n])));
+            // What is known and isn't said again stays known; the unknown type forgets it.
             f.set_type(value(f, "a"), ty)?;
+            let unknown = f.add_type(TypeSpec::Unknown);
+            f.set_type(value(f, "b"), unknown)?;
+            f.set_type(value(f, "b"), ty)?;
             // A name that is taken gets a number, a region's too.
             f.set_name(value(f, "a"), "t")?;
             f.set_name(value(f, "i"), "")
@@ -71,8 +75,8 @@ fn types_and_names() {
             module {
               fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
                 %w = const f32[2] [1.0, 2.0]
-                %t_1 = onnx.Relu(%x) : f32[n]
-                %b = onnx.Neg(%t_1) : f32[2]
+                %t_1 = onnx.Relu(%x) : f32[2]
+                %b = onnx.Neg(%t_1) : f32[n]
                 %0 = onnx.Shape(%x) : i64[1]
                 %r = onnx.If(%c) {then_branch = region} : f32[2]
                   region then_branch(%p: f32[2]) {

@@ -53,7 +53,8 @@ typedef struct passdock_function_api {
     passdock_status (*set_attr)(passdock_function *, passdock_op_id, const passdock_attr_desc *);
     /* Removes an attribute of an op; op NONE: of the function. */
     passdock_status (*remove_attr)(passdock_function *, passdock_op_id, passdock_symbol_id name);
-    /* Refines a value's type; one that contradicts it is refused. */
+    /* Refines a value's type: what the type doesn't say stays known, one that contradicts is refused. The
+       unknown type forgets what was known. */
     passdock_status (*set_type)(passdock_function *, passdock_value_id, passdock_type_id);
     /* Names a value; a name that is taken gets a number. */
     passdock_status (*set_name)(passdock_function *, passdock_value_id, passdock_str);

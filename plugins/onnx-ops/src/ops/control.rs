@@ -1,57 +1,194 @@
-//! Control flow: operators with regions. What a region's ops do, they say themselves.
+//! Control flow: operators with regions. What a region's ops do, they say themselves; here is what the
+//! op gives out, once its regions have been inferred.
 
-use passdock_plugin_api::{DType, Dim, Function, TypeSpec, attrs};
+use passdock_plugin_api::{DType, Dim, Function, RegionId, TypeKind, TypeSpec, ValueId, attrs};
 
 use super::{MANY, Operator};
-use crate::infer::{Answer, Infer, Stop, Ty, as_const, same};
+use crate::infer::{Answer, Infer, Stop, Ty, as_const, is_known, same};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.If", 1, (1, 1))
         .attrs(attrs![else_branch: required graph, then_branch: required graph])
         .infers(branches),
-    Operator::new("onnx.Loop", 1, (3, MANY)).attrs(attrs![body: required graph]),
-    Operator::new("onnx.Loop", 11, (2, MANY)).attrs(attrs![body: required graph]),
+    Operator::new("onnx.Loop", 1, (3, MANY))
+        .attrs(attrs![body: required graph])
+        .infers(rounds),
+    Operator::new("onnx.Loop", 11, (2, MANY))
+        .attrs(attrs![body: required graph])
+        .infers(rounds),
     Operator::new("onnx.Scan", 8, (2, MANY))
         .attrs(attrs![body: required graph, directions: ints, num_scan_inputs: required int]),
-    Operator::new("onnx.Scan", 9, (1, MANY)).attrs(attrs![
-        body: required graph, num_scan_inputs: required int, scan_input_axes: ints,
-        scan_input_directions: ints, scan_output_axes: ints, scan_output_directions: ints,
-    ]),
+    Operator::new("onnx.Scan", 9, (1, MANY))
+        .attrs(attrs![
+            body: required graph, num_scan_inputs: required int, scan_input_axes: ints,
+            scan_input_directions: ints, scan_output_axes: ints, scan_output_directions: ints,
+        ])
+        .infers(scan),
+    Operator::new("onnx.SequenceMap", 17, (1, MANY))
+        .attrs(attrs![body: required graph])
+        .infers(sequence_map),
 ];
 
-/// What both branches agree on; they are looked at before the op only once they have been inferred.
+/// What both branches agree on.
 fn branches(op: &Infer) -> Answer {
-    let host: &Function = op.host;
-    let this = op.host.op();
-    let ends: Option<Vec<_>> = ["then_branch", "else_branch"]
-        .into_iter()
-        .map(|name| host.terminator(host.region(this, name)?))
-        .collect();
-    let Some([one, other]) = ends.as_deref() else {
-        return Err(Stop::Unknown);
-    };
-    for index in 0..host.result_count(this) {
-        let values = (host.operand(*one, index), host.operand(*other, index));
-        let (Some(a), Some(b)) = values else { continue };
-        let (a, b) = (host.type_of(a), host.type_of(b));
-        if a.is_tensor() && b.is_tensor() && a.dtype() == b.dtype() && a.dtype() != DType::NONE {
-            let dims = match (a.dims(), b.dims()) {
-                (Some(a), Some(b)) if a.len() == b.len() => Some(a.zip(b).map(common).collect()),
-                _ => None,
-            };
-            op.set(index, a.dtype(), dims)?;
-        } else if TypeSpec::from(a) == TypeSpec::from(b) {
-            op.set_type(index, Ty::Other(a.into()))?;
+    let (one, other) = (region(op, "then_branch")?, region(op, "else_branch")?);
+    for index in 0..op.host.result_count() {
+        let values = (given(op, one, index), given(op, other, index));
+        if let (Some(a), Some(b)) = values {
+            both(op, index, a, b)?;
         }
     }
     Ok(())
 }
 
-/// A dim that two branches agree on.
-fn common((a, b): (Dim, Dim)) -> Dim {
-    if same(a, b) || as_const(a).is_some() && as_const(a) == as_const(b) {
-        a
-    } else {
-        Dim::UNKNOWN
+/// What is carried is as it went in, if there is no round, or as the last round left it; of the rest,
+/// each round's are stacked.
+fn rounds(op: &Infer) -> Answer {
+    let body = region(op, "body")?;
+    let carried = op.host.operand_count().saturating_sub(2);
+    for index in 0..op.host.result_count() {
+        let Some(value) = given(op, body, index + 1) else {
+            continue;
+        };
+        if index >= carried {
+            stacked(op, index, value, round_count(op, body), 0)?;
+        } else if let Some(first) = op.host.operand(index + 2) {
+            both(op, index, first, value)?;
+        }
     }
+    Ok(())
+}
+
+/// How many rounds there are, if nothing but their number ends the loop.
+fn round_count(op: &Infer, body: RegionId) -> Dim {
+    let host: &Function = op.host;
+    let goes_on = given(op, body, 0).is_some_and(|value| {
+        let truth = host.constant_data(value).ok().flatten();
+        truth == Some(&[1]) || host.args(body).get(1) == Some(&value)
+    });
+    let starts = match op.has(1) {
+        true => op.host.operand_data(1).ok().flatten() == Some(&[1]),
+        false => true,
+    };
+    match op.values(0).as_deref() {
+        Some(&[count]) if goes_on && starts && as_const(count).is_none_or(|count| count >= 0) => {
+            count
+        }
+        _ => Dim::UNKNOWN,
+    }
+}
+
+/// As a loop, with one round for each slice.
+fn scan(op: &Infer) -> Answer {
+    let body = region(op, "body")?;
+    let scanned = op
+        .int("num_scan_inputs")?
+        .and_then(|n| usize::try_from(n).ok());
+    let count = op.host.operand_count();
+    let Some(carried) = scanned.and_then(|scanned| count.checked_sub(scanned)) else {
+        return Err(Stop::Unknown);
+    };
+    let axes = op.ints("scan_input_axes")?;
+    let mut length = Dim::UNKNOWN;
+    for index in carried..count {
+        if let Some(dims) = op.dims(index) {
+            let axis = axes
+                .as_ref()
+                .and_then(|axes| axes.get(index - carried))
+                .copied();
+            let dim = dims[op.axis(axis.unwrap_or(0), dims.len())?];
+            length = if is_known(length) {
+                op.agree(length, dim)?
+            } else {
+                dim
+            };
+        }
+    }
+    let axes = op.ints("scan_output_axes")?;
+    for index in 0..op.host.result_count() {
+        let Some(value) = given(op, body, index) else {
+            continue;
+        };
+        if index < carried {
+            if let Some(first) = op.host.operand(index) {
+                both(op, index, first, value)?;
+            }
+        } else {
+            let axis = axes
+                .as_ref()
+                .and_then(|axes| axes.get(index - carried))
+                .copied();
+            stacked(op, index, value, length, axis.unwrap_or(0))?;
+        }
+    }
+    Ok(())
+}
+
+/// Sequences of what the body gives out.
+fn sequence_map(op: &Infer) -> Answer {
+    let body = region(op, "body")?;
+    let host: &Function = op.host;
+    for index in 0..op.host.result_count() {
+        if let Some(value) = given(op, body, index)
+            && host.type_of(value).is_tensor()
+        {
+            let item = op.host.add_type(&TypeSpec::from(host.type_of(value)));
+            if let Ok(item) = item {
+                op.set_type(index, Ty::Other(TypeSpec::sequence(item)))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn region(op: &Infer, name: &str) -> Answer<RegionId> {
+    let host: &Function = op.host;
+    host.region(op.host.op(), name).ok_or(Stop::Unknown)
+}
+
+/// What a region gives out.
+fn given(op: &Infer, region: RegionId, index: usize) -> Option<ValueId> {
+    let host: &Function = op.host;
+    host.operand(host.terminator(region)?, index)
+}
+
+/// A result is one value or another.
+fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> Answer {
+    let host: &Function = op.host;
+    let (a, b) = (host.type_of(a), host.type_of(b));
+    if a.is_tensor() && b.is_tensor() && a.dtype() == b.dtype() && a.dtype() != DType::NONE {
+        let dims = match (a.dims(), b.dims()) {
+            (Some(a), Some(b)) if a.len() == b.len() => Some(a.zip(b).map(common).collect()),
+            _ => None,
+        };
+        return op.set(index, a.dtype(), dims);
+    }
+    if a.kind() != TypeKind::UNKNOWN && TypeSpec::from(a) == TypeSpec::from(b) {
+        return op.set_type(index, Ty::Other(a.into()));
+    }
+    Ok(())
+}
+
+/// A dim that both have.
+fn common((a, b): (Dim, Dim)) -> Dim {
+    if same(a, b) { a } else { Dim::UNKNOWN }
+}
+
+/// A result is made of as many values of a tensor type.
+fn stacked(op: &Infer, index: usize, value: ValueId, count: Dim, axis: i64) -> Answer {
+    let host: &Function = op.host;
+    let ty = host.type_of(value);
+    if !ty.is_tensor() || ty.dtype() == DType::NONE {
+        return Ok(());
+    }
+    let dims = match ty.dims() {
+        Some(dims) => {
+            let mut dims: Vec<Dim> = dims.collect();
+            let at = op.axis(axis, dims.len() + 1)?;
+            dims.insert(at, count);
+            Some(dims)
+        }
+        None => None,
+    };
+    op.set(index, ty.dtype(), dims)
 }

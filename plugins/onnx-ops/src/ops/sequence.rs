@@ -15,7 +15,6 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.SequenceErase", 11, (1, 2)).infers(same_type),
     Operator::new("onnx.SequenceInsert", 11, (2, 3)),
     Operator::new("onnx.SequenceLength", 11, (1, 1)).infers(count),
-    Operator::new("onnx.SequenceMap", 17, (1, MANY)).attrs(attrs![body: required graph]),
     Operator::new("onnx.SplitToSequence", 11, (1, 2))
         .attrs(attrs![axis: int = 0, keepdims: int = 1])
         .infers(pieces),

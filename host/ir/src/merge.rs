@@ -1,18 +1,22 @@
 //! Two things known of one value's type, put together.
 
 use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
-use passdock_ir::{Function, TypeSpec};
+
+use crate::function::Function;
+use crate::types::TypeSpec;
 
 /// How deep types of types are looked into; below, what was known stays.
 const MAX_DEPTH: u32 = 64;
 
-/// What is known and what was inferred, put together; `None` if they contradict each other.
-///
-/// A size beats a symbol or an expression, these beat `?`, and of two symbols the known one stays:
-/// it is the one that the model's author wrote.
-pub(super) fn merge(f: &mut Function, known: TypeId, inferred: TypeId) -> Option<TypeId> {
-    f.is_compatible(known, inferred)
-        .then(|| join(f, known, inferred, MAX_DEPTH))
+impl Function {
+    /// What is known and what was found out, put together; `None` if they contradict each other.
+    ///
+    /// A size beats a symbol or an expression, these beat `?`, and of two symbols the known one stays:
+    /// it is the one that the model's author wrote.
+    pub fn merge_types(&mut self, known: TypeId, found: TypeId) -> Option<TypeId> {
+        self.is_compatible(known, found)
+            .then(|| join(self, known, found, MAX_DEPTH))
+    }
 }
 
 fn join(f: &mut Function, known: TypeId, inferred: TypeId, depth: u32) -> TypeId {

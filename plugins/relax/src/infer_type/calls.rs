@@ -1,0 +1,317 @@
+//! Calls of the module's functions: the body is inferred for the operands of the call, in a copy that
+//! goes when the pass is over. A call with operands of the same types has the same results.
+
+use std::collections::{HashMap, HashSet};
+
+use passdock_plugin_api::CallGraph;
+use passdock_plugin_api::abi::{self, symbol};
+use passdock_plugin_api::prelude::*;
+
+use super::sort::Sort;
+
+/// The op that ends each copy.
+const END: &str = "relax.infer_type.end";
+/// More bytes than a constant operand has that is a shape.
+const MAX_SHAPE: u64 = 2048;
+
+/// A call as far as its results depend on it.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Call {
+    /// The function that is called.
+    pub callee: SymbolId,
+    pub operands: Vec<Operand>,
+    /// Attributes as text.
+    attrs: Vec<(SymbolId, String)>,
+}
+
+/// An operand of a call.
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub(crate) struct Operand {
+    pub sort: Sort,
+    /// The elements, if it is a constant that may be a shape.
+    elements: Option<Vec<u8>>,
+}
+
+/// The functions that are called, and what came of it.
+pub(crate) struct Calls {
+    functions: HashMap<SymbolId, u32>,
+    /// Results by call.
+    known: HashMap<Call, Vec<Sort>>,
+    /// What the operands of all calls have in common.
+    params: HashMap<SymbolId, Vec<Sort>>,
+    /// Functions that hold copies, by the versions of domains.
+    copies: HashMap<Vec<(String, i64)>, SymbolId>,
+    /// Ops that may still be copied.
+    room: u64,
+}
+
+/// A copy of a body for a call.
+pub(crate) struct Copied {
+    /// The function that holds it.
+    pub holder: SymbolId,
+    pub first: Option<OpId>,
+    pub results: Vec<ValueId>,
+}
+
+impl Calls {
+    pub(crate) fn new(graph: &CallGraph) -> Calls {
+        let functions = || {
+            graph
+                .functions()
+                .filter(|one| one.kind == FunctionKind::GRAPH)
+        };
+        let ops: u64 = functions().map(|one| u64::from(one.op_count)).sum();
+        let called = functions().filter(|one| graph.callers(one.name).next().is_some());
+        Calls {
+            functions: called.map(|one| (one.name, one.op_count)).collect(),
+            known: HashMap::new(),
+            params: HashMap::new(),
+            copies: HashMap::new(),
+            room: 8 * ops + 100_000,
+        }
+    }
+
+    /// Which function an op calls.
+    pub(crate) fn callee(&self, f: &Function, op: OpId) -> Option<SymbolId> {
+        if self.functions.is_empty() {
+            return None;
+        }
+        let name = f.symbol(op);
+        let callee = match name {
+            symbol::CALL => match f.attr(op, symbol::CALLEE)? {
+                Attr::String(text) => f.find_symbol(std::str::from_utf8(text).ok()?)?,
+                _ => return None,
+            },
+            _ => name,
+        };
+        self.functions.contains_key(&callee).then_some(callee)
+    }
+
+    /// A call of a function.
+    pub(crate) fn call(f: &Function, op: OpId, callee: SymbolId) -> Call {
+        let operand = |index| match f.operand(op, index) {
+            Some(value) => Operand {
+                sort: Sort::of(f, value),
+                elements: elements(f, value),
+            },
+            None => Operand {
+                sort: Sort::Unknown,
+                elements: None,
+            },
+        };
+        let text = |attr: Attr<'_>| attr.to_value().map(|value| format!("{value:?}"));
+        Call {
+            callee,
+            operands: (0..f.operand_count(op)).map(operand).collect(),
+            attrs: f
+                .attrs(op)
+                .filter_map(|(name, attr)| Some((name, text(attr)?)))
+                .collect(),
+        }
+    }
+
+    /// The results of a call that was looked at before.
+    pub(crate) fn results(&self, call: &Call) -> Option<&Vec<Sort>> {
+        self.known.get(call)
+    }
+
+    /// Says the results of a call.
+    pub(crate) fn keep(&mut self, call: Call, results: Vec<Sort>) {
+        self.known.insert(call, results);
+    }
+
+    /// What all calls of a function have in common, if there were any.
+    pub(crate) fn params(&self, callee: SymbolId) -> Option<&Vec<Sort>> {
+        self.params.get(&callee)
+    }
+
+    /// Counts a call's operands among those of all calls.
+    pub(crate) fn note(&mut self, call: &Call) {
+        let sorts = || call.operands.iter().map(|operand| &operand.sort);
+        match self.params.get_mut(&call.callee) {
+            Some(params) => {
+                let both = params.iter().zip(sorts());
+                *params = both.map(|(a, b)| a.common(b)).collect();
+            }
+            None => _ = self.params.insert(call.callee, sorts().cloned().collect()),
+        }
+    }
+
+    /// Copies the body of a function for a call of it; `None` if too much was copied already.
+    pub(crate) fn copy(
+        &mut self,
+        m: &mut Module<'_>,
+        caller: SymbolId,
+        op: OpId,
+        call: &Call,
+    ) -> Result<Option<Copied>, EditError> {
+        let size = self.functions.get(&call.callee).copied().unwrap_or(0);
+        let Some(room) = self.room.checked_sub(u64::from(size) + 2) else {
+            return Ok(None);
+        };
+        self.room = room;
+        let source = m.snapshot(call.callee)?;
+        let given = attrs(&*m.edit(caller)?, op);
+        let holder = self.holder(m, &source, call.callee)?;
+        let mut f = m.edit(holder)?;
+        let at = Position {
+            region: f.body(),
+            before: OpId::NONE,
+        };
+        // The call's operands are the results of an op of no meaning.
+        let types: Result<Vec<TypeId>, _> =
+            call.operands.iter().map(|o| o.sort.write(&mut f)).collect();
+        let start = f.create_op(OpBuilder::new("relax.infer_type.start").results(types?), at)?;
+        let mut args = f.results(start).to_vec();
+        for (arg, operand) in args.iter_mut().zip(&call.operands) {
+            if let Some(elements) = &operand.elements {
+                let ty = operand.sort.write(&mut f)?;
+                *arg = f.add_constant(&ConstantSpec::new(ty, elements))?;
+            }
+        }
+        args.resize(source.params().len(), ValueId::NONE);
+        if let Some(missing) = args.iter().position(|arg| arg.is_none()) {
+            // Trailing operands may be left out; nothing is known of them.
+            let more =
+                OpBuilder::new("relax.infer_type.start").untyped_results(args.len() - missing);
+            let more = f.create_op(more, at)?;
+            let results = f.results(more).to_vec();
+            args.splice(missing.., results);
+        }
+        let results = f.clone_region_from(&source, source.body(), at, &args)?;
+        let end = f.create_op(OpBuilder::new(END).untyped_results(0), at)?;
+        let first = f.next_op(start).filter(|&op| op != end);
+        forget_own(&mut f, &source, start, end, &given)?;
+        Ok(Some(Copied {
+            holder,
+            first,
+            results,
+        }))
+    }
+
+    /// Whether an op ends a copy.
+    pub(crate) fn is_end(f: &Function, op: OpId) -> bool {
+        f.name(op) == END
+    }
+
+    /// The function that holds copies of functions with these versions of domains.
+    fn holder(
+        &mut self,
+        m: &mut Module<'_>,
+        source: &Function,
+        like: SymbolId,
+    ) -> Result<SymbolId, EditError> {
+        let opsets: Vec<(String, i64)> = source
+            .opsets()
+            .map(|(domain, version)| (domain.to_owned(), version))
+            .collect();
+        if let Some(&holder) = self.copies.get(&opsets) {
+            return Ok(holder);
+        }
+        let name = format!("relax.infer_type.copies{}", self.copies.len());
+        m.create(&name, FunctionKind::GRAPH, Some(like.into()))?;
+        let holder = m
+            .function(name.as_str())
+            .map_or(SymbolId::NONE, |one| one.name);
+        self.copies.insert(opsets, holder);
+        Ok(holder)
+    }
+
+    /// Removes the copies.
+    pub(crate) fn finish(&mut self, m: &mut Module<'_>) -> Result<(), EditError> {
+        self.copies
+            .drain()
+            .try_for_each(|(_, holder)| m.remove(holder))
+    }
+}
+
+/// The elements of a small constant of integers.
+fn elements(f: &Function, value: ValueId) -> Option<Vec<u8>> {
+    let constant = f.constant_record(f.constant(value)?)?;
+    let ty = f.type_of(value);
+    let list =
+        matches!(ty.dtype(), DType::I64 | DType::I32) && ty.rank().is_some_and(|rank| rank <= 1);
+    if !list || constant.byte_len > MAX_SHAPE || constant.storage == abi::Storage::SPLAT {
+        return None;
+    }
+    f.constant_data(value).ok()?.map(<[u8]>::to_vec)
+}
+
+/// The attributes of a call that can be carried over.
+fn attrs(f: &Function, op: OpId) -> HashMap<SymbolId, AttrValue> {
+    let plain = |attr: Attr<'_>| match attr.to_value()? {
+        AttrValue::Tensor(_) | AttrValue::Tensors(_) | AttrValue::Type(_) | AttrValue::Types(_) => {
+            None
+        }
+        value => Some(value),
+    };
+    f.attrs(op)
+        .filter_map(|(name, attr)| Some((name, plain(attr)?)))
+        .collect()
+}
+
+/// In a copy: what is declared by symbols is forgotten, since the caller's mean something else;
+/// references to attributes are what the call, or the function's default, says.
+fn forget_own(
+    f: &mut Function,
+    source: &Function,
+    start: OpId,
+    end: OpId,
+    given: &HashMap<SymbolId, AttrValue>,
+) -> Result<(), EditError> {
+    let unknown = f.add_type(&TypeSpec::unknown())?;
+    let operands: HashSet<ValueId> = f.results(start).iter().copied().collect();
+    let mut pending = f.next_op(start);
+    while let Some(op) = pending.filter(|&op| op != end) {
+        pending = f.next_op(op);
+        let inside: Vec<OpId> = std::iter::once(op)
+            .chain(
+                f.regions(op)
+                    .to_vec()
+                    .into_iter()
+                    .flat_map(|region| f.walk(region)),
+            )
+            .collect();
+        for op in inside {
+            let mut values = f.results(op).to_vec();
+            for &region in f.regions(op) {
+                values.extend(f.args(region));
+            }
+            for value in values.into_iter().filter(|value| !operands.contains(value)) {
+                let known = Sort::of(f, value);
+                let plain = known.without_symbols();
+                if known != plain {
+                    f.set_type(value, unknown)?;
+                    let ty = plain.write(f)?;
+                    f.set_type(value, ty)?;
+                }
+            }
+            let references: Vec<(SymbolId, SymbolId)> = f
+                .attrs(op)
+                .filter_map(|(name, attr)| match attr {
+                    Attr::Reference(to) => Some((name, to)),
+                    _ => None,
+                })
+                .collect();
+            for (name, to) in references {
+                let default = || match source.function_attr(to)? {
+                    Attr::Tensor(_) | Attr::Tensors(_) | Attr::Type(_) | Attr::Types(_) => None,
+                    attr => attr.to_value(),
+                };
+                match given.get(&to).cloned().or_else(default) {
+                    Some(value) => f.set_attr(op, name, value)?,
+                    None => {
+                        if source
+                            .function_attr(to)
+                            .is_some_and(|attr| matches!(attr, Attr::Unset))
+                        {
+                            // Neither the call nor the function says it: the op's own default holds.
+                            f.remove_attr(op, name)?;
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}

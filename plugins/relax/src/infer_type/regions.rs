@@ -1,0 +1,111 @@
+//! What flows into the regions of an op: the types of their arguments follow from it.
+//!
+//! What flows out says the op's definition.
+
+use passdock_plugin_api::prelude::*;
+
+use super::sort::Sort;
+
+/// What a region's argument is in the first round, and where it comes from in later ones.
+pub(crate) struct Inflow {
+    /// The argument.
+    pub arg: ValueId,
+    /// What the region declares.
+    pub declared: Sort,
+    /// Its type in the first round.
+    pub first: Sort,
+    /// Which operand of the region's `yield` it is in the next one.
+    pub next: Option<(RegionId, usize)>,
+}
+
+/// What flows into the regions of an op; nothing for an op that isn't known here.
+pub(crate) fn inflows(f: &Function, op: OpId) -> Vec<Inflow> {
+    match f.name(op) {
+        "onnx.Loop" => loop_body(f, op),
+        "onnx.Scan" if f.opset("").is_some_and(|version| version >= 9) => scan_body(f, op),
+        "onnx.SequenceMap" => sequence_body(f, op),
+        _ => None,
+    }
+    .unwrap_or_default()
+}
+
+/// The number of the round, whether to go on, and what is carried.
+fn loop_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
+    let body = f.region(op, "body")?;
+    let scalar = |dtype| Sort::Tensor(dtype, Some(Vec::new()));
+    let inflow = |(index, &arg): (usize, &ValueId)| match index {
+        0 => Inflow::once(f, arg, scalar(DType::I64)),
+        1 => Inflow::once(f, arg, scalar(DType::BOOL)),
+        _ => Inflow {
+            next: Some((body, index - 1)),
+            ..Inflow::once(f, arg, operand(f, op, index))
+        },
+    };
+    Some(f.args(body).iter().enumerate().map(inflow).collect())
+}
+
+/// What is carried, and one slice of each of the rest.
+fn scan_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
+    let body = f.region(op, "body")?;
+    let scanned = usize::try_from(f.int(op, "num_scan_inputs")?).ok()?;
+    let carried = f.operand_count(op).checked_sub(scanned)?;
+    let axes = f.ints(op, "scan_input_axes").unwrap_or(&[]);
+    let inflow = |(index, &arg): (usize, &ValueId)| {
+        let first = operand(f, op, index);
+        if index < carried {
+            let next = Some((body, index));
+            return Inflow {
+                next,
+                ..Inflow::once(f, arg, first)
+            };
+        }
+        let axis = axes.get(index - carried).copied().unwrap_or(0);
+        Inflow::once(f, arg, slice_of(first, axis))
+    };
+    Some(f.args(body).iter().enumerate().map(inflow).collect())
+}
+
+/// One element of each sequence, and the rest as they are.
+fn sequence_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
+    let body = f.region(op, "body")?;
+    let inflow = |(index, &arg): (usize, &ValueId)| match operand(f, op, index) {
+        Sort::Sequence(item) => Inflow::once(f, arg, *item),
+        other => Inflow::once(f, arg, other),
+    };
+    Some(f.args(body).iter().enumerate().map(inflow).collect())
+}
+
+fn operand(f: &Function, op: OpId, index: usize) -> Sort {
+    f.operand(op, index)
+        .map_or(Sort::Unknown, |value| Sort::of(f, value))
+}
+
+/// A tensor without one dim.
+fn slice_of(sort: Sort, axis: i64) -> Sort {
+    let Sort::Tensor(dtype, Some(mut dims)) = sort else {
+        return sort;
+    };
+    let axis = if axis < 0 {
+        axis + dims.len() as i64
+    } else {
+        axis
+    };
+    match usize::try_from(axis) {
+        Ok(axis) if axis < dims.len() => {
+            dims.remove(axis);
+            Sort::Tensor(dtype, Some(dims))
+        }
+        _ => Sort::Tensor(dtype, None),
+    }
+}
+
+impl Inflow {
+    fn once(f: &Function, arg: ValueId, first: Sort) -> Inflow {
+        Inflow {
+            arg,
+            declared: Sort::of(f, arg),
+            first,
+            next: None,
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Types by themselves, outside of any function: to be carried from one to another and put together.
+
+use passdock_plugin_api::abi::{DimKind, ExprKind};
+use passdock_plugin_api::prelude::*;
+
+/// How deep types of types are looked into.
+const MAX_DEPTH: usize = 64;
+
+/// A type.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Sort {
+    /// Nothing is known, or nothing that can be said outside of its function.
+    Unknown,
+    /// A tensor; without dims, of unknown rank.
+    Tensor(DType, Option<Vec<Size>>),
+    /// A sequence of this.
+    Sequence(Box<Sort>),
+    /// This or nothing.
+    Optional(Box<Sort>),
+    /// All of these.
+    Tuple(Vec<Sort>),
+}
+
+/// A dim.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Size {
+    /// `?`.
+    Unknown,
+    /// A number.
+    Const(i64),
+    /// A symbol: symbols are the module's.
+    Symbol(i64),
+    /// An expression.
+    Expr(ExprKind, Box<[Size; 2]>),
+}
+
+impl Sort {
+    /// The type of a value.
+    pub(crate) fn of(f: &Function, value: ValueId) -> Sort {
+        Sort::read(f, f.type_id(value), 0)
+    }
+
+    fn read(f: &Function, id: TypeId, depth: usize) -> Sort {
+        let ty = f.ty(id);
+        let item = |index: usize| match ty.items().get(index) {
+            Some(&item) if depth < MAX_DEPTH => Sort::read(f, item, depth + 1),
+            _ => Sort::Unknown,
+        };
+        match ty.kind() {
+            TypeKind::TENSOR => {
+                let dims = ty.dims().map(|dims| dims.map(|dim| Size::read(f, dim)));
+                Sort::Tensor(ty.dtype(), dims.map(Iterator::collect))
+            }
+            TypeKind::SEQUENCE => Sort::Sequence(Box::new(item(0))),
+            TypeKind::OPTIONAL => Sort::Optional(Box::new(item(0))),
+            TypeKind::TUPLE => Sort::Tuple((0..ty.items().len()).map(item).collect()),
+            _ => Sort::Unknown,
+        }
+    }
+
+    /// The type in a function's table.
+    pub(crate) fn write(&self, f: &mut Function) -> Result<TypeId, EditError> {
+        let spec = match self {
+            Sort::Unknown => TypeSpec::unknown(),
+            Sort::Tensor(dtype, None) => TypeSpec::unranked(*dtype),
+            Sort::Tensor(dtype, Some(sizes)) => {
+                let dims: Result<Vec<Dim>, _> = sizes.iter().map(|size| size.write(f)).collect();
+                TypeSpec::tensor(*dtype, dims?)
+            }
+            Sort::Sequence(item) => TypeSpec::sequence(item.write(f)?),
+            Sort::Optional(item) => TypeSpec::optional(item.write(f)?),
+            Sort::Tuple(items) => {
+                let items: Result<Vec<TypeId>, _> =
+                    items.iter().map(|item| item.write(f)).collect();
+                TypeSpec::tuple(items?)
+            }
+        };
+        f.add_type(&spec)
+    }
+
+    /// What holds for both.
+    pub(crate) fn common(&self, other: &Sort) -> Sort {
+        match (self, other) {
+            (Sort::Tensor(a, x), Sort::Tensor(b, y)) => {
+                let dtype = if a == b { *a } else { DType::NONE };
+                let dims = match (x, y) {
+                    (Some(x), Some(y)) if x.len() == y.len() => {
+                        let pairs = x.iter().zip(y);
+                        Some(pairs.map(|(x, y)| x.common(y)).collect())
+                    }
+                    _ => None,
+                };
+                Sort::Tensor(dtype, dims)
+            }
+            (Sort::Sequence(a), Sort::Sequence(b)) => Sort::Sequence(Box::new(a.common(b))),
+            (Sort::Optional(a), Sort::Optional(b)) => Sort::Optional(Box::new(a.common(b))),
+            (Sort::Tuple(a), Sort::Tuple(b)) if a.len() == b.len() => {
+                Sort::Tuple(a.iter().zip(b).map(|(a, b)| a.common(b)).collect())
+            }
+            _ => Sort::Unknown,
+        }
+    }
+
+    /// This, and where it says nothing, what another type says.
+    pub(crate) fn or(&self, other: &Sort) -> Sort {
+        match (self, other) {
+            (Sort::Unknown, _) => other.clone(),
+            (Sort::Tensor(a, x), Sort::Tensor(b, y)) => {
+                let dims = match (x, y) {
+                    (Some(x), Some(y)) if x.len() == y.len() => {
+                        let pairs = x.iter().zip(y);
+                        Some(pairs.map(|(x, y)| x.or(y)).collect())
+                    }
+                    (None, other) => other.clone(),
+                    _ => x.clone(),
+                };
+                Sort::Tensor(if *a == DType::NONE { *b } else { *a }, dims)
+            }
+            _ => self.clone(),
+        }
+    }
+
+    /// Without sizes and ranks, which an unknown number of rounds may change.
+    pub(crate) fn without_sizes(&self) -> Sort {
+        match self {
+            Sort::Tensor(dtype, _) => Sort::Tensor(*dtype, None),
+            Sort::Sequence(item) => Sort::Sequence(Box::new(item.without_sizes())),
+            Sort::Optional(item) => Sort::Optional(Box::new(item.without_sizes())),
+            Sort::Tuple(items) => Sort::Tuple(items.iter().map(Sort::without_sizes).collect()),
+            Sort::Unknown => Sort::Unknown,
+        }
+    }
+
+    /// Without what is said by symbols: another function's mean something else.
+    pub(crate) fn without_symbols(&self) -> Sort {
+        match self {
+            Sort::Tensor(dtype, Some(sizes)) => {
+                let plain = |size: &Size| match size {
+                    Size::Const(_) => size.clone(),
+                    _ => Size::Unknown,
+                };
+                Sort::Tensor(*dtype, Some(sizes.iter().map(plain).collect()))
+            }
+            Sort::Sequence(item) => Sort::Sequence(Box::new(item.without_symbols())),
+            Sort::Optional(item) => Sort::Optional(Box::new(item.without_symbols())),
+            Sort::Tuple(items) => Sort::Tuple(items.iter().map(Sort::without_symbols).collect()),
+            other => other.clone(),
+        }
+    }
+}
+
+impl Size {
+    fn read(f: &Function, dim: Dim) -> Size {
+        match dim.kind {
+            DimKind::CONST => Size::Const(dim.value),
+            DimKind::SYMBOL => Size::Symbol(dim.value),
+            // An expression has few sides, so this isn't deep.
+            DimKind::EXPR => f.dim_expr(dim).map_or(Size::Unknown, |expr| {
+                let sides = [Size::read(f, expr.lhs), Size::read(f, expr.rhs)];
+                Size::Expr(expr.kind, Box::new(sides))
+            }),
+            _ => Size::Unknown,
+        }
+    }
+
+    fn write(&self, f: &mut Function) -> Result<Dim, EditError> {
+        Ok(match self {
+            Size::Unknown => Dim::UNKNOWN,
+            Size::Const(size) => Dim::constant(*size),
+            Size::Symbol(symbol) => Dim::symbol(SymbolId(*symbol as u32)),
+            Size::Expr(kind, sides) => {
+                let (left, right) = (sides[0].write(f)?, sides[1].write(f)?);
+                f.add_expr(*kind, left, right)?
+            }
+        })
+    }
+
+    fn or(&self, other: &Size) -> Size {
+        match self {
+            Size::Unknown => other.clone(),
+            known => known.clone(),
+        }
+    }
+
+    fn common(&self, other: &Size) -> Size {
+        if self == other {
+            self.clone()
+        } else {
+            Size::Unknown
+        }
+    }
+}

@@ -1,0 +1,357 @@
+//! The walk: op by op in program order, regions before what comes of them, calls before what follows.
+//!
+//! Its own stack of steps takes the place of recursion: regions nest, and functions call each other,
+//! as deep as they like.
+
+use passdock_plugin_api::CallGraph;
+use passdock_plugin_api::prelude::*;
+
+use super::calls::{Call, Calls};
+use super::regions::{Inflow, inflows};
+use super::report::explain;
+use super::sort::Sort;
+
+/// How often the types of what goes round in a loop are tried before its sizes are given up.
+const MOST_ROUNDS: u32 = 3;
+/// Loops in so many others give up their sizes at once: each try goes through all that is inside.
+const MOST_TRIED: usize = 4;
+
+/// The inference of a module.
+pub(crate) struct Inference {
+    calls: Calls,
+    frames: Vec<Frame>,
+}
+
+/// A function, or the copy of one, that is being walked.
+struct Frame {
+    function: SymbolId,
+    steps: Vec<Step>,
+    /// Loops around, as long as their types are only tried.
+    tried: usize,
+    /// Types before they were set, while any loop's are only tried.
+    journal: Vec<(ValueId, TypeId)>,
+    said: Vec<Diagnostic>,
+    /// Whose call this is.
+    asked: Option<Asked>,
+}
+
+/// A call that waits for a copy to be walked.
+struct Asked {
+    op: OpId,
+    call: Call,
+    results: Vec<ValueId>,
+}
+
+enum Step {
+    /// Infers an op and those that follow it in its region.
+    Ops(OpId),
+    /// Infers an op whose regions are done.
+    Leave(OpId),
+    /// Sees whether the types of what a loop carries hold.
+    Round(Round),
+}
+
+/// A try of a loop's types.
+struct Round {
+    op: OpId,
+    carried: Vec<Inflow>,
+    round: u32,
+    /// Where journal and diagnostics stood before.
+    marks: (usize, usize),
+}
+
+/// Why the walk of a function stops for a while.
+enum Pause {
+    Done,
+    Call(OpId, Call),
+}
+
+impl Inference {
+    pub(crate) fn new(graph: &CallGraph) -> Inference {
+        Inference {
+            calls: Calls::new(graph),
+            frames: Vec::new(),
+        }
+    }
+
+    /// Infers a function.
+    pub(crate) fn function(
+        &mut self,
+        m: &mut Module<'_>,
+        cx: &PassContext,
+        name: SymbolId,
+    ) -> Result<(), EditError> {
+        let f = m.edit(name)?;
+        self.frames
+            .push(Frame::new(name, f.first_op(f.body()), None));
+        self.run(m, cx)
+    }
+
+    /// Infers a function whose parameters have the types that all its calls have in common.
+    pub(crate) fn called_function(
+        &mut self,
+        m: &mut Module<'_>,
+        cx: &PassContext,
+        name: SymbolId,
+    ) -> Result<(), EditError> {
+        if let Some(sorts) = self.calls.params(name).cloned() {
+            let mut f = m.edit(name)?;
+            for (param, sort) in f.params().to_vec().into_iter().zip(sorts) {
+                let ty = sort.write(&mut f)?;
+                // What the function declares stays; calls that don't fit are told at the call.
+                let _ = f.set_type(param, ty);
+            }
+        }
+        self.function(m, cx, name)
+    }
+
+    /// Removes what was made for the inference.
+    pub(crate) fn finish(&mut self, m: &mut Module<'_>) -> Result<(), EditError> {
+        self.calls.finish(m)
+    }
+
+    fn run(&mut self, m: &mut Module<'_>, cx: &PassContext) -> Result<(), EditError> {
+        while let Some(frame) = self.frames.last_mut() {
+            let mut f = m.edit(frame.function)?;
+            match frame.advance(&mut f, cx, &self.calls)? {
+                Pause::Call(op, call) => self.enter(m, op, call)?,
+                Pause::Done => self.leave(m, cx)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes into a copy of what is called.
+    fn enter(&mut self, m: &mut Module<'_>, op: OpId, call: Call) -> Result<(), EditError> {
+        let mut asked = self.frames.iter().filter_map(|frame| frame.asked.as_ref());
+        let recursive = asked.any(|asked| asked.call.callee == call.callee);
+        let caller = self
+            .frames
+            .last()
+            .map_or(SymbolId::NONE, |frame| frame.function);
+        self.calls.note(&call);
+        let copied = match recursive {
+            // Of what calls itself only the declared types are known.
+            true => None,
+            false => self.calls.copy(m, caller, op, &call)?,
+        };
+        let Some(copied) = copied else {
+            if !recursive {
+                self.calls.keep(call, Vec::new());
+            }
+            return Ok(());
+        };
+        let results = copied.results;
+        let asked = Asked { op, call, results };
+        self.frames
+            .push(Frame::new(copied.holder, copied.first, Some(asked)));
+        Ok(())
+    }
+
+    /// Ends a function: says what was found, or gives the results to the call.
+    fn leave(&mut self, m: &mut Module<'_>, cx: &PassContext) -> Result<(), EditError> {
+        let Some(frame) = self.frames.pop() else {
+            return Ok(());
+        };
+        let Some(asked) = frame.asked else {
+            frame.said.iter().for_each(|diagnostic| cx.emit(diagnostic));
+            return Ok(());
+        };
+        let f = m.edit(frame.function)?;
+        let sorts: Vec<Sort> = asked
+            .results
+            .iter()
+            .map(|&value| Sort::of(&f, value))
+            .collect();
+        let Some(caller) = self.frames.last_mut() else {
+            return Ok(());
+        };
+        let mut f = m.edit(caller.function)?;
+        caller.give(&mut f, asked.op, &sorts)?;
+        if let Some(first) = frame.said.first() {
+            let callee = f.text(asked.call.callee);
+            let place = Place::op(asked.op).within(&f);
+            let in_call =
+                Diagnostic::warning(format!("In this call of @{callee}: {}", first.message));
+            caller
+                .said
+                .push(in_call.at(place).code("relax::infer-type"));
+        }
+        self.calls.keep(asked.call, sorts);
+        Ok(())
+    }
+}
+
+impl Frame {
+    fn new(function: SymbolId, first: Option<OpId>, asked: Option<Asked>) -> Frame {
+        Frame {
+            function,
+            steps: first.into_iter().map(Step::Ops).collect(),
+            tried: 0,
+            journal: Vec::new(),
+            said: Vec::new(),
+            asked,
+        }
+    }
+
+    /// Goes on until there is nothing left, or a function is called.
+    fn advance(
+        &mut self,
+        f: &mut Function,
+        cx: &PassContext,
+        calls: &Calls,
+    ) -> Result<Pause, EditError> {
+        while let Some(step) = self.steps.pop() {
+            match step {
+                Step::Ops(op) => {
+                    if self.asked.is_some() && Calls::is_end(f, op) {
+                        continue;
+                    }
+                    self.steps.extend(f.next_op(op).map(Step::Ops));
+                    if let Some(callee) = calls.callee(f, op) {
+                        let call = Calls::call(f, op, callee);
+                        match calls.results(&call) {
+                            Some(sorts) => self.give(f, op, sorts)?,
+                            None => return Ok(Pause::Call(op, call)),
+                        }
+                    } else if f.regions(op).is_empty() {
+                        self.infer(f, cx, op)?;
+                    } else {
+                        self.enter_regions(f, op)?;
+                    }
+                }
+                Step::Leave(op) => self.infer(f, cx, op)?,
+                Step::Round(round) => self.end_round(f, round)?,
+            }
+        }
+        Ok(Pause::Done)
+    }
+
+    /// Asks the definition of an op.
+    fn infer(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> Result<(), EditError> {
+        if !f.traits(op).is_defined() {
+            return Ok(());
+        }
+        if self.tried > 0 {
+            let known = f.results(op).iter().map(|&value| (value, f.type_id(value)));
+            self.journal.extend(known);
+        }
+        if let Err(error) = cx.infer(f, op) {
+            self.said.push(explain(f, cx, op, error));
+        }
+        Ok(())
+    }
+
+    /// Gives a call its results.
+    fn give(&mut self, f: &mut Function, op: OpId, sorts: &[Sort]) -> Result<(), EditError> {
+        for (index, (value, sort)) in f.results(op).to_vec().into_iter().zip(sorts).enumerate() {
+            if let Err(error) = self.refine(f, value, sort) {
+                let place = Place::op(op).within(f);
+                let declared = Place::result(op, index).within(f);
+                let wrong = Diagnostic::warning(error.message).at(place);
+                let wrong = wrong.label(declared, format!("is declared {}", f.type_of(value)));
+                self.said.push(wrong.code("relax::infer-type"));
+            }
+        }
+        Ok(())
+    }
+
+    fn refine(&mut self, f: &mut Function, value: ValueId, sort: &Sort) -> Result<(), EditError> {
+        if self.tried > 0 {
+            self.journal.push((value, f.type_id(value)));
+        }
+        let ty = sort.write(f)?;
+        f.set_type(value, ty)
+    }
+
+    /// Says the types of regions' arguments, and goes in.
+    fn enter_regions(&mut self, f: &mut Function, op: OpId) -> Result<(), EditError> {
+        let (carried, once): (Vec<_>, Vec<_>) = inflows(f, op)
+            .into_iter()
+            .partition(|inflow| inflow.next.is_some());
+        for inflow in once {
+            // What the region declares stays.
+            let _ = self.refine(f, inflow.arg, &inflow.first);
+        }
+        if carried.is_empty() {
+            self.steps.push(Step::Leave(op));
+            self.go_in(f, op);
+            return Ok(());
+        }
+        let round = Round {
+            op,
+            carried,
+            round: if self.tried < MOST_TRIED {
+                0
+            } else {
+                MOST_ROUNDS
+            },
+            marks: (self.journal.len(), self.said.len()),
+        };
+        self.start_round(f, round)
+    }
+
+    fn go_in(&mut self, f: &Function, op: OpId) {
+        let regions = f.regions(op).iter().rev();
+        self.steps.extend(
+            regions
+                .filter_map(|&region| f.first_op(region))
+                .map(Step::Ops),
+        );
+    }
+
+    fn start_round(&mut self, f: &mut Function, round: Round) -> Result<(), EditError> {
+        let op = round.op;
+        self.tried += 1;
+        for inflow in &round.carried {
+            let sort = match round.round {
+                MOST_ROUNDS => inflow.first.without_sizes(),
+                _ => inflow.first.clone(),
+            };
+            let _ = self.refine(f, inflow.arg, &sort);
+        }
+        self.steps.push(Step::Round(round));
+        self.go_in(f, op);
+        Ok(())
+    }
+
+    /// After the last op of a loop: is what comes out what was taken to go in?
+    fn end_round(&mut self, f: &mut Function, mut round: Round) -> Result<(), EditError> {
+        self.tried -= 1;
+        let mut holds = true;
+        for inflow in &mut round.carried {
+            let given = inflow.next.and_then(|(region, index)| {
+                let last = f.terminator(region)?;
+                f.operand(last, index)
+            });
+            let taken = Sort::of(f, inflow.arg);
+            let given = given.map_or(Sort::Unknown, |value| Sort::of(f, value));
+            let both = taken.common(&given);
+            holds &= inflow.declared.or(&both) == taken;
+            inflow.first = both;
+        }
+        if holds || round.round >= MOST_ROUNDS {
+            self.steps.push(Step::Leave(round.op));
+            return Ok(());
+        }
+        self.take_back(f, round.marks)?;
+        round.round += 1;
+        self.start_round(f, round)
+    }
+
+    /// Forgets what was found since.
+    fn take_back(&mut self, f: &mut Function, marks: (usize, usize)) -> Result<(), EditError> {
+        let unknown = f.add_type(&TypeSpec::unknown())?;
+        for (value, ty) in self.journal.drain(marks.0..).rev() {
+            if f.type_id(value) == ty {
+                continue;
+            }
+            f.set_type(value, unknown)?;
+            if !ty.is_none() {
+                f.set_type(value, ty)?;
+            }
+        }
+        self.said.truncate(marks.1);
+        Ok(())
+    }
+}
