@@ -89,6 +89,21 @@ pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {
     shell::run(cargo.env("PASSDOCK_NODE_CASES", cases))
 }
 
+/// Random ops on random constants: what is folded is what ONNX Runtime computes.
+pub(crate) fn test_random_folding(project: &Project) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "tests/python/random_folding.py", "--cases", "10000"])
+        .arg("--passdock")
+        .arg(project.passdock(Profile::Dev))
+        .arg("--work-dir")
+        .arg(project.target.join("random-folding"));
+    if let Some(seed) = std::env::var_os("PASSDOCK_SEED") {
+        python.arg("--seed").arg(seed);
+    }
+    shell::run(python.current_dir(&project.root))
+}
+
 fn end_to_end(project: &Project, arguments: &[OsString]) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python

@@ -12,7 +12,7 @@ macro_rules! bitwise {
         pub(crate) fn $name<'a>(call: &Call<'a>) -> Folded<'a> {
             let (a, b) = same_type(call)?;
             with_integer!(a.dtype(), T => {
-                Ok(vec![zip::<T, T, T>(call, a.dtype(), a, b, |a, b| Some(a $op b))?])
+                Ok(vec![zip::<T, T, T>(call, a.dtype(), a, b, "", |a, b| Some(a $op b))?])
             })
         }
     )*};
@@ -76,6 +76,6 @@ pub(crate) fn bit_shift<'a>(call: &Call<'a>) -> Folded<'a> {
                 by => int >> by,
             }))
         };
-        Ok(vec![zip::<T, T, T>(call, x.dtype(), x, by, shift)?])
+        Ok(vec![zip::<T, T, T>(call, x.dtype(), x, by, "", shift)?])
     })
 }

@@ -48,12 +48,14 @@ fn spread_elements<'t, T: AnyBitPattern + NoUninit>(
     Ok(Cow::Owned(spread(&view, shape)?.iter().copied().collect()))
 }
 
-/// Combines two tensors of stored types `A` and `B`. A `None` from `combine` is an undefined result.
+/// Combines two tensors of stored types `A` and `B`. A `None` from `combine` is a result that isn't
+/// defined, for the reason `undefined`.
 pub(crate) fn zip<'a, A, B, R>(
     call: &Call,
     result: DType,
     a: &Tensor,
     b: &Tensor,
+    undefined: &str,
     combine: impl Fn(A, B) -> Option<R>,
 ) -> Result<Tensor<'a>, NotFolded>
 where
@@ -67,6 +69,6 @@ where
     let combined: Option<Vec<R>> = a.iter().zip(&*b).map(|(&a, &b)| combine(a, b)).collect();
     match combined {
         Some(elements) => Ok(Tensor::from_vec(result, shape, elements)),
-        None => refuse!("one of its results is undefined"),
+        None => refuse!("{undefined}"),
     }
 }

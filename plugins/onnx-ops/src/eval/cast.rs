@@ -66,8 +66,8 @@ pub(super) fn to_type<'a>(
         let codes = each_f64(&number, |value| encode_e8m0(value, rounding, overflow))?;
         return Ok(Tensor::from_vec(to, shape, codes));
     }
-    if let Some((low, high)) = small_range(to) {
-        let codes = small_codes(&number, low, high)?;
+    if small_sign(to).is_some() {
+        let codes = small_codes(&number)?;
         return Ok(Tensor::from_codes(to, shape, &codes));
     }
     if to == DType::BOOL {
@@ -117,10 +117,9 @@ fn as_number<'a>(x: &'a Tensor<'a>) -> Result<Tensor<'a>, NotFolded> {
         let values: Vec<f32> = codes.into_iter().map(|code| float.decode(code)).collect();
         return Ok(Tensor::from_vec(DType::F32, shape, values));
     }
-    if let Some((low, _)) = small_range(dtype) {
-        let sign = (low < 0).then(|| 1u8 << (dtype.bits() - 1));
+    if let Some(sign) = small_sign(dtype) {
         // Subtracting the sign bit twice extends it.
-        let extend = |code: u8| sign.map_or(code, |sign| (code ^ sign).wrapping_sub(sign)) as i8;
+        let extend = |code: u8| (code ^ sign).wrapping_sub(sign) as i8;
         let values: Vec<i8> = x.codes()?.into_iter().map(extend).collect();
         return Ok(Tensor::from_vec(DType::I8, shape, values));
     }
@@ -194,32 +193,35 @@ fn to_strings<'a>(x: &Tensor) -> Result<Tensor<'a>, NotFolded> {
     ))
 }
 
-/// The bounds of an integer of less than a byte.
-fn small_range(dtype: DType) -> Option<(i128, i128)> {
+/// The sign bit of an integer of less than a byte; 0 if it has none.
+fn small_sign(dtype: DType) -> Option<u8> {
     Some(match dtype {
-        DType::U4 => (0, 15),
-        DType::I4 => (-8, 7),
-        DType::U2 => (0, 3),
-        DType::I2 => (-2, 1),
+        DType::U4 | DType::U2 => 0,
+        DType::I4 => 8,
+        DType::I2 => 2,
         _ => return None,
     })
 }
 
-/// Codes of small integers: the low bits of an integer, a float truncated if it fits.
-fn small_codes(number: &Tensor, low: i128, high: i128) -> Result<Vec<u8>, NotFolded> {
+/// Codes of small integers: the low bits of an integer, also of one that is a float. How fractions
+/// are rounded isn't the same everywhere: ONNX truncates, ONNX Runtime rounds.
+fn small_codes(number: &Tensor) -> Result<Vec<u8>, NotFolded> {
     let codes: Option<Vec<u8>> = with_number!(number.dtype(), T => {
         let code = |x: T| match x.to_int() {
             Some(int) => Some(int as u8),
             None => {
-                let whole = x.to_f64().trunc();
-                (whole >= low as f64 && whole <= high as f64).then_some(whole as i8 as u8)
+                let float = x.to_f64();
+                let whole = float == float.trunc() && (-128.0..=127.0).contains(&float);
+                whole.then_some(float as i8 as u8)
             }
         };
         Ok::<_, NotFolded>(number.stored::<T>()?.iter().map(|&x| code(x)).collect())
     })?;
     match codes {
         Some(codes) => Ok(codes),
-        None => refuse!("a value out of range has no defined result"),
+        None => {
+            refuse!("how fractions and large floats become integers of a few bits isn't defined")
+        }
     }
 }
 

@@ -16,7 +16,7 @@ macro_rules! comparison {
         pub(crate) fn $name<'a>(call: &Call<'a>) -> Folded<'a> {
             let (a, b) = same_type(call)?;
             with_number!(a.dtype(), T => {
-                Ok(vec![zip::<T, T, bool>(call, DType::BOOL, a, b, |a, b| Some(a $op b))?])
+                Ok(vec![zip::<T, T, bool>(call, DType::BOOL, a, b, "", |a, b| Some(a $op b))?])
             })
         }
     )*};
@@ -61,6 +61,7 @@ pub(crate) fn equal<'a>(call: &Call<'a>) -> Folded<'a> {
                 DType::BOOL,
                 &a,
                 &b,
+                "",
                 same,
             )?])
         }
@@ -91,7 +92,14 @@ fn truth<'a>(call: &Call<'a>, combine: impl Fn(bool, bool) -> bool) -> Folded<'a
     let (a, b) = same_type(call)?;
     bools(a)?;
     let combine = |a: u8, b: u8| Some(combine(a != 0, b != 0));
-    Ok(vec![zip::<u8, u8, bool>(call, DType::BOOL, a, b, combine)?])
+    Ok(vec![zip::<u8, u8, bool>(
+        call,
+        DType::BOOL,
+        a,
+        b,
+        "",
+        combine,
+    )?])
 }
 
 /// The bytes of a tensor of bools.

@@ -187,13 +187,16 @@ fn steps_along(dim: usize, start: i64, end: i64, step: i64) -> Result<SliceInfoE
         return refuse!("a dim is too long");
     };
     let from_back = |at: i64| if at < 0 { at.saturating_add(dim) } else { at };
-    let (start, end) = (from_back(start), from_back(end));
+    let (start, far, end) = (from_back(start), end, from_back(end));
     let range = match step {
         0 => return refuse!("a step of 0 goes nowhere"),
         1.. => start.clamp(0, dim)..end.clamp(0, dim),
-        _ => end.clamp(-1, dim - 1) + 1..start.clamp(-1, dim - 1) + 1,
+        _ if dim > 0 && (far == i64::MAX || far == i32::MAX.into()) => {
+            return refuse!("where a walk backwards ends at {far} isn't read alike everywhere");
+        }
+        _ => end.clamp(-1, dim - 1) + 1..start.clamp(0, (dim - 1).max(0)) + 1,
     };
-    if range.is_empty() {
+    if dim == 0 || range.is_empty() {
         return Ok(SliceInfoElem::Slice {
             start: 0,
             end: Some(0),

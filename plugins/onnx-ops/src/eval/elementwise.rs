@@ -2,17 +2,18 @@
 //! PRelu.
 
 use super::broadcast::zip;
-use super::number::{Number, with_float, with_number};
+use super::cast::{from_singles, singles};
+use super::number::{Number, ZEROS, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
 use crate::DType;
 
 macro_rules! binary {
-    ($($(#[$doc:meta])* $name:ident = $method:expr;)*) => {$(
+    ($($(#[$doc:meta])* $name:ident = $method:expr, $undefined:expr;)*) => {$(
         $(#[$doc])*
         pub(crate) fn $name<'a>(call: &Call<'a>) -> Folded<'a> {
             let (a, b) = same_type(call)?;
             with_number!(a.dtype(), T => {
-                Ok(vec![zip::<T, T, T>(call, a.dtype(), a, b, $method)?])
+                Ok(vec![zip::<T, T, T>(call, a.dtype(), a, b, $undefined, $method)?])
             })
         }
     )*};
@@ -20,14 +21,17 @@ macro_rules! binary {
 
 binary! {
     /// `A + B`.
-    add = |a, b| Some(a.plus(b));
+    add = |a, b| Some(a.plus(b)), "";
     /// `A - B`.
-    sub = |a, b| Some(a.minus(b));
+    sub = |a, b| Some(a.minus(b)), "";
     /// `A * B`.
-    mul = |a, b| Some(a.times(b));
+    mul = |a, b| Some(a.times(b)), "";
     /// `A / B`, integers truncated.
-    div = |a, b| a.over(b);
+    div = |a, b| a.over(b), DIVISION;
 }
+
+/// Why an integer has no quotient or remainder.
+const DIVISION: &str = "it divides by zero, or the least integer by -1";
 
 /// The two operands, of one element type.
 pub(super) fn same_type<'a>(
@@ -54,7 +58,7 @@ pub(crate) fn modulo<'a>(call: &Call<'a>) -> Folded<'a> {
             return refuse!("Mod of floats without fmod isn't defined");
         }
         let combine = if truncated { T::remainder } else { T::modulo };
-        Ok(vec![zip::<T, T, T>(call, a.dtype(), a, b, combine)?])
+        Ok(vec![zip::<T, T, T>(call, a.dtype(), a, b, DIVISION, combine)?])
     })
 }
 
@@ -70,7 +74,7 @@ pub(crate) fn pow<'a>(call: &Call<'a>) -> Folded<'a> {
     if let Some(whole) = whole {
         let b = Tensor::from_vec(DType::I64, shape, whole);
         return with_number!(a.dtype(), A => {
-            Ok(vec![zip::<A, i64, A>(call, a.dtype(), a, &b, power_of_int)?])
+            Ok(vec![zip::<A, i64, A>(call, a.dtype(), a, &b, POWER, power_of_int)?])
         });
     }
     let floats: Vec<f64> = with_number!(b.dtype(), B => {
@@ -80,8 +84,11 @@ pub(crate) fn pow<'a>(call: &Call<'a>) -> Folded<'a> {
         Ok::<_, NotFolded>(b.stored::<B>()?.iter().map(|x| x.to_f64()).collect())
     })?;
     let b = Tensor::from_vec(DType::F64, shape, floats);
-    with_number!(a.dtype(), A => Ok(vec![zip::<A, f64, A>(call, a.dtype(), a, &b, power)?]))
+    with_number!(a.dtype(), A => Ok(vec![zip::<A, f64, A>(call, a.dtype(), a, &b, POWER, power)?]))
 }
+
+/// Why a power isn't defined.
+const POWER: &str = "an integer to the power of a negative or a fraction isn't defined";
 
 /// Integers wrap, so squaring and multiplying in their own type is exact.
 fn power_of_int<A: Number>(base: A, exponent: i64) -> Option<A> {
@@ -108,55 +115,95 @@ fn power<A: Number>(base: A, exponent: f64) -> Option<A> {
     }
 }
 
-macro_rules! variadic {
-    ($($(#[$doc:meta])* $name:ident = $method:ident;)*) => {$(
-        $(#[$doc])*
-        pub(crate) fn $name<'a>(call: &Call<'a>) -> Folded<'a> {
-            let first = call.input(0)?;
-            with_number!(first.dtype(), T => {
-                Ok(vec![fold_operands::<T>(call, T::$method)?])
-            })
-        }
-    )*};
+/// The least of any number of operands; NaN if one is.
+pub(crate) fn min<'a>(call: &Call<'a>) -> Folded<'a> {
+    let first = call.input(0)?;
+    with_number!(first.dtype(), T => Ok(vec![fold_operands::<T>(call, ZEROS, T::least)?]))
 }
 
-variadic! {
-    /// The least of any number of operands; NaN if one is.
-    min = least;
-    /// The greatest of any number of operands; NaN if one is.
-    max = greatest;
-    /// The sum of any number of operands.
-    sum = plus;
+/// The greatest of any number of operands; NaN if one is.
+pub(crate) fn max<'a>(call: &Call<'a>) -> Folded<'a> {
+    let first = call.input(0)?;
+    with_number!(first.dtype(), T => Ok(vec![fold_operands::<T>(call, ZEROS, T::greatest)?]))
 }
 
-fn fold_operands<'a, T: Number>(
-    call: &Call<'a>,
-    combine: impl Fn(T, T) -> T,
-) -> Result<Tensor<'a>, NotFolded> {
-    let operands = call.all_inputs()?;
-    if let Some(other) = operands.iter().find(|operand| operand.dtype() != T::DTYPE) {
-        return refuse!(
-            "its operands mix {} and {}",
-            name_of(T::DTYPE),
-            name_of(other.dtype())
-        );
-    }
-    let mut result: Tensor<'a> = operands[0].borrow();
-    for operand in &operands[1..] {
-        result = zip::<T, T, T>(call, T::DTYPE, &result, operand, |a, b| Some(combine(a, b)))?;
-    }
-    Ok(result)
+/// The sum of any number of operands.
+pub(crate) fn sum<'a>(call: &Call<'a>) -> Folded<'a> {
+    total_over(call, 1)
 }
 
 /// The mean of any number of operands.
 pub(crate) fn mean<'a>(call: &Call<'a>) -> Folded<'a> {
+    total_over(call, call.inputs.len())
+}
+
+/// The sum, divided and then rounded once.
+fn total_over<'a>(call: &Call<'a>, count: usize) -> Folded<'a> {
     let dtype = call.input(0)?.dtype();
-    with_float!(dtype, T => {
-        let sum = fold_operands::<T>(call, T::plus)?;
-        let count = T::from_int(call.inputs.len() as i128);
-        let means = sum.stored::<T>()?.iter().filter_map(|sum| sum.over(count)).collect();
-        Ok(vec![Tensor::from_vec(dtype, sum.shape().to_vec(), means)])
-    })
+    if dtype == DType::F64 {
+        let sum = fold_operands::<f64>(call, "", |a, b| Some(a + b))?;
+        let means = sum
+            .stored::<f64>()?
+            .iter()
+            .map(|sum| sum / count as f64)
+            .collect();
+        return Ok(vec![Tensor::from_vec(dtype, sum.shape().to_vec(), means)]);
+    }
+    let operands = same_types(call, dtype)?;
+    let single = |operand: &&Tensor| -> Result<_, NotFolded> {
+        Ok(Some(Tensor::from_vec(
+            DType::F32,
+            operand.shape().to_vec(),
+            singles(operand)?,
+        )))
+    };
+    let inputs = operands.iter().map(single).collect::<Result<Vec<_>, _>>()?;
+    let sum = fold_operands::<f32>(
+        &Call {
+            inputs: &inputs,
+            ..*call
+        },
+        "",
+        |a, b| Some(a + b),
+    )?;
+    let means = sum
+        .stored::<f32>()?
+        .iter()
+        .map(|sum| sum / count as f32)
+        .collect();
+    Ok(vec![from_singles(dtype, sum.shape().to_vec(), means)?])
+}
+
+/// All operands, which are of one element type.
+fn same_types<'a>(call: &Call<'a>, dtype: DType) -> Result<Vec<&'a Tensor<'a>>, NotFolded> {
+    let operands = call.all_inputs()?;
+    match operands.iter().find(|operand| operand.dtype() != dtype) {
+        Some(other) => refuse!(
+            "its operands mix {} and {}",
+            name_of(dtype),
+            name_of(other.dtype())
+        ),
+        None => Ok(operands),
+    }
+}
+
+/// Combines the operands one after the other; `undefined` says what a `None` means.
+fn fold_operands<'r, T: Number>(
+    call: &Call,
+    undefined: &str,
+    combine: impl Fn(T, T) -> Option<T>,
+) -> Result<Tensor<'r>, NotFolded> {
+    let operands = same_types(call, T::DTYPE)?;
+    let (first, rest) = (call.input(0)?, &operands[1..]);
+    let mut result = Tensor::from_vec(
+        T::DTYPE,
+        first.shape().to_vec(),
+        first.stored::<T>()?.into_owned(),
+    );
+    for operand in rest {
+        result = zip::<T, T, T>(call, T::DTYPE, &result, operand, undefined, &combine)?;
+    }
+    Ok(result)
 }
 
 /// Limits each element to `[min, max]`; where `min` is above `max`, `max` wins.
@@ -172,6 +219,10 @@ pub(crate) fn clip<'a>(call: &Call<'a>) -> Folded<'a> {
             };
             (attr("min")?, attr("max")?)
         };
+        let far = |x: &&T| min.is_none() && **x == T::LOWEST || max.is_none() && **x == T::HIGHEST;
+        if T::IS_FLOAT && x.stored::<T>()?.iter().find(far).is_some() {
+            return refuse!("whether infinity is limited where no limit is given isn't defined");
+        }
         if min.is_some_and(T::is_nan) || max.is_some_and(T::is_nan) {
             return refuse!("a limit is NaN");
         }
@@ -202,7 +253,7 @@ fn limit<T: Number>(call: &Call, index: usize) -> Result<Option<T>, NotFolded> {
 pub(crate) fn prelu<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, slope) = same_type(call)?;
     with_number!(x.dtype(), T => {
-        Ok(vec![zip::<T, T, T>(call, x.dtype(), x, slope, bent)?])
+        Ok(vec![zip::<T, T, T>(call, x.dtype(), x, slope, "", bent)?])
     })
 }
 

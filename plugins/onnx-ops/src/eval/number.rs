@@ -8,6 +8,9 @@ use half::{bf16, f16};
 
 use crate::DType;
 
+/// Why there is no least or greatest.
+pub(crate) const ZEROS: &str = "which of 0.0 and -0.0 is greater isn't defined";
+
 /// An integer or a float.
 pub(crate) trait Number: Pod + PartialOrd {
     /// Its element type.
@@ -50,22 +53,37 @@ pub(crate) trait Number: Pod + PartialOrd {
     /// As an integer, if it is one.
     fn to_int(self) -> Option<i128>;
 
-    /// The smaller, the first of two equal ones (0.0 and -0.0); NaN if one of them is.
-    fn least(self, other: Self) -> Self {
-        if self.is_nan() || self <= other {
+    /// Whether it has the sign bit.
+    fn is_minus(self) -> bool;
+
+    /// The smaller; NaN if one of them is; `None` of 0.0 and -0.0, as nobody says which it is.
+    fn least(self, other: Self) -> Option<Self> {
+        if self == other {
+            return (self.is_minus() == other.is_minus()).then_some(self);
+        }
+        Some(if self.is_nan() || self < other {
             self
         } else {
             other
-        }
+        })
     }
 
-    /// The larger, the first of two equal ones; NaN if one of them is.
-    fn greatest(self, other: Self) -> Self {
-        if self.is_nan() || self >= other {
+    /// The larger, likewise.
+    fn greatest(self, other: Self) -> Option<Self> {
+        if self == other {
+            return (self.is_minus() == other.is_minus()).then_some(self);
+        }
+        Some(if self.is_nan() || self > other {
             self
         } else {
             other
-        }
+        })
+    }
+
+    /// From an integer that it holds exactly.
+    fn exactly(value: i128) -> Option<Self> {
+        let narrow = Self::from_int(value);
+        (narrow.to_int() == Some(value)).then_some(narrow)
     }
 }
 
@@ -108,6 +126,9 @@ macro_rules! integer {
             }
             fn is_nan(self) -> bool {
                 false
+            }
+            fn is_minus(self) -> bool {
+                self < Self::ZERO
             }
             fn to_f64(self) -> f64 {
                 self as f64
@@ -184,6 +205,9 @@ macro_rules! float {
             }
             fn is_nan(self) -> bool {
                 self.wide().is_nan()
+            }
+            fn is_minus(self) -> bool {
+                self.is_sign_negative()
             }
             fn to_f64(self) -> f64 {
                 f64::from(self)

@@ -40,10 +40,16 @@ fn plan(call: &Call, moved: i64) -> Result<Option<Plan>, NotFolded> {
     }))
 }
 
-/// Reduces groups of elements, each with `combine`; `None` is an undefined result.
+/// Why sums and products aren't defined.
+const OVERFLOW: &str = "a sum or product on the way is larger than its type holds";
+/// Why extremes aren't.
+const EXTREME: &str = "what NaN, or 0.0 beside -0.0, comes to isn't defined";
+
+/// Reduces groups of elements, each with `combine`; a `None` is `undefined`.
 fn reduce<'a, T: Number>(
     call: &Call<'a>,
     moved: i64,
+    undefined: &str,
     combine: impl Fn(&[T]) -> Option<T>,
 ) -> Folded<'a> {
     let x = call.input(0)?;
@@ -59,7 +65,7 @@ fn reduce<'a, T: Number>(
             .iter()
             .map(|&x| combine(&[x]))
             .collect::<Option<Vec<T>>>();
-        return finish(x.dtype(), x.shape().to_vec(), each);
+        return finish(x.dtype(), x.shape().to_vec(), each, undefined);
     };
     let groups = call.room_for(x.dtype(), &shape)?;
     let array = x.array::<T>()?;
@@ -73,27 +79,49 @@ fn reduce<'a, T: Number>(
     } else {
         elements.chunks_exact(count).map(combine).collect()
     };
-    finish(x.dtype(), shape, results)
+    finish(x.dtype(), shape, results, undefined)
 }
 
-fn finish<'a, T: Number>(dtype: DType, shape: Vec<usize>, results: Option<Vec<T>>) -> Folded<'a> {
+fn finish<'a, T: Number>(
+    dtype: DType,
+    shape: Vec<usize>,
+    results: Option<Vec<T>>,
+    undefined: &str,
+) -> Folded<'a> {
     match results {
         Some(results) => Ok(vec![Tensor::from_vec(dtype, shape, results)]),
-        None => refuse!("one of its results is undefined"),
+        None => refuse!("{undefined}"),
     }
 }
 
-/// Adds what `each` makes of the elements: floats in double precision, rounded once by `last`.
+/// Adds what `each` makes of the elements and rounds once, after `last`. Integers are added exactly;
+/// where a sum doesn't fit its type, or only in another order, nobody says what it is.
 fn total<T: Number>(
     elements: &[T],
     each: impl Fn(f64) -> f64,
-    exact: impl Fn(T) -> T,
+    exact: impl Fn(i128) -> Option<i128>,
     last: impl Fn(f64) -> f64,
 ) -> Option<T> {
-    if T::IS_FLOAT {
-        T::from_double(last(elements.iter().map(|x| each(x.to_f64())).sum()))
+    if !T::IS_FLOAT {
+        let add = |sum: i128, x: &T| sum.checked_add(exact(x.to_int()?)?);
+        return T::exactly(elements.iter().try_fold(0, add)?);
+    }
+    let (mut sum, mut size) = (0.0, 0.0);
+    for x in elements {
+        let x = as_computed::<T>(each(x.to_f64()));
+        sum += x;
+        size += x.abs();
+    }
+    let overflows = as_computed::<T>(size).is_infinite() && sum.is_finite() && sum.abs() != size;
+    (!overflows).then(|| T::from_double(as_computed::<T>(last(as_computed::<T>(sum)))))?
+}
+
+/// A value in the precision that a type's elements are computed in.
+fn as_computed<T: Number>(value: f64) -> f64 {
+    if T::DTYPE == DType::F64 {
+        value
     } else {
-        Some(elements.iter().fold(T::ZERO, |sum, &x| sum.plus(exact(x))))
+        f64::from(value as f32)
     }
 }
 
@@ -103,62 +131,64 @@ const MOVED: i64 = 18;
 /// The sum.
 pub(crate) fn sum<'a>(call: &Call<'a>) -> Folded<'a> {
     with_number!(call.input(0)?.dtype(), T => {
-        reduce::<T>(call, 13, |group| total(group, |x| x, |x| x, |sum| sum))
+        reduce::<T>(call, 13, OVERFLOW, |group| total(group, |x| x, Some, |sum| sum))
     })
 }
 
 /// The sum of absolute values.
 pub(crate) fn l1<'a>(call: &Call<'a>) -> Folded<'a> {
     with_number!(call.input(0)?.dtype(), T => {
-        reduce::<T>(call, MOVED, |group| total(group, f64::abs, T::absolute, |sum| sum))
+        reduce::<T>(call, MOVED, OVERFLOW, |group| total(group, f64::abs, i128::checked_abs, |sum| sum))
     })
 }
 
 /// The sum of squares.
 pub(crate) fn sum_square<'a>(call: &Call<'a>) -> Folded<'a> {
     with_number!(call.input(0)?.dtype(), T => {
-        reduce::<T>(call, MOVED, |group| total(group, |x| x * x, |x: T| x.times(x), |sum| sum))
+        let exact = |x: i128| x.checked_mul(x);
+        reduce::<T>(call, MOVED, OVERFLOW, |group| total(group, |x| x * x, exact, |sum| sum))
     })
 }
 
 /// The root of the sum of squares.
 pub(crate) fn l2<'a>(call: &Call<'a>) -> Folded<'a> {
     with_float!(call.input(0)?.dtype(), T => {
-        reduce::<T>(call, MOVED, |group| total(group, |x| x * x, |x| x, f64::sqrt))
+        reduce::<T>(call, MOVED, OVERFLOW, |group| total(group, |x| x * x, |_| None, f64::sqrt))
     })
 }
 
 /// The logarithm of the sum.
 pub(crate) fn log_sum<'a>(call: &Call<'a>) -> Folded<'a> {
     with_float!(call.input(0)?.dtype(), T => {
-        reduce::<T>(call, MOVED, |group| total(group, |x| x, |x| x, f64::ln))
+        reduce::<T>(call, MOVED, OVERFLOW, |group| total(group, |x| x, |_| None, f64::ln))
     })
 }
 
 /// The logarithm of the sum of exponentials, shifted so that none overflows.
 pub(crate) fn log_sum_exp<'a>(call: &Call<'a>) -> Folded<'a> {
     with_float!(call.input(0)?.dtype(), T => {
-        reduce::<T>(call, MOVED, |group| {
+        reduce::<T>(call, MOVED, OVERFLOW, |group| {
             let top = group.iter().map(|x| x.to_f64()).fold(f64::NEG_INFINITY, f64::max);
             let shift = if top.is_finite() { top } else { 0.0 };
-            total(group, |x| (x - shift).exp(), |x| x, |sum| sum.ln() + shift)
+            total(group, |x| (x - shift).exp(), |_| None, |sum| sum.ln() + shift)
         })
     })
 }
 
 /// The mean; of integers, truncated. Of nothing it is undefined.
 pub(crate) fn mean<'a>(call: &Call<'a>) -> Folded<'a> {
+    const UNDEFINED: &str = "the mean of nothing, or of integers beyond 2^53, isn't defined";
     with_number!(call.input(0)?.dtype(), T => {
-        reduce::<T>(call, MOVED, |group| {
+        reduce::<T>(call, MOVED, UNDEFINED, |group| {
             if group.is_empty() {
                 return None;
             }
             if T::IS_FLOAT {
                 let count = group.len() as f64;
-                return total(group, |x| x, |x| x, |sum| sum / count);
+                return total(group, |x| x, |_| None, |sum| sum / count);
             }
-            let sum: i128 = group.iter().filter_map(|x| x.to_int()).sum();
-            Some(T::from_int(sum / group.len() as i128))
+            let sum = group.iter().try_fold(0i128, |sum, x| sum.checked_add(x.to_int()?))?;
+            (sum.abs() <= 1 << 53).then(|| T::from_int(sum / group.len() as i128))
         })
     })
 }
@@ -166,12 +196,12 @@ pub(crate) fn mean<'a>(call: &Call<'a>) -> Folded<'a> {
 /// The product.
 pub(crate) fn product<'a>(call: &Call<'a>) -> Folded<'a> {
     with_number!(call.input(0)?.dtype(), T => {
-        reduce::<T>(call, MOVED, |group| {
+        reduce::<T>(call, MOVED, OVERFLOW, |group| {
             if T::IS_FLOAT {
-                T::from_double(group.iter().map(|x| x.to_f64()).product())
-            } else {
-                Some(group.iter().fold(T::ONE, |product, &x| product.times(x)))
+                return T::from_double(group.iter().map(|x| x.to_f64()).product());
             }
+            let times = |product: i128, x: &T| product.checked_mul(x.to_int()?);
+            T::exactly(group.iter().try_fold(1, times)?)
         })
     })
 }
@@ -182,7 +212,7 @@ pub(crate) fn max<'a>(call: &Call<'a>) -> Folded<'a> {
         return any_or_all(call, |group| group.contains(&1));
     }
     with_number!(call.input(0)?.dtype(), T => {
-        reduce::<T>(call, MOVED, |group| extreme(group, T::LOWEST, T::greatest))
+        reduce::<T>(call, MOVED, EXTREME, |group| extreme(group, T::LOWEST, T::greatest))
     })
 }
 
@@ -192,14 +222,14 @@ pub(crate) fn min<'a>(call: &Call<'a>) -> Folded<'a> {
         return any_or_all(call, |group| !group.contains(&0));
     }
     with_number!(call.input(0)?.dtype(), T => {
-        reduce::<T>(call, MOVED, |group| extreme(group, T::HIGHEST, T::least))
+        reduce::<T>(call, MOVED, EXTREME, |group| extreme(group, T::HIGHEST, T::least))
     })
 }
 
 /// What NaN among others comes to isn't the same everywhere, so it is undefined.
-fn extreme<T: Number>(group: &[T], start: T, combine: impl Fn(T, T) -> T) -> Option<T> {
-    let clean = !group.iter().any(|x| x.is_nan());
-    clean.then(|| group.iter().fold(start, |so_far, &x| combine(so_far, x)))
+fn extreme<T: Number>(group: &[T], start: T, combine: impl Fn(T, T) -> Option<T>) -> Option<T> {
+    let combine = |so_far, &x: &T| if x.is_nan() { None } else { combine(so_far, x) };
+    group.iter().try_fold(start, combine)
 }
 
 /// A reduction of bools, seen as bytes of 0 and 1.
@@ -214,7 +244,7 @@ fn any_or_all<'a>(call: &Call<'a>, decide: impl Fn(&[u8]) -> bool) -> Folded<'a>
         inputs: &inputs,
         ..*call
     };
-    let results = reduce::<u8>(&inner, MOVED, |group| Some(u8::from(decide(group))))?;
+    let results = reduce::<u8>(&inner, MOVED, "", |group| Some(u8::from(decide(group))))?;
     Ok(results
         .into_iter()
         .map(|t| Tensor::from_vec(DType::BOOL, t.shape().to_vec(), t.bytes().to_vec()))

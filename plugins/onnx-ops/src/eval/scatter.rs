@@ -5,7 +5,7 @@ use ndarray::ArrayD;
 use super::call::axis;
 use super::cells::{Cell, Movement, rearrange};
 use super::gather::{element_positions, tuple_positions};
-use super::number::{Number, with_number};
+use super::number::{Number, ZEROS, with_number};
 use super::{Call, Elements, Folded, NotFolded, Tensor, element_count, name_of, refuse};
 
 /// How an update meets what is there.
@@ -62,14 +62,17 @@ fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: Vec<usize>) -> 
     }
     with_number!(x.dtype(), T => {
         let combine = match reduction {
-            "add" => T::plus,
-            "mul" => T::times,
+            "add" => |a: T, b: T| Some(a.plus(b)),
+            "mul" => |a: T, b: T| Some(a.times(b)),
             "min" => T::least,
             _ => T::greatest,
         };
         let mut result = x.stored::<T>()?.into_owned();
         for (&target, &update) in targets.iter().zip(&*updates.stored::<T>()?) {
-            result[target] = combine(result[target], update);
+            match combine(result[target], update) {
+                Some(combined) => result[target] = combined,
+                None => return refuse!("{ZEROS}"),
+            }
         }
         Ok(vec![Tensor::from_vec(x.dtype(), x.shape().to_vec(), result)])
     })

@@ -1,5 +1,9 @@
 //! Functions of one operand, element by element.
 
+use std::f64::consts::LN_2;
+
+use super::cast::singles;
+use super::minifloat::MiniFloat;
 use super::number::{Float, Number, with_float, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
 use crate::DType;
@@ -52,26 +56,29 @@ pub(crate) fn sign<'a>(call: &Call<'a>) -> Folded<'a> {
 
 /// Whether an element isn't a number.
 pub(crate) fn is_nan<'a>(call: &Call<'a>) -> Folded<'a> {
-    let x = call.input(0)?;
-    with_float!(x.dtype(), T => {
-        let y: Vec<bool> = x.stored::<T>()?.iter().map(|x| x.is_nan()).collect();
-        Ok(vec![Tensor::from_vec(DType::BOOL, x.shape().to_vec(), y)])
-    })
+    each_truth(call, f64::is_nan)
 }
 
 /// Whether an element is infinite.
 pub(crate) fn is_inf<'a>(call: &Call<'a>) -> Folded<'a> {
-    let x = call.input(0)?;
     let negative = call.flag("detect_negative", true)?;
     let positive = call.flag("detect_positive", true)?;
-    with_float!(x.dtype(), T => {
-        let y: Vec<bool> = x
-            .stored::<T>()?
-            .iter()
-            .map(|&x| negative && x == T::LOWEST || positive && x == T::HIGHEST)
-            .collect();
-        Ok(vec![Tensor::from_vec(DType::BOOL, x.shape().to_vec(), y)])
+    each_truth(call, |x| {
+        negative && x == f64::NEG_INFINITY || positive && x == f64::INFINITY
     })
+}
+
+/// What is true of each float, small ones among them.
+fn each_truth<'a>(call: &Call<'a>, test: impl Fn(f64) -> bool) -> Folded<'a> {
+    let x = call.input(0)?;
+    let y: Vec<bool> = if MiniFloat::of(x.dtype()).is_some() {
+        singles(x)?.into_iter().map(|x| test(x.into())).collect()
+    } else {
+        with_float!(x.dtype(), T => {
+            Ok::<_, NotFolded>(x.stored::<T>()?.iter().map(|x| test(x.to_f64())).collect())
+        })?
+    };
+    Ok(vec![Tensor::from_vec(DType::BOOL, x.shape().to_vec(), y)])
 }
 
 /// A function of floats: in double precision for them, else in single, rounded to the type.
@@ -101,6 +108,22 @@ pub(crate) fn map_float<'a>(
         DType::BF16 => Tensor::from_vec(DType::BF16, shape, narrow::<half::bf16>(x, single)?),
         other => return refuse!("it isn't computed on {}", name_of(other)),
     }])
+}
+
+/// The inverse of the hyperbolic cosine.
+pub(crate) fn acosh<'a>(call: &Call<'a>) -> Folded<'a> {
+    // The standard library's formula overflows before the result does.
+    let acosh = |x: f64| if x > 1e300 { x.ln() + LN_2 } else { x.acosh() };
+    map_float(call, |x| acosh(x.into()) as f32, acosh)
+}
+
+/// The inverse of the hyperbolic sine.
+pub(crate) fn asinh<'a>(call: &Call<'a>) -> Folded<'a> {
+    let asinh = |x: f64| match x.abs() {
+        large if large > 1e300 => (large.ln() + LN_2).copysign(x),
+        _ => x.asinh(),
+    };
+    map_float(call, |x| asinh(x.into()) as f32, asinh)
 }
 
 /// A line through the origin, less steep below it.

@@ -46,17 +46,13 @@ const fn variadic(name: &'static str, rule: Rule, evaluate: Evaluate) -> Operato
 pub(super) const OPERATORS: &[Operator] = &[
     unary("onnx.Abs", 6, unary::abs).with(IDEMPOTENT),
     unary("onnx.Acos", 7, |call| map_float(call, f32::acos, f64::acos)),
-    unary("onnx.Acosh", 9, |call| {
-        map_float(call, f32::acosh, f64::acosh)
-    }),
+    unary("onnx.Acosh", 9, unary::acosh),
     binary("onnx.Add", 7, elementwise::add)
         .with(COMMUTATIVE)
         .infers(add),
     predicate("onnx.And", 7, compare_logic::and).with(COMMUTATIVE),
     unary("onnx.Asin", 7, |call| map_float(call, f32::asin, f64::asin)),
-    unary("onnx.Asinh", 9, |call| {
-        map_float(call, f32::asinh, f64::asinh)
-    }),
+    unary("onnx.Asinh", 9, unary::asinh),
     unary("onnx.Atan", 7, |call| map_float(call, f32::atan, f64::atan)),
     unary("onnx.Atanh", 9, |call| {
         map_float(call, f32::atanh, f64::atanh)

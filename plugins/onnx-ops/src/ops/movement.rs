@@ -299,8 +299,9 @@ fn steps_along(dim: Dim, start: i64, end: i64, step: i64) -> Dim {
     let (start, end) = (from_back(start), from_back(end));
     let span = match step {
         0 => return Dim::UNKNOWN,
+        _ if size == 0 => 0,
         1.. => end.clamp(0, size) - start.clamp(0, size),
-        _ => start.clamp(-1, size - 1) - end.clamp(-1, size - 1),
+        _ => start.clamp(0, size - 1) - end.clamp(-1, size - 1),
     };
     let count = i128::from(span.max(0)).div_euclid(i128::from(step).abs())
         + i128::from(span.max(0) as i128 % i128::from(step).abs() != 0);
