@@ -229,7 +229,17 @@ impl Function {
     /// of stays known, `OpBuilder::new("acme.Gelu").loc(f.fused_loc(&[mul, erf])?)`.
     pub fn fused_loc(&mut self, ops: &[OpId]) -> Result<LocId, EditError> {
         let locs: Vec<LocId> = ops.iter().map(|op| self.loc(*op)).collect();
-        self.raw.fuse_locs(&locs)
+        self.fused_locs(&locs)
+    }
+
+    /// As [`Function::fused_loc`], of locations: of ops that may be gone by now.
+    pub fn fused_locs(&mut self, locs: &[LocId]) -> Result<LocId, EditError> {
+        self.raw.fuse_locs(locs)
+    }
+
+    /// Sets an op's location.
+    pub fn set_loc(&mut self, op: OpId, loc: LocId) -> Result<(), EditError> {
+        self.raw.set_loc(op, loc)
     }
 
     /// Says which version of a domain the function's ops mean; refused if it is already another.

@@ -59,6 +59,29 @@ impl Function {
         self.raw.constant_data(constant)
     }
 
+    /// A hash of a constant's bytes: equal bytes have equal ones. Of a large constant only a part is
+    /// read.
+    pub fn constant_hash(&self, constant: ConstId) -> Result<u64, EditError> {
+        self.raw.constant_hash(constant)
+    }
+
+    /// Whether two constants have the same bytes: 0.0 and -0.0 differ. Types aren't compared.
+    pub fn constants_equal(&self, a: ConstId, b: ConstId) -> Result<bool, EditError> {
+        Ok(a == b || self.raw.constants_equal(a, b)?)
+    }
+
+    /// All constants that are values, in the order in which they were made. A parameter's default
+    /// and an attribute's tensor aren't.
+    pub fn constants(&self) -> impl Iterator<Item = (ConstId, abi::Constant)> + '_ {
+        let all = (0..self.raw.view().constants.len).map(ConstId);
+        all.filter_map(move |id| {
+            let record = self.constant_record(id)?;
+            let value = record.value;
+            let is_value = self.is_live_value(value) && self.constant(value) == Some(id);
+            Some((id, record)).filter(|_| is_value)
+        })
+    }
+
     /// The elements of a constant int64 or int32 tensor; `None` if the value is anything else.
     #[track_caller]
     pub fn constant_ints(&self, value: ValueId) -> Result<Option<Vec<i64>>, EditError> {

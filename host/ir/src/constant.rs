@@ -5,6 +5,7 @@
 
 use std::fmt;
 use std::fs::File;
+use std::hash::{DefaultHasher, Hasher};
 use std::io::{self, Write};
 use std::sync::{Arc, OnceLock};
 
@@ -179,10 +180,53 @@ impl ConstantData {
         }
     }
 
-    /// Whether both hold the same bytes. Cheap where they share them.
+    /// A hash of the bytes. Of many only the first, some in the middle and the last are read, and a
+    /// splat isn't spread for it.
+    pub fn hash(&self) -> Result<u64, String> {
+        let len = self.len();
+        let mut hasher = DefaultHasher::new();
+        hasher.write_u64(len);
+        let pattern = self.pattern();
+        let bytes = match pattern {
+            Some(_) => &[],
+            None => self.bytes()?,
+        };
+        let starts = match len {
+            0..=WHOLE => vec![0],
+            _ => vec![0, len / 2, len - PART],
+        };
+        let part = if len <= WHOLE { len } else { PART };
+        for start in starts {
+            match pattern {
+                Some(element) => {
+                    let at = |at| element[(at % element.len() as u64) as usize];
+                    let sample: Vec<u8> = (start..start + part).map(at).collect();
+                    hasher.write(&sample);
+                }
+                None => hasher.write(&bytes[start as usize..(start + part) as usize]),
+            }
+        }
+        Ok(hasher.finish())
+    }
+
+    /// The bytes that all bytes repeat, if they are known without being spread.
+    fn pattern(&self) -> Option<&[u8]> {
+        match &self.payload {
+            Payload::Splat { dtype, element, .. } => {
+                let whole = dtype.bits() % 8 == 0 && *dtype != DType::STRING;
+                (whole && !element.is_empty()).then_some(element)
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether both hold the same bytes. Cheap where they share them, and for splats.
     pub fn same(&self, other: &ConstantData) -> Result<bool, String> {
         if std::ptr::eq(self, other) {
             return Ok(true);
+        }
+        if self.len() != other.len() {
+            return Ok(false);
         }
         if let (
             Payload::Splat {
@@ -200,8 +244,22 @@ impl ConstantData {
         {
             return Ok(a == b && n == m);
         }
-        Ok(self.len() == other.len() && self.bytes()? == other.bytes()?)
+        match (self.pattern(), other.pattern()) {
+            (Some(element), None) => Ok(repeats(element, other.bytes()?)),
+            (None, Some(element)) => Ok(repeats(element, self.bytes()?)),
+            _ => Ok(self.bytes()? == other.bytes()?),
+        }
     }
+}
+
+/// Constants of up to this many bytes are hashed whole,
+const WHOLE: u64 = 4096;
+
+/// of others three parts of this many.
+const PART: u64 = 1024;
+
+fn repeats(element: &[u8], bytes: &[u8]) -> bool {
+    bytes.chunks(element.len()).all(|chunk| chunk == element)
 }
 
 /// How many bytes a splat takes.
@@ -327,6 +385,36 @@ mod tests {
         assert_eq!(texts.len(), texts.bytes().unwrap().len() as u64);
         let none = splat_of(DType::STRING, &text, 0);
         assert_eq!(none.bytes().unwrap(), string_data::<&str>(&[]));
+    }
+
+    #[test]
+    fn equal_bytes_are_the_same_however_they_are_kept() {
+        let hash = |data: &ConstantData| data.hash().unwrap();
+        for count in [0, 5, 3000, 100_000] {
+            let splat = splat_of(DType::I32, &[1, 2, 3, 4], count);
+            let mut bytes = [1, 2, 3, 4].repeat(count as usize);
+            let dense = ConstantData::inline(bytes.clone());
+            assert!(splat.same(&dense).unwrap() && dense.same(&splat).unwrap());
+            assert_eq!(hash(&splat), hash(&dense));
+            // What isn't read for the hash is compared.
+            let Some(at) = bytes.len().checked_sub(1500) else {
+                continue;
+            };
+            bytes[at] += 1;
+            let other = ConstantData::inline(bytes);
+            assert!(!splat.same(&other).unwrap() && !other.same(&splat).unwrap());
+            assert!(!dense.same(&other).unwrap());
+        }
+        assert_ne!(hash(&splat(&[1], 9)), hash(&splat(&[1], 10)));
+        assert_ne!(hash(&splat(&[1], 9)), hash(&splat(&[2], 9)));
+        // Packed ones are spread.
+        let packed = splat_of(DType::U4, &[3], 5);
+        let dense = ConstantData::inline([0x33, 0x33, 3]);
+        assert!(packed.same(&dense).unwrap() && hash(&packed) == hash(&dense));
+        // A splat too large for memory has a hash, and is told from others.
+        let huge = |element| splat(&[element; 8], u64::MAX / 16);
+        assert_eq!(hash(&huge(0)), hash(&huge(0)));
+        assert!(!huge(0).same(&huge(1)).unwrap());
     }
 
     #[test]

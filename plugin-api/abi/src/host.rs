@@ -162,6 +162,16 @@ pub struct FunctionApi {
     pub inline_region: Option<
         unsafe extern "C" fn(*mut Function, RegionId, args: *const ValueId, count: usize) -> Status,
     >,
+    /// Sets an op's location. (ABI 0.3)
+    pub set_loc: Option<unsafe extern "C" fn(*mut Function, OpId, LocId) -> Status>,
+    /// A hash of a constant's bytes: equal bytes have equal ones. Of a large constant only a part
+    /// is read. (ABI 0.3)
+    pub constant_hash:
+        Option<unsafe extern "C" fn(*const Function, ConstId, out: *mut u64) -> Status>,
+    /// Whether two constants have the same bytes, which are read as far as they are equal: 1 or 0.
+    /// Types aren't compared. (ABI 0.3)
+    pub constants_equal:
+        Option<unsafe extern "C" fn(*const Function, ConstId, ConstId, out: *mut u32) -> Status>,
 }
 
 /// Reading and editing a module.

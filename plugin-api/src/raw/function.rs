@@ -435,6 +435,22 @@ impl RawFunction {
         call!(self.set_opset(None; abi::Str::new(domain), version))
     }
 
+    pub(crate) fn constant_hash(&self, constant: ConstId) -> Result<u64, EditError> {
+        let mut out = 0;
+        call!(self.constant_hash(None; constant, &mut out))?;
+        Ok(out)
+    }
+
+    pub(crate) fn constants_equal(&self, a: ConstId, b: ConstId) -> Result<bool, EditError> {
+        let mut out = 0;
+        call!(self.constants_equal(None; a, b, &mut out))?;
+        Ok(out != 0)
+    }
+
+    pub(crate) fn set_loc(&mut self, op: OpId, loc: LocId) -> Result<(), EditError> {
+        call!(self.set_loc(Some(op); op, loc))
+    }
+
     pub(crate) fn fuse_locs(&mut self, locs: &[LocId]) -> Result<LocId, EditError> {
         let mut out = LocId::NONE;
         call!(self.fuse_locs(None; locs.as_ptr(), locs.len(), &mut out))?;

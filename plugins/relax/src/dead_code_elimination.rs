@@ -26,6 +26,7 @@
 use std::collections::HashSet;
 
 use passdock_plugin_api::ConstId;
+use passdock_plugin_api::abi::Constant;
 use passdock_plugin_api::prelude::*;
 
 use crate::purity::Purity;
@@ -82,15 +83,8 @@ fn kept_for_effects(f: &Function, purity: &Purity) -> Result<HashSet<OpId>, Edit
 }
 
 fn erase_dead_constants(f: &mut Function) -> PassResult {
-    let all = (0..).map(ConstId);
-    let dead: Vec<ConstId> = all
-        .map_while(|id| Some((id, f.constant_record(id)?)))
-        .filter(|(id, record)| {
-            let value = record.value;
-            f.is_live_value(value) && f.constant(value) == Some(*id) && f.use_count(value) == 0
-        })
-        .map(|(id, _)| id)
-        .collect();
+    let is_dead = |(_, record): &(ConstId, Constant)| f.use_count(record.value) == 0;
+    let dead: Vec<ConstId> = f.constants().filter(is_dead).map(|(id, _)| id).collect();
     dead.into_iter()
         .try_for_each(|id| Ok(f.erase_constant(id)?))
 }

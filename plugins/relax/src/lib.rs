@@ -4,12 +4,15 @@
 
 pub mod canonicalize_bindings;
 pub mod dead_code_elimination;
+pub mod eliminate_common_subexpr;
 pub mod fold_constant;
 pub mod infer_type;
 mod purity;
+mod signature;
 
 use canonicalize_bindings::canonicalize_bindings;
 use dead_code_elimination::{DeadCodeElimination, dead_code_elimination};
+use eliminate_common_subexpr::eliminate_common_subexpr;
 use fold_constant::{FoldConstant, fold_constant};
 use infer_type::infer_type;
 use passdock_plugin_api::prelude::*;
@@ -33,6 +36,12 @@ plugin! {
         /// Lets the uses of a copy use the original.
         function "relax.transform.CanonicalizeBindings" => canonicalize_bindings {
             opt_level: 1,
+            thread_safe: true,
+        },
+        /// Computes once what several ops compute.
+        function "relax.transform.EliminateCommonSubexpr" => eliminate_common_subexpr {
+            opt_level: 1,
+            required: ["relax.transform.InferType"],
             thread_safe: true,
         },
         /// Erases what nobody uses: ops, constants, functions.

@@ -243,3 +243,41 @@ fn a_module_without_entry_keeps_its_functions() {
         "#]],
     );
 }
+
+#[test]
+fn constants_go_also_behind_some_that_went_before() {
+    support::check_all(
+        &[
+            "relax.transform.FoldConstant",
+            "relax.transform.DeadCodeElimination",
+        ],
+        r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %c = const bool[] true
+    %0 = onnx.If(%c) : f32[2]
+      region then_branch {
+        %a = const f32[2] [1.0, 2.0]
+        %1 = onnx.Add(%x, %a) : f32[2]
+        yield %1
+      }
+      region else_branch {
+        %b = const f32[2] [3.0, 4.0]
+        %2 = onnx.Add(%x, %b) : f32[2]
+        yield %2
+      }
+    %d = const f32[2] [5.0, 6.0]
+    %e = const f32[2] [7.0, 8.0]
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+                %a_1 = const f32[2] [1.0, 2.0]
+                %0 = onnx.Add(%x, %a_1) : f32[2]
+                return %0
+              }
+            }
+        "#]],
+    );
+}

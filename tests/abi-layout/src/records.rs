@@ -337,6 +337,9 @@ records! {
         set_opset,
         fuse_locs,
         inline_region,
+        set_loc,
+        constant_hash,
+        constants_equal,
     }
     ModuleApi "passdock_module_api" {
         struct_size,

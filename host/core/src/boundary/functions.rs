@@ -36,6 +36,9 @@ pub(super) static TABLE: abi::FunctionApi = abi::FunctionApi {
     set_opset: Some(set_opset),
     fuse_locs: Some(fuse_locs),
     inline_region: Some(inline_region),
+    set_loc: Some(set_loc),
+    constant_hash: Some(constant_hash),
+    constants_equal: Some(constants_equal),
 };
 
 // SAFETY of all calls below is the contract's: handles are those that the host handed out and that
@@ -61,6 +64,39 @@ unsafe extern "C" fn constant_data(
             function.live_constant(id)?;
             let bytes = function.constant_data(id).bytes().map_err(io)?;
             input::answer(out, Bytes::new(bytes));
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn constant_hash(f: *const abi::Function, id: ConstId, out: *mut u64) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::read(f, |state| {
+            input::check_out(out)?;
+            let function = state.read()?;
+            function.live_constant(id)?;
+            input::answer(out, function.constant_data(id).hash().map_err(io)?);
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn constants_equal(
+    f: *const abi::Function,
+    a: ConstId,
+    b: ConstId,
+    out: *mut u32,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::read(f, |state| {
+            input::check_out(out)?;
+            let function = state.read()?;
+            function.live_constant(a)?;
+            function.live_constant(b)?;
+            let (a, b) = (function.constant_data(a), function.constant_data(b));
+            input::answer(out, u32::from(a.same(b).map_err(io)?));
             Ok(())
         })
     }
@@ -409,14 +445,7 @@ unsafe extern "C" fn fuse_locs(
         gate::edit(f, |state| {
             input::check_out(out)?;
             let locs = input::list(locs, count, "locations")?;
-            let function = state.read()?;
-            if let Some(bad) = locs
-                .iter()
-                .find(|id| id.is_some() && function.loc(**id).is_none())
-            {
-                let message = format!("There is no location {bad} in the function.");
-                return Err(EditError::stale(message));
-            }
+            check_locs(state.read()?, locs)?;
             let fused = state.edit()?.fuse_locs(locs);
             input::answer(out, fused);
             Ok(())
@@ -436,5 +465,26 @@ unsafe extern "C" fn inline_region(
             let args = input::list(args, count, "arguments")?;
             state.edit()?.inline_region(region, args)
         })
+    }
+}
+unsafe extern "C" fn set_loc(f: *mut abi::Function, op: OpId, loc: LocId) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            check_locs(state.read()?, &[loc])?;
+            state.edit()?.set_loc(op, loc)
+        })
+    }
+}
+
+/// Refuses locations that aren't there; NONE is one.
+fn check_locs(f: &Function, locs: &[LocId]) -> Edit {
+    let is_missing = |id: &&LocId| id.is_some() && f.loc(**id).is_none();
+    match locs.iter().find(is_missing) {
+        None => Ok(()),
+        Some(bad) => {
+            let message = format!("There is no location {bad} in the function.");
+            Err(EditError::stale(message))
+        }
     }
 }

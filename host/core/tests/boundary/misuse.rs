@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use expect_test::{Expect, expect};
 use passdock::boundary::{FunctionPass, FunctionRunner, ModuleInput, host};
 use passdock_abi as abi;
-use passdock_abi::{DType, Dim, OpId, RegionId, Status, SymbolId, TypeId, ValueId};
+use passdock_abi::{ConstId, DType, Dim, OpId, RegionId, Status, SymbolId, TypeId, ValueId};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 
@@ -197,6 +197,34 @@ fn misuse_is_refused_with_a_sentence() {
             expect![
                 "failed: The body of a function is no op's region, so nothing can be inlined. [main]"
             ],
+        ),
+        (
+            "a location that isn't there, of an op",
+            |f| {
+                // SAFETY: all pointers are good.
+                unsafe { raw().set_loc.expect("is there")(f, OpId(0), abi::LocId(7)) }
+            },
+            expect!["failed: There is no location loc7 in the function. [main]"],
+        ),
+        (
+            "constants that aren't there",
+            |f| {
+                let mut out = 0;
+                // SAFETY: all pointers are good.
+                unsafe {
+                    raw().constants_equal.expect("is there")(f, ConstId(0), ConstId(99), &mut out)
+                }
+            },
+            expect!["failed: There is no constant const0 in function @main. [main]"],
+        ),
+        (
+            "the hash of a constant that isn't there",
+            |f| {
+                let mut out = 0;
+                // SAFETY: all pointers are good.
+                unsafe { raw().constant_hash.expect("is there")(f, ConstId(99), &mut out) }
+            },
+            expect!["failed: There is no constant const99 in function @main. [main]"],
         ),
         (
             "no place for the answer",

@@ -89,6 +89,16 @@ typedef struct passdock_function_api {
      * that others have, too, gets a number. (ABI 0.3) */
     passdock_status (*inline_region)(passdock_function *, passdock_region_id,
                                      const passdock_value_id *args, size_t count);
+    /* Sets an op's location. (ABI 0.3) */
+    passdock_status (*set_loc)(passdock_function *, passdock_op_id, passdock_loc_id);
+    /* A hash of a constant's bytes: equal bytes have equal ones. Of a large constant only a part is
+     * read; a splat isn't spread. It is the same in each run on a machine, and not beyond. IO if the
+     * file that holds the bytes can't be read. (ABI 0.3) */
+    passdock_status (*constant_hash)(const passdock_function *, passdock_const_id, uint64_t *out);
+    /* Whether two constants have the same bytes: 1, or 0. Types aren't compared, lengths are before
+     * anything is read. IO if a file that holds them can't be read. (ABI 0.3) */
+    passdock_status (*constants_equal)(const passdock_function *, passdock_const_id,
+                                       passdock_const_id, uint32_t *out);
 } passdock_function_api;
 
 /* A module. In a function pass it is the pass's input, and edits are refused. */

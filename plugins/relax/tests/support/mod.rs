@@ -12,6 +12,12 @@ pub(crate) fn check(pass: &str, source: &str, expected: Expect) {
 /// As [`check`], for several passes in order.
 #[track_caller]
 pub(crate) fn check_all(passes: &[&str], source: &str, expected: Expect) {
+    let result = passdock::testing::run_on_text(&registry(), passes, source, |context| context);
+    expected.assert_eq(&result);
+}
+
+/// The standard passes and operators.
+pub(crate) fn registry() -> Registry {
     let registry = Registry::new();
     for plugin in [
         passdock_plugins_onnx_ops::PLUGIN,
@@ -21,6 +27,5 @@ pub(crate) fn check_all(passes: &[&str], source: &str, expected: Expect) {
             .load_static(plugin)
             .expect("the standard plugins are well made");
     }
-    let result = passdock::testing::run_on_text(&registry, passes, source, |context| context);
-    expected.assert_eq(&result);
+    registry
 }

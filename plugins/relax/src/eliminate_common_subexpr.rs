@@ -1,0 +1,317 @@
+//! `relax.transform.EliminateCommonSubexpr`: computes once what several ops compute.
+//!
+//! ```ir
+//! fn @main(%x: f32[2], %y: f32[2]) -> (%z: f32[2]) opset("" = 17) {
+//!   %0 = onnx.Add(%x, %y) : f32[2]
+//!   %1 = onnx.Add(%y, %x) : f32[2]
+//!   %2 = onnx.Mul(%0, %1) : f32[2]
+//!   return %2
+//! }
+//! →
+//! fn @main(%x: f32[2], %y: f32[2]) -> (%z: f32[2]) opset("" = 17) {
+//!   %0 = onnx.Add(%x, %y) : f32[2]
+//!   %1 = onnx.Mul(%0, %0) : f32[2]
+//!   return %1
+//! }
+//! ```
+//!
+//! Ops are merged that have the same name, operands (of a commutative op in any order), attributes
+//! and number of results, constants that have the same type and bytes: 0.0 and -0.0 differ. An op in
+//! a region gives way to one that stands before it, there or around, never to one of another branch.
+//! What is left has the locations of all that it stands for.
+//!
+//! It does not merge ops that may have an effect (an op without a definition may, so may a call of a
+//! function), random ops, and ops with regions, nor ops of which one spells out an attribute's
+//! default. It does not merge where the file would need more copies (ONNX's `Identity`) for what the
+//! regions give out than there were ops.
+//!
+//! Source: TVM `src/relax/transform/eliminate_common_subexpr.cc`. A table by scope stands for the
+//! hashing of whole expressions there: operands were merged before an op is looked at.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{DimKind, LocId, abi};
+
+use crate::signature::Signatures;
+
+/// With how many of the same hash something is compared: of large constants only a part is hashed.
+const CANDIDATES: usize = 16;
+
+pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> PassResult {
+    let mut merger = Merger::new(f, cx)?;
+    let mut steps = vec![Step::Enter(f.body())];
+    while let Some(step) = steps.pop() {
+        match step {
+            Step::Enter(region) => {
+                steps.push(Step::Leave(merger.ops.len(), merger.constants.len()));
+                steps.extend(f.first_op(region).map(Step::Op));
+                merger.enter(f, region)?;
+            }
+            Step::Op(op) => {
+                steps.extend(f.next_op(op).map(Step::Op));
+                steps.extend(f.regions(op).iter().rev().copied().map(Step::Enter));
+                merger.visit(f, op)?;
+            }
+            Step::Leave(ops, constants) => {
+                merger.ops.truncate(ops);
+                merger.constants.truncate(constants);
+            }
+        }
+    }
+    merger.tell_locations(f)
+}
+
+/// What is left to do. Regions may be nested deeper than the stack is.
+enum Step {
+    Enter(RegionId),
+    Op(OpId),
+    /// Forgets what was found since there were so many ops and constants.
+    Leave(usize, usize),
+}
+
+struct Merger {
+    signatures: Signatures,
+    /// What is there at the place that was reached.
+    ops: Scoped<OpId>,
+    constants: Scoped<ConstId>,
+    /// Per region, the constants in it that might be like another.
+    candidates: HashMap<RegionId, Vec<ConstId>>,
+    /// What regions give out.
+    given_out: HashSet<(RegionId, ValueId)>,
+    /// The locations of the ops that gave way to one.
+    merged: BTreeMap<OpId, Vec<LocId>>,
+}
+
+impl Merger {
+    fn new(f: &Function, cx: &PassContext) -> Result<Merger, EditError> {
+        // Bytes are looked at only where type and length are those of another.
+        let kind = |constant: &abi::Constant| (constant.ty, constant.byte_len);
+        let mut counts: HashMap<(TypeId, u64), usize> = HashMap::new();
+        for (_, constant) in f.constants() {
+            *counts.entry(kind(&constant)).or_default() += 1;
+        }
+        let mut candidates: HashMap<RegionId, Vec<ConstId>> = HashMap::new();
+        for (id, constant) in f.constants() {
+            if counts[&kind(&constant)] > 1 {
+                let region = constant.region.option().unwrap_or_else(|| f.body());
+                candidates.entry(region).or_default().push(id);
+            }
+        }
+        Ok(Merger {
+            signatures: Signatures::new(f, cx)?,
+            ops: Scoped::default(),
+            constants: Scoped::default(),
+            candidates,
+            given_out: HashSet::new(),
+            merged: BTreeMap::new(),
+        })
+    }
+
+    fn enter(&mut self, f: &mut Function, region: RegionId) -> PassResult {
+        if let Some(terminator) = f.terminator(region) {
+            let given = f.operands(terminator).map(|value| (region, value));
+            self.given_out.extend(given);
+        }
+        for constant in self.candidates.remove(&region).unwrap_or_default() {
+            self.visit_constant(f, constant, region)?;
+        }
+        Ok(())
+    }
+
+    fn visit_constant(
+        &mut self,
+        f: &mut Function,
+        constant: ConstId,
+        region: RegionId,
+    ) -> PassResult {
+        let Some(record) = f.constant_record(constant) else {
+            return Ok(());
+        };
+        let hash = f.constant_hash(constant)? ^ u64::from(record.ty.0).rotate_left(32);
+        for known in self.constants.find(hash) {
+            let other = f.constant_record(known);
+            let Some(other) = other.filter(|other| other.ty == record.ty) else {
+                continue;
+            };
+            // It would come back as a copy.
+            if self.given_out.contains(&(region, record.value))
+                || !f.constants_equal(constant, known)?
+            {
+                continue;
+            }
+            f.replace_uses(record.value, other.value)?;
+            f.erase_constant(constant)?;
+            return Ok(());
+        }
+        self.constants.push(hash, constant);
+        Ok(())
+    }
+
+    fn visit(&mut self, f: &mut Function, op: OpId) -> PassResult {
+        let Some(hash) = self.signatures.hash(f, op)? else {
+            return Ok(());
+        };
+        for known in self.ops.find(hash) {
+            if self.signatures.are_equal(f, op, known)? && self.merge(f, op, known)? {
+                return Ok(());
+            }
+        }
+        self.ops.push(hash, op);
+        Ok(())
+    }
+
+    /// Lets `known` stand for `op`, if that is of use.
+    fn merge(&mut self, f: &mut Function, op: OpId, known: OpId) -> Result<bool, EditError> {
+        let region = f.parent_region(op);
+        let is_local = f.parent_region(known) == region;
+        let pairs: Vec<[ValueId; 2]> = (0..f.result_count(op))
+            .map(|index| [f.result(op, index), f.result(known, index)])
+            .collect();
+        let needs_copy = |&&[from, to]: &&[ValueId; 2]| {
+            self.given_out.contains(&(region, from))
+                && (!is_local || self.given_out.contains(&(region, to)))
+        };
+        let copies = pairs.iter().filter(needs_copy).count();
+        if copies > usize::from(!f.traits(op).is_identity()) {
+            return Ok(false);
+        }
+        let mut types = Vec::new();
+        for &[from, to] in &pairs {
+            match common_type(f, to, from)? {
+                Some(ty) => types.push((to, ty)),
+                None => return Ok(false),
+            }
+        }
+        for (value, ty) in types {
+            if ty != f.type_id(value) {
+                f.set_type(value, ty)?;
+            }
+        }
+        for &[from, to] in &pairs {
+            if self.given_out.contains(&(region, from)) {
+                self.given_out.insert((region, to));
+            }
+        }
+        let loc = f.loc(op);
+        self.merged.entry(known).or_default().push(loc);
+        let known: Vec<ValueId> = pairs.iter().map(|pair| pair[1]).collect();
+        f.replace_op_with(op, &known)?;
+        Ok(true)
+    }
+
+    fn tell_locations(self, f: &mut Function) -> PassResult {
+        for (op, mut locs) in self.merged {
+            let own = f.loc(op);
+            locs.insert(0, own);
+            let all = f.fused_locs(&locs)?;
+            if all != own {
+                f.set_loc(op, all)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What the types of two equal values say together; `None` if they contradict each other, which
+/// is InferType's to report.
+fn common_type(
+    f: &mut Function,
+    value: ValueId,
+    other: ValueId,
+) -> Result<Option<TypeId>, EditError> {
+    let ids = [f.type_id(value), f.type_id(other)];
+    if ids[0] == ids[1] {
+        return Ok(Some(ids[0]));
+    }
+    let [a, b] = ids.map(|id| f.ty(id));
+    if a.kind() == TypeKind::UNKNOWN || b.kind() == TypeKind::UNKNOWN {
+        let known = usize::from(a.kind() == TypeKind::UNKNOWN);
+        return Ok(Some(ids[known]));
+    }
+    if !a.is_tensor() || !b.is_tensor() || a.dtype() != b.dtype() {
+        return Ok(None);
+    }
+    let (Some(dims), Some(others)) = (a.dims(), b.dims()) else {
+        let known = usize::from(a.dims().is_none());
+        return Ok(Some(ids[known]));
+    };
+    if dims.len() != others.len() {
+        return Ok(None);
+    }
+    let common: Option<Vec<Dim>> = dims.zip(others).map(|(a, b)| common_dim(a, b)).collect();
+    let Some(common) = common else {
+        return Ok(None);
+    };
+    let spec = TypeSpec::tensor(a.dtype(), common).named(a.record().name);
+    Ok(Some(f.add_type(&spec)?))
+}
+
+fn common_dim(a: Dim, b: Dim) -> Option<Dim> {
+    match (a.as_const(), b.as_const()) {
+        (Some(size), Some(other)) if size != other => None,
+        (None, Some(_)) => Some(b),
+        _ if a.kind == DimKind::UNKNOWN => Some(b),
+        _ => Some(a),
+    }
+}
+
+/// Things by a hash; the last ones can be forgotten.
+struct Scoped<T> {
+    /// The last entry of a hash.
+    last: HashMap<u64, usize>,
+    entries: Vec<Entry<T>>,
+}
+
+struct Entry<T> {
+    thing: T,
+    hash: u64,
+    /// The entry of this hash before it.
+    previous: Option<usize>,
+}
+
+impl<T> Default for Scoped<T> {
+    fn default() -> Scoped<T> {
+        Scoped {
+            last: HashMap::new(),
+            entries: Vec::new(),
+        }
+    }
+}
+
+impl<T: Copy> Scoped<T> {
+    fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    fn push(&mut self, hash: u64, thing: T) {
+        let previous = self.last.insert(hash, self.entries.len());
+        self.entries.push(Entry {
+            thing,
+            hash,
+            previous,
+        });
+    }
+
+    /// The last few of a hash, the last first.
+    fn find(&self, hash: u64) -> Vec<T> {
+        let entry = |at: usize| &self.entries[at];
+        let last = self.last.get(&hash).map(|&at| entry(at));
+        std::iter::successors(last, |found| found.previous.map(entry))
+            .take(CANDIDATES)
+            .map(|found| found.thing)
+            .collect()
+    }
+
+    fn truncate(&mut self, len: usize) {
+        while self.entries.len() > len {
+            let Some(entry) = self.entries.pop() else {
+                return;
+            };
+            match entry.previous {
+                Some(previous) => self.last.insert(entry.hash, previous),
+                None => self.last.remove(&entry.hash),
+            };
+        }
+    }
+}

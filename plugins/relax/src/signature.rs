@@ -1,0 +1,174 @@
+//! Which ops compute the same.
+
+use std::collections::HashMap;
+use std::collections::hash_map::DefaultHasher;
+use std::hash::{Hash, Hasher};
+use std::mem::discriminant;
+
+use passdock_plugin_api::Attr;
+use passdock_plugin_api::abi::NameUse;
+use passdock_plugin_api::prelude::*;
+
+/// Hashes and compares the ops of a function that may be merged.
+pub(crate) struct Signatures {
+    /// The names of such ops.
+    names: HashMap<SymbolId, OpTraits>,
+}
+
+impl Signatures {
+    pub(crate) fn new(f: &Function, cx: &PassContext) -> Result<Signatures, EditError> {
+        let named = |used: NameUse| (used.name, OpTraits(used.traits));
+        let all = f.names()?;
+        let mut names: HashMap<SymbolId, OpTraits> = all.of_ops().map(named).collect();
+        names.retain(|_, traits| may_merge(*traits));
+        // A function of the module stands for the operator of its name.
+        for entry in cx.module().into_iter().flat_map(Module::functions) {
+            names.remove(&entry.name);
+        }
+        Ok(Signatures { names })
+    }
+
+    /// A hash of what an op computes; `None` if it may not be merged.
+    pub(crate) fn hash(&self, f: &Function, op: OpId) -> Result<Option<u64>, EditError> {
+        let name = f.symbol(op);
+        let Some(traits) = self.names.get(&name) else {
+            return Ok(None);
+        };
+        if f.result_count(op) == 0 || !f.regions(op).is_empty() {
+            return Ok(None);
+        }
+        let mut hasher = DefaultHasher::new();
+        name.hash(&mut hasher);
+        for &result in f.results(op) {
+            f.is_absent(result).hash(&mut hasher);
+        }
+        f.operand_count(op).hash(&mut hasher);
+        if traits.is_commutative() {
+            // In any order.
+            let sum = f.operands(op).map(|value| hash_of(&value));
+            sum.fold(0, u64::wrapping_add).hash(&mut hasher);
+        } else {
+            f.operands(op).for_each(|value| value.hash(&mut hasher));
+        }
+        let mut sum = 0_u64;
+        for (name, attr) in f.attrs(op) {
+            let mut hasher = DefaultHasher::new();
+            name.hash(&mut hasher);
+            if !hash_attr(f, &attr, &mut hasher)? {
+                return Ok(None);
+            }
+            sum = sum.wrapping_add(hasher.finish());
+        }
+        sum.hash(&mut hasher);
+        Ok(Some(hasher.finish()))
+    }
+
+    /// Whether two ops that have a hash compute the same.
+    pub(crate) fn are_equal(&self, f: &Function, a: OpId, b: OpId) -> Result<bool, EditError> {
+        let name = f.symbol(a);
+        let absent = |op| f.results(op).iter().map(|&result| f.is_absent(result));
+        if name != f.symbol(b) || !absent(a).eq(absent(b)) {
+            return Ok(false);
+        }
+        if !f.operands(a).eq(f.operands(b)) {
+            let traits = self.names.get(&name);
+            if !traits.is_some_and(|traits| traits.is_commutative())
+                || sorted(f.operands(a)) != sorted(f.operands(b))
+            {
+                return Ok(false);
+            }
+        }
+        let attrs = |op| {
+            let mut attrs: Vec<(SymbolId, Attr<'_>)> = f.attrs(op).collect();
+            attrs.sort_by_key(|(name, _)| *name);
+            attrs
+        };
+        let [a, b] = [attrs(a), attrs(b)];
+        if a.len() != b.len() {
+            return Ok(false);
+        }
+        for ((name, attr), (other_name, other)) in a.iter().zip(&b) {
+            if name != other_name || !are_equal_attrs(f, attr, other)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+fn may_merge(traits: OpTraits) -> bool {
+    let has_effect = traits.is_random()
+        || traits.is_stateful()
+        || traits.reads()
+        || traits.writes()
+        || traits.allocates();
+    traits.is_pure() && !has_effect
+}
+
+fn hash_of(thing: &impl Hash) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    thing.hash(&mut hasher);
+    hasher.finish()
+}
+
+fn sorted(values: impl Iterator<Item = ValueId>) -> Vec<ValueId> {
+    let mut values: Vec<ValueId> = values.collect();
+    values.sort_unstable();
+    values
+}
+
+/// False if attributes of this kind can't be compared.
+fn hash_attr(f: &Function, attr: &Attr<'_>, hasher: &mut DefaultHasher) -> Result<bool, EditError> {
+    discriminant(attr).hash(hasher);
+    match *attr {
+        Attr::Int(value) => value.hash(hasher),
+        Attr::Float(value) => value.to_bits().hash(hasher),
+        Attr::String(value) => value.hash(hasher),
+        Attr::Tensor(id) => f.constant_hash(id)?.hash(hasher),
+        Attr::Type(id) => id.hash(hasher),
+        Attr::Ints(values) => values.hash(hasher),
+        Attr::Floats(values) => values.iter().for_each(|v| v.to_bits().hash(hasher)),
+        Attr::Strings(values) => values.for_each(|value| value.hash(hasher)),
+        Attr::Tensors(ids) => {
+            for &id in ids {
+                f.constant_hash(id)?.hash(hasher);
+            }
+        }
+        Attr::Types(ids) => ids.hash(hasher),
+        Attr::Reference(name) => name.hash(hasher),
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+fn are_equal_attrs(f: &Function, a: &Attr<'_>, b: &Attr<'_>) -> Result<bool, EditError> {
+    Ok(match (a, b) {
+        (Attr::Int(a), Attr::Int(b)) => a == b,
+        (Attr::Float(a), Attr::Float(b)) => a.to_bits() == b.to_bits(),
+        (Attr::String(a), Attr::String(b)) => a == b,
+        (Attr::Tensor(a), Attr::Tensor(b)) => are_equal_tensors(f, *a, *b)?,
+        (Attr::Type(a), Attr::Type(b)) => a == b,
+        (Attr::Ints(a), Attr::Ints(b)) => a == b,
+        (Attr::Floats(a), Attr::Floats(b)) => {
+            let bits = |values: &[f32]| values.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
+            bits(a) == bits(b)
+        }
+        (Attr::Strings(a), Attr::Strings(b)) => a.eq(*b),
+        (Attr::Tensors(a), Attr::Tensors(b)) if a.len() == b.len() => {
+            for (&a, &b) in a.iter().zip(*b) {
+                if !are_equal_tensors(f, a, b)? {
+                    return Ok(false);
+                }
+            }
+            true
+        }
+        (Attr::Types(a), Attr::Types(b)) => a == b,
+        (Attr::Reference(a), Attr::Reference(b)) => a == b,
+        _ => false,
+    })
+}
+
+fn are_equal_tensors(f: &Function, a: ConstId, b: ConstId) -> Result<bool, EditError> {
+    let ty = |id| f.constant_record(id).map(|record| record.ty);
+    Ok(ty(a) == ty(b) && f.constants_equal(a, b)?)
+}
