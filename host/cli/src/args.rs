@@ -215,6 +215,9 @@ pub(crate) struct ListArgs {
     /// What to list.
     #[arg(value_enum, default_value = "passes")]
     pub(crate) what: Listing,
+    /// One operator, with its attributes: `passdock list ops onnx.Conv`.
+    #[arg(value_name = "OP")]
+    pub(crate) name: Option<String>,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
     /// Print JSON.
@@ -232,7 +235,7 @@ pub(crate) enum Listing {
     Instruments,
     /// Config options, with type, default and meaning.
     Config,
-    /// Operators that have a definition.
+    /// Operators that have a definition, and what is known of them; `ops onnx.Conv`: attributes too.
     Ops,
     /// What the host works out about functions for passes that ask.
     Analyses,

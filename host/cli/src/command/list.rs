@@ -1,15 +1,20 @@
 //! `passdock list`: what there is, and who provides it.
 
 use passdock::pipeline::{self, Request};
-use passdock::{PassError, Registry};
+use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
 use super::inspect::{kind, value};
+use super::list_ops;
 use crate::args::{ListArgs, Listing};
 use crate::plugins;
 use crate::show::{self, Align, Table};
 
 pub(crate) fn list(args: ListArgs) -> u8 {
+    if args.name.is_some() && !matches!(args.what, Listing::Ops) {
+        let message = "Only operators are shown one by one: `passdock list ops onnx.Conv`.";
+        return super::fail(&PassError::new(ErrorKind::Pipeline, message));
+    }
     let request = Request {
         plugin_dirs: args.plugins.plugin_dir,
         standard_dirs: plugins::standard_dirs(),
@@ -29,7 +34,10 @@ pub(crate) fn list(args: ListArgs) -> u8 {
         Listing::Plugins => plugins(&registry),
         Listing::Instruments => instruments(&registry),
         Listing::Config => config(&registry),
-        Listing::Ops => ops(&registry),
+        Listing::Ops => match list_ops::ops(&registry, args.name.as_deref()) {
+            Ok(listed) => listed,
+            Err(error) => return super::fail(&error),
+        },
         Listing::Analyses => analyses(),
     };
     if args.json {
@@ -182,26 +190,6 @@ fn config(registry: &Registry) -> (Value, String) {
         }
     }
     (json!({ "config": options }), table.render())
-}
-
-fn ops(registry: &Registry) -> (Value, String) {
-    let mut table = Table::new([
-        ("op", Align::Left),
-        ("since", Align::Right),
-        ("plugin", Align::Left),
-    ]);
-    let mut list = Vec::new();
-    for plugin in registry.plugins() {
-        for op in &plugin.manifest().ops {
-            table.row([
-                op.name.clone(),
-                op.since.to_string(),
-                plugin.name().to_owned(),
-            ]);
-            list.push(json!({ "name": op.name, "since": op.since, "plugin": plugin.name() }));
-        }
-    }
-    (json!({ "ops": list }), table.render())
 }
 
 fn analyses() -> (Value, String) {

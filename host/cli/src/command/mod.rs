@@ -7,6 +7,7 @@ pub(crate) mod diff;
 pub(crate) mod explain;
 pub(crate) mod inspect;
 pub(crate) mod list;
+mod list_ops;
 pub(crate) mod reduce;
 pub(crate) mod replay;
 pub(crate) mod run;

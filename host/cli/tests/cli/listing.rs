@@ -62,6 +62,63 @@ fn ops_plugins_instruments_and_analyses_are_listed() {
 }
 
 #[test]
+fn operators_are_listed_with_what_is_known() {
+    let ran = Bench::new().passdock("list ops");
+    assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+    let line = |start: &str| {
+        let line = ran.stdout.lines().find(|line| line.starts_with(start));
+        let words: Vec<&str> = line.expect("a row").split_whitespace().collect();
+        words.join(" ")
+    };
+    expect!["onnx.Add 7 2 types, evaluation pure, commutative, elementwise onnx-ops"]
+        .assert_eq(&line("onnx.Add "));
+    assert!(line("onnx.HardSwish ").contains("body pure, elementwise"));
+}
+
+#[test]
+fn an_operator_is_shown_with_its_attributes() {
+    let bench = Bench::new();
+    let ran = bench.passdock("list ops ConvTranspose");
+    expect![[r#"
+        op          onnx.ConvTranspose since 1
+        plugin      onnx-ops
+        operands    2 to 3
+        known       types
+        traits      pure
+        attributes  8
+          attribute       type    default
+          auto_pad        string  "NOTSET"
+          dilations       ints
+          group           int     1
+          kernel_shape    ints
+          output_padding  ints
+          output_shape    ints
+          pads            ints
+          strides         ints
+    "#]]
+    .assert_eq(&ran.stdout);
+    let ran = bench.passdock("list ops onnx.Softmax --json");
+    let ops = ran.json()["ops"].as_array().expect("a list").clone();
+    let defaults: Vec<String> = ops
+        .iter()
+        .map(|op| format!("{} {}", op["since"], op["attributes"][0]["default"]))
+        .collect();
+    assert_eq!(defaults, ["1 1", "13 -1"]);
+    let ran = bench.passdock("list ops onnx.Conf");
+    assert_eq!(ran.status, 2);
+    expect![[r#"
+        error[pipeline]: No plugin defines the operator `onnx.Conf`. Did you mean `onnx.Conv`?
+    "#]]
+    .assert_eq(&ran.stderr);
+    let ran = bench.passdock("list passes Conv");
+    assert_eq!(ran.status, 2);
+    expect![[r#"
+        error[pipeline]: Only operators are shown one by one: `passdock list ops onnx.Conv`.
+    "#]]
+    .assert_eq(&ran.stderr);
+}
+
+#[test]
 fn a_manifest_is_read_without_loading() {
     let bench = Bench::new();
     let file = plugin("passdock_misbehaving").display().to_string();

@@ -6,6 +6,8 @@ use std::sync::{Arc, Mutex};
 
 use super::error::PluginError;
 use super::library::{LoadedOp, Plugin};
+use super::op_info::OpInfo;
+use crate::suggest;
 
 /// What the plugins say about ops; none of them anything, by default.
 #[derive(Debug, Default)]
@@ -85,6 +87,30 @@ impl OpDefs {
                 .iter()
                 .map(move |d| (name.as_str(), d.since, &d.plugin))
         })
+    }
+
+    /// What is said of every defined op, by name and version. The plugins are loaded for it; those
+    /// that can't be are in the second list.
+    pub fn describe(&self) -> (Vec<OpInfo>, Vec<PluginError>) {
+        let (mut ops, mut failures) = (Vec::new(), Vec::<PluginError>::new());
+        for (name, definitions) in &self.by_name {
+            for definition in definitions {
+                match OpInfo::new(name, &definition.plugin, definition.at) {
+                    Ok(info) => ops.push(info),
+                    Err(error) if failures.iter().all(|f| f.origin != error.origin) => {
+                        failures.push(error);
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+        ops.sort_by(|a, b| (&a.name, a.since).cmp(&(&b.name, b.since)));
+        (ops, failures)
+    }
+
+    /// The name of a defined op that is nearest to this one, if one is near.
+    pub fn nearest(&self, name: &str) -> Option<&str> {
+        suggest::nearest(name, self.by_name.keys().map(String::as_str))
     }
 
     pub(crate) fn id(&self) -> u64 {

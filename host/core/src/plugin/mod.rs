@@ -14,6 +14,7 @@ pub mod file;
 pub mod library;
 pub mod manifest;
 mod names;
+mod op_info;
 mod raw;
 mod table;
 
@@ -30,6 +31,7 @@ pub use manifest::{
     ConfigSpec, FieldSpec, FieldType, FieldValue, InstrumentSpec, Manifest, OpSpec, PanicStrategy,
     PassKind, PassSpec, Phase, PluginSpec,
 };
+pub use op_info::{AttrInfo, AttrValue, OpInfo};
 
 /// Where a plugin comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

@@ -8,6 +8,7 @@ use passdock_abi as abi;
 
 use super::error::PluginErrorKind as Kind;
 use super::names;
+use super::op_info::AttrValue;
 use crate::boundary;
 
 /// More passes or ops than a plugin has.
@@ -19,6 +20,7 @@ const MAX_STRUCT: u32 = 1 << 16;
 const MIN_TABLE: u32 = offset_of!(abi::Plugin, instruments) as u32;
 const MIN_PASS: u32 = size_of::<abi::PassEntry>() as u32;
 const MIN_OP: u32 = offset_of!(abi::OpEntry, attrs) as u32;
+const MIN_ATTR: u32 = size_of::<abi::AttrEntry>() as u32;
 const MIN_INSTRUMENT: u32 = size_of::<abi::InstrumentEntry>() as u32;
 
 /// What a plugin offers, by name, copied out of its table.
@@ -70,6 +72,75 @@ pub(super) fn call(entry: abi::Entry) -> Result<Table, Kind> {
         ops: named(ops, |entry| entry.name)?,
         instruments: named(instruments, |entry| entry.name)?,
     })
+}
+
+/// An attribute of an operator, looked at.
+pub(crate) struct Attribute {
+    pub(crate) name: &'static str,
+    pub(crate) doc: &'static str,
+    pub(crate) kind: abi::AttrKind,
+    /// `AttrEntry::*`.
+    pub(crate) flags: u32,
+    pub(super) default: Option<AttrValue>,
+}
+
+/// The attributes that a definition lists; `None`: it lists none, not even that there are none.
+pub(crate) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<Attribute>>, Kind> {
+    if op.attrs.is_null() {
+        return Ok(None);
+    }
+    let (base, count) = (op.attrs.cast(), op.attr_count);
+    let read: Vec<abi::AttrEntry> =
+        entries(base, count, op.attr_stride, MIN_ATTR, "attributes of an op")?;
+    let read = read.into_iter().map(|entry| {
+        Ok(Attribute {
+            name: name(entry.name)?,
+            doc: text(entry.doc)?,
+            kind: entry.kind,
+            flags: entry.flags,
+            default: default(&entry)?,
+        })
+    });
+    read.collect::<Result<_, Kind>>().map(Some)
+}
+
+fn default(entry: &abi::AttrEntry) -> Result<Option<AttrValue>, Kind> {
+    use abi::AttrKind as K;
+    if entry.flags & abi::AttrEntry::DEFAULT == 0 {
+        return Ok(None);
+    }
+    let (data, count) = (entry.data, entry.count);
+    Ok(Some(match entry.kind {
+        K::INT => AttrValue::Int(entry.bits as i64),
+        K::FLOAT => AttrValue::Float(f32::from_bits(entry.bits as u32)),
+        K::STRING => AttrValue::String(text(abi::Str {
+            ptr: data.cast(),
+            len: count,
+        })?),
+        K::INTS => AttrValue::Ints(list(data.cast(), count)?),
+        K::FLOATS => AttrValue::Floats(list(data.cast(), count)?),
+        K::STRINGS => {
+            let texts: &[abi::Str] = list(data.cast(), count)?;
+            let texts: Result<_, Kind> = texts.iter().map(|&item| text(item)).collect();
+            AttrValue::Strings(texts?)
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// A list in a table; it lives as long as the library, which is for good.
+fn list<T>(data: *const T, count: usize) -> Result<&'static [T], Kind> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if data.is_null() || !data.is_aligned() || count > MAX_ENTRIES as usize {
+        return Err(Kind::Table(
+            "a list in it is at an impossible address".to_owned(),
+        ));
+    }
+    // SAFETY: the contract says that a list in the table is as long as it says and lives as long as
+    // the library, which is never unloaded.
+    Ok(unsafe { std::slice::from_raw_parts(data, count) })
 }
 
 /// As much of a table as the plugin has and this host knows, the rest zero.
@@ -130,13 +201,15 @@ fn entries<T: Copy>(
     Ok((0..count).map(read).collect())
 }
 
-/// A name in a table; it lives as long as the library, which is for good.
-fn name(text: abi::Str) -> Result<&'static str, Kind> {
-    if text.ptr.is_null() || text.len == 0 || text.len > names::MAX_LEN {
+/// A name in a table.
+fn name(given: abi::Str) -> Result<&'static str, Kind> {
+    if given.ptr.is_null() || given.len == 0 || given.len > names::MAX_LEN {
         return Err(Kind::Table("a name in it is null or overlong".to_owned()));
     }
-    // SAFETY: the contract says that a name in the table is as long as it says and lives as long as
-    // the library, which is never unloaded.
-    let bytes = unsafe { std::slice::from_raw_parts(text.ptr, text.len) };
-    std::str::from_utf8(bytes).map_err(|_| Kind::Table("a name in it isn't UTF-8".to_owned()))
+    text(given).map_err(|_| Kind::Table("a name in it isn't UTF-8".to_owned()))
+}
+
+fn text(given: abi::Str) -> Result<&'static str, Kind> {
+    let bytes = list(given.ptr, given.len)?;
+    std::str::from_utf8(bytes).map_err(|_| Kind::Table("a text in it isn't UTF-8".to_owned()))
 }

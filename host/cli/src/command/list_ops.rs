@@ -1,0 +1,127 @@
+//! `passdock list ops`: the operators that plugins define, all in a table or one with its attributes.
+
+use passdock::plugin::{AttrInfo, OpInfo};
+use passdock::{ErrorKind, PassError, Registry};
+use serde_json::{Value, json};
+
+use crate::show::{self, Align, Facts, Table};
+
+/// All of them, or those of one name, in all versions.
+pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, String), PassError> {
+    let defs = registry.op_defs();
+    let (mut ops, failures) = defs.describe();
+    for error in failures {
+        let mut warning = PassError::from(error).to_diagnostic();
+        warning.severity = passdock::Severity::Warning;
+        show::diagnostic(&warning);
+    }
+    let text = match name {
+        None => table(&ops),
+        Some(name) => {
+            let full = format!("onnx.{name}");
+            ops.retain(|op| op.name == name || op.name == full);
+            if ops.is_empty() {
+                let near = defs.nearest(name);
+                let near = near.map(|near| format!(" Did you mean `{near}`?"));
+                let message = format!(
+                    "No plugin defines the operator `{name}`.{}",
+                    near.unwrap_or_default()
+                );
+                return Err(PassError::new(ErrorKind::Pipeline, message));
+            }
+            let shown: Vec<String> = ops.iter().map(one).collect();
+            shown.join("\n")
+        }
+    };
+    Ok((json!({ "ops": ops }), text))
+}
+
+fn table(ops: &[OpInfo]) -> String {
+    let mut table = Table::new([
+        ("op", Align::Left),
+        ("since", Align::Right),
+        ("operands", Align::Left),
+        ("known", Align::Left),
+        ("traits", Align::Left),
+        ("plugin", Align::Left),
+    ]);
+    for op in ops {
+        table.row([
+            op.name.clone(),
+            op.since.to_string(),
+            operands(op),
+            known(op),
+            op.traits.join(", "),
+            op.plugin.clone(),
+        ]);
+    }
+    table.render()
+}
+
+fn operands(op: &OpInfo) -> String {
+    match (op.min_operands, op.max_operands) {
+        (fewest, Some(most)) if fewest == most => fewest.to_string(),
+        (fewest, Some(most)) => format!("{fewest} to {most}"),
+        (fewest, None) => format!("{fewest} or more"),
+    }
+}
+
+/// What its definition can say of an op.
+fn known(op: &OpInfo) -> String {
+    let parts = [
+        (op.types, "types"),
+        (op.evaluation, "evaluation"),
+        (op.decomposition, "body"),
+    ];
+    let parts: Vec<&str> = parts
+        .iter()
+        .filter_map(|&(known, name)| known.then_some(name))
+        .collect();
+    parts.join(", ")
+}
+
+fn one(op: &OpInfo) -> String {
+    let or = |text: String, none: &str| match text.is_empty() {
+        true => none.to_owned(),
+        false => text,
+    };
+    let mut facts = Facts::default();
+    facts.add("op", format!("{} since {}", op.name, op.since));
+    facts.add("plugin", op.plugin.clone());
+    facts.add("operands", operands(op));
+    facts.add("known", or(known(op), "nothing"));
+    facts.add("traits", or(op.traits.join(", "), "none"));
+    let attributes = match &op.attributes {
+        None => "not listed".to_owned(),
+        Some(attributes) if attributes.is_empty() => "none".to_owned(),
+        Some(attributes) => attributes.len().to_string(),
+    };
+    facts.add("attributes", attributes);
+    facts.render() + &attributes_of(op)
+}
+
+fn attributes_of(op: &OpInfo) -> String {
+    let mut table = Table::new([
+        ("  attribute", Align::Left),
+        ("type", Align::Left),
+        ("default", Align::Left),
+        ("meaning", Align::Left),
+    ]);
+    for attribute in op.attributes.iter().flatten() {
+        table.row([
+            format!("  {}", attribute.name),
+            attribute.kind.to_owned(),
+            default(attribute),
+            attribute.doc.replace('\n', " "),
+        ]);
+    }
+    table.render_filled()
+}
+
+fn default(attribute: &AttrInfo) -> String {
+    match &attribute.default {
+        Some(value) => value.to_string(),
+        None if attribute.required => "(required)".to_owned(),
+        None => String::new(),
+    }
+}

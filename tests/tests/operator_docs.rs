@@ -1,0 +1,93 @@
+//! `docs/operators.md`: what the standard plugins know of operators, one line each.
+//!
+//! `UPDATE_EXPECT=1 cargo test -p passdock-tests --test operator_docs` writes the page.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use std::path::Path;
+
+use expect_test::expect_file;
+use passdock::plugin::OpInfo;
+use passdock_tests::standard_registry;
+
+#[test]
+fn the_page_of_the_operators_is_what_the_tables_say() {
+    let (ops, failures) = standard_registry().op_defs().describe();
+    assert!(failures.is_empty(), "{failures:?}");
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/operators.md");
+    expect_file![page].assert_eq(&render(&ops));
+}
+
+/// Something that a definition may be able to say.
+type Knows = fn(&OpInfo) -> bool;
+
+const COLUMNS: [Knows; 3] = [|op| op.types, |op| op.evaluation, |op| op.decomposition];
+
+fn render(ops: &[OpInfo]) -> String {
+    let mut by_name: BTreeMap<(&str, &str), Vec<&OpInfo>> = BTreeMap::new();
+    for op in ops {
+        let (domain, name) = op.name.rsplit_once('.').expect("a domain");
+        // ONNX's own domain comes first.
+        let domain = if domain == "onnx" { "" } else { domain };
+        by_name.entry((domain, name)).or_default().push(op);
+    }
+    let known = COLUMNS.map(|knows| {
+        let rows = by_name.values();
+        rows.filter(|rows| rows.iter().any(|op| knows(op))).count()
+    });
+    let mut text = format!(
+        "\
+# The operators
+
+<!-- Made of the definitions by `UPDATE_EXPECT=1 cargo test -p passdock-tests --test operator_docs`. -->
+
+The standard plugin `onnx-ops` knows {} operators: the types of {}, how to evaluate {}, what {} are made of. A version is
+the first of its domain that a definition holds for; where not all versions have something, those that have it are listed.
+`passdock list ops onnx.Conv` shows an operator's attributes with their defaults.
+",
+        by_name.len(),
+        known[0],
+        known[1],
+        known[2],
+    );
+    let mut last = None;
+    for ((domain, name), rows) in by_name {
+        if last != Some(domain) {
+            let title = match domain {
+                "" => "ONNX's own domain".to_owned(),
+                domain => format!("`{domain}`"),
+            };
+            // Writing to a string doesn't fail.
+            let _ = write!(
+                text,
+                "\n## {title}\n\n\
+                 | operator | versions | traits | types | evaluation | decomposition |\n\
+                 |---|---|---|:-:|:-:|:-:|\n"
+            );
+            last = Some(domain);
+        }
+        let versions = list(rows.iter().map(|op| op.since));
+        let traits = rows.last().map(|op| op.traits.join(", "));
+        let cells = COLUMNS.map(|knows| cell(&rows, knows));
+        let _ = writeln!(
+            text,
+            "| {name} | {versions} | {} | {} |",
+            traits.unwrap_or_default(),
+            cells.join(" | ")
+        );
+    }
+    text
+}
+
+fn cell(rows: &[&OpInfo], knows: Knows) -> String {
+    let known = rows.iter().filter(|op| knows(op));
+    if known.clone().count() == rows.len() {
+        return "✓".to_owned();
+    }
+    list(known.map(|op| op.since))
+}
+
+fn list(versions: impl Iterator<Item = u32>) -> String {
+    let versions: Vec<String> = versions.map(|version| version.to_string()).collect();
+    versions.join(", ")
+}
