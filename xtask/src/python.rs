@@ -70,8 +70,12 @@ pub(crate) fn test_corpus(project: &Project) -> Result<()> {
     shell::run(python.current_dir(&project.root))
 }
 
-/// The op definitions by the same cases, each with what is known and what isn't varied.
+/// The op definitions by the same cases, each with what is known and what isn't varied; and whether
+/// the list that their tables are compared with is this onnx's.
 pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python.args(["-B", "plugins/onnx-ops/tests/operators.py", "--check"]);
+    shell::run(python.current_dir(&project.root))?;
     let cases = project.target.join("node-cases");
     let mut python = Command::new(environment(project)?);
     python

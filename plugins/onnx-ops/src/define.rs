@@ -1,5 +1,5 @@
-//! How the definitions answer the host: one type rule and one evaluation for all operators, which
-//! find the operator by the op's name and version.
+//! How the definitions answer the host: one type rule, one evaluation and one decomposition for all
+//! operators, which find the operator by the op's name and version.
 
 use std::borrow::Cow;
 
@@ -57,6 +57,25 @@ pub(crate) fn evaluate(host: &OpCall) -> OpResult {
         }
         // Its elements may follow from types alone.
         None => from_values(host, &said),
+    }
+}
+
+/// The body of every operator that has one.
+pub(crate) fn decompose(host: &OpCall) -> OpResult {
+    let Some((operator, version)) = find(host) else {
+        return Err(Refusal::new("its version isn't known"));
+    };
+    let Some(body) = operator.body() else {
+        return Err(Refusal::new("it isn't made of others"));
+    };
+    let attrs = HostAttrs(host);
+    let question = question(operator, version, &attrs);
+    operator.check(&question)?;
+    operator.check_operands(host.operand_count())?;
+    match body(&Infer::new(host, &question)) {
+        Ok(text) => Ok(host.set_body(&text)?),
+        Err(Stop::Unknown) => Err(Refusal::new("too little is known of it")),
+        Err(Stop::Wrong(reason)) => Err(Refusal::new(reason)),
     }
 }
 

@@ -20,6 +20,9 @@ pub(crate) use values::{Arithmetic, carry};
 /// The rule of one operator.
 pub(crate) type Rule = fn(&Infer) -> Answer;
 
+/// The body of one operator: the IR text of a function, `OpCall::set_body`'s.
+pub(crate) type Body = fn(&Infer) -> Answer<String>;
+
 /// What a rule answers: it has said what it knows, or stops.
 pub(crate) type Answer<T = ()> = Result<T, Stop>;
 

@@ -110,7 +110,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     predicate("onnx.GreaterOrEqual", 12, compare_logic::greater_or_equal),
     unary("onnx.HardSigmoid", 6, unary::hard_sigmoid)
         .attrs(attrs![alpha: float = 0.2, beta: float = 0.5]),
-    unfolded("onnx.HardSwish", 14),
+    unfolded("onnx.HardSwish", 14).decomposes(hard_swish),
     unary("onnx.IsInf", 10, unary::is_inf)
         .attrs(attrs![detect_negative: int = 1, detect_positive: int = 1])
         .infers(truth),
@@ -159,6 +159,16 @@ pub(super) const OPERATORS: &[Operator] = &[
     unfolded("onnx.ThresholdedRelu", 10).attrs(attrs![alpha: float = 1.0]),
     predicate("onnx.Xor", 7, compare_logic::xor).with(COMMUTATIVE),
 ];
+
+/// `x * HardSigmoid(x)`, of another slope than HardSigmoid's own.
+fn hard_swish(_: &Infer) -> Answer<String> {
+    Ok("fn @hard_swish(%x) {
+            %inner = onnx.HardSigmoid(%x) {alpha = 0.16666667, beta = 0.5}
+            %y = onnx.Mul(%x, %inner)
+            return %y
+        }"
+    .to_owned())
+}
 
 /// All operands, broadcast, of the first one's type.
 fn broadcast(op: &Infer) -> Answer {

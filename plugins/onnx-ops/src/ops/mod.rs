@@ -32,7 +32,7 @@ use passdock_plugin_api::{AttrDef, OpDef, OpTraits};
 
 use crate::define;
 use crate::eval::{Call, Evaluate, NotFolded, refuse};
-use crate::infer::Rule;
+use crate::infer::{Body, Rule};
 
 /// The newest version of ONNX's own domain that these definitions know.
 pub const NEWEST_OPSET: i64 = 28;
@@ -83,6 +83,7 @@ pub struct Operator {
     pub evaluate: Option<Evaluate>,
     rule: Option<Rule>,
     moves: Moves,
+    body: Option<Body>,
 }
 
 impl Operator {
@@ -97,6 +98,7 @@ impl Operator {
             evaluate: None,
             rule: None,
             moves: Moves::Nothing,
+            body: None,
         }
     }
 
@@ -148,6 +150,19 @@ impl Operator {
     /// Moving the elements of these operands.
     const fn moves(self, moves: Moves) -> Operator {
         Operator { moves, ..self }
+    }
+
+    /// Made of other operators: ONNX's function body, as text for the op that is asked about.
+    const fn decomposes(self, body: Body) -> Operator {
+        Operator {
+            body: Some(body),
+            ..self
+        }
+    }
+
+    /// How it is made of others.
+    pub(crate) fn body(&self) -> Option<Body> {
+        self.body
     }
 
     /// An attribute of it.
@@ -207,6 +222,9 @@ impl Operator {
         }
         if self.evaluate.is_some() {
             definition = definition.evaluate(define::evaluate);
+        }
+        if self.body.is_some() {
+            definition = definition.decompose(define::decompose);
         }
         definition
     }

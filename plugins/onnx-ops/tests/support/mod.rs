@@ -27,6 +27,18 @@ pub(crate) fn fold(opset: i64, params: &str, body: &str) -> String {
     })
 }
 
+/// The ops after each that has a body was replaced by it, and type inference.
+pub(crate) fn decompose(opset: i64, params: &str, body: &str) -> String {
+    run(opset, params, body, |f, cx| {
+        for op in f.walk(f.body()) {
+            if let Some(values) = cx.decompose(f, op)? {
+                f.replace_op_with(op, &values)?;
+            }
+        }
+        f.walk(f.body()).try_for_each(|op| cx.infer(f, op))
+    })
+}
+
 fn run(
     opset: i64,
     params: &str,

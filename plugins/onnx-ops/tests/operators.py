@@ -1,0 +1,98 @@
+"""Writes what ONNX says of its operators to the file that `tests/operators.rs` compares the tables with.
+
+    python operators.py            writes operators.txt beside this script
+    python operators.py --check    fails if operators.txt isn't what it would write
+
+A line is an operator in one or more versions of its domain with the same arity and attributes:
+
+    onnx.Clip 11 12 13 (1, 3)
+    onnx.LeakyRelu 6 16 (1, 1) alpha: float = 0.01
+
+Versions are those since which a schema holds; of ONNX's own domain, those that opset 7 and later have.
+Deprecated ones are among them: models of that time have them.
+"""
+
+import collections
+import pathlib
+import sys
+
+import numpy as np
+import onnx
+from onnx import defs
+
+OLDEST = 7
+
+KINDS = {
+    "INT": "int",
+    "FLOAT": "float",
+    "STRING": "string",
+    "TENSOR": "tensor",
+    "GRAPH": "graph",
+    "TYPE_PROTO": "type",
+    "INTS": "ints",
+    "FLOATS": "floats",
+    "STRINGS": "strings",
+    "SPARSE_TENSOR": "opaque",
+}
+
+
+def number(value):
+    """A float32 as Rust prints it."""
+    return repr(float(str(np.float32(value)))).replace("e-0", "e-").replace("e+", "e")
+
+
+def text(value):
+    return '"' + value.decode() + '"'
+
+
+def literal(kind, value):
+    one = {"int": str, "float": number, "string": text}
+    if kind in one:
+        return one[kind](value)
+    return "[" + ", ".join(one[kind.removesuffix("s")](item) for item in value) + "]"
+
+
+def attribute(name, attr):
+    kind = KINDS[attr.type.name]
+    said = f"{name}: {'required ' if attr.required else ''}{kind}"
+    if attr.default_value is not None and attr.default_value.type != 0:
+        value = onnx.helper.get_attribute_value(attr.default_value)
+        said += f" = {literal(kind, value)}"
+    return said
+
+
+def signature(schema):
+    most = "MANY" if schema.max_input >= 2**31 - 1 else schema.max_input
+    attributes = [attribute(name, attr) for name, attr in sorted(schema.attributes.items())]
+    return f"({schema.min_input}, {most}) {', '.join(attributes)}".rstrip()
+
+
+def lines():
+    schemas = collections.defaultdict(list)
+    for schema in defs.get_all_schemas_with_history():
+        domain = schema.domain or "onnx"
+        schemas[f"{domain}.{schema.name}"].append(schema)
+    yield f"# onnx {onnx.__version__}, opset {defs.onnx_opset_version()}; made by operators.py"
+    for name, versions in sorted(schemas.items()):
+        versions.sort(key=lambda schema: schema.since_version)
+        ends = [later.since_version for later in versions[1:]] + [sys.maxsize]
+        alive = [schema for schema, end in zip(versions, ends) if schema.domain or end > OLDEST]
+        same = collections.OrderedDict()
+        for schema in alive:
+            same.setdefault(signature(schema), []).append(str(schema.since_version))
+        for said, since in same.items():
+            yield f"{name} {' '.join(since)} {said}"
+
+
+def main():
+    path = pathlib.Path(__file__).with_name("operators.txt")
+    made = "\n".join(lines()) + "\n"
+    if sys.argv[1:] == ["--check"]:
+        if path.read_text() != made:
+            sys.exit(f"{path} isn't what onnx {onnx.__version__} says; run {__file__}")
+        return
+    path.write_text(made)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,114 @@
+//! The tables say what ONNX says: every operator, in every version from 7 on, with its arity, its
+//! attributes, their kinds and defaults. `operators.py` makes the list that they are compared with.
+#![allow(missing_docs, reason = "a test crate has no readers of its API")]
+
+use std::collections::HashSet;
+
+use passdock_plugin_api::{AttrDef, AttrDefault, AttrKind};
+use passdock_plugins_onnx_ops::ops::{self, NEWEST_OPSET, Operator};
+
+const LIST: &str = include_str!("operators.txt");
+
+#[test]
+fn the_tables_say_what_onnx_says() {
+    let mut differences = Vec::new();
+    let mut compared = HashSet::new();
+    let mut versions = 0;
+    for line in LIST.lines().filter(|line| !line.starts_with('#')) {
+        let (head, expected) = line.split_at(line.find('(').expect("an arity"));
+        let mut words = head.split_whitespace();
+        let name = words.next().expect("a name");
+        for version in words {
+            versions += 1;
+            let version: i64 = version.parse().expect("a version");
+            match ops::find(name, version) {
+                None => differences.push(format!("{name} {version} is missing")),
+                Some(row) => {
+                    compared.insert((row.name, row.since));
+                    let said = signature(row);
+                    if said != expected {
+                        differences.push(format!("{name} {version} is {said}, not {expected}"));
+                    }
+                }
+            }
+        }
+    }
+    for row in ops::all() {
+        if row.attrs.is_some() && !compared.contains(&(row.name, row.since)) {
+            differences.push(format!("{} {} isn't ONNX's", row.name, row.since));
+        }
+    }
+    assert_eq!(differences, Vec::<String>::new());
+    assert!(versions > 400, "{versions} versions were compared");
+}
+
+#[test]
+fn the_newest_opset_is_the_lists() {
+    let header = LIST.lines().next().expect("a header");
+    assert!(
+        header.contains(&format!(", opset {NEWEST_OPSET};")),
+        "{header}"
+    );
+}
+
+#[test]
+fn each_row_stands_once() {
+    let mut seen = HashSet::new();
+    for row in ops::all() {
+        assert!(seen.insert((row.name, row.since)), "{}", row.name);
+        let attrs = row.attrs.unwrap_or_default();
+        assert!(
+            attrs.is_sorted_by_key(|attr| attr.name),
+            "the attributes of {} aren't in order",
+            row.name
+        );
+    }
+}
+
+/// As `operators.py` writes it.
+fn signature(row: &Operator) -> String {
+    let (fewest, most) = row.operands;
+    let most = match most {
+        u32::MAX => "MANY".to_owned(),
+        most => most.to_string(),
+    };
+    let Some(attrs) = row.attrs else {
+        return "attributes that aren't listed".to_owned();
+    };
+    let attrs: Vec<String> = attrs.iter().map(attribute).collect();
+    let said = format!("({fewest}, {most}) {}", attrs.join(", "));
+    said.trim_end().to_owned()
+}
+
+fn attribute(attr: &AttrDef) -> String {
+    let required = if attr.required { "required " } else { "" };
+    let mut said = format!("{}: {required}{}", attr.name, kind(attr.kind));
+    if let Some(default) = attr.default {
+        said += &match default {
+            AttrDefault::Int(value) => format!(" = {value}"),
+            AttrDefault::Float(value) => format!(" = {value:?}"),
+            AttrDefault::String(value) => format!(" = {value:?}"),
+            AttrDefault::Ints(values) => format!(" = {values:?}"),
+            AttrDefault::Floats(values) => format!(" = {values:?}"),
+            AttrDefault::Strings(values) => format!(" = {values:?}"),
+            other => format!(" = {other:?}"),
+        };
+    }
+    said
+}
+
+fn kind(kind: AttrKind) -> &'static str {
+    match kind {
+        AttrKind::INT => "int",
+        AttrKind::FLOAT => "float",
+        AttrKind::STRING => "string",
+        AttrKind::TENSOR => "tensor",
+        AttrKind::TYPE => "type",
+        AttrKind::REGION => "graph",
+        AttrKind::INTS => "ints",
+        AttrKind::FLOATS => "floats",
+        AttrKind::STRINGS => "strings",
+        AttrKind::OPAQUE => "opaque",
+        _ => "?",
+    }
+}
