@@ -167,9 +167,22 @@ impl Function {
         at: Position,
         args: &[ValueId],
     ) -> Result<Vec<ValueId>, EditError> {
+        self.clone_region_from_mapped(source, region, at, args, &[])
+    }
+
+    /// As [`Function::clone_region_from`]; `captures` are pairs (value of the source that is defined
+    /// outside of the region, what stands for it here). Constants that aren't among them are copied.
+    pub fn clone_region_from_mapped(
+        &mut self,
+        source: &Function,
+        region: RegionId,
+        at: Position,
+        args: &[ValueId],
+        captures: &[[ValueId; 2]],
+    ) -> Result<Vec<ValueId>, EditError> {
         let results = source.result_count_of(region);
         self.raw
-            .clone_region(Some(&source.raw), region, at, args, &[], results)
+            .clone_region(Some(&source.raw), region, at, args, captures, results)
     }
 
     /// Moves the ops of a region, without its terminator, right before the op that holds it, where
@@ -240,6 +253,11 @@ impl Function {
     /// Sets an op's location.
     pub fn set_loc(&mut self, op: OpId, loc: LocId) -> Result<(), EditError> {
         self.raw.set_loc(op, loc)
+    }
+
+    /// The location that is an ONNX node's name.
+    pub fn name_loc(&mut self, name: &str) -> Result<LocId, EditError> {
+        self.raw.name_loc(name)
     }
 
     /// Says which version of a domain the function's ops mean; refused if it is already another.

@@ -85,6 +85,22 @@ impl<'h> Module<'h> {
         Ok(FunctionMut::new(self.raw.edit(name)?))
     }
 
+    /// Two functions, to edit in place: for what goes from one to the other.
+    pub fn edit_both<'n, 'o>(
+        &mut self,
+        one: impl Into<Name<'n>>,
+        other: impl Into<Name<'o>>,
+    ) -> Result<(FunctionMut<'_>, FunctionMut<'_>), EditError> {
+        let (one, other) = (self.symbol(one.into())?, self.symbol(other.into())?);
+        if one == other {
+            let message = format!("`{}` is one function, not two to edit", self.text(one));
+            return Err(EditError::new(Status::INVALID, message, None));
+        }
+        let one = self.raw.edit(one)?;
+        let other = self.raw.edit_more(other)?;
+        Ok((FunctionMut::new(one), FunctionMut::new(other)))
+    }
+
     /// Makes a function with an empty body: add parameters and ops, then end the body with
     /// [`Function::set_results`]. It has the opset versions of `like`, if that is given.
     pub fn create<'n>(

@@ -317,6 +317,18 @@ impl TypeSpec {
         spec
     }
 
+    /// With these dims instead of its own: as many.
+    pub fn with_dims(mut self, dims: impl IntoIterator<Item = Dim>) -> TypeSpec {
+        self.dims = dims.into_iter().collect();
+        self
+    }
+
+    /// Made of these types instead of its own: as many.
+    pub fn with_items(mut self, items: impl IntoIterator<Item = TypeId>) -> TypeSpec {
+        self.items = items.into_iter().collect();
+        self
+    }
+
     /// A buffer's scope, an opaque type's name, a tensor's denotation.
     pub fn named(mut self, name: SymbolId) -> TypeSpec {
         self.name = name;

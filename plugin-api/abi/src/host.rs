@@ -172,6 +172,8 @@ pub struct FunctionApi {
     /// Types aren't compared. (ABI 0.3)
     pub constants_equal:
         Option<unsafe extern "C" fn(*const Function, ConstId, ConstId, out: *mut u32) -> Status>,
+    /// The location that is a node's name. (ABI 0.3)
+    pub name_loc: Option<unsafe extern "C" fn(*mut Function, name: Str, out: *mut LocId) -> Status>,
 }
 
 /// Reading and editing a module.

@@ -465,6 +465,12 @@ impl RawFunction {
         call!(self.inline_region(None; region, args.as_ptr(), args.len()))
     }
 
+    pub(crate) fn name_loc(&mut self, name: &str) -> Result<LocId, EditError> {
+        let mut out = LocId::NONE;
+        call!(self.name_loc(None; abi::Str::new(name), &mut out))?;
+        Ok(out)
+    }
+
     /// Whether the host is of ABI 0.3.
     pub(crate) fn can_inline_region(&self) -> bool {
         self.tables.functions.inline_region.is_some()

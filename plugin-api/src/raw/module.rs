@@ -22,8 +22,8 @@ pub(crate) struct RawModule {
 
 /// Functions handed out that an iterator may outlive.
 struct Given {
-    /// Of the handle that `edit` or `create` gave out last, which the next edit ends.
-    editing: Option<Alive>,
+    /// Of the handles that `edit` or `create` gave out last, which the next edit ends.
+    editing: Vec<Alive>,
     /// Of snapshots, for those that nobody drops: they end with the module.
     snapshots: Vec<Alive>,
 }
@@ -117,7 +117,7 @@ impl RawModule {
         let mut given = self.given.get();
         if given.is_null() {
             given = Box::into_raw(Box::new(Given {
-                editing: None,
+                editing: Vec::new(),
                 snapshots: Vec::new(),
             }));
             self.given.set(given);
@@ -130,7 +130,7 @@ impl RawModule {
         if self.given.get().is_null() {
             return;
         }
-        if let Some(alive) = self.given(|given| given.editing.take()) {
+        for alive in self.given(|given| std::mem::take(&mut given.editing)) {
             alive.end();
         }
     }
@@ -164,6 +164,11 @@ impl RawModule {
     /// A handle to edit, until the next call that takes `&mut self`.
     pub(crate) fn edit(&mut self, name: SymbolId) -> Result<RawFunction, EditError> {
         self.end_editing();
+        self.edit_more(name)
+    }
+
+    /// Another one beside those that are being edited: not one of them.
+    pub(crate) fn edit_more(&mut self, name: SymbolId) -> Result<RawFunction, EditError> {
         let function = match self.tables.modules.edit {
             Some(function) => function,
             None => return Err(EditError::unsupported("edit", None)),
@@ -205,7 +210,7 @@ impl RawModule {
         // outlived its borrow.
         let function = unsafe { RawFunction::new(self.tables, reference) };
         let alive = function.alive();
-        self.given(|given| given.editing = Some(alive));
+        self.given(|given| given.editing.push(alive));
         function
     }
 

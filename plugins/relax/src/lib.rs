@@ -2,20 +2,31 @@
 //!
 //! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code.
 
+mod callee;
 pub mod canonicalize_bindings;
 pub mod dead_code_elimination;
 pub mod eliminate_common_subexpr;
 pub mod fold_constant;
 pub mod infer_type;
+pub mod inline_functions;
+pub mod lambda_lift;
 mod purity;
+mod retype;
+mod schedule;
 mod signature;
+pub mod to_a_normal_form;
+pub mod to_graph_normal_form;
 
 use canonicalize_bindings::canonicalize_bindings;
 use dead_code_elimination::{DeadCodeElimination, dead_code_elimination};
 use eliminate_common_subexpr::eliminate_common_subexpr;
 use fold_constant::{FoldConstant, fold_constant};
 use infer_type::infer_type;
+use inline_functions::{InlineFunctions, inline_functions};
+use lambda_lift::{LambdaLift, lambda_lift};
 use passdock_plugin_api::prelude::*;
+use to_a_normal_form::to_a_normal_form;
+use to_graph_normal_form::to_graph_normal_form;
 
 plugin! {
     name: "relax",
@@ -50,6 +61,25 @@ plugin! {
             required: ["relax.transform.InferType"],
             options: DeadCodeElimination,
             config: "relax.DeadCodeElimination",
+        },
+        /// Puts the bodies of functions in the place of their calls.
+        module "relax.transform.InlineFunctions" => inline_functions {
+            opt_level: 1,
+            options: InlineFunctions,
+        },
+        /// Lifts regions to functions; what they capture becomes parameters.
+        module "relax.transform.LambdaLift" => lambda_lift {
+            opt_level: 1,
+            options: LambdaLift,
+        },
+        /// Puts ops in the order in which they are evaluated.
+        module "relax.transform.ToANormalForm" => to_a_normal_form {
+            opt_level: 1,
+        },
+        /// Puts ops in the order that the graph alone gives.
+        function "relax.transform.ToGraphNormalForm" => to_graph_normal_form {
+            opt_level: 1,
+            thread_safe: true,
         },
     ],
 }

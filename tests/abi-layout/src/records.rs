@@ -340,6 +340,7 @@ records! {
         set_loc,
         constant_hash,
         constants_equal,
+        name_loc,
     }
     ModuleApi "passdock_module_api" {
         struct_size,

@@ -39,6 +39,7 @@ pub(super) static TABLE: abi::FunctionApi = abi::FunctionApi {
     set_loc: Some(set_loc),
     constant_hash: Some(constant_hash),
     constants_equal: Some(constants_equal),
+    name_loc: Some(name_loc),
 };
 
 // SAFETY of all calls below is the contract's: handles are those that the host handed out and that
@@ -486,5 +487,18 @@ fn check_locs(f: &Function, locs: &[LocId]) -> Edit {
             let message = format!("There is no location {bad} in the function.");
             Err(EditError::stale(message))
         }
+    }
+}
+
+unsafe extern "C" fn name_loc(f: *mut abi::Function, name: Str, out: *mut LocId) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            input::check_out(out)?;
+            let name = input::text(name, "name of a location")?;
+            let loc = state.edit()?.add_name_loc(name);
+            input::answer(out, loc);
+            Ok(())
+        })
     }
 }

@@ -99,6 +99,8 @@ typedef struct passdock_function_api {
      * anything is read. IO if a file that holds them can't be read. (ABI 0.3) */
     passdock_status (*constants_equal)(const passdock_function *, passdock_const_id,
                                        passdock_const_id, uint32_t *out);
+    /* The location that is a node's name. (ABI 0.3) */
+    passdock_status (*name_loc)(passdock_function *, passdock_str name, passdock_loc_id *out);
 } passdock_function_api;
 
 /* A module. In a function pass it is the pass's input, and edits are refused. */
