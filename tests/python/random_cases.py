@@ -472,7 +472,8 @@ def flatten(m, d):
 
 def reduce(m, d):
     shape = d.shape(0, 4)
-    if m.op in ("ReduceMax", "ReduceMin", "ReduceMean"):
+    # What is reduced of no elements at all, only the newest versions say.
+    if m.op in ("ReduceMax", "ReduceMin", "ReduceMean") or m.case.opset < 18:
         shape = tuple(max(dim, 1) for dim in shape)
     m.attribute(keepdims=d.below(2)) if d.chance(0.7) else None
     kind = "plain" if m.op in ("ReduceLogSum", "ReduceLogSumExp") else None
@@ -506,6 +507,73 @@ def dequantize(m, d):
     if d.chance(0.6):
         m.tensor(dtype, np.zeros(scales, numpy_type(dtype))) if dtype == T.INT32 else m.random(dtype, scales, kind)
     return m.done()
+
+
+def quantize(m, d):
+    shape, to = tuple(max(dim, 1) for dim in d.shape(1, 4)), m.dtype(2)
+    axis = d.below(len(shape))
+    per_axis = m.case.opset >= 13 and d.chance(0.5)
+    scales = (shape[axis],) if per_axis else ()
+    if per_axis:
+        m.attribute(axis=axis)
+    array = d.tensor(T.FLOAT, shape)
+    array = np.where(np.isfinite(array) & (np.abs(array) < 1e6), array, np.float32(-2.5))
+    m.tensor(T.FLOAT, array)
+    m.tensor(T.FLOAT, np.asarray(d.rng.uniform(0.1, 2, scales)).astype(np.float32))
+    if to in (T.FLOAT8E4M3FN, T.FLOAT8E5M2):
+        return m.tensor(to, np.zeros(scales, numpy_type(to))).done()
+    return m.random(to, scales).done()
+
+
+def arg(m, d):
+    shape = tuple(max(dim, 1) for dim in d.shape(1, 4))
+    m.axis(len(shape)) if m.case.opset >= 11 else m.attribute(axis=d.below(len(shape)))
+    m.attribute(keepdims=d.below(2), select_last_index=d.below(2))
+    return m.random(m.dtype(), shape, "small" if d.chance(0.6) else None).done()
+
+
+def top_k(m, d):
+    shape = tuple(max(dim, 1) for dim in d.shape(1, 4))
+    axis = d.below(len(shape))
+    k = d.between(1, shape[axis])
+    m.attribute(axis=signed(d, [axis], len(shape))[0], k=k, largest=d.below(2))
+    m.random(m.dtype(), shape, "small" if d.chance(0.6) else None)
+    if m.case.opset >= 10:
+        m.tensor(T.INT64, np.array([k]))
+    return m.done(2)
+
+
+def along(m, d):
+    shape = tuple(max(dim, 1) for dim in d.shape(2, 4))
+    axis = d.below(len(shape))
+    m.attribute(axis=signed(d, [axis], len(shape))[0] if m.case.opset >= 11 else axis)
+    return m.random(m.dtype(), shape, d.pick(["small", "plain"])).done()
+
+
+def mat_mul(m, d):
+    dtype, outer = m.dtype(), d.shape(0, 2)
+    rows, inner, columns = (d.between(1, 4) for _ in range(3))
+    a = (inner,) if d.chance(0.2) else (*d.broadcast(outer), rows, inner)
+    b = (inner,) if d.chance(0.2) else (*d.broadcast(outer), inner, columns)
+    kind = d.pick(["small", "plain"])
+    return m.random(dtype, a, kind).random(dtype, b, kind).done()
+
+
+def gemm(m, d):
+    dtype = m.dtype(among=FLOATS)
+    rows, inner, columns = (d.between(1, 4) for _ in range(3))
+    turn_a, turn_b = d.below(2), d.below(2)
+    m.attribute(transA=turn_a, transB=turn_b, alpha=d.pick([1.0, 0.5, -2.0]), beta=d.pick([1.0, 0.0, 0.25]))
+    m.random(dtype, (inner, rows) if turn_a else (rows, inner), "plain")
+    m.random(dtype, (columns, inner) if turn_b else (inner, columns), "plain")
+    if m.case.opset < 11 or d.chance(0.7):
+        m.random(dtype, d.broadcast((rows, columns)), "plain")
+    return m.done()
+
+
+def gelu(m, d):
+    m.attribute(approximate=d.pick(["none", "tanh"]))
+    return m.random(m.dtype(), d.shape(), d.pick(["small", "plain"])).done()
 
 
 def prelu(m, d):
@@ -575,6 +643,21 @@ OPERATORS = {
     **dict.fromkeys(["ReduceL2", "ReduceLogSum", "ReduceLogSumExp"], (reduce, TRANSCENDENTAL)),
     **dict.fromkeys(["CumSum", "CumProd"], (running, ROUNDED)),
     "DequantizeLinear": (dequantize, EXACT),
+    "QuantizeLinear": (quantize, EXACT),
+    **dict.fromkeys(["ArgMax", "ArgMin"], (arg, EXACT)),
+    "TopK": (top_k, EXACT),
+    "Hardmax": (along, EXACT),
+    **dict.fromkeys(["Softmax", "LogSoftmax"], (along, TRANSCENDENTAL)),
+    "MatMul": (mat_mul, ROUNDED),
+    "Gemm": (gemm, ROUNDED),
+    **dict.fromkeys(["Erf", "HardSwish", "Mish"], (within(-6, 6), TRANSCENDENTAL)),
+    **dict.fromkeys(["Elu", "Celu"], (parametric(alpha=(0.5, 2)), TRANSCENDENTAL)),
+    "Selu": (parametric(alpha=(0.5, 2), gamma=(0.5, 2)), TRANSCENDENTAL),
+    "Swish": (parametric(alpha=(0.5, 2)), TRANSCENDENTAL),
+    "ThresholdedRelu": (parametric(alpha=(0.5, 2)), EXACT),
+    "Shrink": (parametric(lambd=(0.5, 2), bias=(0, 1)), EXACT),
+    "Gelu": (gelu, TRANSCENDENTAL),
+    "StringConcat": (binary, EXACT),
 }
 
 

@@ -27,20 +27,29 @@ PIPELINE = """
 name = "relax.transform.FoldConstant"
 options = { allow_growth = true }
 """
+# The part of the cases that may be left alone: what ONNX doesn't define, and integers where floats are meant.
+MOST_LEFT = 0.05
 # NumPy can't hold these: they are compared in a wider type that loses nothing.
 WIDER = {T.BFLOAT16: T.FLOAT, T.FLOAT8E4M3FN: T.FLOAT, T.FLOAT8E5M2: T.FLOAT, T.INT4: T.INT8, T.UINT4: T.UINT8}
 # Where ONNX Runtime computes something else than ONNX defines; there ONNX's own implementation has
 # to confirm what was folded.
 DEVIATIONS = {
-    **dict.fromkeys(["Clip", "Max", "Min", "Sign"], "int64 beyond 2^31 is compared wrongly"),
+    **dict.fromkeys(["Clip", "Max", "Min", "Sign", "Relu"], "int64 beyond 2^31 is compared wrongly"),
     "Mod": "int64 is computed in double precision",
     **dict.fromkeys(["Cast", "CastLike"], "float8e5m2: without saturation, what rounds to infinity becomes NaN"),
+    "Gather": "of strings, what indices from the back pick is empty",
+    **dict.fromkeys(["Shrink", "Swish"], "float64 is computed with single precision"),
+    "PRelu": "-0.0 comes out as 0.0: it adds both, one of them zeroed",
+    "Softplus": "of float16 overflows: it takes the exponential itself",
     "Where": "-0.0 is chosen as 0.0: it adds both, one of them zeroed",
     **dict.fromkeys(
         [name for name in random_cases.OPERATORS if name.startswith("Reduce")],
         "int64 is summed in double precision; of a tensor without elements no axis is reduced",
     ),
 }
+
+# Operators whose result is a sum of operands, which may cancel out.
+ADDING = ("Reduce", "Cum", "Sum", "Mean", "Scatter", "MatMul", "Gemm")
 
 
 def model_of(nodes, tensors, outputs, opset):
@@ -159,7 +168,7 @@ def difference(tensor, wanted, case, times):
         both_nan = np.isnan(got) & np.isnan(wanted)
         same = (same & (np.signbit(got) == np.signbit(wanted))) | both_nan
         if times and tensor.data_type in FLOATS:
-            same |= np.isclose(got, wanted, rtol=times * epsilon, atol=epsilon * scale(case)) | both_nan
+            same |= np.isclose(got, wanted, rtol=times * epsilon, atol=4 * epsilon * scale(case)) | both_nan
     if np.all(same):
         return None
     at = np.argwhere(~np.atleast_1d(same))[0]
@@ -168,10 +177,11 @@ def difference(tensor, wanted, case, times):
 
 def scale(case):
     """Errors are relative to this: what is added up, or 1 where ONNX Runtime approximates a function."""
-    if not case.op.startswith(("Reduce", "Cum", "Sum", "Mean", "Scatter")):
+    if not case.op.startswith(ADDING):
         return 1
-    numbers = case.tensors[0][2].astype(np.float64)
-    return float(np.sum(np.abs(numbers[np.isfinite(numbers)]))) + 1e-30
+    arrays = [array.astype(np.float64) for _, _, array in case.tensors]
+    sizes = [float(np.sum(np.abs(array[np.isfinite(array)]))) for array in arrays]
+    return np.prod(sizes[:2]) + sum(sizes[2:]) if case.op in ("MatMul", "Gemm") else sum(sizes)
 
 
 def show(case):
@@ -222,6 +232,8 @@ def main():
     print("ONNX Runtime deviates:", dict(deviating))
     counts = f"{right.total() + deviating.total()} right, {left.total()} left alone, {len(wrong)} wrong"
     print(f"{counts}, seed {given.seed}")
+    if left.total() > given.cases * MOST_LEFT:
+        sys.exit(f"more than {MOST_LEFT:.0%} were left alone")
     sys.exit(bool(wrong))
 
 

@@ -97,7 +97,7 @@ pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {
 pub(crate) fn test_random_folding(project: &Project) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python
-        .args(["-B", "tests/python/random_folding.py", "--cases", "10000"])
+        .args(["-B", "tests/python/random_folding.py", "--cases", "11000"])
         .arg("--passdock")
         .arg(project.passdock(Profile::Dev))
         .arg("--work-dir")

@@ -242,7 +242,7 @@ fn what_is_malformed_is_refused_not_guessed() {
         onnx.Reshape: [-1, -1] isn't a shape
         onnx.Reshape: 4 elements don't fill the shape [3]
         onnx.Slice: its starts, ends, axes and steps aren't equally many
-        onnx.Softmax: onnx.Softmax is never folded
+        onnx.Softmax: it isn't computed on i64
         onnx.Nothing: no definition of onnx.Nothing is known
     "#]]
     .assert_eq(&answers.concat());

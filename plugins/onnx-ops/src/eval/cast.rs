@@ -22,10 +22,7 @@ pub(crate) fn cast_like<'a>(call: &Call<'a>) -> Folded<'a> {
 
 fn convert<'a>(call: &Call<'a>, to: DType) -> Folded<'a> {
     let x = call.input(0)?;
-    let overflow = match call.flag("saturate", true)? {
-        true => Overflow::Saturate,
-        false => Overflow::Overflow,
-    };
+    let overflow = Overflow::saturating(call.flag("saturate", true)?);
     let rounding = match call.word("round_mode", &["up", "down", "nearest"])? {
         "up" => Rounding::Up,
         "down" => Rounding::Down,

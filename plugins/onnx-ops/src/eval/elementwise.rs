@@ -108,11 +108,7 @@ fn power_of_int<A: Number>(base: A, exponent: i64) -> Option<A> {
 }
 
 fn power<A: Number>(base: A, exponent: f64) -> Option<A> {
-    if A::DTYPE == DType::F64 || !A::IS_FLOAT {
-        A::from_double(base.to_f64().powf(exponent))
-    } else {
-        A::from_double((base.to_f64() as f32).powf(exponent as f32).into())
-    }
+    A::from_double(base.to_f64().powf(exponent))
 }
 
 /// The least of any number of operands; NaN if one is.

@@ -38,6 +38,17 @@ pub(crate) enum Overflow {
     Overflow,
 }
 
+impl Overflow {
+    /// As the attribute `saturate` says.
+    pub(crate) fn saturating(saturate: bool) -> Overflow {
+        if saturate {
+            Overflow::Saturate
+        } else {
+            Overflow::Overflow
+        }
+    }
+}
+
 impl MiniFloat {
     /// The small float type of that element type, if it is one with a sign and a mantissa.
     pub(crate) fn of(dtype: DType) -> Option<MiniFloat> {

@@ -7,17 +7,20 @@
 //!
 //! One file a family of operators; `cells` moves elements of any type, `number` computes with them.
 
+pub(crate) mod activation;
 mod attrs;
 pub(crate) mod bits;
 pub(crate) mod broadcast;
 mod call;
 pub(crate) mod cast;
 pub(crate) mod cells;
+pub(crate) mod choose;
 pub(crate) mod compare_logic;
 pub(crate) mod create;
 pub(crate) mod data_movement;
 pub(crate) mod elementwise;
 pub(crate) mod gather;
+pub(crate) mod matrix;
 pub(crate) mod minifloat;
 pub(crate) mod number;
 pub(crate) mod quantize;
@@ -25,6 +28,8 @@ pub(crate) mod reduce;
 pub(crate) mod scan;
 pub(crate) mod scatter;
 pub(crate) mod shape;
+pub(crate) mod softmax;
+pub(crate) mod strings;
 mod tensor;
 pub(crate) mod unary;
 

@@ -11,6 +11,9 @@ use crate::DType;
 /// Why there is no least or greatest.
 pub(crate) const ZEROS: &str = "which of 0.0 and -0.0 is greater isn't defined";
 
+/// Why there is none of several.
+pub(crate) const EXTREME: &str = "what NaN, or 0.0 beside -0.0, comes to isn't defined";
+
 /// An integer or a float.
 pub(crate) trait Number: Pod + PartialOrd {
     /// Its element type.

@@ -1,8 +1,9 @@
-//! DequantizeLinear: per tensor, per axis, or in blocks along an axis.
+//! DequantizeLinear and QuantizeLinear: per tensor, per axis, or in blocks along an axis.
 
 use super::call::axis;
 use super::cast::{from_singles, singles};
 use super::gather::strides;
+use super::minifloat::{MiniFloat, Overflow};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
 use crate::DType;
 
@@ -39,6 +40,77 @@ pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
         })
         .collect();
     Ok(vec![from_singles(result, x.shape().to_vec(), values)?])
+}
+
+/// `x / scale`, rounded to the nearest even integer, moved by the zero point, limited to its type.
+pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
+    let (x, scale) = (call.input(0)?, call.input(1)?);
+    let zero_point = call.optional(2);
+    let given = DType(u32::try_from(call.int_or("output_dtype", 0)?).unwrap_or(0));
+    let result = match (zero_point, given) {
+        (Some(zero), _) => zero.dtype(),
+        (None, DType(0)) => DType::U8,
+        (None, given) => given,
+    };
+    if x.dtype() != DType::F32 || scale.dtype() != DType::F32 {
+        return refuse!(
+            "how {} is divided by {} isn't defined alike everywhere",
+            name_of(x.dtype()),
+            name_of(scale.dtype())
+        );
+    }
+    if zero_point.is_some_and(|zero| zero.len() != scale.len()) {
+        return refuse!("its zero point has another shape than the scale");
+    }
+    let (low, high) = match result {
+        DType::U8 => (0.0, 255.0),
+        DType::I8 => (-128.0, 127.0),
+        DType::U16 => (0.0, 65535.0),
+        DType::I16 => (-32768.0, 32767.0),
+        DType::U4 => (0.0, 15.0),
+        DType::I4 => (-8.0, 7.0),
+        DType::U2 => (0.0, 3.0),
+        DType::I2 => (-2.0, 1.0),
+        other if MiniFloat::of(other).is_some() => (f32::NEG_INFINITY, f32::INFINITY),
+        other => return refuse!("quantising to {} isn't computed", name_of(other)),
+    };
+    call.room_for(result, x.shape())?;
+    let places = Places::of(call, x, scale)?;
+    let (scales, values) = (singles(scale)?, singles(x)?);
+    let zeros = zero_point.map(singles).transpose()?;
+    let small = MiniFloat::of(result);
+    let overflow = Overflow::saturating(call.flag("saturate", true)?);
+    if small.is_some() && zeros.iter().flatten().any(|&zero| zero != 0.0) {
+        return refuse!(
+            "a zero point other than 0 isn't defined for {}",
+            name_of(result)
+        );
+    }
+    let code = |(at, value): (usize, f32)| {
+        let place = places.place(at);
+        let scaled = value / scales[place];
+        if let Some(small) = small {
+            return small.encode((scaled + 0.0).into(), overflow).map(i32::from);
+        }
+        let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);
+        let code = (scaled.round_ties_even() + zero).clamp(low, high);
+        (!code.is_nan()).then_some(code as i32)
+    };
+    let codes: Option<Vec<i32>> = values.into_iter().enumerate().map(code).collect();
+    let Some(codes) = codes else {
+        return refuse!("what {} NaN is isn't defined", name_of(result));
+    };
+    let shape = x.shape().to_vec();
+    let bytes = || codes.iter().map(|&code| code as u8).collect::<Vec<_>>();
+    Ok(vec![match result.bits() {
+        16 => Tensor::from_vec(
+            result,
+            shape,
+            codes.iter().map(|&code| code as u16).collect(),
+        ),
+        8 => Tensor::from_vec(result, shape, bytes()),
+        _ => Tensor::from_codes(result, shape, &bytes()),
+    }])
 }
 
 /// Single precision holds every value of the narrow types; of int32 only the smaller ones.

@@ -3,7 +3,7 @@
 use ndarray::IxDyn;
 
 use super::call::axes;
-use super::number::{Number, with_float, with_number};
+use super::number::{EXTREME, Number, with_float, with_number};
 use super::{Call, Folded, NotFolded, Tensor, refuse};
 use crate::DType;
 
@@ -42,9 +42,6 @@ fn plan(call: &Call, moved: i64) -> Result<Option<Plan>, NotFolded> {
 
 /// Why sums and products aren't defined.
 const OVERFLOW: &str = "a sum or product on the way is larger than its type holds";
-/// Why extremes aren't.
-const EXTREME: &str = "what NaN, or 0.0 beside -0.0, comes to isn't defined";
-
 /// Reduces groups of elements, each with `combine`; a `None` is `undefined`.
 fn reduce<'a, T: Number>(
     call: &Call<'a>,
@@ -110,9 +107,11 @@ fn total<T: Number>(
     for x in elements {
         let x = as_computed::<T>(each(x.to_f64()));
         sum += x;
-        size += x.abs();
+        if x.is_finite() {
+            size += x.abs();
+        }
     }
-    let overflows = as_computed::<T>(size).is_infinite() && sum.is_finite() && sum.abs() != size;
+    let overflows = as_computed::<T>(size).is_infinite() && sum.abs() != size;
     (!overflows).then(|| T::from_double(as_computed::<T>(last(as_computed::<T>(sum)))))?
 }
 
@@ -198,12 +197,34 @@ pub(crate) fn product<'a>(call: &Call<'a>) -> Folded<'a> {
     with_number!(call.input(0)?.dtype(), T => {
         reduce::<T>(call, MOVED, OVERFLOW, |group| {
             if T::IS_FLOAT {
-                return T::from_double(group.iter().map(|x| x.to_f64()).product());
+                return float_product(group);
             }
             let times = |product: i128, x: &T| product.checked_mul(x.to_int()?);
             T::exactly(group.iter().try_fold(1, times)?)
         })
     })
+}
+
+/// The product of floats. Where factors below 1 make up for an overflow by others, or the other way
+/// round, it depends on their order, which nobody says.
+fn float_product<T: Number>(group: &[T]) -> Option<T> {
+    let (mut product, mut large, mut small) = (1.0, 1.0, 1.0);
+    for x in group.iter().map(|x| x.to_f64()) {
+        product *= x;
+        if x.abs() > 1.0 {
+            large *= x.abs();
+        } else if x != 0.0 {
+            small *= x.abs();
+        }
+    }
+    let overflows = as_computed::<T>(large).is_infinite() && (small < 1.0 || product == 0.0);
+    let lowest = if T::DTYPE == DType::F64 {
+        f64::MIN_POSITIVE
+    } else {
+        f32::MIN_POSITIVE.into()
+    };
+    let underflows = small < lowest && large > 1.0;
+    (!overflows && !underflows).then(|| T::from_double(as_computed::<T>(product)))?
 }
 
 /// The greatest; minus infinity, or an integer's smallest value, of nothing.

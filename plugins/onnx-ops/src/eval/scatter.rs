@@ -5,7 +5,7 @@ use ndarray::ArrayD;
 use super::call::axis;
 use super::cells::{Cell, Movement, rearrange};
 use super::gather::{element_positions, tuple_positions};
-use super::number::{Number, ZEROS, with_number};
+use super::number::{EXTREME, Number, with_number};
 use super::{Call, Elements, Folded, NotFolded, Tensor, element_count, name_of, refuse};
 
 /// How an update meets what is there.
@@ -64,18 +64,23 @@ fn write<'a>(call: &Call, x: &Tensor, updates: &Tensor, targets: Vec<usize>) -> 
         let combine = match reduction {
             "add" => |a: T, b: T| Some(a.plus(b)),
             "mul" => |a: T, b: T| Some(a.times(b)),
-            "min" => T::least,
-            _ => T::greatest,
+            "min" => |a: T, b: T| numbers(a, b)?.least(b),
+            _ => |a: T, b: T| numbers(a, b)?.greatest(b),
         };
         let mut result = x.stored::<T>()?.into_owned();
         for (&target, &update) in targets.iter().zip(&*updates.stored::<T>()?) {
             match combine(result[target], update) {
                 Some(combined) => result[target] = combined,
-                None => return refuse!("{ZEROS}"),
+                None => return refuse!("{EXTREME}"),
             }
         }
         Ok(vec![Tensor::from_vec(x.dtype(), x.shape().to_vec(), result)])
     })
+}
+
+/// The first of two, if neither is NaN.
+fn numbers<T: Number>(a: T, b: T) -> Option<T> {
+    (!a.is_nan() && !b.is_nan()).then_some(a)
 }
 
 struct Write(Vec<usize>);

@@ -117,6 +117,13 @@ pub(crate) fn acosh<'a>(call: &Call<'a>) -> Folded<'a> {
     map_float(call, |x| acosh(x.into()) as f32, acosh)
 }
 
+/// The inverse of the hyperbolic tangent.
+pub(crate) fn atanh<'a>(call: &Call<'a>) -> Folded<'a> {
+    // Near -1 the standard library's formula loses digits that it keeps near 1.
+    let atanh = |x: f64| x.abs().atanh().copysign(x);
+    map_float(call, |x| atanh(x.into()) as f32, atanh)
+}
+
 /// The inverse of the hyperbolic sine.
 pub(crate) fn asinh<'a>(call: &Call<'a>) -> Folded<'a> {
     let asinh = |x: f64| match x.abs() {

@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, OpTraits, attrs};
 use super::shape::same_type;
 use super::{MANY, Operator};
 use crate::eval::unary::map_float;
-use crate::eval::{Evaluate, bits, cast, compare_logic, elementwise, unary};
+use crate::eval::{Evaluate, activation, bits, cast, compare_logic, elementwise, unary};
 use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop};
 
 const ELEMENTWISE: OpTraits = OpTraits::ELEMENTWISE;
@@ -13,13 +13,10 @@ const COMMUTATIVE: OpTraits = OpTraits::COMMUTATIVE;
 const IDEMPOTENT: OpTraits = OpTraits::IDEMPOTENT;
 
 const fn unary(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
-    unfolded(name, since).folds(evaluate)
-}
-
-const fn unfolded(name: &'static str, since: u32) -> Operator {
     Operator::new(name, since, (1, 1))
         .with(ELEMENTWISE)
         .infers(same_type)
+        .folds(evaluate)
 }
 
 const fn binary(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
@@ -54,9 +51,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     unary("onnx.Asin", 7, |call| map_float(call, f32::asin, f64::asin)),
     unary("onnx.Asinh", 9, unary::asinh),
     unary("onnx.Atan", 7, |call| map_float(call, f32::atan, f64::atan)),
-    unary("onnx.Atanh", 9, |call| {
-        map_float(call, f32::atanh, f64::atanh)
-    }),
+    unary("onnx.Atanh", 9, unary::atanh),
     unary("onnx.BitCast", 26, bits::bit_cast)
         .attrs(attrs![to: required int])
         .infers(to_type),
@@ -82,7 +77,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![round_mode: string = "up", saturate: int = 1])
         .infers(like_second),
     unary("onnx.Ceil", 6, |call| map_float(call, f32::ceil, f64::ceil)).with(IDEMPOTENT),
-    unfolded("onnx.Celu", 12).attrs(attrs![alpha: float = 1.0]),
+    unary("onnx.Celu", 12, activation::celu).attrs(attrs![alpha: float = 1.0]),
     Operator::new("onnx.Clip", 6, (1, 1))
         .attrs(attrs![max: float = 3.4028235e38, min: float = -3.4028235e38])
         .with(ELEMENTWISE)
@@ -95,22 +90,22 @@ pub(super) const OPERATORS: &[Operator] = &[
     unary("onnx.Cos", 7, |call| map_float(call, f32::cos, f64::cos)),
     unary("onnx.Cosh", 9, |call| map_float(call, f32::cosh, f64::cosh)),
     binary("onnx.Div", 7, elementwise::div).infers(div),
-    unfolded("onnx.Elu", 6).attrs(attrs![alpha: float = 1.0]),
+    unary("onnx.Elu", 6, activation::elu).attrs(attrs![alpha: float = 1.0]),
     predicate("onnx.Equal", 7, compare_logic::equal)
         .with(COMMUTATIVE)
         .infers(equal),
-    unfolded("onnx.Erf", 9),
+    unary("onnx.Erf", 9, activation::erf),
     unary("onnx.Exp", 6, |call| map_float(call, f32::exp, f64::exp)),
     unary("onnx.Floor", 6, |call| {
         map_float(call, f32::floor, f64::floor)
     })
     .with(IDEMPOTENT),
-    unfolded("onnx.Gelu", 20).attrs(attrs![approximate: string = "none"]),
+    unary("onnx.Gelu", 20, activation::gelu).attrs(attrs![approximate: string = "none"]),
     predicate("onnx.Greater", 7, compare_logic::greater).infers(greater),
     predicate("onnx.GreaterOrEqual", 12, compare_logic::greater_or_equal),
     unary("onnx.HardSigmoid", 6, unary::hard_sigmoid)
         .attrs(attrs![alpha: float = 0.2, beta: float = 0.5]),
-    unfolded("onnx.HardSwish", 14).decomposes(hard_swish),
+    unary("onnx.HardSwish", 14, activation::hard_swish).decomposes(hard_swish),
     unary("onnx.IsInf", 10, unary::is_inf)
         .attrs(attrs![detect_negative: int = 1, detect_positive: int = 1])
         .infers(truth),
@@ -122,7 +117,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     variadic("onnx.Max", max, elementwise::max),
     variadic("onnx.Mean", broadcast, elementwise::mean),
     variadic("onnx.Min", min, elementwise::min),
-    unfolded("onnx.Mish", 18),
+    unary("onnx.Mish", 18, activation::mish),
     binary("onnx.Mod", 10, elementwise::modulo)
         .attrs(attrs![fmod: int = 0])
         .infers(modulo),
@@ -142,8 +137,10 @@ pub(super) const OPERATORS: &[Operator] = &[
         map_float(call, f32::round_ties_even, f64::round_ties_even)
     })
     .with(IDEMPOTENT),
-    unfolded("onnx.Selu", 6).attrs(attrs![alpha: float = 1.6732632, gamma: float = 1.050701]),
-    unfolded("onnx.Shrink", 9).attrs(attrs![bias: float = 0.0, lambd: float = 0.5]),
+    unary("onnx.Selu", 6, activation::selu)
+        .attrs(attrs![alpha: float = 1.6732632, gamma: float = 1.050701]),
+    unary("onnx.Shrink", 9, activation::shrink)
+        .attrs(attrs![bias: float = 0.0, lambd: float = 0.5]),
     unary("onnx.Sigmoid", 6, unary::sigmoid),
     unary("onnx.Sign", 9, unary::sign).with(IDEMPOTENT),
     unary("onnx.Sin", 7, |call| map_float(call, f32::sin, f64::sin)),
@@ -153,10 +150,11 @@ pub(super) const OPERATORS: &[Operator] = &[
     unary("onnx.Sqrt", 6, |call| map_float(call, f32::sqrt, f64::sqrt)),
     binary("onnx.Sub", 7, elementwise::sub).infers(sub),
     variadic("onnx.Sum", broadcast, elementwise::sum),
-    unfolded("onnx.Swish", 24).attrs(attrs![alpha: float = 1.0]),
+    unary("onnx.Swish", 24, activation::swish).attrs(attrs![alpha: float = 1.0]),
     unary("onnx.Tan", 7, |call| map_float(call, f32::tan, f64::tan)),
     unary("onnx.Tanh", 6, |call| map_float(call, f32::tanh, f64::tanh)),
-    unfolded("onnx.ThresholdedRelu", 10).attrs(attrs![alpha: float = 1.0]),
+    unary("onnx.ThresholdedRelu", 10, activation::thresholded_relu)
+        .attrs(attrs![alpha: float = 1.0]),
     predicate("onnx.Xor", 7, compare_logic::xor).with(COMMUTATIVE),
 ];
 

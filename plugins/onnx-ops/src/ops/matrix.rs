@@ -3,6 +3,7 @@
 use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::{MANY, Operator};
+use crate::eval::matrix as eval;
 use crate::infer::{Answer, Infer, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -12,11 +13,15 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(einsum),
     Operator::new("onnx.Gemm", 7, (3, 3))
         .attrs(attrs![alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0])
-        .infers(gemm),
+        .infers(gemm)
+        .folds(eval::gemm),
     Operator::new("onnx.Gemm", 11, (2, 3))
         .attrs(attrs![alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0])
-        .infers(gemm),
-    Operator::new("onnx.MatMul", 1, (2, 2)).infers(matmul),
+        .infers(gemm)
+        .folds(eval::gemm),
+    Operator::new("onnx.MatMul", 1, (2, 2))
+        .infers(matmul)
+        .folds(eval::mat_mul),
     Operator::new("onnx.MatMulInteger", 10, (2, 4)).infers(matmul_integer),
     Operator::new("onnx.QLinearMatMul", 10, (8, 8)).infers(qlinear_matmul),
 ];

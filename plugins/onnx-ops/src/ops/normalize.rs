@@ -4,6 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::Operator;
 use super::shape::same_type;
+use crate::eval::{choose, softmax};
 use crate::infer::{Answer, Infer};
 
 const fn same(name: &'static str, since: u32, operands: (u32, u32)) -> Operator {
@@ -32,17 +33,23 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1]),
     same("onnx.Hardmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
-        .with(OpTraits::IDEMPOTENT),
+        .with(OpTraits::IDEMPOTENT)
+        .folds(choose::hardmax),
     same("onnx.Hardmax", 13, (1, 1))
         .attrs(attrs![axis: int = -1])
-        .with(OpTraits::IDEMPOTENT),
+        .with(OpTraits::IDEMPOTENT)
+        .folds(choose::hardmax),
     same("onnx.InstanceNormalization", 1, (3, 3)).any_attrs(),
     same("onnx.InstanceNormalization", 6, (3, 3)).attrs(attrs![epsilon: float = 1e-5]),
     same("onnx.LayerNormalization", 17, (2, 3))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
         .infers(layer_normalization),
-    same("onnx.LogSoftmax", 1, (1, 1)).attrs(attrs![axis: int = 1]),
-    same("onnx.LogSoftmax", 13, (1, 1)).attrs(attrs![axis: int = -1]),
+    same("onnx.LogSoftmax", 1, (1, 1))
+        .attrs(attrs![axis: int = 1])
+        .folds(softmax::log_softmax),
+    same("onnx.LogSoftmax", 13, (1, 1))
+        .attrs(attrs![axis: int = -1])
+        .folds(softmax::log_softmax),
     same("onnx.LpNormalization", 1, (1, 1)).attrs(attrs![axis: int = -1, p: int = 2]),
     same("onnx.LRN", 1, (1, 1)).attrs(attrs![
         alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: required int,
@@ -50,8 +57,12 @@ pub(super) const OPERATORS: &[Operator] = &[
     same("onnx.MeanVarianceNormalization", 9, (1, 1)).attrs(attrs![axes: ints = [0, 2, 3]]),
     same("onnx.RMSNormalization", 23, (2, 2))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1]),
-    same("onnx.Softmax", 1, (1, 1)).attrs(attrs![axis: int = 1]),
-    same("onnx.Softmax", 13, (1, 1)).attrs(attrs![axis: int = -1]),
+    same("onnx.Softmax", 1, (1, 1))
+        .attrs(attrs![axis: int = 1])
+        .folds(softmax::softmax),
+    same("onnx.Softmax", 13, (1, 1))
+        .attrs(attrs![axis: int = -1])
+        .folds(softmax::softmax),
 ];
 
 /// The operand's type, and a mask of its shape: bools, before version 10 of its own type.

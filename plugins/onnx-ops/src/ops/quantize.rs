@@ -27,24 +27,30 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(dequantize)
         .folds(quantize::dequantize),
     Operator::new("onnx.DynamicQuantizeLinear", 11, (1, 1)).infers(dynamic),
-    Operator::new("onnx.QuantizeLinear", 10, (2, 3)).infers(quantized),
+    Operator::new("onnx.QuantizeLinear", 10, (2, 3))
+        .infers(quantized)
+        .folds(quantize::quantize),
     Operator::new("onnx.QuantizeLinear", 13, (2, 3))
         .attrs(attrs![axis: int = 1])
-        .infers(quantized),
+        .infers(quantized)
+        .folds(quantize::quantize),
     Operator::new("onnx.QuantizeLinear", 19, (2, 3))
         .attrs(attrs![axis: int = 1, saturate: int = 1])
-        .infers(quantized),
+        .infers(quantized)
+        .folds(quantize::quantize),
     Operator::new("onnx.QuantizeLinear", 21, (2, 3))
         .attrs(attrs![
             axis: int = 1, block_size: int = 0, output_dtype: int = 0, saturate: int = 1,
         ])
-        .infers(quantized),
+        .infers(quantized)
+        .folds(quantize::quantize),
     Operator::new("onnx.QuantizeLinear", 23, (2, 3))
         .attrs(attrs![
             axis: int = 1, block_size: int = 0, output_dtype: int = 0, precision: int = 0,
             saturate: int = 1,
         ])
-        .infers(quantized),
+        .infers(quantized)
+        .folds(quantize::quantize),
 ];
 
 /// The operand's shape, of the type that `output_dtype` says, else of the scale's.

@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::shape::same_type;
 use super::{Operator, create};
-use crate::eval::{Evaluate, reduce, scan};
+use crate::eval::{Evaluate, choose, reduce, scan};
 use crate::infer::{Answer, Infer, is_known};
 
 /// A reduction as it was first: along the axes in an attribute.
@@ -33,16 +33,20 @@ const fn running(name: &'static str, since: u32, evaluate: Evaluate) -> Operator
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.ArgMax", 1, (1, 1))
         .attrs(attrs![axis: int = 0, keepdims: int = 1])
-        .infers(position),
+        .infers(position)
+        .folds(choose::arg_max),
     Operator::new("onnx.ArgMax", 12, (1, 1))
         .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0])
-        .infers(position),
+        .infers(position)
+        .folds(choose::arg_max),
     Operator::new("onnx.ArgMin", 1, (1, 1))
         .attrs(attrs![axis: int = 0, keepdims: int = 1])
-        .infers(position),
+        .infers(position)
+        .folds(choose::arg_min),
     Operator::new("onnx.ArgMin", 12, (1, 1))
         .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0])
-        .infers(position),
+        .infers(position)
+        .folds(choose::arg_min),
     running("onnx.CumProd", 26, scan::cum_prod),
     running("onnx.CumSum", 11, scan::cum_sum),
     reduction("onnx.ReduceL1", reduce::l1),
@@ -67,13 +71,16 @@ pub(super) const OPERATORS: &[Operator] = &[
     reduction_by("onnx.ReduceSumSquare", 18, reduce::sum_square),
     Operator::new("onnx.TopK", 1, (1, 1))
         .attrs(attrs![axis: int = -1, k: required int])
-        .infers(top),
+        .infers(top)
+        .folds(choose::top_k),
     Operator::new("onnx.TopK", 10, (2, 2))
         .attrs(attrs![axis: int = -1])
-        .infers(top),
+        .infers(top)
+        .folds(choose::top_k),
     Operator::new("onnx.TopK", 11, (2, 2))
         .attrs(attrs![axis: int = -1, largest: int = 1, sorted: int = 1])
-        .infers(top),
+        .infers(top)
+        .folds(choose::top_k),
 ];
 
 /// The dims without the reduced ones, or with 1 in their place.

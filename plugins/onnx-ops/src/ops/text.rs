@@ -3,10 +3,11 @@
 use passdock_plugin_api::attrs;
 
 use super::Operator;
+use crate::eval::strings;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.RegexFullMatch", 20, (1, 1)).attrs(attrs![pattern: string]),
-    Operator::new("onnx.StringConcat", 20, (2, 2)),
+    Operator::new("onnx.StringConcat", 20, (2, 2)).folds(strings::concat),
     Operator::new("onnx.StringNormalizer", 10, (1, 1)).attrs(attrs![
         case_change_action: string = "NONE", is_case_sensitive: int = 0, locale: string,
         stopwords: strings,

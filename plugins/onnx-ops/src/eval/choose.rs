@@ -1,0 +1,136 @@
+//! What chooses by size: ArgMax, ArgMin, TopK, Hardmax. Of equal elements the first comes first; where
+//! NaN stands is left open.
+
+use std::cmp::Ordering;
+
+use ndarray::{ArrayD, ArrayView1, Axis, IxDyn};
+
+use super::call::axis;
+use super::number::{Number, with_float, with_number};
+use super::softmax::rows;
+use super::{Call, Folded, NotFolded, Tensor, refuse};
+use crate::DType;
+
+/// The index of the greatest along an axis.
+pub(crate) fn arg_max<'a>(call: &Call<'a>) -> Folded<'a> {
+    arg(call, Ordering::Greater)
+}
+
+/// The index of the least along an axis.
+pub(crate) fn arg_min<'a>(call: &Call<'a>) -> Folded<'a> {
+    arg(call, Ordering::Less)
+}
+
+fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
+    let x = call.input(0)?;
+    let at = axis(call.int_or("axis", 0)?, x.rank())?;
+    let last = call.flag("select_last_index", false)?;
+    let mut shape = x.shape().to_vec();
+    if shape[at] == 0 {
+        return refuse!("nothing has no greatest element");
+    }
+    if call.flag("keepdims", true)? {
+        shape[at] = 1;
+    } else {
+        shape.remove(at);
+    }
+    with_number!(x.dtype(), T => {
+        let array = x.array::<T>()?;
+        without_nan::<T>(x)?;
+        let indices = array.lanes(Axis(at)).into_iter().map(|lane| first(lane, better, last) as i64);
+        Ok(vec![Tensor::from_vec(DType::I64, shape, indices.collect())])
+    })
+}
+
+/// Where the best element stands, the first or the last of equal ones.
+fn first<T: Number>(lane: ArrayView1<T>, better: Ordering, last: bool) -> usize {
+    let mut best = 0;
+    for (index, element) in lane.iter().enumerate().skip(1) {
+        match element.partial_cmp(&lane[best]) {
+            Some(Ordering::Equal) if last => best = index,
+            Some(order) if order == better => best = index,
+            _ => {}
+        }
+    }
+    best
+}
+
+fn without_nan<T: Number>(x: &Tensor) -> Result<(), NotFolded> {
+    if x.stored::<T>()?.iter().any(|x| x.is_nan()) {
+        return refuse!("whether NaN is greater or less isn't defined");
+    }
+    Ok(())
+}
+
+/// The greatest or least few along an axis, and their indices.
+pub(crate) fn top_k<'a>(call: &Call<'a>) -> Folded<'a> {
+    let x = call.input(0)?;
+    let at = axis(call.int_or("axis", -1)?, x.rank())?;
+    let count = match call.version {
+        10.. => call.ints_in(1)?.first().copied(),
+        _ => call.int("k")?,
+    };
+    let count = match count.and_then(|count| usize::try_from(count).ok()) {
+        Some(count) if count <= x.shape()[at] => count,
+        _ => return refuse!("its count isn't one of a dim of {}", x.shape()[at]),
+    };
+    if !call.flag("sorted", true)? {
+        return refuse!("the order of what isn't sorted isn't defined");
+    }
+    let better = match call.flag("largest", true)? {
+        true => Ordering::Greater,
+        false => Ordering::Less,
+    };
+    let mut shape = x.shape().to_vec();
+    shape[at] = count;
+    with_number!(x.dtype(), T => {
+        without_nan::<T>(x)?;
+        let array = x.array::<T>()?;
+        let mut values = ArrayD::<T>::zeroed(&shape);
+        let mut places = ArrayD::<i64>::zeroed(&shape);
+        let lanes = array.lanes(Axis(at)).into_iter();
+        let results = values.lanes_mut(Axis(at)).into_iter().zip(places.lanes_mut(Axis(at)));
+        for (lane, (mut value, mut place)) in lanes.zip(results) {
+            let mut order: Vec<usize> = (0..lane.len()).collect();
+            // Stable, so equal ones stay in order.
+            order.sort_by(|&a, &b| match lane[a].partial_cmp(&lane[b]) {
+                Some(Ordering::Equal) | None => Ordering::Equal,
+                Some(found) if found == better => Ordering::Less,
+                Some(_) => Ordering::Greater,
+            });
+            for (slot, &index) in order[..count].iter().enumerate() {
+                value[slot] = lane[index];
+                place[slot] = index as i64;
+            }
+        }
+        Ok(vec![Tensor::from_array(x.dtype(), values), Tensor::from_array(DType::I64, places)])
+    })
+}
+
+/// An array of zero bits.
+trait Zeroed {
+    fn zeroed(shape: &[usize]) -> Self;
+}
+
+impl<T: bytemuck::Zeroable + Clone> Zeroed for ArrayD<T> {
+    fn zeroed(shape: &[usize]) -> Self {
+        ArrayD::from_elem(IxDyn(shape), T::zeroed())
+    }
+}
+
+/// 1 at the first greatest of each row, else 0.
+pub(crate) fn hardmax<'a>(call: &Call<'a>) -> Folded<'a> {
+    let x = call.input(0)?;
+    let (shape, at) = rows(call)?;
+    with_float!(x.dtype(), T => {
+        without_nan::<T>(x)?;
+        let flat = x.reshaped(shape)?;
+        let array = flat.array::<T>()?;
+        let mut result = ArrayD::from_elem(array.raw_dim(), T::ZERO);
+        let lanes = array.lanes(Axis(at)).into_iter().zip(result.lanes_mut(Axis(at)));
+        for (lane, mut result) in lanes.filter(|(lane, _)| !lane.is_empty()) {
+            result[first(lane, Ordering::Greater, false)] = T::ONE;
+        }
+        Ok(vec![Tensor::from_array(x.dtype(), result).with_shape(x.shape().to_vec())?])
+    })
+}

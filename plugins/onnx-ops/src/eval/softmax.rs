@@ -1,0 +1,54 @@
+//! Softmax and LogSoftmax.
+
+use ndarray::{ArrayD, ArrayViewMut1, Axis, IxDyn};
+
+use super::call::axis;
+use super::number::{Number, with_float};
+use super::{Call, Folded, NotFolded, Tensor};
+
+/// The exponentials of each row, divided by their sum.
+pub(crate) fn softmax<'a>(call: &Call<'a>) -> Folded<'a> {
+    each_row(call, |mut row| {
+        let top = row.fold(f64::NEG_INFINITY, |top, &x| top.max(x));
+        row.mapv_inplace(|x| (x - top).exp());
+        let sum = row.sum();
+        row.mapv_inplace(|x| x / sum);
+    })
+}
+
+/// The logarithm of that.
+pub(crate) fn log_softmax<'a>(call: &Call<'a>) -> Folded<'a> {
+    each_row(call, |mut row| {
+        let top = row.fold(f64::NEG_INFINITY, |top, &x| top.max(x));
+        let sum = row.fold(0.0, |sum, &x| sum + (x - top).exp());
+        row.mapv_inplace(|x| x - top - sum.ln());
+    })
+}
+
+/// The shape in which it works, and along which axis: until version 13 the dims from the axis on are
+/// one row, since then those along the axis.
+pub(super) fn rows(call: &Call) -> Result<(Vec<usize>, usize), NotFolded> {
+    let x = call.input(0)?;
+    if call.version >= 13 {
+        let at = axis(call.int_or("axis", -1)?, x.rank())?;
+        return Ok((x.shape().to_vec(), at));
+    }
+    let at = axis(call.int_or("axis", 1)?, x.rank())?;
+    let (outer, inner) = x.shape().split_at(at);
+    Ok((vec![outer.iter().product(), inner.iter().product()], 1))
+}
+
+fn each_row<'a>(call: &Call<'a>, change: impl Fn(ArrayViewMut1<f64>)) -> Folded<'a> {
+    let x = call.input(0)?;
+    let (shape, at) = rows(call)?;
+    with_float!(x.dtype(), T => {
+        let wide = x.stored::<T>()?.iter().map(|x| x.to_f64()).collect();
+        let mut wide = match ArrayD::from_shape_vec(IxDyn(&shape), wide) {
+            Ok(wide) => wide,
+            Err(error) => return super::refuse!("it has no rows: {error}"),
+        };
+        wide.lanes_mut(Axis(at)).into_iter().for_each(&change);
+        let elements: Vec<T> = wide.iter().filter_map(|&x| T::from_double(x)).collect();
+        Ok(vec![Tensor::from_vec(x.dtype(), x.shape().to_vec(), elements)])
+    })
+}
