@@ -122,8 +122,21 @@ impl Transfer {
         into: &mut Function,
         attr: &Attr,
     ) -> Attr {
-        let Some(source) = source else { return *attr };
         let mut made = *attr;
+        let Some(source) = source else {
+            match attr.kind {
+                AttrKind::TENSOR => {
+                    made.bits = u64::from(own_tensor(into, attr.bits as u32));
+                }
+                AttrKind::TENSORS => {
+                    let ids = into.ids_in(attr.list).to_vec();
+                    let ids: Vec<u32> = ids.into_iter().map(|id| own_tensor(into, id)).collect();
+                    made.list = push_range(&mut into.ids, ids);
+                }
+                _ => {}
+            }
+            return made;
+        };
         match attr.kind {
             AttrKind::STRING | AttrKind::OPAQUE => {
                 let bytes = source.bytes_in(attr.list).iter().copied();
@@ -179,4 +192,13 @@ impl Transfer {
         let ty = self.ty(Some(source), into, source.constant(id).ty);
         into.insert_tensor(ty, source.constant_data(id).clone(), RegionId(0))
     }
+}
+
+/// A tensor's copy in the same function: the tensor goes with its region, which the copy may outlive.
+fn own_tensor(f: &mut Function, id: u32) -> u32 {
+    let (ty, data) = (
+        f.constants[id as usize].ty,
+        f.constant_data(ConstId(id)).clone(),
+    );
+    f.insert_tensor(ty, data, RegionId(0)).0
 }

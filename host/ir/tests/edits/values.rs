@@ -188,6 +188,44 @@ fn regions() {
 }
 
 #[test]
+fn a_copy_keeps_its_tensors_when_the_region_goes() {
+    let source = r#"module {
+  fn @f(%c: bool[], %s: i64[1]) -> (%y: f32[2]) {
+    %r = onnx.If(%c) {then_branch = region} : f32[2]
+      region then_branch {
+        %t = onnx.ConstantOfShape(%s) {value = tensor f32[1] [2.0]} : f32[2]
+        yield %t
+      }
+    return %r
+  }
+}
+"#;
+    let mut module = text::parse(source).expect("it can be read");
+    let f = crate::function(&mut module, "f");
+    let held = op(f, "onnx.If");
+    let results = f
+        .clone_region(&CloneRegion {
+            region: inner(f, "onnx.If"),
+            source: None,
+            at: Position::before(held),
+            args: &[],
+            captures: &[],
+        })
+        .expect("it can be copied");
+    f.replace_op_with(held, &results).expect("it can go");
+    passdock_ir::verify::verify_module(&module).expect("its tensor is there");
+    expect![[r#"
+        module {
+          fn @f(%c: bool[], %s: i64[1]) -> (%y: f32[2]) {
+            %t_1 = onnx.ConstantOfShape(%s) {value = tensor f32[1] [2.0]} : f32[2]
+            return %t_1
+          }
+        }
+    "#]]
+    .assert_eq(&text::print(&module));
+}
+
+#[test]
 fn copies_of_regions() {
     let at = |f: &Function| Position::before(op(f, "return"));
     refuse(
