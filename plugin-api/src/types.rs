@@ -117,6 +117,7 @@ impl<'a> Type<'a> {
                         ExprKind::MOD => " mod ",
                         ExprKind::MIN => " min ",
                         ExprKind::MAX => " max ",
+                        ExprKind::BROADCAST => " broadcast ",
                         _ => " ? ",
                     })?;
                     self.write_dim(f, expr.rhs, depth + 1)?;

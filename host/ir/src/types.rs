@@ -1,20 +1,14 @@
 //! Types and dims: interned per function, so that equal ids are equal types.
 
-use std::cmp::Ordering;
 use std::hash::BuildHasher;
 
-use passdock_abi::{
-    DType, Dim, DimExpr, DimKind, ExprId, ExprKind, Range, SymbolId, Type, TypeId, TypeKind,
-};
+use passdock_abi::{DType, Dim, DimExpr, DimKind, ExprId, Range, SymbolId, Type, TypeId, TypeKind};
 use rustc_hash::FxBuildHasher;
 
-use crate::error::{Edit, EditError};
 use crate::function::Function;
 
 /// How deep types may nest.
 pub const MAX_TYPE_DEPTH: u32 = 64;
-/// How many sides a dim expression may be made of, all told; beyond that it is `?`.
-pub const MAX_DIM_TERMS: u32 = 256;
 
 /// A type to intern.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -273,152 +267,6 @@ impl Function {
             pairs.extend(self.items_of(a).zip(self.items_of(b)));
         }
         true
-    }
-
-    /// Interns a dim expression in canonical form: constants folded and on the right, commutative
-    /// sides in a fixed order, neutral elements gone.
-    pub fn add_expr(&mut self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Edit<Dim> {
-        for side in [lhs, rhs] {
-            let known = match side.kind {
-                DimKind::UNKNOWN => return Ok(Dim::UNKNOWN),
-                DimKind::CONST | DimKind::SYMBOL => true,
-                DimKind::EXPR => (side.value as usize) < self.exprs.len(),
-                _ => false,
-            };
-            if !known {
-                let message = format!("The dim {side:?} isn't one of this function.");
-                return Err(EditError::invalid(message));
-            }
-        }
-        let commutes = matches!(
-            kind,
-            ExprKind::ADD | ExprKind::MUL | ExprKind::MIN | ExprKind::MAX
-        );
-        let (mut lhs, mut rhs) = (lhs, rhs);
-        if commutes && self.compare_dims(&lhs, &rhs).is_gt() {
-            std::mem::swap(&mut lhs, &mut rhs);
-        }
-        if let (DimKind::CONST, DimKind::CONST) = (lhs.kind, rhs.kind) {
-            return Ok(fold(kind, lhs.value, rhs.value).map_or(Dim::UNKNOWN, Dim::constant));
-        }
-        if rhs.kind == DimKind::CONST {
-            match (kind, rhs.value) {
-                (ExprKind::ADD, 0) | (ExprKind::MUL | ExprKind::FLOORDIV, 1) => return Ok(lhs),
-                (ExprKind::MUL, 0) | (ExprKind::MOD, 1) => return Ok(Dim::constant(0)),
-                (ExprKind::FLOORDIV | ExprKind::MOD, 0) => return Ok(Dim::UNKNOWN),
-                _ => {}
-            }
-            // (x + a) + b = x + (a + b), and so for *; (x * a) floordiv a = x.
-            if lhs.kind == DimKind::EXPR {
-                let inner = self.exprs[lhs.value as usize];
-                if inner.kind == kind && inner.rhs.kind == DimKind::CONST && commutes {
-                    return match fold(kind, inner.rhs.value, rhs.value) {
-                        Some(value) => self.add_expr(kind, inner.lhs, Dim::constant(value)),
-                        None => Ok(Dim::UNKNOWN),
-                    };
-                }
-                let undone = kind == ExprKind::FLOORDIV && inner.kind == ExprKind::MUL;
-                if undone && inner.rhs == rhs {
-                    return Ok(inner.lhs);
-                }
-            }
-        }
-        if lhs == rhs && matches!(kind, ExprKind::MIN | ExprKind::MAX) {
-            return Ok(lhs);
-        }
-        // An unknown size is always right, and what is written out has to stay readable.
-        let terms = self.dim_terms(&lhs) + self.dim_terms(&rhs);
-        if terms > MAX_DIM_TERMS {
-            return Ok(Dim::UNKNOWN);
-        }
-        let record = DimExpr {
-            kind,
-            reserved: 0,
-            lhs,
-            rhs,
-        };
-        let hash = FxBuildHasher.hash_one(record);
-        if let Some(&id) = self
-            .expr_index
-            .find(hash, |&id| self.exprs[id as usize] == record)
-        {
-            return Ok(expr_dim(id));
-        }
-        let id = self.exprs.len() as u32;
-        self.exprs.push(record);
-        self.expr_terms.push(terms);
-        let exprs = &self.exprs;
-        self.expr_index
-            .insert_unique(hash, id, |&id| FxBuildHasher.hash_one(exprs[id as usize]));
-        Ok(expr_dim(id))
-    }
-
-    /// Sorts the sides of commutative expressions: expressions, symbols by text, constants. Ids don't
-    /// count, so that the order is the same in every function.
-    fn compare_dims(&self, a: &Dim, b: &Dim) -> Ordering {
-        let rank = |dim: &Dim| match dim.kind {
-            DimKind::EXPR => 0,
-            DimKind::SYMBOL => 1,
-            _ => 2,
-        };
-        let text = |dim: &Dim| self.symbols.text(SymbolId(dim.value as u32));
-        rank(a).cmp(&rank(b)).then_with(|| match a.kind {
-            // Expressions are interned: only different ones are taken apart, down to a difference.
-            DimKind::EXPR if a.value == b.value => Ordering::Equal,
-            DimKind::EXPR => {
-                let (a, b) = (self.exprs[a.value as usize], self.exprs[b.value as usize]);
-                let sides = |a: &Dim, b: &Dim| self.compare_dims(a, b);
-                a.kind
-                    .0
-                    .cmp(&b.kind.0)
-                    .then_with(|| sides(&a.lhs, &b.lhs))
-                    .then_with(|| sides(&a.rhs, &b.rhs))
-            }
-            DimKind::SYMBOL => text(a).cmp(text(b)),
-            _ => a.value.cmp(&b.value),
-        })
-    }
-
-    fn dim_terms(&self, dim: &Dim) -> u32 {
-        match dim.kind {
-            DimKind::EXPR => self
-                .expr_terms
-                .get(dim.value as usize)
-                .copied()
-                .unwrap_or(1),
-            _ => 1,
-        }
-    }
-}
-
-fn expr_dim(id: u32) -> Dim {
-    Dim {
-        kind: DimKind::EXPR,
-        denotation: SymbolId::NONE,
-        value: i64::from(id),
-    }
-}
-
-/// `None` on overflow and on division by zero.
-fn fold(kind: ExprKind, a: i64, b: i64) -> Option<i64> {
-    match kind {
-        ExprKind::ADD => a.checked_add(b),
-        ExprKind::MUL => a.checked_mul(b),
-        ExprKind::FLOORDIV => {
-            let quotient = a.checked_div(b)?;
-            Some(quotient - i64::from(a % b != 0 && (a < 0) != (b < 0)))
-        }
-        ExprKind::MOD => {
-            let rest = a.checked_rem(b)?;
-            Some(if rest != 0 && (rest < 0) != (b < 0) {
-                rest + b
-            } else {
-                rest
-            })
-        }
-        ExprKind::MIN => Some(a.min(b)),
-        ExprKind::MAX => Some(a.max(b)),
-        _ => None,
     }
 }
 

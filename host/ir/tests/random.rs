@@ -44,7 +44,7 @@ impl Builder<'_> {
             2 => Dim::symbol(self.f.symbols().intern(name)),
             _ => {
                 let (lhs, rhs) = (self.dim(depth + 1), self.dim(depth + 1));
-                let kind = ExprKind(1 + self.random.below(6) as u32);
+                let kind = ExprKind(1 + self.random.below(7) as u32);
                 self.f.add_expr(kind, lhs, rhs).expect("these are dims")
             }
         }

@@ -111,10 +111,10 @@ fn nested_types_and_dims_are_limited() {
     text::parse(&seq(64)).expect("it can be read");
     let error = text::parse(&seq(100_000)).expect_err("it is too deep");
     expect!["1:280: Types can't nest deeper than 64 levels."].assert_eq(&error.to_string());
-    let sum = |terms: usize| wrap(&format!("f32[{}n]", "n+".repeat(terms - 1)));
-    let module = text::parse(&sum(256)).expect("it can be read");
+    let product = |terms: usize| wrap(&format!("f32[{}n]", "n*".repeat(terms - 1)));
+    let module = text::parse(&product(256)).expect("it can be read");
     verify_module(&module).expect("it is right");
-    let error = text::parse(&sum(257)).expect_err("it has too many terms");
+    let error = text::parse(&product(257)).expect_err("it has too many terms");
     expect!["1:24: This dim divides by zero, overflows, or has too many terms."]
         .assert_eq(&error.to_string());
     let parens = wrap(&format!(

@@ -366,6 +366,8 @@ impl ExprKind {
     pub const MOD: ExprKind = ExprKind(4);
     pub const MIN: ExprKind = ExprKind(5);
     pub const MAX: ExprKind = ExprKind(6);
+    /// What two sizes broadcast to: the other one of one that is 1 (ABI 0.3).
+    pub const BROADCAST: ExprKind = ExprKind(7);
 }
 
 /// A dim expression, interned in canonical form.

@@ -7,7 +7,7 @@ use passdock_plugin_api as api;
 use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
 
 use crate::eval::{Attr, Attrs, Call, NotFolded, Tensor};
-use crate::infer::{Infer, Said, Stop, Ty, as_consts, carry};
+use crate::infer::{Infer, Said, Stop, Ty, as_consts, carry, compute_known};
 use crate::ops::{self, Moves, Operator};
 
 /// The type rule of every operator.
@@ -114,9 +114,10 @@ fn said(host: &OpCall, operator: &Operator, question: &Call) -> Result<Vec<Said>
     };
     operator.check(question)?;
     rule(&op)?;
-    if operator.moved() != Moves::Nothing {
-        carry(&op, operator.moved(), evaluate);
-    }
+    match operator.moved() {
+        Moves::Nothing => compute_known(&op, evaluate),
+        moved => carry(&op, moved, evaluate),
+    };
     Ok(op.finish())
 }
 

@@ -198,8 +198,8 @@ fn layers_have_their_sizes() {
     %10 = onnx.Einsum(%a, %m) {equation = \"bsd,de->bse\"}
 ",
         expect![[r#"
-            %0 = onnx.Conv(%x, %k) {pads = [3, 3, 3, 3], strides = [2, 2]} : f32[n,64,112,(w+-1)/2+1]
-            %1 = onnx.MaxPool(%0) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [2, 2]} : f32[n,64,56,(w+-1)/2/2+1]
+            %0 = onnx.Conv(%x, %k) {pads = [3, 3, 3, 3], strides = [2, 2]} : f32[n,64,112,(w+1)/2]
+            %1 = onnx.MaxPool(%0) {kernel_shape = [3, 3], pads = [1, 1, 1, 1], strides = [2, 2]} : f32[n,64,56,(w+3)/4]
             %2 = onnx.GlobalAveragePool(%1) : f32[n,64,1,1]
             %3 = onnx.MatMul(%a, %m) : f32[b,s,96]
             %4 = onnx.Softmax(%3) {axis = -1} : f32[b,s,96]
@@ -207,6 +207,100 @@ fn layers_have_their_sizes() {
             %8 = onnx.ReduceMean(%x) {axes = [2, 3], keepdims = 0} : f32[n,3]
             %9 = onnx.ArgMax(%x) {axis = 1, keepdims = 0} : i64[n,224,w]
             %10 = onnx.Einsum(%a, %m) {equation = "bsd,de->bse"} : f32[b,s,96]
+        "#]],
+    );
+}
+
+#[test]
+fn sizes_that_no_number_says_are_expressions() {
+    check(
+        "%x: f32[n,m], %y: f32[m,n], %t: f32[512], %q: f32[1,n], %u: f32[?]",
+        "
+    %zero = const i64[1] [0]
+    %one = const i64[1] [1]
+    %two = const i64[1] [2]
+    %minus = const i64[1] [-1]
+    %three = const i64[1] [-3]
+    %end = const i64[1] [9223372036854775807]
+    %0 = onnx.Add(%x, %y)
+    %1 = onnx.Add(%0, %x)
+    %2 = onnx.Shape(%x) {end = 1}
+    %3 = onnx.Slice(%t, %zero, %2)
+    %4 = onnx.Add(%3, %q)
+    %5 = onnx.Slice(%x, %one, %end, %zero)
+    %6 = onnx.Slice(%x, %zero, %minus, %zero)
+    %7 = onnx.Slice(%x, %three, %end, %zero)
+    %8 = onnx.Slice(%x, %three, %minus, %zero)
+    %9 = onnx.Slice(%x, %one, %minus, %zero, %two)
+    %10 = onnx.Slice(%t, %2, %end)
+    %11 = onnx.Slice(%x, %zero, %2, %one)
+    %12 = onnx.Slice(%u, %end, %end, %zero)
+",
+        expect![[r#"
+            %zero = const i64[1] [0]
+            %one = const i64[1] [1]
+            %two = const i64[1] [2]
+            %minus = const i64[1] [-1]
+            %three = const i64[1] [-3]
+            %end = const i64[1] [9223372036854775807]
+            %0 = onnx.Add(%x, %y) : f32[broadcast(m,n),broadcast(m,n)]
+            %1 = onnx.Add(%0, %x) : f32[broadcast(m,n),broadcast(m,n)]
+            %2 = onnx.Shape(%x) {end = 1} : i64[1]
+            %3 = onnx.Slice(%t, %zero, %2) : f32[min(n,512)]
+            %4 = onnx.Add(%3, %q) : f32[1,n]
+            %5 = onnx.Slice(%x, %one, %end, %zero) : f32[max(n-1,0),m]
+            %6 = onnx.Slice(%x, %zero, %minus, %zero) : f32[max(n-1,0),m]
+            %7 = onnx.Slice(%x, %three, %end, %zero) : f32[min(n,3),m]
+            %8 = onnx.Slice(%x, %three, %minus, %zero) : f32[max(min(n,3)-1,0),m]
+            %9 = onnx.Slice(%x, %one, %minus, %zero, %two) : f32[(max(n-2,0)+1)/2,m]
+            %10 = onnx.Slice(%t, %2, %end) : f32[max(n*-1+512,0)]
+            %11 = onnx.Slice(%x, %zero, %2, %one) : f32[n,min(m,n)]
+            %12 = onnx.Slice(%u, %end, %end, %zero) : f32[?]
+        "#]],
+    );
+}
+
+#[test]
+fn shapes_are_computed_with() {
+    check(
+        "%x: f32[n,12], %f: f32[]",
+        "
+    %i = const i64[] 12
+    %four = const i64[] 4
+    %zero = const i64[] 0
+    %like = onnx.CastLike(%four, %i)
+    %0 = onnx.Range(%zero, %i, %like)
+    %1 = onnx.SplitToSequence(%x, %like) {axis = 1}
+    %2 = onnx.SequenceAt(%1, %zero)
+    %3 = onnx.Size(%x)
+    %4 = onnx.Div(%3, %i)
+    %5 = onnx.Sub(%3, %4)
+    %6 = onnx.Sub(%4, %four)
+    %7 = onnx.Range(%zero, %5, %zero)
+    %8 = onnx.Expand(%f, %4)
+    %9 = onnx.Unsqueeze(%5, %zero)
+    %10 = onnx.ConstantOfShape(%9)
+    %11 = onnx.Unsqueeze(%6, %zero)
+    %12 = onnx.ConstantOfShape(%11)
+",
+        expect![[r#"
+            %i = const i64[] 12
+            %four = const i64[] 4
+            %zero = const i64[] 0
+            %like = onnx.CastLike(%four, %i) : i64[]
+            %0 = onnx.Range(%zero, %i, %like) : i64[3]
+            %1 = onnx.SplitToSequence(%x, %like) {axis = 1} : seq<f32[n,4]>
+            %2 = onnx.SequenceAt(%1, %zero) : f32[n,4]
+            %3 = onnx.Size(%x) : i64[]
+            %4 = onnx.Div(%3, %i) : i64[]
+            %5 = onnx.Sub(%3, %4) : i64[]
+            %6 = onnx.Sub(%4, %four) : i64[]
+            %7 = onnx.Range(%zero, %5, %zero) : i64[?]
+            %8 = onnx.Expand(%f, %4) : f32[n]
+            %9 = onnx.Unsqueeze(%5, %zero) : i64[1]
+            %10 = onnx.ConstantOfShape(%9) : f32[n*11]
+            %11 = onnx.Unsqueeze(%6, %zero) : i64[1]
+            %12 = onnx.ConstantOfShape(%11) : f32[?]
         "#]],
     );
 }

@@ -355,6 +355,7 @@ fn size(text: &mut &str) -> Option<i64> {
             "mod" => Some(left.rem_euclid(right)),
             "min" => Some(left.min(right)),
             "max" => Some(left.max(right)),
+            "broadcast" => Some(if left == 1 { right } else { left }),
             _ => None,
         };
     }

@@ -266,7 +266,7 @@ unsafe extern "C" fn add_expr(
 
 /// Interns a dim expression whose parts are looked at first.
 pub(super) fn checked_expr(f: &mut Function, kind: ExprKind, lhs: Dim, rhs: Dim) -> Edit<Dim> {
-    if !(ExprKind::ADD.0..=ExprKind::MAX.0).contains(&kind.0) {
+    if !(ExprKind::ADD.0..=ExprKind::BROADCAST.0).contains(&kind.0) {
         let message = format!("This host knows no dim expression of kind {}.", kind.0);
         return Err(EditError::invalid(message));
     }

@@ -40,7 +40,7 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
 pub(super) const MAX_SHAPE_DATA: usize = 256;
 
 /// More expressions than bringing one into canonical form makes.
-const MAX_NEW_EXPRS: usize = 512;
+const MAX_NEW_EXPRS: usize = 1024;
 
 /// What a `*mut abi::OpCall` points to: one call into a definition, and what it answered.
 pub(super) struct OpCall<'c> {

@@ -2,7 +2,9 @@
 
 use std::fmt::{self, Write};
 
-use passdock_abi::{DType, Dim, DimKind, ExprId, ExprKind, SymbolId, Type, TypeId, TypeKind};
+use passdock_abi::{
+    DType, Dim, DimExpr, DimKind, ExprId, ExprKind, SymbolId, Type, TypeId, TypeKind,
+};
 
 use crate::function::Function;
 use crate::name::is_plain;
@@ -194,7 +196,11 @@ fn write_bare_dim(out: &mut impl Write, f: &Function, dim: &Dim, tightness: u32)
                 ExprKind::FLOORDIV => (2, "/"),
                 ExprKind::MOD => (2, "%"),
                 kind => {
-                    let name = if kind == ExprKind::MIN { "min" } else { "max" };
+                    let name = match kind {
+                        ExprKind::MIN => "min",
+                        ExprKind::MAX => "max",
+                        _ => "broadcast",
+                    };
                     write!(out, "{name}(")?;
                     write_dim(out, f, &expr.lhs, 0)?;
                     out.write_str(",")?;
@@ -206,11 +212,47 @@ fn write_bare_dim(out: &mut impl Write, f: &Function, dim: &Dim, tightness: u32)
             out.write_str(if parens { "(" } else { "" })?;
             // The left side may be of the same tightness, the right side not.
             write_dim(out, f, &expr.lhs, own - 1)?;
-            out.write_str(sign)?;
-            write_dim(out, f, &expr.rhs, own)?;
+            match less(f, expr) {
+                Some((term, factor)) => write_less(out, f, term, factor)?,
+                None => {
+                    out.write_str(sign)?;
+                    write_dim(out, f, &expr.rhs, own)?;
+                }
+            }
             out.write_str(if parens { ")" } else { "" })
         }
         _ => out.write_str("?"),
+    }
+}
+
+/// The right side of a sum that takes something away: of `n-m*2` the `m` and the 2, of `n-2` only the 2.
+fn less(f: &Function, expr: &DimExpr) -> Option<(Option<Dim>, i64)> {
+    let product = match expr.rhs.kind {
+        _ if expr.kind != ExprKind::ADD || expr.rhs.denotation.is_some() => return None,
+        DimKind::CONST => return Some((None, positive(expr.rhs.value)?)),
+        DimKind::EXPR => f.expr(ExprId(expr.rhs.value as u32)),
+        _ => return None,
+    };
+    let times = product.kind == ExprKind::MUL && product.rhs.kind == DimKind::CONST;
+    times.then_some((Some(product.lhs), positive(product.rhs.value)?))
+}
+
+fn positive(number: i64) -> Option<i64> {
+    number.checked_neg().filter(|&number| number > 0)
+}
+
+fn write_less(out: &mut impl Write, f: &Function, term: Option<Dim>, factor: i64) -> fmt::Result {
+    out.write_str("-")?;
+    match term {
+        None => write!(out, "{factor}"),
+        Some(term) => {
+            write_dim(out, f, &term, 1)?;
+            if factor > 1 {
+                write!(out, "*{factor}")
+            } else {
+                Ok(())
+            }
+        }
     }
 }
 

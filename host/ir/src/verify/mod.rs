@@ -11,7 +11,7 @@
 //!   [`MAX_TYPE_DEPTH`](crate::types::MAX_TYPE_DEPTH) deep; type 0 is "unknown"; a buffer has a
 //!   stride for each dim and an offset, or neither.
 //! - `dims`: kinds are known, symbols are symbols, expressions are made of earlier ones and of at
-//!   most [`MAX_DIM_TERMS`](crate::types::MAX_DIM_TERMS) terms.
+//!   most [`MAX_DIM_TERMS`](crate::MAX_DIM_TERMS) terms.
 //! - `locations`: kinds are known, names are symbols, a fused one is made of ones that aren't.
 //!
 //! structure

@@ -7,7 +7,8 @@ use passdock_abi::{
 use rustc_hash::FxHashSet;
 
 use super::{Checker, Invariant};
-use crate::types::{MAX_DIM_TERMS, MAX_TYPE_DEPTH};
+use crate::expr::MAX_DIM_TERMS;
+use crate::types::MAX_TYPE_DEPTH;
 
 /// Entries of a pool, or `None` if the range lies outside. No entries lie anywhere.
 pub(super) fn entries<T>(pool: &[T], range: Range) -> Option<&[T]> {
@@ -72,7 +73,7 @@ impl Checker<'_> {
                 return;
             }
             let DimExpr { kind, lhs, rhs, .. } = expr;
-            let known = (ExprKind::ADD.0..=ExprKind::MAX.0).contains(&kind.0);
+            let known = (ExprKind::ADD.0..=ExprKind::BROADCAST.0).contains(&kind.0);
             let sides = [lhs, rhs].into_iter().all(|side| self.is_dim(side, at));
             let terms = |side: &Dim| match side.kind {
                 DimKind::EXPR => f.expr_terms.get(side.value as usize).copied().unwrap_or(1),

@@ -259,6 +259,7 @@ typedef uint32_t passdock_expr_kind;
 #define PASSDOCK_EXPR_MOD 4u
 #define PASSDOCK_EXPR_MIN 5u
 #define PASSDOCK_EXPR_MAX 6u
+#define PASSDOCK_EXPR_BROADCAST 7u /* what two sizes broadcast to: the other one of one that is 1 (ABI 0.3) */
 
 /* A dim expression in canonical form. In one function, equal ids are equal expressions. */
 typedef struct passdock_dim_expr {

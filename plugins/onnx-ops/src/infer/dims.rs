@@ -107,6 +107,49 @@ impl Infer<'_> {
             .fold(Dim::constant(1), |product, &dim| self.mul(product, dim))
     }
 
+    /// The difference; `?` if it might be negative.
+    pub(crate) fn sub(&self, a: Dim, b: Dim) -> Dim {
+        if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
+            return a.checked_sub(b).map_or(Dim::UNKNOWN, Dim::constant);
+        }
+        let minus = self.expr(ExprKind::MUL, b, Dim::constant(-1));
+        let rest = self.expr(ExprKind::ADD, a, minus);
+        if self.is_size(rest) {
+            rest
+        } else {
+            Dim::UNKNOWN
+        }
+    }
+
+    /// Whether a dim is certainly a number, or never negative.
+    fn is_size(&self, dim: Dim) -> bool {
+        let Some(expr) = self.host.dim_expr(dim) else {
+            return is_known(dim);
+        };
+        let positive = |dim: Dim| as_const(dim).is_none_or(|number| number >= 0);
+        let sides = [expr.lhs, expr.rhs];
+        sides
+            .into_iter()
+            .all(|side| positive(side) && self.is_size(side))
+    }
+
+    /// What is left of one size after another was taken away, or nothing.
+    pub(crate) fn less(&self, a: Dim, b: Dim) -> Dim {
+        if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
+            return a
+                .checked_sub(b)
+                .map_or(Dim::UNKNOWN, |rest| Dim::constant(rest.max(0)));
+        }
+        let minus = self.expr(ExprKind::MUL, b, Dim::constant(-1));
+        let rest = self.expr(ExprKind::ADD, a, minus);
+        self.expr(ExprKind::MAX, rest, Dim::constant(0))
+    }
+
+    /// The smaller of two sizes.
+    pub(crate) fn min(&self, a: Dim, b: Dim) -> Dim {
+        self.expr(ExprKind::MIN, a, b)
+    }
+
     /// The shape that several broadcast to.
     pub(crate) fn broadcast(&self, shapes: &[Vec<Dim>]) -> Answer<Vec<Dim>> {
         let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
@@ -121,7 +164,7 @@ impl Infer<'_> {
                     (Some(_), _) => *slot,
                     (_, Some(_)) => dim,
                     _ if same(*slot, dim) => dim,
-                    _ => Dim::UNKNOWN,
+                    _ => self.expr(ExprKind::BROADCAST, *slot, dim),
                 };
             }
         }

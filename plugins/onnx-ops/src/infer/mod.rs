@@ -15,7 +15,7 @@ use passdock_plugin_api::{DType, Dim, OpCall, TypeSpec};
 use crate::eval::{Call, NotFolded};
 
 pub(crate) use dims::{as_const, as_consts, is_known, same, sizes};
-pub(crate) use values::{Arithmetic, carry};
+pub(crate) use values::{Arithmetic, carry, compute_known};
 
 /// The rule of one operator.
 pub(crate) type Rule = fn(&Infer) -> Answer;
@@ -216,6 +216,22 @@ impl<'a> Infer<'a> {
     /// A result has the elements of a shape.
     pub(crate) fn set_values(&self, index: usize, values: Vec<Dim>) -> Answer {
         self.say(index, |said| said.values = Some(values))
+    }
+
+    /// Whether a result is a short list of integers of which nothing is said yet.
+    fn may_be_shape(&self, index: usize) -> bool {
+        let said = self.said.borrow();
+        let Some(Said {
+            ty: Some(Ty::Tensor(dtype, Some(dims))),
+            values: None,
+        }) = said.get(index)
+        else {
+            return false;
+        };
+        let mut sizes = dims.iter().map(|&dim| as_const(dim));
+        let count = sizes.try_fold(1_i64, |count, size| count.checked_mul(size?));
+        matches!(*dtype, DType::I64 | DType::I32 | DType::BOOL)
+            && count.is_some_and(|count| count <= values::MOST as i64)
     }
 
     /// A result that the op doesn't have is no mistake: it just isn't wanted.

@@ -10,7 +10,7 @@ use crate::eval::{Call, Evaluate, Tensor, integers};
 use crate::ops::Moves;
 
 /// More than this isn't a shape.
-const MOST: usize = 256;
+pub(super) const MOST: usize = 256;
 
 /// Says the elements of the results of an operator that moves those operands that `moves` names,
 /// if all that it needs for that is known.
@@ -86,8 +86,43 @@ fn operand<'a>(
             let bools: Vec<bool> = ints.iter().map(|&int| int != 0).collect();
             Tensor::from_vec(dtype, shape, bools)
         }
-        _ => Tensor::from_vec(DType::I64, shape, ints),
+        DType::I32 => {
+            let ints: Result<Vec<i32>, _> = ints.into_iter().map(i32::try_from).collect();
+            Tensor::from_vec(dtype, shape, ints.ok()?)
+        }
+        DType::I64 => Tensor::from_vec(dtype, shape, ints),
+        _ => return None,
     })
+}
+
+/// Says the elements of the result of any other operator whose operands are all known, if it is a short
+/// list of integers: `CastLike` or `Floor` on the way to a shape.
+pub(crate) fn compute_known(op: &Infer, evaluate: Evaluate) -> Option<()> {
+    if op.host.result_count() != 1 || !op.may_be_shape(0) {
+        return None;
+    }
+    let mut inputs = Vec::new();
+    for index in 0..op.host.operand_count() {
+        inputs.push(match op.has(index) {
+            true => Some(operand(op, index, Moves::Nothing, &mut Vec::new())?),
+            false => None,
+        });
+    }
+    let call = Call {
+        inputs: &inputs,
+        outputs: 1,
+        max_bytes: 8192,
+        ..**op
+    };
+    let results = evaluate(&call).ok()?;
+    let values = match results.first()? {
+        truth if truth.dtype() == DType::BOOL => {
+            let truth = truth.stored::<u8>().ok()?;
+            truth.iter().map(|&truth| i64::from(truth != 0)).collect()
+        }
+        numbers => integers(numbers).ok()?,
+    };
+    op.set_values(0, sizes(values)).ok()
 }
 
 /// What is computed with dims, element by element.
@@ -168,11 +203,12 @@ impl Infer<'_> {
         let negative = |dim: Dim| as_const(dim).is_some_and(|size| size < 0);
         match what {
             Add => self.add(a, b),
-            Sub if same(a, b) => Dim::constant(0),
-            Sub if as_const(b) == Some(0) => a,
+            Sub => self.sub(a, b),
             Mul => self.mul(a, b),
             Div => match as_const(b) {
                 Some(by) => self.div(a, by),
+                // Nothing is divided by 0.
+                None if as_const(a).is_none_or(|a| a >= 0) => self.expr(ExprKind::FLOORDIV, a, b),
                 None => Dim::UNKNOWN,
             },
             Mod if as_const(b) == Some(1) => Dim::constant(0),

@@ -6,7 +6,7 @@ use super::create::shape_in;
 use super::shape::same_type;
 use super::{MANY, Moves, OpTraits, Operator};
 use crate::eval::{compare_logic, data_movement, gather, scatter};
-use crate::infer::{Answer, Infer, Stop, as_const, sizes, wrong};
+use crate::infer::{Answer, Infer, Stop, as_const, is_known, sizes, wrong};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -246,17 +246,20 @@ fn slice(op: &Infer) -> Answer {
     let Some(mut dims) = op.dims(0) else {
         return op.set(0, dtype, None);
     };
-    let starts = op.ints_since(10, 1, "starts");
-    let ends = op.ints_since(10, 2, "ends");
+    // Integers that were an attribute before version 10; `None`: nothing is known of them.
+    let given = |index: usize, attr: &str| -> Answer<Option<Vec<Dim>>> {
+        if op.version >= 10 {
+            return Ok(shape_in(op, index));
+        }
+        Ok(op.ints(attr)?.map(|list| sizes(list.iter().copied())))
+    };
+    let (starts, ends) = (given(1, "starts")?, given(2, "ends")?);
     let axes = match op.ints_since(10, 3, "axes") {
         Ok(Some(axes)) => Some(axes),
         // Without axes, the first ones; but how many are they?
         Ok(None) => {
-            let count = starts.as_ref().ok().or(ends.as_ref().ok());
-            let count = count.and_then(|list| list.as_ref()).map(Vec::len);
-            count
-                .or_else(|| shape_in(op, 1).map(|s| s.len()))
-                .map(|n| (0..n as i64).collect())
+            let count = starts.as_ref().or(ends.as_ref()).map(Vec::len);
+            count.map(|count| (0..count as i64).collect())
         }
         Err(_) => None,
     };
@@ -264,24 +267,18 @@ fn slice(op: &Infer) -> Answer {
         return op.set(0, dtype, Some(vec![Dim::UNKNOWN; dims.len()]));
     };
     op.axes(&axes, dims.len())?;
-    let steps = if op.version >= 10 {
-        op.ints_if_given(4)
-    } else {
-        Ok(None)
+    let steps = match op.version >= 10 && op.has(4) {
+        true => given(4, "")?,
+        false => Some(sizes(vec![1; axes.len()])),
     };
     for (at, &axis) in axes.iter().enumerate() {
         let d = op.axis(axis, dims.len())?;
-        let entry = |list: &Answer<Option<Vec<i64>>>| match list {
-            Ok(Some(list)) => list.get(at).copied(),
-            _ => None,
-        };
-        let step = if matches!(steps, Ok(None)) {
-            Some(1)
-        } else {
-            entry(&steps)
-        };
-        dims[d] = match (entry(&starts), entry(&ends), step) {
-            (Some(start), Some(end), Some(step)) => steps_along(dims[d], start, end, step),
+        let entry = |list: &Option<Vec<Dim>>| list.as_ref()?.get(at).copied();
+        dims[d] = match (entry(&starts), entry(&ends), entry(&steps)) {
+            (Some(start), Some(end), Some(step)) => match as_const(step) {
+                Some(step) => steps_along(op, dims[d], start, end, step),
+                None => Dim::UNKNOWN,
+            },
             _ => Dim::UNKNOWN,
         };
     }
@@ -289,12 +286,46 @@ fn slice(op: &Infer) -> Answer {
 }
 
 /// How many steps there are from start to end, both clamped to the dim.
-fn steps_along(dim: Dim, start: i64, end: i64, step: i64) -> Dim {
-    let Some(size) = as_const(dim) else {
-        let whole = start == 0 && end >= i64::from(i32::MAX) && step == 1;
-        // A dim is never longer than memory, so such an end is its end.
-        return if whole { dim } else { Dim::UNKNOWN };
+fn steps_along(op: &Infer, dim: Dim, start: Dim, end: Dim, step: i64) -> Dim {
+    if let (Some(size), Some(start), Some(end)) = (as_const(dim), as_const(start), as_const(end)) {
+        return fixed_steps(size, start, end, step);
+    }
+    let length = match step {
+        i64::MIN..=0 => return Dim::UNKNOWN,
+        _ => span(op, dim, start, end),
     };
+    match length {
+        length if step == 1 => length,
+        length => op.div(op.add(length, Dim::constant(step - 1)), step),
+    }
+}
+
+/// How far it is from start to end, where not all are numbers.
+fn span(op: &Infer, dim: Dim, start: Dim, end: Dim) -> Dim {
+    let zero = Dim::constant(0);
+    // Where an index from the front is, and what one from the back leaves behind it. A dim is never
+    // longer than memory, so such an index is its end.
+    let front = |at: Dim| match as_const(at) {
+        Some(at) if at >= i64::from(i32::MAX) => dim,
+        Some(0) => zero,
+        _ => op.min(at, dim),
+    };
+    let back = |at: Dim| as_const(at).filter(|&at| at < 0).map(i64::checked_neg);
+    match (back(start), back(end)) {
+        (None, None) if is_known(dim) && front(start) == dim => zero,
+        // A start behind the end leaves nothing either way.
+        (None, None) => op.less(front(end), start),
+        (None, Some(Some(b))) => op.less(dim, op.add(start, Dim::constant(b))),
+        // `dim - max(dim - a, 0)` is `min(dim, a)`.
+        (Some(Some(a)), None) if front(end) == dim => op.min(dim, Dim::constant(a)),
+        (Some(Some(a)), Some(Some(b))) => op.less(op.min(dim, Dim::constant(a)), Dim::constant(b)),
+        (Some(None), None) if front(end) == dim => dim,
+        _ => Dim::UNKNOWN,
+    }
+}
+
+/// As [`steps_along`], of numbers.
+fn fixed_steps(size: i64, start: i64, end: i64, step: i64) -> Dim {
     let from_back = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
     let (start, end) = (from_back(start), from_back(end));
     let span = match step {

@@ -4,7 +4,7 @@ use passdock_plugin_api::{DType, Dim, TypeKind, attrs};
 
 use super::shape::same_type;
 use super::{MANY, Operator};
-use crate::infer::{Answer, Infer, Stop, Ty};
+use crate::infer::{Answer, Infer, Stop, Ty, as_const, same};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.ConcatFromSequence", 11, (1, 1))
@@ -45,7 +45,7 @@ fn pieces(op: &Infer) -> Answer {
             if !op.has(1) && !op.flag("keepdims", true)? {
                 dims.remove(at);
             } else {
-                dims[at] = Dim::UNKNOWN;
+                dims[at] = piece(op, dims[at]);
             }
             Some(dims)
         }
@@ -55,4 +55,26 @@ fn pieces(op: &Infer) -> Answer {
         .add_type(&Ty::Tensor(dtype, dims).spec())
         .map_err(|_| Stop::Unknown)?;
     op.set_type(0, Ty::Other(passdock_plugin_api::TypeSpec::sequence(item)))
+}
+
+/// How long all pieces are along the axis, if they are equally long.
+fn piece(op: &Infer, dim: Dim) -> Dim {
+    if !op.has(1) {
+        return Dim::constant(1);
+    }
+    let rank = op.dims(1).map(|dims| dims.len());
+    match (op.values(1).as_deref(), as_const(dim), rank) {
+        // One number: pieces of that length, of which the last may be shorter.
+        (Some(&[length]), Some(size), Some(0)) => match as_const(length) {
+            Some(fixed @ 1..) if size % fixed == 0 => length,
+            _ => Dim::UNKNOWN,
+        },
+        (Some([first, rest @ ..]), _, Some(1)) => {
+            match rest.iter().all(|&other| same(other, *first)) {
+                true => *first,
+                false => Dim::UNKNOWN,
+            }
+        }
+        _ => Dim::UNKNOWN,
+    }
 }

@@ -3,7 +3,8 @@
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId};
 
 use super::{Parse, Parser};
-use crate::types::{BufferSpec, MAX_DIM_TERMS, MAX_TYPE_DEPTH, TypeSpec};
+use crate::expr::MAX_DIM_TERMS;
+use crate::types::{BufferSpec, MAX_TYPE_DEPTH, TypeSpec};
 
 const WORDS: &[&str] = &[
     "sparse", "buffer", "tuple", "seq", "optional", "map", "opaque", "fn",
@@ -286,17 +287,17 @@ impl<'t> Parser<'t, '_> {
             _ => {
                 let called = self.cur.after_word() == b'(';
                 match self.cur.peek_word() {
-                    word @ ("min" | "max") if called => {
+                    word @ ("min" | "max" | "broadcast") if called => {
                         self.cur.word();
                         self.cur.eat("(");
                         let lhs = self.dim(depth + 1)?;
                         self.cur.expect(",", "between two dims")?;
                         let rhs = self.dim(depth + 1)?;
                         self.cur.expect(")", "in a dim")?;
-                        let kind = if word == "min" {
-                            ExprKind::MIN
-                        } else {
-                            ExprKind::MAX
+                        let kind = match word {
+                            "min" => ExprKind::MIN,
+                            "max" => ExprKind::MAX,
+                            _ => ExprKind::BROADCAST,
                         };
                         self.combine(start, kind, lhs, rhs)?
                     }

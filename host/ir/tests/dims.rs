@@ -1,0 +1,247 @@
+//! Dim expressions: how they are written in canonical form, and that they go on meaning the same.
+
+use expect_test::{Expect, expect};
+use passdock_abi::{Dim, DimKind, ExprId, ExprKind, FunctionKind, SymbolId};
+use passdock_ir::{Function, Symbols};
+
+/// Dims of a parameter's type, one a line: as they are written, and as they are kept.
+#[track_caller]
+fn check(dims: &[&str], expected: Expect) {
+    let mut text = String::new();
+    for dim in dims {
+        let source = format!("module {{\n  fn @f(%x: f32[{dim}]) {{\n    return\n  }}\n}}\n");
+        let module = passdock_ir::text::parse(&source).expect("it is a dim");
+        let printed = passdock_ir::text::print(&module).to_string();
+        let (_, rest) = printed.split_once("f32[").expect("the parameter is there");
+        let (kept, _) = rest.split_once("])").expect("the parameter is there");
+        text += &format!("{dim} = {kept}\n");
+    }
+    expected.assert_eq(&text);
+}
+
+#[test]
+fn sums_and_products() {
+    check(
+        &[
+            "n+n",
+            "n-n+1",
+            "m+n-m",
+            "(n+1)*2",
+            "(n+1)*2-n*2",
+            "a*b+b*a",
+            "(a*2)*(b*3)",
+            "n-m",
+            "n-m*2-3",
+            "(n+1)*m",
+        ],
+        expect![[r#"
+            n+n = n*2
+            n-n+1 = 1
+            m+n-m = n
+            (n+1)*2 = n*2+2
+            (n+1)*2-n*2 = 2
+            a*b+b*a = a*b*2
+            (a*2)*(b*3) = a*b*6
+            n-m = n-m
+            n-m*2-3 = n-m*2-3
+            (n+1)*m = (n+1)*m
+        "#]],
+    );
+}
+
+#[test]
+fn quotients() {
+    check(
+        &[
+            "n*2/2",
+            "(n*4+3)/2",
+            "(w-1)/2+1",
+            "((w-1)/2)/2+1",
+            "(((w-1)/2+1)-1)/2+1",
+            "(n*6+9)/4",
+            "n*6/4",
+            "a*b/a",
+            "a*b*2/(a*b)",
+            "a/b",
+            "(n*4+n*3+5)%4",
+            "n*8%4",
+            "(sequence-192)/128+1",
+        ],
+        expect![[r#"
+            n*2/2 = n
+            (n*4+3)/2 = n*2+1
+            (w-1)/2+1 = (w+1)/2
+            ((w-1)/2)/2+1 = (w+3)/4
+            (((w-1)/2+1)-1)/2+1 = (w+3)/4
+            (n*6+9)/4 = n*3/2+2
+            n*6/4 = n*3/2
+            a*b/a = b
+            a*b*2/(a*b) = 2
+            a/b = a/b
+            (n*4+n*3+5)%4 = (n*3+1)%4
+            n*8%4 = 0
+            (sequence-192)/128+1 = (sequence+64)/128-1
+        "#]],
+    );
+}
+
+#[test]
+fn choices() {
+    check(
+        &[
+            "min(n,min(m,n))",
+            "min(min(n,5),3)",
+            "max(n,0)",
+            "min(n,0)",
+            "max(n+1,n)",
+            "max(n-1,0)",
+            "min(n,n+2)",
+            "max(max(n,2),7)",
+            "broadcast(n,1)",
+            "broadcast(n,7)",
+            "broadcast(n,broadcast(m,n))",
+            "broadcast(n,min(n,512))",
+            "broadcast(n,min(n,1))",
+        ],
+        expect![[r#"
+            min(n,min(m,n)) = min(m,n)
+            min(min(n,5),3) = min(n,3)
+            max(n,0) = n
+            min(n,0) = 0
+            max(n+1,n) = n+1
+            max(n-1,0) = max(n-1,0)
+            min(n,n+2) = n
+            max(max(n,2),7) = max(n,7)
+            broadcast(n,1) = n
+            broadcast(n,7) = 7
+            broadcast(n,broadcast(m,n)) = broadcast(m,n)
+            broadcast(n,min(n,512)) = n
+            broadcast(n,min(n,1)) = broadcast(min(n,1),n)
+        "#]],
+    );
+}
+
+/// A small generator of numbers that look random.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self
+            .0
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        (self.0 >> 33) % limit
+    }
+}
+
+/// An expression as it was made; what it is for some sizes of the symbols, where that is anything.
+enum Made {
+    Number(i64),
+    Symbol(usize),
+    Of(ExprKind, Box<(Made, Made)>),
+}
+
+impl Made {
+    fn random(random: &mut Random, depth: u32) -> Made {
+        if depth == 0 || random.below(4) == 0 {
+            return match random.below(2) {
+                0 => Made::Number(random.below(9) as i64 - 2),
+                _ => Made::Symbol(random.below(3) as usize),
+            };
+        }
+        let sides = (
+            Made::random(random, depth - 1),
+            Made::random(random, depth - 1),
+        );
+        Made::Of(ExprKind(1 + random.below(7) as u32), Box::new(sides))
+    }
+
+    fn add_to(&self, f: &mut Function, symbols: &[Dim]) -> Dim {
+        match self {
+            Made::Number(number) => Dim::constant(*number),
+            Made::Symbol(index) => symbols[*index],
+            Made::Of(kind, sides) => {
+                let (lhs, rhs) = (sides.0.add_to(f, symbols), sides.1.add_to(f, symbols));
+                f.add_expr(*kind, lhs, rhs)
+                    .expect("they are dims of the function")
+            }
+        }
+    }
+
+    fn value(&self, sizes: &[i64]) -> Option<i64> {
+        match self {
+            Made::Number(number) => Some(*number),
+            Made::Symbol(index) => Some(sizes[*index]),
+            Made::Of(kind, sides) => combine(*kind, sides.0.value(sizes)?, sides.1.value(sizes)?),
+        }
+    }
+}
+
+fn combine(kind: ExprKind, a: i64, b: i64) -> Option<i64> {
+    match kind {
+        ExprKind::ADD => a.checked_add(b),
+        ExprKind::MUL => a.checked_mul(b),
+        ExprKind::FLOORDIV if b > 0 => Some(a.div_euclid(b)),
+        ExprKind::MOD if b > 0 => Some(a.rem_euclid(b)),
+        ExprKind::MIN => Some(a.min(b)),
+        ExprKind::MAX => Some(a.max(b)),
+        // Sizes that don't fit have no result; what is broadcast is a size.
+        ExprKind::BROADCAST if a < 0 || b < 0 => None,
+        ExprKind::BROADCAST if a == 1 => Some(b),
+        ExprKind::BROADCAST if b == 1 || a == b => Some(a),
+        _ => None,
+    }
+}
+
+fn value_of(f: &Function, dim: Dim, symbols: &[Dim], sizes: &[i64]) -> Option<i64> {
+    match dim.kind {
+        DimKind::CONST => Some(dim.value),
+        DimKind::SYMBOL => Some(sizes[symbols.iter().position(|symbol| *symbol == dim)?]),
+        DimKind::EXPR => {
+            let expr = *f.expr(ExprId(dim.value as u32));
+            let sides = (
+                value_of(f, expr.lhs, symbols, sizes)?,
+                value_of(f, expr.rhs, symbols, sizes)?,
+            );
+            combine(expr.kind, sides.0, sides.1)
+        }
+        _ => None,
+    }
+}
+
+#[test]
+fn canonical_form_means_the_same() {
+    let mut random = Random(7);
+    let table = Symbols::new();
+    let name = table.intern("f");
+    let (mut compared, mut unknown) = (0, 0);
+    for round in 0..20_000 {
+        let mut f = Function::new(table.clone(), FunctionKind::GRAPH, name);
+        let symbols = ["a", "b", "c"].map(|symbol| Dim::symbol(table.intern(symbol)));
+        let made = Made::random(&mut random, 4);
+        let dim = made.add_to(&mut f, &symbols);
+        if dim.kind == DimKind::UNKNOWN {
+            unknown += 1;
+            continue;
+        }
+        for _ in 0..10 {
+            let sizes: Vec<i64> = (0..3).map(|_| random.below(7) as i64).collect();
+            if let Some(expected) = made.value(&sizes) {
+                let got = value_of(&f, dim, &symbols, &sizes);
+                assert_eq!(got, Some(expected), "round {round}, sizes {sizes:?}");
+                compared += 1;
+            }
+        }
+        // What it is made of again is itself.
+        if let DimKind::EXPR = dim.kind {
+            let expr = *f.expr(ExprId(dim.value as u32));
+            let again = f
+                .add_expr(expr.kind, expr.lhs, expr.rhs)
+                .expect("they are dims");
+            assert_eq!(again, dim, "round {round}");
+        }
+        assert_eq!(dim.denotation, SymbolId::NONE);
+    }
+    assert!(compared > 50_000, "only {compared} sizes were compared");
+    assert!(unknown < 10_000, "{unknown} dims became unknown");
+}
