@@ -11,6 +11,15 @@ use crate::module::Module;
 use crate::raw::{self, RawContext, Tables};
 use crate::setting::{OptionValue, Options};
 
+/// What came of an evaluation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evaluated {
+    /// A constant for each result.
+    Constants(Vec<ValueId>),
+    /// Nothing, and why: `its definition has no evaluation`.
+    Refused(String),
+}
+
 /// The context of the running pass: level, options, config, diagnostics, op definitions.
 pub struct PassContext {
     raw: RawContext,
@@ -119,6 +128,32 @@ impl PassContext {
     /// done. An error says what is wrong with the op.
     pub fn infer(&self, function: &mut Function, op: OpId) -> Result<(), EditError> {
         self.raw.infer(&mut function.raw, op)
+    }
+
+    /// Evaluates an op as if it had these operands, all constant, in place of its own: what a chain of
+    /// ops comes to can be known before any of them is replaced.
+    ///
+    /// The constants that it makes are scratch: making and erasing them changes nothing. Erase those
+    /// that no op uses in the end ([`Function::erase_constant`]). What is known of small integers
+    /// among them is known to [`PassContext::infer`] from then on.
+    pub fn evaluate_with(
+        &self,
+        function: &mut Function,
+        op: OpId,
+        operands: &[ValueId],
+        max_bytes: u64,
+    ) -> Result<Evaluated, EditError> {
+        let mut values = vec![ValueId::NONE; function.result_count(op)];
+        match self
+            .raw
+            .evaluate_with(&mut function.raw, op, operands, max_bytes, &mut values)
+        {
+            Ok(()) => Ok(Evaluated::Constants(values)),
+            Err(error) if error.status == abi::Status::NOT_FOUND => {
+                Ok(Evaluated::Refused(error.message))
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Evaluates an op whose operands are all constant, and makes a constant of each result;

@@ -117,7 +117,7 @@ pub use attr_def::{AttrDef, AttrDefault};
 pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
 pub use call_graph::CallGraph;
 pub use columns::{Effects, Liveness, Names, Order};
-pub use context::PassContext;
+pub use context::{Evaluated, PassContext};
 pub use diagnostic::{Diagnostic, Place};
 pub use error::{EditError, PassError, PassResult};
 pub use function::Function;

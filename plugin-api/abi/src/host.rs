@@ -455,4 +455,18 @@ pub struct OpApi {
             count: usize,
         ) -> Status,
     >,
+    /// As `evaluate`, with these in place of the op's operands. The constants are scratch until an op
+    /// uses them. NOT_FOUND: `last_error` is the reason alone (ABI 0.3).
+    pub evaluate_with: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *mut Function,
+            OpId,
+            operands: *const ValueId,
+            operand_count: usize,
+            max_bytes: u64,
+            out: *mut ValueId,
+            count: usize,
+        ) -> Status,
+    >,
 }

@@ -95,6 +95,9 @@ impl Value {
     pub const ABSENT: u32 = 16;
     /// Its type was declared in the imported file, so export declares it again.
     pub const DECLARED: u32 = 32;
+    /// A constant that `evaluate_with` made and that nobody has used yet: no part of the function
+    /// (ABI 0.3).
+    pub const SCRATCH: u32 = 64;
 }
 
 /// An operand slot.

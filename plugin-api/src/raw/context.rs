@@ -185,6 +185,28 @@ impl RawContext {
         let status = unsafe { decompose(self.handle, function.handle, op, out, count) };
         function.done(status, "decompose", Some(op))
     }
+
+    /// Evaluates an op with these operands; `values` gets a scratch constant for each result.
+    pub(crate) fn evaluate_with(
+        &self,
+        function: &mut RawFunction,
+        op: OpId,
+        operands: &[ValueId],
+        max_bytes: u64,
+        values: &mut [ValueId],
+    ) -> Result<(), EditError> {
+        let evaluate = match self.tables.ops.evaluate_with {
+            Some(evaluate) => evaluate,
+            None => return Err(EditError::unsupported("evaluate_with", Some(op))),
+        };
+        let (given, given_count) = (operands.as_ptr(), operands.len());
+        let (out, count) = (values.as_mut_ptr(), values.len());
+        let (cx, f) = (self.handle, function.handle);
+        // SAFETY: both handles live; the function is ours to edit; `given` and `out` are as long as
+        // their counts.
+        let status = unsafe { evaluate(cx, f, op, given, given_count, max_bytes, out, count) };
+        function.done(status, "evaluate_with", Some(op))
+    }
 }
 
 fn failure(message: &str) -> abi::Failure {

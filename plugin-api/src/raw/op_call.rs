@@ -110,7 +110,7 @@ impl RawOpCall {
         call!(self.allocate_result(op; index, &ty.desc(), len, &mut out)).map_err(
             |mut error| {
                 if error.status == Status::NOT_FOUND {
-                    error.message = format!("a result of {} bytes is over the limit", len);
+                    error.message = "its results are larger than the limit".to_owned();
                 }
                 error
             },

@@ -24,8 +24,6 @@ fn an_op_on_constants_is_its_value() {
         expect![[r#"
             module {
               fn @main(%x: i64[2]) -> (%y: i64[2]) opset("" = 17) {
-                %a = const i64[2] [2, 3]
-                %b = const i64[2] [10, 20]
                 %0 = const i64[2] [12, 23]
                 %1 = onnx.Mul(%x, %0) : i64[2]
                 return %1
@@ -50,11 +48,9 @@ fn a_chain_folds_in_one_run() {
         expect![[r#"
             module {
               fn @main(%x: f32[3]) -> (%y: f32[3]) opset("" = 17) {
-                %a = const f32[3] [1.0, 4.0, 9.0]
-                %0 = const f32[3] [1.0, 2.0, 3.0]
-                %1 = const f32[3] [2.0, 4.0, 6.0]
-                %2 = onnx.Mul(%x, %1) : f32[3]
-                return %2
+                %0 = const f32[3] [2.0, 4.0, 6.0]
+                %1 = onnx.Mul(%x, %0) : f32[3]
+                return %1
               }
             }
         "#]],
@@ -142,11 +138,8 @@ fn what_would_grow_the_model_stays() {
         expect![[r#"
             module {
               fn @main() -> (%y: f32[1]) opset("" = 17) {
-                %a = const f32[] 1.0
-                %shape = const i64[2] [5000, 5000]
-                %0 = onnx.Expand(%a, %shape) : f32[5000,5000]
-                %1 = onnx.ReduceMean(%0) {axes = [0, 1], keepdims = 0} : f32[]
-                return %1
+                %0 = const f32[] 1.0
+                return %0
               }
             }
         "#]],
@@ -197,8 +190,7 @@ fn the_shape_of_a_tensor_of_known_dims_is_constant() {
             module {
               fn @main(%x: f32[2,3]) -> (%y: i64[2]) opset("" = 17) {
                 %0 = const i64[2] [2, 3]
-                %1 = const i64[2] [2, 3]
-                return %1
+                return %0
               }
             }
         "#]],
@@ -219,7 +211,6 @@ fn minus_zero_is_kept() {
         expect![[r#"
             module {
               fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
-                %a = const f32[2] [0.0, -0.0]
                 %0 = const f32[2] [-0.0, 0.0]
                 %1 = onnx.Div(%x, %0) : f32[2]
                 return %1

@@ -1,21 +1,20 @@
 //! Shape data: small integer tensors whose elements are known as dims.
 
-use std::sync::Arc;
-
 use passdock_abi as abi;
-use passdock_abi::{Dim, OpId, TypeId, ValueId};
-use passdock_ir::{ConstantData, Edit, Function};
+use passdock_abi::{Dim, OpId, ValueId};
+use passdock_ir::{Edit, Function};
 
+use super::evaluate::Made;
 use super::ops::MAX_SHAPE_DATA;
 use super::session::FunctionSession;
 
-/// Makes constants of results whose elements inference found to be known numbers, whatever the
-/// operands are: the second dim of `[n, 3]` is 3.
-pub(super) fn keep_known_dims(
+/// An op's results, if inference found all their elements to be known numbers, whatever the operands
+/// are: the second dim of `[n, 3]` is 3.
+pub(super) fn known_results(
     session: &FunctionSession,
     op: OpId,
     max_bytes: u64,
-) -> Edit<Option<Vec<ValueId>>> {
+) -> Edit<Option<Vec<Made>>> {
     session.with(|state| {
         if !state.has_extras() {
             return Ok(None);
@@ -40,10 +39,7 @@ pub(super) fn keep_known_dims(
             }
         }
         let total: u64 = known.iter().map(|(_, bytes)| bytes.len() as u64).sum();
-        if known.is_empty() || total > max_bytes {
-            return Ok(None);
-        }
-        make_constants(state.edit()?, known).map(Some)
+        Ok((!known.is_empty() && total <= max_bytes).then_some(known))
     })
 }
 
@@ -84,16 +80,4 @@ pub(super) fn constant_dims(f: &Function, value: ValueId) -> Option<Box<[Dim]>> 
     };
     let dims = bytes.chunks_exact(size).map(number).map(Dim::constant);
     Some(dims.collect())
-}
-
-/// Makes a constant of each type and bytes. It has no name: it gets that of what it replaces.
-pub(super) fn make_constants(
-    function: &mut Function,
-    made: impl IntoIterator<Item = (TypeId, Box<[u8]>)>,
-) -> Edit<Vec<ValueId>> {
-    let constant = |(ty, bytes): (TypeId, Box<[u8]>)| {
-        let data: Arc<ConstantData> = ConstantData::inline(bytes);
-        function.add_constant(ty, data, abi::RegionId::NONE, "")
-    };
-    made.into_iter().map(constant).collect()
 }

@@ -14,6 +14,7 @@ mod context;
 mod decompose;
 mod definitions;
 mod describe;
+mod evaluate;
 mod functions;
 mod gate;
 mod input;

@@ -12,10 +12,10 @@ use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function};
 
 use super::context::{self, ContextSession};
-use super::decompose::{check_results, decompose, set_body};
-use super::known_dims::{constant_dims, keep_known_dims, make_constants};
+use super::decompose::{decompose, set_body};
+use super::known_dims::constant_dims;
 use super::session::{Access, FunctionSession};
-use super::{definitions, describe, functions, gate, input};
+use super::{definitions, describe, evaluate, functions, gate, input};
 use crate::plugin::library::LoadedOp;
 
 pub(super) static TABLE: abi::OpApi = abi::OpApi {
@@ -23,7 +23,7 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
     reserved: 0,
     traits: Some(traits),
     infer: Some(infer),
-    evaluate: Some(evaluate),
+    evaluate: Some(evaluate::evaluate),
     set_result_type: Some(set_result_type),
     set_result_dims: Some(set_result_dims),
     operand_dims: Some(operand_dims),
@@ -34,6 +34,7 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
     last_error: Some(last_error),
     set_body: Some(set_body),
     decompose: Some(decompose),
+    evaluate_with: Some(evaluate::evaluate_with),
 };
 
 /// More elements than shape data is kept of.
@@ -44,8 +45,8 @@ const MAX_NEW_EXPRS: usize = 1024;
 
 /// What a `*mut abi::OpCall` points to: one call into a definition, and what it answered.
 pub(super) struct OpCall<'c> {
-    session: &'c FunctionSession,
-    op: OpId,
+    pub(super) session: &'c FunctionSession,
+    pub(super) op: OpId,
     /// Bytes that an evaluation may still take.
     budget: u64,
     evaluating: bool,
@@ -56,7 +57,7 @@ pub(super) struct OpCall<'c> {
     /// What pools left behind when types and expressions were added: the definition may still
     /// hold slices of them.
     left: Vec<Left>,
-    results: Vec<(u32, TypeId, Box<[u8]>)>,
+    pub(super) results: Vec<(u32, TypeId, Box<[u8]>)>,
     pub(super) decomposing: bool,
     pub(super) body: Option<String>,
     pub(super) refusal: Option<String>,
@@ -79,6 +80,15 @@ impl<'c> OpCall<'c> {
             body: None,
             refusal: None,
             last_error: String::new(),
+        }
+    }
+
+    /// A call that may fill results of so many bytes.
+    pub(super) fn evaluating(session: &'c FunctionSession, op: OpId, max_bytes: u64) -> OpCall<'c> {
+        OpCall {
+            budget: max_bytes,
+            evaluating: true,
+            ..OpCall::new(session, op)
         }
     }
 
@@ -202,126 +212,6 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
         }
         refused.map_or(Ok(()), Err)
     })
-}
-
-unsafe extern "C" fn evaluate(
-    cx: *mut abi::Context,
-    f: *mut abi::Function,
-    op: OpId,
-    max_bytes: u64,
-    out: *mut ValueId,
-    count: usize,
-) -> Status {
-    // SAFETY: see above.
-    unsafe {
-        ask(cx, f, |context, session| {
-            let name = check_results(session, op, out, count)?;
-            if let Some(values) = keep_known_dims(session, op, max_bytes)? {
-                for (at, value) in values.into_iter().enumerate() {
-                    input::answer(out.add(at), value);
-                }
-                return Ok(());
-            }
-            let definition = definitions::find(context, session, name);
-            let Some(definition) = definition else {
-                return Err(not_evaluated(session, op, "no plugin defines it"));
-            };
-            let Some(function) = definition.entry.evaluate else {
-                return Err(not_evaluated(
-                    session,
-                    op,
-                    "its definition has no evaluation",
-                ));
-            };
-            // What only looks at types doesn't need its operands' elements.
-            if definition.entry.traits & abi::OpEntry::SHAPE_ONLY == 0 {
-                session.with(|state| check_constant_operands(state.read()?, op, max_bytes))?;
-            }
-            let mut call = OpCall::new(session, op);
-            call.budget = max_bytes;
-            call.evaluating = true;
-            let status = call.run(function, &definition)?;
-            match (status, call.refusal.take()) {
-                (Status::OK, None) => {}
-                (Status::PANICKED, said) => return Err(wrong(session, op, status, said)),
-                (_, Some(why)) => return Err(not_evaluated(session, op, &why)),
-                (Status::NOT_FOUND | Status::REFUSED, None) => {
-                    return Err(not_evaluated(session, op, "its definition has no answer"));
-                }
-                (status, None) => return Err(wrong(session, op, status, None)),
-            }
-            let values = keep_results(call, count)?;
-            for (at, value) in values.into_iter().enumerate() {
-                input::answer(out.add(at), value);
-            }
-            Ok(())
-        })
-    }
-}
-
-/// Refuses operands that aren't constant, and splats that would have to be made larger than this,
-/// or than what results may take.
-fn check_constant_operands(function: &Function, op: OpId, max_bytes: u64) -> Edit {
-    const MAX_SPLATS: u64 = 64 << 20;
-    let mut splats = 0_u64;
-    let not_evaluated = |why: String| {
-        let op = function.describe_op(op);
-        Err(EditError {
-            status: Status::NOT_FOUND,
-            message: format!("{op} can't be evaluated: {why}."),
-        })
-    };
-    for (index, slot) in function.operands(op).iter().enumerate() {
-        if slot.value.is_none() {
-            continue;
-        }
-        let Some(constant) = function.as_constant(slot.value) else {
-            return not_evaluated(format!("its operand {index} isn't constant"));
-        };
-        let record = function.constant(constant);
-        if record.storage == abi::Storage::SPLAT {
-            splats = splats.saturating_add(record.byte_len);
-        }
-    }
-    if splats > max_bytes.max(MAX_SPLATS) {
-        return not_evaluated(format!("its operands would take {splats} bytes"));
-    }
-    Ok(())
-}
-
-/// Makes constants of what was computed, or nothing at all.
-fn keep_results(call: OpCall<'_>, count: usize) -> Edit<Vec<ValueId>> {
-    let (session, op) = (call.session, call.op);
-    let mut results = call.results;
-    results.sort_by_key(|(index, ..)| *index);
-    if results.len() != count {
-        let why = "its definition didn't give all results";
-        return Err(not_evaluated(session, op, why));
-    }
-    session.with(|state| {
-        let function = state.edit()?;
-        let replaced: Vec<ValueId> = function.results(op).collect();
-        for (&value, (_, ty, _)) in replaced.iter().zip(&results) {
-            if !function.is_compatible(function.value(value).ty, *ty) {
-                return Err(EditError::refused(format!(
-                    "The evaluation of {} contradicts the type of {}.",
-                    function.describe_op(op),
-                    function.describe(value)
-                )));
-            }
-        }
-        make_constants(
-            function,
-            results.into_iter().map(|(_, ty, bytes)| (ty, bytes)),
-        )
-    })
-}
-
-fn not_evaluated(session: &FunctionSession, op: OpId, why: &str) -> EditError {
-    EditError {
-        status: Status::NOT_FOUND,
-        message: format!("{} can't be evaluated: {why}.", describe_op(session, op)),
-    }
 }
 
 pub(super) fn wrong(
@@ -496,10 +386,7 @@ unsafe extern "C" fn allocate_result(
             ));
         }
         if len as u64 > call.budget {
-            call.refusal = Some(format!(
-                "its results are larger than the limit ({len} bytes, {} left)",
-                call.budget
-            ));
+            call.refusal = Some("its results are larger than the limit".to_owned());
             return Err(EditError {
                 status: Status::NOT_FOUND,
                 message: String::new(),

@@ -42,6 +42,17 @@ fn two(call: &OpCall) -> OpResult {
     Ok(())
 }
 
+/// Its operand, two numbers, twice.
+const TWICE: OpDef = OpDef::new("t.Twice", 1).operands(1, 1).evaluate(twice);
+
+fn twice(call: &OpCall) -> OpResult {
+    let bytes = call.operand_data(0)?.ok_or("its operand isn't constant")?;
+    let numbers: Vec<u8> = bytes.iter().map(|byte| byte * 2).collect();
+    let ty = sdk::TypeSpec::shaped(DType::I32, &[2]);
+    call.allocate_result(0, &ty, 8)?.copy_from_slice(&numbers);
+    Ok(())
+}
+
 /// Holds on to a slice of the function while it adds types.
 const READER: OpDef = OpDef::new("t.Reader", 1).infer(read_on);
 
@@ -71,7 +82,7 @@ plugin! {
         /// Does nothing.
         function "t.transform.Nothing" => nothing { thread_safe: true },
     ],
-    ops: [DOUBLE, TWO, READER],
+    ops: [DOUBLE, TWO, TWICE, READER],
 }
 
 #[test]
@@ -118,6 +129,61 @@ fn an_evaluation_makes_constants_or_nothing() {
         Err(error.into())
     });
     expect!["failed: The evaluation of op4 (t.Two) contradicts the type of the value v5. [main, op4 (t.Two)]"].assert_eq(&changed.expect_err("2 isn't 3"));
+}
+
+#[test]
+fn a_chain_is_evaluated_beside_the_function() {
+    let module = module();
+    let changed = run(&module, &Around::with_ops(), |f, cx| {
+        let at = abi::Position::end_of(f.body());
+        let ty = f.add_type(&sdk::TypeSpec::unknown())?;
+        let operand = f.params()[0];
+        let two = f.create_op(OpBuilder::new("t.Two").result(ty), at)?;
+        let twice = f.create_op(OpBuilder::new("t.Twice").operand(operand).result(ty), at)?;
+        let before = f.version();
+        let refused = |why: &str| sdk::Evaluated::Refused(why.to_owned());
+        let done = cx.evaluate_with(f, twice, &[operand], 8)?;
+        assert_eq!(done, refused("its operand 0 isn't constant"));
+        let done = cx.evaluate_with(f, two, &[], 7)?;
+        assert_eq!(done, refused("its results are larger than the limit"));
+        let error = cx
+            .evaluate_with(f, twice, &[], 8)
+            .expect_err("it has one operand");
+        let said = "op4 (t.Twice) has 1 operands, and 0 were given to stand for them.";
+        assert_eq!(error.message, said);
+        let sdk::Evaluated::Constants(first) = cx.evaluate_with(f, two, &[], 8)? else {
+            return Err("an answer".into());
+        };
+        let sdk::Evaluated::Constants(second) = cx.evaluate_with(f, twice, &first, 8)? else {
+            return Err("an answer".into());
+        };
+        assert_eq!(
+            f.constant_data(second[0])?,
+            Some(&[14, 0, 0, 0, 18, 0, 0, 0][..])
+        );
+        assert_eq!(
+            (f.operand(twice, 0), f.use_count(first[0])),
+            (Some(operand), 0)
+        );
+        let id = f.constant(first[0]).ok_or("a constant")?;
+        f.erase_constant(id)?;
+        assert_eq!(f.version(), before);
+        f.erase_op(two)?;
+        f.replace_op_with(twice, &second)?;
+        let id = f.constant(second[0]).ok_or("a constant")?;
+        f.erase_constant(id)?;
+        Ok(())
+    });
+    let changed = changed.expect("works").expect("ops came and went");
+    assert_eq!(ops(&changed), ["t.A", "t.A", "return"]);
+    // What is tried out and not used is no change.
+    let unchanged = run(&module, &Around::with_ops(), |f, cx| {
+        let op = f.ops_named("t.A").next().ok_or("an op")?;
+        let operand = f.operand(op, 0).ok_or("an operand")?;
+        let _ = cx.evaluate_with(f, op, &[operand], 8)?;
+        Ok(())
+    });
+    assert!(unchanged.expect("works").is_none());
 }
 
 #[test]

@@ -37,6 +37,20 @@ impl Function {
         region: RegionId,
     ) -> ValueId {
         let constant = self.insert_tensor(ty, data, region);
+        self.make_constant_value(constant, ty)
+    }
+
+    /// As [`Function::insert_constant`], in the body, and the function counts as it was.
+    pub(crate) fn insert_constant_quietly(
+        &mut self,
+        ty: TypeId,
+        data: Arc<ConstantData>,
+    ) -> ValueId {
+        let constant = self.insert_tensor_quietly(ty, data, self.body);
+        self.make_constant_value(constant, ty)
+    }
+
+    fn make_constant_value(&mut self, constant: ConstId, ty: TypeId) -> ValueId {
         let value = self.make_value(Value::CONST, constant.0, 0, ty);
         self.values[value.index()].constant = constant;
         self.constants[constant.index()].value = value;
@@ -62,6 +76,20 @@ impl Function {
         data: Arc<ConstantData>,
         region: RegionId,
     ) -> ConstId {
+        let id = self.insert_tensor_quietly(ty, data, region);
+        if region != self.body {
+            self.nested_constants.entry(region).or_default().push(id);
+        }
+        self.touch_region(region);
+        id
+    }
+
+    fn insert_tensor_quietly(
+        &mut self,
+        ty: TypeId,
+        data: Arc<ConstantData>,
+        region: RegionId,
+    ) -> ConstId {
         let id = ConstId(self.constants.len() as u32);
         self.constants.push(Constant {
             value: ValueId::NONE,
@@ -75,10 +103,6 @@ impl Function {
             byte_len: data.len(),
         });
         self.data.push(data);
-        if region != self.body {
-            self.nested_constants.entry(region).or_default().push(id);
-        }
-        self.touch_region(region);
         id
     }
 
@@ -137,6 +161,10 @@ impl Function {
             };
             let message = format!("The constant {name} {why} and can't be erased.");
             return Err(EditError::refused(message));
+        }
+        if held.flags & Value::SCRATCH != 0 {
+            self.erase_scratch(id);
+            return Ok(());
         }
         self.bury_constant(id);
         self.touch_region(record.region);

@@ -116,13 +116,21 @@ impl Function {
         }
     }
 
-    /// A result that its op left out is one like others as soon as it is used.
+    /// A result that its op left out, and a constant that was scratch, are like others as soon as
+    /// they are used.
     pub(crate) fn make_present(&mut self, value: ValueId) {
         let record = &mut self.values[value.index()];
-        if record.flags & Value::ABSENT != 0 {
-            record.flags &= !Value::ABSENT;
-            let op = OpId(record.def);
-            self.touch_op(op);
+        let flags = record.flags & (Value::ABSENT | Value::SCRATCH);
+        if flags == 0 {
+            return;
+        }
+        record.flags &= !flags;
+        match flags {
+            Value::SCRATCH => self.touch_region(self.body),
+            _ => {
+                let op = OpId(record.def);
+                self.touch_op(op);
+            }
         }
     }
 

@@ -283,6 +283,16 @@ typedef struct passdock_op_api {
      * says why (ABI 0.3). */
     passdock_status (*decompose)(passdock_context *, passdock_function *, passdock_op_id,
                                  passdock_value_id *out, size_t count);
+
+    /* As `evaluate`, with these in place of the op's operands, of which there are as many; the op
+     * stays as it is. The constants are scratch (PASSDOCK_VALUE_SCRATCH): making and erasing them is
+     * no edit, they may be operands of further calls, and as soon as an op uses one it is a constant
+     * like others. The caller erases those that no op will use. If the results are small integers,
+     * `infer` knows them from now on. NOT_FOUND if there is no answer: `last_error` of the function is the
+     * reason alone, without a subject and a full stop. From ABI 0.3 on. */
+    passdock_status (*evaluate_with)(passdock_context *, passdock_function *, passdock_op_id,
+                                     const passdock_value_id *operands, size_t operand_count,
+                                     uint64_t max_bytes, passdock_value_id *out, size_t count);
 } passdock_op_api;
 
 /* Everything the host offers. */

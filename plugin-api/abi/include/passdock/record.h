@@ -120,6 +120,7 @@ typedef struct passdock_value {
 #define PASSDOCK_VALUE_TOUCHED 8u
 #define PASSDOCK_VALUE_ABSENT 16u   /* a result that its op leaves out */
 #define PASSDOCK_VALUE_DECLARED 32u /* its type was declared in the imported file */
+#define PASSDOCK_VALUE_SCRATCH 64u  /* a constant of `evaluate_with` that nobody used (ABI 0.3) */
 
 /* An operand slot, which is also a node of its value's use list. */
 typedef struct passdock_use {

@@ -1,0 +1,230 @@
+//! `OpApi::evaluate` and `evaluate_with`: what an op's results are when its operands are constant.
+
+use std::sync::Arc;
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, Status, SymbolId, TypeId, ValueId};
+use passdock_ir::{ConstantData, Edit, EditError, Function};
+
+use super::context::ContextSession;
+use super::decompose::check_results;
+use super::definitions;
+use super::input;
+use super::known_dims::{constant_dims, known_results};
+use super::ops::{OpCall, ask, describe_op, wrong};
+use super::session::FunctionSession;
+
+// SAFETY of both calls is the contract's: handles are those that the host handed out and that
+// haven't ended, and what a pointer leads to is there as long as the call.
+
+pub(super) unsafe extern "C" fn evaluate(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    op: OpId,
+    max_bytes: u64,
+    out: *mut ValueId,
+    count: usize,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        ask(cx, f, |context, session| {
+            let name = check_results(session, op, out, count)?;
+            let made = results_of(context, session, (op, name), max_bytes, count)?;
+            let made = made.map_err(|why| {
+                not_found(format!(
+                    "{} can't be evaluated: {why}.",
+                    describe_op(session, op)
+                ))
+            })?;
+            let values = session.with(|state| make_constants(state.edit()?, made))?;
+            answer(&values, out);
+            Ok(())
+        })
+    }
+}
+
+pub(super) unsafe extern "C" fn evaluate_with(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    op: OpId,
+    operands: *const ValueId,
+    operand_count: usize,
+    max_bytes: u64,
+    out: *mut ValueId,
+    count: usize,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        ask(cx, f, |context, session| {
+            let name = check_results(session, op, out, count)?;
+            let operands = input::list(operands, operand_count, "operands")?;
+            let made = {
+                let _shown = Shown::new(session, op, operands)?;
+                results_of(context, session, (op, name), max_bytes, count)?
+            };
+            let made = made.map_err(not_found)?;
+            let values = session.with(|state| {
+                state.edit()?;
+                let function = state.own();
+                let add = |(ty, bytes)| function.add_scratch(ty, ConstantData::inline(bytes));
+                let values: Vec<ValueId> = made.into_iter().map(add).collect::<Edit<_>>()?;
+                remember(state, op, &values);
+                Ok(values)
+            })?;
+            answer(&values, out);
+            Ok(())
+        })
+    }
+}
+
+/// A result's type and bytes.
+pub(super) type Made = (TypeId, Box<[u8]>);
+
+/// Other operands in an op's slots, until this is dropped.
+struct Shown<'s> {
+    session: &'s FunctionSession,
+    op: OpId,
+    operands: Vec<ValueId>,
+}
+
+impl<'s> Shown<'s> {
+    fn new(session: &'s FunctionSession, op: OpId, operands: &[ValueId]) -> Edit<Shown<'s>> {
+        let mut shown = Shown {
+            session,
+            op,
+            operands: operands.to_vec(),
+        };
+        shown.swap()?;
+        Ok(shown)
+    }
+
+    fn swap(&mut self) -> Edit {
+        let (op, operands) = (self.op, &mut self.operands);
+        self.session.with(|state| {
+            state.edit()?;
+            state.own().swap_shown_operands(op, operands)
+        })?;
+        // The first edit copied the function.
+        self.session.refresh();
+        Ok(())
+    }
+}
+
+impl Drop for Shown<'_> {
+    fn drop(&mut self) {
+        // What could be shown can be taken back.
+        let _ = self.swap();
+    }
+}
+
+/// # Safety
+/// There is room for as many at `out`.
+unsafe fn answer(values: &[ValueId], out: *mut ValueId) {
+    for (at, &value) in values.iter().enumerate() {
+        // SAFETY: the caller's promise.
+        unsafe { input::answer(out.add(at), value) };
+    }
+}
+
+/// What an op's results are, or why nobody can say.
+fn results_of(
+    context: &ContextSession<'_>,
+    session: &FunctionSession,
+    (op, name): (OpId, SymbolId),
+    max_bytes: u64,
+    count: usize,
+) -> Edit<Result<Vec<Made>, String>> {
+    if let Some(known) = known_results(session, op, max_bytes)? {
+        return Ok(Ok(known));
+    }
+    let Some(definition) = definitions::find(context, session, name) else {
+        return Ok(Err("no plugin defines it".to_owned()));
+    };
+    let Some(function) = definition.entry.evaluate else {
+        return Ok(Err("its definition has no evaluation".to_owned()));
+    };
+    // What only looks at types doesn't need its operands' elements.
+    if definition.entry.traits & abi::OpEntry::SHAPE_ONLY == 0 {
+        let why = session.with(|state| Ok(unusable_operands(state.read()?, op, max_bytes)))?;
+        if let Some(why) = why {
+            return Ok(Err(why));
+        }
+    }
+    let mut call = OpCall::evaluating(session, op, max_bytes);
+    let status = call.run(function, &definition)?;
+    match (status, call.refusal.take()) {
+        (Status::OK, None) => {}
+        (Status::PANICKED, said) => return Err(wrong(session, op, status, said)),
+        (_, Some(why)) => return Ok(Err(why)),
+        (Status::NOT_FOUND | Status::REFUSED, None) => {
+            return Ok(Err("its definition has no answer".to_owned()));
+        }
+        (status, None) => return Err(wrong(session, op, status, None)),
+    }
+    let mut results = call.results;
+    results.sort_by_key(|(index, ..)| *index);
+    if results.len() != count {
+        return Ok(Err("its definition didn't give all results".to_owned()));
+    }
+    session.with(|state| {
+        let function = state.read()?;
+        for (value, (_, ty, _)) in function.results(op).zip(&results) {
+            if !function.is_compatible(function.value(value).ty, *ty) {
+                return Err(EditError::refused(format!(
+                    "The evaluation of {} contradicts the type of {}.",
+                    function.describe_op(op),
+                    function.describe(value)
+                )));
+            }
+        }
+        Ok(())
+    })?;
+    let made = results.into_iter().map(|(_, ty, bytes)| (ty, bytes));
+    Ok(Ok(made.collect()))
+}
+
+/// Why operands can't be evaluated with: they aren't constant, or are splats that would have to be made
+/// larger than this, or than what results may take.
+fn unusable_operands(function: &Function, op: OpId, max_bytes: u64) -> Option<String> {
+    const MAX_SPLATS: u64 = 64 << 20;
+    let mut splats = 0_u64;
+    for (index, slot) in function.operands(op).iter().enumerate() {
+        if slot.value.is_none() {
+            continue;
+        }
+        let Some(constant) = function.as_constant(slot.value) else {
+            return Some(format!("its operand {index} isn't constant"));
+        };
+        let record = function.constant(constant);
+        if record.storage == abi::Storage::SPLAT {
+            splats = splats.saturating_add(record.byte_len);
+        }
+    }
+    (splats > max_bytes.max(MAX_SPLATS)).then(|| format!("its operands would take {splats} bytes"))
+}
+
+/// Makes a constant of each type and bytes. It has no name: it gets that of what it replaces.
+fn make_constants(function: &mut Function, made: Vec<Made>) -> Edit<Vec<ValueId>> {
+    let constant = |(ty, bytes): Made| {
+        let data: Arc<ConstantData> = ConstantData::inline(bytes);
+        function.add_constant(ty, data, abi::RegionId::NONE, "")
+    };
+    made.into_iter().map(constant).collect()
+}
+
+/// Inference knows the elements of small results from now on, though they aren't constant yet.
+fn remember(state: &mut super::session::State, op: OpId, values: &[ValueId]) {
+    let results: Vec<ValueId> = state.function().results(op).collect();
+    for (result, &value) in results.into_iter().zip(values) {
+        if let Some(dims) = constant_dims(state.function(), value) {
+            state.extras().dims.insert(result, dims);
+        }
+    }
+}
+
+fn not_found(message: String) -> EditError {
+    EditError {
+        status: Status::NOT_FOUND,
+        message,
+    }
+}

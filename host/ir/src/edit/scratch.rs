@@ -1,0 +1,48 @@
+//! Scratch: what is tried out beside a function. None of it is an edit.
+
+use std::sync::Arc;
+
+use passdock_abi::{ConstId, OpId, TypeId, Value, ValueId};
+
+use crate::constant::ConstantData;
+use crate::error::{Edit, EditError};
+use crate::function::Function;
+
+impl Function {
+    /// Makes a constant that is no part of the function until an op uses it.
+    pub fn add_scratch(&mut self, ty: TypeId, data: Arc<ConstantData>) -> Edit<ValueId> {
+        self.check_constant(ty, &data)?;
+        let value = self.insert_constant_quietly(ty, data);
+        self.values[value.index()].flags |= Value::SCRATCH;
+        Ok(value)
+    }
+
+    /// Drops a scratch constant and its bytes.
+    pub(crate) fn erase_scratch(&mut self, id: ConstId) {
+        self.bury_constant(id);
+        self.data[id.index()] = ConstantData::inline([]);
+    }
+
+    /// Shows other operands in an op's slots, and hands back those that were there. Nobody uses the
+    /// shown ones: they have to be swapped back before the function is used for anything but
+    /// reading this op.
+    pub fn swap_shown_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
+        let range = self.live_op(op)?.operands;
+        if range.len as usize != operands.len() {
+            return Err(EditError::invalid(format!(
+                "{} has {} operands, and {} were given to stand for them.",
+                self.describe_op(op),
+                range.len,
+                operands.len()
+            )));
+        }
+        for &value in operands.iter().filter(|value| value.is_some()) {
+            self.live_value(value)?;
+        }
+        let slots = &mut self.uses[range.start as usize..][..operands.len()];
+        for (slot, operand) in slots.iter_mut().zip(operands) {
+            std::mem::swap(&mut slot.value, operand);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,265 @@
+//! The budget: which of the values that are known are kept as constants.
+//!
+//! A value that an op needs which stays is kept as a constant, if that makes the function larger by
+//! no more than is allowed; otherwise the op that gives it stays, and needs its own operands. What
+//! nobody needs goes. A constant that only goes into ops that go is credited to them, in equal parts
+//! for each use, and on to what they lead to.
+
+use passdock_plugin_api::prelude::*;
+
+use super::FoldConstant;
+use super::forward::{Forward, byte_len};
+
+/// What a constant takes in a file beside its bytes (its name, dims), and an op (its names).
+const CONSTANT: u64 = 32;
+const OP: u64 = 64;
+/// Together, ops may cost so many times what one may.
+const TOGETHER: u64 = 16;
+/// Scratch constants take no more than this.
+const SCRATCH: u64 = 256 << 20;
+
+/// What is evaluated anyway, whether it may be kept or not.
+const SMALL: u64 = 1 << 20;
+
+/// What folding may cost.
+pub(super) struct Limits {
+    /// One op, in bytes.
+    one: u64,
+    /// All ops.
+    all: u64,
+    /// What is tried out.
+    pub(super) scratch: u64,
+}
+
+impl Limits {
+    pub(super) fn new(f: &Function, options: &FoldConstant) -> Limits {
+        if options.allow_growth {
+            return Limits {
+                one: u64::MAX,
+                all: u64::MAX,
+                scratch: u64::MAX,
+            };
+        }
+        let floor = u64::try_from(options.max_growth).unwrap_or(0);
+        let bytes: u64 = f.constants().map(|(_, record)| record.byte_len).sum();
+        let all = (floor * TOGETHER).max(bytes / 100);
+        Limits {
+            one: (all / TOGETHER).max(floor),
+            all,
+            scratch: SCRATCH.max(bytes),
+        }
+    }
+}
+
+/// Per op id, whether it can be of use to know its value: it may be kept, or lead to one that may.
+/// What isn't listed is. Sizes are those that the types say, before anything is evaluated.
+pub(super) fn useful(f: &Function, flags: &[bool], limits: &Limits) -> Vec<bool> {
+    if limits.one == u64::MAX {
+        return Vec::new();
+    }
+    let flagged = |op: &OpId| flags.get(op.index()) == Some(&true);
+    let ops: Vec<OpId> = f.iter().filter(flagged).collect();
+    // Per value, what each of its uses is credited with at most.
+    let mut share: Vec<u64> = Vec::new();
+    let mut credit = Vec::with_capacity(ops.len());
+    for &op in &ops {
+        let of = |value: ValueId| match f.constant(value) {
+            Some(_) => (byte_len(f, value) + CONSTANT) / f.use_count(value).max(1) as u64,
+            None => share.get(value.index()).copied().unwrap_or(0),
+        };
+        let sum = f.operands(op).map(of).fold(OP, u64::saturating_add);
+        credit.push(sum);
+        for &result in f.results(op) {
+            put(&mut share, result, sum / f.use_count(result).max(1) as u64);
+        }
+    }
+    let mut useful = vec![true; flags.len()];
+    let mut wanted: Vec<bool> = Vec::new();
+    for (&op, credit) in ops.iter().zip(credit).rev() {
+        let limit = limits.one.saturating_add(credit).max(SMALL);
+        let may_be_kept = |&result: &ValueId| {
+            wanted.get(result.index()) == Some(&true)
+                || static_len(f, result).is_none_or(|len| len <= limit)
+        };
+        useful[op.index()] = f.results(op).iter().any(may_be_kept);
+        if useful[op.index()] {
+            for value in f.operands(op).filter(|value| value.is_some()) {
+                put(&mut wanted, value, true);
+            }
+        }
+    }
+    useful
+}
+
+/// How many bytes a value of this type takes, if the type says it.
+pub(super) fn static_len(f: &Function, value: ValueId) -> Option<u64> {
+    let ty = f.type_of(value);
+    ty.dtype().byte_len(ty.element_count()?)
+}
+
+fn put<T: Clone + Default>(column: &mut Vec<T>, value: ValueId, entry: T) {
+    if column.len() <= value.index() {
+        column.resize(value.index() + 1, T::default());
+    }
+    column[value.index()] = entry;
+}
+
+/// What becomes of the ops whose values are known.
+pub(super) struct Plan {
+    /// Per op, whether it stays.
+    pub(super) stays: Vec<bool>,
+    /// Per op that goes, whether its value is needed.
+    pub(super) needed: Vec<bool>,
+}
+
+impl Plan {
+    pub(super) fn new(f: &Function, forward: &Forward, limits: &Limits) -> Plan {
+        let count = forward.folded.len();
+        let mut plan = Plan {
+            stays: vec![false; count],
+            needed: vec![false; count],
+        };
+        let mut one = limits.one;
+        // What stays keeps its constants, for which others were credited: a few rounds settle it,
+        // and then nobody is credited any more.
+        for round in 0.. {
+            let mut uses = Uses::new(f, forward, &plan.stays);
+            let credits = (round < 16).then(|| uses.credits(f, forward, &plan.stays));
+            let (changed, mut costs) = plan.walk_back(f, forward, &mut uses, credits, one);
+            if changed {
+                continue;
+            }
+            if costs
+                .iter()
+                .fold(0, |sum: u64, &cost| sum.saturating_add(cost))
+                <= limits.all
+            {
+                break;
+            }
+            one = if round < 32 {
+                threshold(&mut costs, limits.all)
+            } else {
+                0
+            };
+        }
+        plan
+    }
+
+    /// Decides about each op, the last one first; whether one more stays, and what each one that
+    /// goes costs.
+    fn walk_back(
+        &mut self,
+        f: &Function,
+        forward: &Forward,
+        uses: &mut Uses,
+        credits: Option<Vec<u64>>,
+        one: u64,
+    ) -> (bool, Vec<u64>) {
+        let (mut changed, mut costs) = (false, Vec::new());
+        for (index, folded) in forward.folded.iter().enumerate().rev() {
+            if self.stays[index] {
+                continue;
+            }
+            let needed = |&(&result, _): &(&ValueId, &ValueId)| uses.are_outside(f, result);
+            let results = f.results(folded.op).iter().zip(&folded.values);
+            let sizes: Vec<u64> = results
+                .filter(needed)
+                .map(|(_, &value)| byte_len(f, value).saturating_add(CONSTANT))
+                .collect();
+            self.needed[index] = !sizes.is_empty();
+            let credit = credits.as_ref().map_or(OP, |credits| credits[index]);
+            let size = sizes.into_iter().fold(0, u64::saturating_add);
+            let cost = size.saturating_sub(credit);
+            if cost > one {
+                self.stays[index] = true;
+                changed = true;
+                uses.stays(f, folded.op);
+            } else if cost > 0 {
+                costs.push(cost);
+            }
+        }
+        (changed, costs)
+    }
+}
+
+/// The largest cost so that all that cost no more than it are within the budget together.
+fn threshold(costs: &mut [u64], all: u64) -> u64 {
+    costs.sort_unstable();
+    let mut sum = 0_u64;
+    for (at, &cost) in costs.iter().enumerate() {
+        sum = sum.saturating_add(cost);
+        if sum > all {
+            // Those of the same cost are treated alike.
+            let smaller = costs[..at].iter().rev().find(|&&smaller| smaller < cost);
+            return smaller.copied().unwrap_or(0);
+        }
+    }
+    costs.last().copied().unwrap_or(0)
+}
+
+/// Per value, its uses by ops that go.
+struct Uses {
+    inside: Vec<u32>,
+}
+
+impl Uses {
+    fn new(f: &Function, forward: &Forward, stays: &[bool]) -> Uses {
+        let mut uses = Uses { inside: Vec::new() };
+        let going = forward
+            .folded
+            .iter()
+            .zip(stays)
+            .filter(|(_, stays)| !**stays);
+        for (folded, _) in going {
+            for value in f.operands(folded.op).filter(|value| value.is_some()) {
+                let inside = uses.inside(value) + 1;
+                put(&mut uses.inside, value, inside);
+            }
+        }
+        uses
+    }
+
+    fn inside(&self, value: ValueId) -> u32 {
+        self.inside.get(value.index()).copied().unwrap_or(0)
+    }
+
+    /// Whether ops that stay use a value.
+    fn are_outside(&self, f: &Function, value: ValueId) -> bool {
+        f.use_count(value) > self.inside(value) as usize
+    }
+
+    /// An op stays, and needs its operands.
+    fn stays(&mut self, f: &Function, op: OpId) {
+        for value in f.operands(op).filter(|value| value.is_some()) {
+            self.inside[value.index()] -= 1;
+        }
+    }
+
+    /// Per op, the bytes that go if it and the ops that lead to nothing else go.
+    fn credits(&self, f: &Function, forward: &Forward, stays: &[bool]) -> Vec<u64> {
+        // Per value, what each of its uses is credited with.
+        let mut share: Vec<u64> = Vec::new();
+        let mut credits = Vec::with_capacity(forward.folded.len());
+        for (folded, &stays) in forward.folded.iter().zip(stays) {
+            let of = |value: ValueId| match f.constant(value) {
+                _ if self.are_outside(f, value) => 0,
+                Some(_) => (byte_len(f, value) + CONSTANT) / u64::from(self.inside(value).max(1)),
+                None => share.get(value.index()).copied().unwrap_or(0),
+            };
+            let credit = f.operands(folded.op).map(of).fold(OP, u64::saturating_add);
+            credits.push(if stays { 0 } else { credit });
+            let results = f.results(folded.op);
+            let is_kept = stays || results.iter().any(|&result| self.are_outside(f, result));
+            let uses: usize = results.iter().map(|&result| f.use_count(result)).sum();
+            for &result in results {
+                let each = if is_kept {
+                    0
+                } else {
+                    credit / uses.max(1) as u64
+                };
+                put(&mut share, result, each);
+            }
+        }
+        credits
+    }
+}

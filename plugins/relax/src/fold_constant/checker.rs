@@ -1,0 +1,86 @@
+//! TVM's ConstantChecker: what is worth a look.
+
+use passdock_plugin_api::abi;
+use passdock_plugin_api::prelude::*;
+
+/// Which ops might be folded once those before them are, or would be if they could. Kept until
+/// somebody edits the function, so a function that has none is looked through once.
+pub(super) struct ConstantChecker {
+    /// Per op id.
+    pub(super) flags: Vec<bool>,
+    /// Whether there is any.
+    pub(super) found: bool,
+}
+
+impl Analysis for ConstantChecker {
+    const NAME: &'static str = "relax.constant_checker";
+
+    fn compute(f: &Function, _cx: &PassContext) -> Result<ConstantChecker, PassError> {
+        let effects = f.effects()?;
+        let control = ["onnx.If", "onnx.Loop"].map(|name| f.find_symbol(name));
+        let mut flags = Vec::new();
+        // Per value id, whether it may be constant.
+        let mut results = Vec::new();
+        let mut found = false;
+        for op in f.iter() {
+            let is_constant = |value: ValueId| {
+                value.is_none()
+                    || f.constant(value).is_some()
+                    || results.get(value.index()) == Some(&true)
+            };
+            let traits = effects.traits(op);
+            let symbol = f.symbol(op);
+            let all_constant = f.operand_count(op) > 0 && f.operands(op).all(is_constant);
+            let is_candidate = if control.contains(&Some(symbol)) {
+                f.operands(op).take(2).any(is_constant)
+            } else if symbol == abi::symbol::TUPLE_GET {
+                true
+            } else {
+                all_constant && !is_terminator(f, op)
+                    || may_fold(f, op, traits) && is_shape_data(f, op)
+            };
+            set(&mut flags, op.index(), is_candidate);
+            found |= is_candidate;
+            let may_be_constant = may_fold(f, op, traits) || is_tuple(symbol);
+            if is_candidate && may_be_constant {
+                for result in f.results(op) {
+                    set(&mut results, result.index(), true);
+                }
+            }
+        }
+        Ok(ConstantChecker { flags, found })
+    }
+}
+
+/// A tuple of constants is constant.
+fn is_tuple(symbol: SymbolId) -> bool {
+    use abi::symbol;
+    symbol == symbol::TUPLE || symbol == symbol::TUPLE_GET
+}
+
+fn is_terminator(f: &Function, op: OpId) -> bool {
+    f.terminator(f.parent_region(op)) == Some(op)
+}
+
+/// Whether an op is of a kind that is folded.
+pub(super) fn may_fold(f: &Function, op: OpId, traits: OpTraits) -> bool {
+    let pure = traits.is_pure() && !traits.is_random() && !traits.is_stateful();
+    traits.folds() && pure && f.operand_count(op) > 0
+}
+
+/// Whether an op gives small integers: these may be known without their operands being constant, by
+/// way of dims that are.
+pub(super) fn is_shape_data(f: &Function, op: OpId) -> bool {
+    let is_small = |&result: &ValueId| {
+        matches!(f.dtype(result), DType::I64 | DType::I32)
+            && f.rank(result).is_none_or(|rank| rank < 2)
+    };
+    f.results(op).iter().all(is_small)
+}
+
+pub(super) fn set(flags: &mut Vec<bool>, at: usize, value: bool) {
+    if flags.len() <= at {
+        flags.resize(at + 1, false);
+    }
+    flags[at] = value;
+}

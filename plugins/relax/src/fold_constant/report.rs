@@ -1,0 +1,119 @@
+//! The report: what was left alone although its operands are constant, and why.
+
+use std::collections::BTreeMap;
+
+use passdock_plugin_api::prelude::*;
+
+use super::budget::{Plan, static_len};
+use super::forward::{Forward, GROWS, byte_len};
+
+/// More kinds of ops, or reasons, than are told apart.
+const MAX_NOTES: usize = 12;
+
+/// Emits a note, if there is something to say.
+pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward, plan: &Plan) {
+    let mut groups: BTreeMap<(&str, &str), Group> = BTreeMap::new();
+    for ((name, why), &(count, example)) in &forward.refused {
+        let bytes = match why.as_str() {
+            GROWS => f
+                .results(example)
+                .iter()
+                .filter_map(|&value| static_len(f, value))
+                .sum(),
+            _ => 0,
+        };
+        let group = Group {
+            count,
+            example,
+            bytes,
+        };
+        groups.insert((name, why), group);
+    }
+    let staying = forward
+        .folded
+        .iter()
+        .zip(&plan.stays)
+        .filter(|(_, stays)| **stays);
+    for (folded, _) in staying {
+        let bytes = folded.values.iter().map(|&value| byte_len(f, value)).sum();
+        let group = groups.entry((f.name(folded.op), GROWS)).or_insert(Group {
+            count: 0,
+            example: folded.op,
+            bytes: 0,
+        });
+        group.count += 1;
+        if bytes > group.bytes {
+            (group.example, group.bytes) = (folded.op, bytes);
+        }
+    }
+    if groups.is_empty() {
+        return;
+    }
+    let count: usize = groups.values().map(|group| group.count).sum();
+    let (noun, verb) = if count == 1 {
+        ("op", "is")
+    } else {
+        ("ops", "are")
+    };
+    let message = format!("{count} {noun} on constants {verb} not folded.");
+    let mut note = Diagnostic::note(message).code("relax::not-folded");
+    let mut groups: Vec<_> = groups.into_iter().collect();
+    groups.sort_by_key(|(_, group)| std::cmp::Reverse(group.count));
+    let more = groups.len().saturating_sub(MAX_NOTES);
+    for ((name, why), group) in groups.into_iter().take(MAX_NOTES) {
+        note = note.with_note(group.sentence(f, name, why));
+    }
+    if more > 0 {
+        note = note.with_note(format!("And {more} more kinds."));
+    }
+    cx.emit(&note);
+}
+
+/// Ops of a name that stay for one reason.
+struct Group {
+    count: usize,
+    /// One of them, the largest.
+    example: OpId,
+    /// What its value would take, if that is why.
+    bytes: u64,
+}
+
+impl Group {
+    fn sentence(&self, f: &Function, name: &str, why: &str) -> String {
+        let example = match (f.loc_name(self.example), f.results(self.example).first()) {
+            (Some(node), _) if !node.is_empty() => format!(" ({node:?})"),
+            (_, Some(&value)) => match f.value_name(value) {
+                Some(value) => format!(" (%{value})"),
+                None => String::new(),
+            },
+            _ => String::new(),
+        };
+        let such_as = match (self.count, example.is_empty()) {
+            (_, true) => String::new(),
+            (1, false) => example,
+            (_, false) => example.replacen(" (", " (such as ", 1),
+        };
+        let size = match self.bytes {
+            0 => String::new(),
+            bytes => {
+                let (up_to, it) = if self.count == 1 {
+                    ("", "it")
+                } else {
+                    ("up to ", "them")
+                };
+                let bytes = in_bytes(bytes);
+                format!(" ({up_to}{bytes}; --allow-growth folds {it})")
+            }
+        };
+        let count = self.count;
+        format!("{count} {name}{such_as}: {why}{size}.")
+    }
+}
+
+fn in_bytes(bytes: u64) -> String {
+    match bytes {
+        0..10_000 => format!("{bytes} bytes"),
+        10_000..10_000_000 => format!("{} kB", bytes / 1000),
+        _ => format!("{} MB", bytes / 1_000_000),
+    }
+}
