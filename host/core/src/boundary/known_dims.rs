@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use passdock_abi as abi;
-use passdock_abi::{Dim, OpId, TypeId, ValueId};
-use passdock_ir::{ConstantData, Edit, Function};
+use passdock_abi::{Dim, OpId, Status, TypeId, ValueId};
+use passdock_ir::{ConstantData, Edit, EditError, Function};
 
 use super::ops::MAX_SHAPE_DATA;
 use super::session::FunctionSession;
+use super::{gate, input};
 
 /// Makes constants of results whose elements inference found to be known numbers, whatever the
 /// operands are: the second dim of `[n, 3]` is 3.
@@ -96,4 +97,34 @@ pub(super) fn make_constants(
         function.add_constant(ty, data, abi::RegionId::NONE, "")
     };
     made.into_iter().map(constant).collect()
+}
+
+/// `OpApi::known_dims`.
+///
+/// # Safety
+/// The contract's.
+pub(super) unsafe extern "C" fn known_dims(
+    f: *const abi::Function,
+    value: ValueId,
+    out: *mut *const Dim,
+    count: *mut usize,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        gate::read(f, |state| {
+            input::check_out(out)?;
+            input::check_out(count)?;
+            state.read()?.live_value(value)?;
+            let known = state.known_dims(value);
+            let Some(dims) = known else {
+                return Err(EditError {
+                    status: Status::NOT_FOUND,
+                    message: "Nothing is known of the value's elements.".to_owned(),
+                });
+            };
+            input::answer(out, dims.as_ptr());
+            input::answer(count, dims.len());
+            Ok(())
+        })
+    }
 }

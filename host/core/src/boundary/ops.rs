@@ -13,7 +13,7 @@ use passdock_ir::{Edit, EditError, Function};
 
 use super::context::{self, ContextSession};
 use super::decompose::{check_results, decompose, set_body};
-use super::known_dims::{constant_dims, keep_known_dims, make_constants};
+use super::known_dims::{self, constant_dims, keep_known_dims, make_constants};
 use super::session::{Access, FunctionSession};
 use super::{definitions, describe, functions, gate, input};
 use crate::plugin::library::LoadedOp;
@@ -34,6 +34,7 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
     last_error: Some(last_error),
     set_body: Some(set_body),
     decompose: Some(decompose),
+    known_dims: Some(known_dims::known_dims),
 };
 
 /// More elements than shape data is kept of.

@@ -17,6 +17,7 @@ mod order;
 mod region;
 mod replace;
 mod room;
+mod symbols;
 mod value;
 
 pub use attr::{AttrValue, NewAttr};
