@@ -1,6 +1,8 @@
 //! [`Function`]: what a pass edits. Each edit is done whole or refused in a whole sentence.
 
-use passdock_abi::{ConstId, Dim, ExprKind, LocId, OpId, Position, RegionId, TypeId, ValueId};
+use passdock_abi::{
+    ConstId, Dim, ExprKind, LocId, OpId, Position, RegionId, SymbolId, TypeId, ValueId,
+};
 
 use crate::attr::AttrValue;
 use crate::builder::{ConstantSpec, OpBuilder};
@@ -220,6 +222,24 @@ impl Function {
         ty: TypeId,
     ) -> Result<ValueId, EditError> {
         self.raw.add_arg(region, name, ty)
+    }
+
+    /// Removes an argument that nobody uses; of the body: a parameter, which changes the interface.
+    pub fn remove_arg(&mut self, arg: ValueId) -> Result<(), EditError> {
+        self.raw.remove_arg(arg)
+    }
+
+    /// Makes a parameter that has a default the constant that it defaults to, under the same id, which
+    /// changes the interface.
+    pub fn freeze_arg(&mut self, arg: ValueId) -> Result<(), EditError> {
+        self.raw.freeze_arg(arg)
+    }
+
+    /// Puts dims in the place of dim symbols, of all at once, in all types of the function, which may
+    /// change the interface. Refused if a size would be negative, or contradict what is known.
+    pub fn replace_symbols(&mut self, symbols: &[(SymbolId, Dim)]) -> Result<(), EditError> {
+        let (symbols, dims): (Vec<SymbolId>, Vec<Dim>) = symbols.iter().copied().unzip();
+        self.raw.replace_symbols(&symbols, &dims)
     }
 
     /// Ends a region with these values: makes its `return` or `yield`, or changes what it has.

@@ -107,6 +107,7 @@ mod raw;
 mod read;
 mod setting;
 mod spec;
+mod table;
 pub mod testing;
 mod types;
 mod visitor;
@@ -134,6 +135,7 @@ pub use passdock_abi::{
 };
 pub use setting::{OptionValue, Options};
 pub use spec::StaticPlugin;
+pub use table::Table;
 pub use types::{Dims, Type, TypeSpec};
 pub use visitor::{Visit, Visitor};
 

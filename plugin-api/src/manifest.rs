@@ -137,6 +137,8 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
                     OptionDefault::Float(_) => "type = \"float\"\n",
                     OptionDefault::Str(_) => "type = \"string\"\n",
                     OptionDefault::Strs(_) => "type = \"strings\"\n",
+                    OptionDefault::Ints => "type = \"ints\"\n",
+                    OptionDefault::Values => "type = \"values\"\n",
                 });
                 raw!(match fields[f].mandatory {
                     true => "mandatory = true",
@@ -159,6 +161,7 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
                         byte!(b'"');
                     }
                     OptionDefault::Strs(texts) => list!(texts),
+                    OptionDefault::Ints | OptionDefault::Values => raw!("{}"),
                 }
                 byte!(b'\n');
                 if let Some((min, max)) = fields[f].range {
@@ -170,6 +173,9 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
                 }
                 if !fields[f].choices.is_empty() {
                     names!("choices", fields[f].choices);
+                }
+                if fields[f].rest {
+                    raw!("rest = true\n");
                 }
                 docs!("doc", fields[f].docs);
                 f += 1;
@@ -394,12 +400,54 @@ const fn last_dot_of_words(name: &str) -> Option<usize> {
 /// What the plugin uses of the host: the minor of its ABI. An older host ignores instruments, so a
 /// plugin that has passes or ops, too, is of use there.
 const fn min_host_minor(plugin: &PluginSpec) -> u32 {
+    if has_tables(plugin) {
+        return 3;
+    }
     let only_instruments = plugin.passes.is_empty() && plugin.ops.is_empty();
     if only_instruments && !plugin.instruments.is_empty() {
         2
     } else {
         1
     }
+}
+
+/// Whether any option is a table: the manifest of one says what older hosts can't read.
+const fn has_tables(plugin: &PluginSpec) -> bool {
+    const fn among(fields: &[OptionSpec]) -> bool {
+        let mut f = 0;
+        while f < fields.len() {
+            if matches!(
+                fields[f].default,
+                OptionDefault::Ints | OptionDefault::Values
+            ) {
+                return true;
+            }
+            f += 1;
+        }
+        false
+    }
+    let mut p = 0;
+    while p < plugin.passes.len() {
+        if among(plugin.passes[p].options) {
+            return true;
+        }
+        p += 1;
+    }
+    let mut c = 0;
+    while c < plugin.configs.len() {
+        if among(plugin.configs[c].fields) {
+            return true;
+        }
+        c += 1;
+    }
+    let mut i = 0;
+    while i < plugin.instruments.len() {
+        if among(plugin.instruments[i].options) {
+            return true;
+        }
+        i += 1;
+    }
+    false
 }
 
 /// A copy, for the exported symbol.

@@ -1,7 +1,7 @@
 //! [`Function`]: reading constants and attributes.
 
 use passdock_abi as abi;
-use passdock_abi::{ConstId, OpId, SymbolId, ValueId};
+use passdock_abi::{ConstId, Dim, OpId, SymbolId, ValueId};
 
 use crate::attr::{Attr, Strings};
 use crate::error::EditError;
@@ -94,6 +94,18 @@ impl Function {
             abi::DType::I32 => Some(elements(bytes, |four| i32::from_le_bytes(four).into())),
             _ => None,
         })
+    }
+
+    /// What is known of the elements of a small tensor of integers, as dims: of a constant all, of an op's
+    /// result what [`PassContext::infer`](crate::PassContext::infer) found since the pass began. `None` if nothing is.
+    #[track_caller]
+    pub fn known_dims(&self, value: ValueId) -> Option<Vec<Dim>> {
+        match self.constant_ints(value) {
+            Ok(Some(ints)) => Some(ints.into_iter().map(Dim::constant).collect()),
+            Ok(None) => self.raw.known_dims(value),
+            // Its file can't be read: whoever needs the bytes says so.
+            Err(_) => None,
+        }
     }
 
     /// The elements of a constant float32 tensor; `None` if the value is anything else.

@@ -20,6 +20,10 @@ pub enum OptionValue {
     String(String),
     /// Texts.
     Strings(Vec<String>),
+    /// Values, in a [`Table`](crate::Table).
+    List(Vec<OptionValue>),
+    /// Values under names that the user chose.
+    Table(Vec<(String, OptionValue)>),
 }
 
 impl fmt::Display for OptionValue {
@@ -27,9 +31,29 @@ impl fmt::Display for OptionValue {
         match self {
             OptionValue::Bool(value) => write!(f, "{}", value),
             OptionValue::Int(value) => write!(f, "{}", value),
-            OptionValue::Float(value) => write!(f, "{}", value),
+            OptionValue::Float(value) => write!(f, "{:?}", value),
             OptionValue::String(value) => write!(f, "{:?}", value),
             OptionValue::Strings(value) => write!(f, "{:?}", value),
+            OptionValue::List(items) => {
+                f.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    write!(f, "{}{}", if index > 0 { ", " } else { "" }, item)?;
+                }
+                f.write_str("]")
+            }
+            OptionValue::Table(entries) => {
+                f.write_str("{")?;
+                for (index, (name, value)) in entries.iter().enumerate() {
+                    write!(
+                        f,
+                        "{}{} = {}",
+                        if index > 0 { ", " } else { " " },
+                        name,
+                        value
+                    )?;
+                }
+                f.write_str(" }")
+            }
         }
     }
 }
@@ -60,6 +84,8 @@ pub struct OptionSpec {
     pub range: Option<(i64, i64)>,
     /// Of a string: those to choose from; empty: any.
     pub choices: &'static [&'static str],
+    /// Of a table: whether it takes what isn't declared.
+    pub rest: bool,
 }
 
 /// A default, and with it the option's type.
@@ -72,6 +98,10 @@ pub enum OptionDefault {
     Float(&'static str),
     Str(&'static str),
     Strs(&'static [&'static str]),
+    /// An empty table of integers.
+    Ints,
+    /// An empty table of values.
+    Values,
 }
 
 /// A type a field may have.
@@ -105,6 +135,12 @@ impl OptionType for String {
             OptionValue::String(value) => Some(value.clone()),
             _ => None,
         }
+    }
+}
+
+impl OptionType for OptionValue {
+    fn from_value(value: &OptionValue) -> Option<OptionValue> {
+        Some(value.clone())
     }
 }
 
@@ -155,11 +191,13 @@ pub fn field<T: OptionType>(
     }
 }
 
-/// Declares a struct of options: each field documented, of type `bool`, an integer, `f64`, `String` or
-/// `Vec<String>`, with a default. One without a default is mandatory: a pipeline that doesn't set it is
+/// Declares a struct of options: each field documented, of type `bool`, an integer, `f64`, `String`,
+/// `Vec<String>`, `Table<i64>` or `Table<OptionValue>`, with a default. One without a default is mandatory: a pipeline that doesn't set it is
 /// refused before anything runs, and only `Default::default()` has a zero there. The host refuses
 /// numbers out of a `#[range(0..=8)]` or `#[range(0..)]` or of the integer's own type, and strings that aren't among
-/// `#[choices(…)]`.
+/// `#[choices(…)]`. A [`Table`](crate::Table) has entries under names that the user chooses, and `[]` as its
+/// default; a `#[range(1..)]` is each entry's. One with `#[rest]` gets each option that isn't declared:
+/// `options = { batch = 1 }` and `options = { dims = { batch = 1 } }` are the same.
 ///
 /// ```
 /// use passdock_plugin_api::prelude::*;
@@ -177,6 +215,10 @@ pub fn field<T: OptionType>(
 ///         pub goal: String = "speed",
 ///         /// Loops that are left as they are, by the names of their variables.
 ///         pub except: Vec<String> = ["i", "j"],
+///         /// How often loops are unrolled, by the names of their variables.
+///         #[range(1..)]
+///         #[rest]
+///         pub times: Table<i64> = [],
 ///     }
 /// }
 ///
@@ -196,6 +238,7 @@ macro_rules! options {
                 $(#[doc = $doc:expr])*
                 $(#[range($min:literal $dots:tt $($max:literal)?)])?
                 $(#[choices($($choice:literal),+ $(,)?)])?
+                $(#[rest $($rest:literal)?])?
                 $field_vis:vis $field:ident : $ty:ident $(<$item:ident>)? $(= $default:expr)?
             ),* $(,)?
         }
@@ -221,6 +264,7 @@ macro_rules! options {
                     mandatory: $crate::__option_default!(mandatory $($default)?),
                     range: $crate::__option_default!(range $ty $($min $dots $($max)?)?),
                     choices: &[$($($choice),+)?],
+                    rest: $crate::__option_default!(rest $ty $(rest $($rest)?)?),
                 }),*
             ];
 
@@ -260,6 +304,12 @@ macro_rules! __option_default {
     (spec Vec<String> $default:expr) => {
         $crate::__private::OptionDefault::Strs(&$default)
     };
+    (spec Table<i64> $($default:expr)?) => {
+        $crate::__private::OptionDefault::Ints
+    };
+    (spec Table<OptionValue> $($default:expr)?) => {
+        $crate::__private::OptionDefault::Values
+    };
     (spec $int:ident $default:expr) => {{
         let default: $int = $default;
         $crate::__private::OptionDefault::Int(default as i64)
@@ -284,6 +334,21 @@ macro_rules! __option_default {
     };
     (mandatory $default:expr) => {
         false
+    };
+    (range Table $min:literal ..= $max:literal) => {
+        $crate::__option_default!(range i64 $min ..= $max)
+    };
+    (range Table $min:literal ..) => {
+        $crate::__option_default!(range i64 $min ..)
+    };
+    (rest $ty:ident) => {
+        false
+    };
+    (rest Table rest) => {
+        true
+    };
+    (rest $ty:ident rest) => {
+        ::std::compile_error!("`#[rest]` is for a field of type `Table<…>`")
     };
     (range $int:ident $min:literal ..= $max:literal) => {{
         let range: ($int, $int) = ($min, $max);
@@ -315,6 +380,14 @@ macro_rules! __option_default {
             .map(|item| ::std::string::String::from(*item))
             .collect()
     }};
+    (value Table<$item:ident> $default:expr) => {{
+        // The only default is `[]`.
+        let empty: [(::std::string::String, $item); 0] = $default;
+        ::std::iter::IntoIterator::into_iter(empty).collect()
+    }};
+    (value Table<$item:ident>) => {
+        $crate::Table::default()
+    };
     (value Vec<String>) => {
         ::std::vec::Vec::new()
     };

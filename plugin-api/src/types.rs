@@ -97,6 +97,39 @@ impl<'a> Type<'a> {
         }
     }
 
+    /// The dim symbols in it, of its items and of expressions too, each once.
+    pub fn symbols(&self) -> Vec<SymbolId> {
+        let mut symbols = Vec::new();
+        let mut pending: Vec<Dim> = self.dims().into_iter().flatten().collect();
+        pending.extend(self.layout().into_iter().flatten());
+        pending.reverse();
+        while let Some(dim) = pending.pop() {
+            match dim.kind {
+                DimKind::SYMBOL => {
+                    let symbol = SymbolId(dim.value as u32);
+                    if !symbols.contains(&symbol) {
+                        symbols.push(symbol);
+                    }
+                }
+                DimKind::EXPR => {
+                    if let Some(expr) = self.function.raw.expr(dim.value as u32) {
+                        pending.extend([expr.rhs, expr.lhs]);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Types nest in others that were there before, so this ends.
+        for &item in self.items() {
+            for symbol in self.function.ty(item).symbols() {
+                if !symbols.contains(&symbol) {
+                    symbols.push(symbol);
+                }
+            }
+        }
+        symbols
+    }
+
     /// The record.
     pub fn record(&self) -> abi::Type {
         self.record

@@ -236,3 +236,62 @@ fn options_read_what_is_set_and_default_the_rest() {
         "option `explicit_unroll` can't be 1: a bool is expected"
     );
 }
+
+mod tables {
+    use passdock_plugin_api::prelude::*;
+
+    options! {
+        struct Bind {
+            /// Whether all.
+            all: bool = false,
+            /// By name.
+            #[range(1..)]
+            #[rest]
+            dims: Table<i64> = [],
+            values: Table<OptionValue> = [],
+        }
+    }
+
+    fn bind(_f: &mut Function, cx: &PassContext) -> PassResult {
+        let bind: Bind = cx.options()?;
+        cx.emit(&Diagnostic::note(format!("{:?}", bind)));
+        Ok(())
+    }
+
+    plugin! {
+        name: "acme",
+        version: "1",
+        passes: [function "acme.transform.Bind" => bind { options: Bind }],
+    }
+
+    #[test]
+    fn an_option_may_be_a_table_and_take_what_is_not_declared() {
+        let manifest = PLUGIN.manifest_text();
+        let option = manifest.split_once("[[pass.option]]").map(|(_, rest)| rest);
+        assert_eq!(
+            option,
+            Some(
+                r#"
+name = "all"
+type = "bool"
+default = false
+doc = "Whether all."
+[[pass.option]]
+name = "dims"
+type = "ints"
+default = {}
+min = 1
+max = 9223372036854775807
+rest = true
+doc = "By name."
+[[pass.option]]
+name = "values"
+type = "values"
+default = {}
+"#
+            )
+        );
+        // An older host couldn't read it.
+        assert!(manifest.contains("min_host = \"0.3\""), "{}", manifest);
+    }
+}

@@ -1,7 +1,7 @@
 //! `docs/passes.md`: made of what the passes' own files and manifests say, each example run.
 //!
 //! A pass's file begins with `` //! `NAME`: what it does. `` and shows, in a block marked `ir`, a
-//! function before, a line `→`, and the function after. `UPDATE_EXPECT=1 cargo test -p
+//! function before, a line `→` (with options: `→ { n = 1 }`), and the function after. `UPDATE_EXPECT=1 cargo test -p
 //! passdock-tests --test pass_docs` writes the page.
 
 use std::collections::BTreeMap;
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use expect_test::expect_file;
 use passdock::Registry;
 use passdock::plugin::{FieldValue, PassKind, PassSpec};
-use passdock::testing::run_on_text;
+use passdock::testing::{run_on_text, run_with_options};
 use passdock_tests::standard_registry;
 
 /// What a file says of the pass in it.
@@ -28,6 +28,8 @@ struct Page {
 /// A function before a pass and after it.
 struct Example {
     before: String,
+    /// TOML, without the braces.
+    options: String,
     after: String,
 }
 
@@ -92,11 +94,14 @@ fn examples(name: &str, page: &Page) -> Vec<Example> {
         let (block, _) = block
             .split_once("\n```")
             .unwrap_or_else(|| panic!("{name}: an example that doesn't end"));
-        let (before, after) = block
-            .split_once("\n→\n")
+        let (before, rest) = block
+            .split_once("\n→")
             .unwrap_or_else(|| panic!("{name}: an example without a line `→`"));
+        let (options, after) = rest.split_once('\n').unwrap_or((rest, ""));
+        let options = options.trim().trim_start_matches('{').trim_end_matches('}');
         Example {
             before: module(before),
+            options: options.trim().to_owned(),
             after: module(after),
         }
     };
@@ -118,17 +123,21 @@ fn every_pass_says_what_it_does_and_its_examples_are_true() {
             .unwrap_or_else(|| panic!("no file begins with //! `{name}`: …"));
         let examples = examples(&name, page);
         assert!(!examples.is_empty(), "{}: no example", page.file);
-        for Example { before, after } in examples {
-            let run = |passes: &[&str], text: &str| {
-                run_on_text(&registry, passes, text, |context| context)
-            };
-            let (made, said) = (run(&[&name], &before), run(&[], &after));
+        for example in examples {
+            let Example {
+                before,
+                options,
+                after,
+            } = example;
+            let as_it_is = |text: &str| run_on_text(&registry, &[], text, |context| context);
+            let made = run_with_options(&registry, &name, &options, &before);
+            let said = as_it_is(&after);
             assert!(
                 made == said,
                 "{}: the pass makes\n{made}\nand its documentation says\n{said}",
                 page.file
             );
-            assert_ne!(made, run(&[], &before), "{}: nothing changes", page.file);
+            assert_ne!(made, as_it_is(&before), "{}: nothing changes", page.file);
         }
     }
     for name in pages.keys() {
@@ -198,9 +207,14 @@ fn section(spec: &PassSpec, page: &Page) -> String {
         }
         text.push_str("| option | default | meaning |\n|---|---|---|\n");
         for option in &spec.options {
+            let any = if option.rest {
+                ", or any other name"
+            } else {
+                ""
+            };
             let _ = writeln!(
                 text,
-                "| `{}` | `{}` | {} |",
+                "| `{}`{any} | `{}` | {} |",
                 option.name,
                 shown(&option.default),
                 option.doc.replace('\n', " ")

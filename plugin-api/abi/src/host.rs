@@ -174,6 +174,19 @@ pub struct FunctionApi {
         Option<unsafe extern "C" fn(*const Function, ConstId, ConstId, out: *mut u32) -> Status>,
     /// The location that is a node's name. (ABI 0.3)
     pub name_loc: Option<unsafe extern "C" fn(*mut Function, name: Str, out: *mut LocId) -> Status>,
+    /// Puts dims in the place of dim symbols in all types of the function (ABI 0.3).
+    pub replace_symbols: Option<
+        unsafe extern "C" fn(
+            *mut Function,
+            symbols: *const SymbolId,
+            dims: *const Dim,
+            count: usize,
+        ) -> Status,
+    >,
+    /// Removes an argument that nobody uses; those behind it move up (ABI 0.3).
+    pub remove_arg: Option<unsafe extern "C" fn(*mut Function, ValueId) -> Status>,
+    /// Makes a parameter that has a default the constant that it defaults to (ABI 0.3).
+    pub freeze_arg: Option<unsafe extern "C" fn(*mut Function, ValueId) -> Status>,
 }
 
 /// Reading and editing a module.
@@ -324,6 +337,7 @@ impl SettingKind {
     pub const FLOAT: SettingKind = SettingKind(3);
     pub const STRING: SettingKind = SettingKind(4);
     pub const STRINGS: SettingKind = SettingKind(5);
+    pub const TABLE: SettingKind = SettingKind(6);
 }
 
 /// An option's or config field's value.
@@ -334,11 +348,12 @@ pub struct Setting {
     pub struct_size: u32,
     /// Which field is set.
     pub kind: SettingKind,
-    /// BOOL (0 or 1), INT; how many strings STRINGS are.
+    /// BOOL (0 or 1), INT; how many strings STRINGS are, and entries a TABLE has.
     pub int: i64,
     /// FLOAT.
     pub float: f64,
-    /// STRING; STRINGS, each ended by a NUL. Lives as long as the context.
+    /// STRING; STRINGS, each ended by a NUL; of each entry of a TABLE its name and its value as TOML,
+    /// each ended by a NUL. Lives as long as the context.
     pub string: Str,
 }
 
@@ -467,6 +482,16 @@ pub struct OpApi {
             max_bytes: u64,
             out: *mut ValueId,
             count: usize,
+        ) -> Status,
+    >,
+    /// What `infer` found of the elements of a result, a small tensor of integers, while this pass had
+    /// the function. NOT_FOUND if nothing is known (ABI 0.3).
+    pub known_dims: Option<
+        unsafe extern "C" fn(
+            *const Function,
+            ValueId,
+            out: *mut *const Dim,
+            count: *mut usize,
         ) -> Status,
     >,
 }

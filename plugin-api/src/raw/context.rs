@@ -8,6 +8,7 @@ use crate::diagnostic::{Diagnostic, Place};
 use crate::error::{EditError, PassError};
 use crate::gate::Panicked;
 use crate::setting::OptionValue;
+use crate::table;
 
 /// A context handle and the tables to call.
 #[derive(Clone)]
@@ -271,6 +272,16 @@ unsafe fn setting(
             let joined = unsafe { text(out.string) };
             // Each is ended, not only parted.
             OptionValue::Strings(joined.split_terminator('\0').map(str::to_owned).collect())
+        }
+        abi::SettingKind::TABLE => {
+            // SAFETY: the caller's promise.
+            match table::entries(unsafe { text(out.string) }) {
+                Some(entries) => OptionValue::Table(entries),
+                None => {
+                    let message = format!("{} isn't written as a table is", what());
+                    return Err(EditError::new(Status::INVALID, message, None));
+                }
+            }
         }
         kind => {
             let message = format!(

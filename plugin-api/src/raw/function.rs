@@ -451,6 +451,37 @@ impl RawFunction {
         call!(self.set_loc(Some(op); op, loc))
     }
 
+    pub(crate) fn replace_symbols(
+        &mut self,
+        symbols: &[SymbolId],
+        dims: &[Dim],
+    ) -> Result<(), EditError> {
+        debug_assert_eq!(symbols.len(), dims.len());
+        call!(self.replace_symbols(None; symbols.as_ptr(), dims.as_ptr(), symbols.len()))
+    }
+
+    pub(crate) fn remove_arg(&mut self, arg: ValueId) -> Result<(), EditError> {
+        call!(self.remove_arg(None; arg))
+    }
+
+    pub(crate) fn freeze_arg(&mut self, arg: ValueId) -> Result<(), EditError> {
+        call!(self.freeze_arg(None; arg))
+    }
+
+    /// What inference found of a value's elements; `None` if nothing.
+    pub(crate) fn known_dims(&self, value: ValueId) -> Option<Vec<Dim>> {
+        let function = self.tables.ops.known_dims?;
+        let (mut dims, mut count) = (std::ptr::null(), 0);
+        // SAFETY: the handle lives as long as `self`; the answers have room.
+        let status = unsafe { function(self.handle, value, &mut dims, &mut count) };
+        match status.is_ok() {
+            false => None,
+            true if count == 0 || dims.is_null() => Some(Vec::new()),
+            // SAFETY: the host's array, alive until the next call; copied.
+            true => Some(unsafe { std::slice::from_raw_parts(dims, count) }.to_vec()),
+        }
+    }
+
     pub(crate) fn fuse_locs(&mut self, locs: &[LocId]) -> Result<LocId, EditError> {
         let mut out = LocId::NONE;
         call!(self.fuse_locs(None; locs.as_ptr(), locs.len(), &mut out))?;

@@ -2,14 +2,19 @@
 //!
 //! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code.
 
+pub mod bind_params;
+pub mod bind_symbolic_vars;
 mod callee;
 pub mod canonicalize_bindings;
 pub mod dead_code_elimination;
+pub mod dynamic_to_static;
 pub mod eliminate_common_subexpr;
+mod entries;
 pub mod fold_constant;
 pub mod infer_type;
 pub mod inline_functions;
 pub mod lambda_lift;
+mod literal;
 mod purity;
 mod retype;
 mod schedule;
@@ -17,8 +22,11 @@ mod signature;
 pub mod to_a_normal_form;
 pub mod to_graph_normal_form;
 
+use bind_params::{BindParams, bind_params};
+use bind_symbolic_vars::{BindSymbolicVars, bind_symbolic_vars};
 use canonicalize_bindings::canonicalize_bindings;
 use dead_code_elimination::{DeadCodeElimination, dead_code_elimination};
+use dynamic_to_static::dynamic_to_static;
 use eliminate_common_subexpr::eliminate_common_subexpr;
 use fold_constant::{FoldConstant, fold_constant};
 use infer_type::infer_type;
@@ -53,6 +61,28 @@ plugin! {
         function "relax.transform.EliminateCommonSubexpr" => eliminate_common_subexpr {
             opt_level: 1,
             required: ["relax.transform.InferType"],
+            thread_safe: true,
+        },
+        /// Gives dim symbols of the model's inputs and outputs a size.
+        module "relax.transform.BindSymbolicVars" => bind_symbolic_vars {
+            opt_level: 1,
+            changes_interface: true,
+            breaks: ["constants-folded"],
+            options: BindSymbolicVars,
+            config: "relax.BindSymbolicVars",
+        },
+        /// Makes constants of parameters.
+        module "relax.transform.BindParams" => bind_params {
+            opt_level: 0,
+            changes_interface: true,
+            breaks: ["types-inferred", "constants-folded"],
+            options: BindParams,
+            config: "relax.BindParams",
+        },
+        /// Replaces operands that say a shape by constants where that makes no difference.
+        function "relax.transform.DynamicToStatic" => dynamic_to_static {
+            opt_level: 2,
+            required: ["relax.transform.InferType", "relax.transform.FoldConstant"],
             thread_safe: true,
         },
         /// Erases what nobody uses: ops, constants, functions.

@@ -341,6 +341,9 @@ records! {
         constant_hash,
         constants_equal,
         name_loc,
+        replace_symbols,
+        remove_arg,
+        freeze_arg,
     }
     ModuleApi "passdock_module_api" {
         struct_size,
@@ -421,6 +424,7 @@ records! {
         last_error,
         set_body,
         decompose,
+        known_dims,
     }
     AnalysisApi "passdock_analysis_api" {
         struct_size,

@@ -96,7 +96,10 @@ fn fields(fields: &[FieldSpec]) -> String {
         let doc = field.doc.replace('\n', " ");
         table.row([
             format!("  {}", field.name),
-            field.ty.name().to_owned(),
+            match field.rest {
+                true => format!("{} (any names)", field.ty.name()),
+                false => field.ty.name().to_owned(),
+            },
             match field.mandatory {
                 true => "(none)".to_owned(),
                 false => value(&field.default),
@@ -124,6 +127,6 @@ pub(super) fn value(value: &FieldValue) -> String {
         FieldValue::Float(value) => value.to_string(),
         FieldValue::String(value) => format!("{value:?}"),
         FieldValue::Strings(value) => format!("{value:?}"),
-        FieldValue::Ints(_) => value.to_string(),
+        FieldValue::Ints(_) | FieldValue::Values(_) => value.to_string(),
     }
 }

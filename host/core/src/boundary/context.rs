@@ -213,12 +213,36 @@ impl<'a> ContextSession<'a> {
                 // What the string points to doesn't move with it.
                 self.extras().lists.borrow_mut().push(joined);
             }
-            // The contract has no kind for it.
-            FieldValue::Ints(_) => {}
+            FieldValue::Ints(table) => {
+                let entries = table.iter().map(|(name, value)| (name, value.to_string()));
+                self.set_table(entries, &mut setting);
+            }
+            FieldValue::Values(table) => {
+                let entries = table
+                    .iter()
+                    .map(|(name, value)| (name, plugin::toml_text(value)));
+                self.set_table(entries, &mut setting);
+            }
         }
         // SAFETY: the caller's promise; there is room, as was looked up.
         unsafe { input::answer(out, setting) };
         Ok(())
+    }
+
+    /// Hands out a table: of each entry its name and its value as TOML, each ended by a NUL.
+    fn set_table<'v>(
+        &self,
+        entries: impl ExactSizeIterator<Item = (&'v String, String)>,
+        setting: &mut Setting,
+    ) {
+        setting.int = entries.len() as i64;
+        let mut joined = String::new();
+        for (name, value) in entries {
+            joined.extend([name, "\0", &value, "\0"]);
+        }
+        (setting.kind, setting.string) = (SettingKind::TABLE, Str::new(&joined));
+        // What the string points to doesn't move with it.
+        self.extras().lists.borrow_mut().push(joined);
     }
 
     /// Keeps why a pass that this one ran failed; answers what to tell this one.

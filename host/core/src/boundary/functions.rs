@@ -40,6 +40,9 @@ pub(super) static TABLE: abi::FunctionApi = abi::FunctionApi {
     constant_hash: Some(constant_hash),
     constants_equal: Some(constants_equal),
     name_loc: Some(name_loc),
+    replace_symbols: Some(replace_symbols),
+    remove_arg: Some(remove_arg),
+    freeze_arg: Some(freeze_arg),
 };
 
 // SAFETY of all calls below is the contract's: handles are those that the host handed out and that
@@ -501,4 +504,36 @@ unsafe extern "C" fn name_loc(f: *mut abi::Function, name: Str, out: *mut LocId)
             Ok(())
         })
     }
+}
+
+unsafe extern "C" fn replace_symbols(
+    f: *mut abi::Function,
+    symbols: *const SymbolId,
+    dims: *const Dim,
+    count: usize,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        gate::edit(f, |state| {
+            let symbols = input::list(symbols, count, "symbols")?;
+            let dims = input::list(dims, count, "dims")?;
+            let function = state.edit()?;
+            describe::check_dims(function, dims)?;
+            let pairs: Vec<_> = symbols.iter().copied().zip(dims.iter().copied()).collect();
+            function.replace_symbols(&pairs)?;
+            // What was inferred speaks of the old symbols.
+            state.forget_known_dims();
+            Ok(())
+        })
+    }
+}
+
+unsafe extern "C" fn remove_arg(f: *mut abi::Function, arg: ValueId) -> Status {
+    // SAFETY: see above.
+    unsafe { gate::edit(f, |state| state.edit()?.remove_arg(arg)) }
+}
+
+unsafe extern "C" fn freeze_arg(f: *mut abi::Function, arg: ValueId) -> Status {
+    // SAFETY: see above.
+    unsafe { gate::edit(f, |state| state.edit()?.freeze_arg(arg)) }
 }

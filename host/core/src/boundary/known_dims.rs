@@ -1,12 +1,13 @@
 //! Shape data: small integer tensors whose elements are known as dims.
 
 use passdock_abi as abi;
-use passdock_abi::{Dim, OpId, ValueId};
-use passdock_ir::{Edit, Function};
+use passdock_abi::{Dim, OpId, Status, ValueId};
+use passdock_ir::{Edit, EditError, Function};
 
 use super::evaluate::Made;
 use super::ops::MAX_SHAPE_DATA;
 use super::session::FunctionSession;
+use super::{gate, input};
 
 /// An op's results, if inference found all their elements to be known numbers, whatever the operands
 /// are: the second dim of `[n, 3]` is 3.
@@ -80,4 +81,34 @@ pub(super) fn constant_dims(f: &Function, value: ValueId) -> Option<Box<[Dim]>> 
     };
     let dims = bytes.chunks_exact(size).map(number).map(Dim::constant);
     Some(dims.collect())
+}
+
+/// `OpApi::known_dims`.
+///
+/// # Safety
+/// The contract's.
+pub(super) unsafe extern "C" fn known_dims(
+    f: *const abi::Function,
+    value: ValueId,
+    out: *mut *const Dim,
+    count: *mut usize,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        gate::read(f, |state| {
+            input::check_out(out)?;
+            input::check_out(count)?;
+            state.read()?.live_value(value)?;
+            let known = state.known_dims(value);
+            let Some(dims) = known else {
+                return Err(EditError {
+                    status: Status::NOT_FOUND,
+                    message: "Nothing is known of the value's elements.".to_owned(),
+                });
+            };
+            input::answer(out, dims.as_ptr());
+            input::answer(count, dims.len());
+            Ok(())
+        })
+    }
 }

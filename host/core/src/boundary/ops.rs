@@ -13,7 +13,7 @@ use passdock_ir::{Edit, EditError, Function};
 
 use super::context::{self, ContextSession};
 use super::decompose::{decompose, set_body};
-use super::known_dims::constant_dims;
+use super::known_dims::{self, constant_dims};
 use super::session::{Access, FunctionSession};
 use super::{definitions, describe, evaluate, functions, gate, input};
 use crate::plugin::library::LoadedOp;
@@ -35,6 +35,7 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
     set_body: Some(set_body),
     decompose: Some(decompose),
     evaluate_with: Some(evaluate::evaluate_with),
+    known_dims: Some(known_dims::known_dims),
 };
 
 /// More elements than shape data is kept of.

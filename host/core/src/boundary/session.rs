@@ -314,6 +314,19 @@ impl State {
         self.extras.get_or_insert_default()
     }
 
+    /// What is known of the elements of a small tensor.
+    pub(super) fn known_dims(&self, value: ValueId) -> Option<&[abi::Dim]> {
+        let dims = self.extras.as_ref()?.dims.get(&value)?;
+        Some(dims)
+    }
+
+    /// Forgets what is known of the elements of small tensors.
+    pub(super) fn forget_known_dims(&mut self) {
+        if let Some(extras) = &mut self.extras {
+            extras.dims.clear();
+        }
+    }
+
     /// Says that the host itself failed inside an edit: the copy can't be trusted any more.
     pub(super) fn break_off(&mut self) {
         self.access = Access::Broken;

@@ -35,6 +35,7 @@ fn scalar(key: &str, default: FieldValue, range: Option<(i64, i64)>, doc: &str) 
             doc: doc.to_owned(),
             range,
             choices: Vec::new(),
+            rest: false,
         }],
     }
 }

@@ -38,6 +38,9 @@ pub struct Field {
     /// The strings that it takes; empty: any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// Of a table: whether fields that aren't declared are its entries.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rest: bool,
 }
 
 /// A key, field or value that isn't right.
@@ -77,6 +80,7 @@ impl Schema {
             doc: spec.doc.clone(),
             range: spec.range,
             choices: spec.choices.clone(),
+            rest: spec.rest,
         };
         Schema {
             key: key.to_owned(),
@@ -113,6 +117,19 @@ impl Schema {
         mandatory.find(|field| !is_set(&field.name))
     }
 
+    /// The table that takes what isn't declared.
+    fn rest(&self) -> Option<&Field> {
+        self.fields.iter().find(|field| field.rest)
+    }
+
+    /// The field that a name sets: its own, or the table that takes the rest.
+    pub(crate) fn settable(&self, name: &str) -> Result<&Field, ConfigError> {
+        match (self.field(name), self.rest()) {
+            (Err(_), Some(rest)) => Ok(rest),
+            (found, _) => found,
+        }
+    }
+
     /// A field by its name.
     pub fn field(&self, name: &str) -> Result<&Field, ConfigError> {
         let found = self.fields.iter().find(|field| field.name == name);
@@ -136,11 +153,16 @@ impl Schema {
     /// The whole value, with defaults for what is left out.
     pub fn accept(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
         let mut accepted = self.defaults();
-        accepted.extend(self.accept_part(value)?);
+        for (name, value) in self.accept_part(value)? {
+            match accepted.get_mut(&name) {
+                Some(default) => default.overlay(value),
+                None => _ = accepted.insert(name, value),
+            }
+        }
         Ok(accepted)
     }
 
-    /// Only the fields that are given.
+    /// Only the fields that are given. What isn't declared goes to the table that takes the rest.
     pub fn accept_part(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
         if self.is_scalar() {
             let value = self.fields[0].accept(value, &self.key)?;
@@ -160,16 +182,45 @@ impl Schema {
                 help: None,
             });
         };
-        let accept = |(name, value): (&String, &toml::Value)| {
-            Ok((name.clone(), self.field(name)?.accept(value, &self.key)?))
-        };
-        table.iter().map(accept).collect()
+        let mut accepted = ConfigValue::new();
+        // Declared ones first: of what is given in both ways, the table's own name says it.
+        let is_declared = |name: &String| self.fields.iter().any(|field| field.name == *name);
+        let (declared, rest): (Vec<_>, Vec<_>) =
+            table.iter().partition(|(name, _)| is_declared(name));
+        for (name, value) in declared {
+            let value = self.field(name)?.accept(value, &self.key)?;
+            accepted.insert(name.clone(), value);
+        }
+        for (name, value) in rest {
+            let field = self.settable(name)?;
+            let entry = field.accept_entry(name, value, &self.key)?;
+            let table = accepted
+                .entry(field.name.clone())
+                .or_insert_with(|| field.ty.zero());
+            if has_entry(table, name) {
+                return Err(ConfigError {
+                    key: self.key.clone(),
+                    field: Some(name.clone()),
+                    wrong: Wrong::Field,
+                    message: format!(
+                        "`{name}` is given twice: by itself and in the field `{}`.",
+                        field.name
+                    ),
+                    help: Some("Leave one of them out.".to_owned()),
+                });
+            }
+            table.overlay(entry);
+        }
+        Ok(accepted)
     }
 }
 
 impl Field {
     /// What it takes, as lists show it: its type, its range, what to choose from.
     pub fn takes(&self) -> String {
+        if self.rest {
+            return format!("NAME = {}", self.entry_rule());
+        }
         match self.range {
             Some(range) => format!("{} {}", self.ty.name(), range_text(range)),
             None if self.choices.is_empty() => self.ty.name().to_owned(),
@@ -180,8 +231,67 @@ impl Field {
         }
     }
 
+    /// What each entry of a table is.
+    fn entry_rule(&self) -> String {
+        match (self.ty, self.range) {
+            (FieldType::Ints, Some(range)) => {
+                format!("{} {}", FieldType::Int.name(), range_text(range))
+            }
+            (FieldType::Ints, None) => FieldType::Int.name().to_owned(),
+            _ => "a bool, a number, a string, or a list of these".to_owned(),
+        }
+    }
+
+    /// A table of one entry; `key` is for the message.
+    fn accept_entry(
+        &self,
+        name: &str,
+        value: &toml::Value,
+        key: &str,
+    ) -> Result<FieldValue, ConfigError> {
+        let one = toml::Table::from_iter([(name.to_owned(), value.clone())]);
+        let accepted = self.ty.accept(&toml::Value::Table(one));
+        if let Some(accepted) = accepted.filter(|table| self.in_range(table)) {
+            return Ok(accepted);
+        }
+        let quoted = value
+            .as_str()
+            .filter(|text| self.ty == FieldType::Ints && text.trim().parse::<i64>().is_ok());
+        Err(ConfigError {
+            key: key.to_owned(),
+            field: Some(name.to_owned()),
+            wrong: Wrong::Value,
+            message: format!(
+                "Expected `{name}` of `{key}` to be {}, but got {}.",
+                self.entry_rule(),
+                shown(value)
+            ),
+            help: quoted.map(|text| format!("Write {text} without quotes.")),
+        })
+    }
+
+    /// Whether all entries of a table are in the range.
+    fn in_range(&self, table: &FieldValue) -> bool {
+        match (table, self.range) {
+            (FieldValue::Ints(table), Some((min, max))) => {
+                table.values().all(|i| (min..=max).contains(i))
+            }
+            _ => true,
+        }
+    }
+
     /// A value of this field; `key` is for the message.
     pub fn accept(&self, value: &toml::Value, key: &str) -> Result<FieldValue, ConfigError> {
+        if self.ty.is_table()
+            && let Some(table) = value.as_table()
+        {
+            // Each by itself, for the message.
+            let mut accepted = self.ty.zero();
+            for (name, value) in table {
+                accepted.overlay(self.accept_entry(name, value, key)?);
+            }
+            return Ok(accepted);
+        }
         let (rule, help) = match (self.ty.accept(value), self.range) {
             (Some(FieldValue::Int(i)), Some((min, max))) if i < min || i > max => {
                 (range_text((min, max)), None)
@@ -220,6 +330,14 @@ impl Field {
             message: format!("Expected {what} to be {rule}, but got {}.", shown(value)),
             help,
         })
+    }
+}
+
+fn has_entry(table: &FieldValue, name: &str) -> bool {
+    match table {
+        FieldValue::Ints(table) => table.contains_key(name),
+        FieldValue::Values(table) => table.contains_key(name),
+        _ => false,
     }
 }
 

@@ -53,6 +53,7 @@ macro_rules! scalars {
                     doc: String::new(),
                     range: None,
                     choices: Vec::new(),
+                    rest: false,
                 }]
             }
 
@@ -140,6 +141,7 @@ macro_rules! config_struct {
                         doc: [$($doc),*].iter().map(|line: &&str| line.trim()).collect::<Vec<_>>().join("\n"),
                         range: $crate::config_struct!(@range $($min, $max)?),
                         choices: vec![$($($choice.to_owned()),+)?],
+                        rest: false,
                     },
                 )*]
             }

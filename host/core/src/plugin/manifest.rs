@@ -184,6 +184,9 @@ pub struct FieldSpec {
     /// The strings that it takes; empty: any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
+    /// Of a table: whether options that aren't declared are its entries.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rest: bool,
     /// What it is for.
     pub doc: String,
 }
@@ -198,9 +201,8 @@ pub enum FieldType {
     Float,
     String,
     Strings,
-    /// The program's own only: plugins have none.
-    #[serde(skip_deserializing)]
     Ints,
+    Values,
 }
 
 impl FieldType {
@@ -213,7 +215,13 @@ impl FieldType {
             FieldType::String => "a string",
             FieldType::Strings => "a list of strings",
             FieldType::Ints => "a table of ints",
+            FieldType::Values => "a table of values",
         }
+    }
+
+    /// Whether it is a table, whose entries the user names.
+    pub fn is_table(self) -> bool {
+        matches!(self, FieldType::Ints | FieldType::Values)
     }
 
     /// What holds where a manifest gives no default.
@@ -225,6 +233,7 @@ impl FieldType {
             FieldType::String => FieldValue::String(String::new()),
             FieldType::Strings => FieldValue::Strings(Vec::new()),
             FieldType::Ints => FieldValue::Ints(BTreeMap::new()),
+            FieldType::Values => FieldValue::Values(BTreeMap::new()),
         }
     }
 
@@ -245,17 +254,56 @@ impl FieldType {
                 strings.collect::<Option<_>>().map(FieldValue::Strings)
             }
             (FieldType::Ints, toml::Value::Table(table)) => {
-                let int = |(key, value): (&String, &toml::Value)| {
-                    Some((key.clone(), value.as_integer()?))
-                };
-                table
+                let entries = table
                     .iter()
-                    .map(int)
-                    .collect::<Option<_>>()
-                    .map(FieldValue::Ints)
+                    .map(|(key, value)| Some((name(key)?, value.as_integer()?)));
+                entries.collect::<Option<_>>().map(FieldValue::Ints)
+            }
+            (FieldType::Values, toml::Value::Table(table)) => {
+                let entries = table
+                    .iter()
+                    .map(|(key, value)| is_plain(value).then_some((name(key)?, value.clone())));
+                entries.collect::<Option<_>>().map(FieldValue::Values)
             }
             _ => None,
         }
+    }
+}
+
+/// A value as TOML that is easy to read: strings between double quotes, lists on one line.
+pub(crate) fn toml_text(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => {
+            let escaped = text.chars().map(|c| match c {
+                '"' | '\\' => format!("\\{c}"),
+                c if c.is_control() => format!("\\u{:04x}", u32::from(c)),
+                c => c.to_string(),
+            });
+            format!("\"{}\"", escaped.collect::<String>())
+        }
+        toml::Value::Array(items) => {
+            let items: Vec<String> = items.iter().map(toml_text).collect();
+            format!("[{}]", items.join(", "))
+        }
+        toml::Value::Float(x) if x.is_nan() => "nan".to_owned(),
+        toml::Value::Float(x) => format!("{x:?}"),
+        other => other.to_string(),
+    }
+}
+
+/// The name of a table's entry: NULs end them where they cross to C.
+fn name(key: &str) -> Option<String> {
+    (!key.contains('\0')).then(|| key.to_owned())
+}
+
+/// Whether a value is a bool, a number, a string, or a list of such or of lists.
+fn is_plain(value: &toml::Value) -> bool {
+    match value {
+        toml::Value::Boolean(_) | toml::Value::Integer(_) | toml::Value::Float(_) => true,
+        toml::Value::String(text) => !text.contains('\0'),
+        // The reader of TOML limits how deep they nest.
+        toml::Value::Array(items) => items.iter().all(is_plain),
+        toml::Value::Table(_) | toml::Value::Datetime(_) => false,
     }
 }
 
@@ -270,6 +318,7 @@ pub enum FieldValue {
     String(String),
     Strings(Vec<String>),
     Ints(BTreeMap<String, i64>),
+    Values(BTreeMap<String, toml::Value>),
 }
 
 impl FieldValue {
@@ -282,6 +331,16 @@ impl FieldValue {
             FieldValue::String(_) => FieldType::String,
             FieldValue::Strings(_) => FieldType::Strings,
             FieldValue::Ints(_) => FieldType::Ints,
+            FieldValue::Values(_) => FieldType::Values,
+        }
+    }
+
+    /// Lets a later layer win over this one: entry by entry in a table, else as a whole.
+    pub(crate) fn overlay(&mut self, later: FieldValue) {
+        match (self, later) {
+            (FieldValue::Ints(table), FieldValue::Ints(later)) => table.extend(later),
+            (FieldValue::Values(table), FieldValue::Values(later)) => table.extend(later),
+            (value, later) => *value = later,
         }
     }
 }
@@ -294,15 +353,23 @@ impl std::fmt::Display for FieldValue {
             FieldValue::Float(x) => write!(f, "{x:?}"),
             FieldValue::String(s) => write!(f, "{s:?}"),
             FieldValue::Strings(list) => write!(f, "{list:?}"),
-            FieldValue::Ints(table) if table.is_empty() => f.write_str("{}"),
-            FieldValue::Ints(table) => {
-                let entries = table
-                    .iter()
-                    .map(|(key, value)| format!("{key:?} = {value}"));
-                write!(f, "{{ {} }}", entries.collect::<Vec<_>>().join(", "))
-            }
+            FieldValue::Ints(table) => write_table(f, table),
+            FieldValue::Values(table) => write_table(f, table),
         }
     }
+}
+
+fn write_table<T: std::fmt::Display>(
+    f: &mut std::fmt::Formatter<'_>,
+    table: &BTreeMap<String, T>,
+) -> std::fmt::Result {
+    if table.is_empty() {
+        return f.write_str("{}");
+    }
+    let entries = table
+        .iter()
+        .map(|(key, value)| format!("{key:?} = {value}"));
+    write!(f, "{{ {} }}", entries.collect::<Vec<_>>().join(", "))
 }
 
 /// An op that the plugin defines.
@@ -408,9 +475,11 @@ impl Manifest {
         )?;
         for pass in &self.passes {
             unique("the option", pass.options.iter().map(|o| o.name.as_str()))?;
+            one_rest(&pass.name, &pass.options)?;
         }
         for config in &self.configs {
             unique("the field", config.fields.iter().map(|o| o.name.as_str()))?;
+            one_rest(&config.key, &config.fields)?;
             if config.fields.len() > 1 && config.fields.iter().any(|f| f.name.is_empty()) {
                 return Err(Kind::ManifestValue {
                     what: format!("a field name of the config key `{}`", config.key),
@@ -424,6 +493,7 @@ impl Manifest {
         for instrument in &self.instruments {
             let options = instrument.options.iter();
             unique("the option", options.map(|o| o.name.as_str()))?;
+            one_rest(&instrument.name, &instrument.options)?;
         }
         let mut seen = HashSet::new();
         for op in &self.ops {
@@ -435,6 +505,18 @@ impl Manifest {
             }
         }
         Ok(())
+    }
+}
+
+/// Refuses a second place for options that aren't declared.
+fn one_rest(owner: &str, fields: &[FieldSpec]) -> Result<(), Kind> {
+    match fields.iter().filter(|field| field.rest).nth(1) {
+        None => Ok(()),
+        Some(second) => Err(Kind::ManifestValue {
+            what: format!("`rest` of `{}` of `{owner}`", second.name),
+            got: "true".to_owned(),
+            rule: "only one option takes what isn't declared",
+        }),
     }
 }
 

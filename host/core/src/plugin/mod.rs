@@ -27,6 +27,7 @@ pub use defs::OpDefs;
 pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, PluginError, PluginErrorKind, Ver};
 pub use library::{LoadedInstrument, LoadedPass, LoadedPlugin, Plugin};
+pub(crate) use manifest::toml_text;
 pub use manifest::{
     ConfigSpec, FieldSpec, FieldType, FieldValue, InstrumentSpec, Manifest, OpSpec, PanicStrategy,
     PassKind, PassSpec, Phase, PluginSpec,

@@ -90,6 +90,8 @@ struct Field {
     #[serde(default)]
     choices: Vec<String>,
     #[serde(default)]
+    rest: bool,
+    #[serde(default)]
     doc: String,
 }
 
@@ -244,10 +246,13 @@ impl Field {
         let fits = match &default {
             _ if self.mandatory => range.is_none_or(|(min, max)| min <= max),
             FieldValue::Int(i) => range.is_none_or(|(min, max)| (min..=max).contains(i)),
+            FieldValue::Ints(table) => table
+                .values()
+                .all(|i| range.is_none_or(|(min, max)| (min..=max).contains(i))),
             FieldValue::String(s) => self.choices.is_empty() || self.choices.contains(s),
             _ => true,
         };
-        let is_limited = (range.is_none() || self.ty == FieldType::Int)
+        let is_limited = (range.is_none() || matches!(self.ty, FieldType::Int | FieldType::Ints))
             && (self.choices.is_empty() || self.ty == FieldType::String);
         if !fits || !is_limited {
             return Err(Kind::ManifestValue {
@@ -255,6 +260,13 @@ impl Field {
                 got: format!("the default {default}"),
                 rule: "`min` and `max` are for integers, `choices` for strings, and the default is \
                        one of them",
+            });
+        }
+        if self.rest && !self.ty.is_table() {
+            return Err(Kind::ManifestValue {
+                what: format!("`rest` of `{name}` of `{owner}`"),
+                got: "true".to_owned(),
+                rule: "only a table takes what isn't declared: its type is `ints` or `values`",
             });
         }
         Ok(FieldSpec {
@@ -265,6 +277,7 @@ impl Field {
             mandatory: self.mandatory,
             range,
             choices: self.choices,
+            rest: self.rest,
         })
     }
 }

@@ -126,20 +126,34 @@ impl Pass for PluginPass {
 
     /// Defaults, then the context's config, then what the pipeline gives.
     fn option_sources(&self, cx: &PassContext) -> BTreeMap<String, (FieldValue, OptionSource)> {
-        let from = |source| move |(name, value)| (name, (value, source));
         let defaults = self.schema.defaults().into_iter();
-        let mut options: BTreeMap<_, _> = defaults.map(from(OptionSource::Default)).collect();
+        let default = |(name, value)| (name, (value, OptionSource::Default));
+        let mut options: BTreeMap<_, _> = defaults.map(default).collect();
         let layer = self.spec().config.as_ref().and_then(|key| cx.config(key));
         let layer = layer.into_iter().flatten();
         let own = layer.filter(|(name, _)| self.schema.field(name).is_ok());
-        let own = own.map(|(name, value)| (name.clone(), value.clone()));
-        options.extend(own.map(from(OptionSource::Config)));
-        options.extend(
-            self.options
-                .clone()
-                .into_iter()
-                .map(from(OptionSource::Options)),
-        );
+        for (name, value) in own {
+            overlay(&mut options, name, value, OptionSource::Config);
+        }
+        for (name, value) in &self.options {
+            overlay(&mut options, name, value, OptionSource::Options);
+        }
         options
+    }
+}
+
+/// Puts a layer's value over those before it.
+fn overlay(
+    options: &mut BTreeMap<String, (FieldValue, OptionSource)>,
+    name: &str,
+    value: &FieldValue,
+    source: OptionSource,
+) {
+    match options.get_mut(name) {
+        Some((known, from)) => {
+            known.overlay(value.clone());
+            *from = source;
+        }
+        None => _ = options.insert(name.to_owned(), (value.clone(), source)),
     }
 }

@@ -143,6 +143,7 @@ fn config_value(value: &ConfigValue) -> Value {
         FieldValue::String(value) => Value::String(value.clone()),
         FieldValue::Strings(values) => strings(values),
         FieldValue::Ints(table) => table.clone().into(),
+        FieldValue::Values(table) => table.clone().into(),
     };
     match value.get("") {
         Some(scalar) => field(scalar),

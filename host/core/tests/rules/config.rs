@@ -103,3 +103,92 @@ fn r040_r043_r044_options_of_plugins() {
     registry.unregister_plugin("acme").unwrap();
     expect!["Invalid config option `acme.Reads`; candidates are: `relax.fallback_device_type`, `testing.immutable_module`, `tir.limit`."].assert_eq(&error(build("{}")));
 }
+
+mod tables {
+    use super::*;
+
+    sdk::options! {
+        /// Sizes and values by name.
+        pub struct Bind {
+            /// Whether all.
+            all: bool = false,
+            /// Sizes.
+            #[range(1..)]
+            #[rest]
+            dims: Table<i64> = [],
+            /// Values.
+            values: Table<OptionValue> = [],
+        }
+    }
+
+    use passdock_plugin_api::{OptionValue, Table};
+
+    fn bind(_m: &mut sdk::Module<'_>, cx: &sdk::PassContext) -> sdk::PassResult {
+        let options: Bind = cx.options()?;
+        let dims: Vec<_> = options.dims.iter().collect();
+        let values = options
+            .values
+            .iter()
+            .map(|(name, value)| format!("{name} = {value}"));
+        let values: Vec<_> = values.collect();
+        cx.emit(&sdk::Diagnostic::note(format!(
+            "{} {dims:?} {values:?}",
+            options.all
+        )));
+        Ok(())
+    }
+
+    sdk::plugin! {
+        name: "acme",
+        passes: [module "acme.transform.Bind" => bind { options: Bind, config: "acme.Bind" }],
+    }
+
+    #[test]
+    fn options_that_are_not_declared_go_to_the_table_that_takes_the_rest() {
+        let registry = registry();
+        registry.load_static(PLUGIN).unwrap();
+        let log = Log::new();
+        let run = |config: &str, options: &str| {
+            let sink = log.clone();
+            let context = PassContext::builder()
+                .registry(&registry)
+                .config("acme.Bind", config.parse::<toml::Value>().unwrap())
+                .on_diagnostic(move |said| sink.add(said.message))
+                .build();
+            let ran = context.and_then(|cx| {
+                let options: toml::Table = options.parse().unwrap();
+                let pass = registry.get_pass_with_options("acme.transform.Bind", &options)?;
+                pass.call_in(module(), &cx)
+            });
+            if let Err(error) = ran {
+                log.add(error.to_string());
+            }
+        };
+        // Layers win entry by entry.
+        run(
+            "{ batch = 1, w = 3 }",
+            "batch = 2\nall = true\n[dims]\nall = 4",
+        );
+        run(
+            "{}",
+            "[values]\na = 1\nb = [1.5, [true, -inf], []]\n'c d' = \"x\\n\\\"\"",
+        );
+        run("{}", "batch = 0");
+        run("{}", "batch = '2'");
+        run("{ batch = 2.0 }", "");
+        run("{}", "dims = 3");
+        run("{}", "h = 1\n[dims]\nh = 1");
+        run("{}", "[values]\na = { b = 1 }");
+        run("{}", "[values]\na = 2026-01-01");
+        log.check(expect![[r#"
+            true [("all", 4), ("batch", 2), ("w", 3)] []
+            false [] ["a = 1", "b = [1.5, [true, -inf], []]", "c d = \"x\\n\\\"\""]
+            Expected `batch` of `acme.transform.Bind` to be an int from 1 on, but got the int 0.
+            Expected `batch` of `acme.transform.Bind` to be an int from 1 on, but got the string "2". Write 2 without quotes.
+            Expected `batch` of `acme.Bind` to be an int from 1 on, but got the float 2.0.
+            Expected the field `dims` of `acme.transform.Bind` to be a table of ints, but got the int 3.
+            `h` is given twice: by itself and in the field `dims`. Leave one of them out.
+            Expected `a` of `acme.transform.Bind` to be a bool, a number, a string, or a list of these, but got a table.
+            Expected `a` of `acme.transform.Bind` to be a bool, a number, a string, or a list of these, but got a date."#]]);
+    }
+}

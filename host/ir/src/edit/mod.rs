@@ -18,6 +18,7 @@ mod region;
 mod replace;
 mod room;
 mod scratch;
+mod symbols;
 mod value;
 
 pub use attr::{AttrValue, NewAttr};

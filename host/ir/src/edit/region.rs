@@ -87,14 +87,7 @@ impl Function {
             return Err(EditError::refused(message));
         }
         let region = RegionId(record.def);
-        let range = &mut self.regions[region.index()].args;
-        let (start, end) = (range.start as usize, (range.start + range.len) as usize);
-        range.len -= 1;
-        let at = start + record.index as usize;
-        self.ids.copy_within(at + 1..end, at);
-        for moved in at..end - 1 {
-            self.values[self.ids[moved] as usize].index -= 1;
-        }
+        self.unlist_arg(&record);
         if let Some(default) = record.constant.option() {
             self.bury_constant(default);
         }
@@ -103,6 +96,40 @@ impl Function {
         }
         self.touch_region(region);
         Ok(())
+    }
+
+    /// Makes a parameter that has a default the constant that it defaults to: nobody can set it any
+    /// more. The value stays, with its name and its uses.
+    pub fn freeze_arg(&mut self, arg: ValueId) -> Edit {
+        let record = *self.live_value(arg)?;
+        let constant = match record.constant.option() {
+            Some(constant) if record.flags & Value::KIND == Value::ARG => constant,
+            _ => {
+                let name = self.describe(arg);
+                let message = format!("{name} isn't a parameter with a default.");
+                return Err(EditError::refused(message));
+            }
+        };
+        self.unlist_arg(&record);
+        let ty = self.constant(constant).ty;
+        let value = &mut self.values[arg.index()];
+        value.flags = value.flags & !Value::KIND | Value::CONST;
+        (value.def, value.index, value.ty) = (constant.0, 0, ty);
+        self.touch_value(arg);
+        Ok(())
+    }
+
+    /// Takes an argument out of its region's list.
+    fn unlist_arg(&mut self, record: &Value) {
+        let region = RegionId(record.def);
+        let range = &mut self.regions[region.index()].args;
+        let (start, end) = (range.start as usize, (range.start + range.len) as usize);
+        range.len -= 1;
+        let at = start + record.index as usize;
+        self.ids.copy_within(at + 1..end, at);
+        for moved in at..end - 1 {
+            self.values[self.ids[moved] as usize].index -= 1;
+        }
     }
 
     pub(crate) fn push_arg(&mut self, region: RegionId, new: &NewPort<'_>) -> ValueId {

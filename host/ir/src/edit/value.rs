@@ -47,7 +47,7 @@ impl Function {
     }
 
     /// Marks what declares a value as changed.
-    fn touch_value(&mut self, value: ValueId) {
+    pub(crate) fn touch_value(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::TOUCHED;
         let region = self.home(value);
         self.touch_region(region);

@@ -3,6 +3,7 @@
 mod inline;
 mod ops;
 mod sharing;
+mod symbols;
 mod values;
 
 use expect_test::{Expect, expect};

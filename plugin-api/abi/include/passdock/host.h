@@ -101,6 +101,17 @@ typedef struct passdock_function_api {
                                        passdock_const_id, uint32_t *out);
     /* The location that is a node's name. (ABI 0.3) */
     passdock_status (*name_loc)(passdock_function *, passdock_str name, passdock_loc_id *out);
+    /* Puts dims in the place of dim symbols, of all at once, in all types of the function; of its
+     * parameters and results, this changes the interface. Refused if a size would be negative, or a
+     * type would contradict what is known (ABI 0.3). */
+    passdock_status (*replace_symbols)(passdock_function *, const passdock_symbol_id *symbols,
+                                       const passdock_dim *dims, size_t count);
+    /* Removes an argument that nobody uses; those behind it move up. Of the body: a parameter, which
+     * changes the interface (ABI 0.3). */
+    passdock_status (*remove_arg)(passdock_function *, passdock_value_id);
+    /* Makes a parameter that has a default the constant that it defaults to. The value stays, with
+     * its name and uses; the interface changes (ABI 0.3). */
+    passdock_status (*freeze_arg)(passdock_function *, passdock_value_id);
 } passdock_function_api;
 
 /* A module. In a function pass it is the pass's input, and edits are refused. */
@@ -190,6 +201,11 @@ typedef uint32_t passdock_setting_kind;
 /* `int_value` strings, one after the other in `string_value`, each ended by a NUL. Only for options
  * that a manifest declares of type "strings". */
 #define PASSDOCK_SETTING_STRINGS 5u
+/* `int_value` entries, one after the other in `string_value`: of each its name, then its value as
+ * TOML, each ended by a NUL. Numbers are in decimal, strings between double quotes with backslash,
+ * double quote and control characters (as \u0000) escaped, lists [1, 2] on one line. Only for options
+ * that a manifest declares of type "ints" or "values" (ABI 0.3). */
+#define PASSDOCK_SETTING_TABLE 6u
 
 /* The value of an option or config field. The reader sets `struct_size` before the call. */
 typedef struct passdock_setting {
@@ -293,6 +309,12 @@ typedef struct passdock_op_api {
     passdock_status (*evaluate_with)(passdock_context *, passdock_function *, passdock_op_id,
                                      const passdock_value_id *operands, size_t operand_count,
                                      uint64_t max_bytes, passdock_value_id *out, size_t count);
+
+    /* For passes: what `infer` found of the elements of a result, a small tensor of integers, row by
+     * row, while this pass had the function. They live until the next call on the function.
+     * NOT_FOUND if nothing is known (ABI 0.3). */
+    passdock_status (*known_dims)(const passdock_function *, passdock_value_id,
+                                  const passdock_dim **out, size_t *count);
 } passdock_op_api;
 
 /* Everything the host offers. */

@@ -120,6 +120,13 @@ impl From<&OptionValue> for MockOption {
                 let joined = list.iter().map(|item| format!("{}\0", item)).collect();
                 (SettingKind::STRINGS, list.len() as i64, 0.0, joined)
             }
+            OptionValue::Table(entries) => {
+                let entry = |(name, value): &(String, _)| format!("{}\0{}\0", name, value);
+                let joined = entries.iter().map(entry).collect();
+                (SettingKind::TABLE, entries.len() as i64, 0.0, joined)
+            }
+            // Only in a table.
+            OptionValue::List(_) => (SettingKind::NONE, 0, 0.0, String::new()),
         })
     }
 }

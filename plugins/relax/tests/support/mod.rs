@@ -1,5 +1,7 @@
 //! Checks a pass on IR text: the body of `@main` before, and after.
 
+#![allow(dead_code, reason = "not every test file needs all of it")]
+
 use expect_test::Expect;
 use passdock::Registry;
 
@@ -14,6 +16,17 @@ pub(crate) fn check(pass: &str, source: &str, expected: Expect) {
 pub(crate) fn check_all(passes: &[&str], source: &str, expected: Expect) {
     let result = passdock::testing::run_on_text(&registry(), passes, source, |context| context);
     expected.assert_eq(&result);
+}
+
+/// As [`check`], with options: `n = 1, m = 2`.
+#[track_caller]
+pub(crate) fn check_options(pass: &str, options: &str, source: &str, expected: Expect) {
+    expected.assert_eq(&run_options(pass, options, source));
+}
+
+/// What [`check_options`] compares.
+pub(crate) fn run_options(pass: &str, options: &str, source: &str) -> String {
+    passdock::testing::run_with_options(&registry(), pass, options, source)
 }
 
 /// The standard passes and operators.

@@ -1,0 +1,214 @@
+//! `relax.transform.BindSymbolicVars`: gives dim symbols of the model's inputs and outputs a size.
+//!
+//! ```ir
+//! fn @main(%x: f32[batch,4]) -> (%y: f32[batch,4]) opset("" = 17) {
+//!   %0 = onnx.Relu(%x) : f32[batch,4]
+//!   return %0
+//! }
+//! → { batch = 2 }
+//! fn @main(%x: f32[2,4]) -> (%y: f32[2,4]) opset("" = 17) {
+//!   %0 = onnx.Relu(%x) : f32[2,4]
+//!   return %0
+//! }
+//! ```
+//!
+//! All types follow, also where the symbol stands in an expression (`batch * 4` is 8), and are inferred
+//! again. A function that is called follows if all its callers agree. What contradicts itself
+//! with the size (an operand that needs another one) is an error, and so is a symbol that the
+//! functions that nobody calls don't take or give.
+//!
+//! It does not fold what is known now: that is FoldConstant's and DynamicToStatic's. A function's
+//! symbols are its own: equal names in two functions are two symbols.
+//!
+//! Source: TVM `src/relax/transform/bind_symbolic_vars.cc`.
+
+use std::collections::{HashMap, HashSet};
+
+use passdock_plugin_api::DimKind;
+use passdock_plugin_api::abi::NameUse;
+use passdock_plugin_api::prelude::*;
+
+use crate::entries;
+
+options! {
+    /// Sizes of dim symbols.
+    pub struct BindSymbolicVars {
+        /// A size for each symbol, by its name.
+        #[range(1..)]
+        #[rest]
+        dims: Table<i64> = [],
+    }
+}
+
+pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let options = cx.options::<BindSymbolicVars>()?;
+    if options.dims.is_empty() {
+        return Ok(());
+    }
+    let entries = entries::entries(m)?;
+    let mut known: Vec<String> = Vec::new();
+    for &entry in &entries {
+        let f = m.snapshot(entry)?;
+        let symbols = interface_symbols(&f);
+        known.extend(symbols.into_iter().map(|symbol| f.text(symbol).to_owned()));
+    }
+    known.sort_unstable();
+    known.dedup();
+    if let Some((name, _)) = options
+        .dims
+        .iter()
+        .find(|(name, _)| known.iter().all(|known| known != name))
+    {
+        return Err(entries::unknown("dim symbol", name, &known));
+    }
+    for entry in entries {
+        let mut f = m.edit(entry)?;
+        let sizes = options
+            .dims
+            .iter()
+            .filter_map(|(name, &size)| Some((f.find_symbol(name)?, size)))
+            .collect();
+        bind(&mut f, cx, sizes)?;
+    }
+    bind_called(m, cx)
+}
+
+/// The dim symbols of what a function takes and gives, each once.
+fn interface_symbols(f: &Function) -> Vec<SymbolId> {
+    let params = f.params().iter().map(|&param| f.type_id(param));
+    let types = params.chain(f.ports(f.body()).map(|port| port.ty));
+    let mut seen = HashSet::new();
+    types
+        .flat_map(|ty| f.ty(ty).symbols())
+        .filter(|&symbol| seen.insert(symbol))
+        .collect()
+}
+
+/// Puts sizes in the place of symbols, and infers the types again. What contradicts itself then, and
+/// didn't before, is an error.
+pub(crate) fn bind(f: &mut Function, cx: &PassContext, sizes: Vec<(SymbolId, i64)>) -> PassResult {
+    if sizes.is_empty() {
+        return Ok(());
+    }
+    let said = |f: &Function| -> String {
+        let each = sizes
+            .iter()
+            .map(|(symbol, size)| format!("`{}` = {size}", f.text(*symbol)));
+        each.collect::<Vec<_>>().join(", ")
+    };
+    let mut wrong_before = HashSet::new();
+    for op in f.ops() {
+        if f.traits(op).is_defined() && cx.infer(f, op).is_err() {
+            wrong_before.insert(op);
+        }
+    }
+    let dims: Vec<(SymbolId, Dim)> = sizes
+        .iter()
+        .map(|&(symbol, size)| (symbol, Dim::constant(size)))
+        .collect();
+    if let Err(error) = f.replace_symbols(&dims) {
+        let message = format!("It can't be that {}: {}", said(f), error.message);
+        return Err(PassError::new(message).within(f));
+    }
+    for op in f.ops() {
+        if f.traits(op).is_defined()
+            && let Err(error) = cx.infer(f, op)
+            && !wrong_before.contains(&op)
+        {
+            let message = format!("It can't be that {}: {}", said(f), error.message);
+            return Err(PassError::new(message).at(op).within(f));
+        }
+    }
+    Ok(())
+}
+
+/// Binds the symbols of functions that are called, where all callers give the same sizes.
+fn bind_called(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    let graph = m.call_graph()?;
+    for name in callers_first(&graph) {
+        let callers: Vec<SymbolId> = graph.callers(name).collect();
+        // What is called in another way than by ops of its name is called with who knows what.
+        let by_attr = |used: &NameUse| used.name == name && used.flags & NameUse::CALLEE != 0;
+        let mut names = callers.iter().flat_map(|&caller| graph.names(caller));
+        if callers.is_empty()
+            || names.any(by_attr)
+            || m.snapshot(name)?.kind() != FunctionKind::GRAPH
+        {
+            continue;
+        }
+        let mut sizes: HashMap<SymbolId, Option<i64>> = HashMap::new();
+        {
+            let called = m.snapshot(name)?;
+            let params = called.params().iter().map(|&param| dims(&called, param));
+            let params: Vec<Vec<Dim>> = params.collect();
+            if params
+                .iter()
+                .flatten()
+                .all(|dim| dim.kind != DimKind::SYMBOL)
+            {
+                continue;
+            }
+            for caller in callers {
+                let f = m.snapshot(caller)?;
+                for op in f.ops_named(name) {
+                    let given = |index| f.operand(op, index).map_or(Vec::new(), |v| dims(&f, v));
+                    for (index, param) in params.iter().enumerate() {
+                        unify(param, &given(index), &mut sizes);
+                    }
+                }
+            }
+        }
+        let sizes = sizes
+            .into_iter()
+            .filter_map(|(symbol, size)| Some((symbol, size?)));
+        let mut sizes: Vec<(SymbolId, i64)> = sizes.collect();
+        sizes.sort_unstable_by_key(|(symbol, _)| symbol.0);
+        bind(&mut *m.edit(name)?, cx, sizes)?;
+    }
+    Ok(())
+}
+
+fn dims(f: &Function, value: ValueId) -> Vec<Dim> {
+    f.dims(value).map_or(Vec::new(), |dims| dims.collect())
+}
+
+/// Notes which sizes a call gives to the symbols of a parameter; `None` where calls differ or a
+/// size isn't known.
+fn unify(param: &[Dim], given: &[Dim], sizes: &mut HashMap<SymbolId, Option<i64>>) {
+    for (index, dim) in param.iter().enumerate() {
+        if dim.kind == DimKind::SYMBOL {
+            let size = given.get(index).and_then(|dim| dim.as_const());
+            let known = sizes.entry(SymbolId(dim.value as u32)).or_insert(size);
+            if *known != size {
+                *known = None;
+            }
+        }
+    }
+}
+
+/// The functions of a module, each after those that call it.
+fn callers_first(graph: &passdock_plugin_api::CallGraph) -> Vec<SymbolId> {
+    let mut waits: HashMap<SymbolId, usize> = graph
+        .functions()
+        .map(|entry| (entry.name, graph.callers(entry.name).count()))
+        .collect();
+    let mut order: Vec<SymbolId> = graph
+        .functions()
+        .map(|entry| entry.name)
+        .filter(|name| waits[name] == 0)
+        .collect();
+    let mut at = 0;
+    // What calls itself is never ready, and stays as it is.
+    while let Some(&name) = order.get(at) {
+        for callee in graph.callees(name) {
+            if let Some(left) = waits.get_mut(&callee) {
+                *left -= 1;
+                if *left == 0 {
+                    order.push(callee);
+                }
+            }
+        }
+        at += 1;
+    }
+    order
+}

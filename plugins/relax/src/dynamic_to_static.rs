@@ -1,0 +1,238 @@
+//! `relax.transform.DynamicToStatic`: replaces operands that say a shape by constants where that makes
+//! no difference.
+//!
+//! ```ir
+//! fn @main(%x: f32[n,s,64]) -> (%y: f32[n,s,4,16]) opset("" = 17) {
+//!   %zero = const i64[1] [0]
+//!   %one = const i64[1] [1]
+//!   %heads = const i64[2] [4, 16]
+//!   %0 = onnx.Shape(%x) : i64[3]
+//!   %1 = onnx.Gather(%0, %zero) : i64[1]
+//!   %2 = onnx.Gather(%0, %one) : i64[1]
+//!   %3 = onnx.Concat(%1, %2, %heads) {axis = 0} : i64[4]
+//!   %4 = onnx.Reshape(%x, %3) : f32[n,s,4,16]
+//!   return %4
+//! }
+//! →
+//! fn @main(%x: f32[n,s,64]) -> (%y: f32[n,s,4,16]) opset("" = 17) {
+//!   %zero = const i64[1] [0]
+//!   %one = const i64[1] [1]
+//!   %heads = const i64[2] [4, 16]
+//!   %5 = const i64[4] [0, 0, 4, 16]
+//!   %0 = onnx.Shape(%x) : i64[3]
+//!   %1 = onnx.Gather(%0, %zero) : i64[1]
+//!   %2 = onnx.Gather(%0, %one) : i64[1]
+//!   %3 = onnx.Concat(%1, %2, %heads) {axis = 0} : i64[4]
+//!   %4 = onnx.Reshape(%x, %5) : f32[n,s,4,16]
+//!   return %4
+//! }
+//! ```
+//!
+//! What computed the shape is DeadCodeElimination's. Elements that are all known become a constant
+//! wherever they are used. Of those that aren't,
+//! - Reshape copies dims that stay where they are (0), and works one out (-1) if all others are known
+//!   and none is 0, for then no other size is possible;
+//! - Expand leaves dims that are as long as wanted (1);
+//! - Slice goes to the end of an axis, whatever that is, where `ends` is the axis's size.
+//!
+//! It does not change what an op gives for any size of the unknown dims, 0 included: a Reshape to
+//! `[n, m, 64]` of something else stays, for with `n` = 0 nothing can be worked out.
+//!
+//! Source: TVM `src/relay/transforms/dynamic_to_static.cc`.
+
+use passdock_plugin_api::DimKind;
+use passdock_plugin_api::prelude::*;
+
+pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResult {
+    // A function of the module wins over the operator of its name.
+    let is_own = |name: &str| cx.module().is_none_or(|m| m.function(name).is_none());
+    let operators = [
+        ("onnx.Reshape", 1, static_reshape as Rule),
+        ("onnx.Expand", 1, static_expand),
+        ("onnx.Slice", 2, static_ends),
+    ];
+    let operators: Vec<(SymbolId, usize, Rule)> = operators
+        .into_iter()
+        .filter(|(name, ..)| is_own(name))
+        .filter_map(|(name, slot, rule)| Some((f.find_symbol(name)?, slot, rule)))
+        .collect();
+    for op in f.ops() {
+        let traits = f.traits(op);
+        if gives_shape(f, op) && traits.is_defined() && traits.is_pure() {
+            // An op that is wrong is InferType's to report.
+            if cx.infer(f, op).is_ok() {
+                make_known_constant(f, op)?;
+            }
+            continue;
+        }
+        let name = f.symbol(op);
+        let Some(&(_, slot, rule)) = operators.iter().find(|(known, ..)| *known == name) else {
+            continue;
+        };
+        let Some(operand) = f.operand(op, slot).filter(|&v| f.constant(v).is_none()) else {
+            continue;
+        };
+        let sizes = rule(f, op, operand);
+        if let Some(sizes) =
+            sizes.filter(|sizes| f.shape(operand) == Some(vec![sizes.len() as i64]))
+        {
+            let constant = add_constant(f, f.type_id(operand), &sizes)?;
+            if let Some(constant) = constant {
+                f.set_operand(op, slot, constant)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What an operand may be replaced by, if that makes no difference to the op.
+type Rule = fn(&Function, OpId, ValueId) -> Option<Vec<i64>>;
+
+/// Whether an op gives small integers.
+fn gives_shape(f: &Function, op: OpId) -> bool {
+    let results = f.results(op);
+    let is_small = |&result: &ValueId| {
+        matches!(f.dtype(result), DType::I64 | DType::I32)
+            && f.rank(result).is_none_or(|rank| rank < 2)
+    };
+    !results.is_empty() && results.iter().all(is_small)
+}
+
+/// Lets the uses of results whose elements are all known use constants.
+fn make_known_constant(f: &mut Function, op: OpId) -> PassResult {
+    for result in f.results(op).to_vec() {
+        if f.use_count(result) == 0 {
+            continue;
+        }
+        let dims = f.known_dims(result);
+        let known = dims.and_then(|dims| dims.into_iter().map(Dim::as_const).collect());
+        let Some(known): Option<Vec<i64>> = known else {
+            continue;
+        };
+        if f.type_of(result).element_count() == Some(known.len() as u64)
+            && let Some(constant) = add_constant(f, f.type_id(result), &known)?
+        {
+            f.replace_uses(result, constant)?;
+        }
+    }
+    Ok(())
+}
+
+/// A constant of integers; `None` if one doesn't fit the type.
+fn add_constant(f: &mut Function, ty: TypeId, ints: &[i64]) -> Result<Option<ValueId>, EditError> {
+    let bytes: Option<Vec<u8>> = match f.ty(ty).dtype() {
+        DType::I64 => Some(ints.iter().flat_map(|int| int.to_le_bytes()).collect()),
+        DType::I32 => {
+            let small = ints.iter().map(|&int| i32::try_from(int).ok());
+            let small: Option<Vec<i32>> = small.collect();
+            small.map(|ints| ints.iter().flat_map(|int| int.to_le_bytes()).collect())
+        }
+        _ => None,
+    };
+    match bytes {
+        Some(bytes) => f.add_constant(&ConstantSpec::new(ty, &bytes)).map(Some),
+        None => Ok(None),
+    }
+}
+
+/// Dims that are the same size whatever it is.
+fn same(a: Dim, b: Dim) -> bool {
+    a.kind == b.kind && a.value == b.value && a.kind != DimKind::UNKNOWN
+}
+
+/// The shape of a Reshape: known sizes, 0 for dims that are copied, -1 for one that is worked out.
+fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
+    let old: Vec<Dim> = match f.dims(f.operand(op, 0)?) {
+        Some(dims) => dims.collect(),
+        None => Vec::new(),
+    };
+    let copies_at_zero = match f.attr(op, "allowzero") {
+        None | Some(Attr::Int(0)) => true,
+        Some(Attr::Int(_)) => false,
+        // A parameter of the function.
+        Some(_) => return None,
+    };
+    let mut open = None;
+    let mut sizes = Vec::new();
+    for (at, dim) in f.dims(f.result(op, 0))?.enumerate() {
+        let stays = copies_at_zero && old.get(at).is_some_and(|&old| same(old, dim));
+        sizes.push(match dim.as_const() {
+            Some(0) if stays || !copies_at_zero => 0,
+            Some(0) => return None,
+            Some(size) => size,
+            None if stays => 0,
+            None if open.is_none() => {
+                open = Some(at);
+                -1
+            }
+            None => return None,
+        });
+    }
+    let Some(open) = open else {
+        return Some(sizes);
+    };
+    // Where the shape leaves it open itself, the others are 0 when they were.
+    let was_open = copies_at_zero
+        && f.known_dims(shape)
+            .and_then(|dims| dims.get(open)?.as_const())
+            == Some(-1);
+    let others_are_positive = sizes
+        .iter()
+        .enumerate()
+        .all(|(at, &size)| at == open || size > 0);
+    (was_open || others_are_positive).then_some(sizes)
+}
+
+/// The shape of an Expand: known sizes, 1 for dims that are as long as wanted.
+fn static_expand(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
+    let wanted = f.known_dims(shape)?;
+    let old: Vec<Dim> = f.dims(f.operand(op, 0)?)?.collect();
+    let new: Vec<Dim> = f.dims(f.result(op, 0))?.collect();
+    // Both are counted from the back.
+    let from_back = |dims: &[Dim], at: usize| {
+        let behind = wanted.len() - at;
+        let at = dims.len().checked_sub(behind)?;
+        Some(dims[at])
+    };
+    let size = |(at, &dim): (usize, &Dim)| match dim.as_const() {
+        Some(size) => Some(size),
+        None if from_back(&old, at).is_some_and(|old| same(old, dim)) => Some(1),
+        None => from_back(&new, at)?.as_const(),
+    };
+    wanted.iter().enumerate().map(size).collect()
+}
+
+/// Where a Slice ends: known places, the largest number for what ends where the axis does.
+fn static_ends(f: &Function, op: OpId, ends: ValueId) -> Option<Vec<i64>> {
+    let dims: Vec<Dim> = f.dims(f.operand(op, 0)?)?.collect();
+    let ints = |slot| match f.operand(op, slot) {
+        Some(value) => f.constant_ints(value).ok().flatten().map(Some),
+        None => Some(None),
+    };
+    let (axes, steps) = (ints(3)?, ints(4)?);
+    let largest = match f.dtype(ends) {
+        DType::I32 => i64::from(i32::MAX),
+        _ => i64::MAX,
+    };
+    let end = |(at, dim): (usize, Dim)| {
+        if let Some(end) = dim.as_const() {
+            return Some(end);
+        }
+        let axis = match &axes {
+            Some(axes) => *axes.get(at)?,
+            None => at as i64,
+        };
+        let axis = match axis {
+            0.. => axis,
+            _ => axis + dims.len() as i64,
+        };
+        let forward = match &steps {
+            Some(steps) => *steps.get(at)? > 0,
+            None => true,
+        };
+        let size = *dims.get(usize::try_from(axis).ok()?)?;
+        (forward && same(size, dim)).then_some(largest)
+    };
+    let known = f.known_dims(ends)?;
+    known.into_iter().enumerate().map(end).collect()
+}
