@@ -54,6 +54,18 @@ pub(crate) fn test_numerics(project: &Project) -> Result<()> {
     shell::run(python.current_dir(&project.root))
 }
 
+/// Random models through random orders of the standard passes; `PASSDOCK_PROPERTIES` says how many.
+pub(crate) fn test_properties(project: &Project) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "tests/python/properties.py", "--passdock"])
+        .arg(project.passdock(Profile::Dev))
+        .arg("--work-dir")
+        .arg(project.target.join("properties"))
+        .args(["--spoiler", "bad.transform.ChangeResults"]);
+    shell::run(python.current_dir(&project.root))
+}
+
 /// ONNX's own test cases, the models in its wheel, models made by hand, and those that
 /// `PASSDOCK_MODELS` points to: what goes through passdock comes out whole, and folded right.
 pub(crate) fn test_corpus(project: &Project) -> Result<()> {

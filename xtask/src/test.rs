@@ -56,6 +56,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("results before and after each pass", || {
         python::test_numerics(project)
     });
+    steps.step("random models, passes in any order", || {
+        python::test_properties(project)
+    });
     steps.step("models of every kind, in and out", || {
         python::test_corpus(project)
     });

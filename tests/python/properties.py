@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Random models through random orders of the standard passes: whatever the order, the model stays right.
+
+Each case is a seed: a small model over many operators (`random_ops`), and some of the passes in any
+order, repeats included. passdock has to end with 0 and `--verify changed`; onnx's checker accepts
+what it accepted; the interface is the same; ONNX Runtime, optimising nothing, computes the same as
+before, as docs/numerics.md says, and random ops stay apart. A case that fails is kept: the model, what
+was made of it, and the passes, without those that it fails without.
+
+    properties.py --passdock CMD --work-dir DIR [--count N] [--first SEED]    N cases
+    properties.py --passdock CMD --work-dir DIR --case SEED [--passes A,B]    one of them
+
+The environment variable PASSDOCK_PROPERTIES says how many where --count doesn't. With --spoiler a pass
+that changes results runs first, on a few: it has to be noticed.
+"""
+
+import argparse
+import collections
+import json
+import os
+import random
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import onnx
+
+import outputs
+from random_ops import random_model
+
+STANDARD = [
+    "InferType",
+    "FoldConstant",
+    "CanonicalizeBindings",
+    "DeadCodeElimination",
+    "EliminateCommonSubexpr",
+    "SimplifyInference",
+    "DynamicToStatic",
+    "InlineFunctions",
+    "LambdaLift",
+    "DecomposeOps",
+    "ToANormalForm",
+]
+COUNT = 200
+# More models than this that ONNX Runtime doesn't run, and the generator is at fault.
+UNUSABLE = 0.1
+# What may be lost where large numbers cancel each other, beside what docs/numerics.md allows.
+CANCELLED = 1e-4
+SHOWN = 10
+# How many models a spoiler is tried on, and of how many it has to be noticed.
+SPOILED, NOTICED = 50, 5
+
+
+class Cases:
+    def __init__(self, passdock, work):
+        self.passdock, self.work = passdock.resolve(), work
+        listed = json.loads(self.command("list", "passes", "--json").stdout)["passes"]
+        there = {each["name"] for each in listed}
+        self.passes = [name for name in map("relax.transform.{}".format, STANDARD) if name in there]
+        self.counts, self.failures = collections.Counter(), []
+
+    def command(self, *arguments):
+        command = [self.passdock, *arguments]
+        return subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+
+    def order(self, seed):
+        """Which passes, in which order."""
+        rng = random.Random(f"passes {seed}")
+        return [rng.choice(self.passes) for _ in range(rng.randint(1, 6))]
+
+    def case(self, seed, passes=None):
+        """Runs a case, and keeps it if it fails."""
+        model = random_model(seed)
+        path = self.work / f"{seed}.onnx"
+        onnx.save(model.proto, path)
+        try:
+            runner = outputs.session(path)
+            before = [(feed, runner.run(None, feed)) for feed in model.feeds(seed)]
+        except Exception as error:  # whatever ONNX Runtime raises
+            self.counts["not run"] += 1
+            return None if passes is None else str(error)
+        passes = passes or self.order(seed)
+        self.counts["cases"] += 1
+        self.counts.update(f"op {node.op_type}" for node in model.proto.graph.node)
+        why = self.failure(model, path, before, passes)
+        if why is None:
+            path.unlink()
+            return None
+        # What it takes to fail.
+        at = 0
+        while at < len(passes):
+            fewer = passes[:at] + passes[at + 1 :]
+            again = fewer and self.failure(model, path, before, fewer)
+            if again:
+                passes, why = fewer, again
+            else:
+                at += 1
+        self.failure(model, path, before, passes)
+        (self.work / f"{seed}.json").write_text(json.dumps({"seed": seed, "passes": passes, "why": why}, indent=2))
+        self.failures.append((seed, passes, why))
+        return why
+
+    def failure(self, model, path, before, passes):
+        """What is wrong with what the passes make of a model, or None."""
+        out = path.with_suffix(".out.onnx")
+        out.unlink(missing_ok=True)
+        try:
+            done = self.command("run", path, "-o", out, "--passes", ",".join(passes), "-O", "4", "--verify", "changed")
+        except subprocess.TimeoutExpired:
+            return "passdock doesn't end"
+        if done.returncode:
+            return f"passdock ended with {done.returncode}: {done.stderr.strip()[-1500:]}"
+        made = onnx.load(out)
+        why = outputs.interface_difference(model.proto, made, defaults=True) or outputs.newly_invalid(path, out)
+        why = why or results_differ(model, before, out)
+        if why is None:
+            out.unlink()
+            self.counts["changed"] += made.graph != model.proto.graph
+        return why
+
+
+def results_differ(model, before, out):
+    try:
+        runner = outputs.session(out)
+    except Exception as error:  # whatever ONNX Runtime raises
+        return f"ONNX Runtime refuses it: {error}"
+    for feed, expected in before:
+        try:
+            got = runner.run(None, feed)
+        except Exception as error:
+            return f"ONNX Runtime can't run it: {error}"
+        for value, x, y in zip(model.outputs, expected, got, strict=True):
+            if value.random:
+                if x.shape != y.shape or x.dtype != y.dtype:
+                    return f"output {value.name!r} is {y.dtype}{list(y.shape)} instead of {x.dtype}{list(x.shape)}"
+                continue
+            why, _ = outputs.difference(value.name, x, y)
+            if why and (value.exact or not nearly(x, y)):
+                return f"{why}; inputs: {outputs.shapes(feed)}"
+        randoms = [y for value, y in zip(model.outputs, got) if value.random and y.size >= 3]
+        for at, one in enumerate(randoms):
+            if any(np.array_equal(one, other) for other in randoms[:at]):
+                return "two random outputs are the same"
+    return None
+
+
+def nearly(x, y):
+    return x.shape == y.shape and x.dtype == y.dtype and np.allclose(x, y, rtol=0, atol=CANCELLED, equal_nan=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--passdock", type=Path, required=True, help="the command, the plugins beside it")
+    parser.add_argument("--work-dir", type=Path, required=True)
+    parser.add_argument("--count", type=int, default=int(os.environ.get("PASSDOCK_PROPERTIES", COUNT)))
+    parser.add_argument("--first", type=int, default=0, help="the first seed")
+    parser.add_argument("--case", type=int, help="only this seed")
+    parser.add_argument("--spoiler", help="a pass that changes results")
+    parser.add_argument("--passes", help="these passes instead of random ones, with commas")
+    args = parser.parse_args()
+    args.work_dir.mkdir(parents=True, exist_ok=True)
+    if args.spoiler:
+        spoiled = Cases(args.passdock, args.work_dir)
+        for seed in range(SPOILED):
+            spoiled.case(seed, [args.spoiler])
+        if len(spoiled.failures) < NOTICED:
+            print(f"only {len(spoiled.failures)} of {SPOILED} models that {args.spoiler} spoiled were noticed")
+            return 1
+    cases, started = Cases(args.passdock, args.work_dir), time.monotonic()
+    passes = args.passes and args.passes.split(",")
+    if args.case is not None:
+        print(cases.case(args.case, passes or cases.order(args.case)) or "right")
+        return 1 if cases.failures else 0
+    for seed in range(args.first, args.first + args.count):
+        cases.case(seed, passes)
+    seen = sum(key.startswith("op ") for key in cases.counts)
+    print(
+        f"{cases.counts['cases']} models of {seen} operators through {len(cases.passes)} passes in any order: "
+        f"{len(cases.failures)} wrong, {cases.counts['changed']} changed, {cases.counts['not run']} not run, "
+        f"{time.monotonic() - started:.0f} s"
+    )
+    for seed, passes, why in cases.failures[:SHOWN]:
+        print(f"seed {seed}, --passes {','.join(passes)}: {why}")
+    if cases.failures:
+        print(f"The models are in {args.work_dir}.")
+    if cases.counts["not run"] > UNUSABLE * args.count:
+        print("too many models can't be run")
+        return 1
+    return 1 if cases.failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
