@@ -71,6 +71,33 @@ pub(crate) fn test_c_pass(project: &Project) -> Result<()> {
     Ok(())
 }
 
+/// The operator that an example in C defines is typed and folded as its text says.
+pub(crate) fn test_c_op(project: &Project) -> Result<()> {
+    let expected = fs::read_to_string(project.root.join("examples/c-op/after.ir"))?;
+    for compiler in COMPILERS {
+        let plugin = build_c(project, "examples/c-op/c_op.c", "c_op", compiler)?;
+        let passdock = |arguments: &[&str]| {
+            let mut command = Command::new(project.passdock(Profile::Dev));
+            command.args(arguments).arg("--plugin-dir");
+            command.arg(plugin.parent().unwrap_or(&plugin));
+            shell::read(command.current_dir(&project.root))
+        };
+        let passes = "relax.transform.InferType,relax.transform.FoldConstant";
+        let input = "examples/c-op/before.ir";
+        let made = passdock(&["run", input, "-o", "-", "--passes", passes])?;
+        if made != expected {
+            bail!("examples/c-op/after.ir says otherwise:\n{made}");
+        }
+        let listed: Value =
+            serde_json::from_str(&passdock(&["list", "ops", "acme.ScaledAdd", "--json"])?)?;
+        let scale = &listed["ops"][0]["attributes"][0];
+        if scale["name"] != "scale" || scale["default"] != 1.0 {
+            bail!("acme.ScaledAdd should have `scale` of 1.0: {listed}");
+        }
+    }
+    Ok(())
+}
+
 /// What a plugin in C says about ops arrives, places and notes included.
 pub(crate) fn test_c_diagnostics(project: &Project) -> Result<()> {
     let plugin = build_c(

@@ -15,9 +15,10 @@ use crate::project::{Profile, Project};
 use crate::shell;
 
 /// The examples that stand for a vendor's crates, and how many lines each takes.
-const VENDORS: [(&str, usize); 2] = [
+const VENDORS: [(&str, usize); 3] = [
     ("examples/hello-pass", 25),
     ("examples/custom-instrument", 80),
+    ("examples/custom-op", 105),
 ];
 /// The SDK's crates, as (package, directory).
 const PACKAGES: [(&str, &str); 2] = [

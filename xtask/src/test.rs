@@ -42,6 +42,7 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         native::test_header(project)
     });
     steps.step("a plugin in C", || native::test_c_pass(project));
+    steps.step("an operator in C", || native::test_c_op(project));
     steps.step("what a plugin in C says", || {
         native::test_c_diagnostics(project)
     });

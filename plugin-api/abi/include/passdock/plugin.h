@@ -125,8 +125,8 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 #define PASSDOCK_TEXT_OF(x) #x
 #define PASSDOCK_TEXT(x) PASSDOCK_TEXT_OF(x)
 
-/* Defines the manifest. `passes` is any number of PASSDOCK_PASS and PASSDOCK_INSTRUMENT, one after the
- * other, and of other TOML text (op definitions, config keys). Write no version by hand. */
+/* Defines the manifest. `passes` is any number of PASSDOCK_PASS, PASSDOCK_OP and PASSDOCK_INSTRUMENT, one
+ * after the other, and of other TOML text (config keys). Write no version by hand. */
 #define PASSDOCK_MANIFEST(name, version, passes)                                                   \
     PASSDOCK_IN_SECTION const char passdock_manifest_v0[] =                                        \
         "[plugin]\nname = \"" name "\"\nversion = \"" version "\"\n"                               \
@@ -144,6 +144,11 @@ extern PASSDOCK_EXPORT const char passdock_manifest_v0[];
 #define PASSDOCK_PASS(name, kind, opt_level, lines)                                                \
     "\n[[pass]]\nname = \"" name "\"\nkind = \"" kind "\"\n"                                       \
     "opt_level = " PASSDOCK_TEXT(opt_level) "\n" lines
+
+/* One op definition: its canonical name and the first version of its domain that it is for, as in its
+ * passdock_op_entry; in the same order. */
+#define PASSDOCK_OP(name, since)                                                                   \
+    "\n[[op]]\nname = \"" name "\"\nsince = " PASSDOCK_TEXT(since) "\n"
 
 /* One instrument: its name, and further lines of TOML ("summary = \"...\"\n"; its options, each
  * "[[instrument.option]]\nname = \"...\"\ntype = \"int\"\ndefault = 1\n") or "". */

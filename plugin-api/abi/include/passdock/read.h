@@ -70,6 +70,26 @@ static inline passdock_value_id passdock_result(const passdock_function_view *vi
     return op != NULL ? passdock_id_at(view, op->results, index) : PASSDOCK_NONE;
 }
 
+/* An attribute by its name, or null. */
+static inline const passdock_attr *passdock_get_attr(const passdock_function_view *view,
+                                                     passdock_op_id id, passdock_symbol_id name) {
+    const passdock_op *op = passdock_get_op(view, id);
+    uint32_t i;
+    for (i = 0; op != NULL && name != PASSDOCK_NONE && i < op->attrs.len; i++) {
+        const passdock_attr *attr =
+            (const passdock_attr *)passdock_at(&view->attrs, op->attrs.start + i);
+        if (attr != NULL && attr->name == name) return attr;
+    }
+    return NULL;
+}
+
+/* A value's type; null for NONE. */
+static inline const passdock_type *passdock_type_of(const passdock_function_view *view,
+                                                    passdock_value_id id) {
+    const passdock_value *value = passdock_get_value(view, id);
+    return value != NULL ? (const passdock_type *)passdock_at(&view->types, value->type_id) : NULL;
+}
+
 /* The op that a value is a result of; NONE for arguments, constants, and NONE. */
 static inline passdock_op_id passdock_defining_op(const passdock_function_view *view,
                                                   passdock_value_id id) {
