@@ -82,6 +82,20 @@ pub(crate) fn test_corpus(project: &Project) -> Result<()> {
     shell::run(python.current_dir(&project.root))
 }
 
+/// What InferType knows of models' values, beside what onnx's own inference knows.
+pub(crate) fn test_comparison(project: &Project) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "tests/python/comparison.py", "--passdock"])
+        .arg(project.passdock(Profile::Dev))
+        .arg("--work-dir")
+        .arg(project.target.join("comparison"));
+    if let Some(models) = std::env::var_os("PASSDOCK_MODELS") {
+        python.arg("--models").arg(models);
+    }
+    shell::run(python.current_dir(&project.root))
+}
+
 /// The op definitions by the same cases, each with what is known and what isn't varied; and whether
 /// the list that their tables are compared with is this onnx's.
 pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {

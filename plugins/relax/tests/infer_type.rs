@@ -382,3 +382,25 @@ fn a_scan_goes_over_slices() {
         "#]],
     );
 }
+
+#[test]
+fn what_is_known_is_left_unchanged() {
+    check(
+        r#"module {
+  fn @main(%x: f32[n,4]) -> (%y: f32[n,4]) opset("" = 17) {
+    %0 = onnx.Relu(%x) : f32[n,4]
+    %1 = acme.Unknown(%0) : f32[m]
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,4]) -> (%y: f32[n,4]) opset("" = 17) {
+                %0 = onnx.Relu(%x) : f32[n,4]
+                %1 = acme.Unknown(%0) : f32[m]
+                return %0
+              }
+            }
+        "#]],
+    );
+}

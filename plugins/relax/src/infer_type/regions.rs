@@ -10,6 +10,8 @@ use super::sort::Sort;
 pub(crate) struct Inflow {
     /// The argument.
     pub arg: ValueId,
+    /// Which operand of the op it is, or is a part of.
+    pub operand: usize,
     /// What the region declares.
     pub declared: Sort,
     /// Its type in the first round.
@@ -103,6 +105,7 @@ impl Inflow {
     fn once(f: &Function, arg: ValueId, first: Sort) -> Inflow {
         Inflow {
             arg,
+            operand: f.index(arg),
             declared: Sort::of(f, arg),
             first,
             next: None,

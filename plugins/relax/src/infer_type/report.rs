@@ -2,6 +2,11 @@
 
 use passdock_plugin_api::prelude::*;
 
+use super::sort::Sort;
+
+const CODE: &str = "relax::infer-type";
+const HELP: &str = "The declared type was kept: correct it, or the op.";
+
 /// What is wrong with an op, as far as it can be said: with a type that its definition contradicts, both
 /// places.
 pub(crate) fn explain(
@@ -14,7 +19,7 @@ pub(crate) fn explain(
         Ok(Some(diagnostic)) => diagnostic,
         _ => Diagnostic::warning(error.message)
             .at(Place::op(op).within(f))
-            .code("relax::infer-type")
+            .code(CODE)
             .help("The type that the model declares was kept."),
     }
 }
@@ -58,7 +63,108 @@ fn contradiction(
                 Place::result(op, index).within(f),
                 format!("is declared {declared}"),
             )
-            .code("relax::infer-type")
-            .help("The declared type was kept: correct it, or the op."),
+            .code(CODE)
+            .help(HELP),
     ))
+}
+
+/// What a region gives out under a declared type that it can't be.
+pub(crate) fn given_out(f: &Function, region: RegionId, said: &mut Vec<Diagnostic>) {
+    let Some(last) = f.terminator(region) else {
+        return;
+    };
+    for (index, port) in f.ports(region).enumerate() {
+        let Some(value) = f.operand(last, index) else {
+            continue;
+        };
+        if !Sort::of_type(f, port.ty).contradicts(&Sort::of(f, value)) {
+            continue;
+        }
+        let (is, declared) = (f.type_of(value), f.ty(port.ty));
+        let message = format!("What is given out is {is}, and {declared} is declared.");
+        let wrong = Diagnostic::warning(message)
+            .label(
+                Place::operand(last, index).within(f),
+                format!("is declared {declared}"),
+            )
+            .code(CODE)
+            .help(HELP);
+        said.push(match made(f, value) {
+            Some(place) => wrong.label(place, format!("is {is}")),
+            None => wrong,
+        });
+    }
+}
+
+/// What flows into a region's argument, as which operand of its op, that is declared as something else.
+pub(crate) fn given_in(
+    f: &Function,
+    op: OpId,
+    operand: usize,
+    arg: ValueId,
+    given: &Sort,
+    said: &mut Vec<Diagnostic>,
+) {
+    if !Sort::of(f, arg).contradicts(given) {
+        return;
+    }
+    let declared = f.type_of(arg);
+    let message = format!(
+        "{} takes what its region declares as {declared}, and is given something else.",
+        f.name(op)
+    );
+    let mut wrong = Diagnostic::warning(message).code(CODE).help(HELP);
+    wrong = match f.operand(op, operand) {
+        Some(value) => {
+            let is = format!("is {}", f.type_of(value));
+            wrong.label(Place::operand(op, operand).within(f), is)
+        }
+        None => wrong.at(Place::op(op).within(f)),
+    };
+    said.push(match f.uses(arg).next() {
+        Some(one) => wrong.label(
+            Place::operand(one.op, one.index).within(f),
+            format!("is declared {declared}"),
+        ),
+        None => wrong,
+    });
+}
+
+/// An operand of a call that the function declares as something else.
+pub(crate) fn called_with(
+    caller: &Function,
+    op: OpId,
+    callee: &Function,
+    said: &mut Vec<Diagnostic>,
+) {
+    for (index, &param) in callee.params().iter().enumerate() {
+        let Some(value) = caller.operand(op, index) else {
+            continue;
+        };
+        if !Sort::of(callee, param).contradicts(&Sort::of(caller, value)) {
+            continue;
+        }
+        let (is, declared) = (caller.type_of(value), callee.type_of(param));
+        let message = format!(
+            "@{} is called with {is}, and {declared} is declared.",
+            callee.function_name()
+        );
+        let wrong = Diagnostic::warning(message)
+            .label(Place::operand(op, index).within(caller), format!("is {is}"))
+            .code(CODE)
+            .help("The declared type was kept: correct it, or the call.");
+        said.push(match callee.uses(param).next() {
+            Some(one) => wrong.label(
+                Place::operand(one.op, one.index).within(callee),
+                format!("is declared {declared}"),
+            ),
+            None => wrong,
+        });
+    }
+}
+
+/// Where a value is made, if an op makes it.
+fn made(f: &Function, value: ValueId) -> Option<Place> {
+    let op = f.defining_op(value)?;
+    Some(Place::result(op, f.index(value)).within(f))
 }

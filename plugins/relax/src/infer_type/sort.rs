@@ -40,6 +40,11 @@ impl Sort {
         Sort::read(f, f.type_id(value), 0)
     }
 
+    /// A type of a function's table.
+    pub(crate) fn of_type(f: &Function, ty: TypeId) -> Sort {
+        Sort::read(f, ty, 0)
+    }
+
     fn read(f: &Function, id: TypeId, depth: usize) -> Sort {
         let ty = f.ty(id);
         let item = |index: usize| match ty.items().get(index) {
@@ -76,6 +81,31 @@ impl Sort {
             }
         };
         f.add_type(&spec)
+    }
+
+    /// Whether no value can be of both types.
+    pub(crate) fn contradicts(&self, other: &Sort) -> bool {
+        match (self, other) {
+            (Sort::Unknown, _) | (_, Sort::Unknown) => false,
+            (Sort::Tensor(a, x), Sort::Tensor(b, y)) => {
+                let sizes = |(x, y): (&Size, &Size)| match (x, y) {
+                    (Size::Const(x), Size::Const(y)) => x != y,
+                    _ => false,
+                };
+                let dims = match (x, y) {
+                    (Some(x), Some(y)) => x.len() != y.len() || x.iter().zip(y).any(sizes),
+                    _ => false,
+                };
+                dims || a != b && *a != DType::NONE && *b != DType::NONE
+            }
+            (Sort::Sequence(a), Sort::Sequence(b)) | (Sort::Optional(a), Sort::Optional(b)) => {
+                a.contradicts(b)
+            }
+            (Sort::Tuple(a), Sort::Tuple(b)) => {
+                a.len() != b.len() || a.iter().zip(b).any(|(a, b)| a.contradicts(b))
+            }
+            _ => true,
+        }
     }
 
     /// What holds for both.

@@ -8,7 +8,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::calls::{Call, Calls};
 use super::regions::{Inflow, inflows};
-use super::report::explain;
+use super::report::{called_with, explain, given_in, given_out};
 use super::sort::Sort;
 
 /// How often the types of what goes round in a loop are tried before its sizes are given up.
@@ -125,10 +125,15 @@ impl Inference {
     fn enter(&mut self, m: &mut Module<'_>, op: OpId, call: Call) -> Result<(), EditError> {
         let mut asked = self.frames.iter().filter_map(|frame| frame.asked.as_ref());
         let recursive = asked.any(|asked| asked.call.callee == call.callee);
-        let caller = self
-            .frames
-            .last()
-            .map_or(SymbolId::NONE, |frame| frame.function);
+        let mut caller = SymbolId::NONE;
+        if let Some(frame) = self.frames.last_mut() {
+            caller = frame.function;
+            // What is wrong inside of a copy is said of the function itself.
+            if frame.asked.is_none() {
+                let callee = m.snapshot(call.callee)?;
+                called_with(&*m.edit(caller)?, op, &callee, &mut frame.said);
+            }
+        }
         self.calls.note(&call);
         let copied = match recursive {
             // Of what calls itself only the declared types are known.
@@ -220,9 +225,17 @@ impl Frame {
                         self.enter_regions(f, op)?;
                     }
                 }
-                Step::Leave(op) => self.infer(f, cx, op)?,
+                Step::Leave(op) => {
+                    for &region in f.regions(op) {
+                        given_out(f, region, &mut self.said);
+                    }
+                    self.infer(f, cx, op)?;
+                }
                 Step::Round(round) => self.end_round(f, round)?,
             }
+        }
+        if self.asked.is_none() {
+            given_out(f, f.body(), &mut self.said);
         }
         Ok(Pause::Done)
     }
@@ -266,7 +279,18 @@ impl Frame {
 
     /// Says the types of regions' arguments, and goes in.
     fn enter_regions(&mut self, f: &mut Function, op: OpId) -> Result<(), EditError> {
-        let (carried, once): (Vec<_>, Vec<_>) = inflows(f, op)
+        let inflows = inflows(f, op);
+        for inflow in &inflows {
+            given_in(
+                f,
+                op,
+                inflow.operand,
+                inflow.arg,
+                &inflow.first,
+                &mut self.said,
+            );
+        }
+        let (carried, once): (Vec<_>, Vec<_>) = inflows
             .into_iter()
             .partition(|inflow| inflow.next.is_some());
         for inflow in once {

@@ -1,0 +1,244 @@
+//! What `relax.transform.InferType` says of models that contradict themselves.
+
+use std::sync::{Arc, Mutex};
+
+use expect_test::{Expect, expect};
+use passdock::Registry;
+
+/// Runs the pass, and compares what comes out and what is said.
+#[track_caller]
+fn check(source: &str, expected: Expect) {
+    let registry = Registry::new();
+    for plugin in [
+        passdock_plugins_onnx_ops::PLUGIN,
+        passdock_plugins_relax::PLUGIN,
+    ] {
+        registry
+            .load_static(plugin)
+            .expect("the standard plugins are well made");
+    }
+    let said = Arc::new(Mutex::new(String::new()));
+    let sink = said.clone();
+    let passes = ["relax.transform.InferType"];
+    let text = passdock::testing::run_on_text(&registry, &passes, source, |context| {
+        context.on_diagnostic(move |diagnostic| {
+            let mut sink = sink.lock().expect("nobody else holds it");
+            *sink += &diagnostic.render(false);
+            sink.push('\n');
+        })
+    });
+    let said = said.lock().expect("the pass is done");
+    expected.assert_eq(&format!("{text}\n{said}"));
+}
+
+#[test]
+fn a_type_that_the_model_declares_is_checked_and_stays() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,3]) -> (%y: f32[4]) opset("" = 17) {
+    %0 = onnx.Relu(%x) : f32[4]
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3]) -> (%y: f32[4]) opset("" = 17) {
+                %0 = onnx.Relu(%x) : f32[4]
+                return %0
+              }
+            }
+
+            warning[relax::infer-type]: onnx.Relu gives f32[2,3], and f32[4] is declared.
+             --> test.ir:3:10
+              |
+            3 |     %0 = onnx.Relu(%x) : f32[4]
+              |     --   ^^^^^^^^^
+              |     |
+              |     is declared f32[4]
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.Relu)
+              = help: The declared type was kept: correct it, or the op.
+        "#]],
+    );
+}
+
+#[test]
+fn one_wrong_result_does_not_hide_the_others() {
+    check(
+        r#"module {
+  fn @main(%x: f32[4,3]) -> (%y, %z) opset("" = 17) {
+    %0, %1 = onnx.Split(%x) {axis = 0} : f32[7,3], f32[?,3]
+    return %0, %1
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[4,3]) -> (%y, %z) opset("" = 17) {
+                %0, %1 = onnx.Split(%x) {axis = 0} : f32[7,3], f32[2,3]
+                return %0, %1
+              }
+            }
+
+            warning[relax::infer-type]: onnx.Split gives f32[2,3], and f32[7,3] is declared.
+             --> test.ir:3:14
+              |
+            3 |     %0, %1 = onnx.Split(%x) {axis = 0} : f32[7,3], f32[?,3]
+              |     --       ^^^^^^^^^^
+              |     |
+              |     is declared f32[7,3]
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.Split)
+              = help: The declared type was kept: correct it, or the op.
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_given_out_is_checked() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,3], %c: bool[]) -> (%y: f32[4], %z) opset("" = 17) {
+    %0 = onnx.Relu(%x)
+    %1 = onnx.If(%c) {then_branch = region, else_branch = region}
+      region then_branch -> (%a: i64[2,3]) {
+        %2 = onnx.Neg(%x)
+        yield %2
+      }
+      region else_branch {
+        yield %x
+      }
+    return %0, %1
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3], %c: bool[]) -> (%y: f32[4], %z) opset("" = 17) {
+                %0 = onnx.Relu(%x) : f32[2,3]
+                %1 = onnx.If(%c) {then_branch = region, else_branch = region} : f32[2,3]
+                  region then_branch -> (%a: i64[2,3]) {
+                    %2 = onnx.Neg(%x) : f32[2,3]
+                    yield %2
+                  }
+                  region else_branch {
+                    yield %x
+                  }
+                return %0, %1
+              }
+            }
+
+            warning[relax::infer-type]: What is given out is f32[2,3], and i64[2,3] is declared.
+              |
+              | yield %2
+              |       ^^ is declared i64[2,3]
+              |
+             ::: test.ir:6:9
+              |
+            6 |         %2 = onnx.Neg(%x)
+              |         -- is f32[2,3]
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op3 (yield)
+              = help: The declared type was kept: correct it, or the op.
+            warning[relax::infer-type]: What is given out is f32[2,3], and f32[4] is declared.
+              |
+              | return %0, %1
+              |        ^^ is declared f32[4]
+              |
+             ::: test.ir:3:5
+              |
+            3 |     %0 = onnx.Relu(%x)
+              |     -- is f32[2,3]
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op5 (return)
+              = help: The declared type was kept: correct it, or the op.
+        "#]],
+    );
+}
+
+#[test]
+fn what_goes_into_a_region_is_checked() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,3], %n: i64[]) -> (%y) opset("" = 17) {
+    %go = const bool[] true
+    %0 = onnx.Loop(%n, %go, %x) {body = region}
+      region body (%i: i64[], %goes: bool[], %v: f32[7]) {
+        yield %goes, %v
+      }
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3], %n: i64[]) -> (%y) opset("" = 17) {
+                %go = const bool[] true
+                %0 = onnx.Loop(%n, %go, %x) {body = region} : f32[*]
+                  region body(%i: i64[], %goes: bool[], %v: f32[7]) {
+                    yield %goes, %v
+                  }
+                return %0
+              }
+            }
+
+            warning[relax::infer-type]: onnx.Loop takes what its region declares as f32[7], and is given something else.
+             --> test.ir:4:29
+              |
+            4 |     %0 = onnx.Loop(%n, %go, %x) {body = region}
+              |                             ^^ is f32[2,3]
+              |
+              | yield %goes, %v
+              |              -- is declared f32[7]
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.Loop)
+              = help: The declared type was kept: correct it, or the op.
+        "#]],
+    );
+}
+
+#[test]
+fn operands_of_calls_are_checked() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,3]) -> (%y) opset("" = 17) {
+    %0 = acme.F(%x)
+    return %0
+  }
+  fn @acme.F(%v: f32[5]) -> (%w: f32[5]) opset("" = 17) {
+    %0 = onnx.Transpose(%v) {perm = [0]}
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3]) -> (%y) opset("" = 17) {
+                %0 = acme.F(%x)
+                return %0
+              }
+              fn @acme.F(%v: f32[5]) -> (%w: f32[5]) opset("" = 17) {
+                %0 = onnx.Transpose(%v) {perm = [0]} : f32[5]
+                return %0
+              }
+            }
+
+            warning[relax::infer-type]: @acme.F is called with f32[2,3], and f32[5] is declared.
+             --> test.ir:3:17
+              |
+            3 |     %0 = acme.F(%x)
+              |                 ^^ is f32[2,3]
+              |
+             ::: test.ir:7:25
+              |
+            7 |     %0 = onnx.Transpose(%v) {perm = [0]}
+              |                         -- is declared f32[5]
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op0 (acme.F)
+              = help: The declared type was kept: correct it, or the call.
+            warning[relax::infer-type]: In this call of @acme.F: op1 (onnx.Transpose) is wrong: a perm of 1 for 2 dims
+             --> test.ir:3:5
+              |
+            3 |     %0 = acme.F(%x)
+              |     ^^^^^^^^^^^^^^^
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op0 (acme.F)
+        "#]],
+    );
+}
