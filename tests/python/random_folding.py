@@ -39,7 +39,6 @@ DEVIATIONS = {
     **dict.fromkeys(["Cast", "CastLike"], "float8e5m2: without saturation, what rounds to infinity becomes NaN"),
     "Gather": "of strings, what indices from the back pick is empty",
     **dict.fromkeys(["Shrink", "Swish"], "float64 is computed with single precision"),
-    "PRelu": "-0.0 comes out as 0.0: it adds both, one of them zeroed",
     "Softplus": "of float16 overflows: it takes the exponential itself",
     "Where": "-0.0 is chosen as 0.0: it adds both, one of them zeroed",
     **dict.fromkeys(

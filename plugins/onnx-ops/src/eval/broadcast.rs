@@ -1,10 +1,11 @@
 //! Element by element over operands that are broadcast to one shape, as NumPy does it.
 
-use std::borrow::Cow;
+use std::cell::Cell;
 
-use bytemuck::{AnyBitPattern, NoUninit};
-use ndarray::{ArrayViewD, IxDyn};
+use bytemuck::{AnyBitPattern, NoUninit, Zeroable};
+use ndarray::{ArrayViewD, IxDyn, Zip};
 
+use super::tensor::in_order;
 use super::{Call, NotFolded, Tensor, refuse};
 use crate::DType;
 
@@ -35,19 +36,6 @@ pub(crate) fn spread<'v, T>(
     }
 }
 
-/// A tensor's elements in a shape that it broadcasts to, row by row.
-fn spread_elements<'t, T: AnyBitPattern + NoUninit>(
-    tensor: &'t Tensor,
-    shape: &[usize],
-) -> Result<Cow<'t, [T]>, NotFolded> {
-    if tensor.shape() == shape {
-        return tensor.stored();
-    }
-    let array = tensor.array::<T>()?;
-    let view = array.view();
-    Ok(Cow::Owned(spread(&view, shape)?.iter().copied().collect()))
-}
-
 /// Combines two tensors of stored types `A` and `B`. A `None` from `combine` is a result that isn't
 /// defined, for the reason `undefined`.
 pub(crate) fn zip<'a, A, B, R>(
@@ -61,14 +49,33 @@ pub(crate) fn zip<'a, A, B, R>(
 where
     A: AnyBitPattern + NoUninit,
     B: AnyBitPattern + NoUninit,
-    R: NoUninit,
+    R: NoUninit + Zeroable,
 {
     let shape = shape_of(&[a.shape(), b.shape()])?;
     call.room_for(result, &shape)?;
-    let (a, b) = (spread_elements(a, &shape)?, spread_elements(b, &shape)?);
-    let combined: Option<Vec<R>> = a.iter().zip(&*b).map(|(&a, &b)| combine(a, b)).collect();
-    match combined {
-        Some(elements) => Ok(Tensor::from_vec(result, shape, elements)),
-        None => refuse!("{undefined}"),
+    let defined = Cell::new(true);
+    // Without a way out of the loop, the compiler computes several elements at once.
+    let combine = |a, b| {
+        combine(a, b).unwrap_or_else(|| {
+            defined.set(false);
+            R::zeroed()
+        })
+    };
+    let (x, y) = (a.stored::<A>()?, b.stored::<B>()?);
+    let elements: Vec<R> = match (&*x, &*y) {
+        (x, y) if a.shape() == b.shape() => x.iter().zip(y).map(|(&x, &y)| combine(x, y)).collect(),
+        (x, &[y]) if a.shape() == shape => x.iter().map(|&x| combine(x, y)).collect(),
+        (&[x], y) if b.shape() == shape => y.iter().map(|&y| combine(x, y)).collect(),
+        _ => {
+            let (x, y) = (a.array::<A>()?, b.array::<B>()?);
+            let (x, y) = (x.view(), y.view());
+            let pairs = Zip::from(spread(&x, &shape)?).and(spread(&y, &shape)?);
+            in_order(pairs.map_collect(|&x, &y| combine(x, y)))
+        }
+    };
+    if defined.get() {
+        Ok(Tensor::from_vec(result, shape, elements))
+    } else {
+        refuse!("{undefined}")
     }
 }

@@ -77,8 +77,15 @@ pub(super) fn to_type<'a>(
     let elements = with_number!(number.dtype(), S => {
         with_number!(to, D => {
             let elements = number.stored::<S>()?;
-            let converted = elements.iter().map(|&x| between::<S, D>(x)).collect::<Option<Vec<D>>>();
-            Ok(converted.map(|elements| Tensor::from_vec(to, shape, elements)))
+            let mut defined = true;
+            let convert = |&x: &S| {
+                between::<S, D>(x).unwrap_or_else(|| {
+                    defined = false;
+                    D::ZERO
+                })
+            };
+            let converted: Vec<D> = elements.iter().map(convert).collect();
+            Ok(defined.then(|| Tensor::from_vec(to, shape, converted)))
         })
     })?;
     match elements {
@@ -94,7 +101,11 @@ pub(super) fn to_type<'a>(
 fn between<S: Number, D: Number>(value: S) -> Option<D> {
     match value.to_int() {
         // float32 and float64 are rounded once, from the exact integer.
-        Some(int) if D::DTYPE == DType::F32 => D::from_double(f64::from(int as f32)),
+        Some(int) if D::DTYPE == DType::F32 => {
+            // Processors do this with 64 bits.
+            let single = i64::try_from(int).map_or(int as f32, |int| int as f32);
+            D::from_double(single.into())
+        }
         Some(int) => Some(D::from_int(int)),
         None => D::from_double(value.to_f64()),
     }

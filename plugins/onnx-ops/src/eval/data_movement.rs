@@ -6,6 +6,7 @@ use ndarray::{ArrayD, Axis, IxDyn, SliceInfo, SliceInfoElem};
 use super::broadcast::{shape_of, spread};
 use super::call::{axis, integers};
 use super::cells::{Cell, Movement, rearrange, zero};
+use super::tensor::row_by_row;
 use super::{Call, Elements, Folded, NotFolded, refuse};
 
 /// What a movement of one operand answers.
@@ -31,7 +32,7 @@ struct Transpose(Vec<usize>);
 
 impl Movement for Transpose {
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Moved<T> {
-        Ok(vec![inputs[0].view().permuted_axes(&*self.0).to_owned()])
+        Ok(vec![row_by_row(&inputs[0].view().permuted_axes(&*self.0))])
     }
 }
 
@@ -136,7 +137,7 @@ impl Movement for Split {
         let mut start = 0;
         let piece = |&end: &usize| {
             let range = ndarray::Slice::from(std::mem::replace(&mut start, end)..end);
-            view.slice_axis(Axis(self.axis), range).to_owned()
+            row_by_row(&view.slice_axis(Axis(self.axis), range))
         };
         Ok(self.ends.iter().map(piece).collect())
     }
@@ -219,7 +220,7 @@ impl Movement for Slice {
         let Ok(plan) = SliceInfo::<_, IxDyn, IxDyn>::try_from(&*self.0) else {
             return refuse!("its slices don't fit");
         };
-        Ok(vec![inputs[0].slice(plan).to_owned()])
+        Ok(vec![row_by_row(&inputs[0].slice(plan))])
     }
 }
 
@@ -236,7 +237,7 @@ struct Expand(Vec<usize>);
 
 impl Movement for Expand {
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Moved<T> {
-        Ok(vec![spread(&inputs[0].view(), &self.0)?.to_owned()])
+        Ok(vec![row_by_row(&spread(&inputs[0].view(), &self.0)?)])
     }
 }
 
@@ -282,7 +283,7 @@ impl Movement for Tile {
         let Ok(split) = view.to_shape(IxDyn(&split)) else {
             return refuse!("it doesn't tile");
         };
-        let repeated = spread(&split.view(), &spaced)?.to_owned();
+        let repeated = row_by_row(&spread(&split.view(), &spaced)?);
         let (elements, _) = repeated.into_raw_vec_and_offset();
         match ArrayD::from_shape_vec(IxDyn(&self.shape), elements) {
             Ok(tiled) => Ok(vec![tiled]),

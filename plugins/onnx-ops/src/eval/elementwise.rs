@@ -249,10 +249,17 @@ fn limit<T: Number>(call: &Call, index: usize) -> Result<Option<T>, NotFolded> {
 pub(crate) fn prelu<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, slope) = same_type(call)?;
     with_number!(x.dtype(), T => {
-        Ok(vec![zip::<T, T, T>(call, x.dtype(), x, slope, "", bent)?])
+        Ok(vec![zip::<T, T, T>(call, x.dtype(), x, slope, ZERO_SLOPE, bent)?])
     })
 }
 
+/// Why a negative isn't bent.
+const ZERO_SLOPE: &str = "whether a negative times 0 is 0.0 or -0.0 here isn't defined";
+
 fn bent<T: Number>(x: T, slope: T) -> Option<T> {
-    Some(if x < T::ZERO { x.times(slope) } else { x })
+    if x < T::ZERO {
+        Some(x.times(slope)).filter(|product| !T::IS_FLOAT || *product != T::ZERO)
+    } else {
+        Some(x)
+    }
 }

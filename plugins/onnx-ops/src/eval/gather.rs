@@ -1,7 +1,7 @@
 //! Operators that pick elements by index: Gather, GatherElements, GatherND, Compress,
 //! ReverseSequence.
 
-use ndarray::{ArrayD, Axis, IxDyn};
+use ndarray::{ArrayD, IxDyn};
 
 use super::call::{axis, integers};
 use super::cells::{Cell, Movement, rearrange};
@@ -52,7 +52,28 @@ struct Pick {
 
 impl Movement for Pick {
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
-        Ok(vec![inputs[0].view().select(Axis(self.axis), &self.picked)])
+        let Some(cells) = inputs[0].as_slice() else {
+            return refuse!("it has gaps");
+        };
+        let mut shape = inputs[0].shape().to_vec();
+        let dim = std::mem::replace(&mut shape[self.axis], self.picked.len());
+        let block: usize = shape[self.axis + 1..].iter().product();
+        let outer: usize = shape[..self.axis].iter().product();
+        let mut result = Vec::with_capacity(outer * self.picked.len() * block);
+        for row in 0..outer {
+            let cells = &cells[row * dim * block..][..dim * block];
+            if block == 1 {
+                result.extend(self.picked.iter().map(|&at| cells[at]));
+                continue;
+            }
+            for &at in &self.picked {
+                result.extend_from_slice(&cells[at * block..][..block]);
+            }
+        }
+        match ArrayD::from_shape_vec(shape, result) {
+            Ok(array) => Ok(vec![array]),
+            Err(error) => refuse!("its indices don't fit: {error}"),
+        }
     }
 }
 

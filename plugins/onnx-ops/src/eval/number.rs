@@ -219,7 +219,8 @@ macro_rules! float {
                 Some(<$type as Float>::round_f64(value))
             }
             fn from_int(value: i128) -> Self {
-                <$type as Float>::round_f64(value as f64)
+                let double = i64::try_from(value).map_or(value as f64, |value| value as f64);
+                <$type as Float>::round_f64(double)
             }
             fn to_int(self) -> Option<i128> {
                 None

@@ -90,6 +90,10 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
         let place = places.place(at);
         let scaled = value / scales[place];
         if let Some(small) = small {
+            // ONNX adds a zero point of 0, which makes -0.0 another 0.0; ONNX Runtime doesn't.
+            if scaled == 0.0 && scaled.is_sign_negative() && result.bits() == 8 {
+                return None;
+            }
             return small.encode((scaled + 0.0).into(), overflow).map(i32::from);
         }
         let zero = zeros.as_ref().map_or(0.0, |zeros| zeros[place]);
@@ -98,7 +102,7 @@ pub(crate) fn quantize<'a>(call: &Call<'a>) -> Folded<'a> {
     };
     let codes: Option<Vec<i32>> = values.into_iter().enumerate().map(code).collect();
     let Some(codes) = codes else {
-        return refuse!("what {} NaN is isn't defined", name_of(result));
+        return refuse!("what NaN or -0.0 is as {} isn't defined", name_of(result));
     };
     let shape = x.shape().to_vec();
     let bytes = || codes.iter().map(|&code| code as u8).collect::<Vec<_>>();

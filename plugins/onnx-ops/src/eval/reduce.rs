@@ -1,9 +1,10 @@
 //! Reductions along axes, which are an attribute in old versions and an operand in new ones.
 
-use ndarray::IxDyn;
+use ndarray::{CowArray, IxDyn};
 
 use super::call::axes;
 use super::number::{EXTREME, Number, with_float, with_number};
+use super::tensor::row_by_row;
 use super::{Call, Folded, NotFolded, Tensor, refuse};
 use crate::DType;
 
@@ -67,7 +68,10 @@ fn reduce<'a, T: Number>(
     let groups = call.room_for(x.dtype(), &shape)?;
     let array = x.array::<T>()?;
     let ordered = array.view().permuted_axes(IxDyn(&order));
-    let ordered = ordered.as_standard_layout();
+    let ordered = match ordered.is_standard_layout() {
+        true => ordered.into(),
+        false => CowArray::from(row_by_row(&ordered)),
+    };
     let Some(elements) = ordered.as_slice() else {
         return refuse!("it has gaps");
     };

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use bytemuck::{AnyBitPattern, NoUninit};
-use ndarray::{ArrayD, CowArray, IxDyn};
+use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
 use super::{NotFolded, refuse};
 use crate::DType;
@@ -81,17 +81,7 @@ impl<'a> Tensor<'a> {
     /// As [`Tensor::from_vec`], of an array in any layout.
     pub fn from_array<T: NoUninit>(dtype: DType, array: ArrayD<T>) -> Tensor<'a> {
         let shape = array.shape().to_vec();
-        let elements = if array.is_standard_layout() {
-            let count = array.len();
-            let (mut all, offset) = array.into_raw_vec_and_offset();
-            // A slice of a larger array keeps what lies around it.
-            all.truncate(offset.unwrap_or(0) + count);
-            all.drain(..offset.unwrap_or(0));
-            all
-        } else {
-            array.iter().copied().collect()
-        };
-        Tensor::from_vec(dtype, shape, elements)
+        Tensor::from_vec(dtype, shape, in_order(array))
     }
 
     /// Strings, one after the other.
@@ -289,6 +279,31 @@ pub(crate) fn in_shape<'a, T: Clone>(
         Cow::Owned(vector) => ArrayD::from_shape_vec(IxDyn(shape), vector).map(CowArray::from),
     };
     shaped.map_err(|error| NotFolded::new(format!("the shape {shape:?} doesn't fit: {error}")))
+}
+
+/// The elements of an array, row by row.
+pub(crate) fn in_order<T: Copy>(array: ArrayD<T>) -> Vec<T> {
+    if !array.is_standard_layout() {
+        return in_order(row_by_row(&array.view()));
+    }
+    let count = array.len();
+    let (mut all, offset) = array.into_raw_vec_and_offset();
+    // A slice of a larger array keeps what lies around it.
+    all.truncate(offset.unwrap_or(0) + count);
+    all.drain(..offset.unwrap_or(0));
+    all
+}
+
+/// A copy of a view that lies in memory row by row, whatever the view's order is.
+pub(crate) fn row_by_row<T: Copy>(view: &ArrayViewD<T>) -> ArrayD<T> {
+    match view.first() {
+        Some(&first) if !view.is_standard_layout() => {
+            let mut copy = ArrayD::from_elem(view.raw_dim(), first);
+            copy.assign(view);
+            copy
+        }
+        _ => view.to_owned(),
+    }
 }
 
 /// One little-endian offset of a string table.

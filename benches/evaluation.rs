@@ -1,0 +1,105 @@
+//! Evaluation of operators on constants: what an element costs in large tensors, and what a small op
+//! costs. Beside each, copying as many bytes.
+
+#![allow(missing_docs, reason = "a benchmark has no callers")]
+
+use passdock_abi::DType;
+use passdock_benches::{Figure, measure, report, report_ratio};
+use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor, evaluate};
+
+const MILLION: usize = 1_000_000;
+
+fn main() {
+    let floats = || singles(&[1000, 1000]);
+    let source = floats();
+    let copy = measure(MILLION, || source.bytes().to_vec());
+    report("copying 4 MB, per float", copy, "(what memory does)");
+    let axes = |list: &[i64]| ints(&[list.len()], list.to_vec());
+    let large = |what: &str, inputs: &[Tensor], attrs: &[(&'static str, i64)], of: usize| {
+        let figure = run(what, inputs, attrs, of);
+        report_ratio(&format!("{what}, to copying"), figure, copy, "<= 10 x");
+    };
+    large("onnx.Add", &[floats(), floats()], &[], MILLION);
+    large("onnx.Mul", &[floats(), singles(&[1000])], &[], MILLION);
+    large("onnx.Less", &[floats(), singles(&[])], &[], MILLION);
+    large("onnx.Sqrt", &[floats()], &[], MILLION);
+    large("onnx.Cast", &[floats()], &[("to", 10)], MILLION);
+    large("onnx.Cast", &[floats()], &[("to", 7)], MILLION);
+    large("onnx.Transpose", &[floats()], &[], MILLION);
+    large("onnx.Transpose", &[singles(&[100, 100, 100])], &[], MILLION);
+    large(
+        "onnx.Concat",
+        &[floats(), floats()],
+        &[("axis", 1)],
+        2 * MILLION,
+    );
+    let columns = ints(&[1000], (0..1000).rev().collect());
+    large("onnx.Gather", &[floats(), columns], &[("axis", 0)], MILLION);
+    let columns = ints(&[1000], (0..1000).rev().collect());
+    large("onnx.Gather", &[floats(), columns], &[("axis", 1)], MILLION);
+    large("onnx.ReduceSum", &[floats(), axes(&[1])], &[], MILLION);
+    large("onnx.ReduceSum", &[floats(), axes(&[0])], &[], MILLION);
+    large("onnx.ReduceMax", &[floats(), axes(&[1])], &[], MILLION);
+    large(
+        "onnx.Expand",
+        &[singles(&[1000, 1]), axes(&[1000, 1000])],
+        &[],
+        MILLION,
+    );
+
+    let small = [
+        ("onnx.Add", vec![axes(&[1, 2, 3]), axes(&[4])], vec![]),
+        (
+            "onnx.Gather",
+            vec![axes(&[5, 6, 7]), ints(&[], vec![1])],
+            vec![("axis", 0)],
+        ),
+        (
+            "onnx.Concat",
+            vec![axes(&[1]), axes(&[2]), axes(&[3])],
+            vec![("axis", 0)],
+        ),
+        (
+            "onnx.Reshape",
+            vec![axes(&[1, 2, 3, 4]), axes(&[2, -1])],
+            vec![],
+        ),
+        (
+            "onnx.Slice",
+            vec![axes(&[1, 2, 3]), axes(&[0]), axes(&[2])],
+            vec![],
+        ),
+    ];
+    for (what, inputs, attrs) in small {
+        let figure = run(what, &inputs, &attrs, 1);
+        report(&format!("{what} of a few integers"), figure, "<= 100 µs");
+    }
+}
+
+fn singles(shape: &[usize]) -> Tensor<'static> {
+    let count: usize = shape.iter().product();
+    let elements: Vec<f32> = (0..count).map(|at| (at % 1000) as f32 + 0.5).collect();
+    Tensor::from_vec(DType::F32, shape.to_vec(), elements)
+}
+
+fn ints(shape: &[usize], elements: Vec<i64>) -> Tensor<'static> {
+    Tensor::from_vec(DType::I64, shape.to_vec(), elements)
+}
+
+/// One evaluation, per item.
+fn run(name: &str, inputs: &[Tensor], attrs: &[(&'static str, i64)], items: usize) -> Figure {
+    let inputs: Vec<_> = inputs.iter().map(|input| Some(input.borrow())).collect();
+    let attrs: Vec<_> = attrs
+        .iter()
+        .map(|&(name, value)| (name, Attr::Int(value)))
+        .collect();
+    let call = Call {
+        name,
+        version: 21,
+        inputs: &inputs,
+        attrs: &attrs,
+        outputs: 1,
+        max_bytes: 1 << 30,
+    };
+    measure(items, || evaluate(&call).expect("it is evaluated"))
+}
