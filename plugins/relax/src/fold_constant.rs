@@ -72,7 +72,7 @@ pub(crate) fn fold_constant(f: &mut Function, cx: &PassContext) -> PassResult {
 
 /// Puts constants where the plan says so, erases what nobody needs any more.
 fn apply(f: &mut Function, forward: &Forward, plan: &Plan) -> PassResult {
-    let mut left = Vec::new();
+    let mut left = forward.left.clone();
     // Those who use a value are gone before what gives it.
     for (index, folded) in forward.folded.iter().enumerate().rev() {
         if plan.stays[index] {

@@ -17,7 +17,7 @@ impl Analysis for ConstantChecker {
 
     fn compute(f: &Function, _cx: &PassContext) -> Result<ConstantChecker, PassError> {
         let effects = f.effects()?;
-        let control = ["onnx.If", "onnx.Loop"].map(|name| f.find_symbol(name));
+        let decided = ["onnx.If", "onnx.Loop"].map(|name| f.find_symbol(name));
         let mut flags = Vec::new();
         // Per value id, whether it may be constant.
         let mut results = Vec::new();
@@ -31,7 +31,8 @@ impl Analysis for ConstantChecker {
             let traits = effects.traits(op);
             let symbol = f.symbol(op);
             let all_constant = f.operand_count(op) > 0 && f.operands(op).all(is_constant);
-            let is_candidate = if control.contains(&Some(symbol)) {
+            let is_control = decided.contains(&Some(symbol));
+            let is_candidate = if is_control {
                 f.operands(op).take(2).any(is_constant)
             } else if symbol == abi::symbol::TUPLE_GET {
                 true
@@ -41,7 +42,7 @@ impl Analysis for ConstantChecker {
             };
             set(&mut flags, op.index(), is_candidate);
             found |= is_candidate;
-            let may_be_constant = may_fold(f, op, traits) || is_tuple(symbol);
+            let may_be_constant = may_fold(f, op, traits) || is_control || is_tuple(symbol);
             if is_candidate && may_be_constant {
                 for result in f.results(op) {
                     set(&mut results, result.index(), true);

@@ -9,6 +9,15 @@ use super::forward::Forward;
 impl Forward {
     /// Replaces an op that is decided by what it comes to; whether it did.
     pub(super) fn decide(&mut self, f: &mut Function, op: OpId) -> Result<Decided, EditError> {
+        let constants: Vec<ConstId> = f.operands(op).filter_map(|v| f.constant(v)).collect();
+        let decided = self.try_decide(f, op)?;
+        if matches!(decided, Decided::Gone(_)) {
+            self.left.extend(constants);
+        }
+        Ok(decided)
+    }
+
+    fn try_decide(&self, f: &mut Function, op: OpId) -> Result<Decided, EditError> {
         if f.symbol(op) == abi::symbol::TUPLE_GET {
             return field(f, op);
         }
@@ -116,18 +125,12 @@ fn inline(f: &mut Function, op: OpId, taken: bool) -> Result<Decided, EditError>
     let Some(branch) = f.region(op, name) else {
         return Ok(Decided::No);
     };
-    let before = f.previous_op(op);
-    let around = f.parent_region(op);
-    let at = Position {
-        region: around,
-        before: op,
-    };
-    let values = f.clone_region(branch, at, &[])?;
+    let first = f.first_op(branch);
+    let is_empty = first == f.terminator(branch);
+    let next = f.next_op(op);
+    let values = f.inline_region(branch, &[])?;
     f.replace_op_with(op, &values)?;
-    Ok(Decided::Gone(match before {
-        Some(before) => f.next_op(before),
-        None => f.first_op(around),
-    }))
+    Ok(Decided::Gone(if is_empty { next } else { first }))
 }
 
 /// Lets a loop's initial values stand for its results. What it would gather from each turn has to be

@@ -20,6 +20,8 @@ pub(super) struct Forward {
     known: Vec<ValueId>,
     /// In program order.
     pub(super) folded: Vec<Folded>,
+    /// Constants that ops which are gone used.
+    pub(super) left: Vec<ConstId>,
     /// What isn't folded although its operands are constant: name and reason, how many, an example.
     pub(super) refused: BTreeMap<(String, String), (usize, OpId)>,
 }
@@ -38,6 +40,7 @@ impl Forward {
             room,
             known: Vec::new(),
             folded: Vec::new(),
+            left: Vec::new(),
             refused: BTreeMap::new(),
         }
     }
@@ -80,7 +83,8 @@ impl Forward {
     }
 
     fn evaluate(&mut self, f: &mut Function, op: OpId, cx: &PassContext) -> PassResult {
-        if f.operand_count(op) == 0 || !f.name(op).contains('.') {
+        // What regions capture are operands, too.
+        if f.operand_count(op) == 0 || !f.name(op).contains('.') || !f.regions(op).is_empty() {
             return Ok(());
         }
         let mut all_constant = true;
