@@ -134,6 +134,21 @@ pub(crate) fn test_random_folding(project: &Project) -> Result<()> {
     shell::run(python.current_dir(&project.root))
 }
 
+/// Random shape computations: what DynamicToStatic makes of them gives what it gave, for every size.
+pub(crate) fn test_static_shapes(project: &Project) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "tests/python/static_shapes.py", "--cases", "200"])
+        .arg("--passdock")
+        .arg(project.passdock(Profile::Dev))
+        .arg("--work-dir")
+        .arg(project.target.join("static-shapes"));
+    if let Some(seed) = std::env::var_os("PASSDOCK_SEED") {
+        python.arg("--seed").arg(seed);
+    }
+    shell::run(python.current_dir(&project.root))
+}
+
 fn end_to_end(project: &Project, arguments: &[OsString]) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python

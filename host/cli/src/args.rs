@@ -138,6 +138,7 @@ Examples:
   passdock run pipeline.toml model.onnx -o out.onnx
   passdock run model.onnx -o out.onnx --passes relax.transform.FoldConstant,relax.transform.DeadCodeElimination
   passdock run pipeline.toml model.onnx --print-changed --timing
+  passdock run pipeline.toml model.onnx --bind batch=1 -o out.onnx
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
 
 Without -o nothing is written: the report is all."
@@ -153,6 +154,10 @@ pub(crate) struct RunArgs {
     pub(crate) context: ContextArgs,
     #[command(flatten)]
     pub(crate) plugins: PluginArgs,
+    /// Give a dim symbol of the model a size, or a parameter a value, before the first pass:
+    /// `batch=1`, `scale=0.5`. VALUE is TOML. Repeatable.
+    #[arg(long, value_name = "NAME=VALUE")]
+    pub(crate) bind: Vec<String>,
     /// Show the time of each pass: as a tree, and by pass.
     #[arg(long)]
     pub(crate) timing: bool,

@@ -141,7 +141,15 @@ fn same(a: Dim, b: Dim) -> bool {
 }
 
 /// The shape of a Reshape: known sizes, 0 for dims that are copied, -1 for one that is worked out.
+///
+/// What the result's type says of single dims isn't enough: a size that turns out to be 0 is
+/// replaced by that of the dim that stands there.
 fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
+    let known: Option<Vec<i64>> = f.shape(f.result(op, 0));
+    if let Some(known) = known.filter(|known| known.iter().all(|&size| size > 0)) {
+        return Some(known);
+    }
+    let wanted = f.known_dims(shape)?;
     let old: Vec<Dim> = match f.dims(f.operand(op, 0)?) {
         Some(dims) => dims.collect(),
         None => Vec::new(),
@@ -154,11 +162,9 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     };
     let mut open = None;
     let mut sizes = Vec::new();
-    for (at, dim) in f.dims(f.result(op, 0))?.enumerate() {
+    for (at, &dim) in wanted.iter().enumerate() {
         let stays = copies_at_zero && old.get(at).is_some_and(|&old| same(old, dim));
         sizes.push(match dim.as_const() {
-            Some(0) if stays || !copies_at_zero => 0,
-            Some(0) => return None,
             Some(size) => size,
             None if stays => 0,
             None if open.is_none() => {
@@ -168,19 +174,13 @@ fn static_reshape(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
             None => return None,
         });
     }
-    let Some(open) = open else {
-        return Some(sizes);
+    let is_positive = |at: usize| match sizes[at] {
+        0 if copies_at_zero => old.get(at).and_then(|dim| dim.as_const()) > Some(0),
+        size => size > 0,
     };
-    // Where the shape leaves it open itself, the others are 0 when they were.
-    let was_open = copies_at_zero
-        && f.known_dims(shape)
-            .and_then(|dims| dims.get(open)?.as_const())
-            == Some(-1);
-    let others_are_positive = sizes
-        .iter()
-        .enumerate()
-        .all(|(at, &size)| at == open || size > 0);
-    (was_open || others_are_positive).then_some(sizes)
+    // Otherwise there may be no telling, or more than one size is possible.
+    let all_others_are = |open: usize| (0..sizes.len()).all(|at| at == open || is_positive(at));
+    open.is_none_or(all_others_are).then_some(sizes)
 }
 
 /// The shape of an Expand: known sizes, 1 for dims that are as long as wanted.

@@ -193,7 +193,7 @@ fn a_size_that_makes_another_negative_is_an_error() {
   }
 }"#,
         expect![[r#"
-            error[pass-failed]: It can't be that `n` = 3: A size of the value v1, of type f32[n+-4], would be negative.
+            error[pass-failed]: It can't be that `n` = 3: A size of the value v1, of type f32[n-4], would be negative.
              |
              = in pass relax.transform.BindSymbolicVars of plugin relax, function @main"#]],
     );

@@ -162,6 +162,29 @@ fn a_reshape_stays_where_nothing_could_be_worked_out() {
             }
         "#]],
     );
+    // With n = 0 the second dim is that of %x, 1, and the first is 0, not 6.
+    check_shape(
+        "(%x: f32[n,1,6]) -> (%y: f32[?,?])",
+        "\
+    %open = const i64[1] [-1]
+    %to = onnx.Concat(%open, %n) {axis = 0}
+    %0 = onnx.Reshape(%x, %to)
+    return %0
+",
+        expect![[r#"
+            module {
+              fn @main(%x: f32[n,1,6]) -> (%y: f32[?,?]) opset("" = 17) {
+                %zero = const i64[1] [0]
+                %open = const i64[1] [-1]
+                %shape = onnx.Shape(%x) : i64[3]
+                %n = onnx.Gather(%shape, %zero) : i64[1]
+                %to = onnx.Concat(%open, %n) {axis = 0} : i64[2]
+                %0 = onnx.Reshape(%x, %to) : f32[6,n]
+                return %0
+              }
+            }
+        "#]],
+    );
     // A size of 0 that isn't copied.
     check_shape(
         "(%x: f32[n,0]) -> (%y: f32[?,?])",
@@ -283,8 +306,8 @@ fn a_slice_to_the_end() {
                 %last = const i64[1] [-1]
                 %0 = const i64[1] [9223372036854775807]
                 %1 = const i64[1] [9223372036854775807]
-                %2 = onnx.Slice(%x, %one, %0, %one) : f32[n,?]
-                %3 = onnx.Slice(%x, %zero, %1, %last) : f32[n,?]
+                %2 = onnx.Slice(%x, %one, %0, %one) : f32[n,max(m-1,0)]
+                %3 = onnx.Slice(%x, %zero, %1, %last) : f32[n,m]
                 return %2, %3
               }
             }
@@ -311,7 +334,7 @@ fn a_slice_to_elsewhere_or_backwards_stays() {
                 %shape = onnx.Shape(%x) : i64[2]
                 %n = onnx.Gather(%shape, %zero) : i64[1]
                 %m = onnx.Gather(%shape, %one) : i64[1]
-                %0 = onnx.Slice(%x, %one, %n, %one) : f32[n,?]
+                %0 = onnx.Slice(%x, %one, %n, %one) : f32[n,max(min(m,n)-1,0)]
                 %1 = onnx.Slice(%x, %zero, %m, %one, %back) : f32[n,?]
                 return %0, %1
               }

@@ -48,7 +48,7 @@ fn fail(error: &PassError, json: bool) -> u8 {
 
 fn read_request(args: RunArgs) -> Result<Request, PassError> {
     let usage = |message: &str| Err(PassError::new(ErrorKind::Pipeline, message));
-    let has_passes = !args.context.passes.is_empty();
+    let has_passes = !args.context.passes.is_empty() || !args.bind.is_empty();
     let (pipeline, model) = super::inputs(&args.inputs, "run", has_passes)?;
     if args.json && args.output.as_deref() == Some("-") {
         return usage("With --json standard output is the report's; give `-o` a file.");
@@ -72,6 +72,7 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
             },
         },
         output: args.output,
+        bind: args.bind,
         instruments: args.instrument,
         timing: args.timing,
         trace: args.trace,

@@ -31,6 +31,9 @@ pub struct Request {
     pub disabled_pass: Vec<String>,
     /// `KEY=VALUE`, each wins over the file's.
     pub config: Vec<String>,
+    /// `NAME=VALUE`: sizes for dim symbols of the model and values for parameters, bound before the
+    /// first pass.
+    pub bind: Vec<String>,
     /// Instruments to run after the file's: `NAME`, or `NAME={OPTION=VALUE, …}` in TOML.
     pub instruments: Vec<String>,
     /// What to print, and when.

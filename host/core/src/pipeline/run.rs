@@ -3,6 +3,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use super::bind;
 use super::build::{self, Built};
 use super::report::{ModelReport, Report};
 use super::reproduce;
@@ -70,7 +71,12 @@ fn run_to_end(
         ..
     } = build::build_in(registry, request)?;
     let sink = diagnostics.clone();
+    let binding = match request.bind.is_empty() {
+        true => &[][..],
+        false => &bind::PASSES[..],
+    };
     let context = context
+        .required_pass(binding.iter().copied())
         .recorder(recorder.clone())
         .on_diagnostic(move |diagnostic| util::lock(&sink).push(diagnostic))
         .build()?;
@@ -85,6 +91,14 @@ fn run_to_end(
         outside_data: request.outside_data,
     };
     let module = model_file::read_with(&request.model, reading)?;
+    let sequential = match request.bind.is_empty() {
+        true => sequential,
+        false => {
+            let sequential = bind::ahead_of(&sequential, request, &module, registry)?;
+            crate::run::prepare(&sequential, &context)?;
+            sequential
+        }
+    };
     // Most passes don't need it: whoever does, fails.
     for error in passdock_onnx::check_external(&module) {
         let message = capitalized(&error.to_string());

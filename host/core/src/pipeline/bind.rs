@@ -1,0 +1,166 @@
+//! `--bind NAME=VALUE`: sizes for the model's dim symbols and values for its parameters. Which of the two
+//! a name is, the model says; the standard passes bind it, ahead of all others.
+
+use std::ops::Range;
+
+use passdock_abi::FunctionKind;
+use passdock_ir::{Function, Module};
+
+use super::build::PIPELINE;
+use super::request::Request;
+use crate::diagnostic::Snippet;
+use crate::error::{ErrorKind, PassError};
+use crate::pass::PassRef;
+use crate::registry::Registry;
+use crate::sequential::Sequential;
+use crate::suggest;
+
+/// The passes that bind: they run whatever the level.
+pub(super) const PASSES: [&str; 2] = [
+    "relax.transform.BindParams",
+    "relax.transform.BindSymbolicVars",
+];
+
+/// The Sequential with the passes that bind what a request says ahead of its own.
+pub(super) fn ahead_of(
+    sequential: &Sequential,
+    request: &Request,
+    module: &Module,
+    registry: &Registry,
+) -> Result<Sequential, PassError> {
+    let names = Names::of(module);
+    let mut symbols = toml::Table::new();
+    let mut params = toml::Table::new();
+    for binding in &request.bind {
+        let (name, value) = read(binding)?;
+        let (pass, field, table) = match names.is_symbol(binding, name)? {
+            true => (PASSES[1], "dims", &mut symbols),
+            false => (PASSES[0], "params", &mut params),
+        };
+        check(registry, pass, field, name, &value).map_err(|error| match error.kind {
+            ErrorKind::Config => shown(error, binding, name.len() + 1..binding.len()),
+            _ => error,
+        })?;
+        if table.insert(name.to_owned(), value).is_some() {
+            let message = format!("`{name}` is bound twice.");
+            let error = PassError::new(ErrorKind::Config, message).help("Leave one of them out.");
+            return Err(shown(error, binding, 0..name.len()));
+        }
+    }
+    let mut passes: Vec<PassRef> = Vec::new();
+    for (pass, field, table) in [(PASSES[0], "params", params), (PASSES[1], "dims", symbols)] {
+        if !table.is_empty() {
+            // In the table of that name: what isn't declared may be called as an option is.
+            let options = toml::Table::from_iter([(field.to_owned(), table.into())]);
+            passes.push(registry.get_pass_with_options(pass, &options)?);
+        }
+    }
+    passes.extend(sequential.passes().iter().cloned());
+    Ok(Sequential::new(passes).name(PIPELINE))
+}
+
+/// Refuses a value that the pass doesn't take.
+fn check(
+    registry: &Registry,
+    pass: &str,
+    field: &str,
+    name: &str,
+    value: &toml::Value,
+) -> Result<(), PassError> {
+    let entry = toml::Table::from_iter([(name.to_owned(), value.clone())]);
+    let options = toml::Table::from_iter([(field.to_owned(), entry.into())]);
+    registry
+        .option_schema(pass)?
+        .accept_part(&options.into())
+        .map(drop)
+        .map_err(PassError::from)
+}
+
+/// `NAME=VALUE`, the value TOML.
+fn read(binding: &str) -> Result<(&str, toml::Value), PassError> {
+    let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
+    let Some((name, text)) = binding.split_once('=') else {
+        let error = wrong("`--bind` needs a value.").help("Write `--bind NAME=VALUE`.");
+        return Err(shown(error, binding, 0..binding.len()));
+    };
+    let parsed = format!("value = {text}").parse::<toml::Table>().ok();
+    let parsed = parsed.filter(|table| table.len() == 1);
+    match parsed.and_then(|mut table| table.remove("value")) {
+        Some(value) => Ok((name.trim(), value)),
+        None => {
+            let error = wrong("The value isn't TOML.");
+            let error = error.help("A string needs quotes: `--bind 'NAME=\"text\"'`.");
+            Err(shown(error, binding, name.len() + 1..binding.len()))
+        }
+    }
+}
+
+fn shown(mut error: PassError, binding: &str, span: Range<usize>) -> PassError {
+    error.location = Some("--bind".to_owned());
+    error.snippet = Some(Box::new(Snippet::of_line("--bind", 0, binding, span)));
+    error
+}
+
+/// What can be bound in a model.
+struct Names {
+    symbols: Vec<String>,
+    params: Vec<String>,
+}
+
+impl Names {
+    fn of(module: &Module) -> Names {
+        let mut names = Names {
+            symbols: Vec::new(),
+            params: Vec::new(),
+        };
+        let is_graph = |f: &&Function| f.kind() == FunctionKind::GRAPH;
+        let functions: Vec<&Function> = match module.function_named("main") {
+            Some(main) => vec![main],
+            None => module.functions().map(AsRef::as_ref).collect(),
+        };
+        for f in functions.into_iter().filter(is_graph) {
+            let params = || f.args(f.body());
+            let ports = f.ports(f.body()).iter().map(|port| port.ty);
+            let symbols = f.dim_symbols(params().map(|param| f.value(param).ty).chain(ports));
+            let text = |symbol| f.text(symbol).to_owned();
+            names.symbols.extend(symbols.into_iter().map(text));
+            let named = params().filter_map(|param| f.value(param).name.option());
+            names.params.extend(named.map(text));
+        }
+        names
+    }
+
+    /// Whether a name is a dim symbol's, and not a parameter's.
+    fn is_symbol(&self, binding: &str, name: &str) -> Result<bool, PassError> {
+        let has = |names: &[String]| names.iter().any(|known| known == name);
+        let (message, help) = match (has(&self.symbols), has(&self.params)) {
+            (true, false) => return Ok(true),
+            (false, true) => return Ok(false),
+            (true, true) => (
+                format!("`{name}` is a dim symbol of the model and a parameter, too."),
+                format!(
+                    "Bind it in a pipeline, by the pass that is meant: `{}` or `{}`.",
+                    PASSES[1], PASSES[0]
+                ),
+            ),
+            (false, false) => {
+                let symbols = || self.symbols.iter().map(String::as_str);
+                let params = || self.params.iter().map(String::as_str);
+                (
+                    format!(
+                        "The model has no dim symbol and no parameter `{name}`.{}",
+                        suggest::did_you_mean(name, symbols().chain(params()))
+                    ),
+                    format!(
+                        "Its dim symbols are: {}; its parameters: {}.",
+                        suggest::listed(symbols()),
+                        suggest::listed(params())
+                    ),
+                )
+            }
+        };
+        let at = binding.find(name).unwrap_or(0);
+        let error = PassError::new(ErrorKind::Config, message).help(help);
+        Err(shown(error, binding, at..at + name.len()))
+    }
+}
