@@ -16,6 +16,17 @@ pub(crate) fn check_all(passes: &[&str], source: &str, expected: Expect) {
     expected.assert_eq(&result);
 }
 
+/// Runs a pass on a module that it has to leave as it is.
+#[allow(dead_code, reason = "not every pass's tests have such cases")]
+#[track_caller]
+pub(crate) fn check_stays(pass: &str, source: &str) {
+    let run =
+        |passes: &[&str]| passdock::testing::run_on_text(&registry(), passes, source, |cx| cx);
+    let before = run(&[]);
+    assert!(before.starts_with("module"), "{before}");
+    assert_eq!(before, run(&[pass]));
+}
+
 /// The standard passes and operators.
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new();
