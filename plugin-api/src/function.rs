@@ -387,13 +387,6 @@ impl Function {
         }
     }
 
-    /// Whether a value is a result that its op leaves out.
-    #[track_caller]
-    pub fn is_absent(&self, value: ValueId) -> bool {
-        self.value_record(value)
-            .map_or(false, |record| record.flags & abi::Value::ABSENT != 0)
-    }
-
     /// How often a value is used.
     #[inline]
     #[track_caller]

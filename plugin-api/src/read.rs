@@ -1,4 +1,4 @@
-//! [`Function`]: reading constants and attributes.
+//! [`Function`]: reading constants and attributes, and which results are left out.
 
 use passdock_abi as abi;
 use passdock_abi::{ConstId, Dim, OpId, SymbolId, ValueId};
@@ -9,6 +9,15 @@ use crate::function::Function;
 use crate::name::Name;
 
 impl Function {
+    // Results.
+
+    /// Whether a value is a result that its op leaves out.
+    #[track_caller]
+    pub fn is_absent(&self, value: ValueId) -> bool {
+        self.value_record(value)
+            .map_or(false, |record| record.flags & abi::Value::ABSENT != 0)
+    }
+
     // Constants.
 
     /// The constant that a value is. A parameter's default isn't one: callers may override it.

@@ -26,6 +26,7 @@ OPTIMISE = [
     "relax.transform.InferType",
     "relax.transform.FoldConstant",
     "relax.transform.CanonicalizeBindings",
+    "relax.transform.EliminateCommonSubexpr",
     "relax.transform.DeadCodeElimination",
 ]
 

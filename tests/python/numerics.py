@@ -22,6 +22,7 @@ STANDARD = [
     "relax.transform.InferType",
     "relax.transform.FoldConstant",
     "relax.transform.CanonicalizeBindings",
+    "relax.transform.EliminateCommonSubexpr",
     "relax.transform.DeadCodeElimination",
 ]
 WRONG, UNKNOWN, LOWER = ("bad.transform." + name for name in ("ChangeResults", "UseUnknownOp", "LowerUnknownOp"))

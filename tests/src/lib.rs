@@ -8,10 +8,11 @@ use std::process::Command;
 use passdock::Registry;
 
 /// The standard passes of the graph level.
-pub const PASSES: [&str; 4] = [
+pub const PASSES: [&str; 5] = [
     "relax.transform.InferType",
     "relax.transform.FoldConstant",
     "relax.transform.CanonicalizeBindings",
+    "relax.transform.EliminateCommonSubexpr",
     "relax.transform.DeadCodeElimination",
 ];
 

@@ -12,15 +12,17 @@ mod function;
 mod instrument;
 mod module;
 mod op_call;
+mod parts;
 mod read;
 mod slot;
 
 pub(crate) use analysis::{computing, get_or_compute, preserve, Found};
 pub(crate) use context::{current, RawContext};
-pub(crate) use function::{Alive, ConstantParts, OpParts, RawFunction, RegionParts, TypeParts};
+pub(crate) use function::{Alive, RawFunction};
 pub(crate) use instrument::texts;
 pub(crate) use module::{RawModule, Release};
 pub(crate) use op_call::RawOpCall;
+pub(crate) use parts::{ConstantParts, OpParts, RegionParts, TypeParts};
 pub(crate) use read::Records;
 pub use slot::{attach, Slot};
 

@@ -531,47 +531,6 @@ fn a_region_that_no_attribute_names_is_one() {
         .assert_eq(&error.to_string());
 }
 
-#[test]
-fn a_merged_node_names_its_sources() {
-    let text = |name: &str| {
-        format!(
-            "module {{ fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {{
-               %y = onnx.Relu(%x) : f32[2] loc({name}) return %y }} }}"
-        )
-    };
-    let module = passdock_ir::text::parse(&text("\"conv\", \"bn\", \"conv\"")).unwrap();
-    let written = bytes_of(&module);
-    let print = |bytes: &[u8]| {
-        let module = crate::detach(&read(bytes).unwrap()).unwrap();
-        let text = passdock_ir::text::print(&module);
-        let lines = text.lines().skip_while(|line| !line.contains("Relu"));
-        lines
-            .take_while(|line| !line.contains("return"))
-            .map(|line| line.trim().to_owned() + "\n")
-            .collect::<String>()
-    };
-    expect![[r#"
-        %y = onnx.Relu(%x) : f32[2] loc("conv")
-        meta {"passdock.merged_from" = "conv\nbn"}
-    "#]]
-    .assert_eq(&print(&written));
-    // Merged once more.
-    let mut module = read(&written).unwrap();
-    let f = main_of(&mut module);
-    let relu = op(f, "y");
-    let add = f.add_name_loc("add");
-    let loc = f.fuse_locs(&[f.op(relu).loc, add]);
-    f.set_loc(relu, loc).unwrap();
-    expect![[r#"
-        %y = onnx.Relu(%x) : f32[2] loc("conv")
-        meta {"passdock.merged_from" = "conv\nbn\nadd"}
-    "#]]
-    .assert_eq(&print(&bytes_of(&module)));
-    // From one place, it says so by its name.
-    let alone = passdock_ir::text::parse(&text("\"a\"")).unwrap();
-    assert!(!print(&bytes_of(&alone)).contains("meta"));
-}
-
 /// In ONNX, an output that has the name of an input or of another output is the same value.
 #[test]
 fn outputs_that_would_need_one_name_for_two_values() {

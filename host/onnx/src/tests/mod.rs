@@ -9,6 +9,7 @@ mod fidelity;
 mod hostile;
 mod kept;
 mod messages;
+mod node_names;
 mod placement;
 mod real;
 mod scopes;

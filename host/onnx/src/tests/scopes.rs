@@ -135,7 +135,7 @@ fn a_name_may_mean_another_value_inside() {
           b = If(a) then_branch else_branch
             g() -> (b)
               a = Neg(a) #touched
-              b = Relu(a) #touched
+              b = Relu(a) #touched_2
             g() -> (b)
               a = Neg(a)
               b = Relu(a)

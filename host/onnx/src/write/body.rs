@@ -266,6 +266,7 @@ impl<'w> FunctionWriter<'w> {
         let entity = self.entity(region);
         let kept = self.kept(entity);
         self.check_sparse(region, form, &skeleton);
+        self.name_nodes(region)?;
         let mut items = self.sequence(region, &skeleton.nodes, no_initializers);
         kept.reorder(graph::NODE, &mut items);
         let ordered = items.iter().filter_map(|item| item.start).is_sorted();

@@ -1,19 +1,89 @@
 //! Where ops come from, in a file: a node has one name, and what it is made of is metadata.
 
-use passdock_abi::{LocId, LocKind, OpId, Range};
+use std::borrow::Cow;
+
+use passdock_abi::{LocId, LocKind, Op, OpId, Range, RegionId};
 use passdock_ir::Entity;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
 use super::rope::Chain;
 use crate::error::Result;
-use crate::schema::{doc, entry};
+use crate::schema::{doc, entry, node};
 use crate::wire::{Message, put_bytes, string_of};
 
 /// The key of a node's metadata that names the nodes it was made of, one a line.
 const MERGED_FROM: &str = "passdock.merged_from";
 
 impl<'w> FunctionWriter<'w> {
+    /// The name of an op's node.
+    pub(super) fn node_name(&self, op: OpId) -> Option<Cow<'w, str>> {
+        match self.node_names.get(&op) {
+            Some(name) => Some(Cow::Owned(name.clone())),
+            None => self.loc_name(self.f.op(op).loc).map(Cow::Borrowed),
+        }
+    }
+
+    /// Finds other names for nodes of a region that passes made and that would have the name of
+    /// another: many ops may come from one place, but a node's name is its own.
+    pub(super) fn name_nodes(&mut self, region: RegionId) -> Result {
+        let f = self.f;
+        let named = |op: OpId| Some((op, self.loc_name(f.op(op).loc)?));
+        let all = || {
+            let named = f.ops_in(region).filter_map(named);
+            named.filter(|(_, name)| !name.is_empty())
+        };
+        let (mut taken, mut shared) = (FxHashSet::default(), FxHashSet::default());
+        for (_, name) in all() {
+            if !taken.insert(Cow::Borrowed(name)) {
+                shared.insert(name);
+            }
+        }
+        if shared.is_empty() {
+            return Ok(());
+        }
+        // Whose name it was in the file keeps it.
+        let (mut kept, mut originals, mut made) =
+            (FxHashSet::default(), FxHashSet::default(), vec![]);
+        for (op, name) in all().filter(|(_, name)| shared.contains(name)) {
+            let original = match f.op(op).flags & Op::TOUCHED {
+                0 => None,
+                _ => Some(self.original(Entity::Op(op))),
+            };
+            let keeps = match original {
+                None => true,
+                Some(None) => false,
+                Some(Some(node)) => {
+                    string_of(node, node::NAME)? == name.as_bytes()
+                        && originals.insert(node.bytes.as_ptr())
+                }
+            };
+            if keeps {
+                kept.insert(name);
+            } else {
+                made.push((op, name));
+            }
+        }
+        let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut found = Vec::new();
+        for (op, name) in made {
+            if kept.insert(name) {
+                continue;
+            }
+            let number = numbers.entry(name).or_insert(1);
+            let fresh = loop {
+                *number += 1;
+                let fresh = format!("{name}_{number}");
+                if taken.insert(Cow::Owned(fresh.clone())) {
+                    break fresh;
+                }
+            };
+            found.push((op, fresh));
+        }
+        self.node_names.extend(found);
+        Ok(())
+    }
+
     /// The node name that a location gives; a fused one gives its first.
     pub(super) fn loc_name(&self, loc: LocId) -> Option<&'w str> {
         self.loc_names(loc).next()

@@ -161,6 +161,8 @@ struct FunctionWriter<'w> {
     is_main: bool,
     /// Whether it wrote `Identity` or `Constant` nodes that no pass asked for.
     added_nodes: bool,
+    /// The names of nodes that can't have that of their location.
+    node_names: FxHashMap<OpId, String>,
     /// Scratch: the place of each op in the region at hand.
     places: Vec<u32>,
 }
@@ -183,6 +185,7 @@ impl<'w> FunctionWriter<'w> {
             constant_names: None,
             is_main,
             added_nodes: false,
+            node_names: FxHashMap::default(),
             places: vec![0; f.op_ids()],
         }
     }

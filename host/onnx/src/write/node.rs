@@ -66,6 +66,7 @@ impl<'w> FunctionWriter<'w> {
             last_attr = same.attrs;
         }
         let sources = self.sources(op);
+        let node_name = self.node_name(op);
         let mut known = Vec::new();
         let mut done = Written::default();
         let mark = self.store.begin(chain);
@@ -80,7 +81,7 @@ impl<'w> FunctionWriter<'w> {
                 node::NAME | node::OP_TYPE | node::DOMAIN | node::OVERLOAD
                     if body.at < same.last[field.number as usize] =>
                 {
-                    if field.number != node::NAME || self.loc_name(record.loc).is_some() {
+                    if field.number != node::NAME || node_name.is_some() {
                         self.store.copy(chain, field.record);
                     }
                 }
@@ -90,7 +91,7 @@ impl<'w> FunctionWriter<'w> {
                 node::OUTPUT => self.names(chain, node::OUTPUT, &outputs, &mut done.outputs),
                 node::NAME => {
                     done.name = true;
-                    self.part(chain, field.record, body, self.loc_name(record.loc));
+                    self.part(chain, field.record, body, node_name.as_deref());
                 }
                 node::OP_TYPE => {
                     done.op_type = true;
@@ -141,7 +142,7 @@ impl<'w> FunctionWriter<'w> {
         if !(same.outputs || done.outputs) {
             self.names(chain, node::OUTPUT, &outputs, &mut done.outputs);
         }
-        if let (false, Some(name)) = (done.name, self.loc_name(record.loc)) {
+        if let (false, Some(name)) = (done.name, &node_name) {
             self.store.field(chain, node::NAME, name.as_bytes());
         }
         for (done, number, text) in [

@@ -29,6 +29,16 @@ pub(crate) fn run_options(pass: &str, options: &str, source: &str) -> String {
     passdock::testing::run_with_options(&registry(), pass, options, source)
 }
 
+/// Runs a pass on a module that it has to leave as it is.
+#[track_caller]
+pub(crate) fn check_stays(pass: &str, source: &str) {
+    let run =
+        |passes: &[&str]| passdock::testing::run_on_text(&registry(), passes, source, |cx| cx);
+    let before = run(&[]);
+    assert!(before.starts_with("module"), "{before}");
+    assert_eq!(before, run(&[pass]));
+}
+
 /// The standard passes and operators.
 pub(crate) fn registry() -> Registry {
     let registry = Registry::new();
