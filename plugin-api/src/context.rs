@@ -175,6 +175,12 @@ impl PassContext {
         }
     }
 
+    /// An error says in what an op's attributes aren't those that its definition lists. Nothing
+    /// known: nothing wrong.
+    pub fn check_attrs(&self, function: &Function, op: OpId) -> Result<(), EditError> {
+        self.raw.check_attrs(&function.raw, op)
+    }
+
     /// Copies the body that an op's definition gives it to the place before the op, and answers
     /// what stands for each of the op's results: `f.replace_op_with(op, &values)` does the rest.
     /// `None` if it has no body.

@@ -424,7 +424,9 @@ records! {
         last_error,
         set_body,
         decompose,
+        evaluate_with,
         known_dims,
+        check_attrs,
     }
     AnalysisApi "passdock_analysis_api" {
         struct_size,

@@ -10,6 +10,7 @@
 //! one, or gives out memory that a plugin has to free.
 
 mod analysis;
+mod attributes;
 mod context;
 mod decompose;
 mod definitions;

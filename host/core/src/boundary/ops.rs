@@ -11,6 +11,7 @@ use passdock_ir::edit::Left;
 use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function};
 
+use super::attributes::check_attrs;
 use super::context::{self, ContextSession};
 use super::decompose::{decompose, set_body};
 use super::known_dims::{self, constant_dims};
@@ -36,6 +37,7 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
     decompose: Some(decompose),
     evaluate_with: Some(evaluate::evaluate_with),
     known_dims: Some(known_dims::known_dims),
+    check_attrs: Some(check_attrs),
 };
 
 /// More elements than shape data is kept of.

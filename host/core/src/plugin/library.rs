@@ -15,7 +15,7 @@ use passdock_plugin_api::StaticPlugin;
 use super::error::{PluginError, PluginErrorKind as Kind};
 use super::file::{self, Identity};
 use super::manifest::{Manifest, PassSpec};
-use super::table::{self, Table};
+use super::table::{self, AttrList, Table};
 use super::{Origin, names};
 
 /// A plugin whose manifest is known; its code is loaded when it is first needed.
@@ -83,6 +83,13 @@ pub struct LoadedInstrument {
 unsafe impl Send for LoadedInstrument {}
 // SAFETY: as above.
 unsafe impl Sync for LoadedInstrument {}
+
+impl LoadedOp {
+    /// The attributes that it lists, if it does.
+    pub(crate) fn attributes(&self) -> Option<AttrList> {
+        AttrList::new(&self.entry)
+    }
+}
 
 impl std::fmt::Debug for LoadedPass {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -273,6 +280,9 @@ impl LoadedPlugin {
         if !same_ops {
             let text = "the ops aren't the same ones in the same order".to_owned();
             return Err(Kind::Disagree(text));
+        }
+        for (_, entry) in &ops {
+            table::attributes(entry)?;
         }
         let ops = ops.into_iter().map(|(_, entry)| LoadedOp { entry });
         Ok(LoadedPlugin {

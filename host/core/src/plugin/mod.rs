@@ -32,7 +32,9 @@ pub use manifest::{
     ConfigSpec, FieldSpec, FieldType, FieldValue, InstrumentSpec, Manifest, OpSpec, PanicStrategy,
     PassKind, PassSpec, Phase, PluginSpec,
 };
+pub(crate) use op_info::kind_name;
 pub use op_info::{AttrInfo, AttrValue, OpInfo};
+pub(crate) use table::AttrList;
 
 /// Where a plugin comes from.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]

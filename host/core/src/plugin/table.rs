@@ -104,6 +104,49 @@ pub(crate) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<Attribute>>, Ki
     read.collect::<Result<_, Kind>>().map(Some)
 }
 
+/// The attributes that a definition lists, read in place; [`attributes`] looked at them when the
+/// plugin was loaded.
+#[derive(Clone)]
+pub(crate) struct AttrList {
+    next: *const u8,
+    left: u32,
+    stride: u32,
+}
+
+/// An attribute in such a list.
+pub(crate) struct Listed {
+    pub(crate) name: &'static str,
+    pub(crate) kind: abi::AttrKind,
+    /// `AttrEntry::*`.
+    pub(crate) flags: u32,
+}
+
+impl AttrList {
+    pub(super) fn new(op: &abi::OpEntry) -> Option<AttrList> {
+        (!op.attrs.is_null()).then_some(AttrList {
+            next: op.attrs.cast(),
+            left: op.attr_count,
+            stride: op.attr_stride,
+        })
+    }
+}
+
+impl Iterator for AttrList {
+    type Item = Listed;
+
+    fn next(&mut self) -> Option<Listed> {
+        self.left = self.left.checked_sub(1)?;
+        // SAFETY: `attributes` found the list good when the plugin was loaded, for good.
+        let entry = unsafe { self.next.cast::<abi::AttrEntry>().read() };
+        self.next = self.next.wrapping_add(self.stride as usize);
+        Some(Listed {
+            name: text(entry.name).unwrap_or_default(),
+            kind: entry.kind,
+            flags: entry.flags,
+        })
+    }
+}
+
 fn default(entry: &abi::AttrEntry) -> Result<Option<AttrValue>, Kind> {
     use abi::AttrKind as K;
     if entry.flags & abi::AttrEntry::DEFAULT == 0 {

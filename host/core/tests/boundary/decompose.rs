@@ -1,4 +1,4 @@
-//! Bodies of ops: written by a definition, copied by the host.
+//! Attributes and bodies of ops: a definition lists the ones and writes the others.
 
 use expect_test::{Expect, expect};
 use passdock_ir::text;
@@ -56,9 +56,11 @@ fn body_in_infer(call: &OpCall) -> OpResult {
     Ok(())
 }
 
+const NEEDS: OpDef = OpDef::new("t.Needs", 1).attrs(attrs![to: required int]);
+
 plugin! {
     name: "bodies",
-    ops: [SCALED_ADD, AS_TOLD, BROKEN, BODY_IN_INFER],
+    ops: [SCALED_ADD, AS_TOLD, BROKEN, BODY_IN_INFER, NEEDS],
 }
 
 /// Replaces each op that has a body by it.
@@ -219,6 +221,36 @@ fn only_a_decomposition_sets_a_body() {
         Ok(cx.infer(f, op)?)
     });
     expect!["failed: op0 (t.Infers) is wrong: Only a decomposition has a body to set [main, op0 (t.Infers)]"].assert_eq(&failed.expect_err("no body there"));
+}
+
+/// What is wrong with the attributes of each op that has a definition.
+fn check_attrs(ops: &str) -> String {
+    let function = format!("module {{ fn @main(%x: f32[2]) {{ {ops} return %x }} }}");
+    let module = text::parse(&function).expect("is right");
+    let failed = run(&module, &Around::with_ops_of(PLUGIN), |f, cx| {
+        let wrong: Vec<String> = f
+            .walk(f.body())
+            .filter_map(|op| Some(cx.check_attrs(f, op).err()?.message))
+            .collect();
+        Err(wrong.join("\n").into())
+    });
+    failed.expect_err("what is said is the failure")
+}
+
+#[test]
+fn an_op_has_the_attributes_that_its_definition_lists() {
+    expect![[r#"
+        failed: t.ScaledAdd has no attribute `scales`. Did you mean `scale`?
+        The attribute `scale` of t.ScaledAdd is of the type int; it has to be float. t.ScaledAdd has no attribute `mode`.
+        t.Needs lacks its attribute `to`. [main]"#]].assert_eq(&check_attrs(
+        "%0 = t.ScaledAdd(%x, %x) {scale = 0.5}
+         %1 = t.ScaledAdd(%x, %x)
+         %2 = t.ScaledAdd(%x, %x) {scales = 0.5}
+         %3 = t.ScaledAdd(%x, %x) {scale = 1, mode = \"fast\"}
+         %4 = t.AsTold(%x) {anything = 1}
+         %5 = t.Needs() {}
+         %6 = t.Needs() {to = 1}",
+    ));
 }
 
 #[test]

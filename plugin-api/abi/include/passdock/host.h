@@ -263,8 +263,8 @@ typedef struct passdock_op_api {
     passdock_status (*evaluate)(passdock_context *, passdock_function *, passdock_op_id,
                                 uint64_t max_bytes, passdock_value_id *out, size_t count);
 
-    /* The rest, but `decompose`, is for definitions: the handle is the one that `infer`, `evaluate`
-     * or `decompose` of a passdock_op_entry got, until it returns. */
+    /* The rest is for definitions, where it doesn't say that it is for passes: the handle is the one
+     * that `infer`, `evaluate` or `decompose` of a passdock_op_entry got, until it returns. */
 
     passdock_status (*set_result_type)(passdock_op_call *, uint32_t index,
                                        const passdock_type_desc *);
@@ -300,7 +300,7 @@ typedef struct passdock_op_api {
     passdock_status (*decompose)(passdock_context *, passdock_function *, passdock_op_id,
                                  passdock_value_id *out, size_t count);
 
-    /* As `evaluate`, with these in place of the op's operands, of which there are as many; the op
+    /* For passes: as `evaluate`, with these in place of the op's operands, of which there are as many; the op
      * stays as it is. The constants are scratch (PASSDOCK_VALUE_SCRATCH): making and erasing them is
      * no edit, they may be operands of further calls, and as soon as an op uses one it is a constant
      * like others. The caller erases those that no op will use. If the results are small integers,
@@ -315,6 +315,10 @@ typedef struct passdock_op_api {
      * NOT_FOUND if nothing is known (ABI 0.3). */
     passdock_status (*known_dims)(const passdock_function *, passdock_value_id,
                                   const passdock_dim **out, size_t *count);
+
+    /* For passes: REFUSED if an op's attributes aren't those that its definition lists; the function's
+     * `last_error` says in what. OK also if nothing is known (ABI 0.3). */
+    passdock_status (*check_attrs)(passdock_context *, passdock_function *, passdock_op_id);
 } passdock_op_api;
 
 /* Everything the host offers. */

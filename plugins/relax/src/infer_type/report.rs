@@ -24,6 +24,16 @@ pub(crate) fn explain(
     }
 }
 
+/// In what an op's attributes aren't those that its definition lists.
+pub(crate) fn odd_attributes(f: &Function, cx: &PassContext, op: OpId) -> Option<Diagnostic> {
+    let error = cx.check_attrs(f, op).err()?;
+    let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
+    let operator = f.name(op);
+    Some(wrong.code("relax::attributes").help(format!(
+        "`passdock list ops {operator}` shows the attributes that it has."
+    )))
+}
+
 /// Asks again, with nothing known of the results, so that what the definition says can be seen.
 fn contradiction(
     f: &mut Function,

@@ -8,7 +8,7 @@ use passdock_plugin_api::prelude::*;
 
 use super::calls::{Call, Calls};
 use super::regions::{Inflow, inflows};
-use super::report::{called_with, explain, given_in, given_out};
+use super::report::{called_with, explain, given_in, given_out, odd_attributes};
 use super::sort::Sort;
 
 /// How often the types of what goes round in a loop are tried before its sizes are given up.
@@ -248,6 +248,10 @@ impl Frame {
         if self.tried > 0 {
             let known = f.results(op).iter().map(|&value| (value, f.type_id(value)));
             self.journal.extend(known);
+        }
+        // Of a copy's ops the function's own say it.
+        if self.asked.is_none() {
+            self.said.extend(odd_attributes(f, cx, op));
         }
         if let Err(error) = cx.infer(f, op) {
             self.said.push(explain(f, cx, op, error));
