@@ -363,6 +363,13 @@ impl TypeSpec {
         self
     }
 
+    /// A map from keys of an element type.
+    pub fn map(key: DType, value: TypeId) -> TypeSpec {
+        let mut spec = TypeSpec::of(TypeKind::MAP, key);
+        spec.items.push(value);
+        spec
+    }
+
     /// A buffer's scope, an opaque type's name, a tensor's denotation.
     pub fn named(mut self, name: SymbolId) -> TypeSpec {
         self.name = name;

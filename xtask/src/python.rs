@@ -119,6 +119,27 @@ pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {
     shell::run(cargo.env("PASSDOCK_NODE_CASES", cases))
 }
 
+/// The types of what the same cases give, inferred by us and by ONNX: ours are never false, and per
+/// operator no fewer are exact.
+pub(crate) fn test_node_types(project: &Project) -> Result<()> {
+    let cases = project.target.join("node-types");
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "tests/python/node_types.py"])
+        .arg(&cases);
+    shell::run(python.current_dir(&project.root))?;
+    let mut cargo = project.cargo();
+    cargo.args([
+        "test",
+        "--package",
+        "passdock-tests",
+        "--test",
+        "node_types",
+    ]);
+    cargo.args(["--", "--nocapture"]);
+    shell::run(cargo.env("PASSDOCK_NODE_CASES", cases))
+}
+
 /// Random ops on random constants: what is folded is what ONNX Runtime computes.
 pub(crate) fn test_random_folding(project: &Project) -> Result<()> {
     let mut python = Command::new(environment(project)?);

@@ -65,6 +65,10 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("op definitions by ONNX's test cases", || {
         python::test_op_definitions(project)
     });
+    steps.step(
+        "types of ONNX's test cases, beside ONNX's inference",
+        || python::test_node_types(project),
+    );
     steps.step("random ops folded, by ONNX Runtime", || {
         python::test_random_folding(project)
     });

@@ -5,6 +5,7 @@
 //! `Concat` → `Reshape` keeps its symbols. It never guesses: a dim that isn't certain is `?`.
 
 mod dims;
+mod read;
 mod values;
 
 use std::cell::RefCell;

@@ -1,9 +1,10 @@
 //! Attention, and what language models have beside it.
 
-use passdock_plugin_api::attrs;
+use passdock_plugin_api::{Dim, attrs};
 
 use super::Operator;
-use super::shape::{same_elements, same_type};
+use super::shape::same_type;
+use crate::infer::{Answer, Infer, as_const, is_known, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Attention", 23, (3, 6))
@@ -12,34 +13,212 @@ pub(super) const OPERATORS: &[Operator] = &[
             qk_matmul_output_mode: int = 0, scale: float, softcap: float = 0.0,
             softmax_precision: int,
         ])
-        .infers(same_elements),
+        .infers(attention),
     Operator::new("onnx.Attention", 24, (3, 7))
         .attrs(attrs![
             is_causal: int = 0, kv_num_heads: int, q_num_heads: int,
             qk_matmul_output_mode: int = 0, scale: float, softcap: float = 0.0,
             softmax_precision: int,
         ])
-        .infers(same_elements),
+        .infers(attention),
     Operator::new("onnx.Attention", 25, (3, 7))
         .attrs(attrs![
             is_causal: int = 0, kv_num_heads: int, left_window_size: int = -1, q_num_heads: int,
             qk_matmul_output_mode: int = 0, right_window_size: int = -1, scale: float,
             softcap: float = 0.0, softmax_precision: int,
         ])
-        .infers(same_elements),
+        .infers(attention),
     Operator::new("onnx.CausalConvWithState", 27, (2, 4))
-        .attrs(attrs![activation: string = "none"]),
-    Operator::new("onnx.LinearAttention", 27, (3, 6)).attrs(attrs![
-        chunk_size: int = 64, kv_num_heads: required int, q_num_heads: required int,
-        scale: float = 0.0, update_rule: string = "gated_delta",
-    ]),
+        .attrs(attrs![activation: string = "none"])
+        .infers(causal_conv),
+    Operator::new("onnx.LinearAttention", 27, (3, 6))
+        .attrs(attrs![
+            chunk_size: int = 64, kv_num_heads: required int, q_num_heads: required int,
+            scale: float = 0.0, update_rule: string = "gated_delta",
+        ])
+        .infers(linear_attention),
     Operator::new("onnx.RotaryEmbedding", 23, (3, 4))
         .attrs(attrs![interleaved: int = 0, num_heads: int, rotary_embedding_dim: int = 0])
-        .infers(same_type),
+        .infers(rotary_embedding),
     Operator::new("onnx.SwiGLU", 28, (2, 2))
         .attrs(attrs![alpha: float = 1.0])
-        .infers(same_elements),
+        .infers(gated),
     Operator::new("onnx.TensorScatter", 24, (2, 3))
         .attrs(attrs![axis: int = -2, mode: string = "linear"])
-        .infers(same_type),
+        .infers(tensor_scatter),
 ];
+
+/// Batch, heads, length, size of a head: four dims, or three of which the last is that of all heads.
+struct Heads {
+    batch: Dim,
+    heads: Dim,
+    length: Dim,
+    size: Dim,
+    /// Whether the heads have a dim of their own.
+    apart: bool,
+}
+
+/// An operand's heads; `None` if its rank isn't known.
+fn heads(op: &Infer, index: usize, attr: &str) -> Answer<Option<Heads>> {
+    let Some(dims) = op.dims(index) else {
+        return Ok(None);
+    };
+    Ok(Some(match dims[..] {
+        [batch, heads, length, size] => Heads {
+            batch,
+            heads,
+            length,
+            size,
+            apart: true,
+        },
+        [batch, length, all] => {
+            let Some(count) = op.int(attr)? else {
+                return wrong!("operand {index} has three dims, but there is no `{attr}`");
+            };
+            Heads {
+                batch,
+                heads: Dim::constant(count),
+                length,
+                size: op.parts(all, count)?,
+                apart: false,
+            }
+        }
+        _ => return wrong!("operand {index} has {} dims, not three or four", dims.len()),
+    }))
+}
+
+/// `Y`: the query's dims, but the size of a head is the value's. `present_key` and `present_value`:
+/// `[batch, kv_heads, past + kv_length, head_size]`. The scores: `[batch, q_heads, q_length, past + kv_length]`.
+fn attention(op: &Infer) -> Answer {
+    let (query_type, value_type) = (op.dtype(0)?, op.dtype(2));
+    let query = heads(op, 0, "q_num_heads")?;
+    let key = heads(op, 1, "kv_num_heads")?;
+    let value = heads(op, 2, "kv_num_heads")?;
+    let of =
+        |heads: &Option<Heads>, pick: fn(&Heads) -> Dim| heads.as_ref().map_or(Dim::UNKNOWN, pick);
+    let batches = [&query, &key, &value].map(|heads| of(heads, |heads| heads.batch));
+    let batch = op.agree(op.agree(batches[0], batches[1])?, batches[2])?;
+    let lengths = (of(&key, |key| key.length), of(&value, |value| value.length));
+    let new = op.agree(lengths.0, lengths.1)?;
+    op.agree(of(&query, |query| query.size), of(&key, |key| key.size))?;
+    let kv_heads = op.agree(of(&key, |key| key.heads), of(&value, |value| value.heads))?;
+    if let (Some(query), Some(kv)) = (as_const(of(&query, |q| q.heads)), as_const(kv_heads))
+        && (kv <= 0 || query % kv != 0)
+    {
+        return wrong!("{query} heads of the query for {kv} of keys and values");
+    }
+    let total = match (op.has(4), op.has(5)) {
+        (true, _) => op.add(op.dim(4, 2), new),
+        (_, true) => op.add(op.dim(5, 2), new),
+        _ => new,
+    };
+    let size = of(&value, |value| value.size);
+    let all = query.as_ref().map(|query| match query.apart {
+        true => vec![batch, query.heads, query.length, size],
+        false => vec![batch, query.length, op.mul(query.heads, size)],
+    });
+    op.set(0, query_type, all)?;
+    let present = |size| Some(vec![batch, kv_heads, total, size]);
+    op.set(
+        1,
+        op.dtype(1).unwrap_or(query_type),
+        present(of(&key, |key| key.size)),
+    )?;
+    if let Ok(value_type) = value_type {
+        op.set(2, value_type, present(size))?;
+    }
+    let (q_heads, q_length) = (of(&query, |q| q.heads), of(&query, |q| q.length));
+    op.set(3, query_type, Some(vec![batch, q_heads, q_length, total]))
+}
+
+/// `[batch, length, q_heads * value_size]`, and the state `[batch, kv_heads, key_size, value_size]`.
+fn linear_attention(op: &Infer) -> Answer {
+    let dtype = op.dtype_of_any([0, 1, 2])?;
+    let (query_heads, kv_heads) = match (op.int("q_num_heads")?, op.int("kv_num_heads")?) {
+        (Some(query), Some(kv)) if kv > 0 && query % kv == 0 => (query, kv),
+        (Some(query), Some(kv)) => {
+            return wrong!("{query} heads of the query for {kv} of keys and values");
+        }
+        _ => return wrong!("it doesn't say how many heads it has"),
+    };
+    let [query_batch, query_length, query] = op.dims_of(0, "its query")?;
+    let [key_batch, key_length, key] = op.dims_of(1, "its key")?;
+    let [value_batch, value_length, value] = op.dims_of(2, "its value")?;
+    let [past_batch, past_heads, past_key, past_value] = op.dims_of(3, "its state")?;
+    let all = |dims: [Dim; 3]| op.agree(op.agree(dims[0], dims[1])?, dims[2]);
+    let batch = op.agree(all([query_batch, key_batch, value_batch])?, past_batch)?;
+    let length = all([query_length, key_length, value_length])?;
+    op.agree(past_heads, Dim::constant(kv_heads))?;
+    let sizes = [
+        op.parts(query, query_heads)?,
+        op.parts(key, kv_heads)?,
+        past_key,
+    ];
+    let key_size = all(sizes)?;
+    let value_size = op.agree(op.parts(value, kv_heads)?, past_value)?;
+    let wide = op.mul(value_size, Dim::constant(query_heads));
+    op.set(0, dtype, Some(vec![batch, length, wide]))?;
+    let state = vec![batch, Dim::constant(kv_heads), key_size, value_size];
+    op.set(1, op.dtype(3).unwrap_or(dtype), Some(state))
+}
+
+/// The input's dims, and the state `[batch, channels, kernel - 1]`.
+fn causal_conv(op: &Infer) -> Answer {
+    let dtype = op.dtype_of_any([0, 1])?;
+    let [batch, channels, length] = op.dims_of(0, "its input")?;
+    let [kernels, _, kernel] = op.dims_of(1, "its weight")?;
+    let [past_batch, past_channels, past] = op.dims_of(3, "its state")?;
+    let batch = op.agree(batch, past_batch)?;
+    let channels = op.agree(op.agree(channels, kernels)?, past_channels)?;
+    op.set(0, dtype, Some(vec![batch, channels, length]))?;
+    let kept = match is_known(past) && as_const(kernel).is_none() {
+        true => past,
+        false => op.agree(op.shift(kernel, -1), past)?,
+    };
+    op.set(1, dtype, Some(vec![batch, channels, kept]))
+}
+
+/// The first operand's type; it has three or four dims.
+fn rotary_embedding(op: &Infer) -> Answer {
+    match op.dims(0).map(|dims| dims.len()) {
+        Some(3) if op.int("num_heads")?.is_none() => {
+            wrong!("its operand has three dims, but there is no `num_heads`")
+        }
+        None | Some(3 | 4) => same_type(op),
+        Some(rank) => wrong!("its operand has {rank} dims, not three or four"),
+    }
+}
+
+/// The cache's type; the update has its dims, the axis aside.
+fn tensor_scatter(op: &Infer) -> Answer {
+    if let (Some(cache), Some(update)) = (op.dims(0), op.dims(1)) {
+        if cache.len() != update.len() {
+            return wrong!(
+                "its cache has {} dims, its update {}",
+                cache.len(),
+                update.len()
+            );
+        }
+        let axis = op.axis(op.int_or("axis", -2)?, cache.len())?;
+        for d in (0..cache.len()).filter(|&d| d != axis) {
+            op.agree(cache[d], update[d])?;
+        }
+    }
+    same_type(op)
+}
+
+/// The shape of both operands, which are alike.
+fn gated(op: &Infer) -> Answer {
+    let dtype = op.dtype_of_any([0, 1])?;
+    let dims = match (op.dims(0), op.dims(1)) {
+        (Some(a), Some(b)) if a.len() != b.len() => {
+            return wrong!("its operands have {} and {} dims", a.len(), b.len());
+        }
+        (Some(a), Some(b)) => {
+            let both = a.into_iter().zip(b).map(|(a, b)| op.agree(a, b));
+            Some(both.collect::<Answer<_>>()?)
+        }
+        (a, b) => a.or(b),
+    };
+    op.set(0, dtype, dims)
+}

@@ -17,7 +17,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![body: required graph])
         .infers(rounds),
     Operator::new("onnx.Scan", 8, (2, MANY))
-        .attrs(attrs![body: required graph, directions: ints, num_scan_inputs: required int]),
+        .attrs(attrs![body: required graph, directions: ints, num_scan_inputs: required int])
+        .infers(scan_batches),
     Operator::new("onnx.Scan", 9, (1, MANY))
         .attrs(attrs![
             body: required graph, num_scan_inputs: required int, scan_input_axes: ints,
@@ -110,15 +111,50 @@ fn scan(op: &Infer) -> Answer {
             continue;
         };
         if index < carried {
-            if let Some(first) = op.host.operand(index) {
-                both(op, index, first, value)?;
-            }
+            kept(op, index, op.host.operand(index), value)?;
         } else {
             let axis = axes
                 .as_ref()
                 .and_then(|axes| axes.get(index - carried))
                 .copied();
             stacked(op, index, value, length, axis.unwrap_or(0))?;
+        }
+    }
+    Ok(())
+}
+
+/// As [`scan`], for each of a batch: operands `[batch, …]` and `[batch, length, …]` after the lengths.
+fn scan_batches(op: &Infer) -> Answer {
+    let body = region(op, "body")?;
+    let scanned = op
+        .int("num_scan_inputs")?
+        .and_then(|n| usize::try_from(n).ok());
+    let count = op.host.operand_count();
+    let carried = scanned.and_then(|scanned| count.checked_sub(scanned)?.checked_sub(1));
+    let Some(carried) = carried else {
+        return Err(Stop::Unknown);
+    };
+    let (mut batch, mut length) = (op.dim(0, 0), Dim::UNKNOWN);
+    for index in 1..count {
+        batch = op.agree(batch, op.dim(index, 0))?;
+        if index > carried {
+            length = op.agree(length, op.dim(index, 1))?;
+        }
+    }
+    let host: &Function = op.host;
+    for index in 0..host.result_count(op.host.op()) {
+        let Some(ty) = given(op, body, index).map(|value| host.type_of(value)) else {
+            continue;
+        };
+        if ty.is_tensor() && ty.dtype() != DType::NONE {
+            let outer = match index < carried {
+                true => vec![batch],
+                false => vec![batch, length],
+            };
+            let dims = ty
+                .dims()
+                .map(|dims| outer.into_iter().chain(dims).collect());
+            op.set(index, ty.dtype(), dims)?;
         }
     }
     Ok(())
@@ -167,6 +203,26 @@ fn both(op: &Infer, index: usize, a: ValueId, b: ValueId) -> Answer {
         return op.set_type(index, Ty::Other(a.into()));
     }
     Ok(())
+}
+
+/// A result is one value or another, which have the same type.
+fn kept(op: &Infer, index: usize, first: Option<ValueId>, last: ValueId) -> Answer {
+    let host: &Function = op.host;
+    let types = first.map(|first| (host.type_of(first), host.type_of(last)));
+    if let Some((a, b)) = types
+        && a.is_tensor()
+        && b.is_tensor()
+        && a.dtype() == b.dtype()
+        && let (Some(x), Some(y)) = (a.dims(), b.dims())
+        && x.len() == y.len()
+    {
+        let dims = x.zip(y).map(|(x, y)| op.agree(x, y));
+        return op.set(index, a.dtype(), Some(dims.collect::<Answer<_>>()?));
+    }
+    match first {
+        Some(first) => both(op, index, first, last),
+        None => Ok(()),
+    }
 }
 
 /// A dim that both have.

@@ -1,4 +1,4 @@
-//! Convolutions, pools, and Resize: operators on windows of spatial dims.
+//! Convolutions and pools: operators on windows of spatial dims.
 
 use passdock_plugin_api::{DType, Dim, attrs};
 
@@ -86,31 +86,6 @@ pub(super) const OPERATORS: &[Operator] = &[
             pads: ints, strides: ints,
         ])
         .infers(qlinear_conv),
-    Operator::new("onnx.Resize", 10, (2, 2))
-        .attrs(attrs![mode: string = "nearest"])
-        .infers(resize),
-    Operator::new("onnx.Resize", 11, (3, 4))
-        .attrs(attrs![
-            coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
-            exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
-            nearest_mode: string = "round_prefer_floor",
-        ])
-        .infers(resize),
-    Operator::new("onnx.Resize", 13, (1, 4))
-        .attrs(attrs![
-            coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
-            exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
-            nearest_mode: string = "round_prefer_floor",
-        ])
-        .infers(resize),
-    Operator::new("onnx.Resize", 18, (1, 4))
-        .attrs(attrs![
-            antialias: int = 0, axes: ints, coordinate_transformation_mode: string = "half_pixel",
-            cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
-            extrapolation_value: float = 0.0, keep_aspect_ratio_policy: string = "stretch",
-            mode: string = "nearest", nearest_mode: string = "round_prefer_floor",
-        ])
-        .infers(resize),
 ];
 
 /// The windows that kernel, strides, dilations and pads cut out of the spatial dims.
@@ -125,25 +100,44 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
         return Ok(vec![Dim::UNKNOWN; count]);
     };
     let window = |d: usize| {
+        let (size, stride) = (spatial[d], strides[d]);
         if auto.starts_with("SAME") {
-            return op.windows(spatial[d], -1, strides[d]);
+            return op.windows(size, -1, stride);
         }
-        let padding = if auto == "VALID" {
-            0
-        } else {
-            pads[d].saturating_add(pads[d + count])
+        let (begin, end) = match auto {
+            "VALID" => (0, 0),
+            _ => (pads[d], pads[d + count]),
         };
-        let reach = kernel[d].saturating_sub(1).saturating_mul(dilations[d]);
-        let extra = padding.saturating_sub(reach).saturating_sub(1);
-        // Rounded up, the last window may lie in the padding, and whether it counts has changed.
-        let exact = as_const(spatial[d])
-            .is_some_and(|size| strides[d] > 0 && size.saturating_add(extra) % strides[d] == 0);
-        if rounds_up && !exact && strides[d] != 1 {
-            return Dim::UNKNOWN;
+        let reach = reach(kernel[d], dilations[d]);
+        let extra = begin.saturating_add(end).saturating_sub(reach);
+        if !rounds_up || stride <= 1 {
+            return op.windows(size, extra, stride);
         }
-        op.windows(spatial[d], extra, strides[d])
+        let rounded = op.windows(size, extra.saturating_add(stride - 1), stride);
+        if end.saturating_add(stride) <= reach {
+            return rounded;
+        }
+        // The last window may start in the padding. It doesn't count, but that is only said since
+        // version 22.
+        match (as_const(size), as_const(rounded)) {
+            (Some(size), Some(count)) => {
+                let start = count.saturating_sub(1).saturating_mul(stride);
+                match (start < size.saturating_add(begin), op.version >= 22) {
+                    (true, _) => rounded,
+                    (false, true) => Dim::constant(count - 1),
+                    (false, false) => Dim::UNKNOWN,
+                }
+            }
+            _ => Dim::UNKNOWN,
+        }
     };
     Ok((0..count).map(window).collect())
+}
+
+/// How much a kernel covers.
+fn reach(kernel: i64, dilation: i64) -> i64 {
+    let between = kernel.saturating_sub(1).saturating_mul(dilation);
+    between.saturating_add(1)
 }
 
 /// The two dims before the spatial ones, and these.
@@ -222,27 +216,91 @@ fn conv_transpose(op: &Infer) -> Answer {
     let auto = op.word("auto_pad", &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])?;
     let covered = match (op.ints("output_shape")?, kernel) {
         (Some(given), _) if given.len() == count => sizes(given.iter().copied()),
-        (None, Some(kernel)) if auto == "NOTSET" && kernel.len() == count => {
+        (None, _) if auto.starts_with("SAME") => {
+            let whole = |d: usize| op.mul(spatial[d], Dim::constant(strides[d]));
+            (0..count).map(whole).collect()
+        }
+        (None, Some(kernel)) if kernel.len() == count => {
             let cover = |d: usize| {
-                let size = as_const(spatial[d])?;
-                let steps = size.checked_sub(1)?.checked_mul(strides[d])?;
-                let reach = kernel[d]
-                    .checked_sub(1)?
-                    .checked_mul(dilations[d])?
-                    .checked_add(1)?;
-                let reach = reach.checked_add(more[d])?;
-                steps
-                    .checked_add(reach)?
-                    .checked_sub(pads[d])?
-                    .checked_sub(pads[d + count])
+                let padding = match auto {
+                    "VALID" => 0,
+                    _ => pads[d].saturating_add(pads[d + count]),
+                };
+                let extra = reach(kernel[d], dilations[d])
+                    .saturating_add(more[d])
+                    .saturating_sub(padding);
+                spread(op, spatial[d], strides[d], extra)
             };
-            (0..count)
-                .map(|d| cover(d).map_or(Dim::UNKNOWN, Dim::constant))
-                .collect()
+            (0..count).map(cover).collect()
         }
         _ => vec![Dim::UNKNOWN; count],
     };
     op.set(0, dtype, Some([&[batch, kernels], &*covered].concat()))
+}
+
+/// `(dim - 1) * stride + extra`.
+fn spread(op: &Infer, dim: Dim, stride: i64, extra: i64) -> Dim {
+    let steps = op.mul(dim, Dim::constant(stride));
+    op.shift(steps, extra.saturating_sub(stride))
+}
+
+/// As [`conv`]; the offsets have the windows' dims.
+pub(super) fn deform_conv(op: &Infer) -> Answer {
+    let dims = conv_dims(op, 0, 1)?;
+    let dims = match (dims, op.dims(2)) {
+        (Some(dims), Some(offsets)) if dims.len() != offsets.len() => {
+            return wrong!(
+                "its offsets have {} dims, its input {}",
+                offsets.len(),
+                dims.len()
+            );
+        }
+        (Some(mut dims), Some(offsets)) => {
+            for (d, (slot, offset)) in dims.iter_mut().zip(offsets).enumerate() {
+                if d != 1 {
+                    *slot = op.agree(*slot, offset)?;
+                }
+            }
+            Some(dims)
+        }
+        (dims, _) => dims,
+    };
+    op.set(0, op.dtype_of_any([0, 1])?, dims)
+}
+
+/// `output_shape`, or what the windows that the operand's elements come from cover.
+pub(super) fn max_unpool(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    if let Some(shape) = shape_in(op, 2).filter(|_| op.has(2)) {
+        return op.set(0, dtype, Some(shape));
+    }
+    let Some(dims) = op.dims(0) else {
+        return op.set(0, dtype, None);
+    };
+    let (batch, channels, spatial) = split_spatial(&dims)?;
+    let count = spatial.len();
+    let Some(kernel) = op.ints("kernel_shape")? else {
+        return wrong!("it has no `kernel_shape`");
+    };
+    if kernel.len() != count {
+        return wrong!("a kernel of {} dims for {count}", kernel.len());
+    }
+    if op.has(2) {
+        return op.set(0, dtype, Some(vec![Dim::UNKNOWN; count + 2]));
+    }
+    let strides = op.sizes_or("strides", 1, count)?;
+    let pads = op.sizes_or("pads", 0, 2 * count)?;
+    let cover = |d: usize| {
+        let padding = pads[d].saturating_add(pads[d + count]);
+        spread(
+            op,
+            spatial[d],
+            strides[d],
+            kernel[d].saturating_sub(padding),
+        )
+    };
+    let covered: Vec<Dim> = (0..count).map(cover).collect();
+    op.set(0, dtype, Some([&[batch, channels], &*covered].concat()))
 }
 
 /// The batch, the channels, the windows; MaxPool's second result has their int64 places.
@@ -268,49 +326,4 @@ fn global_pool(op: &Infer) -> Answer {
         dims
     });
     op.set(0, op.dtype(0)?, dims)
-}
-
-/// The sizes, or the dims times the scales, rounded down.
-fn resize(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
-    let Some(dims) = op.dims(0) else {
-        return op.set(0, dtype, None);
-    };
-    let unknown = vec![Dim::UNKNOWN; dims.len()];
-    let stretched = op.word(
-        "keep_aspect_ratio_policy",
-        &["stretch", "not_larger", "not_smaller"],
-    )? == "stretch";
-    if !stretched || op.ints("axes")?.is_some() {
-        return op.set(0, dtype, Some(unknown));
-    }
-    let (scales, given) = if op.version >= 11 {
-        (2, op.has(3))
-    } else {
-        (1, false)
-    };
-    if given {
-        let shape = shape_in(op, 3).filter(|shape| shape.len() == dims.len());
-        return op.set(0, dtype, Some(shape.unwrap_or(unknown)));
-    }
-    let scales = op
-        .host
-        .operand(scales)
-        .and_then(|value| op.host.constant_floats(value).ok()?);
-    let Some(scales) = scales.filter(|scales| scales.len() == dims.len()) else {
-        return op.set(0, dtype, Some(unknown));
-    };
-    let scaled = dims
-        .iter()
-        .zip(scales)
-        .map(|(&dim, scale)| match as_const(dim) {
-            _ if scale == 1.0 => dim,
-            Some(size) => Dim::constant((size as f32 * scale).floor() as i64),
-            // A whole factor is exact.
-            None if scale.fract() == 0.0 && (1.0..65536.0).contains(&scale) => {
-                op.mul(dim, Dim::constant(scale as i64))
-            }
-            None => Dim::UNKNOWN,
-        });
-    op.set(0, dtype, Some(scaled.collect()))
 }

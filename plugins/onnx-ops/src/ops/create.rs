@@ -129,11 +129,7 @@ fn one_hot(op: &Infer) -> Answer {
         return op.set(0, dtype, None);
     };
     let at = op.axis(op.int_or("axis", -1)?, dims.len() + 1)?;
-    let depth = match op.values(1).as_deref() {
-        Some(&[depth]) => depth,
-        _ => Dim::UNKNOWN,
-    };
-    dims.insert(at, depth);
+    dims.insert(at, op.size(1));
     op.set(0, dtype, Some(dims))
 }
 
@@ -154,7 +150,16 @@ fn range(op: &Infer) -> Answer {
                 _ => Dim::UNKNOWN,
             }
         }
-        _ => Dim::UNKNOWN,
+        _ => float_steps(op).map_or(Dim::UNKNOWN, Dim::constant),
     };
     op.set(0, dtype, Some(vec![length]))
+}
+
+/// How many steps there are between constant floats, if that doesn't depend on how they are rounded.
+fn float_steps(op: &Infer) -> Option<i64> {
+    let scalar = |index: usize| op.numbers(index)?.first().copied();
+    let (start, limit, delta) = (scalar(0)?, scalar(1)?, scalar(2)?);
+    let double = ((limit - start) / delta).ceil();
+    let single = ((limit as f32 - start as f32) / delta as f32).ceil();
+    (double == f64::from(single) && double < 1e9).then_some(double.max(0.0) as i64)
 }

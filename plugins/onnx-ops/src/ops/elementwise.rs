@@ -6,7 +6,7 @@ use super::shape::same_type;
 use super::{MANY, Operator};
 use crate::eval::unary::map_float;
 use crate::eval::{Evaluate, activation, bits, cast, compare_logic, elementwise, unary};
-use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop};
+use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop, sizes};
 
 const ELEMENTWISE: OpTraits = OpTraits::ELEMENTWISE;
 const COMMUTATIVE: OpTraits = OpTraits::COMMUTATIVE;
@@ -124,7 +124,7 @@ pub(super) const OPERATORS: &[Operator] = &[
     binary("onnx.Mul", 7, elementwise::mul)
         .with(COMMUTATIVE)
         .infers(mul),
-    unary("onnx.Neg", 6, unary::neg),
+    unary("onnx.Neg", 6, unary::neg).infers(negated),
     unary("onnx.Not", 1, compare_logic::not).infers(truth),
     predicate("onnx.Or", 7, compare_logic::or).with(COMMUTATIVE),
     binary("onnx.Pow", 7, elementwise::pow),
@@ -228,6 +228,17 @@ fn modulo(op: &Infer) -> Answer {
         op.compute(Arithmetic::Mod);
     }
     Ok(())
+}
+
+/// The operand's type; of constant elements, theirs negated.
+fn negated(op: &Infer) -> Answer {
+    same_type(op)?;
+    let negated =
+        |ints: Vec<i64>| -> Option<Vec<i64>> { ints.into_iter().map(i64::checked_neg).collect() };
+    match op.known_ints(0).and_then(negated) {
+        Some(ints) => op.set_values(0, sizes(ints)),
+        None => Ok(()),
+    }
 }
 
 /// The operand's shape, of bools.

@@ -1,12 +1,54 @@
 //! Losses of training.
 
-use passdock_plugin_api::attrs;
+use passdock_plugin_api::{Dim, attrs};
 
 use super::Operator;
+use crate::infer::{Answer, Infer, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.NegativeLogLikelihoodLoss", 12, (2, 3))
-        .attrs(attrs![ignore_index: int, reduction: string = "mean"]),
+        .attrs(attrs![ignore_index: int, reduction: string = "mean"])
+        .infers(likelihood),
     Operator::new("onnx.SoftmaxCrossEntropyLoss", 12, (2, 3))
-        .attrs(attrs![ignore_index: int, reduction: string = "mean"]),
+        .attrs(attrs![ignore_index: int, reduction: string = "mean"])
+        .infers(cross_entropy),
 ];
+
+/// A number, or with `reduction` `none` one for each label: scores `[N, C, …]`, labels `[N, …]`.
+fn likelihood(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let scores = match op.dims(0) {
+        Some(dims) if dims.len() < 2 => {
+            return wrong!("{} dims are too few for a batch and classes", dims.len());
+        }
+        Some(mut dims) => {
+            dims.remove(1);
+            Some(dims)
+        }
+        None => None,
+    };
+    let labels = match (scores, op.dims(1)) {
+        (Some(scores), Some(labels)) if scores.len() != labels.len() => {
+            return wrong!(
+                "{} dims of labels for {} of scores",
+                labels.len(),
+                scores.len() + 1
+            );
+        }
+        (Some(scores), Some(labels)) => {
+            let both = scores.into_iter().zip(labels).map(|(a, b)| op.agree(a, b));
+            Some(both.collect::<Answer<Vec<Dim>>>()?)
+        }
+        (scores, labels) => scores.or(labels),
+    };
+    match op.word("reduction", &["mean", "none", "sum"])? {
+        "none" => op.set(0, dtype, labels),
+        _ => op.set(0, dtype, Some(vec![])),
+    }
+}
+
+/// As [`likelihood`], and the logarithms of the probabilities, one for each score.
+fn cross_entropy(op: &Infer) -> Answer {
+    likelihood(op)?;
+    op.set(1, op.dtype(0)?, op.dims(0))
+}

@@ -1,5 +1,7 @@
 //! Products of matrices.
 
+use std::collections::BTreeMap;
+
 use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::{MANY, Operator};
@@ -93,43 +95,82 @@ fn det(op: &Infer) -> Answer {
     op.set(0, op.dtype(0)?, dims)
 }
 
-/// The dims that the letters after the arrow name; without an arrow or with dots, nothing is said.
+/// The dims that the letters after the arrow name; without an arrow, those that appear once, in the
+/// order of the alphabet. The dots stand for the dims that have no letter, broadcast, first where
+/// there is no arrow.
 fn einsum(op: &Infer) -> Answer {
     let count = op.host.operand_count();
     let dtype = op.dtype_of_any(0..count)?;
     let equation = op.string("equation")?.unwrap_or_default();
-    let equation: Vec<u8> = equation
-        .iter()
-        .copied()
-        .filter(|&byte| byte != b' ')
+    let equation: String = String::from_utf8_lossy(equation)
+        .chars()
+        .filter(|char| !char.is_whitespace())
         .collect();
-    let arrow = equation.windows(2).position(|pair| pair == b"->");
-    let Some(arrow) = arrow.filter(|_| !equation.contains(&b'.')) else {
-        return op.set(0, dtype, None);
+    let (terms, result) = match equation.split_once("->") {
+        Some((terms, result)) => (terms, Some(result)),
+        None => (&*equation, None),
     };
-    let (terms, result) = (&equation[..arrow], &equation[arrow + 2..]);
-    let mut named = [Dim::UNKNOWN; 256];
-    for (index, term) in terms.split(|&byte| byte == b',').enumerate() {
-        let Some(dims) = op.dims(index) else { continue };
-        if dims.len() != term.len() {
-            return wrong!(
-                "{} dims for `{}`",
-                dims.len(),
-                String::from_utf8_lossy(term)
-            );
+    let terms: Vec<&str> = terms.split(',').collect();
+    if terms.len() != count {
+        return wrong!("{} terms for {count} operands", terms.len());
+    }
+    let mut named = BTreeMap::new();
+    let mut dotted = Some(Vec::new());
+    for (index, term) in terms.iter().enumerate() {
+        let letters: Vec<char> = term.chars().filter(|&char| char != '.').collect();
+        let before = term
+            .split_once("...")
+            .map(|(before, _)| before.chars().count());
+        letters
+            .iter()
+            .for_each(|&letter| _ = named.entry(letter).or_insert(Dim::UNKNOWN));
+        let Some(mut dims) = op.dims(index) else {
+            dotted = dotted.filter(|_| before.is_none());
+            continue;
+        };
+        if let (Some(at), Some(more)) = (before, dims.len().checked_sub(letters.len())) {
+            let between = dims.drain(at..at + more).collect();
+            if let Some(shapes) = &mut dotted {
+                shapes.push(between);
+            }
         }
-        for (&letter, dim) in term.iter().zip(dims) {
-            named[letter as usize] = op.agree(named[letter as usize], dim)?;
+        if dims.len() != letters.len() {
+            return wrong!("{} dims for `{term}`", dims.len());
+        }
+        for (letter, dim) in letters.into_iter().zip(dims) {
+            let known = named[&letter];
+            named.insert(letter, op.agree(known, dim)?);
         }
     }
-    op.set(
-        0,
-        dtype,
-        Some(
-            result
-                .iter()
-                .map(|&letter| named[letter as usize])
-                .collect(),
-        ),
-    )
+    let dotted = dotted.map(|shapes| op.broadcast(&shapes)).transpose()?;
+    let once = |letter: &&char| {
+        terms
+            .iter()
+            .map(|t| t.matches(**letter).count())
+            .sum::<usize>()
+            == 1
+    };
+    let result = match result {
+        Some(result) => result.to_owned(),
+        None => ["..."]
+            .into_iter()
+            .map(str::to_owned)
+            .chain(named.keys().filter(once).map(char::to_string))
+            .collect(),
+    };
+    let dims_of = |letters: &str| -> Answer<Vec<Dim>> {
+        let one = |letter| match named.get(&letter) {
+            Some(&dim) => Ok(dim),
+            None => wrong!("`{letter}` isn't in any term"),
+        };
+        letters.chars().map(one).collect()
+    };
+    let dims = match (result.split_once("..."), dotted) {
+        (None, _) => Some(dims_of(&result)?),
+        (Some((before, after)), Some(dotted)) => {
+            Some([dims_of(before)?, dotted, dims_of(after)?].concat())
+        }
+        (Some(_), None) => None,
+    };
+    op.set(0, dtype, dims)
 }

@@ -1,110 +1,317 @@
 //! `ai.onnx.ml`: classifiers, trees and what prepares their features.
 
-use passdock_plugin_api::attrs;
+use passdock_plugin_api::{DType, Dim, TypeSpec, attrs};
 
+use super::shape::same_type;
 use super::{MANY, Operator};
+use crate::infer::{Answer, Infer, Stop, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("ai.onnx.ml.ArrayFeatureExtractor", 1, (2, 2)),
-    Operator::new("ai.onnx.ml.Binarizer", 1, (1, 1)).attrs(attrs![threshold: float = 0.0]),
-    Operator::new("ai.onnx.ml.CastMap", 1, (1, 1)).attrs(attrs![
-        cast_to: string = "TO_FLOAT", map_form: string = "DENSE", max_map: int = 1,
-    ]),
-    Operator::new("ai.onnx.ml.CategoryMapper", 1, (1, 1)).attrs(attrs![
-        cats_int64s: ints, cats_strings: strings, default_int64: int = -1,
-        default_string: string = "_Unused",
-    ]),
+    Operator::new("ai.onnx.ml.ArrayFeatureExtractor", 1, (2, 2)).infers(array_feature_extractor),
+    Operator::new("ai.onnx.ml.Binarizer", 1, (1, 1))
+        .attrs(attrs![threshold: float = 0.0])
+        .infers(same_type),
+    Operator::new("ai.onnx.ml.CastMap", 1, (1, 1))
+        .attrs(attrs![
+            cast_to: string = "TO_FLOAT", map_form: string = "DENSE", max_map: int = 1,
+        ])
+        .infers(cast_map),
+    Operator::new("ai.onnx.ml.CategoryMapper", 1, (1, 1))
+        .attrs(attrs![
+            cats_int64s: ints, cats_strings: strings, default_int64: int = -1,
+            default_string: string = "_Unused",
+        ])
+        .infers(category_mapper),
     Operator::new("ai.onnx.ml.DictVectorizer", 1, (1, 1))
         .attrs(attrs![int64_vocabulary: ints, string_vocabulary: strings]),
     Operator::new("ai.onnx.ml.FeatureVectorizer", 1, (1, MANY))
-        .attrs(attrs![inputdimensions: ints]),
-    Operator::new("ai.onnx.ml.Imputer", 1, (1, 1)).attrs(attrs![
-        imputed_value_floats: floats, imputed_value_int64s: ints,
-        replaced_value_float: float = 0.0, replaced_value_int64: int = 0,
-    ]),
-    Operator::new("ai.onnx.ml.LabelEncoder", 1, (1, 1)).attrs(attrs![
-        classes_strings: strings, default_int64: int = -1, default_string: string = "_Unused",
-    ]),
-    Operator::new("ai.onnx.ml.LabelEncoder", 2, (1, 1)).attrs(attrs![
-        default_float: float = -0.0, default_int64: int = -1,
-        default_string: string = "_Unused", keys_floats: floats, keys_int64s: ints,
-        keys_strings: strings, values_floats: floats, values_int64s: ints,
-        values_strings: strings,
-    ]),
-    Operator::new("ai.onnx.ml.LabelEncoder", 4, (1, 1)).attrs(attrs![
-        default_float: float = -0.0, default_int64: int = -1,
-        default_string: string = "_Unused", default_tensor: tensor, keys_floats: floats,
-        keys_int64s: ints, keys_strings: strings, keys_tensor: tensor, values_floats: floats,
-        values_int64s: ints, values_strings: strings, values_tensor: tensor,
-    ]),
-    Operator::new("ai.onnx.ml.LinearClassifier", 1, (1, 1)).attrs(attrs![
-        classlabels_ints: ints, classlabels_strings: strings, coefficients: required floats,
-        intercepts: floats, multi_class: int = 0, post_transform: string = "NONE",
-    ]),
-    Operator::new("ai.onnx.ml.LinearRegressor", 1, (1, 1)).attrs(attrs![
-        coefficients: floats, intercepts: floats, post_transform: string = "NONE",
-        targets: int = 1,
-    ]),
-    Operator::new("ai.onnx.ml.Normalizer", 1, (1, 1)).attrs(attrs![norm: string = "MAX"]),
+        .attrs(attrs![inputdimensions: ints])
+        .infers(feature_vectorizer),
+    Operator::new("ai.onnx.ml.Imputer", 1, (1, 1))
+        .attrs(attrs![
+            imputed_value_floats: floats, imputed_value_int64s: ints,
+            replaced_value_float: float = 0.0, replaced_value_int64: int = 0,
+        ])
+        .infers(same_type),
+    Operator::new("ai.onnx.ml.LabelEncoder", 1, (1, 1))
+        .attrs(attrs![
+            classes_strings: strings, default_int64: int = -1, default_string: string = "_Unused",
+        ])
+        .infers(label_encoder),
+    Operator::new("ai.onnx.ml.LabelEncoder", 2, (1, 1))
+        .attrs(attrs![
+            default_float: float = -0.0, default_int64: int = -1,
+            default_string: string = "_Unused", keys_floats: floats, keys_int64s: ints,
+            keys_strings: strings, values_floats: floats, values_int64s: ints,
+            values_strings: strings,
+        ])
+        .infers(label_encoder),
+    Operator::new("ai.onnx.ml.LabelEncoder", 4, (1, 1))
+        .attrs(attrs![
+            default_float: float = -0.0, default_int64: int = -1,
+            default_string: string = "_Unused", default_tensor: tensor, keys_floats: floats,
+            keys_int64s: ints, keys_strings: strings, keys_tensor: tensor, values_floats: floats,
+            values_int64s: ints, values_strings: strings, values_tensor: tensor,
+        ])
+        .infers(label_encoder),
+    Operator::new("ai.onnx.ml.LinearClassifier", 1, (1, 1))
+        .attrs(attrs![
+            classlabels_ints: ints, classlabels_strings: strings, coefficients: required floats,
+            intercepts: floats, multi_class: int = 0, post_transform: string = "NONE",
+        ])
+        .infers(classifier),
+    Operator::new("ai.onnx.ml.LinearRegressor", 1, (1, 1))
+        .attrs(attrs![
+            coefficients: floats, intercepts: floats, post_transform: string = "NONE",
+            targets: int = 1,
+        ])
+        .infers(linear_regressor),
+    Operator::new("ai.onnx.ml.Normalizer", 1, (1, 1))
+        .attrs(attrs![norm: string = "MAX"])
+        .infers(floats),
     Operator::new("ai.onnx.ml.OneHotEncoder", 1, (1, 1))
-        .attrs(attrs![cats_int64s: ints, cats_strings: strings, zeros: int = 1]),
-    Operator::new("ai.onnx.ml.SVMClassifier", 1, (1, 1)).attrs(attrs![
-        classlabels_ints: ints, classlabels_strings: strings, coefficients: floats,
-        kernel_params: floats, kernel_type: string = "LINEAR",
-        post_transform: string = "NONE", prob_a: floats, prob_b: floats, rho: floats,
-        support_vectors: floats, vectors_per_class: ints,
-    ]),
-    Operator::new("ai.onnx.ml.SVMRegressor", 1, (1, 1)).attrs(attrs![
-        coefficients: floats, kernel_params: floats, kernel_type: string = "LINEAR",
-        n_supports: int = 0, one_class: int = 0, post_transform: string = "NONE", rho: floats,
-        support_vectors: floats,
-    ]),
-    Operator::new("ai.onnx.ml.Scaler", 1, (1, 1)).attrs(attrs![offset: floats, scale: floats]),
-    Operator::new("ai.onnx.ml.TreeEnsemble", 5, (1, 1)).attrs(attrs![
-        aggregate_function: int = 1, leaf_targetids: required ints,
-        leaf_weights: required tensor, membership_values: tensor, n_targets: int,
-        nodes_falseleafs: required ints, nodes_falsenodeids: required ints,
-        nodes_featureids: required ints, nodes_hitrates: tensor,
-        nodes_missing_value_tracks_true: ints, nodes_modes: required tensor,
-        nodes_splits: required tensor, nodes_trueleafs: required ints,
-        nodes_truenodeids: required ints, post_transform: int = 0, tree_roots: required ints,
-    ]),
-    Operator::new("ai.onnx.ml.TreeEnsembleClassifier", 1, (1, 1)).attrs(attrs![
-        base_values: floats, class_ids: ints, class_nodeids: ints, class_treeids: ints,
-        class_weights: floats, classlabels_int64s: ints, classlabels_strings: strings,
-        nodes_falsenodeids: ints, nodes_featureids: ints, nodes_hitrates: floats,
-        nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
-        nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
-        post_transform: string = "NONE",
-    ]),
-    Operator::new("ai.onnx.ml.TreeEnsembleClassifier", 3, (1, 1)).attrs(attrs![
-        base_values: floats, base_values_as_tensor: tensor, class_ids: ints,
-        class_nodeids: ints, class_treeids: ints, class_weights: floats,
-        class_weights_as_tensor: tensor, classlabels_int64s: ints,
-        classlabels_strings: strings, nodes_falsenodeids: ints, nodes_featureids: ints,
-        nodes_hitrates: floats, nodes_hitrates_as_tensor: tensor,
-        nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
-        nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
-        nodes_values_as_tensor: tensor, post_transform: string = "NONE",
-    ]),
-    Operator::new("ai.onnx.ml.TreeEnsembleRegressor", 1, (1, 1)).attrs(attrs![
-        aggregate_function: string = "SUM", base_values: floats, n_targets: int,
-        nodes_falsenodeids: ints, nodes_featureids: ints, nodes_hitrates: floats,
-        nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
-        nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
-        post_transform: string = "NONE", target_ids: ints, target_nodeids: ints,
-        target_treeids: ints, target_weights: floats,
-    ]),
-    Operator::new("ai.onnx.ml.TreeEnsembleRegressor", 3, (1, 1)).attrs(attrs![
-        aggregate_function: string = "SUM", base_values: floats,
-        base_values_as_tensor: tensor, n_targets: int, nodes_falsenodeids: ints,
-        nodes_featureids: ints, nodes_hitrates: floats, nodes_hitrates_as_tensor: tensor,
-        nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
-        nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
-        nodes_values_as_tensor: tensor, post_transform: string = "NONE", target_ids: ints,
-        target_nodeids: ints, target_treeids: ints, target_weights: floats,
-        target_weights_as_tensor: tensor,
-    ]),
+        .attrs(attrs![cats_int64s: ints, cats_strings: strings, zeros: int = 1])
+        .infers(one_hot_encoder),
+    Operator::new("ai.onnx.ml.SVMClassifier", 1, (1, 1))
+        .attrs(attrs![
+            classlabels_ints: ints, classlabels_strings: strings, coefficients: floats,
+            kernel_params: floats, kernel_type: string = "LINEAR",
+            post_transform: string = "NONE", prob_a: floats, prob_b: floats, rho: floats,
+            support_vectors: floats, vectors_per_class: ints,
+        ])
+        .infers(classifier),
+    Operator::new("ai.onnx.ml.SVMRegressor", 1, (1, 1))
+        .attrs(attrs![
+            coefficients: floats, kernel_params: floats, kernel_type: string = "LINEAR",
+            n_supports: int = 0, one_class: int = 0, post_transform: string = "NONE", rho: floats,
+            support_vectors: floats,
+        ])
+        .infers(svm_regressor),
+    Operator::new("ai.onnx.ml.Scaler", 1, (1, 1))
+        .attrs(attrs![offset: floats, scale: floats])
+        .infers(floats),
+    Operator::new("ai.onnx.ml.TreeEnsemble", 5, (1, 1))
+        .attrs(attrs![
+            aggregate_function: int = 1, leaf_targetids: required ints,
+            leaf_weights: required tensor, membership_values: tensor, n_targets: int,
+            nodes_falseleafs: required ints, nodes_falsenodeids: required ints,
+            nodes_featureids: required ints, nodes_hitrates: tensor,
+            nodes_missing_value_tracks_true: ints, nodes_modes: required tensor,
+            nodes_splits: required tensor, nodes_trueleafs: required ints,
+            nodes_truenodeids: required ints, post_transform: int = 0, tree_roots: required ints,
+        ])
+        .infers(tree_ensemble),
+    Operator::new("ai.onnx.ml.TreeEnsembleClassifier", 1, (1, 1))
+        .attrs(attrs![
+            base_values: floats, class_ids: ints, class_nodeids: ints, class_treeids: ints,
+            class_weights: floats, classlabels_int64s: ints, classlabels_strings: strings,
+            nodes_falsenodeids: ints, nodes_featureids: ints, nodes_hitrates: floats,
+            nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
+            nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
+            post_transform: string = "NONE",
+        ])
+        .infers(classifier),
+    Operator::new("ai.onnx.ml.TreeEnsembleClassifier", 3, (1, 1))
+        .attrs(attrs![
+            base_values: floats, base_values_as_tensor: tensor, class_ids: ints,
+            class_nodeids: ints, class_treeids: ints, class_weights: floats,
+            class_weights_as_tensor: tensor, classlabels_int64s: ints,
+            classlabels_strings: strings, nodes_falsenodeids: ints, nodes_featureids: ints,
+            nodes_hitrates: floats, nodes_hitrates_as_tensor: tensor,
+            nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
+            nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
+            nodes_values_as_tensor: tensor, post_transform: string = "NONE",
+        ])
+        .infers(classifier),
+    Operator::new("ai.onnx.ml.TreeEnsembleRegressor", 1, (1, 1))
+        .attrs(attrs![
+            aggregate_function: string = "SUM", base_values: floats, n_targets: int,
+            nodes_falsenodeids: ints, nodes_featureids: ints, nodes_hitrates: floats,
+            nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
+            nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
+            post_transform: string = "NONE", target_ids: ints, target_nodeids: ints,
+            target_treeids: ints, target_weights: floats,
+        ])
+        .infers(tree_regressor),
+    Operator::new("ai.onnx.ml.TreeEnsembleRegressor", 3, (1, 1))
+        .attrs(attrs![
+            aggregate_function: string = "SUM", base_values: floats,
+            base_values_as_tensor: tensor, n_targets: int, nodes_falsenodeids: ints,
+            nodes_featureids: ints, nodes_hitrates: floats, nodes_hitrates_as_tensor: tensor,
+            nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
+            nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
+            nodes_values_as_tensor: tensor, post_transform: string = "NONE", target_ids: ints,
+            target_nodeids: ints, target_treeids: ints, target_weights: floats,
+            target_weights_as_tensor: tensor,
+        ])
+        .infers(tree_regressor),
     Operator::new("ai.onnx.ml.ZipMap", 1, (1, 1))
-        .attrs(attrs![classlabels_int64s: ints, classlabels_strings: strings]),
+        .attrs(attrs![classlabels_int64s: ints, classlabels_strings: strings])
+        .infers(zip_map),
 ];
+
+/// The data's dims, the last as long as the list of indices.
+fn array_feature_extractor(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let chosen = match op.dims(1) {
+        Some(dims) => dims.last().copied().unwrap_or(Dim::constant(1)),
+        None => Dim::UNKNOWN,
+    };
+    let dims = match op.dims(0) {
+        None => None,
+        Some(dims) if dims.is_empty() => return wrong!("a scalar has no features"),
+        // A list of features is a row.
+        Some(dims) if dims.len() == 1 => Some(vec![Dim::constant(1), chosen]),
+        Some(mut dims) => {
+            *dims.last_mut().expect("there is one") = chosen;
+            Some(dims)
+        }
+    };
+    op.set(0, dtype, dims)
+}
+
+/// The operand's shape, of float32.
+fn floats(op: &Infer) -> Answer {
+    op.set(0, DType::F32, op.dims(0))
+}
+
+/// A tensor of the type that `cast_to` says.
+fn cast_map(op: &Infer) -> Answer {
+    let dtype = match op.word("cast_to", &["TO_FLOAT", "TO_STRING", "TO_INT64"])? {
+        "TO_FLOAT" => DType::F32,
+        "TO_STRING" => DType::STRING,
+        _ => DType::I64,
+    };
+    op.set(0, dtype, None)
+}
+
+/// The operand's shape; integers for strings, strings for integers.
+fn category_mapper(op: &Infer) -> Answer {
+    let dtype = match op.dtype(0)? {
+        DType::STRING => DType::I64,
+        DType::I64 => DType::STRING,
+        other => return wrong!("categories of {}", other.name().unwrap_or("?")),
+    };
+    op.set(0, dtype, op.dims(0))
+}
+
+/// The operand's shape, of the type of the values that the attributes give.
+fn label_encoder(op: &Infer) -> Answer {
+    let dtype = if let Some(values) = op.tensor("values_tensor")? {
+        values.dtype()
+    } else if op.strings("values_strings")?.is_some() || op.strings("classes_strings")?.is_some() {
+        // Of the first version: from strings to their places, and back.
+        match (op.strings("classes_strings")?, op.dtype(0)?) {
+            (Some(_), DType::STRING) => DType::I64,
+            _ => DType::STRING,
+        }
+    } else if op.ints("values_int64s")?.is_some() {
+        DType::I64
+    } else if op.floats("values_floats")?.is_some() {
+        DType::F32
+    } else {
+        return Err(Stop::Unknown);
+    };
+    op.set(0, dtype, op.dims(0))
+}
+
+/// How many examples there are: a list is one.
+fn examples(op: &Infer) -> Answer<Dim> {
+    Ok(match op.dims(0).as_deref() {
+        None => Dim::UNKNOWN,
+        Some([] | [_]) => Dim::constant(1),
+        Some([count, ..]) => *count,
+    })
+}
+
+/// `[N, targets]` of float32.
+fn regression(op: &Infer, targets: Dim) -> Answer {
+    op.set(0, DType::F32, Some(vec![examples(op)?, targets]))
+}
+
+/// `[N, targets]`.
+fn linear_regressor(op: &Infer) -> Answer {
+    regression(op, Dim::constant(op.int_or("targets", 1)?))
+}
+
+/// `[N, 1]`.
+fn svm_regressor(op: &Infer) -> Answer {
+    regression(op, Dim::constant(1))
+}
+
+/// `[N, n_targets]`.
+fn tree_regressor(op: &Infer) -> Answer {
+    regression(op, Dim::constant(op.int_or("n_targets", 1)?))
+}
+
+/// `[N, n_targets]` of the operand's type.
+fn tree_ensemble(op: &Infer) -> Answer {
+    let targets = op.int("n_targets")?.map_or(Dim::UNKNOWN, Dim::constant);
+    op.set(0, op.dtype(0)?, Some(vec![examples(op)?, targets]))
+}
+
+/// A label `[N]` for each example, of the type of `classlabels_*`, and scores `[N, E]`.
+fn classifier(op: &Infer) -> Answer {
+    let strings = op
+        .strings("classlabels_strings")?
+        .map(|labels| labels.len());
+    let ints = match op.ints("classlabels_ints")? {
+        Some(labels) => Some(labels.len()),
+        None => op.ints("classlabels_int64s")?.map(|labels| labels.len()),
+    };
+    let dtype = match (strings, ints) {
+        (Some(1..), _) => DType::STRING,
+        (_, Some(1..)) => DType::I64,
+        _ => return Err(Stop::Unknown),
+    };
+    // Of two classes, some give one score; an SVM gives one a pair.
+    let scores = match strings.max(ints) {
+        Some(count @ 3..) if op.name != "ai.onnx.ml.SVMClassifier" => Dim::constant(count as i64),
+        _ => Dim::UNKNOWN,
+    };
+    let count = examples(op)?;
+    op.set(0, dtype, Some(vec![count]))?;
+    op.set(1, DType::F32, Some(vec![count, scores]))
+}
+
+/// The operand's dims and one of the categories.
+fn one_hot_encoder(op: &Infer) -> Answer {
+    let categories = match (op.ints("cats_int64s")?, op.strings("cats_strings")?) {
+        (Some(list), _) => Dim::constant(list.len() as i64),
+        (_, Some(list)) => Dim::constant(list.len() as i64),
+        _ => Dim::UNKNOWN,
+    };
+    let dims = op.dims(0).map(|dims| [&*dims, &[categories]].concat());
+    op.set(0, DType::F32, dims)
+}
+
+/// `[N, columns]`: all operands beside each other.
+fn feature_vectorizer(op: &Infer) -> Answer {
+    let (mut rows, mut columns) = (Dim::UNKNOWN, Dim::constant(0));
+    for index in 0..op.host.operand_count() {
+        let (count, width) = match op.dims(index).as_deref() {
+            None => (Dim::UNKNOWN, Dim::UNKNOWN),
+            Some(&[width]) => (Dim::constant(1), width),
+            Some(&[count, width]) => (count, width),
+            Some(dims) => return wrong!("operand {index} has {} dims, not two", dims.len()),
+        };
+        rows = op.agree(rows, count)?;
+        columns = op.add(columns, width);
+    }
+    op.set(0, DType::F32, Some(vec![rows, columns]))
+}
+
+/// A sequence of maps from the labels to scores.
+fn zip_map(op: &Infer) -> Answer {
+    let key = match (
+        op.strings("classlabels_strings")?,
+        op.ints("classlabels_int64s")?,
+    ) {
+        (Some(list), _) if !list.is_empty() => DType::STRING,
+        (_, Some(list)) if !list.is_empty() => DType::I64,
+        _ => return Err(Stop::Unknown),
+    };
+    let value = op.host.add_type(&TypeSpec::unranked(DType::F32));
+    let map = TypeSpec::map(key, value.map_err(|_| Stop::Unknown)?);
+    op.set_sequence(0, &map)
+}

@@ -19,6 +19,7 @@ mod quantize;
 mod random;
 mod recurrent;
 mod reduce;
+mod resize;
 mod sequence;
 mod shape;
 mod signal;
@@ -248,6 +249,7 @@ const FAMILIES: &[&[Operator]] = &[
     random::OPERATORS,
     recurrent::OPERATORS,
     reduce::OPERATORS,
+    resize::OPERATORS,
     sequence::OPERATORS,
     shape::OPERATORS,
     signal::OPERATORS,

@@ -136,7 +136,9 @@ pub(super) const OPERATORS: &[Operator] = &[
         .with(OpTraits::IDEMPOTENT)
         .infers(same_type)
         .folds(data_movement::trilu),
-    Operator::new("onnx.Unique", 11, (1, 1)).attrs(attrs![axis: int, sorted: int = 1]),
+    Operator::new("onnx.Unique", 11, (1, 1))
+        .attrs(attrs![axis: int, sorted: int = 1])
+        .infers(unique),
     Operator::new("onnx.Where", 9, (3, 3))
         .with(OpTraits::ELEMENTWISE)
         .infers(choose)
@@ -291,6 +293,7 @@ fn steps_along(op: &Infer, dim: Dim, start: Dim, end: Dim, step: i64) -> Dim {
         return fixed_steps(size, start, end, step);
     }
     let length = match step {
+        -1 if is_whole_reversed(start, end) => return dim,
         i64::MIN..=0 => return Dim::UNKNOWN,
         _ => span(op, dim, start, end),
     };
@@ -298,6 +301,14 @@ fn steps_along(op: &Infer, dim: Dim, start: Dim, end: Dim, step: i64) -> Dim {
         length if step == 1 => length,
         length => op.div(op.add(length, Dim::constant(step - 1)), step),
     }
+}
+
+/// Whether the steps back go from the last element to the first, however many there are. A dim is
+/// never longer than memory.
+fn is_whole_reversed(start: Dim, end: Dim) -> bool {
+    let far = i64::from(i32::MAX);
+    let from_last = as_const(start).is_some_and(|start| start == -1 || start >= far);
+    from_last && as_const(end).is_some_and(|end| end <= -far)
 }
 
 /// How far it is from start to end, where not all are numbers.
@@ -431,17 +442,25 @@ fn gather_nd(op: &Infer) -> Answer {
     }
 }
 
-/// The dims, of which one loses an unknown part.
+/// The dims, of which one keeps as much as the condition has truths; without an axis, a list of
+/// these.
 fn compress(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
+    let kept = match op.constant(1) {
+        Some(condition) => {
+            let truths = condition.bytes().iter().filter(|&&byte| byte != 0);
+            Dim::constant(truths.count() as i64)
+        }
+        None => Dim::UNKNOWN,
+    };
     let Some(at) = op.int("axis")? else {
-        return op.set(0, dtype, Some(vec![Dim::UNKNOWN]));
+        return op.set(0, dtype, Some(vec![kept]));
     };
     let Some(mut dims) = op.dims(0) else {
         return op.set(0, dtype, None);
     };
     let at = op.axis(at, dims.len())?;
-    dims[at] = Dim::UNKNOWN;
+    dims[at] = kept;
     op.set(0, dtype, Some(dims))
 }
 
@@ -501,4 +520,26 @@ fn choose(op: &Infer) -> Answer {
     let shapes: Option<Vec<_>> = (0..3).map(|index| op.dims(index)).collect();
     let dims = shapes.map(|shapes| op.broadcast(&shapes)).transpose()?;
     op.set(0, dtype, dims)
+}
+
+/// The elements, or the slices along the axis, that are there; where each is first, where the
+/// operand's are among them, how often each is there.
+fn unique(op: &Infer) -> Answer {
+    let dims = op.dims(0);
+    let (kept, all) = match (op.int("axis")?, dims) {
+        (None, dims) => {
+            let all = dims.map_or(Dim::UNKNOWN, |dims| op.product(&dims));
+            (Some(vec![Dim::UNKNOWN]), all)
+        }
+        (Some(_), None) => (None, Dim::UNKNOWN),
+        (Some(axis), Some(mut dims)) => {
+            let axis = op.axis(axis, dims.len())?;
+            let all = std::mem::replace(&mut dims[axis], Dim::UNKNOWN);
+            (Some(dims), all)
+        }
+    };
+    op.set(0, op.dtype(0)?, kept)?;
+    op.set(1, DType::I64, Some(vec![Dim::UNKNOWN]))?;
+    op.set(2, DType::I64, Some(vec![all]))?;
+    op.set(3, DType::I64, Some(vec![Dim::UNKNOWN]))
 }

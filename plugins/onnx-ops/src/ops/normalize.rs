@@ -5,7 +5,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 use super::Operator;
 use super::shape::same_type;
 use crate::eval::{choose, softmax};
-use crate::infer::{Answer, Infer};
+use crate::infer::{Answer, Infer, wrong};
 
 const fn same(name: &'static str, since: u32, operands: (u32, u32)) -> Operator {
     Operator::new(name, since, operands).infers(same_type)
@@ -13,11 +13,14 @@ const fn same(name: &'static str, since: u32, operands: (u32, u32)) -> Operator 
 
 pub(super) const OPERATORS: &[Operator] = &[
     same("onnx.BatchNormalization", 7, (5, 5))
-        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, spatial: int = 1]),
+        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, spatial: int = 1])
+        .infers(batch_normalization),
     same("onnx.BatchNormalization", 9, (5, 5))
-        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9]),
+        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9])
+        .infers(batch_normalization),
     same("onnx.BatchNormalization", 14, (5, 5))
-        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0]),
+        .attrs(attrs![epsilon: float = 1e-5, momentum: float = 0.9, training_mode: int = 0])
+        .infers(batch_normalization),
     same("onnx.Dropout", 7, (1, 1))
         .attrs(attrs![ratio: float = 0.5])
         .with(OpTraits::IDENTITY)
@@ -90,4 +93,28 @@ fn layer_normalization(op: &Infer) -> Answer {
     dims[at..].fill(Dim::constant(1));
     op.set(1, stash, Some(dims.clone()))?;
     op.set(2, stash, Some(dims))
+}
+
+/// The operand's type. In training, mean and variance `[C]`, of the types that they came in; before
+/// version 14 twice.
+fn batch_normalization(op: &Infer) -> Answer {
+    let dims = op.dims(0);
+    let channels = match dims.as_deref() {
+        Some([_, channels, ..]) => *channels,
+        // A batch of scalars has one channel.
+        Some([_]) => Dim::constant(1),
+        Some([]) => return wrong!("a scalar isn't a batch"),
+        None => Dim::UNKNOWN,
+    };
+    let channels = (1..5).try_fold(channels, |channels, index| {
+        let [length] = op.dims_of(index, "a list of one number a channel")?;
+        op.agree(channels, length)
+    })?;
+    for index in 1..5 {
+        let operand = if index % 2 == 1 { 3 } else { 4 };
+        if let Ok(dtype) = op.dtype(operand) {
+            op.set(index, dtype, Some(vec![channels]))?;
+        }
+    }
+    op.set(0, op.dtype(0)?, dims)
 }

@@ -1,18 +1,44 @@
 //! Values that may be missing.
 
-use passdock_plugin_api::{DType, attrs};
+use passdock_plugin_api::{Attr, DType, TypeKind, TypeSpec, attrs};
 
 use super::Operator;
-use crate::infer::{Answer, Infer};
+use super::shape::same_type;
+use crate::infer::{Answer, Infer, Stop, Ty};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.Optional", 15, (0, 1)).attrs(attrs![type: type]),
-    Operator::new("onnx.OptionalGetElement", 15, (1, 1)),
-    Operator::new("onnx.OptionalHasElement", 15, (1, 1)).infers(truth),
-    Operator::new("onnx.OptionalHasElement", 18, (0, 1)).infers(truth),
+    Operator::new("onnx.Optional", 15, (0, 1))
+        .attrs(attrs![type: type])
+        .infers(optional),
+    Operator::new("onnx.OptionalGetElement", 15, (1, 1)).infers(get_element),
+    Operator::new("onnx.OptionalHasElement", 15, (1, 1)).infers(has_element),
+    Operator::new("onnx.OptionalHasElement", 18, (0, 1)).infers(has_element),
 ];
 
+/// The operand or nothing; without an operand, of the type that the attribute says.
+fn optional(op: &Infer) -> Answer {
+    let ty = match op.host.attr(op.host.op(), "type") {
+        _ if op.has(0) => op.host.operand_type(0),
+        Some(Attr::Type(id)) => op.host.ty(id),
+        _ => return Err(Stop::Unknown),
+    };
+    if ty.kind() == TypeKind::UNKNOWN {
+        return Err(Stop::Unknown);
+    }
+    let item = op.host.add_type(&ty.into()).map_err(|_| Stop::Unknown)?;
+    op.set_type(0, Ty::Other(TypeSpec::optional(item)))
+}
+
+/// What the optional value is made of; anything else is there anyhow.
+fn get_element(op: &Infer) -> Answer {
+    if op.host.operand_type(0).kind() != TypeKind::OPTIONAL {
+        return same_type(op);
+    }
+    let item = op.item(0, TypeKind::OPTIONAL)?;
+    op.set_type(0, Ty::Other(item.into()))
+}
+
 /// A bool.
-fn truth(op: &Infer) -> Answer {
+fn has_element(op: &Infer) -> Answer {
     op.set(0, DType::BOOL, Some(vec![]))
 }

@@ -3,23 +3,80 @@
 use passdock_plugin_api::{OpTraits, attrs};
 
 use super::{MANY, Operator};
+use crate::infer::{Answer, Infer, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("ai.onnx.preview.FlexAttention", 1, (3, 3))
-        .attrs(attrs![prob_mod: graph, scale: float, score_mod: graph, softmax_precision: int]),
-    Operator::new("ai.onnx.preview.training.Adagrad", 1, (3, MANY)).attrs(attrs![
-        decay_factor: float = 0.0, epsilon: float = 1e-6, norm_coefficient: float = 0.0,
-    ]),
-    Operator::new("ai.onnx.preview.training.Adam", 1, (3, MANY)).attrs(attrs![
-        alpha: float = 0.9, beta: float = 0.999, epsilon: float = 1e-6,
-        norm_coefficient: float = 0.0, norm_coefficient_post: float = 0.0,
-    ]),
+        .attrs(attrs![prob_mod: graph, scale: float, score_mod: graph, softmax_precision: int])
+        .infers(flex_attention),
+    Operator::new("ai.onnx.preview.training.Adagrad", 1, (3, MANY))
+        .attrs(attrs![
+            decay_factor: float = 0.0, epsilon: float = 1e-6, norm_coefficient: float = 0.0,
+        ])
+        .infers(adagrad),
+    Operator::new("ai.onnx.preview.training.Adam", 1, (3, MANY))
+        .attrs(attrs![
+            alpha: float = 0.9, beta: float = 0.999, epsilon: float = 1e-6,
+            norm_coefficient: float = 0.0, norm_coefficient_post: float = 0.0,
+        ])
+        .infers(adam),
     // What it differentiates is the graph around it, which no operand says.
     Operator::new("ai.onnx.preview.training.Gradient", 1, (1, MANY))
         .attrs(attrs![xs: required strings, y: required string, zs: strings])
         .only(OpTraits::NONE),
-    Operator::new("ai.onnx.preview.training.Momentum", 1, (3, MANY)).attrs(attrs![
-        alpha: required float, beta: required float, mode: required string,
-        norm_coefficient: required float,
-    ]),
+    Operator::new("ai.onnx.preview.training.Momentum", 1, (3, MANY))
+        .attrs(attrs![
+            alpha: required float, beta: required float, mode: required string,
+            norm_coefficient: required float,
+        ])
+        .infers(momentum),
 ];
+
+/// The query's dims, but the size of a head is the value's.
+fn flex_attention(op: &Infer) -> Answer {
+    let [batch, heads, length, size] = op.dims_of(0, "its query")?;
+    let [key_batch, kv_heads, kv_length, key_size] = op.dims_of(1, "its key")?;
+    let [value_batch, value_heads, value_length, value_size] = op.dims_of(2, "its value")?;
+    op.agree(size, key_size)?;
+    op.agree(kv_length, value_length)?;
+    op.agree(kv_heads, value_heads)?;
+    let batch = op.agree(op.agree(batch, key_batch)?, value_batch)?;
+    op.set(
+        0,
+        op.dtype(0)?,
+        Some(vec![batch, heads, length, value_size]),
+    )
+}
+
+/// Operands: a rate, a count, then tensors, their gradients, and what the optimizer keeps of them, in
+/// `groups` groups of as many. Results: the tensors, and what is kept; each of the type that it had.
+fn updated(op: &Infer, groups: usize) -> Answer {
+    let tensors = op.host.operand_count().saturating_sub(2);
+    let count = tensors / groups;
+    if !tensors.is_multiple_of(groups) || op.host.result_count() != count * (groups - 1) {
+        return wrong!("{tensors} tensors aren't {groups} groups of as many");
+    }
+    for index in 0..count * (groups - 1) {
+        // The gradients have no result.
+        let operand = if index < count { index } else { index + count };
+        if let Ok(dtype) = op.dtype(2 + operand) {
+            op.set(index, dtype, op.dims(2 + operand))?;
+        }
+    }
+    Ok(())
+}
+
+/// Squared gradients are kept.
+fn adagrad(op: &Infer) -> Answer {
+    updated(op, 3)
+}
+
+/// Gradients and squared gradients are kept.
+fn adam(op: &Infer) -> Answer {
+    updated(op, 4)
+}
+
+/// Momentums are kept.
+fn momentum(op: &Infer) -> Answer {
+    updated(op, 3)
+}

@@ -92,10 +92,14 @@ fn reduced(op: &Infer) -> Answer {
     let axes = match op.ints_since(moved, 1, "axes") {
         Ok(axes) => axes.unwrap_or_default(),
         Err(_) => {
-            let unknown = op
-                .dims(0)
-                .filter(|_| keep)
-                .map(|dims| vec![Dim::UNKNOWN; dims.len()]);
+            // Each of the axes is one dim less; but none may mean all.
+            let gone = match keep {
+                true => Some(0),
+                false => create::shape_in(op, 1).map(|axes| axes.len()),
+            };
+            let rank = op.dims(0).zip(gone.filter(|&gone| keep || gone > 0));
+            let rank = rank.and_then(|(dims, gone)| dims.len().checked_sub(gone));
+            let unknown = rank.map(|rank| vec![Dim::UNKNOWN; rank]);
             return op.set(0, dtype, unknown);
         }
     };

@@ -1,67 +1,140 @@
 //! Sequences of tensors.
 
-use passdock_plugin_api::{DType, Dim, TypeKind, attrs};
+use passdock_plugin_api::{DType, Dim, TypeKind, TypeSpec, attrs};
 
 use super::shape::same_type;
 use super::{MANY, Operator};
-use crate::infer::{Answer, Infer, Stop, Ty, as_const, same};
+use crate::infer::{Answer, Infer, Stop, Ty, as_const, same, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.ConcatFromSequence", 11, (1, 1))
-        .attrs(attrs![axis: required int, new_axis: int = 0]),
-    Operator::new("onnx.SequenceAt", 11, (2, 2)).infers(item),
-    Operator::new("onnx.SequenceConstruct", 11, (1, MANY)),
-    Operator::new("onnx.SequenceEmpty", 11, (0, 0)).attrs(attrs![dtype: int]),
+        .attrs(attrs![axis: required int, new_axis: int = 0])
+        .infers(concat),
+    Operator::new("onnx.SequenceAt", 11, (2, 2)).infers(at),
+    Operator::new("onnx.SequenceConstruct", 11, (1, MANY)).infers(construct),
+    Operator::new("onnx.SequenceEmpty", 11, (0, 0))
+        .attrs(attrs![dtype: int])
+        .infers(empty),
     Operator::new("onnx.SequenceErase", 11, (1, 2)).infers(same_type),
-    Operator::new("onnx.SequenceInsert", 11, (2, 3)),
-    Operator::new("onnx.SequenceLength", 11, (1, 1)).infers(count),
+    Operator::new("onnx.SequenceInsert", 11, (2, 3)).infers(insert),
+    Operator::new("onnx.SequenceLength", 11, (1, 1)).infers(length),
     Operator::new("onnx.SplitToSequence", 11, (1, 2))
         .attrs(attrs![axis: int = 0, keepdims: int = 1])
-        .infers(pieces),
+        .infers(split),
 ];
 
-/// What the sequence is made of.
-fn item(op: &Infer) -> Answer {
-    let ty = op.host.operand_type(0);
-    match (ty.kind(), ty.items()) {
-        (TypeKind::SEQUENCE, &[item]) => op.set_type(0, Ty::Other(op.host.ty(item).into())),
-        _ => Err(Stop::Unknown),
+/// An item of a sequence: tensors of this element type, whose dims are known if all agree on them.
+type Item = (DType, Option<Vec<Dim>>);
+
+/// What can be said of two tensors at once.
+fn both(a: Item, b: Item) -> Answer<Item> {
+    if a.0 != b.0 {
+        let name = |dtype: DType| dtype.name().unwrap_or("?");
+        return wrong!("a sequence of {} and {}", name(a.0), name(b.0));
     }
+    let one = |(a, b): (Dim, Dim)| match same(a, b) {
+        true => a,
+        false => Dim::UNKNOWN,
+    };
+    let dims = match (a.1, b.1) {
+        (Some(x), Some(y)) if x.len() == y.len() => Some(x.into_iter().zip(y).map(one).collect()),
+        _ => None,
+    };
+    Ok((a.0, dims))
+}
+
+/// What a sequence operand is made of.
+fn item_of(op: &Infer, index: usize) -> Answer<Item> {
+    let item = op.item(index, TypeKind::SEQUENCE)?;
+    if !item.is_tensor() || item.dtype() == DType::NONE {
+        return Err(Stop::Unknown);
+    }
+    Ok((item.dtype(), item.dims().map(Iterator::collect)))
+}
+
+fn tensors(item: Item) -> TypeSpec {
+    Ty::Tensor(item.0, item.1).spec()
+}
+
+/// A sequence of what all operands have in common.
+fn construct(op: &Infer) -> Answer {
+    let operand = |index| -> Answer<Item> { Ok((op.dtype(index)?, op.dims(index))) };
+    let mut item = operand(0)?;
+    for index in 1..op.host.operand_count() {
+        item = both(item, operand(index)?)?;
+    }
+    op.set_sequence(0, &tensors(item))
+}
+
+/// A sequence of tensors of the type that `dtype` says, float32 by default.
+fn empty(op: &Infer) -> Answer {
+    let dtype = op.dtype_attr("dtype")?.unwrap_or(DType::F32);
+    op.set_sequence(0, &TypeSpec::unranked(dtype))
+}
+
+/// A sequence of what the items and the new one have in common.
+fn insert(op: &Infer) -> Answer {
+    let item = both(item_of(op, 0)?, (op.dtype(1)?, op.dims(1)))?;
+    op.set_sequence(0, &tensors(item))
+}
+
+/// What the sequence is made of.
+fn at(op: &Infer) -> Answer {
+    let item = op.item(0, TypeKind::SEQUENCE)?;
+    op.set_type(0, Ty::Other(item.into()))
 }
 
 /// A number.
-fn count(op: &Infer) -> Answer {
+fn length(op: &Infer) -> Answer {
     op.set(0, DType::I64, Some(vec![]))
 }
 
-/// A sequence of tensors with the operand's dims, that along the axis aside.
-fn pieces(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
-    let dims = match op.dims(0) {
-        None => None,
-        Some(mut dims) => {
-            let at = op.axis(op.int_or("axis", 0)?, dims.len())?;
-            // Pieces of one element may lose the dim, when no lengths are given.
-            if !op.has(1) && !op.flag("keepdims", true)? {
-                dims.remove(at);
-            } else {
-                dims[at] = piece(op, dims[at]);
-            }
-            Some(dims)
-        }
+/// The items' dims; `axis` is as long as all together, or new.
+fn concat(op: &Infer) -> Answer {
+    let (dtype, dims) = item_of(op, 0)?;
+    let Some(axis) = op.int("axis")? else {
+        return wrong!("it has no axis");
     };
-    let item = op
-        .host
-        .add_type(&Ty::Tensor(dtype, dims).spec())
-        .map_err(|_| Stop::Unknown)?;
-    op.set_type(0, Ty::Other(passdock_plugin_api::TypeSpec::sequence(item)))
+    let Some(mut dims) = dims else {
+        return op.set(0, dtype, None);
+    };
+    if op.flag("new_axis", false)? {
+        let axis = op.axis(axis, dims.len() + 1)?;
+        dims.insert(axis, Dim::UNKNOWN);
+    } else {
+        let axis = op.axis(axis, dims.len())?;
+        dims[axis] = Dim::UNKNOWN;
+    }
+    op.set(0, dtype, Some(dims))
+}
+
+/// A sequence of tensors with the operand's dims; along the axis, they are as long as `split` says
+/// of all, else 1 or, with `keepdims` 0, gone.
+fn split(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(mut dims) = op.dims(0) else {
+        return op.set_sequence(0, &TypeSpec::unranked(dtype));
+    };
+    let axis = op.axis(op.int_or("axis", 0)?, dims.len())?;
+    if !op.has(1) {
+        match op.flag("keepdims", true)? {
+            true => dims[axis] = Dim::constant(1),
+            false => _ = dims.remove(axis),
+        }
+        return op.set_sequence(0, &TypeSpec::tensor(dtype, dims));
+    }
+    if let (Some(lengths), Some(1)) = (op.known_ints(1), op.dims(1).map(|dims| dims.len())) {
+        let whole = lengths
+            .iter()
+            .try_fold(0i64, |sum, &one| sum.checked_add(one));
+        op.agree(dims[axis], whole.map_or(Dim::UNKNOWN, Dim::constant))?;
+    }
+    dims[axis] = piece(op, dims[axis]);
+    op.set_sequence(0, &TypeSpec::tensor(dtype, dims))
 }
 
 /// How long all pieces are along the axis, if they are equally long.
 fn piece(op: &Infer, dim: Dim) -> Dim {
-    if !op.has(1) {
-        return Dim::constant(1);
-    }
     let rank = op.dims(1).map(|dims| dims.len());
     match (op.values(1).as_deref(), as_const(dim), rank) {
         // One number: pieces of that length, of which the last may be shorter.

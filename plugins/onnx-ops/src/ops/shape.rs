@@ -61,11 +61,6 @@ pub(super) const OPERATORS: &[Operator] = &[
         .moves(DATA),
 ];
 
-/// A tensor of the first operand's element type.
-pub(super) fn same_elements(op: &Infer) -> Answer {
-    op.set(0, op.dtype(0)?, None)
-}
-
 /// The first operand's type, whatever it is.
 pub(super) fn same_type(op: &Infer) -> Answer {
     let ty = op.host.operand_type(0);
@@ -173,8 +168,12 @@ fn quotient(op: &Infer, mut all: Vec<Dim>, known: Vec<Dim>) -> Answer<Dim> {
 fn squeeze(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let given = op.ints_since(13, 1, "axes");
-    let (Some(dims), Ok(axes)) = (op.dims(0), given) else {
+    let Some(dims) = op.dims(0) else {
         return op.set(0, dtype, None);
+    };
+    let Ok(axes) = given else {
+        let rank = shape_in(op, 1).and_then(|axes| dims.len().checked_sub(axes.len()));
+        return op.set(0, dtype, rank.map(|rank| vec![Dim::UNKNOWN; rank]));
     };
     let gone: Option<Vec<bool>> = match axes {
         Some(axes) => Some(op.axes(&axes, dims.len())?),
@@ -205,8 +204,12 @@ fn squeeze(op: &Infer) -> Answer {
 fn unsqueeze(op: &Infer) -> Answer {
     let dtype = op.dtype(0)?;
     let given = op.ints_since(13, 1, "axes");
-    let (Some(dims), Ok(Some(axes))) = (op.dims(0), given) else {
+    let Some(dims) = op.dims(0) else {
         return op.set(0, dtype, None);
+    };
+    let Ok(Some(axes)) = given else {
+        let rank = shape_in(op, 1).map(|axes| dims.len() + axes.len());
+        return op.set(0, dtype, rank.map(|rank| vec![Dim::UNKNOWN; rank]));
     };
     let new = op.axes(&axes, dims.len() + axes.len())?;
     let mut old = dims.into_iter();

@@ -1,26 +1,122 @@
 //! Signals: Fourier transforms and windows.
 
-use passdock_plugin_api::{OpTraits, attrs};
+use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::Operator;
+use crate::infer::{Answer, Infer, as_const, same, wrong};
 
 const GROWS: OpTraits = OpTraits::GROWS;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.BlackmanWindow", 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
-        .with(GROWS),
+        .with(GROWS)
+        .infers(window),
     Operator::new("onnx.DFT", 17, (1, 2))
-        .attrs(attrs![axis: int = 1, inverse: int = 0, onesided: int = 0]),
-    Operator::new("onnx.DFT", 20, (1, 3)).attrs(attrs![inverse: int = 0, onesided: int = 0]),
+        .attrs(attrs![axis: int = 1, inverse: int = 0, onesided: int = 0])
+        .infers(dft),
+    Operator::new("onnx.DFT", 20, (1, 3))
+        .attrs(attrs![inverse: int = 0, onesided: int = 0])
+        .infers(dft),
     Operator::new("onnx.HammingWindow", 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
-        .with(GROWS),
+        .with(GROWS)
+        .infers(window),
     Operator::new("onnx.HannWindow", 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
-        .with(GROWS),
+        .with(GROWS)
+        .infers(window),
     Operator::new("onnx.MelWeightMatrix", 17, (5, 5))
         .attrs(attrs![output_datatype: int = 1])
-        .with(GROWS),
-    Operator::new("onnx.STFT", 17, (2, 4)).attrs(attrs![onesided: int = 1]),
+        .with(GROWS)
+        .infers(mel_weights),
+    Operator::new("onnx.STFT", 17, (2, 4))
+        .attrs(attrs![onesided: int = 1])
+        .infers(stft),
 ];
+
+/// `[size]`.
+fn window(op: &Infer) -> Answer {
+    let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
+    op.set(0, dtype, Some(vec![op.size(0)]))
+}
+
+/// `[dft_length / 2 + 1, num_mel_bins]`.
+fn mel_weights(op: &Infer) -> Answer {
+    let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
+    op.set(0, dtype, Some(vec![half(op, op.size(1)), op.size(0)]))
+}
+
+/// The operand's dims; along the axis `dft_length`, one-sided its half and one; at the end 2, or 1
+/// where the inverse of a one-sided transform is real again.
+fn dft(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(mut dims) = op.dims(0) else {
+        return op.set(0, dtype, None);
+    };
+    let Some(last) = dims.len().checked_sub(1).filter(|&last| last > 0) else {
+        return wrong!(
+            "a signal of {} dims has no real and imaginary parts",
+            dims.len()
+        );
+    };
+    let (one_sided, inverse) = (op.flag("onesided", false)?, op.flag("inverse", false)?);
+    let axis = match (op.version >= 20, op.has(2)) {
+        (false, _) => Some(op.int_or("axis", 1)?),
+        (true, false) => Some(-2),
+        (true, true) => as_const(op.size(2)),
+    };
+    dims[last] = Dim::constant(if one_sided && inverse { 1 } else { 2 });
+    let Some(axis) = axis else {
+        // Along whichever axis, a signal that isn't cut or filled up is as long as before.
+        if op.has(1) || one_sided {
+            dims[..last].fill(Dim::UNKNOWN);
+        }
+        return op.set(0, dtype, Some(dims));
+    };
+    let axis = op.axis(axis, dims.len())?;
+    if axis == last {
+        return wrong!("axis {axis} is that of the real and imaginary parts");
+    }
+    let length = match (op.has(1), one_sided && inverse) {
+        (true, _) => op.size(1),
+        (false, true) => op.mul(op.shift(dims[axis], -1), Dim::constant(2)),
+        (false, false) => dims[axis],
+    };
+    dims[axis] = match one_sided && !inverse {
+        true => half(op, length),
+        false => length,
+    };
+    op.set(0, dtype, Some(dims))
+}
+
+/// `[batch, (signal_length - frame_length) / frame_step + 1, frame_length or its half and one, 2]`.
+fn stft(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let (batch, signal) = match op.dims(0).as_deref() {
+        Some(&[batch, signal, _] | &[batch, signal]) => (batch, signal),
+        Some(dims) => return wrong!("its signal has {} dims instead of three", dims.len()),
+        None => (Dim::UNKNOWN, Dim::UNKNOWN),
+    };
+    let frame = match (op.has(3), op.has(2)) {
+        (true, true) => op.agree(op.size(3), op.dim(2, 0))?,
+        (true, false) => op.size(3),
+        (false, true) => op.dim(2, 0),
+        (false, false) => signal,
+    };
+    let frames = match (as_const(frame), as_const(op.size(1))) {
+        _ if same(signal, frame) => Dim::constant(1),
+        (Some(frame), Some(step)) => op.windows(signal, frame.saturating_neg(), step),
+        _ => Dim::UNKNOWN,
+    };
+    let bins = match op.flag("onesided", true)? {
+        true => half(op, frame),
+        false => frame,
+    };
+    op.set(0, dtype, Some(vec![batch, frames, bins, Dim::constant(2)]))
+}
+
+/// How many frequencies of a real signal differ.
+fn half(op: &Infer, length: Dim) -> Dim {
+    op.shift(op.div(length, 2), 1)
+}

@@ -1,22 +1,93 @@
 //! Strings.
 
-use passdock_plugin_api::attrs;
+use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::Operator;
 use crate::eval::strings;
+use crate::infer::{Answer, Infer, as_const, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.RegexFullMatch", 20, (1, 1)).attrs(attrs![pattern: string]),
-    Operator::new("onnx.StringConcat", 20, (2, 2)).folds(strings::concat),
-    Operator::new("onnx.StringNormalizer", 10, (1, 1)).attrs(attrs![
-        case_change_action: string = "NONE", is_case_sensitive: int = 0, locale: string,
-        stopwords: strings,
-    ]),
-    Operator::new("onnx.StringSplit", 20, (1, 1)).attrs(attrs![delimiter: string, maxsplit: int]),
-    Operator::new("onnx.TfIdfVectorizer", 9, (1, 1)).attrs(attrs![
-        max_gram_length: required int, max_skip_count: required int,
-        min_gram_length: required int, mode: required string, ngram_counts: required ints,
-        ngram_indexes: required ints, pool_int64s: ints, pool_strings: strings,
-        weights: floats,
-    ]),
+    Operator::new("onnx.RegexFullMatch", 20, (1, 1))
+        .attrs(attrs![pattern: string])
+        .infers(full_match),
+    Operator::new("onnx.StringConcat", 20, (2, 2))
+        .infers(concat)
+        .folds(strings::concat),
+    Operator::new("onnx.StringNormalizer", 10, (1, 1))
+        .attrs(attrs![
+            case_change_action: string = "NONE", is_case_sensitive: int = 0, locale: string,
+            stopwords: strings,
+        ])
+        .infers(normalize),
+    Operator::new("onnx.StringSplit", 20, (1, 1))
+        .attrs(attrs![delimiter: string, maxsplit: int])
+        .infers(split),
+    Operator::new("onnx.TfIdfVectorizer", 9, (1, 1))
+        .attrs(attrs![
+            max_gram_length: required int, max_skip_count: required int,
+            min_gram_length: required int, mode: required string, ngram_counts: required ints,
+            ngram_indexes: required ints, pool_int64s: ints, pool_strings: strings,
+            weights: floats,
+        ])
+        .infers(tf_idf),
 ];
+
+/// The operand's shape, of bools.
+fn full_match(op: &Infer) -> Answer {
+    op.set(0, DType::BOOL, op.dims(0))
+}
+
+/// Both shapes, broadcast.
+fn concat(op: &Infer) -> Answer {
+    let dims = match (op.dims(0), op.dims(1)) {
+        (Some(a), Some(b)) => Some(op.broadcast(&[a, b])?),
+        _ => None,
+    };
+    op.set(0, DType::STRING, dims)
+}
+
+/// `[C]` or `[1, C]`, of which words are dropped; one remains, if it is empty.
+fn normalize(op: &Infer) -> Answer {
+    let Some(mut dims) = op.dims(0) else {
+        return op.set(0, DType::STRING, None);
+    };
+    let (rank, Some(last)) = (dims.len(), dims.last_mut()) else {
+        return wrong!("a scalar isn't a list of words");
+    };
+    if rank > 2 {
+        return wrong!("its operand has {rank} dims, not one or two");
+    }
+    let drops = op
+        .strings("stopwords")?
+        .is_some_and(|words| !words.is_empty());
+    if drops || as_const(*last).is_none_or(|count| count == 0) {
+        *last = Dim::UNKNOWN;
+    }
+    op.set(0, DType::STRING, Some(dims))
+}
+
+/// The operand's dims and one for the pieces; the operand's, how many they are.
+fn split(op: &Infer) -> Answer {
+    let dims = op.dims(0);
+    op.set(1, DType::I64, dims.clone())?;
+    let dims = dims.map(|dims| [&*dims, &[Dim::UNKNOWN]].concat());
+    op.set(0, DType::STRING, dims)
+}
+
+/// `[C]` or `[N, C]` with as many columns as the largest of `ngram_indexes` says.
+fn tf_idf(op: &Infer) -> Answer {
+    let columns = match op.ints("ngram_indexes")? {
+        Some(indexes) if !indexes.is_empty() => {
+            let most = indexes.iter().copied().max().unwrap_or(0);
+            Dim::constant(most.saturating_add(1))
+        }
+        _ => return wrong!("it has no `ngram_indexes`"),
+    };
+    let dims = match op.dims(0).as_deref() {
+        None => None,
+        Some([] | [_]) => Some(vec![columns]),
+        Some(&[rows, _]) => Some(vec![rows, columns]),
+        Some(dims) => return wrong!("its operand has {} dims, not one or two", dims.len()),
+    };
+    op.set(0, DType::F32, dims)
+}

@@ -2,74 +2,209 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
-use super::Operator;
-use super::shape::same_elements;
-use crate::infer::{Answer, Infer};
+use super::create::shape_in;
+use super::{Operator, convolution};
+use crate::infer::{Answer, Infer, as_const, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.AffineGrid", 20, (2, 2))
         .attrs(attrs![align_corners: int = 0])
-        .with(OpTraits::GROWS),
+        .with(OpTraits::GROWS)
+        .infers(affine_grid),
     Operator::new("onnx.CenterCropPad", 18, (2, 2))
         .attrs(attrs![axes: ints])
-        .infers(same_elements),
+        .infers(center_crop_pad),
     Operator::new("onnx.Col2Im", 18, (3, 3))
         .attrs(attrs![dilations: ints, pads: ints, strides: ints])
-        .infers(same_elements),
+        .infers(col2im),
     Operator::new("onnx.DeformConv", 19, (3, 5))
         .attrs(attrs![
             dilations: ints, group: int = 1, kernel_shape: ints, offset_group: int = 1,
             pads: ints, strides: ints,
         ])
-        .infers(same_elements),
+        .infers(convolution::deform_conv),
     Operator::new("onnx.GridSample", 16, (2, 2))
         .attrs(attrs![
             align_corners: int = 0, mode: string = "bilinear", padding_mode: string = "zeros",
         ])
-        .infers(same_elements),
+        .infers(grid_sample),
     Operator::new("onnx.GridSample", 20, (2, 2))
         .attrs(attrs![
             align_corners: int = 0, mode: string = "linear", padding_mode: string = "zeros",
         ])
-        .infers(same_elements),
-    Operator::new("onnx.ImageDecoder", 20, (1, 1)).attrs(attrs![pixel_format: string = "RGB"]),
+        .infers(grid_sample),
+    Operator::new("onnx.ImageDecoder", 20, (1, 1))
+        .attrs(attrs![pixel_format: string = "RGB"])
+        .infers(image_decoder),
     Operator::new("onnx.MaxRoiPool", 1, (2, 2))
         .attrs(attrs![pooled_shape: required ints, spatial_scale: float = 1.0])
-        .infers(same_elements),
+        .infers(max_roi_pool),
     Operator::new("onnx.MaxUnpool", 9, (2, 3))
         .attrs(attrs![kernel_shape: required ints, pads: ints, strides: ints])
-        .infers(same_elements),
+        .infers(convolution::max_unpool),
     Operator::new("onnx.NonMaxSuppression", 10, (2, 5))
         .attrs(attrs![center_point_box: int = 0])
-        .infers(boxes),
+        .infers(non_max_suppression),
     Operator::new("onnx.RoiAlign", 10, (3, 3))
         .attrs(attrs![
             mode: string = "avg", output_height: int = 1, output_width: int = 1,
             sampling_ratio: int = 0, spatial_scale: float = 1.0,
         ])
-        .infers(same_elements),
+        .infers(roi_align),
     Operator::new("onnx.RoiAlign", 16, (3, 3))
         .attrs(attrs![
             coordinate_transformation_mode: string = "half_pixel", mode: string = "avg",
             output_height: int = 1, output_width: int = 1, sampling_ratio: int = 0,
             spatial_scale: float = 1.0,
         ])
-        .infers(same_elements),
-    Operator::new("onnx.Upsample", 1, (1, 2))
-        .with(OpTraits::GROWS)
-        .infers(same_elements)
-        .any_attrs(),
-    Operator::new("onnx.Upsample", 7, (1, 1))
-        .attrs(attrs![mode: string = "nearest", scales: required floats])
-        .with(OpTraits::GROWS)
-        .infers(same_elements),
-    Operator::new("onnx.Upsample", 9, (2, 2))
-        .attrs(attrs![mode: string = "nearest"])
-        .with(OpTraits::GROWS)
-        .infers(same_elements),
+        .infers(roi_align),
 ];
 
-/// Three indices for each box that is kept.
-fn boxes(op: &Infer) -> Answer {
+/// `[N, H, W, 2]` for a size `[N, C, H, W]`, `[N, D, H, W, 3]` for `[N, C, D, H, W]`.
+fn affine_grid(op: &Infer) -> Answer {
+    let [batch, rows, _] = op.dims_of(0, "its theta")?;
+    let size = match (shape_in(op, 1), as_const(rows)) {
+        (Some(size), _) => size,
+        (None, Some(rows @ 2..=3)) => vec![Dim::UNKNOWN; rows as usize + 2],
+        _ => return op.set(0, op.dtype(0)?, None),
+    };
+    let [n, _, spatial @ ..] = &size[..] else {
+        return wrong!("a size of {} dims isn't a picture's", size.len());
+    };
+    let count = Dim::constant(spatial.len() as i64);
+    op.agree(rows, count)?;
+    let batch = op.agree(*n, batch)?;
+    op.set(
+        0,
+        op.dtype(0)?,
+        Some([&[batch], spatial, &[count]].concat()),
+    )
+}
+
+/// The dims; those of `axes`, all by default, are what `shape` says.
+fn center_crop_pad(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(shape) = shape_in(op, 1) else {
+        let dims = op.dims(0).map(|dims| vec![Dim::UNKNOWN; dims.len()]);
+        return op.set(0, dtype, dims);
+    };
+    let Some(axes) = op.ints("axes")? else {
+        if op.dims(0).is_some_and(|dims| dims.len() != shape.len()) {
+            return wrong!("a shape of {} for all dims", shape.len());
+        }
+        return op.set(0, dtype, Some(shape));
+    };
+    if axes.len() != shape.len() {
+        return wrong!("a shape of {} for {} axes", shape.len(), axes.len());
+    }
+    let Some(mut dims) = op.dims(0) else {
+        return op.set(0, dtype, None);
+    };
+    op.axes(&axes, dims.len())?;
+    for (&axis, size) in axes.iter().zip(shape) {
+        let axis = op.axis(axis, dims.len())?;
+        dims[axis] = size;
+    }
+    op.set(0, dtype, Some(dims))
+}
+
+/// `[N, C, image_shape]` for blocks `[N, C * block_shape, L]`.
+fn col2im(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let [batch, columns, _] = op.dims_of(0, "its operand")?;
+    let Some(image) = shape_in(op, 1) else {
+        return op.set(0, dtype, None);
+    };
+    let channels = match op.known_ints(2) {
+        Some(block) if block.len() != image.len() => {
+            return wrong!("blocks of {} dims for {}", block.len(), image.len());
+        }
+        Some(block) => {
+            let area = block
+                .iter()
+                .try_fold(1i64, |area, &side| area.checked_mul(side));
+            op.parts(columns, area.unwrap_or(i64::MAX))?
+        }
+        None => Dim::UNKNOWN,
+    };
+    op.set(0, dtype, Some([&[batch, channels], &*image].concat()))
+}
+
+/// `[N, C]` of the picture, the spatial dims of the grid `[N, …, r]`.
+fn grid_sample(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let (picture, grid) = (op.dims(0), op.dims(1));
+    let rank = match (&picture, &grid) {
+        (Some(picture), Some(grid)) if picture.len() != grid.len() => {
+            return wrong!(
+                "its grid has {} dims, its picture {}",
+                grid.len(),
+                picture.len()
+            );
+        }
+        (Some(dims), _) | (_, Some(dims)) => dims.len(),
+        _ => return op.set(0, dtype, None),
+    };
+    if rank < 3 {
+        return wrong!("{rank} dims are too few for a picture");
+    }
+    let picture = picture.unwrap_or_else(|| vec![Dim::UNKNOWN; rank]);
+    let grid = grid.unwrap_or_else(|| vec![Dim::UNKNOWN; rank]);
+    op.agree(grid[rank - 1], Dim::constant(rank as i64 - 2))?;
+    let batch = op.agree(picture[0], grid[0])?;
+    op.set(
+        0,
+        dtype,
+        Some([&[batch, picture[1]], &grid[1..rank - 1]].concat()),
+    )
+}
+
+/// `[height, width, channels]` of bytes.
+fn image_decoder(op: &Infer) -> Answer {
+    let channels = match op.word("pixel_format", &["RGB", "BGR", "Grayscale"])? {
+        "Grayscale" => 1,
+        _ => 3,
+    };
+    let dims = vec![Dim::UNKNOWN, Dim::UNKNOWN, Dim::constant(channels)];
+    op.set(0, DType::U8, Some(dims))
+}
+
+/// `[regions, C, pooled_shape]`.
+fn max_roi_pool(op: &Infer) -> Answer {
+    let [_, channels, _, _] = op.dims_of(0, "its picture")?;
+    let [regions, _] = op.dims_of(1, "its list of regions")?;
+    let Some(&[height, width]) = op.ints("pooled_shape")?.as_deref() else {
+        return wrong!("its `pooled_shape` isn't a height and a width");
+    };
+    let dims = vec![
+        regions,
+        channels,
+        Dim::constant(height),
+        Dim::constant(width),
+    ];
+    op.set(0, op.dtype_of_any([0, 1])?, Some(dims))
+}
+
+/// `[regions, C, output_height, output_width]`.
+fn roi_align(op: &Infer) -> Answer {
+    let [_, channels, _, _] = op.dims_of(0, "its picture")?;
+    let [regions, _] = op.dims_of(1, "its list of regions")?;
+    let [indices] = op.dims_of(2, "its list of pictures")?;
+    let regions = op.agree(regions, indices)?;
+    let height = Dim::constant(op.int_or("output_height", 1)?);
+    let width = Dim::constant(op.int_or("output_width", 1)?);
+    op.set(
+        0,
+        op.dtype_of_any([0, 1])?,
+        Some(vec![regions, channels, height, width]),
+    )
+}
+
+/// `[selected, 3]`: three indices for each box that is kept.
+fn non_max_suppression(op: &Infer) -> Answer {
+    let [batch, boxes, _] = op.dims_of(0, "its list of boxes")?;
+    let [score_batch, _, scores] = op.dims_of(1, "its list of scores")?;
+    op.agree(batch, score_batch)?;
+    op.agree(boxes, scores)?;
     op.set(0, DType::I64, Some(vec![Dim::UNKNOWN, Dim::constant(3)]))
 }

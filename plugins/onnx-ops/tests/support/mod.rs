@@ -53,7 +53,7 @@ fn run(
     let pass = create_function_pass(info, move |f, cx| Ok(pass(f, cx)?));
     registry.register(pass).expect("the name is free");
     let source = format!(
-        "module {{\n  fn @main({params}) opset(\"\" = {opset}) {{{body}    return\n  }}\n}}"
+        "module {{\n  fn @main({params}) opset(\"\" = {opset}, \"ai.onnx.ml\" = 5, \"ai.onnx.preview\" = 1, \"ai.onnx.preview.training\" = 1) {{{body}    return\n  }}\n}}"
     );
     let text =
         passdock::testing::run_on_text(&registry, &["test.transform.Ask"], &source, |context| {

@@ -1,9 +1,8 @@
-//! Type rules, asked through the host: IR text in, IR text with types out.
-
-mod support;
+//! The principles: broadcasting, shapes as values, symbols, what isn't known, what is wrong.
 
 use expect_test::{Expect, expect};
-use support::infer;
+
+use crate::support::infer;
 
 /// The ops of `@main(SIGNATURE) opset("" = 17)` after inference.
 #[track_caller]

@@ -1,0 +1,154 @@
+//! Resize, and Upsample before it.
+
+use passdock_plugin_api::{Dim, OpTraits, attrs};
+
+use super::Operator;
+use super::create::shape_in;
+use crate::infer::{Answer, Infer, as_const, as_consts, wrong};
+
+pub(super) const OPERATORS: &[Operator] = &[
+    Operator::new("onnx.Resize", 10, (2, 2))
+        .attrs(attrs![mode: string = "nearest"])
+        .infers(resize),
+    Operator::new("onnx.Resize", 11, (3, 4))
+        .attrs(attrs![
+            coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
+            exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
+            nearest_mode: string = "round_prefer_floor",
+        ])
+        .infers(resize),
+    Operator::new("onnx.Resize", 13, (1, 4))
+        .attrs(attrs![
+            coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
+            exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
+            nearest_mode: string = "round_prefer_floor",
+        ])
+        .infers(resize),
+    Operator::new("onnx.Resize", 18, (1, 4))
+        .attrs(attrs![
+            antialias: int = 0, axes: ints, coordinate_transformation_mode: string = "half_pixel",
+            cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
+            extrapolation_value: float = 0.0, keep_aspect_ratio_policy: string = "stretch",
+            mode: string = "nearest", nearest_mode: string = "round_prefer_floor",
+        ])
+        .infers(resize),
+    Operator::new("onnx.Upsample", 1, (1, 2))
+        .with(OpTraits::GROWS)
+        .infers(upsample)
+        .any_attrs(),
+    Operator::new("onnx.Upsample", 7, (1, 1))
+        .attrs(attrs![mode: string = "nearest", scales: required floats])
+        .with(OpTraits::GROWS)
+        .infers(upsample),
+    Operator::new("onnx.Upsample", 9, (2, 2))
+        .attrs(attrs![mode: string = "nearest"])
+        .with(OpTraits::GROWS)
+        .infers(upsample),
+];
+
+/// The dims; those of `axes`, all by default, are what the sizes say, or times the scales, rounded down.
+fn resize(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(mut dims) = op.dims(0) else {
+        return op.set(0, dtype, None);
+    };
+    let axes = match op.ints("axes")? {
+        Some(axes) => {
+            op.axes(&axes, dims.len())?;
+            let axis = |&axis: &i64| op.axis(axis, dims.len());
+            axes.iter().map(axis).collect::<Answer<Vec<usize>>>()?
+        }
+        None => (0..dims.len()).collect(),
+    };
+    let old: Vec<Dim> = axes.iter().map(|&axis| dims[axis]).collect();
+    let new = if op.version >= 11 && op.has(3) {
+        let policies = ["stretch", "not_larger", "not_smaller"];
+        let policy = op.word("keep_aspect_ratio_policy", &policies)?;
+        match shape_in(op, 3) {
+            Some(sizes) if sizes.len() != old.len() => {
+                return wrong!("{} sizes for {} axes", sizes.len(), old.len());
+            }
+            Some(sizes) if policy == "stretch" => Some(sizes),
+            Some(sizes) => in_proportion(&old, &sizes, policy == "not_larger"),
+            None => None,
+        }
+    } else {
+        let scales = op.numbers(if op.version >= 11 { 2 } else { 1 });
+        scaled(op, &old, scales.as_deref())?
+    };
+    let new = new.unwrap_or_else(|| vec![Dim::UNKNOWN; axes.len()]);
+    for (axis, size) in axes.into_iter().zip(new) {
+        dims[axis] = size;
+    }
+    op.set(0, dtype, Some(dims))
+}
+
+/// The dims times the scales: an attribute before version 9, an operand since.
+fn upsample(op: &Infer) -> Answer {
+    let dtype = op.dtype(0)?;
+    let Some(dims) = op.dims(0) else {
+        return op.set(0, dtype, None);
+    };
+    let scales = match op.version >= 9 {
+        true => op.numbers(1),
+        false => op
+            .floats("scales")?
+            .map(|scales| scales.iter().map(|&scale| scale.into()).collect()),
+    };
+    let new = scaled(op, &dims, scales.as_deref())?;
+    op.set(
+        0,
+        dtype,
+        Some(new.unwrap_or_else(|| vec![Dim::UNKNOWN; dims.len()])),
+    )
+}
+
+/// Each dim times its scale, rounded down.
+fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Answer<Option<Vec<Dim>>> {
+    let Some(scales) = scales else {
+        return Ok(None);
+    };
+    if scales.len() != dims.len() {
+        return wrong!("{} scales for {} axes", scales.len(), dims.len());
+    }
+    let one = |(&dim, &scale): (&Dim, &f64)| match as_const(dim) {
+        _ if scale == 1.0 => dim,
+        Some(size) => Dim::constant((size as f32 * scale as f32).floor() as i64),
+        None => fraction(scale).map_or(Dim::UNKNOWN, |(times, by)| {
+            op.div(op.mul(dim, Dim::constant(times)), by)
+        }),
+    };
+    Ok(Some(dims.iter().zip(scales).map(one).collect()))
+}
+
+/// A factor as `times / by`, if floats multiply by it exactly: halves, quarters and so on.
+fn fraction(scale: f64) -> Option<(i64, i64)> {
+    let exact = |by: &i64| (scale * *by as f64).fract() == 0.0;
+    let by = (0..8).map(|power| 1i64 << power).find(exact)?;
+    let times = scale * by as f64;
+    (1.0..4096.0).contains(&times).then_some((times as i64, by))
+}
+
+/// The dims, all by the factor with which the first of them reaches its size, or the last.
+fn in_proportion(dims: &[Dim], sizes: &[Dim], not_larger: bool) -> Option<Vec<Dim>> {
+    let (dims, sizes) = (as_consts(dims)?, as_consts(sizes)?);
+    let factors = || {
+        dims.iter()
+            .zip(&sizes)
+            .map(|(&dim, &size)| size as f64 / dim as f64)
+    };
+    let factor = match not_larger {
+        true => factors().fold(f64::INFINITY, f64::min),
+        false => factors().fold(f64::NEG_INFINITY, f64::max),
+    };
+    let one = |&dim: &i64| {
+        // Who computes in single precision rounds to the same size, or it isn't certain.
+        let double = (dim as f64 * factor + 0.5).floor();
+        let single = (dim as f32 * factor as f32 + 0.5).floor();
+        match double == f64::from(single) && (0.0..1e9).contains(&double) {
+            true => Dim::constant(double as i64),
+            false => Dim::UNKNOWN,
+        }
+    };
+    Some(dims.iter().map(one).collect())
+}

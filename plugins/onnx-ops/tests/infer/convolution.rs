@@ -1,0 +1,114 @@
+//! Convolutions and pools.
+
+use expect_test::expect;
+
+use crate::{check, wrong};
+
+#[test]
+fn windows_of_symbols_are_expressions() {
+    check(
+        22,
+        "%x: f32[n,3,h,w], %k: f32[8,3,3,3], %g: f32[6,1,3,3], %t: f32[3,8,2,2]",
+        "
+    %0 = onnx.Conv(%x, %k)
+    %1 = onnx.Conv(%x, %k) {auto_pad = \"SAME_UPPER\", strides = [2, 2]}
+    %2 = onnx.Conv(%x, %k) {dilations = [2, 2], pads = [1, 1, 1, 1]}
+    %3 = onnx.Conv(%x, %g) {group = 3}
+    %4 = onnx.ConvTranspose(%x, %t) {strides = [2, 2]}
+    %5 = onnx.ConvTranspose(%x, %t) {auto_pad = \"SAME_LOWER\", strides = [2, 2]}
+    %6 = onnx.ConvTranspose(%x, %t) {output_shape = [10, 11], strides = [2, 2]}
+    %7 = onnx.ConvTranspose(%x, %t) {group = 3, output_padding = [1, 0], pads = [1, 0, 1, 0], strides = [2, 1]}
+",
+        expect![[r#"
+            %0 = onnx.Conv(%x, %k) : f32[n,8,h-2,w-2]
+            %1 = onnx.Conv(%x, %k) {auto_pad = "SAME_UPPER", strides = [2, 2]} : f32[n,8,(h+1)/2,(w+1)/2]
+            %2 = onnx.Conv(%x, %k) {dilations = [2, 2], pads = [1, 1, 1, 1]} : f32[n,8,h-2,w-2]
+            %3 = onnx.Conv(%x, %g) {group = 3} : f32[n,6,h-2,w-2]
+            %4 = onnx.ConvTranspose(%x, %t) {strides = [2, 2]} : f32[n,8,h*2,w*2]
+            %5 = onnx.ConvTranspose(%x, %t) {auto_pad = "SAME_LOWER", strides = [2, 2]} : f32[n,8,h*2,w*2]
+            %6 = onnx.ConvTranspose(%x, %t) {output_shape = [10, 11], strides = [2, 2]} : f32[n,8,10,11]
+            %7 = onnx.ConvTranspose(%x, %t) {group = 3, output_padding = [1, 0], pads = [1, 0, 1, 0], strides = [2, 1]} : f32[n,24,h*2-1,w+1]
+        "#]],
+    );
+}
+
+#[test]
+fn a_deformed_convolution_has_the_dims_of_its_offsets() {
+    check(
+        19,
+        "%x: f32[1,1,h,w], %k: f32[4,1,2,2], %o: f32[n,8,2,2], %m: f32[n,4,2,2]",
+        "
+    %0 = onnx.DeformConv(%x, %k, %o, _, %m)
+    %1 = onnx.DeformConv(%x, %k, %o) {kernel_shape = [2, 2], strides = [2, 2]}
+",
+        expect![[r#"
+            %0 = onnx.DeformConv(%x, %k, %o, _, %m) : f32[1,4,2,2]
+            %1 = onnx.DeformConv(%x, %k, %o) {kernel_shape = [2, 2], strides = [2, 2]} : f32[1,4,2,2]
+        "#]],
+    );
+    wrong(
+        19,
+        "%x: f32[1,1,3,3], %k: f32[4,1,2,2], %o: f32[1,8,3,2]",
+        "%0 = onnx.DeformConv(%x, %k, %o)",
+        expect!["onnx.DeformConv: 2 and 3 should be the same size"],
+    );
+}
+
+#[test]
+fn a_pool_rounds_up_where_that_is_certain() {
+    check(
+        21,
+        "%x: f32[1,1,4,4], %y: f32[1,1,h,w], %z: f32[1,1,2,2]",
+        "
+    %0 = onnx.MaxPool(%x) {ceil_mode = 1, kernel_shape = [3, 3], strides = [2, 2]}
+    %1, %2 = onnx.MaxPool(%y) {ceil_mode = 1, kernel_shape = [3, 3], strides = [2, 2]}
+    %3 = onnx.AveragePool(%y) {ceil_mode = 1, kernel_shape = [3, 3], pads = [0, 0, 2, 2], strides = [3, 3]}
+    %4 = onnx.MaxPool(%z) {ceil_mode = 1, kernel_shape = [1, 1], strides = [2, 2]}
+",
+        expect![[r#"
+            %0 = onnx.MaxPool(%x) {ceil_mode = 1, kernel_shape = [3, 3], strides = [2, 2]} : f32[1,1,2,2]
+            %1, %2 = onnx.MaxPool(%y) {ceil_mode = 1, kernel_shape = [3, 3], strides = [2, 2]} : f32[1,1,h/2,w/2], i64[1,1,h/2,w/2]
+            %3 = onnx.AveragePool(%y) {ceil_mode = 1, kernel_shape = [3, 3], pads = [0, 0, 2, 2], strides = [3, 3]} : f32[1,1,?,?]
+            %4 = onnx.MaxPool(%z) {ceil_mode = 1, kernel_shape = [1, 1], strides = [2, 2]} : f32[1,1,?,?]
+        "#]],
+    );
+    // Since this version it is said that a window that starts in the padding doesn't count.
+    check(
+        22,
+        "%z: f32[1,1,2,2]",
+        "
+    %0 = onnx.MaxPool(%z) {ceil_mode = 1, kernel_shape = [1, 1], strides = [2, 2]}
+    %1 = onnx.LpPool(%z) {kernel_shape = [2, 1]}
+",
+        expect![[r#"
+            %0 = onnx.MaxPool(%z) {ceil_mode = 1, kernel_shape = [1, 1], strides = [2, 2]} : f32[1,1,1,1]
+            %1 = onnx.LpPool(%z) {kernel_shape = [2, 1]} : f32[1,1,1,2]
+        "#]],
+    );
+}
+
+#[test]
+fn what_was_pooled_is_spread_again() {
+    check(
+        11,
+        "%x: f32[n,c,2,w], %i: i64[n,c,2,w], %s: i64[4]",
+        "
+    %shape = const i64[4] [1, 1, 5, 5]
+    %0 = onnx.MaxUnpool(%x, %i) {kernel_shape = [2, 2], strides = [2, 2]}
+    %1 = onnx.MaxUnpool(%x, %i, %shape) {kernel_shape = [2, 2], strides = [2, 2]}
+    %2 = onnx.MaxUnpool(%x, %i, %s) {kernel_shape = [2, 2], strides = [2, 2]}
+",
+        expect![[r#"
+            %shape = const i64[4] [1, 1, 5, 5]
+            %0 = onnx.MaxUnpool(%x, %i) {kernel_shape = [2, 2], strides = [2, 2]} : f32[n,c,4,w*2]
+            %1 = onnx.MaxUnpool(%x, %i, %shape) {kernel_shape = [2, 2], strides = [2, 2]} : f32[1,1,5,5]
+            %2 = onnx.MaxUnpool(%x, %i, %s) {kernel_shape = [2, 2], strides = [2, 2]} : f32[?,?,?,?]
+        "#]],
+    );
+    wrong(
+        11,
+        "%x: f32[1,1,2,2], %i: i64[1,1,2,2]",
+        "%0 = onnx.MaxUnpool(%x, %i) {kernel_shape = [2]}",
+        expect!["onnx.MaxUnpool: a kernel of 1 dims for 2"],
+    );
+}

@@ -1,0 +1,287 @@
+//! ONNX's own node test cases: what is inferred of their results is true, and per operator at least
+//! as much as ONNX's own inference knows.
+//!
+//! `tests/python/node_types.py DIRECTORY` writes the cases; without `PASSDOCK_NODE_CASES` naming that
+//! directory there is nothing to judge by. With `PASSDOCK_NODE_CASES_DETAILS` each result is printed
+//! of which the type isn't known to the last dim.
+
+#![allow(
+    clippy::print_stderr,
+    reason = "the counts are what the test is run for"
+)]
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use expect_test::expect_file;
+use passdock::{PassContext, PassRef};
+use passdock_abi::{DType, Dim, DimKind, ExprId, ExprKind, SymbolId, TypeId, TypeKind};
+use passdock_ir::Function;
+use passdock_tests::standard_registry;
+use serde_json::Value;
+
+/// How much is known of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Known {
+    /// All of it.
+    Exact,
+    /// What is known is true.
+    General,
+    /// Nothing.
+    Nothing,
+    /// What is known is false.
+    Wrong,
+}
+
+/// How many results' types are known how well.
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+struct Counts([usize; 4]);
+
+impl Counts {
+    fn add(&mut self, known: Known) {
+        self.0[known as usize] += 1;
+    }
+
+    fn of(&self, known: Known) -> usize {
+        self.0[known as usize]
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [exact, general, nothing, wrong] = self.0;
+        write!(
+            f,
+            "{exact:5} exact {general:4} general {nothing:4} none {wrong:3} wrong"
+        )
+    }
+}
+
+/// What ours and ONNX's inference know of the results of each operator.
+#[derive(Default)]
+struct Tally {
+    counts: BTreeMap<(String, String), (Counts, Counts)>,
+    wrong: Vec<String>,
+}
+
+#[test]
+fn no_less_is_known_than_onnx_knows() {
+    let Some(directory) = std::env::var_os("PASSDOCK_NODE_CASES") else {
+        return;
+    };
+    let directory = Path::new(&directory);
+    let lines =
+        std::fs::read_to_string(directory.join("types.jsonl")).expect("the cases are readable");
+    let models = std::fs::read(directory.join("models.bin")).expect("their models are readable");
+    let infer = Infer::new();
+    let mut tally = Tally::default();
+    for line in lines.lines() {
+        let case = serde_json::from_str(line).expect("a case is JSON");
+        infer.judge(&case, &models, &mut tally);
+    }
+    eprint!("{}", tally.totals());
+    let behind: Vec<String> = tally
+        .counts
+        .iter()
+        .filter(|(_, (ours, theirs))| ours.of(Known::Exact) < theirs.of(Known::Exact))
+        .map(|((op, variant), (ours, theirs))| format!("{op}, {variant}: {ours}, onnx {theirs}"))
+        .collect();
+    assert!(
+        behind.is_empty() && tally.wrong.is_empty(),
+        "wrong:\n{}\nless than onnx knows:\n{}",
+        tally.wrong.join("\n"),
+        behind.join("\n")
+    );
+    expect_file!["node_types.txt"].assert_eq(&tally.to_string());
+}
+
+/// One row an operator and variant; operators of which all is known are only in the totals.
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.totals())?;
+        for ((op, variant), (ours, theirs)) in &self.counts {
+            if ours.of(Known::Exact) < ours.0.iter().sum() {
+                writeln!(f, "{op:52} {variant:9} {ours}   onnx {theirs}")?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Tally {
+    /// The sums over single operators, and over operators that are written with others.
+    fn totals(&self) -> String {
+        let mut totals = BTreeMap::<_, (Counts, Counts)>::new();
+        for ((op, variant), (ours, theirs)) in &self.counts {
+            let kind = match op.ends_with("as others") {
+                true => "operators as others",
+                false => "operators",
+            };
+            let total = totals.entry((kind, variant)).or_default();
+            for known in 0..4 {
+                total.0.0[known] += ours.0[known];
+                total.1.0[known] += theirs.0[known];
+            }
+        }
+        let row = |((kind, variant), (ours, theirs)): (&(&str, &String), &(Counts, Counts))| {
+            format!("{kind:52} {variant:9} {ours}   onnx {theirs}\n")
+        };
+        totals.iter().map(row).collect()
+    }
+}
+
+/// The pass, and the warnings of its last run.
+struct Infer {
+    context: PassContext,
+    pass: PassRef,
+    warnings: Arc<Mutex<Vec<String>>>,
+    details: bool,
+}
+
+impl Infer {
+    fn new() -> Infer {
+        let registry = standard_registry();
+        let warnings = Arc::new(Mutex::new(Vec::new()));
+        let list = warnings.clone();
+        let context = PassContext::builder()
+            .registry(&registry)
+            .opt_level(4)
+            .jobs(1)
+            .on_diagnostic(move |diagnostic| {
+                let message = diagnostic.message.clone();
+                list.lock().expect("nobody else holds it").push(message);
+            })
+            .build();
+        let pass = registry.get_pass("relax.transform.InferType");
+        Infer {
+            context: context.expect("the context is well made"),
+            pass: pass.expect("the pass is there"),
+            warnings,
+            details: std::env::var_os("PASSDOCK_NODE_CASES_DETAILS").is_some(),
+        }
+    }
+
+    /// Infers a case's types and compares them with what is wanted.
+    fn judge(&self, case: &Value, models: &[u8], tally: &mut Tally) {
+        let text = |value: &Value| value.as_str().expect("a string").to_owned();
+        let (name, op, variant) = (
+            text(&case["name"]),
+            text(&case["op"]),
+            text(&case["variant"]),
+        );
+        let number = |value: &Value| value.as_u64().expect("a number") as usize;
+        let (start, len) = (number(&case["model"][0]), number(&case["model"][1]));
+        let bytes = models[start..start + len].to_vec();
+        let module = passdock_onnx::read_bytes(Path::new(&name), bytes)
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let module = self
+            .context
+            .scope(|_| self.pass.call(module))
+            .unwrap_or_else(|error| panic!("{name}: {error}"));
+        let warnings = std::mem::take(&mut *self.warnings.lock().expect("nobody else holds it"));
+        let complaints = warnings
+            .iter()
+            .map(|warning| format!("{name}, {variant}: {warning}"));
+        tally.wrong.extend(complaints);
+        let main = module.functions().next().expect("there is a main graph");
+        let end = main.terminator(main.body()).expect("it ends with a return");
+        let (ours, theirs) = tally.counts.entry((op, variant.clone())).or_default();
+        let wanted = case["outputs"].as_array().expect("a list");
+        let onnx = case["onnx"].as_array().expect("a list");
+        for (index, (wanted, onnx)) in wanted.iter().zip(onnx).enumerate() {
+            let ty = main.value(main.operands(end)[index].value).ty;
+            let known = compare(main, ty, wanted);
+            ours.add(known);
+            theirs.add(match onnx.as_str() {
+                Some("exact") => Known::Exact,
+                Some("general") => Known::General,
+                Some("none") => Known::Nothing,
+                _ => Known::Wrong,
+            });
+            let said = passdock_ir::text::type_text(main, ty);
+            if known == Known::Wrong {
+                let message = format!("{name}, {variant}: result {index} is {wanted}, not {said}");
+                tally.wrong.push(message);
+            } else if self.details && known != Known::Exact {
+                eprintln!("{name}, {variant}: result {index} is {wanted}: {said} (onnx: {onnx})");
+            }
+        }
+    }
+}
+
+/// Compares an inferred type with that of what comes out.
+fn compare(f: &Function, ty: TypeId, wanted: &Value) -> Known {
+    let record = f.ty(ty);
+    if record.kind == TypeKind::UNKNOWN {
+        return Known::Nothing;
+    }
+    let kind = match wanted[0].as_str() {
+        Some("tensor") => TypeKind::TENSOR,
+        Some("sequence") => TypeKind::SEQUENCE,
+        _ => TypeKind::OPTIONAL,
+    };
+    if record.kind != kind {
+        return Known::Wrong;
+    }
+    if kind != TypeKind::TENSOR {
+        return match f.items_of(record).next() {
+            Some(item) => compare(f, item, &wanted[1]),
+            None => Known::Nothing,
+        };
+    }
+    if record.dtype == DType::NONE {
+        return Known::Nothing;
+    }
+    if Some(u64::from(record.dtype.0)) != wanted[1].as_u64() {
+        return Known::Wrong;
+    }
+    let Some(sizes) = wanted[2].as_array() else {
+        return Known::Exact;
+    };
+    let Some(dims) = f.shape(ty) else {
+        return Known::General;
+    };
+    if dims.len() != sizes.len() {
+        return Known::Wrong;
+    }
+    let one = |(&dim, wanted): (&Dim, &Value)| match (size(f, dim), wanted.as_i64()) {
+        (_, None) => Known::Exact,
+        (None, Some(_)) => Known::General,
+        (Some(size), Some(wanted)) if size == wanted => Known::Exact,
+        _ => Known::Wrong,
+    };
+    dims.iter()
+        .zip(sizes)
+        .map(one)
+        .max()
+        .unwrap_or(Known::Exact)
+}
+
+/// The size that a dim is, if `s5` is 5.
+fn size(f: &Function, dim: Dim) -> Option<i64> {
+    match dim.kind {
+        DimKind::CONST => Some(dim.value),
+        DimKind::SYMBOL => f
+            .text(SymbolId(dim.value as u32))
+            .strip_prefix('s')?
+            .parse()
+            .ok(),
+        DimKind::EXPR => {
+            let expr = *f.expr(ExprId(dim.value as u32));
+            let (a, b) = (size(f, expr.lhs)?, size(f, expr.rhs)?);
+            match expr.kind {
+                ExprKind::ADD => Some(a + b),
+                ExprKind::MUL => Some(a * b),
+                ExprKind::FLOORDIV => a.checked_div_euclid(b),
+                ExprKind::MOD => a.checked_rem_euclid(b),
+                ExprKind::MIN => Some(a.min(b)),
+                ExprKind::MAX => Some(a.max(b)),
+                ExprKind::BROADCAST => Some(if a == 1 { b } else { a }),
+                _ => None,
+            }
+        }
+        _ => None,
+    }
+}
