@@ -588,6 +588,31 @@ def bit_cast(m, d):
     return m.random(dtype, d.shape()).done()
 
 
+def chain(dice, opset):
+    """A few ops, each of the one before."""
+    m = Maker(dice, opset, "Add")
+    dtype, shape = dice.pick([T.FLOAT, T.INT64, T.DOUBLE, T.INT32]), dice.shape(1, 4)
+    value = m.random(dtype, shape).inputs[-1]
+    for number in range(dice.between(2, 6)):
+        op = dice.pick(["Add", "Sub", "Mul", "Neg", "Abs", "Transpose", "Concat", "Identity", "Cast", "Shape"])
+        if op == "Shape" and number < 3:
+            op = "Neg"
+        inputs, attributes = [value], {}
+        if op in ("Add", "Sub", "Mul"):
+            inputs.append(m.random(dtype, ()).inputs[-1])
+        elif op == "Concat":
+            inputs.append(value)
+            attributes = {"axis": dice.below(len(shape))}
+        elif op == "Cast":
+            attributes = {"to": dtype}
+        value = f"v{number}"
+        m.case.nodes.append(helper.make_node(op, inputs, [value], **attributes))
+        if op == "Shape":
+            break
+    m.case.outputs = [value]
+    return m.case
+
+
 # Of each: who makes a case, and how exactly it is defined: to the bit, or how many times the
 # rounding error of the element type a result may be off.
 EXACT, ROUNDED, TRANSCENDENTAL = 0, 4, 16
@@ -662,7 +687,9 @@ OPERATORS = {
 
 
 def case(dice, opset):
-    """One op that this version has."""
+    """One op that this version has, or a few in a row."""
+    if dice.chance(0.05):
+        return chain(dice, opset)
     while True:
         op = dice.pick(sorted(OPERATORS))
         try:
