@@ -184,10 +184,10 @@ fn nothing_larger_than_allowed_is_made() {
     let answers =
         cases.map(|(name, inputs)| format!("{name}: {}", answer(name, 17, &inputs, vec![])));
     expect![[r#"
-        onnx.Expand: its result would take 4398046511104 bytes
-        onnx.ConstantOfShape: its result would take 4398046511104 bytes
+        onnx.Expand: its result would take 4,398,046,511,104 bytes
+        onnx.ConstantOfShape: its result would take 4,398,046,511,104 bytes
         onnx.ConstantOfShape: the shape [9223372036854775807, 9223372036854775807] has too many elements
-        onnx.Tile: its result would take 4398046511104 bytes
+        onnx.Tile: its result would take 4,398,046,511,104 bytes
         onnx.Range: the size of its result isn't known
         onnx.Pad: pads of 9223372036854775807 and 0 leave nothing of a dim of 1
     "#]].assert_eq(&answers.concat());
@@ -242,7 +242,7 @@ fn what_is_malformed_is_refused_not_guessed() {
         onnx.Reshape: [-1, -1] isn't a shape
         onnx.Reshape: 4 elements don't fill the shape [3]
         onnx.Slice: its starts, ends, axes and steps aren't equally many
-        onnx.Softmax: it isn't computed on i64
+        onnx.Softmax: nothing is computed with elements of type i64
         onnx.Nothing: no definition of onnx.Nothing is known
     "#]]
     .assert_eq(&answers.concat());
@@ -255,4 +255,160 @@ fn what_is_malformed_is_refused_not_guessed() {
         onnx.Neg of opset 99 isn't known
     "#]],
     );
+}
+
+/// The one result.
+fn result<'a>(name: &str, inputs: &[Option<Tensor>], attrs: Vec<(&str, Attr)>) -> Tensor<'a> {
+    let call = Call {
+        name,
+        version: 25,
+        inputs,
+        attrs: &attrs,
+        outputs: 1,
+        max_bytes: 1 << 20,
+    };
+    let mut results = evaluate(&call).unwrap_or_else(|reason| panic!("{name}: {reason}"));
+    let result = results.remove(0);
+    owned(&result)
+}
+
+fn owned<'a>(tensor: &Tensor) -> Tensor<'a> {
+    let (dtype, shape) = (tensor.dtype(), tensor.shape().to_vec());
+    Tensor::from_vec(dtype, shape, tensor.bytes().to_vec())
+}
+
+/// A matrix of three rows of each element type but strings, its bits any; those beyond the last
+/// element are 0.
+fn matrices() -> impl Iterator<Item = Tensor<'static>> {
+    let known = DType::ALL.iter().filter(|&&dtype| dtype != DType::STRING);
+    known.map(|&dtype| {
+        let bytes = dtype.byte_len(15).expect("its elements have a size");
+        let mut bytes: Vec<u8> = (0..bytes).map(|at| (at * 37 + 9) as u8).collect();
+        if let (used @ 1.., Some(last)) = (dtype.bits() * 15 % 8, bytes.last_mut()) {
+            *last &= (1 << used) - 1;
+        }
+        Tensor::from_vec(dtype, vec![3, 5], bytes)
+    })
+}
+
+#[test]
+fn every_element_type_comes_back_as_it_was() {
+    let all = || ints(&[3], &[0, 1, -1]);
+    let list = |values: &[i64]| ints(&[values.len()], values);
+    for x in matrices() {
+        let same = |what: &str, back: &Tensor| {
+            assert_eq!(format!("{x:?}"), format!("{back:?}"), "{what}");
+        };
+        let turned = result("onnx.Transpose", &[Some(x.borrow())], vec![]);
+        same(
+            "Transpose",
+            &result("onnx.Transpose", &[Some(turned)], vec![]),
+        );
+        same(
+            "Gather",
+            &result("onnx.Gather", &[Some(x.borrow()), all()], vec![]),
+        );
+        let backwards = |x: Tensor| {
+            let walk = [list(&[-1]), list(&[i64::MIN]), list(&[1]), list(&[-1])];
+            let inputs: Vec<_> = [Some(x)].into_iter().chain(walk).collect();
+            result("onnx.Slice", &inputs, vec![])
+        };
+        same("Slice", &backwards(backwards(x.borrow())));
+        let twice = [Some(x.borrow()), Some(x.borrow())];
+        let twice = result("onnx.Concat", &twice, vec![("axis", Attr::Int(1))]);
+        let first = [Some(twice), list(&[0]), list(&[5]), list(&[1])];
+        same("Concat and Slice", &result("onnx.Slice", &first, vec![]));
+        let padded = result("onnx.Pad", &[Some(x.borrow()), list(&[1, 0, 0, 2])], vec![]);
+        let cut = [Some(padded), list(&[-1, 0, 0, -2])];
+        same("Pad", &result("onnx.Pad", &cut, vec![]));
+        let scattered = [
+            Some(x.borrow()),
+            ints(&[3, 1], &[2, 0, 1]),
+            Some(x.borrow()),
+        ];
+        let scattered = result("onnx.ScatterND", &scattered, vec![]);
+        let ordered = [Some(scattered), ints(&[3], &[2, 0, 1])];
+        same("ScatterND", &result("onnx.Gather", &ordered, vec![]));
+    }
+}
+
+#[test]
+fn small_elements_survive_a_wider_type() {
+    let is_small = |x: &Tensor| x.dtype().bits() <= 8 && x.dtype() != DType::BOOL;
+    for x in matrices().filter(is_small) {
+        for wide in [DType::F32, DType::F64, DType::BF16] {
+            let to = |dtype: DType| vec![("to", Attr::Int(dtype.0.into()))];
+            let widened = result("onnx.Cast", &[Some(x.borrow())], to(wide));
+            let back = result("onnx.Cast", &[Some(widened)], to(x.dtype()));
+            let (x, back) = (format!("{x:?}"), format!("{back:?}"));
+            assert_eq!(x, back, "through {wide:?}");
+        }
+    }
+}
+
+#[test]
+fn what_stays_has_a_reason_that_can_be_shown() {
+    let least = || ints(&[1], &[i64::MIN]);
+    let huge = || singles(&[2], &[3e38, f32::INFINITY]);
+    let zeros = || singles(&[2], &[0.0, -0.0]);
+    let nan = || singles(&[1], &[f32::NAN]);
+    let to = |dtype: DType| vec![("to", Attr::Int(dtype.0.into()))];
+    let small = || Some(Tensor::from_vec(DType::F8E4M3FN, vec![1], vec![0x38u8]));
+    let cases = [
+        ("onnx.Div", vec![least(), ints(&[], &[0])], vec![]),
+        ("onnx.Div", vec![least(), ints(&[], &[-1])], vec![]),
+        ("onnx.Mod", vec![least(), ints(&[], &[0])], vec![]),
+        ("onnx.Pow", vec![least(), ints(&[], &[-1])], vec![]),
+        ("onnx.Add", vec![small(), small()], vec![]),
+        (
+            "onnx.Add",
+            vec![ints(&[2], &[1, 2]), ints(&[3], &[1, 2, 3])],
+            vec![],
+        ),
+        ("onnx.Max", vec![zeros(), singles(&[], &[0.0])], vec![]),
+        ("onnx.Sign", vec![nan()], vec![]),
+        ("onnx.Clip", vec![huge()], vec![]),
+        ("onnx.ReduceSum", vec![ints(&[2], &[i64::MAX, 1])], vec![]),
+        ("onnx.ReduceMax", vec![nan()], vec![]),
+        ("onnx.ReduceMean", vec![ints(&[0], &[])], vec![]),
+        ("onnx.Cast", vec![huge()], to(DType::I32)),
+        ("onnx.Cast", vec![singles(&[1], &[0.5])], to(DType::I4)),
+        ("onnx.Cast", vec![nan()], to(DType::F4E2M1)),
+        ("onnx.Cast", vec![nan()], to(DType::STRING)),
+        (
+            "onnx.Range",
+            vec![ints(&[], &[0]), ints(&[], &[9]), ints(&[], &[0])],
+            vec![],
+        ),
+        ("onnx.Gather", vec![least(), ints(&[], &[1])], vec![]),
+        ("onnx.TopK", vec![nan(), ints(&[1], &[1])], vec![]),
+        ("onnx.MatMul", vec![least(), ints(&[1], &[2])], vec![]),
+        ("onnx.Conv", vec![huge(), huge()], vec![]),
+    ];
+    let answers =
+        cases.map(|(name, inputs, attrs)| format!("{name}: {}", answer(name, 21, &inputs, attrs)));
+    expect![[r#"
+        onnx.Div: it divides by zero, or the least integer by -1
+        onnx.Div: it divides by zero, or the least integer by -1
+        onnx.Mod: it divides by zero, or the least integer by -1
+        onnx.Pow: an integer to the power of a negative or a fraction isn't defined
+        onnx.Add: nothing is computed with elements of type f8e4m3fn
+        onnx.Add: dims of 2 and 3 don't broadcast
+        onnx.Max: which of 0.0 and -0.0 is greater isn't defined
+        onnx.Sign: the sign of NaN isn't defined
+        onnx.Clip: whether infinity is limited where no limit is given isn't defined
+        onnx.ReduceSum: a sum or product on the way is larger than its type holds
+        onnx.ReduceMax: what NaN, or 0.0 beside -0.0, comes to isn't defined
+        onnx.ReduceMean: the mean of nothing, or of integers beyond 2^53, isn't defined
+        onnx.Cast: a value that i32 can't hold has no defined result
+        onnx.Cast: how fractions and large floats become integers of a few bits isn't defined
+        onnx.Cast: NaN, or a value out of range, has no defined result in its type
+        onnx.Cast: how f32 is written as a string isn't defined
+        onnx.Range: a step of 0 goes nowhere
+        onnx.Gather: index 1 is out of range for a dim of 1
+        onnx.TopK: whether NaN is greater or less isn't defined
+        onnx.MatMul: a sum is larger than i64 holds
+        onnx.Conv: there is no evaluation of onnx.Conv
+    "#]]
+    .assert_eq(&answers.concat());
 }

@@ -47,11 +47,14 @@ pub(crate) fn bit_cast<'a>(call: &Call<'a>) -> Folded<'a> {
         Some(to) if to.bits() == x.dtype().bits() && to.bits() != 0 => {
             // A bool has two values, whatever its byte says.
             if to == DType::BOOL && x.bytes().iter().any(|&byte| byte > 1) {
-                return refuse!("a byte above 1 isn't a bool");
+                return refuse!("a byte above 1 is no bool");
             }
             Ok(vec![x.reinterpreted(to, x.shape().to_vec())?])
         }
-        _ => refuse!("{} can't be seen as the type wanted", name_of(x.dtype())),
+        _ => refuse!(
+            "{} and the type wanted aren't equally wide",
+            name_of(x.dtype())
+        ),
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn shape_of(shapes: &[&[usize]]) -> Result<Vec<usize>, NotFolded> {
             match (*slot, dim) {
                 (have, want) if have == want || want == 1 => {}
                 (1, want) => *slot = want,
-                (have, want) => return refuse!("{have} and {want} don't broadcast"),
+                (have, want) => return refuse!("dims of {have} and {want} don't broadcast"),
             }
         }
     }

@@ -91,10 +91,23 @@ impl<'a> Call<'a> {
     pub fn room_for_bytes(&self, bytes: Option<u64>) -> Result<(), NotFolded> {
         match bytes {
             Some(bytes) if bytes <= self.max_bytes.min(LIMIT) => Ok(()),
-            Some(bytes) => refuse!("its result would take {bytes} bytes"),
+            Some(bytes) => refuse!("its result would take {} bytes", grouped(bytes)),
             None => refuse!("the size of its result isn't known"),
         }
     }
+}
+
+/// A number as people read it: 1,000,000.
+pub(crate) fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut groups = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            groups.push(',');
+        }
+        groups.push(digit);
+    }
+    groups
 }
 
 /// The elements of an int64 or int32 tensor.

@@ -10,7 +10,7 @@ use crate::DType;
 /// To the type that the attribute `to` says.
 pub(crate) fn cast<'a>(call: &Call<'a>) -> Folded<'a> {
     let Some(to) = call.int("to")?.and_then(|to| u32::try_from(to).ok()) else {
-        return refuse!("it doesn't say which type");
+        return refuse!("its attribute `to` is missing");
     };
     convert(call, DType(to))
 }
@@ -189,7 +189,12 @@ fn to_strings<'a>(x: &Tensor) -> Result<Tensor<'a>, NotFolded> {
     let number = match x.dtype() {
         DType::I64 | DType::I32 | DType::I16 | DType::I8 => as_number(x)?,
         DType::U64 | DType::U32 | DType::U16 | DType::U8 => as_number(x)?,
-        other => return refuse!("how {} is spelt isn't defined", name_of(other)),
+        other => {
+            return refuse!(
+                "how {} is written as a string isn't defined",
+                name_of(other)
+            );
+        }
     };
     let strings: Vec<String> = with_number!(number.dtype(), T => {
         let spell = |x: &T| x.to_int().map(|int| int.to_string()).unwrap_or_default();
@@ -241,7 +246,7 @@ fn each_f64(number: &Tensor, encode: impl Fn(f64) -> Option<u8>) -> Result<Vec<u
     })?;
     match codes {
         Some(codes) => Ok(codes),
-        None => refuse!("a value has no defined result in that type"),
+        None => refuse!("NaN, or a value out of range, has no defined result in its type"),
     }
 }
 
@@ -269,6 +274,11 @@ pub(super) fn from_singles<'a>(
             let values: Vec<bf16> = values.into_iter().map(bf16::from_f32).collect();
             Tensor::from_vec(dtype, shape, values)
         }
-        other => return refuse!("it isn't computed on {}", name_of(other)),
+        other => {
+            return refuse!(
+                "nothing is computed with elements of type {}",
+                name_of(other)
+            );
+        }
     })
 }

@@ -27,7 +27,7 @@ fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
     let last = call.flag("select_last_index", false)?;
     let mut shape = x.shape().to_vec();
     if shape[at] == 0 {
-        return refuse!("nothing has no greatest element");
+        return refuse!("a dim of 0 has no greatest or least element");
     }
     if call.flag("keepdims", true)? {
         shape[at] = 1;

@@ -156,7 +156,7 @@ impl Movement for Choose<'_> {
 pub(crate) fn non_zero<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     if x.rank() == 0 {
-        return refuse!("NonZero of a scalar isn't defined alike everywhere");
+        return refuse!("what NonZero of a scalar is isn't defined alike everywhere");
     }
     let hits: Vec<usize> = if x.dtype() == DType::BOOL {
         positions(x.bytes(), |&byte| byte != 0)

@@ -90,7 +90,10 @@ pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
             let rounded = |t: Tensor| from_singles(dtype, t.shape().to_vec(), singles(&t)?);
             results.into_iter().map(rounded).collect()
         }
-        other => refuse!("it isn't computed on {}", name_of(other)),
+        other => refuse!(
+            "nothing is computed with elements of type {}",
+            name_of(other)
+        ),
     }
 }
 
@@ -108,12 +111,12 @@ fn steps<'r>(call: &Call) -> Folded<'r> {
             _ => {
                 let steps = limit.minus(start).over(delta).map_or(f64::NAN, T::to_f64).ceil();
                 if !steps.is_finite() {
-                    return refuse!("it has no end");
+                    return refuse!("its steps have no end");
                 }
                 steps.max(0.0) as i128
             }
         };
-        let Ok(count) = usize::try_from(count) else { return refuse!("it is too long") };
+        let Ok(count) = usize::try_from(count) else { return refuse!("its result would have too many elements") };
         call.room_for(dtype, &[count])?;
         let element = |at: usize| start.plus(T::from_int(at as i128).times(delta));
         let elements: Vec<T> = (0..count).map(element).collect();

@@ -220,7 +220,7 @@ pub(crate) fn clip<'a>(call: &Call<'a>) -> Folded<'a> {
             return refuse!("whether infinity is limited where no limit is given isn't defined");
         }
         if min.is_some_and(T::is_nan) || max.is_some_and(T::is_nan) {
-            return refuse!("a limit is NaN");
+            return refuse!("a limit of NaN isn't defined");
         }
         let clipped: Vec<T> = x
             .stored::<T>()?

@@ -53,7 +53,7 @@ struct Pick {
 impl Movement for Pick {
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
         let Some(cells) = inputs[0].as_slice() else {
-            return refuse!("it has gaps");
+            return refuse!("its elements don't lie side by side");
         };
         let mut shape = inputs[0].shape().to_vec();
         let dim = std::mem::replace(&mut shape[self.axis], self.picked.len());
@@ -156,7 +156,7 @@ struct Positions {
 impl Movement for Positions {
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
         let Some(cells) = inputs[0].as_slice() else {
-            return refuse!("it has gaps");
+            return refuse!("its elements don't lie side by side");
         };
         let picked = self.sources.iter().map(|&source| cells[source]).collect();
         match ArrayD::from_shape_vec(IxDyn(&self.shape), picked) {

@@ -3,6 +3,7 @@
 use ndarray::{Array2, ArrayView2, ArrayViewD, Axis, Dimension, Ix2, IxDyn, LinalgScalar};
 
 use super::broadcast::{shape_of, spread};
+use super::call::grouped;
 use super::cast::{from_singles, singles};
 use super::elementwise::same_type;
 use super::number::{Number, with_integer};
@@ -102,7 +103,7 @@ fn multiply<'a, T: Number>(
 
 fn little_work(dims: &[usize]) -> Result<(), NotFolded> {
     match element_count(dims)? {
-        work if work > MOST => refuse!("it takes {work} multiplications"),
+        work if work > MOST => refuse!("it would take {} multiplications", grouped(work as u64)),
         _ => Ok(()),
     }
 }
@@ -141,7 +142,12 @@ pub(crate) fn gemm<'a>(call: &Call<'a>) -> Folded<'a> {
             let result = combination::<f32>(call, inputs)?;
             from_singles(a.dtype(), result.shape().to_vec(), singles(&result)?)?
         }
-        other => return refuse!("it isn't computed on {}", name_of(other)),
+        other => {
+            return refuse!(
+                "nothing is computed with elements of type {}",
+                name_of(other)
+            );
+        }
     }])
 }
 

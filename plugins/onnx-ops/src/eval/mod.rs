@@ -87,7 +87,7 @@ pub fn evaluate<'a>(call: &Call<'a>) -> Folded<'a> {
     operator.check(call)?;
     operator.check_operands(call.inputs.len())?;
     let Some(evaluate) = operator.evaluate else {
-        return refuse!("{} is never folded", call.name);
+        return refuse!("there is no evaluation of {}", call.name);
     };
     let results = evaluate(call)?;
     if results.len() < call.outputs {

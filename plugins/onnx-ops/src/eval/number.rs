@@ -327,7 +327,10 @@ macro_rules! with_integer {
                 type $T = u8;
                 $body
             }
-            other => $crate::eval::refuse!("it isn't computed on {}", $crate::eval::name_of(other)),
+            other => $crate::eval::refuse!(
+                "nothing is computed with elements of type {}",
+                $crate::eval::name_of(other)
+            ),
         }
     };
 }
@@ -352,7 +355,10 @@ macro_rules! with_float {
                 type $T = half::bf16;
                 $body
             }
-            other => $crate::eval::refuse!("it isn't computed on {}", $crate::eval::name_of(other)),
+            other => $crate::eval::refuse!(
+                "nothing is computed with elements of type {}",
+                $crate::eval::name_of(other)
+            ),
         }
     };
 }

@@ -73,7 +73,7 @@ fn reduce<'a, T: Number>(
         false => CowArray::from(row_by_row(&ordered)),
     };
     let Some(elements) = ordered.as_slice() else {
-        return refuse!("it has gaps");
+        return refuse!("its elements don't lie side by side");
     };
     let results = if count == 0 {
         std::iter::repeat_n(combine(&[]), groups).collect::<Option<Vec<T>>>()

@@ -89,7 +89,7 @@ impl Movement for Write {
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded> {
         let mut result = inputs[0].to_owned();
         let Some(cells) = result.as_slice_mut() else {
-            return refuse!("it has gaps");
+            return refuse!("its elements don't lie side by side");
         };
         for (&target, &update) in self.0.iter().zip(inputs[1].iter()) {
             cells[target] = update;

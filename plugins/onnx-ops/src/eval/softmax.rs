@@ -45,7 +45,7 @@ fn each_row<'a>(call: &Call<'a>, change: impl Fn(ArrayViewMut1<f64>)) -> Folded<
         let wide = x.stored::<T>()?.iter().map(|x| x.to_f64()).collect();
         let mut wide = match ArrayD::from_shape_vec(IxDyn(&shape), wide) {
             Ok(wide) => wide,
-            Err(error) => return super::refuse!("it has no rows: {error}"),
+            Err(error) => return super::refuse!("its rows don't fit: {error}"),
         };
         wide.lanes_mut(Axis(at)).into_iter().for_each(&change);
         let elements: Vec<T> = wide.iter().filter_map(|&x| T::from_double(x)).collect();

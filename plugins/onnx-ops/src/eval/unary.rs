@@ -106,7 +106,12 @@ pub(crate) fn map_float<'a>(
         DType::F32 => Tensor::from_vec(DType::F32, shape, narrow::<f32>(x, single)?),
         DType::F16 => Tensor::from_vec(DType::F16, shape, narrow::<half::f16>(x, single)?),
         DType::BF16 => Tensor::from_vec(DType::BF16, shape, narrow::<half::bf16>(x, single)?),
-        other => return refuse!("it isn't computed on {}", name_of(other)),
+        other => {
+            return refuse!(
+                "nothing is computed with elements of type {}",
+                name_of(other)
+            );
+        }
     }])
 }
 
