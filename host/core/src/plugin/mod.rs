@@ -10,6 +10,7 @@
 pub mod defs;
 pub mod discover;
 pub mod error;
+mod field;
 pub mod file;
 pub mod library;
 pub mod manifest;
@@ -26,11 +27,12 @@ use serde::Serialize;
 pub use defs::OpDefs;
 pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, PluginError, PluginErrorKind, Ver};
+pub(crate) use field::toml_text;
+pub use field::{FieldType, FieldValue};
 pub use library::{LoadedInstrument, LoadedPass, LoadedPlugin, Plugin};
-pub(crate) use manifest::toml_text;
 pub use manifest::{
-    ConfigSpec, FieldSpec, FieldType, FieldValue, InstrumentSpec, Manifest, OpSpec, PanicStrategy,
-    PassKind, PassSpec, Phase, PluginSpec,
+    ConfigSpec, FieldSpec, InstrumentSpec, Manifest, OpSpec, PanicStrategy, PassKind, PassSpec,
+    Phase, PluginSpec,
 };
 pub(crate) use op_info::kind_name;
 pub use op_info::{AttrInfo, AttrValue, OpInfo};

@@ -5,9 +5,10 @@
 use serde::Deserialize;
 
 use super::error::{PluginErrorKind as Kind, Ver};
+use super::field::{FieldType, FieldValue};
 use super::manifest::{
-    ConfigSpec, FieldSpec, FieldType, FieldValue, InstrumentSpec, OpSpec, PanicStrategy, PassKind,
-    PassSpec, Phase, PluginSpec,
+    ConfigSpec, FieldSpec, InstrumentSpec, OpSpec, PanicStrategy, PassKind, PassSpec, Phase,
+    PluginSpec,
 };
 use super::names;
 use crate::states::{self, State, States};

@@ -288,7 +288,7 @@ fn instruments_are_doubted_like_passes() {
     check_error(
         &instrument("acme.histogram", &unknown),
         expect![
-            "its manifest isn't the TOML that hosts read: line 11, column 8: unknown variant `dict`, expected one of `bool`, `int`, `float`, `string`, `strings`"
+            "its manifest isn't the TOML that hosts read: line 11, column 8: unknown variant `dict`, expected one of `bool`, `int`, `float`, `string`, `strings`, `ints`, `values`"
         ],
     );
     check_error(
@@ -366,4 +366,41 @@ fn the_symbol_s_bytes() {
         Manifest::from_symbol(&long),
         Err(Kind::ManifestTooLong { .. })
     ));
+}
+
+#[test]
+fn one_table_takes_what_is_not_declared() {
+    let option = |name: &str, ty: &str| {
+        format!("[[config.field]]\nname = \"{name}\"\ntype = \"{ty}\"\nrest = true\n")
+    };
+    let config = "[[config]]\nkey = \"acme.Bind\"\n";
+    check_error(
+        &format!("{config}{}", option("n", "int")),
+        expect![
+            "in its manifest `rest` of `n` of `acme.Bind` is `true`; only a table takes what isn't declared: its type is `ints` or `values`"
+        ],
+    );
+    let two = option("dims", "ints") + &option("values", "values");
+    check_error(
+        &format!("{config}{two}"),
+        expect![
+            "in its manifest `rest` of `values` of `acme.Bind` is `true`; only one option takes what isn't declared"
+        ],
+    );
+    let range = "min = 1\ndefault = { n = 0 }\n";
+    check_error(
+        &format!("{config}{}{range}", option("dims", "ints")),
+        expect![[
+            r#"in its manifest what `dims` of `acme.Bind` may be is `the default { "n" = 0 }`; `min` and `max` are for integers, `choices` for strings, and the default is one of them"#
+        ]],
+    );
+    check_error(
+        &format!(
+            "{config}{}default = {{ n = {{}} }}\n",
+            option("v", "values")
+        ),
+        expect![
+            "the default of `v` of `acme.Bind` is a table, its type is a table of values; give a default of that type"
+        ],
+    );
 }
