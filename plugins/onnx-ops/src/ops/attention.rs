@@ -4,6 +4,7 @@ use passdock_plugin_api::attrs;
 
 use super::Operator;
 use super::shape::{same_elements, same_type};
+use crate::decompose;
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Attention", 23, (3, 6))
@@ -38,7 +39,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(same_type),
     Operator::new("onnx.SwiGLU", 28, (2, 2))
         .attrs(attrs![alpha: float = 1.0])
-        .infers(same_elements),
+        .infers(same_elements)
+        .decomposes(decompose::elementwise::swiglu),
     Operator::new("onnx.TensorScatter", 24, (2, 3))
         .attrs(attrs![axis: int = -2, mode: string = "linear"])
         .infers(same_type),

@@ -4,15 +4,18 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::Operator;
 use super::shape::same_elements;
+use crate::decompose;
 use crate::infer::{Answer, Infer};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.AffineGrid", 20, (2, 2))
         .attrs(attrs![align_corners: int = 0])
-        .with(OpTraits::GROWS),
+        .with(OpTraits::GROWS)
+        .decomposes(decompose::movement::affine_grid),
     Operator::new("onnx.CenterCropPad", 18, (2, 2))
         .attrs(attrs![axes: ints])
-        .infers(same_elements),
+        .infers(same_elements)
+        .decomposes(decompose::movement::center_crop_pad),
     Operator::new("onnx.Col2Im", 18, (3, 3))
         .attrs(attrs![dilations: ints, pads: ints, strides: ints])
         .infers(same_elements),
