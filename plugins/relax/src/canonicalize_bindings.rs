@@ -53,7 +53,7 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
 }
 
 /// Whether the region that the op is in gives its result out and couldn't give out the original.
-fn is_needed(f: &Function, op: OpId, original: ValueId) -> bool {
+pub(crate) fn is_needed(f: &Function, op: OpId, original: ValueId) -> bool {
     let region = f.parent_region(op);
     let Some(terminator) = f.terminator(region) else {
         return false;

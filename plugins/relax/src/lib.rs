@@ -19,6 +19,7 @@ mod purity;
 mod retype;
 mod schedule;
 mod signature;
+pub mod simplify_inference;
 pub mod to_a_normal_form;
 pub mod to_graph_normal_form;
 
@@ -33,6 +34,7 @@ use infer_type::infer_type;
 use inline_functions::{InlineFunctions, inline_functions};
 use lambda_lift::{LambdaLift, lambda_lift};
 use passdock_plugin_api::prelude::*;
+use simplify_inference::{SimplifyInference, simplify_inference};
 use to_a_normal_form::to_a_normal_form;
 use to_graph_normal_form::to_graph_normal_form;
 
@@ -101,6 +103,14 @@ plugin! {
         module "relax.transform.LambdaLift" => lambda_lift {
             opt_level: 1,
             options: LambdaLift,
+        },
+        /// Removes what only training needs.
+        function "relax.transform.SimplifyInference" => simplify_inference {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            options: SimplifyInference,
+            config: "relax.SimplifyInference",
         },
         /// Puts ops in the order in which they are evaluated.
         module "relax.transform.ToANormalForm" => to_a_normal_form {
