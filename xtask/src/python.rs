@@ -149,6 +149,17 @@ pub(crate) fn test_static_shapes(project: &Project) -> Result<()> {
     shell::run(python.current_dir(&project.root))
 }
 
+/// Small models simplified and folded: the results are those of ONNX Runtime.
+pub(crate) fn test_simplified(project: &Project) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "tests/python/simplified.py", "--passdock"])
+        .arg(project.passdock(Profile::Dev))
+        .arg("--work-dir")
+        .arg(project.target.join("simplified"));
+    shell::run(python.current_dir(&project.root))
+}
+
 fn end_to_end(project: &Project, arguments: &[OsString]) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python

@@ -74,6 +74,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("computed shapes made constant, by ONNX Runtime", || {
         python::test_static_shapes(project)
     });
+    steps.step("small models simplified, by ONNX Runtime", || {
+        python::test_simplified(project)
+    });
     steps.step("the guides, as they say", || guides::guides(project));
     steps.step("the demo", || demo::demo(project, Profile::Dev));
     steps.step("nothing left behind", || match untracked(project) {
