@@ -273,8 +273,8 @@ fn constants_go_also_behind_some_that_went_before() {
         expect![[r#"
             module {
               fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
-                %a_1 = const f32[2] [1.0, 2.0]
-                %0 = onnx.Add(%x, %a_1) : f32[2]
+                %a = const f32[2] [1.0, 2.0]
+                %0 = onnx.Add(%x, %a) : f32[2]
                 return %0
               }
             }
