@@ -53,10 +53,10 @@ passes = ["relax.transform.CanonicalizeBindings", "relax.transform.DeadCodeElimi
         .collect();
     expect![[r#"
         relax.transform.FoldConstant changed - - relax 2→1
-        cleanup changed - - - 1→1
+        cleanup unchanged - - - 1→1
         relax.transform.CanonicalizeBindings unchanged - cleanup relax 1→1
         relax.transform.InferType unchanged relax.transform.DeadCodeElimination cleanup relax 1→1
-        relax.transform.DeadCodeElimination changed - cleanup relax 1→1"#]]
+        relax.transform.DeadCodeElimination unchanged - cleanup relax 1→1"#]]
     .assert_eq(&passes.join("\n"));
     assert_eq!(report["ok"], true);
     assert_eq!(report["exit_status"], 0);
