@@ -1,11 +1,12 @@
 //! Element by element over operands that are broadcast to one shape, as NumPy does it.
 
+use std::borrow::Cow;
 use std::cell::Cell;
 
 use bytemuck::{AnyBitPattern, NoUninit, Zeroable};
-use ndarray::{ArrayViewD, IxDyn, Zip};
+use ndarray::{ArrayViewD, IxDyn};
 
-use super::tensor::in_order;
+use super::tensor::{in_order, row_by_row};
 use super::{Call, NotFolded, Tensor, refuse};
 use crate::DType;
 
@@ -34,6 +35,20 @@ pub(crate) fn spread<'v, T>(
         Some(view) => Ok(view),
         None => refuse!("{:?} doesn't broadcast to {shape:?}", view.shape()),
     }
+}
+
+/// A tensor's elements in a shape that it broadcasts to, row by row. Copied, so that only this knows
+/// how to walk, and not each operator of each type.
+fn spread_elements<'t, T: AnyBitPattern + NoUninit>(
+    tensor: &'t Tensor,
+    shape: &[usize],
+) -> Result<Cow<'t, [T]>, NotFolded> {
+    if tensor.shape() == shape {
+        return tensor.stored();
+    }
+    let array = tensor.array::<T>()?;
+    let view = array.view();
+    Ok(Cow::Owned(in_order(row_by_row(&spread(&view, shape)?))))
 }
 
 /// Combines two tensors of stored types `A` and `B`. A `None` from `combine` is a result that isn't
@@ -67,10 +82,11 @@ where
         (x, &[y]) if a.shape() == shape => x.iter().map(|&x| combine(x, y)).collect(),
         (&[x], y) if b.shape() == shape => y.iter().map(|&y| combine(x, y)).collect(),
         _ => {
-            let (x, y) = (a.array::<A>()?, b.array::<B>()?);
-            let (x, y) = (x.view(), y.view());
-            let pairs = Zip::from(spread(&x, &shape)?).and(spread(&y, &shape)?);
-            in_order(pairs.map_collect(|&x, &y| combine(x, y)))
+            let (x, y) = (
+                spread_elements::<A>(a, &shape)?,
+                spread_elements::<B>(b, &shape)?,
+            );
+            x.iter().zip(&*y).map(|(&x, &y)| combine(x, y)).collect()
         }
     };
     if defined.get() {
