@@ -181,6 +181,18 @@ pub(crate) fn test_simplified(project: &Project) -> Result<()> {
     shell::run(python.current_dir(&project.root))
 }
 
+/// ONNX's test cases, their operators replaced by what they are made of, and their graphs lifted to
+/// functions and inlined again.
+pub(crate) fn test_decomposing(project: &Project) -> Result<()> {
+    let mut python = Command::new(environment(project)?);
+    python
+        .args(["-B", "tests/python/decomposing.py", "--passdock"])
+        .arg(project.passdock(Profile::Dev))
+        .arg("--work-dir")
+        .arg(project.target.join("decomposing"));
+    shell::run(python.current_dir(&project.root))
+}
+
 fn end_to_end(project: &Project, arguments: &[OsString]) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python

@@ -81,6 +81,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("small models simplified, by ONNX Runtime", || {
         python::test_simplified(project)
     });
+    steps.step("ops decomposed, regions lifted, by ONNX Runtime", || {
+        python::test_decomposing(project)
+    });
     steps.step("the guides, as they say", || guides::guides(project));
     steps.step("the demo", || demo::demo(project, Profile::Dev));
     steps.step("nothing left behind", || match untracked(project) {

@@ -7,6 +7,7 @@ pub mod bind_symbolic_vars;
 mod callee;
 pub mod canonicalize_bindings;
 pub mod dead_code_elimination;
+pub mod decompose_ops;
 pub mod dynamic_to_static;
 pub mod eliminate_common_subexpr;
 mod entries;
@@ -27,6 +28,7 @@ use bind_params::{BindParams, bind_params};
 use bind_symbolic_vars::{BindSymbolicVars, bind_symbolic_vars};
 use canonicalize_bindings::canonicalize_bindings;
 use dead_code_elimination::{DeadCodeElimination, dead_code_elimination};
+use decompose_ops::{DecomposeOps, decompose_ops};
 use dynamic_to_static::dynamic_to_static;
 use eliminate_common_subexpr::eliminate_common_subexpr;
 use fold_constant::{FoldConstant, fold_constant};
@@ -120,6 +122,14 @@ plugin! {
         function "relax.transform.ToGraphNormalForm" => to_graph_normal_form {
             opt_level: 1,
             thread_safe: true,
+        },
+        /// Replaces ops by what their definitions say that they are made of.
+        function "relax.transform.DecomposeOps" => decompose_ops {
+            opt_level: 0,
+            required: ["relax.transform.InferType"],
+            thread_safe: true,
+            options: DecomposeOps,
+            config: "relax.DecomposeOps",
         },
     ],
 }

@@ -4,6 +4,7 @@ use passdock_plugin_api::{Dim, attrs};
 
 use super::Operator;
 use super::shape::same_type;
+use crate::decompose;
 use crate::infer::{Answer, Infer, as_const, is_known, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -42,7 +43,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(rotary_embedding),
     Operator::new("onnx.SwiGLU", 28, (2, 2))
         .attrs(attrs![alpha: float = 1.0])
-        .infers(gated),
+        .infers(gated)
+        .decomposes(decompose::elementwise::swiglu),
     Operator::new("onnx.TensorScatter", 24, (2, 3))
         .attrs(attrs![axis: int = -2, mode: string = "linear"])
         .infers(tensor_scatter),

@@ -3,6 +3,7 @@
 use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 
 use super::Operator;
+use crate::decompose;
 use crate::eval::create;
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes};
 
@@ -42,12 +43,14 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Range", 11, (3, 3))
         .with(GROWS)
         .infers(range)
-        .folds(create::range),
+        .folds(create::range)
+        .decomposes(decompose::make::range),
     Operator::new("onnx.Range", 27, (3, 3))
         .attrs(attrs![stash_type: int = 1])
         .with(GROWS)
         .infers(range)
-        .folds(create::range),
+        .folds(create::range)
+        .decomposes(decompose::make::range),
 ];
 
 /// What the attribute is.

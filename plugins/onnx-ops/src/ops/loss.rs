@@ -3,15 +3,18 @@
 use passdock_plugin_api::{Dim, attrs};
 
 use super::Operator;
+use crate::decompose;
 use crate::infer::{Answer, Infer, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.NegativeLogLikelihoodLoss", 12, (2, 3))
         .attrs(attrs![ignore_index: int, reduction: string = "mean"])
-        .infers(likelihood),
+        .infers(likelihood)
+        .decomposes(decompose::loss::negative_log_likelihood),
     Operator::new("onnx.SoftmaxCrossEntropyLoss", 12, (2, 3))
         .attrs(attrs![ignore_index: int, reduction: string = "mean"])
-        .infers(cross_entropy),
+        .infers(cross_entropy)
+        .decomposes(decompose::loss::softmax_cross_entropy),
 ];
 
 /// A number, or with `reduction` `none` one for each label: scores `[N, C, …]`, labels `[N, …]`.

@@ -5,6 +5,7 @@ use passdock_plugin_api::{DType, Dim, attrs};
 use super::create::shape_in;
 use super::shape::same_type;
 use super::{MANY, Moves, OpTraits, Operator};
+use crate::decompose;
 use crate::eval::{compare_logic, data_movement, gather, scatter};
 use crate::infer::{Answer, Infer, Stop, as_const, is_known, sizes, wrong};
 
@@ -24,11 +25,13 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.DepthToSpace", 1, (1, 1))
         .attrs(attrs![blocksize: required int])
         .infers(depth_to_space)
-        .folds(data_movement::depth_to_space),
+        .folds(data_movement::depth_to_space)
+        .decomposes(decompose::movement::depth_to_space),
     Operator::new("onnx.DepthToSpace", 11, (1, 1))
         .attrs(attrs![blocksize: required int, mode: string = "DCR"])
         .infers(depth_to_space)
-        .folds(data_movement::depth_to_space),
+        .folds(data_movement::depth_to_space)
+        .decomposes(decompose::movement::depth_to_space),
     Operator::new("onnx.Expand", 8, (2, 2))
         .with(OpTraits::GROWS)
         .infers(expand)
@@ -101,11 +104,13 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.SpaceToDepth", 1, (1, 1))
         .attrs(attrs![blocksize: required int])
         .infers(space_to_depth)
-        .folds(data_movement::space_to_depth),
+        .folds(data_movement::space_to_depth)
+        .decomposes(decompose::movement::space_to_depth),
     Operator::new("onnx.SpaceToDepth", 28, (1, 1))
         .attrs(attrs![blocksize: required int, mode: string = "DCR"])
         .infers(space_to_depth)
-        .folds(data_movement::space_to_depth),
+        .folds(data_movement::space_to_depth)
+        .decomposes(decompose::movement::space_to_depth),
     Operator::new("onnx.Split", 2, (1, 1))
         .attrs(attrs![axis: int = 0, split: ints])
         .infers(split)

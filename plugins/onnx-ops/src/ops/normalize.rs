@@ -4,6 +4,7 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::Operator;
 use super::shape::same_type;
+use crate::decompose;
 use crate::eval::{choose, softmax};
 use crate::infer::{Answer, Infer, wrong};
 
@@ -31,9 +32,11 @@ pub(super) const OPERATORS: &[Operator] = &[
         .only(OpTraits::RANDOM)
         .infers(dropout),
     same("onnx.GroupNormalization", 18, (3, 3))
-        .attrs(attrs![epsilon: float = 1e-5, num_groups: required int]),
+        .attrs(attrs![epsilon: float = 1e-5, num_groups: required int])
+        .decomposes(decompose::normalize::group),
     same("onnx.GroupNormalization", 21, (3, 3))
-        .attrs(attrs![epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1]),
+        .attrs(attrs![epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1])
+        .decomposes(decompose::normalize::group),
     same("onnx.Hardmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
         .with(OpTraits::IDEMPOTENT)
@@ -46,26 +49,34 @@ pub(super) const OPERATORS: &[Operator] = &[
     same("onnx.InstanceNormalization", 6, (3, 3)).attrs(attrs![epsilon: float = 1e-5]),
     same("onnx.LayerNormalization", 17, (2, 3))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
-        .infers(layer_normalization),
+        .infers(layer_normalization)
+        .decomposes(decompose::normalize::layer),
     same("onnx.LogSoftmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
-        .folds(softmax::log_softmax),
+        .folds(softmax::log_softmax)
+        .decomposes(decompose::normalize::log_softmax),
     same("onnx.LogSoftmax", 13, (1, 1))
         .attrs(attrs![axis: int = -1])
-        .folds(softmax::log_softmax),
+        .folds(softmax::log_softmax)
+        .decomposes(decompose::normalize::log_softmax),
     same("onnx.LpNormalization", 1, (1, 1)).attrs(attrs![axis: int = -1, p: int = 2]),
     same("onnx.LRN", 1, (1, 1)).attrs(attrs![
         alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: required int,
     ]),
-    same("onnx.MeanVarianceNormalization", 9, (1, 1)).attrs(attrs![axes: ints = [0, 2, 3]]),
+    same("onnx.MeanVarianceNormalization", 9, (1, 1))
+        .attrs(attrs![axes: ints = [0, 2, 3]])
+        .decomposes(decompose::normalize::mean_variance),
     same("onnx.RMSNormalization", 23, (2, 2))
-        .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1]),
+        .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
+        .decomposes(decompose::normalize::rms),
     same("onnx.Softmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
-        .folds(softmax::softmax),
+        .folds(softmax::softmax)
+        .decomposes(decompose::normalize::softmax),
     same("onnx.Softmax", 13, (1, 1))
         .attrs(attrs![axis: int = -1])
-        .folds(softmax::softmax),
+        .folds(softmax::softmax)
+        .decomposes(decompose::normalize::softmax),
 ];
 
 /// The operand's type, and a mask of its shape: bools, before version 10 of its own type.

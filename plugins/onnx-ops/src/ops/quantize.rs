@@ -3,6 +3,7 @@
 use passdock_plugin_api::{DType, OpTraits, attrs};
 
 use super::Operator;
+use crate::decompose;
 use crate::eval::quantize;
 use crate::infer::{Answer, Infer};
 
@@ -26,7 +27,9 @@ pub(super) const OPERATORS: &[Operator] = &[
         .with(OpTraits::GROWS)
         .infers(dequantize)
         .folds(quantize::dequantize),
-    Operator::new("onnx.DynamicQuantizeLinear", 11, (1, 1)).infers(dynamic),
+    Operator::new("onnx.DynamicQuantizeLinear", 11, (1, 1))
+        .infers(dynamic)
+        .decomposes(decompose::make::dynamic_quantize),
     Operator::new("onnx.QuantizeLinear", 10, (2, 3))
         .infers(quantized)
         .folds(quantize::quantize),

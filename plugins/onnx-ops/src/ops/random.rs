@@ -3,6 +3,7 @@
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::Operator;
+use crate::decompose;
 use crate::infer::{Answer, Infer, sizes};
 
 const fn random(name: &'static str, since: u32, operands: u32) -> Operator {
@@ -12,7 +13,8 @@ const fn random(name: &'static str, since: u32, operands: u32) -> Operator {
 pub(super) const OPERATORS: &[Operator] = &[
     random("onnx.Bernoulli", 15, 1)
         .attrs(attrs![dtype: int, seed: float])
-        .infers(like),
+        .infers(like)
+        .decomposes(decompose::make::bernoulli),
     random("onnx.Multinomial", 7, 1)
         .attrs(attrs![dtype: int = 6, sample_size: int = 1, seed: float])
         .infers(multinomial),

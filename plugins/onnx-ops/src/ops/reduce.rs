@@ -4,6 +4,7 @@ use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::shape::same_type;
 use super::{Operator, create};
+use crate::decompose;
 use crate::eval::{Evaluate, choose, reduce, scan};
 use crate::infer::{Answer, Infer, is_known};
 
@@ -49,14 +50,16 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(choose::arg_min),
     running("onnx.CumProd", 26, scan::cum_prod),
     running("onnx.CumSum", 11, scan::cum_sum),
-    reduction("onnx.ReduceL1", reduce::l1),
-    reduction_by("onnx.ReduceL1", 18, reduce::l1),
-    reduction("onnx.ReduceL2", reduce::l2),
-    reduction_by("onnx.ReduceL2", 18, reduce::l2),
-    reduction("onnx.ReduceLogSum", reduce::log_sum),
-    reduction_by("onnx.ReduceLogSum", 18, reduce::log_sum),
-    reduction("onnx.ReduceLogSumExp", reduce::log_sum_exp),
-    reduction_by("onnx.ReduceLogSumExp", 18, reduce::log_sum_exp),
+    reduction("onnx.ReduceL1", reduce::l1).decomposes(decompose::reduce::l1),
+    reduction_by("onnx.ReduceL1", 18, reduce::l1).decomposes(decompose::reduce::l1),
+    reduction("onnx.ReduceL2", reduce::l2).decomposes(decompose::reduce::l2),
+    reduction_by("onnx.ReduceL2", 18, reduce::l2).decomposes(decompose::reduce::l2),
+    reduction("onnx.ReduceLogSum", reduce::log_sum).decomposes(decompose::reduce::log_sum),
+    reduction_by("onnx.ReduceLogSum", 18, reduce::log_sum).decomposes(decompose::reduce::log_sum),
+    reduction("onnx.ReduceLogSumExp", reduce::log_sum_exp)
+        .decomposes(decompose::reduce::log_sum_exp),
+    reduction_by("onnx.ReduceLogSumExp", 18, reduce::log_sum_exp)
+        .decomposes(decompose::reduce::log_sum_exp),
     reduction("onnx.ReduceMax", reduce::max),
     reduction_by("onnx.ReduceMax", 18, reduce::max),
     reduction("onnx.ReduceMean", reduce::mean),
@@ -67,8 +70,9 @@ pub(super) const OPERATORS: &[Operator] = &[
     reduction_by("onnx.ReduceProd", 18, reduce::product).infers(product),
     reduction("onnx.ReduceSum", reduce::sum),
     reduction_by("onnx.ReduceSum", 13, reduce::sum),
-    reduction("onnx.ReduceSumSquare", reduce::sum_square),
-    reduction_by("onnx.ReduceSumSquare", 18, reduce::sum_square),
+    reduction("onnx.ReduceSumSquare", reduce::sum_square).decomposes(decompose::reduce::sum_square),
+    reduction_by("onnx.ReduceSumSquare", 18, reduce::sum_square)
+        .decomposes(decompose::reduce::sum_square),
     Operator::new("onnx.TopK", 1, (1, 1))
         .attrs(attrs![axis: int = -1, k: required int])
         .infers(top)

@@ -3,6 +3,7 @@
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::Operator;
+use crate::decompose;
 use crate::infer::{Answer, Infer, as_const, same, wrong};
 
 const GROWS: OpTraits = OpTraits::GROWS;
@@ -11,7 +12,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.BlackmanWindow", 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
         .with(GROWS)
-        .infers(window),
+        .infers(window)
+        .decomposes(decompose::make::blackman_window),
     Operator::new("onnx.DFT", 17, (1, 2))
         .attrs(attrs![axis: int = 1, inverse: int = 0, onesided: int = 0])
         .infers(dft),
@@ -21,11 +23,13 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.HammingWindow", 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
         .with(GROWS)
-        .infers(window),
+        .infers(window)
+        .decomposes(decompose::make::hamming_window),
     Operator::new("onnx.HannWindow", 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
         .with(GROWS)
-        .infers(window),
+        .infers(window)
+        .decomposes(decompose::make::hann_window),
     Operator::new("onnx.MelWeightMatrix", 17, (5, 5))
         .attrs(attrs![output_datatype: int = 1])
         .with(GROWS)

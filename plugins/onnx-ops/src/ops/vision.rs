@@ -4,16 +4,19 @@ use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
 use super::{Operator, convolution};
+use crate::decompose;
 use crate::infer::{Answer, Infer, as_const, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.AffineGrid", 20, (2, 2))
         .attrs(attrs![align_corners: int = 0])
         .with(OpTraits::GROWS)
-        .infers(affine_grid),
+        .infers(affine_grid)
+        .decomposes(decompose::movement::affine_grid),
     Operator::new("onnx.CenterCropPad", 18, (2, 2))
         .attrs(attrs![axes: ints])
-        .infers(center_crop_pad),
+        .infers(center_crop_pad)
+        .decomposes(decompose::movement::center_crop_pad),
     Operator::new("onnx.Col2Im", 18, (3, 3))
         .attrs(attrs![dilations: ints, pads: ints, strides: ints])
         .infers(col2im),

@@ -1,0 +1,97 @@
+//! `relax.transform.DecomposeOps`: replaces ops by what their definitions say that they are made of.
+//!
+//! ```ir
+//! fn @main(%x: f32[n]) -> (%y: f32[n]) opset("" = 17) {
+//!   %0 = onnx.HardSwish(%x) : f32[n] loc("act")
+//!   return %0
+//! }
+//! →
+//! fn @main(%x: f32[n]) -> (%y: f32[n]) opset("" = 17) {
+//!   %0 = const f32[] 0.16666667
+//!   %1 = const f32[] 0.5
+//!   %2 = const f32[] 1.0
+//!   %3 = const f32[] 0.0
+//!   %4 = onnx.Mul(%x, %0) : f32[n] loc("act")
+//!   %5 = onnx.Add(%4, %1) : f32[n] loc("act")
+//!   %6 = onnx.Min(%5, %2) : f32[n] loc("act")
+//!   %7 = onnx.Max(%6, %3) : f32[n] loc("act")
+//!   %8 = onnx.Mul(%x, %7) : f32[n] loc("act")
+//!   return %8
+//! }
+//! ```
+//!
+//! For ONNX's own operators these are the function bodies of its specification, also of versions that
+//! have them only later; what a body is made of is replaced in turn. They say what an operator means, not how to
+//! compute it best: the body of `Softplus` overflows where a kernel needn't. Name the ops that a back
+//! end lacks in `ops`, or those that it has in `except`.
+//!
+//! It does not replace an op without a body, nor one whose body depends on what isn't known (an element
+//! type, a rank, an attribute that is a parameter of the function): of an op that `ops` names, a note
+//! says so.
+//!
+//! Source: TVM `src/relax/transform/decompose_ops.cc`.
+
+use passdock_plugin_api::prelude::*;
+
+options! {
+    /// What is replaced.
+    pub struct DecomposeOps {
+        /// The ops to replace, by name (`onnx.Gelu`); none: all that have a body.
+        ops: Vec<String> = [],
+        /// Ops that stay.
+        except: Vec<String> = [],
+    }
+}
+
+pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
+    let options = cx.options::<DecomposeOps>()?;
+    let mut next = f.first_op(f.body());
+    // Where to go on when a region is done.
+    let mut after = Vec::new();
+    // Up to this op, exclusively, ops are of bodies.
+    let mut new_until = None;
+    loop {
+        let Some(op) = next else {
+            match after.pop() {
+                Some(op) => next = op,
+                None => return Ok(()),
+            }
+            continue;
+        };
+        if new_until == Some(op) {
+            new_until = None;
+        }
+        next = f.next_op(op);
+        if new_until.is_some() {
+            cx.infer(f, op)?;
+        }
+        if options.is_meant(f.name(op)) && f.traits(op).decomposes() {
+            let before = f.previous_op(op);
+            if let Some(values) = cx.decompose(f, op)? {
+                new_until = new_until.or(next);
+                let first = match before {
+                    Some(before) => f.next_op(before),
+                    None => f.first_op(f.parent_region(op)),
+                };
+                f.replace_op_with(op, &values)?;
+                next = first.filter(|&first| first != op).or(next);
+                continue;
+            }
+            if !options.ops.is_empty() {
+                let text = "This op isn't replaced: too little is known of it, or its version has no body.";
+                let place = Place::name(op).within(f);
+                cx.emit(&Diagnostic::note(text).code("relax::no-body").at(place));
+            }
+        }
+        for &region in f.regions(op) {
+            after.push(std::mem::replace(&mut next, f.first_op(region)));
+        }
+    }
+}
+
+impl DecomposeOps {
+    fn is_meant(&self, name: &str) -> bool {
+        let names = |list: &[String]| list.iter().any(|one| one == name);
+        (self.ops.is_empty() || names(&self.ops)) && !names(&self.except)
+    }
+}
