@@ -45,3 +45,139 @@ fn what_isnt_known_of_an_op_leaves_it_whole() {
         "#]],
     );
 }
+
+/// Axes became operands, Softmax lost its second dim: each version gets its own text.
+#[test]
+fn a_body_is_of_the_version_at_hand() {
+    let softmax = "\n%0 = onnx.Softmax(%x)\n";
+    check(
+        11,
+        "%x: f32[n,c,d]",
+        softmax,
+        expect![[r#"
+        %0 = onnx.Flatten(%x) {axis = 1} : f32[n,c*d]
+        %1 = onnx.ReduceMax(%0) {axes = [1], keepdims = 1} : f32[n,1]
+        %2 = onnx.Sub(%0, %1) : f32[n,c*d]
+        %3 = onnx.Exp(%2) : f32[n,c*d]
+        %4 = onnx.ReduceSum(%3) {axes = [1], keepdims = 1} : f32[n,1]
+        %5 = onnx.Div(%3, %4) : f32[n,c*d]
+        %6 = onnx.Shape(%x) : i64[3]
+        %7 = onnx.Reshape(%5, %6) : f32[n,c,d]
+    "#]],
+    );
+    check(
+        13,
+        "%x: f32[n,c,d]",
+        softmax,
+        expect![[r#"
+        %0 = const i64[1] [-1]
+        %1 = onnx.ReduceMax(%x) {axes = [-1], keepdims = 1} : f32[n,c,1]
+        %2 = onnx.Sub(%x, %1) : f32[n,c,d]
+        %3 = onnx.Exp(%2) : f32[n,c,d]
+        %4 = onnx.ReduceSum(%3, %0) {keepdims = 1} : f32[n,c,1]
+        %5 = onnx.Div(%3, %4) : f32[n,c,d]
+    "#]],
+    );
+    check(
+        18,
+        "%x: f32[n,c,d]",
+        softmax,
+        expect![[r#"
+        %0 = const i64[1] [-1]
+        %1 = const i64[1] [-1]
+        %2 = onnx.ReduceMax(%x, %0) {keepdims = 1} : f32[n,c,1]
+        %3 = onnx.Sub(%x, %2) : f32[n,c,d]
+        %4 = onnx.Exp(%3) : f32[n,c,d]
+        %5 = onnx.ReduceSum(%4, %1) {keepdims = 1} : f32[n,c,1]
+        %6 = onnx.Div(%4, %5) : f32[n,c,d]
+    "#]],
+    );
+    let norm = "\n%0 = onnx.ReduceL2(%x) {axes = [1], keepdims = 0}\n";
+    check(
+        11,
+        "%x: f16[n,c]",
+        norm,
+        expect![[r#"
+        %0 = onnx.Mul(%x, %x) : f16[n,c]
+        %1 = onnx.ReduceSum(%0) {axes = [1], keepdims = 0} : f16[n]
+        %2 = onnx.Cast(%1) {to = 1} : f32[n]
+        %3 = onnx.Sqrt(%2) : f32[n]
+        %4 = onnx.Cast(%3) {to = 10} : f16[n]
+    "#]],
+    );
+    check(
+        13,
+        "%x: f32[n,c]",
+        norm,
+        expect![[r#"
+        %0 = const i64[1] [1]
+        %1 = onnx.Mul(%x, %x) : f32[n,c]
+        %2 = onnx.ReduceSum(%1, %0) {keepdims = 0} : f32[n]
+        %3 = onnx.Sqrt(%2) : f32[n]
+    "#]],
+    );
+}
+
+/// What is left out of an op is left out of its body.
+#[test]
+fn a_body_is_of_the_operands_at_hand() {
+    check(
+        13,
+        "%x: i32[n], %m: i32[]",
+        "\n%0 = onnx.Clip(%x, _, %m)\n",
+        expect![[r#"
+            %0 = onnx.Less(%m, %x) : bool[n]
+            %1 = onnx.Where(%0, %m, %x) : i32[n]
+        "#]],
+    );
+    check(
+        13,
+        "%x: i32[n]",
+        "\n%0 = onnx.Clip(%x)\n",
+        expect![[r#"
+        %0 = onnx.Identity(%x) : i32[n]
+    "#]],
+    );
+    let loss = "\n%0 = onnx.NegativeLogLikelihoodLoss(%x, %t)\n";
+    check(
+        12,
+        "%x: f32[n,c], %t: i64[n]",
+        loss,
+        expect![[r#"
+        %0 = onnx.Unsqueeze(%t) {axes = [1]} : i64[n,1]
+        %1 = onnx.GatherElements(%x, %0) {axis = 1} : f32[n,1]
+        %2 = onnx.Squeeze(%1) {axes = [1]} : f32[n]
+        %3 = onnx.Neg(%2) : f32[n]
+        %4 = onnx.ReduceMean(%3) {keepdims = 0} : f32[]
+    "#]],
+    );
+}
+
+/// Without types there are no constants of them, and before version 9 there is no `Where`.
+#[test]
+fn what_a_body_needs_has_to_be_known() {
+    check(
+        17,
+        "%x: ?",
+        "\n%0 = onnx.Elu(%x)\n",
+        expect![[r#"
+        %0 = onnx.Elu(%x)
+    "#]],
+    );
+    check(
+        8,
+        "%x: f32[n]",
+        "\n%0 = onnx.Elu(%x)\n",
+        expect![[r#"
+        %0 = onnx.Elu(%x) : f32[n]
+    "#]],
+    );
+    check(
+        17,
+        "%x: f32[*]",
+        "\n%0 = onnx.LayerNormalization(%x, %x) {axis = 1}\n",
+        expect![[r#"
+            %0 = onnx.LayerNormalization(%x, %x) {axis = 1} : f32[*]
+        "#]],
+    );
+}

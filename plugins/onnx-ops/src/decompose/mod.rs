@@ -4,6 +4,7 @@
 //! constants where ONNX's own text casts and compares, and works from the first version on that has
 //! all of its ops. What is only known at run time stays computed.
 
+pub(crate) mod attention;
 pub(crate) mod elementwise;
 pub(crate) mod loss;
 pub(crate) mod make;

@@ -14,21 +14,24 @@ pub(super) const OPERATORS: &[Operator] = &[
             qk_matmul_output_mode: int = 0, scale: float, softcap: float = 0.0,
             softmax_precision: int,
         ])
-        .infers(attention),
+        .infers(attention)
+        .decomposes(decompose::attention::attention),
     Operator::new("onnx.Attention", 24, (3, 7))
         .attrs(attrs![
             is_causal: int = 0, kv_num_heads: int, q_num_heads: int,
             qk_matmul_output_mode: int = 0, scale: float, softcap: float = 0.0,
             softmax_precision: int,
         ])
-        .infers(attention),
+        .infers(attention)
+        .decomposes(decompose::attention::attention),
     Operator::new("onnx.Attention", 25, (3, 7))
         .attrs(attrs![
             is_causal: int = 0, kv_num_heads: int, left_window_size: int = -1, q_num_heads: int,
             qk_matmul_output_mode: int = 0, right_window_size: int = -1, scale: float,
             softcap: float = 0.0, softmax_precision: int,
         ])
-        .infers(attention),
+        .infers(attention)
+        .decomposes(decompose::attention::attention),
     Operator::new("onnx.CausalConvWithState", 27, (2, 4))
         .attrs(attrs![activation: string = "none"])
         .infers(causal_conv),
@@ -40,7 +43,8 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(linear_attention),
     Operator::new("onnx.RotaryEmbedding", 23, (3, 4))
         .attrs(attrs![interleaved: int = 0, num_heads: int, rotary_embedding_dim: int = 0])
-        .infers(rotary_embedding),
+        .infers(rotary_embedding)
+        .decomposes(decompose::attention::rotary),
     Operator::new("onnx.SwiGLU", 28, (2, 2))
         .attrs(attrs![alpha: float = 1.0])
         .infers(gated)
