@@ -42,6 +42,7 @@ STANDARD = [
     "LambdaLift",
     "DecomposeOps",
     "ToANormalForm",
+    "ToGraphNormalForm",
 ]
 COUNT = 200
 # More models than this that ONNX Runtime doesn't run, and the generator is at fault.
