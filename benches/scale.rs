@@ -1,20 +1,44 @@
-//! InferType on models of 1,000 to 1,000,000 ops: the time, and how it grows each tenfold.
+//! The passes from 10^3 to 10^6 ops: what one op takes, and how much longer ten times as many do.
+//!
+//! The fastest of a few runs counts. Twelve times as long is linear with caches that get too small:
+//! that far it goes on a quiet machine. `cargo bench -p passdock-benches
+//! --bench scale -- 100000` stops there.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
-#![allow(clippy::print_stdout, reason = "the figures are what it is for")]
+#![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
-use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use passdock::{PassContext, Registry, Verify};
-use passdock_ir::{Module, text};
-
-/// Makes the text of a model of about so many ops.
-type Source = fn(usize) -> String;
+use passdock_abi::{DType, Dim, FunctionKind, TypeId, ValueId};
+use passdock_benches::one_function;
+use passdock_ir::{ConstantData, Function, Module, NewOp, NewPort, Position, TypeSpec};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
+const RUNS: usize = 5;
+const LINEAR: f64 = 12.0;
+
+/// What the ops are like.
+type Shape = fn(&mut Graph, usize) -> ValueId;
+
+const SERIES: [(&str, &str, Shape); 12] = [
+    ("InferType", "a chain without types", untyped_chain),
+    ("InferType", "equal ops on one value", equal),
+    ("FoldConstant", "a chain, nothing to fold", chain),
+    ("FoldConstant", "a chain of constants", foldable),
+    ("CanonicalizeBindings", "a chain", chain),
+    ("CanonicalizeBindings", "a chain of copies", copies),
+    ("DeadCodeElimination", "a chain", chain),
+    ("DeadCodeElimination", "a dead chain", dead),
+    ("DeadCodeElimination", "dead ops on one value", dead_equal),
+    ("EliminateCommonSubexpr", "a chain", chain),
+    ("EliminateCommonSubexpr", "equal ops on one value", equal),
+    ("EliminateCommonSubexpr", "two equal chains", twins),
+];
 
 fn main() {
+    let limit = std::env::args().find_map(|argument| argument.parse().ok());
+    let limit: usize = limit.unwrap_or(usize::MAX);
     let registry = Registry::new();
     for plugin in [
         passdock_plugins_onnx_ops::PLUGIN,
@@ -24,143 +48,146 @@ fn main() {
             .load_static(plugin)
             .expect("a plugin that is well made");
     }
-    println!("to reach: 10 x a tenfold, which is linear");
-    let sources: [(&str, Source); 6] = [
-        ("a chain", chain),
-        ("equal ops on one value", equal),
-        ("computed shapes", shapes),
-        ("loops in loops, up to 1,000 deep", loops),
-        ("functions, each called once", functions),
-        ("one function, called with one type", calls),
-    ];
-    for (what, source) in sources {
-        let mut line = format!("{what:<36}");
+    for (pass, what, shape) in SERIES {
         let mut before: Option<Duration> = None;
-        for size in SIZES {
-            let module = text::parse(&source(size)).expect("it is a module");
-            let time = infer(&registry, &module);
-            let _ = write!(line, "{:>10.1?}", time);
-            if let Some(before) = before {
-                let _ = write!(
-                    line,
-                    " ({:>4.1} x)",
-                    time.as_secs_f64() / before.as_secs_f64()
-                );
-            }
+        for ops in SIZES.into_iter().filter(|&ops| ops <= limit) {
+            let time = fastest(&registry, pass, || graph(shape, ops));
+            let ratio = before.map(|before| time.as_secs_f64() / before.as_secs_f64());
+            let verdict = match ratio {
+                None => String::new(),
+                Some(ratio) if ratio <= LINEAR => format!("{ratio:6.1} x"),
+                Some(ratio) => format!("{ratio:6.1} x, more than {LINEAR} x"),
+            };
+            let nanos = time.as_nanos() as f64 / ops as f64;
+            let what = format!("{pass}, {what}");
+            println!("{what:<46} {ops:>9} ops {time:>12.2?} {nanos:>8.1} ns an op {verdict}");
             before = Some(time);
         }
-        println!("{line}");
     }
 }
 
-/// The best of three runs.
-fn infer(registry: &Registry, module: &Module) -> Duration {
+fn fastest(registry: &Registry, pass: &str, mut make: impl FnMut() -> Module) -> Duration {
     let pass = registry
-        .get_pass("relax.transform.InferType")
-        .expect("the pass");
+        .get_pass(&format!("relax.transform.{pass}"))
+        .expect("a pass");
     let context = PassContext::builder()
         .registry(registry)
         .verify(Verify::Off)
-        .build();
-    let context = context.expect("a plain context");
-    let run = |_| {
+        .jobs(1)
+        .build()
+        .expect("a plain context");
+    let times = (0..RUNS).map(|_| {
+        let module = make();
         let start = Instant::now();
-        drop(pass.call_in(module.clone(), &context).expect("it runs"));
-        start.elapsed()
-    };
-    (0..3).map(run).min().expect("three runs")
+        let after = pass.call_in(module, &context).expect("it runs");
+        let time = start.elapsed();
+        drop(after);
+        time
+    });
+    times.min().unwrap_or_default()
 }
 
-fn main_of(body: &str, result: &str) -> String {
-    format!(
-        "module {{ fn @main(%x: f32[n,4]) -> (%y) opset(\"\" = 17) {{\n{body}return {result} }} }}"
-    )
+/// `@main` of one parameter, as an ONNX model has it.
+struct Graph {
+    f: Function,
+    ty: TypeId,
+    x: ValueId,
 }
 
-fn chain(ops: usize) -> String {
-    let mut body = String::from("%0 = onnx.Relu(%x)\n");
-    for op in 1..ops {
-        let _ = writeln!(body, "%{op} = onnx.Neg(%{})", op - 1);
+fn graph(shape: Shape, ops: usize) -> Module {
+    one_function(|module| {
+        let symbols = module.symbols();
+        let name = symbols.intern("main");
+        let mut f = Function::new(symbols.clone(), FunctionKind::GRAPH, name);
+        f.set_opset(passdock_abi::symbol::EMPTY, 17);
+        let ty = f.add_type(TypeSpec::Tensor(DType::F32, Some(&[Dim::constant(4)])));
+        let body = f.body();
+        let port = |name| NewPort { name, ty };
+        let x = f.add_arg(body, &port("x")).expect("a new argument");
+        let mut graph = Graph { f, ty, x };
+        let y = shape(&mut graph, ops);
+        graph
+            .f
+            .set_results(body, &[y], &[port("y")])
+            .expect("a result");
+        graph.f
+    })
+}
+
+impl Graph {
+    fn op(&mut self, name: &str, operands: &[ValueId], ty: TypeId) -> ValueId {
+        let new = NewOp {
+            operands,
+            result_types: &[ty],
+            ..NewOp::new(self.f.symbols().intern(name))
+        };
+        let at = Position::end(self.f.body());
+        let op = self.f.create_op(&new, at).expect("a new op");
+        self.f.result(op, 0).expect("its result")
     }
-    main_of(&body, &format!("%{}", ops - 1))
+
+    fn add(&mut self, a: ValueId, b: ValueId) -> ValueId {
+        self.op("onnx.Add", &[a, b], self.ty)
+    }
 }
 
-fn equal(ops: usize) -> String {
-    let mut body = String::new();
-    for op in 0..ops {
-        let _ = writeln!(body, "%{op} = onnx.Relu(%x)");
+fn chain_of(graph: &mut Graph, ops: usize, ty: TypeId) -> ValueId {
+    let (mut last, mut before) = (graph.x, graph.x);
+    for _ in 0..ops {
+        let next = graph.op("onnx.Add", &[last, before], ty);
+        (before, last) = (last, next);
     }
-    main_of(&body, "%0")
+    last
 }
 
-fn shapes(ops: usize) -> String {
-    let mut body = String::from(
-        "%i = const i64[] 0\n%axes = const i64[1] [0]\n%rest = const i64[1] [4]\n%v4 = onnx.Relu(%x)\n",
-    );
-    let mut value = 4;
-    for _ in 0..ops / 5 {
-        let [a, b, c, d, e] = [1, 2, 3, 4, 5].map(|step| value + step);
-        let _ = writeln!(
-            body,
-            "%v{a} = onnx.Shape(%v{value})\n%v{b} = onnx.Gather(%v{a}, %i) {{axis = 0}}\n\
-             %v{c} = onnx.Unsqueeze(%v{b}, %axes)\n%v{d} = onnx.Concat(%v{c}, %rest) {{axis = 0}}\n\
-             %v{e} = onnx.Reshape(%v{value}, %v{d})"
-        );
-        value = e;
-    }
-    main_of(&body, &format!("%v{value}"))
+fn chain(graph: &mut Graph, ops: usize) -> ValueId {
+    chain_of(graph, ops, graph.ty)
 }
 
-fn loops(ops: usize) -> String {
-    let (deep, mut body) = (
-        1_000.min(ops / 2),
-        String::from("%go = const bool[] true\n%count = const i64[] 3\n"),
-    );
-    for nest in 0..ops / (2 * deep) {
-        for level in 0..deep {
-            let from = if level == 0 {
-                "x".to_owned()
-            } else {
-                format!("c{nest}_{}", level - 1)
-            };
-            let _ = writeln!(
-                body,
-                "%l{nest}_{level} = onnx.Loop(%count, %go, %{from}) {{body = region}} region body \
-                 (%i{nest}_{level}: i64[], %g{nest}_{level}: bool[], %c{nest}_{level}: ?) {{\n\
-                 %r{nest}_{level} = onnx.Relu(%c{nest}_{level})"
-            );
-        }
-        for level in (0..deep).rev() {
-            let gives = if level + 1 == deep {
-                format!("r{nest}_{level}")
-            } else {
-                format!("l{nest}_{}", level + 1)
-            };
-            let _ = writeln!(body, "yield %g{nest}_{level}, %{gives} }}");
-        }
-    }
-    main_of(&body, "%l0_0")
+fn untyped_chain(graph: &mut Graph, ops: usize) -> ValueId {
+    chain_of(graph, ops, TypeId::NONE)
 }
 
-fn functions(ops: usize) -> String {
-    let (mut body, mut others) = (String::new(), String::new());
-    for op in 0..ops / 2 {
-        let _ = writeln!(body, "%{op} = acme.F{op}(%x)");
-        let _ = writeln!(
-            others,
-            "fn @acme.F{op}(%v: ?) -> (%w) opset(\"\" = 17) {{ %0 = onnx.Relu(%v) return %0 }}"
-        );
-    }
-    let main = main_of(&body, "%0");
-    format!("{}{others}}}", main.strip_suffix('}').expect("its end"))
+fn dead(graph: &mut Graph, ops: usize) -> ValueId {
+    chain(graph, ops);
+    graph.x
 }
 
-fn calls(ops: usize) -> String {
-    let mut body = String::from("%0 = acme.F(%x)\n");
-    for op in 1..ops {
-        let _ = writeln!(body, "%{op} = acme.F(%{})", op - 1);
+fn dead_equal(graph: &mut Graph, ops: usize) -> ValueId {
+    for _ in 0..ops {
+        graph.op("onnx.Relu", &[graph.x], graph.ty);
     }
-    let main = main_of(&body, &format!("%{}", ops - 1));
-    let function = "fn @acme.F(%v: ?) -> (%w) opset(\"\" = 17) { %0 = onnx.Relu(%v) return %0 }";
-    format!("{}{function}}}", main.strip_suffix('}').expect("its end"))
+    graph.x
+}
+
+fn equal(graph: &mut Graph, ops: usize) -> ValueId {
+    let all: Vec<ValueId> = (0..ops)
+        .map(|_| graph.op("onnx.Relu", &[graph.x], graph.ty))
+        .collect();
+    graph.op("onnx.Sum", &all, graph.ty)
+}
+
+fn copies(graph: &mut Graph, ops: usize) -> ValueId {
+    let copied = (0..ops).fold(graph.x, |x, _| graph.op("onnx.Identity", &[x], graph.ty));
+    graph.add(copied, graph.x)
+}
+
+fn foldable(graph: &mut Graph, ops: usize) -> ValueId {
+    let data = ConstantData::inline([0; 16]);
+    let body = graph.f.body();
+    let constant = graph
+        .f
+        .add_constant(graph.ty, data, body, "c")
+        .expect("a constant");
+    let folded = (0..ops).fold(constant, |x, _| graph.add(x, constant));
+    graph.add(folded, graph.x)
+}
+
+fn twins(graph: &mut Graph, ops: usize) -> ValueId {
+    let (mut a, mut b) = (graph.x, graph.x);
+    for _ in 0..ops / 2 {
+        a = graph.add(a, graph.x);
+        b = graph.add(graph.x, b);
+    }
+    graph.add(a, b)
 }

@@ -37,8 +37,9 @@
 //! in and the region, with a number if there is such a function. Inner regions are lifted before
 //! those around them.
 //!
-//! It does not lift a region without ops, nor one that is a single call already, nor one that refers
-//! to attribute parameters of its function (a note says which), nor loops of loop-level functions.
+//! It does not lift a region whose ops make nothing of what it gives out, nor one that is a single call
+//! already, nor one that refers to attribute parameters of its function (a note says which), nor loops
+//! of loop-level functions.
 //!
 //! Source: TVM `src/relax/transform/lambda_lift.cc`.
 
@@ -93,6 +94,11 @@ fn regions_to_lift(
             let Some(first) = ops.next().filter(|&op| f.terminator(region) != Some(op)) else {
                 continue;
             };
+            let ends = f.terminator(region).into_iter();
+            let makes = |value| f.defining_op(value).map(|op| f.parent_region(op)) == Some(region);
+            if !ends.flat_map(|end| f.operands(end)).any(makes) {
+                continue;
+            }
             if f.next_op(first) == f.terminator(region) && functions.contains(f.name(first)) {
                 continue;
             }

@@ -352,3 +352,26 @@ fn constants_that_a_region_gives_out_stay_in_it() {
         "#]],
     );
 }
+
+/// In ONNX, a call without operands and results is no node.
+#[test]
+fn a_region_whose_ops_nobody_needs_stays() {
+    support::check_stays(
+        "relax.transform.LambdaLift",
+        r#"module {
+  fn @main(%c: bool[]) -> (%y: f32[1]) opset("" = 17) {
+    %0 = onnx.If(%c) : f32[1]
+      region then_branch {
+        %k = const f32[1] [5.0]
+        %1 = onnx.Neg(%k) : f32[1]
+        yield %k
+      }
+      region else_branch {
+        %l = const f32[1] [6.0]
+        yield %l
+      }
+    return %0
+  }
+}"#,
+    );
+}
