@@ -28,7 +28,7 @@ fn run(registry: &Registry, model: &std::path::Path, order: &[&str], jobs: usize
     bytes
 }
 
-/// All orders of the four passes.
+/// All orders of the passes.
 fn orders() -> Vec<Vec<&'static str>> {
     let mut orders = vec![Vec::new()];
     for pass in PASSES {
@@ -50,13 +50,13 @@ fn orders() -> Vec<Vec<&'static str>> {
 fn any_order_of_passes_verifies() {
     let registry = standard_registry();
     let orders = orders();
-    assert_eq!(orders.len(), 24);
+    assert_eq!(orders.len(), (1..=PASSES.len()).product::<usize>());
     let models = models();
     for order in &orders {
         run(&registry, &models[0], order, 1);
     }
     for model in &models[1..] {
-        for order in orders.iter().step_by(7) {
+        for order in orders.iter().step_by(17) {
             run(&registry, model, order, 1);
         }
     }
