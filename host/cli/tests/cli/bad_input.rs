@@ -124,7 +124,7 @@ fn a_pipeline_that_is_wrong() {
     check(
         "[context.config]\n\"tir.UnrolLoop\" = {}\n",
         expect![[r#"
-            error[config]: Invalid config option `tir.UnrolLoop`; candidates are: `tir.UnrollLoop`, `relax.BindParams`, `relax.BindSymbolicVars`, `relax.DeadCodeElimination`, `relax.FoldConstant`, `relax.fallback_device_type`, `testing.immutable_module`.
+            error[config]: Invalid config option `tir.UnrolLoop`; candidates are: `tir.UnrollLoop`, `relax.BindParams`, `relax.BindSymbolicVars`, `relax.DeadCodeElimination`, `relax.DecomposeOps`, `relax.FoldConstant`, `relax.SimplifyInference`, `relax.fallback_device_type`, `testing.immutable_module`.
              --> p.toml:2:1
               |
             2 | "tir.UnrolLoop" = {}
@@ -224,7 +224,7 @@ fn a_command_line_that_is_wrong() {
         "run p.toml m.ir --config tir.UnrolLoop.auto_max_step=1",
         2,
         expect![[r#"
-            error[config]: Invalid config option `tir.UnrolLoop.auto_max_step`; candidates are: `tir.UnrollLoop`, `relax.BindParams`, `relax.BindSymbolicVars`, `relax.DeadCodeElimination`, `relax.FoldConstant`, `relax.fallback_device_type`, `testing.immutable_module`.
+            error[config]: Invalid config option `tir.UnrolLoop.auto_max_step`; candidates are: `tir.UnrollLoop`, `relax.BindParams`, `relax.BindSymbolicVars`, `relax.DeadCodeElimination`, `relax.DecomposeOps`, `relax.FoldConstant`, `relax.SimplifyInference`, `relax.fallback_device_type`, `testing.immutable_module`.
             --> --config
              |
              | tir.UnrolLoop.auto_max_step=1

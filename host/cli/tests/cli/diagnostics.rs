@@ -327,7 +327,7 @@ fn config_on_the_command_line_is_underlined() {
     check(
         "tir.UnrolLoop.auto_max_step=1",
         expect![[r#"
-            error[config]: Invalid config option `tir.UnrolLoop.auto_max_step`; candidates are: `tir.UnrollLoop`, `relax.BindParams`, `relax.BindSymbolicVars`, `relax.DeadCodeElimination`, `relax.FoldConstant`, `relax.fallback_device_type`, `testing.immutable_module`.
+            error[config]: Invalid config option `tir.UnrolLoop.auto_max_step`; candidates are: `tir.UnrollLoop`, `relax.BindParams`, `relax.BindSymbolicVars`, `relax.DeadCodeElimination`, `relax.DecomposeOps`, `relax.FoldConstant`, `relax.SimplifyInference`, `relax.fallback_device_type`, `testing.immutable_module`.
             --> --config
              |
              | tir.UnrolLoop.auto_max_step=1
