@@ -1,0 +1,123 @@
+//! What may become larger, and by how much.
+
+use expect_test::expect;
+
+use super::{check, check_stays};
+
+#[test]
+fn what_would_grow_the_model_stays() {
+    check(
+        r#"module {
+  fn @main() -> (%y: f32[1]) opset("" = 17) {
+    %a = const f32[] 1.0
+    %shape = const i64[2] [5000, 5000]
+    %0 = onnx.Expand(%a, %shape) : f32[5000,5000]
+    %1 = onnx.ReduceMean(%0) {axes = [0, 1], keepdims = 0} : f32[]
+    return %1
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main() -> (%y: f32[1]) opset("" = 17) {
+                %0 = const f32[] 1.0
+                return %0
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn what_leads_to_a_small_value_may_be_large_but_not_what_is_used() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[5000,5000]) -> (%y: f32[5000,5000]) opset("" = 17) {
+    %one = const f32[] 1.0
+    %shape = const i64[2] [5000, 5000]
+    %0 = onnx.Expand(%one, %shape) : f32[5000,5000]
+    %1 = onnx.Add(%x, %0) : f32[5000,5000]
+    return %1
+  }
+}"#,
+        expect![[r#"
+            1 onnx.Expand: would make the model larger (100 MB; --allow-growth folds it).
+        "#]],
+    );
+}
+
+#[test]
+fn small_growth_is_allowed_large_is_not() {
+    check(
+        r#"module {
+  fn @main() -> (%y: f32[64], %z: f32[1024]) opset("" = 17) {
+    %one = const f32[] 1.0
+    %small = const i64[1] [64]
+    %large = const i64[1] [1024]
+    %0 = onnx.Expand(%one, %small) : f32[64]
+    %1 = onnx.Expand(%one, %large) : f32[1024]
+    return %0, %1
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main() -> (%y: f32[64], %z: f32[1024]) opset("" = 17) {
+                %one = const f32[] 1.0
+                %large = const i64[1] [1024]
+                %0 = const f32[64] [1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1…
+                %1 = onnx.Expand(%one, %large) : f32[1024]
+                return %0, %1
+              }
+            }
+            ; 1 onnx.Expand: would make the model larger (4096 bytes; --allow-growth folds it).
+        "#]],
+    );
+}
+
+#[test]
+fn a_weight_is_transposed_if_nobody_else_needs_it() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,64]) -> (%y: f32[2,64], %z: f32[512,2], %i2: f32[2,512]) opset("" = 17) {
+    %w = const f32[64,64] splat(1.0)
+    %i = const f32[2,512] splat(2.0)
+    %0 = onnx.Transpose(%w) {perm = [1, 0]} : f32[64,64]
+    %1 = onnx.MatMul(%x, %0) : f32[2,64]
+    %2 = onnx.Transpose(%i) {perm = [1, 0]} : f32[512,2]
+    return %1, %2, %i
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,64]) -> (%y: f32[2,64], %z: f32[512,2], %i2: f32[2,512]) opset("" = 17) {
+                %i = const f32[2,512] splat(2.0)
+                %0 = const f32[64,64] blob(0)
+                %1 = onnx.MatMul(%x, %0) : f32[2,64]
+                %2 = onnx.Transpose(%i) {perm = [1, 0]} : f32[512,2]
+                return %1, %2, %i
+              }
+              blob 0 = "AACAPwAAgD8AAIA/AACAPwAAgD8AAIA/AACAPwAAgD8AAIA/AACAPwAAgD8AAIA/AACAPwAAgD8AAIA/AACAPwAAgD8AAIA/AACAPwAAgD8AAIA/AACAPwAAgD8AAIA/AACAPwAAgD8AAIA/AACA…
+            }
+            ; 1 onnx.Transpose: would make the model larger (4096 bytes; --allow-growth folds it).
+        "#]],
+    );
+}
+
+#[test]
+fn a_chain_stays_whole_if_its_end_is_too_large() {
+    check_stays(
+        r#"module {
+  fn @main(%x: f32[4096]) -> (%y: f32[4096]) opset("" = 17) {
+    %w = const i8[4096] splat(1)
+    %scale = const f32[] 0.5
+    %0 = onnx.DequantizeLinear(%w, %scale) : f32[4096]
+    %1 = onnx.Neg(%0) : f32[4096]
+    %2 = onnx.Add(%x, %1) : f32[4096]
+    return %2
+  }
+}"#,
+        expect![[r#"
+            1 onnx.DequantizeLinear: would make the model larger (16 kB; --allow-growth folds it).
+            1 onnx.Neg: would make the model larger (16 kB; --allow-growth folds it).
+        "#]],
+    );
+}
