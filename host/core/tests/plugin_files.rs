@@ -8,10 +8,11 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use passdock::plugin::discover::check_op_conflicts;
-use passdock::plugin::{Plugin, SearchDir, discover};
+use passdock::plugin::{OpDefs, Plugin, SearchDir, discover};
 use tempfile::TempDir;
 
 /// The contract's structs, as a C author writes them.
@@ -252,6 +253,39 @@ fn longer_records_of_a_newer_minor_are_read_by_stride() {
             "[pass c.transform.One of `DIR/plugin.so`, pass c.transform.Two of `DIR/plugin.so`]"
         ],
     );
+}
+
+/// An operator of contract 0.1 ends before its attributes: what lies behind it isn't its own.
+#[test]
+fn shorter_records_of_an_older_minor_are_operators_without_attributes() {
+    let mut parts = parts("c.transform.One");
+    for name in ["c.First", "c.Second"] {
+        parts.manifest += &format!("[[op]]\nname = \"{name}\"\nsince = 1\n");
+    }
+    parts.more += "typedef struct { Str name; uint32_t since, least, most, zero; uint64_t traits;\n\
+        void *state, *infer, *evaluate; } Op;\n\
+        static const Op ops[] = { { NAME(\"c.First\"), 1, 1, 1, 0, 2, 0, 0, 0 },\n\
+        { NAME(\"c.Second\"), 1, 0, 3, 0, 0, 0, 0, 0 } };\n";
+    parts.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), sizeof(Op), ops, 2, 0 }";
+    let dir = here();
+    let lib = library(dir.path(), "plugin");
+    if !parts.build(&lib) {
+        return;
+    }
+    let plugin = Arc::new(Plugin::open(&lib).expect("the file is fine"));
+    let (ops, failures) = OpDefs::new([&plugin]).describe();
+    assert!(failures.is_empty(), "{failures:?}");
+    let said: Vec<String> = ops
+        .iter()
+        .map(|op| {
+            let most = op.max_operands;
+            format!(
+                "{} {:?}..={most:?} {:?}",
+                op.name, op.min_operands, op.attributes
+            )
+        })
+        .collect();
+    expect!["c.First 1..=Some(1) None, c.Second 0..=Some(3) None"].assert_eq(&said.join(", "));
 }
 
 /// A table of contract 0.1 ends before the instruments; one of 0.2 has them.
