@@ -67,6 +67,9 @@ traits! {
     SHAPE_ONLY is_shape_only;
     /// Has a body of other ops.
     DECOMPOSES decomposes;
+    /// A function of the module has the operator's name: whether an op means it or the operator is
+    /// its runtime's to say. It has no other traits.
+    AMBIGUOUS is_ambiguous;
 }
 
 impl BitOr for OpTraits {

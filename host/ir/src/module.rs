@@ -112,6 +112,7 @@ impl Module {
             let message = format!("The module has a function @{name} already.");
             return Err(EditError::refused(message));
         }
+        self.symbols.name_function(name);
         self.functions_mut().insert(name, function);
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! rewritten in parallel. No output may depend on the order of symbols.
 
 use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
 use hashbrown::HashTable;
@@ -16,7 +17,13 @@ const CHUNKS: usize = 24;
 /// The longest text that can be a symbol, in bytes.
 pub const MAX_SYMBOL_BYTES: usize = 1 << 20;
 
-type Chunk = Box<[OnceLock<Box<str>>]>;
+type Chunk = Box<[Cell]>;
+
+#[derive(Default)]
+struct Cell {
+    text: OnceLock<Box<str>>,
+    names_function: AtomicBool,
+}
 
 /// The interned strings of a module.
 pub struct Symbols {
@@ -60,9 +67,9 @@ impl Symbols {
         let id = SymbolId(index.len);
         let (chunk, slot) = place(id);
         let cells = self.chunks[chunk]
-            .get_or_init(|| (0..FIRST_CHUNK << chunk).map(|_| OnceLock::new()).collect());
+            .get_or_init(|| (0..FIRST_CHUNK << chunk).map(|_| Cell::default()).collect());
         // The slot is this id's alone, and ids are given out under the lock.
-        let _ = cells[slot].set(text.into());
+        let _ = cells[slot].text.set(text.into());
         index.len += 1;
         index
             .table
@@ -86,11 +93,30 @@ impl Symbols {
 
     /// The text of a symbol of this table.
     pub fn get(&self, id: SymbolId) -> Option<&str> {
+        Some(self.cell(id)?.text.get()?)
+    }
+
+    /// Whether a function of the module has, or had, this name: an op of the name may call it, whatever
+    /// the operator of that name means.
+    pub fn names_function(&self, id: SymbolId) -> bool {
+        self.cell(id)
+            .is_some_and(|cell| cell.names_function.load(Ordering::Relaxed))
+    }
+
+    /// Remembers that a function has this name. It isn't forgotten when the function goes: other
+    /// states of the module may still have it.
+    pub(crate) fn name_function(&self, id: SymbolId) {
+        if let Some(cell) = self.cell(id) {
+            cell.names_function.store(true, Ordering::Relaxed);
+        }
+    }
+
+    fn cell(&self, id: SymbolId) -> Option<&Cell> {
         if id.is_none() {
             return None;
         }
         let (chunk, slot) = place(id);
-        Some(self.chunks.get(chunk)?.get()?.get(slot)?.get()?)
+        self.chunks.get(chunk)?.get()?.get(slot)
     }
 
     /// How many symbols there are.

@@ -170,6 +170,9 @@ impl OpEntry {
     pub const SHAPE_ONLY: u64 = 1 << 13;
     /// Has a body of other ops (ABI 0.3).
     pub const DECOMPOSES: u64 = 1 << 14;
+    /// A function of the module has the operator's name. Which of both an op means is its runtime's
+    /// to say, so nothing else is said of it (ABI 0.3).
+    pub const AMBIGUOUS: u64 = 1 << 15;
 }
 
 /// A plugin's table; lives as long as the library is loaded.

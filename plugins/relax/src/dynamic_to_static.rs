@@ -43,9 +43,9 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
+use crate::operators::is_operator;
+
 pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResult {
-    // A function of the module wins over the operator of its name.
-    let is_own = |name: &str| cx.module().is_none_or(|m| m.function(name).is_none());
     let operators = [
         ("onnx.Reshape", 1, static_reshape as Rule),
         ("onnx.Expand", 1, static_expand),
@@ -53,7 +53,7 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
     ];
     let operators: Vec<(SymbolId, usize, Rule)> = operators
         .into_iter()
-        .filter(|(name, ..)| is_own(name))
+        .filter(|(name, ..)| is_operator(cx, name))
         .filter_map(|(name, slot, rule)| Some((f.find_symbol(name)?, slot, rule)))
         .collect();
     for op in f.ops() {

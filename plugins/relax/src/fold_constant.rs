@@ -17,7 +17,7 @@
 //! ```
 //!
 //! What depends on types only (`Shape` of a tensor whose dims are known) is folded too. An `onnx.If`
-//! whose condition is constant is replaced by the ops of its branch, an `onnx.Loop` that runs no
+//! or `if` whose condition is constant is replaced by the ops of its branch, an `onnx.Loop` that runs no
 //! times by its initial values, a `tuple_get` of a `tuple` by the field. Ops and constants that
 //! nobody needs any more go; what only leads to a folded value may be as large as it likes.
 //!

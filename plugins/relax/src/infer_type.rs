@@ -13,7 +13,8 @@
 //! ```
 //!
 //! In program order, so that an op's operands have their types before it is asked; an op with regions
-//! after them. What goes round in a loop has the type that holds for every round. A call of one of the
+//! after them. A `tuple` has the types of its operands, a `tuple_get` that of the field, an `if` what its
+//! branches agree on. What goes round in a loop has the type that holds for every round. A call of one of the
 //! module's functions has the types that the body gives for just these operands; in the function itself
 //! stands what all its calls have in common.
 //!
@@ -23,6 +24,7 @@
 //!
 //! Source: relay `InferType`; ONNX's own shape inference.
 
+mod builtin;
 mod calls;
 mod regions;
 mod report;

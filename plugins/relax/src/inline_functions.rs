@@ -65,7 +65,12 @@ pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResu
             let mut f = m.edit(caller)?;
             for op in calls(&f, &called) {
                 let callee = &callees[&callee_of(&f, op)];
-                if let Err(why) = callee.check(&f, op, options.max_ops)? {
+                let why = if f.traits(op).is_ambiguous() {
+                    Err("an operator has this name, too, and the runtime may mean that".into())
+                } else {
+                    callee.check(&f, op, options.max_ops)?
+                };
+                if let Err(why) = why {
                     let note = format!("The call of `{}` isn't inlined: {why}.", callee.name());
                     let place = Place::name(op).within(&f);
                     cx.emit(&Diagnostic::note(note).code("relax::not-inlined").at(place));

@@ -16,6 +16,7 @@ pub mod infer_type;
 pub mod inline_functions;
 pub mod lambda_lift;
 mod literal;
+mod operators;
 mod purity;
 mod retype;
 mod schedule;

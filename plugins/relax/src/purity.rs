@@ -8,7 +8,8 @@ use passdock_plugin_api::{CallGraph, FunctionEntry};
 
 /// Says whether an op may be erased when nobody uses its results.
 pub(crate) struct Purity {
-    /// The module's functions that only hold such ops; a call of one is an op of its name.
+    /// The module's functions that only hold such ops; a call of one is an op of its name, unless an
+    /// operator has that name too.
     pure_functions: HashSet<SymbolId>,
 }
 
@@ -28,7 +29,7 @@ impl Purity {
             let names = op_names(graph.names(caller)).filter(|used| !purity.is_pure(used));
             let is_call = |used: NameUse| {
                 calls.push(used.name);
-                graph.function(used.name).is_some()
+                graph.function(used.name).is_some() && !OpTraits(used.traits).is_ambiguous()
             };
             if !names.copied().all(is_call) {
                 continue;
@@ -64,7 +65,8 @@ impl Purity {
     }
 
     fn is_pure(&self, used: &NameUse) -> bool {
-        OpTraits(used.traits).is_pure() || self.pure_functions.contains(&used.name)
+        let traits = OpTraits(used.traits);
+        traits.is_pure() || !traits.is_ambiguous() && self.pure_functions.contains(&used.name)
     }
 }
 

@@ -34,6 +34,8 @@
 
 use passdock_plugin_api::prelude::*;
 
+use crate::operators::is_operator;
+
 use crate::canonicalize_bindings::is_needed;
 
 options! {
@@ -46,12 +48,15 @@ options! {
 
 pub(crate) fn simplify_inference(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<SimplifyInference>()?;
-    for op in f.ops_named("onnx.Dropout") {
-        if !is_trained(f, op)? {
-            skip_dropout(f, op)?;
+    let all = |names: &[&str]| names.iter().all(|name| is_operator(cx, name));
+    if all(&["onnx.Dropout", "onnx.Identity"]) {
+        for op in f.ops_named("onnx.Dropout") {
+            if !is_trained(f, op)? {
+                skip_dropout(f, op)?;
+            }
         }
     }
-    if options.batch_norm {
+    if options.batch_norm && all(&BATCH_NORM) {
         for op in f.ops_named("onnx.BatchNormalization") {
             if let Some(norm) = BatchNorm::read(f, op) {
                 norm.take_apart(f, cx)?;
@@ -60,6 +65,17 @@ pub(crate) fn simplify_inference(f: &mut Function, cx: &PassContext) -> PassResu
     }
     Ok(())
 }
+
+/// What taking a BatchNormalization apart reads and makes.
+const BATCH_NORM: [&str; 7] = [
+    "onnx.BatchNormalization",
+    "onnx.Add",
+    "onnx.Div",
+    "onnx.Mul",
+    "onnx.Reshape",
+    "onnx.Sqrt",
+    "onnx.Sub",
+];
 
 /// Whether a Dropout drops anything, or may.
 fn is_trained(f: &Function, op: OpId) -> Result<bool, EditError> {

@@ -95,6 +95,7 @@ fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>
         let name = function.describe_op(op);
         EditError::refused(format!("The body of {name} can't be read: {error}"))
     })?;
+    refuse_captured(function, op, &body)?;
     let args = check_body(function, op, &body).map_err(|why| {
         let name = function.describe_op(op);
         EditError::refused(format!("The body of {name} doesn't fit it: {why}."))
@@ -122,6 +123,22 @@ fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>
         }
     }
     Ok(values)
+}
+
+/// A body speaks of operators: where the module has a function of such a name, the op would call it.
+fn refuse_captured(function: &Function, op: OpId, body: &Function) -> Edit {
+    let mut names = body.walk(body.body()).map(|made| body.op(made).name);
+    match names.find(|&name| body.symbols().names_function(name)) {
+        None => Ok(()),
+        Some(name) => Err(EditError {
+            status: Status::NOT_FOUND,
+            message: format!(
+                "{} has no body here: it would have {}, which is a function of the module.",
+                function.describe_op(op),
+                body.text(name)
+            ),
+        }),
+    }
 }
 
 /// What stands for the parameters, if the body is one that the op can have.

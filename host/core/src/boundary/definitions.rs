@@ -1,5 +1,9 @@
 //! Which definition an op has, remembered per op symbol: passes ask for the traits of every op.
 //!
+//! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which of
+//! both an op means (ONNX Runtime takes the operator, others the function): such ops are ambiguous,
+//! and no definition says anything of them.
+//!
 //! Each thread remembers for itself, so nothing is locked. The memory is of one module's symbols
 //! and one set of definitions; another's takes its place.
 
@@ -36,13 +40,20 @@ thread_local! {
 
 /// The traits of an op in a function; 0 if nobody defines it.
 pub(super) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
-    let found = context::with_op_defs(|defs| look_up_in(defs, session, name)).flatten();
-    found.map_or(0, |definition| flags(&definition))
+    context::with_op_defs(|defs| {
+        let found = session.with(|state| Ok(definition_traits(defs, state.function(), name)));
+        found.unwrap_or(0)
+    })
+    .unwrap_or(0)
 }
 
 /// As [`traits`], for those who have the function itself.
 pub(crate) fn definition_traits(defs: &OpDefs, function: &Function, name: SymbolId) -> u64 {
-    look_up(defs, function, name).map_or(0, |definition| flags(&definition))
+    match look_up(defs, function, name) {
+        None => 0,
+        Some(_) if function.symbols().names_function(name) => OpEntry::AMBIGUOUS,
+        Some(definition) => flags(&definition),
+    }
 }
 
 /// The definition of an op in a function.
@@ -51,7 +62,13 @@ pub(super) fn find(
     session: &FunctionSession,
     name: SymbolId,
 ) -> Option<LoadedOp> {
-    look_up_in(context.around().op_defs(), session, name)
+    let defs = context.around().op_defs();
+    let found = session.with(|state| {
+        let function = state.function();
+        let found = look_up(defs, function, name);
+        Ok(found.filter(|_| !function.symbols().names_function(name)))
+    });
+    found.ok().flatten()
 }
 
 /// What the entry says, and what follows from it.
@@ -66,11 +83,6 @@ fn flags(definition: &LoadedOp) -> u64 {
         None => 0,
     };
     entry.traits | OpEntry::DEFINED | folds | decomposes
-}
-
-fn look_up_in(defs: &OpDefs, session: &FunctionSession, name: SymbolId) -> Option<LoadedOp> {
-    let found = session.with(|state| Ok(look_up(defs, state.function(), name)));
-    found.ok().flatten()
 }
 
 fn look_up(defs: &OpDefs, function: &Function, name: SymbolId) -> Option<LoadedOp> {

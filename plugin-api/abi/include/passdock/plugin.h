@@ -46,6 +46,9 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
 #define PASSDOCK_TRAIT_SHAPE_ONLY (UINT64_C(1) << 13) /* depends on its operands' types only */
 
 #define PASSDOCK_TRAIT_DECOMPOSES (UINT64_C(1) << 14) /* has a body of other ops (ABI 0.3) */
+/* A function of the module has the operator's name. Which of both an op means is its runtime's to
+ * say, so nothing else is said of it (ABI 0.3). */
+#define PASSDOCK_TRAIT_AMBIGUOUS (UINT64_C(1) << 15)
 
 /* An attribute that an operator has (ABI 0.3). The default counts only with the flag. */
 typedef struct passdock_attr_entry {

@@ -17,7 +17,7 @@ impl Analysis for ConstantChecker {
 
     fn compute(f: &Function, _cx: &PassContext) -> Result<ConstantChecker, PassError> {
         let effects = f.effects()?;
-        let decided = ["onnx.If", "onnx.Loop"].map(|name| f.find_symbol(name));
+        let decided = ["onnx.If", "if", "onnx.Loop"].map(|name| f.find_symbol(name));
         let mut flags = Vec::new();
         // Per value id, whether it may be constant.
         let mut results = Vec::new();

@@ -1,28 +1,41 @@
-//! What needs no evaluation: a constant `onnx.If`, an `onnx.Loop` that runs no times, the field of a
+//! What needs no evaluation: a constant `onnx.If` or `if`, an `onnx.Loop` that runs no times, the field of a
 //! tuple at hand, a copy of a constant.
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Status, abi};
 
 use super::forward::Forward;
+use crate::operators::is_operator;
 
 impl Forward {
     /// Replaces an op that is decided by what it comes to; whether it did.
-    pub(super) fn decide(&mut self, f: &mut Function, op: OpId) -> Result<Decided, EditError> {
+    pub(super) fn decide(
+        &mut self,
+        f: &mut Function,
+        op: OpId,
+        cx: &PassContext,
+    ) -> Result<Decided, EditError> {
         let constants: Vec<ConstId> = f.operands(op).filter_map(|v| f.constant(v)).collect();
-        let decided = self.try_decide(f, op)?;
+        let decided = self.try_decide(f, op, cx)?;
         if matches!(decided, Decided::Gone(_)) {
             self.left.extend(constants);
         }
         Ok(decided)
     }
 
-    fn try_decide(&self, f: &mut Function, op: OpId) -> Result<Decided, EditError> {
+    fn try_decide(
+        &self,
+        f: &mut Function,
+        op: OpId,
+        cx: &PassContext,
+    ) -> Result<Decided, EditError> {
         if f.symbol(op) == abi::symbol::TUPLE_GET {
             return field(f, op);
         }
         match f.name(op) {
-            "onnx.If" => match self.flag(f, op, 0)? {
+            "onnx.If" | "onnx.Loop" if !is_operator(cx, f.name(op)) => Ok(Decided::No),
+            // The IR's own means the same.
+            "onnx.If" | "if" => match self.flag(f, op, 0)? {
                 Some(taken) => inline(f, op, taken),
                 None => Ok(Decided::No),
             },

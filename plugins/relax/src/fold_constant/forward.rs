@@ -61,7 +61,7 @@ impl Forward {
             next = f.next_op(op);
             // What is inlined on the way is new, and nothing is known of it yet.
             if self.flags.get(op.index()).is_none_or(|&flag| flag) {
-                if let Decided::Gone(first) = self.decide(f, op)? {
+                if let Decided::Gone(first) = self.decide(f, op, cx)? {
                     next = first;
                     continue;
                 }
@@ -148,6 +148,8 @@ pub(super) const GROWS: &str = "would make the model larger";
 fn why_not(traits: OpTraits) -> &'static str {
     if traits.is_random() {
         "it is random"
+    } else if traits.is_ambiguous() {
+        "a function of the module has its name"
     } else if !traits.is_defined() {
         "no plugin defines it"
     } else if traits.is_stateful() || !traits.is_pure() {

@@ -84,7 +84,8 @@ impl Calls {
             },
             _ => name,
         };
-        self.functions.contains_key(&callee).then_some(callee)
+        let is_call = self.functions.contains_key(&callee) && !f.traits(op).is_ambiguous();
+        is_call.then_some(callee)
     }
 
     /// A call of a function.

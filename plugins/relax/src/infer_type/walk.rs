@@ -6,6 +6,7 @@
 use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
 
+use super::builtin;
 use super::calls::{Call, Calls};
 use super::regions::{Inflow, inflows};
 use super::report::{called_with, explain, given_in, given_out, odd_attributes};
@@ -240,8 +241,17 @@ impl Frame {
         Ok(Pause::Done)
     }
 
-    /// Asks the definition of an op.
+    /// Asks the definition of an op, or the IR if it is one of its own.
     fn infer(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> Result<(), EditError> {
+        match builtin::results(f, op) {
+            None => {}
+            Some(Ok(sorts)) => return self.give(f, op, &sorts),
+            Some(Err(wrong)) => {
+                let wrong = Diagnostic::warning(wrong).at(Place::op(op).within(f));
+                self.said.push(wrong.code("relax::infer-type"));
+                return Ok(());
+            }
+        }
         if !f.traits(op).is_defined() {
             return Ok(());
         }

@@ -1,0 +1,57 @@
+//! The IR's own ops: what a `tuple`, a `tuple_get` and an `if` give follows from the IR itself.
+//!
+//! A `call` is the calls' subject; of a `for` and a `while` the IR doesn't say what they give.
+
+use passdock_plugin_api::abi::symbol;
+use passdock_plugin_api::prelude::*;
+
+use super::sort::Sort;
+
+/// The types of the results of one of the IR's own ops, or what is wrong with it; `None` for others.
+pub(crate) fn results(f: &Function, op: OpId) -> Option<Result<Vec<Sort>, String>> {
+    match f.symbol(op) {
+        symbol::TUPLE => {
+            let fields = f.operands(op).map(|value| Sort::of(f, value)).collect();
+            Some(Ok(vec![Sort::Tuple(fields)]))
+        }
+        symbol::TUPLE_GET => Some(field(f, op).map(|sort| vec![sort])),
+        symbol::IF => Some(Ok(branches(f, op))),
+        _ => None,
+    }
+}
+
+fn field(f: &Function, op: OpId) -> Result<Sort, String> {
+    let tuple = f
+        .operand(op, 0)
+        .map_or(Sort::Unknown, |value| Sort::of(f, value));
+    let fields = match tuple {
+        Sort::Tuple(fields) => fields,
+        Sort::Unknown => return Ok(Sort::Unknown),
+        _ => return Err("`tuple_get` takes a field of what is no tuple.".to_owned()),
+    };
+    let Some(index) = f.int(op, "index") else {
+        return Err("`tuple_get` doesn't say which field it takes.".to_owned());
+    };
+    let field = usize::try_from(index).ok().and_then(|at| fields.get(at));
+    field.cloned().ok_or_else(|| {
+        let count = fields.len();
+        format!("`tuple_get` takes field {index} of a tuple of {count}; the first one is 0.")
+    })
+}
+
+/// What all branches agree on. Without an else there is a way around them, which gives nothing.
+fn branches(f: &Function, op: OpId) -> Vec<Sort> {
+    let given = |index: usize| {
+        let given = |&region: &RegionId| {
+            let value = f.operand(f.terminator(region)?, index)?;
+            Some(Sort::of(f, value))
+        };
+        let each = f.regions(op).iter().map(given);
+        let all: Option<Vec<Sort>> = each.collect();
+        let both = all.filter(|all| all.len() > 1)?;
+        both.into_iter().reduce(|a, b| a.common(&b))
+    };
+    (0..f.result_count(op))
+        .map(|index| given(index).unwrap_or(Sort::Unknown))
+        .collect()
+}
