@@ -2,7 +2,6 @@
 //! these commands make for themselves.
 
 use std::env::consts::EXE_SUFFIX;
-use std::ffi::OsString;
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
@@ -27,189 +26,181 @@ pub(crate) fn test_oracle(project: &Project) -> Result<()> {
     shell::run(python.current_dir(&project.root))
 }
 
-/// The example model through passdock and back, judged by onnx and onnxruntime.
-pub(crate) fn test_example(project: &Project) -> Result<()> {
-    end_to_end(project, &[])
+/// A script of `tests/python` that judges what passdock makes of models.
+pub(crate) struct Judge {
+    /// The name of the step.
+    pub(crate) title: &'static str,
+    /// Its file, whose name its working directory has, too.
+    script: &'static str,
+    arguments: &'static [Argument],
 }
 
-/// The same with the real models that `PASSDOCK_MODELS` points to.
-pub(crate) fn test_real_models(project: &Project) -> Result<()> {
-    match std::env::var_os("PASSDOCK_MODELS") {
-        Some(models) => end_to_end(project, &["--models".into(), models]),
-        None => bail!(Skip("PASSDOCK_MODELS names no directory of models".into())),
+/// What a judge is told, beside where it may write.
+enum Argument {
+    Words(&'static [&'static str]),
+    /// The command.
+    Passdock,
+    /// What takes thousands of models in and out.
+    Corpus,
+    /// The program that renames a node.
+    Renamer,
+    /// Where the vendor's tests left their plugin.
+    VendorPlugins,
+    /// The directory of models that `PASSDOCK_MODELS` names, if it does.
+    Models,
+    /// The same; without one there is nothing to judge.
+    NothingButModels,
+    /// The number that `PASSDOCK_SEED` gives, if it does: other random cases.
+    Seed,
+}
+
+use Argument::{Corpus, Models, NothingButModels, Passdock, Renamer, Seed, VendorPlugins, Words};
+
+/// All of them, in the order of their steps.
+pub(crate) const JUDGES: &[Judge] = &[
+    Judge {
+        title: "the example model, end to end",
+        script: "end_to_end",
+        arguments: &[Passdock, Renamer, VendorPlugins],
+    },
+    Judge {
+        title: "real models, end to end",
+        script: "end_to_end",
+        arguments: &[Passdock, Renamer, VendorPlugins, NothingButModels],
+    },
+    // The instrument `numerics`.
+    Judge {
+        title: "results before and after each pass",
+        script: "numerics",
+        arguments: &[Passdock, Models],
+    },
+    // `PASSDOCK_PROPERTIES` says how many.
+    Judge {
+        title: "random models, passes in any order",
+        script: "properties",
+        arguments: &[
+            Passdock,
+            Words(&["--spoiler", "bad.transform.ChangeResults"]),
+        ],
+    },
+    // ONNX's own test cases, the models in its wheel, models made by hand: what goes through passdock comes
+    // out whole, and folded right.
+    Judge {
+        title: "models of every kind, in and out",
+        script: "corpus",
+        arguments: &[Corpus, Models],
+    },
+    Judge {
+        title: "random ops folded, by ONNX Runtime",
+        script: "random_folding",
+        arguments: &[Words(&["--cases", "11000"]), Passdock, Seed],
+    },
+    // What InferType knows of models' values, beside what onnx's own inference knows.
+    Judge {
+        title: "types in comparison with onnx's",
+        script: "comparison",
+        arguments: &[Passdock, Models],
+    },
+    // Random shape computations: what DynamicToStatic makes of them gives what it gave, for every size.
+    Judge {
+        title: "computed shapes made constant, by ONNX Runtime",
+        script: "static_shapes",
+        arguments: &[Words(&["--cases", "200"]), Passdock, Seed],
+    },
+    Judge {
+        title: "small models simplified, by ONNX Runtime",
+        script: "simplified",
+        arguments: &[Passdock],
+    },
+    // ONNX's test cases, their operators replaced by what they are made of, and their graphs lifted to
+    // functions and inlined again.
+    Judge {
+        title: "ops decomposed, regions lifted, by ONNX Runtime",
+        script: "decomposing",
+        arguments: &[Passdock],
+    },
+];
+
+impl Judge {
+    pub(crate) fn run(&self, project: &Project) -> Result<()> {
+        let models = std::env::var_os("PASSDOCK_MODELS");
+        let built = project.built(Profile::Dev);
+        let mut python = Command::new(environment(project)?);
+        python
+            .arg("-B")
+            .arg(format!("tests/python/{}.py", self.script));
+        for argument in self.arguments {
+            let (option, value) = match argument {
+                Words(words) => {
+                    python.args(*words);
+                    continue;
+                }
+                Passdock => ("--passdock", Some(project.passdock(Profile::Dev).into())),
+                Corpus => {
+                    let tool = built.join(format!("passdock-corpus{EXE_SUFFIX}"));
+                    ("--corpus", Some(tool.into()))
+                }
+                Renamer => ("--renamer", Some(built.join("examples/rename_node").into())),
+                VendorPlugins => {
+                    let plugins = project.target.join("vendor/debug");
+                    ("--plugin-dir", Some(plugins.into()))
+                }
+                NothingButModels if models.is_none() => {
+                    bail!(Skip("PASSDOCK_MODELS names no directory of models".into()))
+                }
+                Models | NothingButModels => ("--models", models.clone()),
+                Seed => ("--seed", std::env::var_os("PASSDOCK_SEED")),
+            };
+            if let Some(value) = value {
+                python.arg(option).arg(value);
+            }
+        }
+        let work = project.target.join(self.script.replace('_', "-"));
+        python.arg("--work-dir").arg(work);
+        shell::run(python.current_dir(&project.root))
     }
 }
 
-/// The instrument `numerics`, with models made for it and those that `PASSDOCK_MODELS` points to.
-pub(crate) fn test_numerics(project: &Project) -> Result<()> {
-    let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "tests/python/numerics.py", "--passdock"])
-        .arg(project.passdock(Profile::Dev))
-        .arg("--work-dir")
-        .arg(project.target.join("numerics"));
-    if let Some(models) = std::env::var_os("PASSDOCK_MODELS") {
-        python.arg("--models").arg(models);
-    }
-    shell::run(python.current_dir(&project.root))
-}
-
-/// Random models through random orders of the standard passes; `PASSDOCK_PROPERTIES` says how many.
-pub(crate) fn test_properties(project: &Project) -> Result<()> {
-    let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "tests/python/properties.py", "--passdock"])
-        .arg(project.passdock(Profile::Dev))
-        .arg("--work-dir")
-        .arg(project.target.join("properties"))
-        .args(["--spoiler", "bad.transform.ChangeResults"]);
-    shell::run(python.current_dir(&project.root))
-}
-
-/// ONNX's own test cases, the models in its wheel, models made by hand, and those that
-/// `PASSDOCK_MODELS` points to: what goes through passdock comes out whole, and folded right.
-pub(crate) fn test_corpus(project: &Project) -> Result<()> {
-    let tool = format!("passdock-corpus{EXE_SUFFIX}");
-    let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "tests/python/corpus.py", "--corpus"])
-        .arg(project.built(Profile::Dev).join(tool))
-        .arg("--work-dir")
-        .arg(project.target.join("corpus"));
-    if let Some(models) = std::env::var_os("PASSDOCK_MODELS") {
-        python.arg("--models").arg(models);
-    }
-    shell::run(python.current_dir(&project.root))
-}
-
-/// What InferType knows of models' values, beside what onnx's own inference knows.
-pub(crate) fn test_comparison(project: &Project) -> Result<()> {
-    let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "tests/python/comparison.py", "--passdock"])
-        .arg(project.passdock(Profile::Dev))
-        .arg("--work-dir")
-        .arg(project.target.join("comparison"));
-    if let Some(models) = std::env::var_os("PASSDOCK_MODELS") {
-        python.arg("--models").arg(models);
-    }
-    shell::run(python.current_dir(&project.root))
-}
-
-/// The op definitions by the same cases, each with what is known and what isn't varied; and whether
+/// The op definitions by ONNX's test cases, each with what is known and what isn't varied; and whether
 /// the list that their tables are compared with is this onnx's.
 pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {
     let mut python = Command::new(environment(project)?);
     python.args(["-B", "plugins/onnx-ops/tests/operators.py", "--check"]);
     shell::run(python.current_dir(&project.root))?;
-    let cases = project.target.join("node-cases");
-    let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "plugins/onnx-ops/tests/node_cases.py"])
-        .arg(&cases);
-    shell::run(python.current_dir(&project.root))?;
-    let mut cargo = project.cargo();
-    cargo.args([
-        "test",
-        "--package",
-        "passdock-plugins-onnx-ops",
-        "--test",
-        "node_cases",
-    ]);
-    shell::run(cargo.env("PASSDOCK_NODE_CASES", cases))
+    with_cases(
+        project,
+        "plugins/onnx-ops/tests/node_cases.py",
+        "node-cases",
+        &["passdock-plugins-onnx-ops", "--test", "node_cases"],
+    )
 }
 
 /// The types of what the same cases give, inferred by us and by ONNX: ours are never false, and per
 /// operator no fewer are exact.
 pub(crate) fn test_node_types(project: &Project) -> Result<()> {
-    let cases = project.target.join("node-types");
+    with_cases(
+        project,
+        "tests/python/node_types.py",
+        "node-types",
+        &[
+            "passdock-tests",
+            "--test",
+            "node_types",
+            "--",
+            "--nocapture",
+        ],
+    )
+}
+
+/// Lets a script write cases to a directory, and a package's test read them.
+fn with_cases(project: &Project, script: &str, directory: &str, test: &[&str]) -> Result<()> {
+    let cases = project.target.join(directory);
     let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "tests/python/node_types.py"])
-        .arg(&cases);
+    python.args(["-B", script]).arg(&cases);
     shell::run(python.current_dir(&project.root))?;
     let mut cargo = project.cargo();
-    cargo.args([
-        "test",
-        "--package",
-        "passdock-tests",
-        "--test",
-        "node_types",
-    ]);
-    cargo.args(["--", "--nocapture"]);
+    cargo.args(["test", "--package"]).args(test);
     shell::run(cargo.env("PASSDOCK_NODE_CASES", cases))
-}
-
-/// Random ops on random constants: what is folded is what ONNX Runtime computes.
-pub(crate) fn test_random_folding(project: &Project) -> Result<()> {
-    let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "tests/python/random_folding.py", "--cases", "11000"])
-        .arg("--passdock")
-        .arg(project.passdock(Profile::Dev))
-        .arg("--work-dir")
-        .arg(project.target.join("random-folding"));
-    if let Some(seed) = std::env::var_os("PASSDOCK_SEED") {
-        python.arg("--seed").arg(seed);
-    }
-    shell::run(python.current_dir(&project.root))
-}
-
-/// Random shape computations: what DynamicToStatic makes of them gives what it gave, for every size.
-pub(crate) fn test_static_shapes(project: &Project) -> Result<()> {
-    let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "tests/python/static_shapes.py", "--cases", "200"])
-        .arg("--passdock")
-        .arg(project.passdock(Profile::Dev))
-        .arg("--work-dir")
-        .arg(project.target.join("static-shapes"));
-    if let Some(seed) = std::env::var_os("PASSDOCK_SEED") {
-        python.arg("--seed").arg(seed);
-    }
-    shell::run(python.current_dir(&project.root))
-}
-
-/// Small models simplified and folded: the results are those of ONNX Runtime.
-pub(crate) fn test_simplified(project: &Project) -> Result<()> {
-    let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "tests/python/simplified.py", "--passdock"])
-        .arg(project.passdock(Profile::Dev))
-        .arg("--work-dir")
-        .arg(project.target.join("simplified"));
-    shell::run(python.current_dir(&project.root))
-}
-
-/// ONNX's test cases, their operators replaced by what they are made of, and their graphs lifted to
-/// functions and inlined again.
-pub(crate) fn test_decomposing(project: &Project) -> Result<()> {
-    let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "tests/python/decomposing.py", "--passdock"])
-        .arg(project.passdock(Profile::Dev))
-        .arg("--work-dir")
-        .arg(project.target.join("decomposing"));
-    shell::run(python.current_dir(&project.root))
-}
-
-fn end_to_end(project: &Project, arguments: &[OsString]) -> Result<()> {
-    let mut python = Command::new(environment(project)?);
-    python
-        .args(["-B", "tests/python/end_to_end.py", "--passdock"])
-        .arg(project.passdock(Profile::Dev));
-    python
-        .arg("--renamer")
-        .arg(project.built(Profile::Dev).join("examples/rename_node"));
-    // Where the vendor's tests left their plugin.
-    python
-        .arg("--plugin-dir")
-        .arg(project.target.join("vendor/debug"));
-    python
-        .arg("--work-dir")
-        .arg(project.target.join("end-to-end"))
-        .args(arguments);
-    shell::run(python.current_dir(&project.root))
 }
 
 /// The environment's interpreter; makes the environment if it's missing or outdated.

@@ -47,21 +47,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         native::test_c_diagnostics(project)
     });
     steps.step("the oracle itself", || python::test_oracle(project));
-    steps.step("the example model, end to end", || {
-        python::test_example(project)
-    });
-    steps.step("real models, end to end", || {
-        python::test_real_models(project)
-    });
-    steps.step("results before and after each pass", || {
-        python::test_numerics(project)
-    });
-    steps.step("random models, passes in any order", || {
-        python::test_properties(project)
-    });
-    steps.step("models of every kind, in and out", || {
-        python::test_corpus(project)
-    });
+    for judge in python::JUDGES {
+        steps.step(judge.title, || judge.run(project));
+    }
     steps.step("op definitions by ONNX's test cases", || {
         python::test_op_definitions(project)
     });
@@ -69,21 +57,6 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
         "types of ONNX's test cases, beside ONNX's inference",
         || python::test_node_types(project),
     );
-    steps.step("random ops folded, by ONNX Runtime", || {
-        python::test_random_folding(project)
-    });
-    steps.step("types in comparison with onnx's", || {
-        python::test_comparison(project)
-    });
-    steps.step("computed shapes made constant, by ONNX Runtime", || {
-        python::test_static_shapes(project)
-    });
-    steps.step("small models simplified, by ONNX Runtime", || {
-        python::test_simplified(project)
-    });
-    steps.step("ops decomposed, regions lifted, by ONNX Runtime", || {
-        python::test_decomposing(project)
-    });
     steps.step("the guides, as they say", || guides::guides(project));
     steps.step("the demo", || demo::demo(project, Profile::Dev));
     steps.step("nothing left behind", || match untracked(project) {

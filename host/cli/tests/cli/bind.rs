@@ -43,6 +43,31 @@ fn symbols_get_sizes_and_parameters_values() {
     );
 }
 
+/// The value of `x` says what `batch` and `seq` are, too.
+#[test]
+fn sizes_and_the_value_that_has_them() {
+    check(
+        &["--bind", "x=[[1, 2]]", "--bind", "batch=1"],
+        expect![[r#"
+            module {
+              fn @main(%scale: f32[], %seq: i64[]) -> (%y: f32[1,2]) opset("" = 17) {
+                %x = const f32[1,2] [1.0, 2.0]
+                %0 = onnx.Mul(%x, %scale) : f32[1,2]
+                return %0
+              }
+            }
+        "#]],
+    );
+    check(
+        &["--bind", "x=[[1, 2]]", "--bind", "batch=3"],
+        expect![[r#"
+            status 1
+            error[pass-failed]: The parameter `x` is f32[3,seq] and can't be [[1, 2]]: its shape is [1, 2].
+             |
+             = in pass relax.transform.BindParams of plugin `libpassdock_relax.so`, function @main"#]],
+    );
+}
+
 #[test]
 fn a_name_that_the_model_does_not_have() {
     check(

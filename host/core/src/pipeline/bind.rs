@@ -48,7 +48,8 @@ pub(super) fn ahead_of(
         }
     }
     let mut passes: Vec<PassRef> = Vec::new();
-    for (pass, field, table) in [(PASSES[0], "params", params), (PASSES[1], "dims", symbols)] {
+    // Symbols first: a value that is bound says the sizes of its parameter, too, and then they are gone.
+    for (pass, field, table) in [(PASSES[1], "dims", symbols), (PASSES[0], "params", params)] {
         if !table.is_empty() {
             // In the table of that name: what isn't declared may be called as an option is.
             let options = toml::Table::from_iter([(field.to_owned(), table.into())]);
