@@ -119,6 +119,12 @@ pub(crate) const JUDGES: &[Judge] = &[
         script: "decomposing",
         arguments: &[Passdock],
     },
+    // What a function and an operator of one name are is the runtime's to say.
+    Judge {
+        title: "functions named like operators, by ONNX Runtime",
+        script: "own_functions",
+        arguments: &[Passdock],
+    },
 ];
 
 impl Judge {

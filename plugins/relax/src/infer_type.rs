@@ -14,9 +14,9 @@
 //!
 //! In program order, so that an op's operands have their types before it is asked; an op with regions
 //! after them. A `tuple` has the types of its operands, a `tuple_get` that of the field, an `if` what its
-//! branches agree on. What goes round in a loop has the type that holds for every round. A call of one of the
-//! module's functions has the types that the body gives for just these operands; in the function itself
-//! stands what all its calls have in common.
+//! branches agree on. What goes round in a loop has the type that holds for every round. A call of one of
+//! the module's functions has the types that the body gives for just these operands; in the function
+//! itself stands what all its calls have in common.
 //!
 //! It does not change a type that is known to something else: where a definition contradicts what the
 //! model declares, both places are named in a warning. It invents no symbols: a size that no operand

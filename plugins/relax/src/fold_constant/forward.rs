@@ -118,6 +118,15 @@ impl Forward {
             return Ok(());
         }
         match cx.evaluate_with(f, op, &operands, self.room)? {
+            Evaluated::Constants(values) if is_forbidden_shape(f, op, &values)? => {
+                self.left
+                    .extend(values.iter().filter_map(|&v| f.constant(v)));
+                self.refuse(
+                    f,
+                    op,
+                    "no Reshape that takes zeros literally may have 0 and -1",
+                );
+            }
             Evaluated::Constants(values) => self.know(f, op, values),
             Evaluated::Refused(why) if all_constant => self.refuse(f, op, &why),
             Evaluated::Refused(_) => {}
@@ -157,6 +166,23 @@ fn why_not(traits: OpTraits) -> &'static str {
     } else {
         "its definition has no evaluation"
     }
+}
+
+/// Whether an op gives a Reshape a shape that ONNX forbids: as a constant it makes the whole model
+/// invalid, computed it is an error only when the op is run.
+fn is_forbidden_shape(f: &Function, op: OpId, values: &[ValueId]) -> Result<bool, EditError> {
+    for (&result, &value) in f.results(op).iter().zip(values) {
+        let reshapes = |user: OpId| {
+            f.name(user) == "onnx.Reshape"
+                && f.operand(user, 1) == Some(result)
+                && f.int(user, "allowzero") == Some(1)
+        };
+        if f.users(result).any(reshapes) {
+            let sizes = f.constant_ints(value)?;
+            return Ok(sizes.is_some_and(|sizes| sizes.contains(&0) && sizes.contains(&-1)));
+        }
+    }
+    Ok(false)
 }
 
 /// How many bytes a constant takes; 0 for what is none.

@@ -4,6 +4,7 @@ mod control;
 mod growth;
 #[path = "../support/mod.rs"]
 mod support;
+mod tuples;
 mod values;
 
 use std::sync::{Arc, Mutex};

@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 
-use super::check;
+use super::{check, check_stays};
 
 #[test]
 fn minus_zero_is_kept() {
@@ -127,5 +127,39 @@ fn nans_and_infinities_are_values() {
               }
             }
         "#]],
+    );
+}
+
+#[test]
+fn a_shape_that_onnx_forbids_is_left_to_be_an_error_when_it_is_used() {
+    let source = |attributes: &str| {
+        r#"module {
+  fn @main(%x: f32[n,4]) -> (%y: f32[*]) opset("" = 17) {
+    %a = const i64[1] [-1]
+    %b = const i64[1] [0]
+    %0 = onnx.Concat(%a, %b) {axis = 0}
+    %1 = onnx.Reshape(%x, %0)ATTRIBUTES : f32[*]
+    return %1
+  }
+}"#
+        .replace("ATTRIBUTES", attributes)
+    };
+    check_stays(
+        &source(" {allowzero = 1}"),
+        expect![[r#"
+        1 onnx.Concat: no Reshape that takes zeros literally may have 0 and -1.
+    "#]],
+    );
+    check(
+        &source(""),
+        expect![[r#"
+        module {
+          fn @main(%x: f32[n,4]) -> (%y: f32[*]) opset("" = 17) {
+            %0 = const i64[2] [-1, 0]
+            %1 = onnx.Reshape(%x, %0) : f32[*]
+            return %1
+          }
+        }
+    "#]],
     );
 }
