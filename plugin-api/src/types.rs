@@ -214,6 +214,16 @@ impl Function {
         record.map_or(false, |record| record.flags & abi::Value::DECLARED != 0)
     }
 
+    /// The number of a dim symbol that was made up for a size that nobody named: `_1`, `_2`, …
+    ///
+    /// Such a symbol says that sizes are equal, and nothing else: not even that they aren't 0.
+    pub fn invented(&self, symbol: SymbolId) -> Option<u64> {
+        let digits = self.text(symbol).strip_prefix('_')?;
+        let is_number =
+            digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+        digits.parse().ok().filter(|_| is_number)
+    }
+
     /// The two sides of a dim that is an expression; `None` if it isn't one.
     #[inline]
     pub fn dim_expr(&self, dim: abi::Dim) -> Option<abi::DimExpr> {

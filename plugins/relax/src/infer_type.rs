@@ -19,8 +19,10 @@
 //! itself stands what all its calls have in common.
 //!
 //! It does not change a type that is known to something else: where a definition contradicts what the
-//! model declares, both places are named in a warning. It invents no symbols: a size that no operand
-//! says is `?`.
+//! model declares, both places are named in a warning. A size that no operand
+//! says, as it depends on data, gets a symbol that no function has, `_1`: it says what else is as large,
+//! not even whether it is 0, and gives way to whatever is found out later. What a function takes and
+//! gives stays as it is declared.
 //!
 //! Source: relay `InferType`; ONNX's own shape inference.
 
@@ -28,6 +30,7 @@ mod builtin;
 mod calls;
 mod regions;
 mod report;
+mod sizes;
 mod sort;
 mod walk;
 
@@ -42,7 +45,7 @@ pub(crate) fn infer_type(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
             .functions()
             .filter(|one| one.kind == FunctionKind::GRAPH)
     };
-    let mut inference = Inference::new(&graph);
+    let mut inference = Inference::new(m, &graph)?;
     // Callers first: they say which types the others are called with.
     let is_called = |name: SymbolId| graph.callers(name).next().is_some();
     for entry in functions().filter(|entry| !is_called(entry.name)) {

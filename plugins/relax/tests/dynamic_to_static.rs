@@ -335,7 +335,7 @@ fn a_slice_to_elsewhere_or_backwards_stays() {
                 %n = onnx.Gather(%shape, %zero) : i64[1]
                 %m = onnx.Gather(%shape, %one) : i64[1]
                 %0 = onnx.Slice(%x, %one, %n, %one) : f32[n,max(min(m,n)-1,0)]
-                %1 = onnx.Slice(%x, %zero, %m, %one, %back) : f32[n,?]
+                %1 = onnx.Slice(%x, %zero, %m, %one, %back) : f32[n,_1]
                 return %0, %1
               }
             }
@@ -425,7 +425,7 @@ fn operands_of_all_kinds_whose_elements_are_not_known() {
                 %ones = onnx.ConstantOfShape(%shape) : f32[n,m]
                 %hot = onnx.OneHot(%i, %m, %values) : f32[4,m]
                 %pads = onnx.Concat(%shape, %shape) {axis = 0} : i64[4]
-                %padded = onnx.Pad(%x, %pads) : f32[?,?]
+                %padded = onnx.Pad(%x, %pads) : f32[_1,_2]
                 %sizes = onnx.Concat(%one, %one, %shape) {axis = 0} : i64[4]
                 %sized = onnx.Resize(%s, _, _, %sizes) : f32[1,1,n,m]
                 return %tile, %ones, %hot, %padded, %sized

@@ -257,7 +257,7 @@ fn what_both_branches_agree_on_is_known() {
         expect![[r#"
             module {
               fn @main(%c: bool[], %x: f32[n,4], %y: f32[m,4]) -> (%a, %b) opset("" = 17) {
-                %0, %1 = onnx.If(%c) {then_branch = region, else_branch = region} : f32[?,4], i64[2]
+                %0, %1 = onnx.If(%c) {then_branch = region, else_branch = region} : f32[_1,4], i64[2]
                   region then_branch {
                     %2 = onnx.Relu(%x) : f32[n,4]
                     %3 = onnx.Shape(%x) : i64[2]
@@ -299,11 +299,11 @@ fn what_a_loop_carries_has_one_type_for_all_rounds() {
               fn @main(%x: f32[n,4]) -> (%a, %b, %c, %d) opset("" = 17) {
                 %count = const i64[] 3
                 %go = const bool[] true
-                %0, %1, %2, %3 = onnx.Loop(%count, %go, %x, %x, %x) {body = region} : f32[n,4], f32[?,4], f32[*], f32[3,n,4]
+                %0, %1, %2, %3 = onnx.Loop(%count, %go, %x, %x, %x) {body = region} : f32[n,4], f32[_2,4], f32[*], f32[3,n,4]
                   region body(%i: i64[], %goes: bool[], %kept: f32[n,4], %grown: f32[?,4], %raised: f32[*]) {
                     %axes = const i64[1] [0]
                     %4 = onnx.Relu(%kept) : f32[n,4]
-                    %5 = onnx.Concat(%grown, %x) {axis = 0} : f32[?,4]
+                    %5 = onnx.Concat(%grown, %x) {axis = 0} : f32[_1,4]
                     %6 = onnx.Unsqueeze(%raised, %axes) : f32[*]
                     %7 = onnx.Mul(%kept, %kept) : f32[n,4]
                     yield %goes, %4, %5, %6, %7
@@ -337,11 +337,11 @@ fn loops_in_loops_are_tried_together() {
             module {
               fn @main(%count: i64[], %x: f32[2,4]) -> (%a) opset("" = 17) {
                 %go = const bool[] true
-                %0 = onnx.Loop(%count, %go, %x) {body = region} : f32[?,4]
+                %0 = onnx.Loop(%count, %go, %x) {body = region} : f32[_5,4]
                   region body(%i: i64[], %goes: bool[], %outer: f32[?,4]) {
-                    %1 = onnx.Loop(%count, %go, %outer) {body = region} : f32[?,4]
+                    %1 = onnx.Loop(%count, %go, %outer) {body = region} : f32[_4,4]
                       region body(%j: i64[], %goes2: bool[], %inner: f32[?,4]) {
-                        %2 = onnx.Concat(%inner, %inner) {axis = 0} : f32[?,4]
+                        %2 = onnx.Concat(%inner, %inner) {axis = 0} : f32[_3,4]
                         yield %goes2, %2
                       }
                     yield %goes, %1

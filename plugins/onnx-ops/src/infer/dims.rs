@@ -1,7 +1,7 @@
 //! Computing with dims. All of them are sizes, so no symbol or expression is negative; what might
 //! be isn't written down as one.
 
-use passdock_plugin_api::{Dim, DimKind, ExprKind};
+use passdock_plugin_api::{Dim, DimKind, ExprKind, SymbolId};
 
 use super::{Answer, Infer, wrong};
 
@@ -133,6 +133,23 @@ impl Infer<'_> {
             .all(|side| positive(side) && self.is_size(side))
     }
 
+    /// Whether a size may be 0. The model's symbols are taken for sizes that aren't, as ONNX's inference
+    /// takes them; a symbol that was made up may be anything.
+    pub(crate) fn may_be_zero(&self, dim: Dim) -> bool {
+        match dim.kind {
+            DimKind::CONST => dim.value == 0,
+            DimKind::SYMBOL => self.is_invented(dim),
+            DimKind::EXPR => self.host.dim_expr(dim).is_none_or(|expr| {
+                let sides = [expr.lhs, expr.rhs];
+                let is_more = expr.kind == ExprKind::ADD
+                    && sides.iter().all(|&side| self.is_size(side))
+                    && sides.iter().any(|&side| as_const(side) > Some(0));
+                !is_more && sides.iter().any(|&side| self.may_be_zero(side))
+            }),
+            _ => true,
+        }
+    }
+
     /// What is left of one size after another was taken away, or nothing.
     pub(crate) fn less(&self, a: Dim, b: Dim) -> Dim {
         if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
@@ -177,8 +194,13 @@ impl Infer<'_> {
             (Some(a), Some(b)) if a != b => wrong!("{a} and {b} should be the same size"),
             (Some(_), _) => Ok(a),
             (_, Some(_)) => Ok(b),
-            _ if is_known(a) => Ok(a),
+            _ if is_known(a) && !(self.is_invented(a) && is_known(b)) => Ok(a),
             _ => Ok(b),
         }
+    }
+
+    fn is_invented(&self, dim: Dim) -> bool {
+        let symbol = SymbolId(dim.value as u32);
+        dim.kind == DimKind::SYMBOL && self.host.invented(symbol).is_some()
     }
 }

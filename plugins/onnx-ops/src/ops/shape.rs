@@ -108,6 +108,13 @@ fn reshape(op: &Infer) -> Answer {
                     .unwrap_or(Dim::UNKNOWN);
             }
             Some(..=-2) => return wrong!("{} isn't a size", dim.value),
+            None if keeps && op.may_be_zero(*dim) => {
+                // Were it 0, the size would be that of the dim that stands there.
+                let stands = old.as_ref().and_then(|old| old.get(at));
+                if !stands.is_some_and(|&old| same(old, *dim)) {
+                    *dim = Dim::UNKNOWN;
+                }
+            }
             _ => {}
         }
     }

@@ -163,17 +163,24 @@ impl Sort {
 
     /// Without what is said by symbols: another function's mean something else.
     pub(crate) fn without_symbols(&self) -> Sort {
+        self.without(&|_| true)
+    }
+
+    /// Without the sizes that are said by some symbols.
+    pub(crate) fn without(&self, symbols: &impl Fn(i64) -> bool) -> Sort {
         match self {
             Sort::Tensor(dtype, Some(sizes)) => {
-                let plain = |size: &Size| match size {
-                    Size::Const(_) => size.clone(),
-                    _ => Size::Unknown,
+                let plain = |size: &Size| match size.mentions(symbols) {
+                    true => Size::Unknown,
+                    false => size.clone(),
                 };
                 Sort::Tensor(*dtype, Some(sizes.iter().map(plain).collect()))
             }
-            Sort::Sequence(item) => Sort::Sequence(Box::new(item.without_symbols())),
-            Sort::Optional(item) => Sort::Optional(Box::new(item.without_symbols())),
-            Sort::Tuple(items) => Sort::Tuple(items.iter().map(Sort::without_symbols).collect()),
+            Sort::Sequence(item) => Sort::Sequence(Box::new(item.without(symbols))),
+            Sort::Optional(item) => Sort::Optional(Box::new(item.without(symbols))),
+            Sort::Tuple(items) => {
+                Sort::Tuple(items.iter().map(|item| item.without(symbols)).collect())
+            }
             other => other.clone(),
         }
     }
@@ -203,6 +210,24 @@ impl Size {
                 f.add_expr(*kind, left, right)?
             }
         })
+    }
+
+    /// Whether some symbols are part of it.
+    pub(crate) fn mentions(&self, symbols: &impl Fn(i64) -> bool) -> bool {
+        match self {
+            Size::Symbol(symbol) => symbols(*symbol),
+            Size::Expr(_, sides) => sides.iter().any(|side| side.mentions(symbols)),
+            _ => false,
+        }
+    }
+
+    /// The symbols in it.
+    pub(crate) fn symbols(&self) -> Vec<i64> {
+        match self {
+            Size::Symbol(symbol) => vec![*symbol],
+            Size::Expr(_, sides) => sides.iter().flat_map(Size::symbols).collect(),
+            _ => Vec::new(),
+        }
     }
 
     fn or(&self, other: &Size) -> Size {

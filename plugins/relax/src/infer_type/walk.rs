@@ -3,6 +3,8 @@
 //! Its own stack of steps takes the place of recursion: regions nest, and functions call each other,
 //! as deep as they like.
 
+use std::collections::HashSet;
+
 use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::prelude::*;
 
@@ -10,6 +12,7 @@ use super::builtin;
 use super::calls::{Call, Calls};
 use super::regions::{Inflow, inflows};
 use super::report::{called_with, explain, given_in, given_out, odd_attributes};
+use super::sizes::{Fresh, Symbols};
 use super::sort::Sort;
 
 /// How often the types of what goes round in a loop are tried before its sizes are given up.
@@ -20,6 +23,7 @@ const MOST_TRIED: usize = 4;
 /// The inference of a module.
 pub(crate) struct Inference {
     calls: Calls,
+    fresh: Fresh,
     frames: Vec<Frame>,
 }
 
@@ -32,6 +36,7 @@ struct Frame {
     /// Types before they were set, while any loop's are only tried.
     journal: Vec<(ValueId, TypeId)>,
     said: Vec<Diagnostic>,
+    symbols: Symbols,
     /// Whose call this is.
     asked: Option<Asked>,
 }
@@ -46,8 +51,8 @@ struct Asked {
 enum Step {
     /// Infers an op and those that follow it in its region.
     Ops(OpId),
-    /// Infers an op whose regions are done.
-    Leave(OpId),
+    /// Infers an op whose regions are done. What they made up has come since.
+    Leave(OpId, usize),
     /// Sees whether the types of what a loop carries hold.
     Round(Round),
 }
@@ -59,6 +64,8 @@ struct Round {
     round: u32,
     /// Where journal and diagnostics stood before.
     marks: (usize, usize),
+    /// Where what regions made up stood.
+    made_up: usize,
 }
 
 /// Why the walk of a function stops for a while.
@@ -68,11 +75,12 @@ enum Pause {
 }
 
 impl Inference {
-    pub(crate) fn new(graph: &CallGraph) -> Inference {
-        Inference {
+    pub(crate) fn new(m: &Module<'_>, graph: &CallGraph) -> Result<Inference, EditError> {
+        Ok(Inference {
             calls: Calls::new(graph),
+            fresh: Fresh::new(m, graph)?,
             frames: Vec::new(),
-        }
+        })
     }
 
     /// Infers a function.
@@ -83,8 +91,12 @@ impl Inference {
         name: SymbolId,
     ) -> Result<(), EditError> {
         let f = m.edit(name)?;
-        self.frames
-            .push(Frame::new(name, f.first_op(f.body()), None));
+        self.frames.push(Frame::new(
+            name,
+            f.first_op(f.body()),
+            Symbols::of(&f),
+            None,
+        ));
         self.run(m, cx)
     }
 
@@ -98,6 +110,8 @@ impl Inference {
         if let Some(sorts) = self.calls.params(name).cloned() {
             let mut f = m.edit(name)?;
             for (param, sort) in f.params().to_vec().into_iter().zip(sorts) {
+                let made_up = |symbol: i64| f.invented(SymbolId(symbol as u32)).is_some();
+                let sort = sort.without(&made_up);
                 let ty = sort.write(&mut f)?;
                 // What the function declares stays; calls that don't fit are told at the call.
                 let _ = f.set_type(param, ty);
@@ -114,7 +128,7 @@ impl Inference {
     fn run(&mut self, m: &mut Module<'_>, cx: &PassContext) -> Result<(), EditError> {
         while let Some(frame) = self.frames.last_mut() {
             let mut f = m.edit(frame.function)?;
-            match frame.advance(&mut f, cx, &self.calls)? {
+            match frame.advance(&mut f, cx, &self.calls, &mut self.fresh)? {
                 Pause::Call(op, call) => self.enter(m, op, call)?,
                 Pause::Done => self.leave(m, cx)?,
             }
@@ -149,8 +163,13 @@ impl Inference {
         };
         let results = copied.results;
         let asked = Asked { op, call, results };
-        self.frames
-            .push(Frame::new(copied.holder, copied.first, Some(asked)));
+        let symbols = Symbols::of(&*m.edit(copied.holder)?);
+        self.frames.push(Frame::new(
+            copied.holder,
+            copied.first,
+            symbols,
+            Some(asked),
+        ));
         Ok(())
     }
 
@@ -173,7 +192,7 @@ impl Inference {
             return Ok(());
         };
         let mut f = m.edit(caller.function)?;
-        caller.give(&mut f, asked.op, &sorts)?;
+        caller.give(&mut f, &mut self.fresh, asked.op, &sorts, &HashSet::new())?;
         if let Some(first) = frame.said.first() {
             let callee = f.text(asked.call.callee);
             let place = Place::op(asked.op).within(&f);
@@ -189,13 +208,19 @@ impl Inference {
 }
 
 impl Frame {
-    fn new(function: SymbolId, first: Option<OpId>, asked: Option<Asked>) -> Frame {
+    fn new(
+        function: SymbolId,
+        first: Option<OpId>,
+        symbols: Symbols,
+        asked: Option<Asked>,
+    ) -> Frame {
         Frame {
             function,
             steps: first.into_iter().map(Step::Ops).collect(),
             tried: 0,
             journal: Vec::new(),
             said: Vec::new(),
+            symbols,
             asked,
         }
     }
@@ -206,6 +231,7 @@ impl Frame {
         f: &mut Function,
         cx: &PassContext,
         calls: &Calls,
+        fresh: &mut Fresh,
     ) -> Result<Pause, EditError> {
         while let Some(step) = self.steps.pop() {
             match step {
@@ -217,20 +243,21 @@ impl Frame {
                     if let Some(callee) = calls.callee(f, op) {
                         let call = Calls::call(f, op, callee);
                         match calls.results(&call) {
-                            Some(sorts) => self.give(f, op, sorts)?,
+                            Some(sorts) => self.give(f, fresh, op, sorts, &HashSet::new())?,
                             None => return Ok(Pause::Call(op, call)),
                         }
                     } else if f.regions(op).is_empty() {
-                        self.infer(f, cx, op)?;
+                        self.infer(f, cx, fresh, op, &HashSet::new())?;
                     } else {
                         self.enter_regions(f, op)?;
                     }
                 }
-                Step::Leave(op) => {
+                Step::Leave(op, mark) => {
                     for &region in f.regions(op) {
                         given_out(f, region, &mut self.said);
                     }
-                    self.infer(f, cx, op)?;
+                    let inner = self.symbols.since(mark);
+                    self.infer(f, cx, fresh, op, &inner)?;
                 }
                 Step::Round(round) => self.end_round(f, round)?,
             }
@@ -241,11 +268,19 @@ impl Frame {
         Ok(Pause::Done)
     }
 
-    /// Asks the definition of an op, or the IR if it is one of its own.
-    fn infer(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> Result<(), EditError> {
+    /// Asks the definition of an op, or the IR if it is one of its own. What its regions made up,
+    /// `inner`, doesn't go out.
+    fn infer(
+        &mut self,
+        f: &mut Function,
+        cx: &PassContext,
+        fresh: &mut Fresh,
+        op: OpId,
+        inner: &HashSet<i64>,
+    ) -> Result<(), EditError> {
         match builtin::results(f, op) {
             None => {}
-            Some(Ok(sorts)) => return self.give(f, op, &sorts),
+            Some(Ok(sorts)) => return self.give(f, fresh, op, &sorts, inner),
             Some(Err(wrong)) => {
                 let wrong = Diagnostic::warning(wrong).at(Place::op(op).within(f));
                 self.said.push(wrong.code("relax::infer-type"));
@@ -259,10 +294,19 @@ impl Frame {
             let known = f.results(op).iter().map(|&value| (value, f.type_id(value)));
             self.journal.extend(known);
         }
-        // Of a copy's ops the function's own say it.
-        if self.asked.is_none() {
-            self.said.extend(odd_attributes(f, cx, op));
+        // In a copy nothing is made up: its symbols are those of the call's operands.
+        if self.asked.is_some() {
+            return self.ask(f, cx, op);
         }
+        // Of a copy's ops the function's own say it.
+        self.said.extend(odd_attributes(f, cx, op));
+        let results = f.results(op).to_vec();
+        let kept = self.symbols.forget(f, &results)?;
+        self.ask(f, cx, op)?;
+        self.symbols.name(f, fresh, &results, &kept, inner)
+    }
+
+    fn ask(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> Result<(), EditError> {
         if let Err(error) = cx.infer(f, op) {
             self.said.push(explain(f, cx, op, error));
         }
@@ -270,8 +314,21 @@ impl Frame {
     }
 
     /// Gives a call its results.
-    fn give(&mut self, f: &mut Function, op: OpId, sorts: &[Sort]) -> Result<(), EditError> {
-        for (index, (value, sort)) in f.results(op).to_vec().into_iter().zip(sorts).enumerate() {
+    fn give(
+        &mut self,
+        f: &mut Function,
+        fresh: &mut Fresh,
+        op: OpId,
+        sorts: &[Sort],
+        inner: &HashSet<i64>,
+    ) -> Result<(), EditError> {
+        let results = f.results(op).to_vec();
+        if self.tried > 0 {
+            let known = results.iter().map(|&value| (value, f.type_id(value)));
+            self.journal.extend(known);
+        }
+        let kept = self.symbols.forget(f, &results)?;
+        for (index, (&value, sort)) in results.iter().zip(sorts).enumerate() {
             if let Err(error) = self.refine(f, value, sort) {
                 let place = Place::op(op).within(f);
                 let declared = Place::result(op, index).within(f);
@@ -280,7 +337,10 @@ impl Frame {
                 self.said.push(wrong.code("relax::infer-type"));
             }
         }
-        Ok(())
+        if self.asked.is_some() {
+            return Ok(());
+        }
+        self.symbols.name(f, fresh, &results, &kept, inner)
     }
 
     fn refine(&mut self, f: &mut Function, value: ValueId, sort: &Sort) -> Result<(), EditError> {
@@ -293,8 +353,14 @@ impl Frame {
 
     /// Says the types of regions' arguments, and goes in.
     fn enter_regions(&mut self, f: &mut Function, op: OpId) -> Result<(), EditError> {
-        let inflows = inflows(f, op);
-        for inflow in &inflows {
+        let made_up = self.symbols.mark();
+        let mut inflows = inflows(f, op);
+        for inflow in &mut inflows {
+            if self.tried > 0 {
+                self.journal.push((inflow.arg, f.type_id(inflow.arg)));
+            }
+            self.symbols.forget(f, &[inflow.arg])?;
+            inflow.declared = Sort::of(f, inflow.arg);
             given_in(
                 f,
                 op,
@@ -312,7 +378,7 @@ impl Frame {
             let _ = self.refine(f, inflow.arg, &inflow.first);
         }
         if carried.is_empty() {
-            self.steps.push(Step::Leave(op));
+            self.steps.push(Step::Leave(op, made_up));
             self.go_in(f, op);
             return Ok(());
         }
@@ -325,6 +391,7 @@ impl Frame {
                 MOST_ROUNDS
             },
             marks: (self.journal.len(), self.said.len()),
+            made_up,
         };
         self.start_round(f, round)
     }
@@ -366,10 +433,14 @@ impl Frame {
             let given = given.map_or(Sort::Unknown, |value| Sort::of(f, value));
             let both = taken.common(&given);
             holds &= inflow.declared.or(&both) == taken;
-            inflow.first = both;
+            inflow.first = match round.round {
+                0 => both,
+                // It may take many rounds until none of what hands on a size says it any more.
+                _ => both.without(&|symbol| f.invented(SymbolId(symbol as u32)).is_some()),
+            };
         }
         if holds || round.round >= MOST_ROUNDS {
-            self.steps.push(Step::Leave(round.op));
+            self.steps.push(Step::Leave(round.op, round.made_up));
             return Ok(());
         }
         self.take_back(f, round.marks)?;

@@ -1,0 +1,190 @@
+//! Sizes that depend on data, such as how many elements aren't 0: each gets a symbol of its own (`_1`,
+//! `_2`, …), so that what is made of it is known to be as large.
+//!
+//! A symbol stands for one size as long as its value lives: what is made up in a region means something
+//! else each time the region runs, and doesn't go out of it. Whatever else is found out later takes its
+//! place, so it is forgotten before an op is asked again, and put back if there is still no answer.
+
+use std::collections::HashSet;
+
+use passdock_plugin_api::CallGraph;
+use passdock_plugin_api::prelude::*;
+
+use super::sort::{Size, Sort};
+
+/// Numbers of symbols that no function has.
+pub(crate) struct Fresh {
+    last: u64,
+}
+
+/// What a function's symbols are worth.
+pub(crate) struct Symbols {
+    /// Those that it takes or gives.
+    interface: HashSet<SymbolId>,
+    /// Those that were made up, or put back, in regions that aren't done.
+    inside: Vec<i64>,
+}
+
+/// A type that was forgotten in part.
+pub(crate) struct Kept {
+    value: ValueId,
+    ty: TypeId,
+    sort: Sort,
+}
+
+impl Fresh {
+    /// Looks through the types of all functions.
+    pub(crate) fn new(m: &Module<'_>, graph: &CallGraph) -> Result<Fresh, EditError> {
+        let mut last = 0;
+        for one in graph.functions() {
+            let f = m.snapshot(one.name)?;
+            let mut seen = HashSet::new();
+            let mut see = |ty: TypeId| {
+                if seen.insert(ty) {
+                    let symbols = f.ty(ty).symbols().into_iter();
+                    last = symbols
+                        .filter_map(|symbol| f.invented(symbol))
+                        .fold(last, u64::max);
+                }
+            };
+            f.params().iter().for_each(|&param| see(f.type_id(param)));
+            f.ports(f.body()).for_each(|port| see(port.ty));
+            for op in f.ops() {
+                f.results(op)
+                    .iter()
+                    .for_each(|&value| see(f.type_id(value)));
+                for &region in f.regions(op) {
+                    f.args(region).iter().for_each(|&arg| see(f.type_id(arg)));
+                    f.ports(region).for_each(|port| see(port.ty));
+                }
+            }
+        }
+        Ok(Fresh { last })
+    }
+
+    fn symbol(&mut self, f: &Function) -> Result<i64, EditError> {
+        self.last += 1;
+        Ok(i64::from(f.intern(&format!("_{}", self.last))?.0))
+    }
+}
+
+impl Symbols {
+    pub(crate) fn of(f: &Function) -> Symbols {
+        let params = f.params().iter().map(|&param| f.type_id(param));
+        let types = params.chain(f.ports(f.body()).map(|port| port.ty));
+        Symbols {
+            interface: types.flat_map(|ty| f.ty(ty).symbols()).collect(),
+            inside: Vec::new(),
+        }
+    }
+
+    /// Where the regions of an op begin.
+    pub(crate) fn mark(&self) -> usize {
+        self.inside.len()
+    }
+
+    /// What came up since: it means nothing outside.
+    pub(crate) fn since(&mut self, mark: usize) -> HashSet<i64> {
+        self.inside.drain(mark..).collect()
+    }
+
+    /// Forgets what values' types say only by symbols that give way to anything else.
+    pub(crate) fn forget(
+        &self,
+        f: &mut Function,
+        values: &[ValueId],
+    ) -> Result<Vec<Kept>, EditError> {
+        let mut kept = Vec::new();
+        for &value in values {
+            let mut symbols = f.type_of(value).symbols();
+            symbols.retain(|symbol| !self.interface.contains(symbol));
+            if symbols.is_empty() || !is_given_out(f, value) {
+                symbols.retain(|&symbol| f.invented(symbol).is_some());
+            }
+            if symbols.is_empty() {
+                continue;
+            }
+            let (ty, sort) = (f.type_id(value), Sort::of(f, value));
+            let is_weak = |symbol: i64| symbols.iter().any(|weak| i64::from(weak.0) == symbol);
+            replace(f, value, &sort.without(&is_weak))?;
+            kept.push(Kept { value, ty, sort });
+        }
+        Ok(kept)
+    }
+
+    /// Gives each size that isn't known a symbol: the one that it had, or a new one. What is said by
+    /// symbols of regions, `inner`, isn't known.
+    pub(crate) fn name(
+        &mut self,
+        f: &mut Function,
+        fresh: &mut Fresh,
+        values: &[ValueId],
+        kept: &[Kept],
+        inner: &HashSet<i64>,
+    ) -> Result<(), EditError> {
+        let is_inner = |symbol: i64| inner.contains(&symbol);
+        for &value in values {
+            let found = Sort::of(f, value);
+            let mut named = found.without(&is_inner);
+            let old = kept.iter().find(|old| old.value == value);
+            if let Sort::Tensor(_, Some(sizes)) = &mut named {
+                let known = match old.map(|old| &old.sort) {
+                    Some(Sort::Tensor(_, Some(known))) if known.len() == sizes.len() => &known[..],
+                    _ => &[],
+                };
+                for (at, size) in sizes.iter_mut().enumerate() {
+                    if *size != Size::Unknown {
+                        continue;
+                    }
+                    let had = known.get(at).filter(|known| **known != Size::Unknown);
+                    *size = match had.filter(|had| !had.mentions(&is_inner)) {
+                        Some(had) => had.clone(),
+                        None => Size::Symbol(fresh.symbol(f)?),
+                    };
+                    self.note(f, value, size);
+                }
+            }
+            match old {
+                // As it was, with all that a sort leaves out.
+                Some(old) if old.sort == named => {
+                    let unknown = f.add_type(&TypeSpec::unknown())?;
+                    f.set_type(value, unknown)?;
+                    f.set_type(value, old.ty)?;
+                }
+                _ if named == found => {}
+                _ if found.without(&is_inner) == found => {
+                    let ty = named.write(f)?;
+                    f.set_type(value, ty)?;
+                }
+                _ => replace(f, value, &named)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, f: &Function, value: ValueId, size: &Size) {
+        if region_of(f, value).is_some_and(|region| region != f.body()) {
+            self.inside.extend(size.symbols());
+        }
+    }
+}
+
+fn region_of(f: &Function, value: ValueId) -> Option<RegionId> {
+    Some(f.parent_region(f.defining_op(value)?))
+}
+
+/// Whether a value goes out of a region: its type may be what the region declares, in words of its own.
+fn is_given_out(f: &Function, value: ValueId) -> bool {
+    let Some(region) = region_of(f, value).filter(|&region| region != f.body()) else {
+        return false;
+    };
+    let last = f.terminator(region);
+    f.users(value).any(|user| Some(user) == last)
+}
+
+/// Puts a type in the place of another.
+fn replace(f: &mut Function, value: ValueId, sort: &Sort) -> Result<(), EditError> {
+    let (unknown, ty) = (f.add_type(&TypeSpec::unknown())?, sort.write(f)?);
+    f.set_type(value, unknown)?;
+    f.set_type(value, ty)
+}
