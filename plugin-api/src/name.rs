@@ -15,6 +15,15 @@ pub enum Name<'a> {
 }
 
 impl Name<'_> {
+    /// Whether it is that symbol's.
+    #[inline]
+    pub(crate) fn is(self, symbol: SymbolId, function: &RawFunction) -> bool {
+        match self {
+            Name::Text(text) => function.text(symbol) == text,
+            Name::Symbol(own) => own == symbol,
+        }
+    }
+
     /// Its symbol; `None` if the module has none, so nothing in it is called so.
     #[inline]
     pub(crate) fn find(self, function: &RawFunction) -> Option<SymbolId> {

@@ -137,8 +137,10 @@ impl Function {
         if attrs.len == 0 {
             return None;
         }
-        let name = name.into().find(&self.raw)?;
-        let attr = self.raw.attr_range(attrs).find(|attr| attr.name == name)?;
+        // They are few: comparing texts is faster than finding the symbol.
+        let name = name.into();
+        let mut attrs = self.raw.attr_range(attrs);
+        let attr = attrs.find(|attr| name.is(attr.name, &self.raw))?;
         Some(Attr::read(self, &attr))
     }
 

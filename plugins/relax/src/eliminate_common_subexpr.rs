@@ -100,8 +100,8 @@ impl Merger {
         }
         Ok(Merger {
             signatures: Signatures::new(f, cx)?,
-            ops: Scoped::default(),
-            constants: Scoped::default(),
+            ops: Scoped::with_capacity(f.op_count()),
+            constants: Scoped::with_capacity(0),
             candidates,
             given_out: HashSet::new(),
             merged: BTreeMap::new(),
@@ -270,16 +270,14 @@ struct Entry<T> {
     previous: Option<usize>,
 }
 
-impl<T> Default for Scoped<T> {
-    fn default() -> Scoped<T> {
+impl<T: Copy> Scoped<T> {
+    fn with_capacity(capacity: usize) -> Scoped<T> {
         Scoped {
-            last: HashMap::new(),
-            entries: Vec::new(),
+            last: HashMap::with_capacity(capacity),
+            entries: Vec::with_capacity(capacity),
         }
     }
-}
 
-impl<T: Copy> Scoped<T> {
     fn len(&self) -> usize {
         self.entries.len()
     }

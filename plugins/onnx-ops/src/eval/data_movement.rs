@@ -66,8 +66,24 @@ struct Concat(usize);
 
 impl Movement for Concat {
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Moved<T> {
-        let views: Vec<_> = inputs.iter().map(|input| input.view()).collect();
-        match ndarray::concatenate(Axis(self.0), &views) {
+        let mut shape = inputs[0].shape().to_vec();
+        shape[self.0] = inputs.iter().map(|input| input.shape()[self.0]).sum();
+        let outer: usize = shape[..self.0].iter().product();
+        // What stands side by side in a row of the result lies side by side in each operand.
+        let mut runs = Vec::with_capacity(inputs.len());
+        for input in inputs {
+            let Some(cells) = input.as_slice() else {
+                return refuse!("its elements don't lie side by side");
+            };
+            runs.push((cells, input.shape()[self.0..].iter().product::<usize>()));
+        }
+        let mut whole = Vec::with_capacity(shape.iter().product());
+        for row in 0..outer {
+            for &(cells, run) in &runs {
+                whole.extend_from_slice(&cells[row * run..][..run]);
+            }
+        }
+        match ArrayD::from_shape_vec(shape, whole) {
             Ok(whole) => Ok(vec![whole]),
             Err(error) => refuse!("its operands don't stand side by side: {error}"),
         }

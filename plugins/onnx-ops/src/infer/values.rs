@@ -171,11 +171,12 @@ impl Infer<'_> {
 
     /// The elements of an operand of integers that is a shape.
     fn integers(&self, index: usize) -> Option<Vec<Dim>> {
-        let dtype = self.dtype(index).ok()?;
-        let shape = self.dims(index)?.len() <= 1;
-        let values = self.values(index)?;
-        let fits = shape && values.len() <= MOST && matches!(dtype, DType::I64 | DType::I32);
-        fits.then_some(values)
+        let ty = self.host.operand_type(index);
+        let is_list = ty.rank().is_some_and(|rank| rank <= 1);
+        if !is_list || !matches!(self.dtype(index), Ok(DType::I64 | DType::I32)) {
+            return None;
+        }
+        self.values(index).filter(|values| values.len() <= MOST)
     }
 
     /// One element. Symbols and expressions are sizes and so not negative.
