@@ -126,11 +126,14 @@ impl Transfer {
         let Some(source) = source else {
             match attr.kind {
                 AttrKind::TENSOR => {
-                    made.bits = u64::from(own_tensor(into, attr.bits as u32));
+                    made.bits = u64::from(into.copy_tensor(ConstId(attr.bits as u32)).0);
                 }
                 AttrKind::TENSORS => {
                     let ids = into.ids_in(attr.list).to_vec();
-                    let ids: Vec<u32> = ids.into_iter().map(|id| own_tensor(into, id)).collect();
+                    let ids: Vec<u32> = ids
+                        .into_iter()
+                        .map(|id| into.copy_tensor(ConstId(id)).0)
+                        .collect();
                     made.list = push_range(&mut into.ids, ids);
                 }
                 _ => {}
@@ -192,13 +195,4 @@ impl Transfer {
         let ty = self.ty(Some(source), into, source.constant(id).ty);
         into.insert_tensor(ty, source.constant_data(id).clone(), RegionId(0))
     }
-}
-
-/// A tensor's copy in the same function: the tensor goes with its region, which the copy may outlive.
-fn own_tensor(f: &mut Function, id: u32) -> u32 {
-    let (ty, data) = (
-        f.constants[id as usize].ty,
-        f.constant_data(ConstId(id)).clone(),
-    );
-    f.insert_tensor(ty, data, RegionId(0)).0
 }

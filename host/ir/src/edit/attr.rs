@@ -195,7 +195,7 @@ impl Function {
                 AttrKind::FLOAT
             }
             AttrValue::Tensor(id) => {
-                bits = u64::from(id.0);
+                bits = u64::from(self.own_tensor(id).0);
                 AttrKind::TENSOR
             }
             AttrValue::Type(id) => {
@@ -236,7 +236,8 @@ impl Function {
                 AttrKind::STRINGS
             }
             AttrValue::Tensors(ids) => {
-                list = push_range(&mut self.ids, ids.iter().map(|id| id.0));
+                let ids: Vec<u32> = ids.iter().map(|&id| self.own_tensor(id).0).collect();
+                list = push_range(&mut self.ids, ids);
                 AttrKind::TENSORS
             }
             AttrValue::Types(ids) => {
@@ -256,5 +257,15 @@ impl Function {
             flags,
             reserved: 0,
         }
+    }
+
+    /// What an attribute may hold of a constant: the constant, or a copy of one that could go before the
+    /// op does, as that of a value or of a nested region can.
+    fn own_tensor(&mut self, id: ConstId) -> ConstId {
+        let record = &self.constants[id.index()];
+        if record.value.is_none() && record.region == self.body {
+            return id;
+        }
+        self.copy_tensor(id)
     }
 }

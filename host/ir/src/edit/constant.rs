@@ -84,6 +84,16 @@ impl Function {
         id
     }
 
+    /// A tensor's copy for an attribute: the tensor goes with its region or its value, which the copy
+    /// may outlive.
+    pub(crate) fn copy_tensor(&mut self, id: ConstId) -> ConstId {
+        let (ty, data) = (
+            self.constants[id.index()].ty,
+            self.constant_data(id).clone(),
+        );
+        self.insert_tensor(ty, data, self.body)
+    }
+
     fn insert_tensor_quietly(
         &mut self,
         ty: TypeId,

@@ -1,10 +1,10 @@
 //! Uses, types, names, constants, regions and copies of them.
 
 use expect_test::expect;
-use passdock_abi::{DType, Dim, OpId, RegionId, Status, TypeId, ValueId};
+use passdock_abi::{ConstId, DType, Dim, OpId, RegionId, Status, TypeId, ValueId};
 use passdock_ir::{
-    CloneRegion, ConstantData, Function, NewOp, NewPort, NewRegion, Position, TypeSpec, text,
-    verify,
+    AttrValue, CloneRegion, ConstantData, Function, NewAttr, NewOp, NewPort, NewRegion, Position,
+    TypeSpec, text, verify,
 };
 
 use crate::{accept, function, inner, new_op, op, refuse, source, value};
@@ -223,6 +223,59 @@ fn a_copy_keeps_its_tensors_when_the_region_goes() {
         }
     "#]]
     .assert_eq(&text::print(&module));
+}
+
+#[test]
+fn an_attribute_keeps_its_tensor_when_the_value_or_its_region_goes() {
+    let source = r#"module {
+  fn @f(%c: bool[], %s: i64[1]) -> (%y: f32[2]) {
+    %k = const f32[1] [1.0]
+    %r = onnx.If(%c) {then_branch = region} : f32[2]
+      region then_branch {
+        %w = const f32[1] [2.0]
+        %t = onnx.ConstantOfShape(%s) {value = tensor f32[1] [3.0]} : f32[2]
+        yield %t
+      }
+    %a = onnx.Neg(%r) : f32[2]
+    return %a
+  }
+}
+"#;
+    let mut module = text::parse(source).expect("it can be read");
+    let f = crate::function(&mut module, "f");
+    let held = op(f, "onnx.If");
+    let [outer, nested] = ["k", "w"].map(|name| f.value(value(f, name)).constant);
+    let own = ConstId(f.attrs(op(f, "onnx.ConstantOfShape"))[0].bits as u32);
+    let name = |f: &Function, name: &str| f.symbols().intern(name);
+    for (attr, tensor) in [("outer", outer), ("nested", nested), ("own", own)] {
+        let attr = NewAttr::new(name(f, attr), AttrValue::Tensor(tensor));
+        f.set_attr(op(f, "onnx.Neg"), &attr).expect("it can be set");
+    }
+    let tensors = AttrValue::Tensors(&[outer, nested, own]);
+    let all = [NewAttr::new(name(f, "all"), tensors)];
+    let new = NewOp {
+        operands: &[value(f, "s")],
+        result_types: &[f.value(value(f, "t")).ty],
+        attrs: &all,
+        ..NewOp::new(name(f, "onnx.Other"))
+    };
+    let made = f.create_op(&new, Position::before(held)).expect("it fits");
+    let made: Vec<ValueId> = f.results(made).collect();
+    f.replace_op_with(held, &made).expect("it can go");
+    f.erase_constant(outer).expect("nobody uses it");
+    verify::verify_module(&module).expect("all tensors are there");
+    expect![[r#"
+        module {
+          fn @f(%c: bool[], %s: i64[1]) -> (%y: f32[2]) {
+            %r = onnx.Other(%s) {all = [tensor f32[1] [1.0], tensor f32[1] [2.0], tensor f32[1] [3.0]]} : f32[2]
+            %a = onnx.Neg(%r) {outer = tensor f32[1] [1.0], nested = tensor f32[1] [2.0], own = tensor f32[1] [3.0]} : f32[2]
+            return %a
+          }
+        }
+    "#]].assert_eq(&text::print(&module));
+    let mut compacted = module.clone();
+    crate::function(&mut compacted, "f").compact();
+    assert_eq!(text::print(&compacted), text::print(&module));
 }
 
 #[test]

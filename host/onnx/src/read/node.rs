@@ -174,7 +174,7 @@ impl<'a> Importer<'_, 'a> {
         if !attrs.is_empty() {
             decoded.reserve(attrs.len());
             for (index, attribute) in attrs.iter().enumerate() {
-                let done = self.decode(frame.region, attribute);
+                let done = self.decode(attribute);
                 let place = || named("attribute", index, attribute.message, attr::NAME);
                 decoded.push(done.map_err(|error| error.inside(place()))?);
             }
@@ -255,7 +255,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    fn decode(&mut self, region: RegionId, attribute: &Attribute<'a>) -> Result<Decoded<'a>> {
+    fn decode(&mut self, attribute: &Attribute<'a>) -> Result<Decoded<'a>> {
         let mut decoded = Decoded::default();
         match attribute.kind {
             AttrKind::INTS => read_ints(*attribute, &mut decoded.ints)?,
@@ -267,7 +267,7 @@ impl<'a> Importer<'_, 'a> {
             }
             AttrKind::TENSOR | AttrKind::TENSORS => {
                 for body in attribute.bodies() {
-                    decoded.tensors.push(self.attr_tensor(region, body?)?);
+                    decoded.tensors.push(self.attr_tensor(body?)?);
                 }
             }
             AttrKind::TYPE | AttrKind::TYPES => {
@@ -281,10 +281,10 @@ impl<'a> Importer<'_, 'a> {
         Ok(decoded)
     }
 
-    fn attr_tensor(&mut self, region: RegionId, message: Message<'a>) -> Result<ConstId> {
+    fn attr_tensor(&mut self, message: Message<'a>) -> Result<ConstId> {
         let tensor = self.cx.tensor(message)?;
         let ty = tensor.ty(&mut self.f);
-        let id = self.f.add_tensor(ty, tensor.data, region)?;
+        let id = self.f.add_tensor(ty, tensor.data, self.f.body())?;
         self.f
             .origins_mut()
             .set(Entity::Constant(id), span(message));

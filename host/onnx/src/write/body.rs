@@ -2,7 +2,9 @@
 
 use std::collections::hash_map::Entry;
 
-use passdock_abi::{ConstId, Constant, OpId, RegionId, SymbolId, Value as ValueRecord, ValueId};
+use passdock_abi::{
+    ConstId, Constant, OpId, Region, RegionId, SymbolId, Value as ValueRecord, ValueId,
+};
 use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -501,8 +503,12 @@ impl<'w> FunctionWriter<'w> {
     /// Name, domain or overload.
     fn header_text(&self, body: &Body<'_>, number: u32) -> Result<Option<String>> {
         if body.form == Form::Graph {
-            let loc = self.f.region(body.region).loc;
-            return Ok(self.loc_name(loc).map(str::to_owned));
+            let region = self.f.region(body.region);
+            let name = self.loc_name(region.loc);
+            // A graph has to have a name; one that came without stays so.
+            let is_made = body.original.is_none() && region.flags & Region::TOUCHED != 0;
+            let name = name.or_else(|| is_made.then(|| self.f.text(region.name)));
+            return Ok(name.map(str::to_owned));
         }
         let OpName {
             domain,

@@ -17,6 +17,8 @@ pub(super) struct Plan {
     dirty_regions: Vec<bool>,
     dirty_constants: FxHashSet<ConstId>,
     copies: FxHashMap<RegionId, Vec<(ValueId, SymbolId)>>,
+    /// Names of outputs that nobody named, by place.
+    outputs: FxHashMap<(RegionId, usize), SymbolId>,
     /// Which values would need the same name.
     pub(super) clash: Option<String>,
     /// Live regions, each before those nested in it.
@@ -49,6 +51,12 @@ impl Plan {
         self.copies.get(&region).map_or(&[], Vec::as_slice)
     }
 
+    /// The name of an output that nobody named; NONE: nothing is known about it.
+    pub(super) fn output_name(&self, region: RegionId, index: usize) -> SymbolId {
+        let known = self.outputs.get(&(region, index));
+        known.copied().unwrap_or(SymbolId::NONE)
+    }
+
     /// Plans a function; `fresh`: everything is written anew. `moved` are the constants whose data
     /// goes elsewhere.
     pub(super) fn new(f: &Function, fresh: bool, moved: impl Iterator<Item = ConstId>) -> Plan {
@@ -67,6 +75,7 @@ impl Plan {
                 dirty_regions: Vec::new(),
                 dirty_constants: FxHashSet::default(),
                 copies: FxHashMap::default(),
+                outputs: FxHashMap::default(),
                 clash: None,
                 regions,
             },
@@ -76,6 +85,7 @@ impl Plan {
         planner.shadows();
         planner.outputs();
         planner.new_values();
+        planner.unnamed_outputs();
         moved.for_each(|id| planner.moved(id));
         planner.holders();
         planner.plan
@@ -318,7 +328,9 @@ impl Planner<'_> {
             let terminator = f.terminator(region);
             let slots = terminator.map_or(&[][..], |op| f.operands(op));
             for (slot, port) in slots.iter().zip(f.ports(region)) {
-                if slot.value.is_some() && self.plan.names[slot.value.index()] == port.name {
+                let named = port.name.is_some() && port.name != symbol::EMPTY;
+                if named && slot.value.is_some() && self.plan.names[slot.value.index()] == port.name
+                {
                     claimed.insert(slot.value);
                 }
             }
@@ -365,6 +377,32 @@ impl Planner<'_> {
             }
             if name.is_none() || (!imported && !self.taken.insert(name)) {
                 self.name_anew(value, symbol::EMPTY);
+            }
+        }
+    }
+
+    /// Names the outputs that nobody named: each is the value, or an `Identity` of one that another
+    /// output is already, or that is from outside.
+    fn unnamed_outputs(&mut self) {
+        let f = self.f;
+        for region in self.plan.regions.clone() {
+            if !self.plan.dirty_regions[region.index()] {
+                continue;
+            }
+            let ports = f.ports(region);
+            let mut names: FxHashSet<SymbolId> = ports.iter().map(|port| port.name).collect();
+            let slots = f.terminator(region).map_or(&[][..], |op| f.operands(op));
+            for (index, (slot, port)) in slots.iter().zip(ports).enumerate() {
+                if port.name.is_some() || slot.value.is_none() {
+                    continue;
+                }
+                let mut name = self.plan.names[slot.value.index()];
+                if home(f, slot.value) != region || !names.insert(name) {
+                    name = self.fresh(name);
+                    let copies = self.plan.copies.entry(region).or_default();
+                    copies.push((slot.value, name));
+                }
+                self.plan.outputs.insert((region, index), name);
             }
         }
     }

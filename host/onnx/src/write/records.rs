@@ -310,9 +310,7 @@ impl<'w> FunctionWriter<'w> {
         if name.is_some() {
             return self.f.text(name);
         }
-        let terminator = self.f.terminator(body.region);
-        let value = terminator.map_or(ValueId::NONE, |op| self.f.operand(op, index));
-        self.name(value)
+        self.f.text(self.plan.output_name(body.region, index))
     }
 
     fn output(&mut self, body: &mut Body<'w>, index: usize) -> Result {

@@ -123,14 +123,13 @@ fn heads(op: &Infer, rank: usize) -> Answer<(i64, i64)> {
 pub(crate) fn attention(op: &Infer) -> Answer<String> {
     let (ty, rank) = (op.dtype(0)?, op.shape(0)?.len());
     let (queries, keys) = heads(op, rank)?;
-    if op.has(6) {
-        return wrong!("its body for caches of unequal length isn't written");
-    }
     let known = [
         "is_causal",
         "kv_num_heads",
+        "left_window_size",
         "q_num_heads",
         "qk_matmul_output_mode",
+        "right_window_size",
         "scale",
         "softcap",
         "softmax_precision",
@@ -142,7 +141,7 @@ pub(crate) fn attention(op: &Infer) -> Answer<String> {
         .int("softmax_precision")?
         .and_then(|code| u32::try_from(code).ok());
     let precise = precise.map_or(ty, DType);
-    let names = ["q", "k", "v", "mask", "past_key", "past_value"];
+    let names = ["q", "k", "v", "mask", "past_key", "past_value", "valid"];
     let mut body = Body::of(op, &names);
     body.ints("zero", &[0]);
     body.ints("one", &[1]);
@@ -302,34 +301,87 @@ fn bias(op: &Infer, body: &mut Body) -> Answer {
         }
         mask = Some(name);
     }
-    if op.flag("is_causal", false)? {
-        body.scalar("first", DType::I64, 0.0)?;
-        body.scalar("step", DType::I64, 1.0)?;
-        line!(body, "%row_count = onnx.Squeeze(%rows)");
-        line!(body, "%column_count = onnx.Squeeze(%columns)");
-        line!(body, "%row_numbers = onnx.Range(%first, %row_count, %step)");
-        line!(body, "%row_column = onnx.Unsqueeze(%row_numbers, %one)");
+    let [left, right] = ["left_window_size", "right_window_size"].map(|name| op.int_or(name, -1));
+    let (left, right) = (left?, right?);
+    let is_causal = op.flag("is_causal", false)?;
+    let is_placed = is_causal || left >= 0 || right >= 0;
+    if is_placed || op.has(6) {
+        numbers(op, body, is_placed);
+    }
+    // What hides a key from a query.
+    let mut hides = Vec::new();
+    if is_causal {
+        line!(body, "%is_later = onnx.Less(%place, %column_numbers)");
+        hides.push("is_later");
+    }
+    if left >= 0 || right >= 0 {
+        line!(body, "%distance = onnx.Sub(%place, %column_numbers)");
+    }
+    if left >= 0 {
+        body.number("left", left);
+        line!(body, "%is_before = onnx.Less(%left, %distance)");
+        hides.push("is_before");
+    }
+    if right >= 0 {
+        body.number("right", -right);
+        line!(body, "%is_behind = onnx.Less(%distance, %right)");
+        hides.push("is_behind");
+    }
+    if op.has(6) {
         line!(
             body,
-            "%column_numbers = onnx.Range(%first, %column_count, %step)"
+            "%is_padding = onnx.GreaterOrEqual(%column_numbers, %lengths)"
         );
-        let mut rows = "row_column";
-        if op.has(4) {
-            line!(body, "%past = onnx.Shape(%past_key) {{start = 2, end = 3}}");
-            line!(body, "%row_behind = onnx.Add(%row_column, %past)");
-            rows = "row_behind";
-        }
-        line!(body, "%is_later = onnx.Less(%{rows}, %column_numbers)");
-        line!(body, "%causal = onnx.Where(%is_later, %never, %nothing)");
-        match mask {
-            Some(mask) => line!(body, "%bias = onnx.Add(%{mask}, %causal)"),
-            None => line!(body, "%bias = onnx.Identity(%causal)"),
-        }
-    } else if let Some(mask) = mask {
-        line!(body, "%bias = onnx.Identity(%{mask})");
+        hides.push("is_padding");
+    }
+    let mut bias = mask.map(str::to_owned);
+    for is in hides {
+        line!(body, "%{is}_bias = onnx.Where(%{is}, %never, %nothing)");
+        bias = Some(match bias {
+            Some(bias) => {
+                line!(body, "%{is}_sum = onnx.Add(%{bias}, %{is}_bias)");
+                format!("{is}_sum")
+            }
+            None => format!("{is}_bias"),
+        });
+    }
+    if let Some(bias) = bias {
+        line!(body, "%bias = onnx.Identity(%{bias})");
     } else {
         line!(body, "%places = onnx.Concat(%rows, %columns) {{axis = 0}}");
         line!(body, "%bias = onnx.Expand(%nothing, %places)");
     }
     Ok(())
+}
+
+/// `%column_numbers`, the keys' places; `%lengths`, how many of them are valid in each batch if an
+/// operand says so; `%place`, the queries' places among the keys, if these are asked for.
+fn numbers(op: &Infer, body: &mut Body, is_placed: bool) {
+    body.number("first", 0);
+    body.number("step", 1);
+    line!(body, "%column_count = onnx.Squeeze(%columns)");
+    line!(
+        body,
+        "%column_numbers = onnx.Range(%first, %column_count, %step)"
+    );
+    if op.has(6) {
+        body.ints("inner", &[1, 2, 3]);
+        line!(body, "%lengths = onnx.Unsqueeze(%valid, %inner)");
+    }
+    if !is_placed {
+        return;
+    }
+    line!(body, "%row_count = onnx.Squeeze(%rows)");
+    line!(body, "%row_numbers = onnx.Range(%first, %row_count, %step)");
+    line!(body, "%row_column = onnx.Unsqueeze(%row_numbers, %one)");
+    if op.has(6) {
+        // The last query's is the last valid key.
+        line!(body, "%before = onnx.Sub(%lengths, %row_count)");
+        line!(body, "%place = onnx.Add(%row_column, %before)");
+    } else if op.has(4) {
+        line!(body, "%past = onnx.Shape(%past_key) {{start = 2, end = 3}}");
+        line!(body, "%place = onnx.Add(%row_column, %past)");
+    } else {
+        line!(body, "%place = onnx.Identity(%row_column)");
+    }
 }

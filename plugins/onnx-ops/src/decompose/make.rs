@@ -89,11 +89,10 @@ pub(crate) fn range(op: &Infer) -> Answer<String> {
         body,
         "%last, %y = onnx.Loop(%count, %go, %start) {{body = region}}"
     );
-    let (args, gives) = (
-        format!("%i: i64[], %on: bool[], %now: {name}[]"),
-        format!("%further: bool[], %next: {name}[], %here: {name}[]"),
+    line!(
+        body,
+        "  region body(%i: i64[], %on: bool[], %now: {name}[]) {{"
     );
-    line!(body, "  region body({args}) -> ({gives}) loc(\"range\") {{");
     line!(body, "    %further = onnx.Identity(%on)");
     line!(body, "    %next = onnx.Add(%now, %delta)");
     line!(body, "    %here = onnx.Identity(%now)");

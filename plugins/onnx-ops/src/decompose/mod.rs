@@ -10,6 +10,7 @@ pub(crate) mod loss;
 pub(crate) mod make;
 pub(crate) mod movement;
 pub(crate) mod normalize;
+pub(crate) mod recurrent;
 pub(crate) mod reduce;
 
 use std::fmt::Write;
@@ -55,6 +56,11 @@ impl Body {
         let (ty, value) = (name_of(dtype)?, literal(dtype, value));
         line!(self, "%{name} = const {ty}[] {value}");
         Ok(())
+    }
+
+    /// A constant integer.
+    pub(crate) fn number(&mut self, name: &str, value: i64) {
+        line!(self, "%{name} = const i64[] {value}");
     }
 
     /// A constant list of integers.

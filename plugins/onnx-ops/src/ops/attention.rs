@@ -34,13 +34,15 @@ pub(super) const OPERATORS: &[Operator] = &[
         .decomposes(decompose::attention::attention),
     Operator::new("onnx.CausalConvWithState", 27, (2, 4))
         .attrs(attrs![activation: string = "none"])
-        .infers(causal_conv),
+        .infers(causal_conv)
+        .decomposes(decompose::recurrent::causal_conv),
     Operator::new("onnx.LinearAttention", 27, (3, 6))
         .attrs(attrs![
             chunk_size: int = 64, kv_num_heads: required int, q_num_heads: required int,
             scale: float = 0.0, update_rule: string = "gated_delta",
         ])
-        .infers(linear_attention),
+        .infers(linear_attention)
+        .decomposes(decompose::recurrent::linear_attention),
     Operator::new("onnx.RotaryEmbedding", 23, (3, 4))
         .attrs(attrs![interleaved: int = 0, num_heads: int, rotary_embedding_dim: int = 0])
         .infers(rotary_embedding)

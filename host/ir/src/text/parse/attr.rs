@@ -217,7 +217,8 @@ impl<'t> Parser<'t, '_> {
                 "inf" | "nan" => self.attr_number(start),
                 "tensor" => {
                     self.cur.word();
-                    let id = self.tensor(self.region())?;
+                    // It goes with the op, wherever that goes.
+                    let id = self.tensor(self.f.body())?;
                     self.constant_clauses(id)?;
                     Ok(item(AttrKind::TENSOR, u64::from(id.0)))
                 }
