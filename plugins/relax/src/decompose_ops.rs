@@ -27,7 +27,7 @@
 //!
 //! It does not replace an op without a body, nor one whose body depends on what isn't known (an element
 //! type, a rank, an attribute that is a parameter of the function): of an op that `ops` names, a note
-//! says so.
+//! says so. An op whose body never comes to an end, because it is made of itself, is an error.
 //!
 //! Source: TVM `src/relax/transform/decompose_ops.cc`.
 
@@ -43,13 +43,16 @@ options! {
     }
 }
 
+/// More bodies than operators are made of, one in the other.
+const MAX_DEPTH: usize = 64;
+
 pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<DecomposeOps>()?;
     let mut next = f.first_op(f.body());
     // Where to go on when a region is done.
     let mut after = Vec::new();
-    // Up to this op, exclusively, ops are of bodies.
-    let mut new_until = None;
+    // Bodies in bodies that we are in, each up to this op, exclusively.
+    let mut bodies = Vec::new();
     loop {
         let Some(op) = next else {
             match after.pop() {
@@ -58,17 +61,20 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
             }
             continue;
         };
-        if new_until == Some(op) {
-            new_until = None;
+        while bodies.last() == Some(&op) {
+            bodies.pop();
         }
         next = f.next_op(op);
-        if new_until.is_some() {
+        if !bodies.is_empty() {
             cx.infer(f, op)?;
         }
         if options.is_meant(f.name(op)) && f.traits(op).decomposes() {
             let before = f.previous_op(op);
+            if bodies.len() == MAX_DEPTH {
+                return Err(made_of_itself(f, op));
+            }
             if let Some(values) = cx.decompose(f, op)? {
-                new_until = new_until.or(next);
+                bodies.extend(next);
                 let first = match before {
                     Some(before) => f.next_op(before),
                     None => f.first_op(f.parent_region(op)),
@@ -94,4 +100,13 @@ impl DecomposeOps {
         let names = |list: &[String]| list.iter().any(|one| one == name);
         (self.ops.is_empty() || names(&self.ops)) && !names(&self.except)
     }
+}
+
+fn made_of_itself(f: &Function, op: OpId) -> PassError {
+    PassError::new(format!(
+        "The body of {} never comes to an end: it is made of itself.",
+        f.name(op)
+    ))
+    .at(op)
+    .within(f)
 }

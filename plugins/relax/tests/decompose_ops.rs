@@ -130,3 +130,64 @@ fn what_is_not_known_stays() {
         "#]],
     );
 }
+
+/// Operators of a plugin whose bodies have each other: in the middle of what comes to an end.
+mod own {
+    use passdock_plugin_api::prelude::*;
+
+    const PING: OpDef = OpDef::new("acme.Ping", 1)
+        .operands(1, 1)
+        .traits(OpTraits::PURE)
+        .decompose(|call| {
+            call.set_body("fn @ping(%x) { %a = onnx.Relu(%x) %b = acme.Pong(%a) return %b }")?;
+            Ok(())
+        });
+
+    const PONG: OpDef = OpDef::new("acme.Pong", 1)
+        .operands(1, 1)
+        .traits(OpTraits::PURE)
+        .decompose(|call| {
+            call.set_body("fn @pong(%x) { %a = acme.Ping(%x) %b = onnx.Neg(%a) return %b }")?;
+            Ok(())
+        });
+
+    plugin! {
+        name: "acme",
+        ops: [PING, PONG],
+    }
+}
+
+#[test]
+fn what_is_made_of_itself_is_an_error() {
+    let registry = support::registry();
+    registry.load_static(own::PLUGIN).expect("it is well made");
+    let source = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+    %0 = acme.Ping(%x)
+    return %0
+  }
+}"#;
+    let run = |options: &str| {
+        let pass = "relax.transform.DecomposeOps";
+        passdock::testing::run_with_options(&registry, pass, options, source)
+    };
+    expect![[r#"
+        error[pass-failed]: The body of acme.Ping never comes to an end: it is made of itself.
+         --> test.ir:3:5
+          |
+        3 |     %0 = acme.Ping(%x)
+          |     ^^^^^^^^^^^^^^^^^^
+          |
+          = in pass relax.transform.DecomposeOps of plugin relax, function @main, op160 (acme.Ping)"#]].assert_eq(&run(""));
+    expect![[r#"
+        module {
+          fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+            %0 = const f32[] 0.0
+            %1 = onnx.Max(%x, %0) : f32[2]
+            %2 = acme.Pong(%1)
+            return %2
+          }
+        }
+    "#]]
+    .assert_eq(&run(r#"except = ["acme.Pong"]"#));
+}
