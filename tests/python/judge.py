@@ -32,6 +32,7 @@ KINDS = {
 }
 # Different every time: there is no value to fold it to, and two of them are two.
 RANDOM = {"RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
+MERGED = "passdock.merged_from"
 # A file may grow by a hundredth, and by the few bytes that say more of the types.
 GROWTH, ALLOWANCE = 1.01, 256
 
@@ -200,7 +201,8 @@ def kept_nodes(before, after):
     for node in nodes_of(after):
         same = known.get(signature(node))
         if same and not any(attr.g.node or attr.graphs for attr in node.attribute):
-            differences = [fields.first_difference(own_spelt(old), own_spelt(node)) for old in same]
+            kept = without_sources(own_spelt(node))
+            differences = [fields.first_difference(own_spelt(old), kept) for old in same]
             if all(differences):
                 return differences[0].replace("model", f"node {node.name!r} ({node.op_type})", 1)
     tensors = {tensor.name: tensor for tensor in before.graph.initializer}
@@ -214,6 +216,16 @@ def kept_nodes(before, after):
 
 def signature(node):
     return (node.op_type, node.domain, node.overload, tuple(node.input), tuple(node.output))
+
+
+def without_sources(node):
+    """A node without what says which nodes it stands for: one that others were merged into is still itself."""
+    if any(entry.key == MERGED for entry in node.metadata_props):
+        node = onnx.NodeProto.FromString(node.SerializeToString())
+        rest = [entry for entry in node.metadata_props if entry.key != MERGED]
+        del node.metadata_props[:]
+        node.metadata_props.extend(rest)
+    return node
 
 
 def own_spelt(node):

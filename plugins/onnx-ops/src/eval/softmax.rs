@@ -3,6 +3,7 @@
 use ndarray::{ArrayD, ArrayViewMut1, Axis, IxDyn};
 
 use super::call::axis;
+use super::matrix::sums_are_defined;
 use super::number::{Number, with_float};
 use super::{Call, Folded, NotFolded, Tensor};
 
@@ -40,6 +41,7 @@ pub(super) fn rows(call: &Call) -> Result<(Vec<usize>, usize), NotFolded> {
 
 fn each_row<'a>(call: &Call<'a>, change: impl Fn(ArrayViewMut1<f64>)) -> Folded<'a> {
     let x = call.input(0)?;
+    sums_are_defined(x)?;
     let (shape, at) = rows(call)?;
     with_float!(x.dtype(), T => {
         let wide = x.stored::<T>()?.iter().map(|x| x.to_f64()).collect();
