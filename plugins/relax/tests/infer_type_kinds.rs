@@ -255,7 +255,7 @@ fn an_if() {
         expect![[r#"
             module {
               fn @main(%c: bool[], %x: f32[2,3], %z: f32[n,3]) -> (%a, %b, %d) opset("" = 17) {
-                %0, %1, %2 = if(%c) : f32[?,3], tuple<f32[?,3], f32[2,3]>, any[*]
+                %0, %1, %2 = if(%c) : f32[_1,3], tuple<f32[?,3], f32[2,3]>, any[*]
                   region then_branch -> (%t, %u, %v) {
                     %3 = onnx.Relu(%x) : f32[2,3]
                     %4 = tuple(%x, %x) : tuple<f32[2,3], f32[2,3]>
@@ -267,7 +267,7 @@ fn an_if() {
                     %7 = onnx.Shape(%z) : i64[2]
                     yield %5, %6, %7
                   }
-                %8 = onnx.Abs(%0) : f32[?,3]
+                %8 = onnx.Abs(%0) : f32[_1,3]
                 return %8, %1, %2
               }
             }
@@ -356,10 +356,10 @@ fn dynamic() {
         expect![[r#"
             module {
               fn @main(%x: f32[n,?], %r: f32[*], %s: i64[2]) -> (%a, %b, %d, %e) opset("" = 17) {
-                %0 = onnx.Relu(%x) : f32[n,?]
+                %0 = onnx.Relu(%x) : f32[n,_1]
                 %1 = onnx.Add(%x, %r) : f32[*]
-                %2 = onnx.Reshape(%x, %s) : f32[?,?]
-                %3 = onnx.NonZero(%x) : i64[2,?]
+                %2 = onnx.Reshape(%x, %s) : f32[_2,_3]
+                %3 = onnx.NonZero(%x) : i64[2,_4]
                 return %0, %1, %2, %3
               }
             }
