@@ -8,6 +8,7 @@ mod facts;
 mod fidelity;
 mod hostile;
 mod kept;
+mod made;
 mod messages;
 mod node_names;
 mod placement;

@@ -62,23 +62,26 @@ fn window(op: &Infer, a: f64, b: f64, c: f64) -> Answer<String> {
 /// A loop that adds.
 pub(crate) fn range(op: &Infer) -> Answer<String> {
     let ty = op.dtype_of_any([0, 1, 2])?;
-    if !matches!(
-        ty,
-        DType::F32 | DType::F64 | DType::I16 | DType::I32 | DType::I64
-    ) {
-        return wrong!("its steps would be rounded each for itself");
-    }
-    let name = name_of(ty)?;
+    // Short numbers are added up as longer ones, and rounded once.
+    let sums = match ty {
+        DType::F16 | DType::BF16 => DType::F32,
+        DType::F32 | DType::F64 | DType::I16 | DType::I32 | DType::I64 => ty,
+        _ => return wrong!("its elements aren't those of a Range"),
+    };
+    let name = name_of(sums)?;
     // As many steps as are needed; integers below 2^53 are exact.
-    let wide = if ty == DType::F32 {
+    let wide = if sums == DType::F32 {
         DType::F32
     } else {
         DType::F64
     };
     let mut body = Body::of(op, &["start", "limit", "delta"]);
-    line!(body, "%distance = onnx.Sub(%limit, %start)");
-    body.cast("wide", "distance", ty, wide);
-    body.cast("step", "delta", ty, wide);
+    for (sum, operand) in [("from", "start"), ("to", "limit"), ("by", "delta")] {
+        body.cast(sum, operand, ty, sums);
+    }
+    line!(body, "%distance = onnx.Sub(%to, %from)");
+    body.cast("wide", "distance", sums, wide);
+    body.cast("step", "by", sums, wide);
     line!(body, "%quotient = onnx.Div(%wide, %step)");
     line!(body, "%steps = onnx.Ceil(%quotient)");
     body.scalar("zero", wide, 0.0)?;
@@ -87,17 +90,18 @@ pub(crate) fn range(op: &Infer) -> Answer<String> {
     line!(body, "%go = const bool[] true");
     line!(
         body,
-        "%last, %y = onnx.Loop(%count, %go, %start) {{body = region}}"
+        "%last, %all = onnx.Loop(%count, %go, %from) {{body = region}}"
     );
     line!(
         body,
         "  region body(%i: i64[], %on: bool[], %now: {name}[]) {{"
     );
     line!(body, "    %further = onnx.Identity(%on)");
-    line!(body, "    %next = onnx.Add(%now, %delta)");
+    line!(body, "    %next = onnx.Add(%now, %by)");
     line!(body, "    %here = onnx.Identity(%now)");
     line!(body, "    yield %further, %next, %here");
     line!(body, "  }}");
+    body.cast("y", "all", sums, ty);
     body.gives(&["y"])
 }
 
