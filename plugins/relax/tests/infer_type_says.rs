@@ -242,3 +242,41 @@ fn operands_of_calls_are_checked() {
         "#]],
     );
 }
+
+#[test]
+fn only_a_type_that_is_declared_was_kept() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,3], %z: f32[5]) -> (%y) opset("" = 17) {
+    %0 = onnx.Add(%x, %z)
+    %1 = onnx.Add(%x, %z) : f32[2,3]
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3], %z: f32[5]) -> (%y) opset("" = 17) {
+                %0 = onnx.Add(%x, %z)
+                %1 = onnx.Add(%x, %z) : f32[2,3]
+                return %0
+              }
+            }
+
+            warning[relax::infer-type]: op0 (onnx.Add) is wrong: 3 and 5 don't broadcast
+             --> test.ir:3:5
+              |
+            3 |     %0 = onnx.Add(%x, %z)
+              |     ^^^^^^^^^^^^^^^^^^^^^
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.Add)
+            warning[relax::infer-type]: op1 (onnx.Add) is wrong: 3 and 5 don't broadcast
+             --> test.ir:4:5
+              |
+            4 |     %1 = onnx.Add(%x, %z) : f32[2,3]
+              |     ^^^^^^^^^^^^^^^^^^^^^
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op1 (onnx.Add)
+              = help: The type that the model declares was kept.
+        "#]],
+    );
+}

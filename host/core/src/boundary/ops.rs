@@ -225,6 +225,7 @@ pub(super) fn wrong(
 ) -> EditError {
     let op = describe_op(session, op);
     let message = match (status, said) {
+        (Status::PANICKED, Some(said)) => format!("The definition of {op} failed: {said}"),
         (_, Some(said)) => format!("{op} is wrong: {said}"),
         (Status::PANICKED, None) => format!("The definition of {op} panicked."),
         (Status(code), None) => {

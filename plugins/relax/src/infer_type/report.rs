@@ -15,12 +15,18 @@ pub(crate) fn explain(
     op: OpId,
     error: EditError,
 ) -> Diagnostic {
+    let mut results = f.results(op).iter();
+    let any_known = results.any(|&value| f.type_of(value).kind() != TypeKind::UNKNOWN);
     match contradiction(f, cx, op) {
         Ok(Some(diagnostic)) => diagnostic,
-        _ => Diagnostic::warning(error.message)
-            .at(Place::op(op).within(f))
-            .code(CODE)
-            .help("The type that the model declares was kept."),
+        _ => {
+            let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
+            let wrong = wrong.code(CODE);
+            match any_known {
+                true => wrong.help("The type that the model declares was kept."),
+                false => wrong,
+            }
+        }
     }
 }
 
