@@ -175,10 +175,10 @@ impl PassContext {
         }
     }
 
-    /// An error says in what an op's attributes aren't those that its definition lists. Nothing
-    /// known: nothing wrong.
-    pub fn check_attrs(&self, function: &Function, op: OpId) -> Result<(), EditError> {
-        self.raw.check_attrs(&function.raw, op)
+    /// An error says in what an op isn't one that its definition describes: how many operands it has,
+    /// which attributes. Nothing known: nothing wrong.
+    pub fn check_op(&self, function: &Function, op: OpId) -> Result<(), EditError> {
+        self.raw.check_op(&function.raw, op)
     }
 
     /// Copies the body that an op's definition gives it to the place before the op, and answers

@@ -494,7 +494,7 @@ pub struct OpApi {
             count: *mut usize,
         ) -> Status,
     >,
-    /// REFUSED if an op's attributes aren't those that its definition lists (`last_error` says in what);
-    /// OK also if nothing is known. (ABI 0.3)
-    pub check_attrs: Option<unsafe extern "C" fn(*mut Context, *mut Function, OpId) -> Status>,
+    /// REFUSED if an op hasn't as many operands as its definition says, or not the attributes that it
+    /// lists (`last_error` says in what); OK also if nothing is known. (ABI 0.3)
+    pub check_op: Option<unsafe extern "C" fn(*mut Context, *mut Function, OpId) -> Status>,
 }

@@ -171,15 +171,15 @@ impl RawContext {
     }
 
     /// Whether an op's attributes are those that its definition lists.
-    pub(crate) fn check_attrs(&self, function: &RawFunction, op: OpId) -> Result<(), EditError> {
-        let check = match self.tables.ops.check_attrs {
+    pub(crate) fn check_op(&self, function: &RawFunction, op: OpId) -> Result<(), EditError> {
+        let check = match self.tables.ops.check_op {
             Some(check) => check,
             // An older host doesn't know.
             None => return Ok(()),
         };
         // SAFETY: both handles live.
         let status = unsafe { check(self.handle, function.handle, op) };
-        function.done(status, "check_attrs", Some(op))
+        function.done(status, "check_op", Some(op))
     }
 
     /// Copies an op's body before it; `values` gets what stands for each result.

@@ -426,7 +426,7 @@ records! {
         decompose,
         evaluate_with,
         known_dims,
-        check_attrs,
+        check_op,
     }
     AnalysisApi "passdock_analysis_api" {
         struct_size,

@@ -420,22 +420,22 @@ fn attributes_that_an_operator_hasnt_are_told() {
         "relax.transform.InferType",
         0,
         expect![[r#"
-            warning[relax::attributes]: onnx.Cast has no attribute `saturate`. onnx.Cast lacks its attribute `to`.
+            warning[relax::malformed-op]: onnx.Cast has no attribute `saturate`. onnx.Cast lacks its attribute `to`.
              --> m.ir:3:5
               |
             3 |     %0 = onnx.Cast(%x) {saturate = 1}
               |     ^^^^^^^^^^^^^^^^^^
               |
               = in pass relax.transform.InferType of plugin `libpassdock_relax.so`, function @main, op0 (onnx.Cast)
-              = help: `passdock list ops onnx.Cast` shows the attributes that it has.
-            warning[relax::attributes]: onnx.Conv has no attribute `kernel_shapes`. Did you mean `kernel_shape`? The attribute `group` of onnx.Conv is of the type float; it has to be int.
+              = help: `passdock list ops onnx.Cast` shows its operands and attributes.
+            warning[relax::malformed-op]: onnx.Conv has no attribute `kernel_shapes`. Did you mean `kernel_shape`? The attribute `group` of onnx.Conv is of the type float; it has to be int.
              --> m.ir:4:5
               |
             4 |     %y = onnx.Conv(%0, %w) {kernel_shapes = [3], group = 1.0}
               |     ^^^^^^^^^^^^^^^^^^^^^^
               |
               = in pass relax.transform.InferType of plugin `libpassdock_relax.so`, function @main, op1 (onnx.Conv)
-              = help: `passdock list ops onnx.Conv` shows the attributes that it has.
+              = help: `passdock list ops onnx.Conv` shows its operands and attributes.
         "#]],
     );
 }

@@ -10,7 +10,7 @@
 //! one, or gives out memory that a plugin has to free.
 
 mod analysis;
-mod attributes;
+mod check_op;
 mod context;
 mod decompose;
 mod definitions;

@@ -11,7 +11,7 @@ use passdock_ir::edit::Left;
 use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function};
 
-use super::attributes::check_attrs;
+use super::check_op::check_op;
 use super::context::{self, ContextSession};
 use super::decompose::{decompose, set_body};
 use super::known_dims::{self, constant_dims};
@@ -37,7 +37,7 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
     decompose: Some(decompose),
     evaluate_with: Some(evaluate::evaluate_with),
     known_dims: Some(known_dims::known_dims),
-    check_attrs: Some(check_attrs),
+    check_op: Some(check_op),
 };
 
 /// More elements than shape data is kept of.

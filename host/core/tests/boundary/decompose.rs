@@ -223,14 +223,14 @@ fn only_a_decomposition_sets_a_body() {
     expect!["failed: op0 (t.Infers) is wrong: Only a decomposition has a body to set [main, op0 (t.Infers)]"].assert_eq(&failed.expect_err("no body there"));
 }
 
-/// What is wrong with the attributes of each op that has a definition.
-fn check_attrs(ops: &str) -> String {
+/// What is wrong with each op that has a definition.
+fn check_op(ops: &str) -> String {
     let function = format!("module {{ fn @main(%x: f32[2]) {{ {ops} return %x }} }}");
     let module = text::parse(&function).expect("is right");
     let failed = run(&module, &Around::with_ops_of(PLUGIN), |f, cx| {
         let wrong: Vec<String> = f
             .walk(f.body())
-            .filter_map(|op| Some(cx.check_attrs(f, op).err()?.message))
+            .filter_map(|op| Some(cx.check_op(f, op).err()?.message))
             .collect();
         Err(wrong.join("\n").into())
     });
@@ -238,18 +238,20 @@ fn check_attrs(ops: &str) -> String {
 }
 
 #[test]
-fn an_op_has_the_attributes_that_its_definition_lists() {
+fn an_op_has_the_operands_and_attributes_that_its_definition_says() {
     expect![[r#"
         failed: t.ScaledAdd has no attribute `scales`. Did you mean `scale`?
         The attribute `scale` of t.ScaledAdd is of the type int; it has to be float. t.ScaledAdd has no attribute `mode`.
-        t.Needs lacks its attribute `to`. [main]"#]].assert_eq(&check_attrs(
+        t.Needs lacks its attribute `to`.
+        t.ScaledAdd has 1 to 2 operands, and here are 0. [main]"#]].assert_eq(&check_op(
         "%0 = t.ScaledAdd(%x, %x) {scale = 0.5}
          %1 = t.ScaledAdd(%x, %x)
          %2 = t.ScaledAdd(%x, %x) {scales = 0.5}
          %3 = t.ScaledAdd(%x, %x) {scale = 1, mode = \"fast\"}
          %4 = t.AsTold(%x) {anything = 1}
          %5 = t.Needs() {}
-         %6 = t.Needs() {to = 1}",
+         %6 = t.Needs() {to = 1}
+         %7 = t.ScaledAdd()",
     ));
 }
 

@@ -316,9 +316,9 @@ typedef struct passdock_op_api {
     passdock_status (*known_dims)(const passdock_function *, passdock_value_id,
                                   const passdock_dim **out, size_t *count);
 
-    /* For passes: REFUSED if an op's attributes aren't those that its definition lists; the function's
-     * `last_error` says in what. OK also if nothing is known (ABI 0.3). */
-    passdock_status (*check_attrs)(passdock_context *, passdock_function *, passdock_op_id);
+    /* For passes: REFUSED if an op hasn't as many operands as its definition says, or not the attributes
+     * that it lists; the function's `last_error` says in what. OK also if nothing is known (ABI 0.3). */
+    passdock_status (*check_op)(passdock_context *, passdock_function *, passdock_op_id);
 } passdock_op_api;
 
 /* Everything the host offers. */

@@ -30,13 +30,13 @@ pub(crate) fn explain(
     }
 }
 
-/// In what an op's attributes aren't those that its definition lists.
-pub(crate) fn odd_attributes(f: &Function, cx: &PassContext, op: OpId) -> Option<Diagnostic> {
-    let error = cx.check_attrs(f, op).err()?;
+/// In what an op isn't one that its definition describes.
+pub(crate) fn malformed(f: &Function, cx: &PassContext, op: OpId) -> Option<Diagnostic> {
+    let error = cx.check_op(f, op).err()?;
     let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
     let operator = f.name(op);
-    Some(wrong.code("relax::attributes").help(format!(
-        "`passdock list ops {operator}` shows the attributes that it has."
+    Some(wrong.code("relax::malformed-op").help(format!(
+        "`passdock list ops {operator}` shows its operands and attributes."
     )))
 }
 

@@ -11,7 +11,7 @@ use passdock_plugin_api::prelude::*;
 use super::builtin;
 use super::calls::{Call, Calls};
 use super::regions::{Inflow, inflows};
-use super::report::{called_with, explain, given_in, given_out, odd_attributes};
+use super::report::{called_with, explain, given_in, given_out, malformed};
 use super::sizes::{Fresh, Symbols};
 use super::sort::Sort;
 
@@ -299,7 +299,7 @@ impl Frame {
             return self.ask(f, cx, op);
         }
         // Of a copy's ops the function's own say it.
-        self.said.extend(odd_attributes(f, cx, op));
+        self.said.extend(malformed(f, cx, op));
         let results = f.results(op).to_vec();
         let kept = self.symbols.forget(f, &results)?;
         self.ask(f, cx, op)?;

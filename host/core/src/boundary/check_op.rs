@@ -1,8 +1,8 @@
-//! Whether an op's attributes are those that its definition lists.
+//! Whether an op has as many operands as its definition says, and the attributes that it lists.
 
 use passdock_abi as abi;
-use passdock_abi::{Attr, AttrEntry, AttrKind, OpId, Status};
-use passdock_ir::{Edit, EditError, Function};
+use passdock_abi::{Attr, AttrEntry, AttrKind, OpEntry, OpId, Status};
+use passdock_ir::{EditError, Function};
 
 use super::definitions;
 use super::ops::ask;
@@ -12,7 +12,7 @@ use crate::suggest;
 // SAFETY of the call is the contract's: handles are those that the host handed out and that haven't
 // ended.
 
-pub(super) unsafe extern "C" fn check_attrs(
+pub(super) unsafe extern "C" fn check_op(
     cx: *mut abi::Context,
     f: *mut abi::Function,
     op: OpId,
@@ -22,18 +22,46 @@ pub(super) unsafe extern "C" fn check_attrs(
         ask(cx, f, |context, session| {
             let name = session.with(|state| Ok(state.read()?.live_op(op)?.name))?;
             let definition = definitions::find(context, session, name);
-            match definition.and_then(|definition| definition.attributes()) {
-                Some(listed) => session.with(|state| check(state.read()?, op, listed)),
-                None => Ok(()),
-            }
+            let Some(definition) = definition else {
+                return Ok(());
+            };
+            session.with(|state| {
+                let f = state.read()?;
+                let mut wrong = Vec::new();
+                check_operands(f, op, &definition.entry, &mut wrong);
+                if let Some(listed) = definition.attributes() {
+                    check_attributes(f, op, listed, &mut wrong);
+                }
+                match wrong.is_empty() {
+                    true => Ok(()),
+                    false => Err(EditError::refused(wrong.join(" "))),
+                }
+            })
         })
     }
 }
 
-/// All that is wrong, as one error.
-fn check(f: &Function, op: OpId, listed: AttrList) -> Edit {
+fn check_operands(f: &Function, op: OpId, definition: &OpEntry, wrong: &mut Vec<String>) {
+    let count = f.operands(op).len();
+    let (fewest, most) = (definition.min_operands, definition.max_operands);
+    if (fewest as usize..=most as usize).contains(&count) {
+        return;
+    }
+    let operands = |count: usize| match count {
+        1 => "1 operand".to_owned(),
+        count => format!("{count} operands"),
+    };
+    let allowed = match most {
+        most if most == fewest => operands(most as usize),
+        u32::MAX => format!("at least {}", operands(fewest as usize)),
+        most => format!("{fewest} to {most} operands"),
+    };
     let operator = f.text(f.op(op).name);
-    let mut wrong = Vec::new();
+    wrong.push(format!("{operator} has {allowed}, and here are {count}."));
+}
+
+fn check_attributes(f: &Function, op: OpId, listed: AttrList, wrong: &mut Vec<String>) {
+    let operator = f.text(f.op(op).name);
     for attr in f.attrs(op) {
         let name = f.text(attr.name);
         match listed.clone().find(|entry| entry.name == name) {
@@ -57,10 +85,6 @@ fn check(f: &Function, op: OpId, listed: AttrList) -> Edit {
             wrong.push(format!("{operator} lacks its attribute `{}`.", entry.name));
         }
     }
-    if wrong.is_empty() {
-        return Ok(());
-    }
-    Err(EditError::refused(wrong.join(" ")))
 }
 
 /// The kind of an attribute's value; a reference says in its flags for which kind it stands.
