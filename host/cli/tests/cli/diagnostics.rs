@@ -439,3 +439,41 @@ fn attributes_that_an_operator_hasnt_are_told() {
         "#]],
     );
 }
+
+#[test]
+fn operators_that_nobody_defines_are_told_once() {
+    check(
+        "m.ir",
+        "module {
+  fn @main(%x: f32[n]) -> (%y) opset(\"\" = 17, \"com.acme\" = 1) {
+    %0 = com.acme.Foo(%x)
+    %1 = com.acme.Foo(%0)
+    %2 = com.acme.Bar(%1)
+    %3 = onnx.Gelu(%2)
+    %4 = com.acme.Own(%3)
+    return %4
+  }
+  fn @com.acme.Own(%x) -> (%y) opset(\"\" = 17) {
+    %0 = onnx.Relu(%x)
+    return %0
+  }
+}",
+        "relax.transform.InferType,relax.transform.DeadCodeElimination",
+        0,
+        expect![[r#"
+            warning[unknown-operators]: No plugin defines 3 operators of the model (4 ops).
+             |
+             = note: ONNX's own domain: 1 Gelu (defined from version 20 on)
+             = note: com.acme: 2 Foo, 1 Bar
+             = help: Passes leave such ops where they are and know nothing of their results. A plugin may define them; `passdock list ops` shows what is defined.
+        "#]],
+    );
+    // All of it is defined.
+    check(
+        "m.ir",
+        "module { fn @main(%x: f32[n]) -> (%y) opset(\"\" = 20) { %0 = onnx.Gelu(%x) return %0 } }",
+        "relax.transform.InferType",
+        0,
+        expect![[r#""#]],
+    );
+}

@@ -8,6 +8,7 @@ use super::build::{self, Built};
 use super::report::{ModelReport, Report};
 use super::reproduce;
 use super::request::Request;
+use super::unknown_ops;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError, capitalized};
 use crate::model_file::{self, Format, ReadOptions, WriteOptions};
@@ -103,6 +104,9 @@ fn run_to_end(
     for error in passdock_onnx::check_external(&module) {
         let message = capitalized(&error.to_string());
         context.emit(Diagnostic::new(Severity::Warning, "data", message));
+    }
+    if let Some(warning) = unknown_ops::warning(&module, &context.registry().op_defs()) {
+        context.emit(warning);
     }
     report.model.ops_before = module.op_count();
     report.model.ops_after = report.model.ops_before;
