@@ -180,7 +180,8 @@ def says_what_it_cannot_tell(passdock, work):
         report, found = passdock.run(model, [WRONG], *arguments)
         claim(report["exit_status"] == 0, report)
         claim([each["result"] for each in found["passes"]] == ["not checked"], found)
-        claim([each["code"] for each in report["diagnostics"]] == ["not-checked"], report["diagnostics"])
+        said = [each["code"] for each in report["diagnostics"] if each["code"] != "unknown-operators"]
+        claim(said == ["not-checked"], report["diagnostics"])
         return found["not_checked"]
 
     like = [helper.make_node("RandomNormalLike", ["x"], ["r"]), helper.make_node("Relu", ["r"], ["y"])]
