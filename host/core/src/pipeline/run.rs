@@ -79,7 +79,14 @@ fn run_to_end(
     let context = context
         .required_pass(binding.iter().copied())
         .recorder(recorder.clone())
-        .on_diagnostic(move |diagnostic| util::lock(&sink).push(diagnostic))
+        .on_diagnostic(move |diagnostic| {
+            let mut said = util::lock(&sink);
+            // A pass that runs again notes again what it left alone.
+            let again = diagnostic.severity == Severity::Note && said.contains(&diagnostic);
+            if !again {
+                said.push(diagnostic);
+            }
+        })
         .build()?;
     // Nobody needs them, or the look-up would have failed.
     for error in context.registry().unreadable() {
