@@ -43,7 +43,7 @@ impl Severity {
 }
 
 /// One thing that is said.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// How grave.
     pub severity: Severity,
@@ -80,7 +80,7 @@ pub struct Diagnostic {
 }
 
 /// Another place that a diagnostic points at.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Label {
     /// A few words about it, or empty.
     pub text: String,
@@ -96,7 +96,7 @@ pub struct Label {
 }
 
 /// A part of a line of text.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Snippet {
     /// The file, as the user named it; of an op that is printed as it is now, where it stood.
     pub file: String,

@@ -1,5 +1,6 @@
 //! `run`: a function from a request to a report.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -72,6 +73,7 @@ fn run_to_end(
         ..
     } = build::build_in(registry, request)?;
     let sink = diagnostics.clone();
+    let notes: Mutex<HashSet<Diagnostic>> = Mutex::default();
     let binding = match request.bind.is_empty() {
         true => &[][..],
         false => &bind::PASSES[..],
@@ -80,11 +82,10 @@ fn run_to_end(
         .required_pass(binding.iter().copied())
         .recorder(recorder.clone())
         .on_diagnostic(move |diagnostic| {
-            let mut said = util::lock(&sink);
             // A pass that runs again notes again what it left alone.
-            let again = diagnostic.severity == Severity::Note && said.contains(&diagnostic);
-            if !again {
-                said.push(diagnostic);
+            let is_note = diagnostic.severity == Severity::Note;
+            if !is_note || util::lock(&notes).insert(diagnostic.clone()) {
+                util::lock(&sink).push(diagnostic);
             }
         })
         .build()?;

@@ -1,9 +1,10 @@
 //! Operators of a model that nobody defines: legal, left alone by every pass, and said once a run.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use passdock_abi::{FunctionKind, SymbolId};
 use passdock_ir::{Function, Module, OpName};
+use rustc_hash::FxHashMap;
 
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::plugin::OpDefs;
@@ -32,6 +33,9 @@ pub(super) fn warning(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
             }
         }
     }
+    if domains.is_empty() {
+        return None;
+    }
     let operators: usize = domains.values().map(BTreeMap::len).sum();
     let ops: usize = domains.values().flat_map(BTreeMap::values).sum();
     let plural = |count: usize| if count == 1 { "" } else { "s" };
@@ -50,11 +54,11 @@ pub(super) fn warning(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
          them; `passdock list ops` shows what is defined."
             .to_owned(),
     );
-    (operators > 0).then_some(diagnostic)
+    Some(diagnostic)
 }
 
-fn op_counts(function: &Function) -> HashMap<SymbolId, usize> {
-    let mut counts = HashMap::new();
+fn op_counts(function: &Function) -> FxHashMap<SymbolId, usize> {
+    let mut counts = FxHashMap::default();
     for op in function.walk(function.body()) {
         *counts.entry(function.op(op).name).or_default() += 1;
     }
@@ -71,7 +75,8 @@ fn unknown(
     let text = function.text(name);
     let parsed = OpName::parse(text)?;
     let domain = parsed.domain?;
-    let version = function.opset(function.symbols().intern(&domain));
+    let imported = function.symbols().find(&domain);
+    let version = imported.and_then(|domain| function.opset(domain));
     if module.function(name).is_some() || defs.knows(text, version) {
         return None;
     }
