@@ -7,6 +7,7 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use passdock::bisect::Verdict;
+use passdock::files::TemporaryDirectory;
 use passdock::model_file::{self, Format, WriteOptions};
 use passdock::{ErrorKind, ModuleRef, PassError};
 
@@ -20,7 +21,7 @@ pub(crate) struct CheckCommand {
     command: String,
     timeout: Option<Duration>,
     extension: &'static str,
-    dir: tempfile::TempDir,
+    dir: TemporaryDirectory,
     /// What the last command said, or why there was none.
     said: String,
 }
@@ -35,8 +36,8 @@ impl CheckCommand {
             return Err(PassError::new(ErrorKind::Pipeline, message)
                 .help("Write `{}` in place of its path: `--check 'test-model {}'`."));
         }
-        let dir = tempfile::Builder::new().prefix("passdock-check-").tempdir();
-        let dir = dir.map_err(|error| failed("A temporary directory can't be made", &error))?;
+        let dir = TemporaryDirectory::new()
+            .map_err(|error| failed("A temporary directory can't be made", &error))?;
         Ok(CheckCommand {
             command,
             timeout: args.check_timeout.map(Duration::from_secs_f64),
@@ -79,7 +80,7 @@ impl CheckCommand {
                 .map_err(|error| failed("The directory of a candidate can't be made", &error))?;
             let path = dir.join(format!("{name}.{}", self.extension));
             let path = path.to_string_lossy();
-            if let Err(error) = model_file::write(module, &path, WriteOptions::default()) {
+            if let Err(error) = model_file::write(module, &*path, WriteOptions::default()) {
                 self.said = error.to_string();
                 return Ok(Verdict::Unknown);
             }

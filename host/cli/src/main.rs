@@ -9,6 +9,8 @@ mod command;
 mod plugins;
 mod progress;
 mod show;
+#[cfg(unix)]
+mod signals;
 
 use std::process::ExitCode;
 
@@ -16,6 +18,8 @@ use args::{Cli, Command};
 use clap::Parser;
 
 fn main() -> ExitCode {
+    #[cfg(unix)]
+    signals::listen();
     let cli = Cli::parse();
     let status = match cli.command {
         Command::Run(args) => command::run::run(args),

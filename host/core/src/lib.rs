@@ -76,6 +76,7 @@ mod context;
 pub mod diagnostic;
 pub mod diff;
 mod error;
+pub mod files;
 mod instrument;
 pub mod instruments;
 mod interface;

@@ -291,7 +291,8 @@ pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Where a data file of a model that goes to `directory` is written; its directories are made.
+/// Where a data file of a model that goes to `directory` is written. Its own directory need not be
+/// there yet.
 ///
 /// # Errors
 /// If it would be outside of the directory.
@@ -302,29 +303,20 @@ pub fn place_external(directory: &Path, location: &str) -> Result<PathBuf> {
     };
     let path = directory.join(location);
     let failed = |error: io::Error| OnnxError::io(&path, "written", &error);
-    let (parent, name) = match (Path::new(location).parent(), path.file_name()) {
-        (Some(parent), Some(name)) => (parent, name),
-        _ => return Err(failed(io::Error::other("it isn't the name of a file"))),
+    let refused = |what| Err(failed(io::Error::other(what)));
+    let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    if !Path::new(location).components().all(plain) {
+        return refused("it isn't inside the model's directory");
+    }
+    let (Some(parent), Some(_)) = (path.parent(), Path::new(location).file_name()) else {
+        return refused("it isn't the name of a file");
     };
-    let mut here = directory.canonicalize().map_err(failed)?;
-    for part in parent.components() {
-        match part {
-            Component::CurDir => continue,
-            Component::Normal(part) => here.push(part),
-            _ => {
-                let what = "it isn't inside the model's directory";
-                return Err(failed(io::Error::other(what)));
-            }
-        }
-        if here.symlink_metadata().is_err() {
-            std::fs::create_dir(&here).map_err(failed)?;
-        }
-    }
     let root = directory.canonicalize().map_err(failed)?;
-    let here = here.canonicalize().map_err(failed)?;
-    if !here.starts_with(root) {
-        let what = "it is a link out of the model's directory";
-        return Err(failed(io::Error::other(what)));
+    let there = parent
+        .ancestors()
+        .find_map(|known| known.canonicalize().ok());
+    match there.is_some_and(|there| there.starts_with(root)) {
+        true => Ok(path),
+        false => refused("it is a link out of the model's directory"),
     }
-    Ok(here.join(name))
 }

@@ -33,7 +33,7 @@ pub use error::OnnxError;
 pub use external::{ExternalFiles, Reach, check_external, external_locations, place_external};
 pub use facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
 pub use read::{TensorFile, read, read_bytes, read_tensor, read_within};
-pub use write::{DataFile, ExternalData, Output, WriteOptions, write};
+pub use write::{DataFile, ExternalData, Moved, Output, WriteOptions, write};
 
 /// The name of the function that the main graph is.
 pub const MAIN: &str = "main";

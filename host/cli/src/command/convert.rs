@@ -1,14 +1,20 @@
 //! `passdock convert`: between `.onnx` and `.ir`.
 
-use passdock::model_file;
+use passdock::PassError;
+use passdock::model_file::{self, Output};
 
 use crate::args::ConvertArgs;
 
 pub(crate) fn convert(args: ConvertArgs) -> u8 {
-    let converted = model_file::read_with(&args.input, args.data.reading())
-        .and_then(|module| model_file::write(&module, &args.output, args.data.writing()));
-    match converted {
+    match copy(&args) {
         Ok(()) => 0,
         Err(error) => super::fail(&error),
     }
+}
+
+fn copy(args: &ConvertArgs) -> Result<(), PassError> {
+    // First, so that a place which takes no file is told of before any work.
+    let output = Output::new(&args.output)?;
+    let module = model_file::read_with(&args.input, args.data.reading())?;
+    output.write(&module, args.data.writing())
 }

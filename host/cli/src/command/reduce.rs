@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use passdock::bisect::Verdict;
-use passdock::model_file::{self, Format, ReadOptions, WriteOptions};
+use passdock::model_file::{self, Format, Output, ReadOptions, WriteOptions};
 use passdock::pipeline::Request;
 use passdock::reduce::{self, Check, ReduceOptions, Reduction, Step};
 use passdock::{ErrorKind, ModuleRef, PassError, Registry};
@@ -81,6 +81,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     let reading = ReadOptions {
         outside_data: args.allow_outside_data,
     };
+    let place = output.map(Output::new).transpose()?;
     let module = model_file::read_with(&model, reading)?;
     progress.say("running the pipeline");
     let to_stderr = args.json || output == Some("-");
@@ -114,8 +115,8 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         Some(command) => command.with_said(error),
         None => error,
     })?;
-    if let Some(output) = output {
-        model_file::write(&reduction.module, output, WriteOptions::default())?;
+    if let Some(place) = place {
+        place.write(&reduction.module, WriteOptions::default())?;
     }
     Ok(reduction)
 }

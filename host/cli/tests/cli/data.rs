@@ -62,6 +62,13 @@ fn files(bench: &Bench, dir: &str) -> Vec<(String, u64)> {
     files
 }
 
+fn names(bench: &Bench, dir: &str) -> Vec<String> {
+    files(bench, dir)
+        .into_iter()
+        .map(|(name, _)| name)
+        .collect()
+}
+
 fn bytes(bench: &Bench, file: &str) -> Vec<u8> {
     fs::read(bench.path(file)).unwrap()
 }
@@ -115,58 +122,80 @@ fn writing_over_the_input_is_safe_and_doesn_t_grow() {
             assert_eq!(bytes(&bench, "a/m.onnx.data"), data);
         }
     }
-    // The file that is read is the one that is replaced.
+    // The file that is read isn't written over: the model names another one, then the old one goes.
     fs::write(bench.path("a/m.onnx.data"), [&data[..], &[7; 100]].concat()).unwrap();
+    run(&bench, "convert a/m.onnx a/m.onnx --external-data all");
+    let hashed = "m.onnx.f4c63de52f217dce.data";
+    assert_eq!(names(&bench, "a"), ["m.onnx", hashed]);
+    assert_eq!(bytes(&bench, &format!("a/{hashed}")), data);
+    run(&bench, "convert a/m.onnx a/m.onnx");
+    assert_eq!(names(&bench, "a"), ["m.onnx", hashed]);
     run(&bench, "convert a/m.onnx a/m.onnx --external-data all");
     assert_eq!(files(&bench, "a"), before);
     assert_eq!(bytes(&bench, "a/m.onnx.data"), data);
+    run(&bench, "convert a/m.onnx a/m.onnx --external-data none");
+    assert_eq!(names(&bench, "a"), ["m.onnx"]);
 }
 
 #[test]
 fn other_data_of_the_same_name_is_safe() {
     let bench = bench();
+    let data = bytes(&bench, "a/m.onnx.data");
     bench.write("b/m.onnx.data", "somebody else's");
-    let before = files(&bench, "b");
-    fails(
-        &bench,
-        "convert a/m.onnx b/k.onnx",
-        expect![[r#"
-        error[write]: The result can't be written to `b/k.onnx`: its data goes to `b/m.onnx.data`, where other data is.
-         |
-         = help: Write to another directory, or give the model a data file of its own: `--external-data all`.
-    "#]],
-    );
-    assert_eq!(files(&bench, "b"), before);
-    run(&bench, "convert a/m.onnx b/k.onnx --external-data all");
+    // Data that goes with its model, and a model's own.
+    run(&bench, "convert a/m.onnx b/k.onnx");
+    run(&bench, "convert a/m.onnx b/m.onnx --external-data all");
+    let hashed = "m.onnx.f4c63de52f217dce.data";
+    let both = ["k.onnx", "m.onnx", "m.onnx.data", hashed];
+    assert_eq!(names(&bench, "b"), both);
     assert_eq!(bytes(&bench, "b/m.onnx.data"), b"somebody else's");
-    assert_eq!(
-        bytes(&bench, "b/k.onnx.data"),
-        bytes(&bench, "a/m.onnx.data")
-    );
-    bench.write("n.ir", model("2.0"));
-    // Also under the name of the model's own data file.
-    let before = files(&bench, "b");
+    assert_eq!(bytes(&bench, &format!("b/{hashed}")), data);
+    for model in ["b/k.onnx", "b/m.onnx"] {
+        let ran = bench.passdock(&format!("stats {model} --json"));
+        assert!(ran.stdout.contains(hashed), "{}", ran.stdout);
+    }
+    // Other data under the name with the hash can only be damage.
+    bench.write(&format!("b/{hashed}"), "cut short");
     fails(
         &bench,
-        "convert n.ir b/m.onnx --external-data all",
+        "convert a/m.onnx b/k.onnx --external-data keep",
         expect![[r#"
-            error[write]: The result can't be written to `b/m.onnx`: its data goes to `b/m.onnx.data`, where other data is.
+            error[write]: The result can't be written to `b/k.onnx`: its data goes to `b/m.onnx.f4c63de52f217dce.data`, where other data is.
              |
-             = help: Remove that file if no model needs it, or write under another name.
+             = help: Write to another directory, or give the model a data file of its own: `--external-data all`.
         "#]],
     );
-    assert_eq!(files(&bench, "b"), before);
-    // The data of the model that is replaced is replaced with it.
-    run(&bench, "convert n.ir b/n.onnx --external-data all");
-    fs::rename(bench.path("b/n.onnx.data"), bench.path("b/x")).unwrap();
-    fs::create_dir(bench.path("c")).unwrap();
-    run(&bench, "convert m.ir c/n.onnx --external-data all");
-    fs::rename(bench.path("b/x"), bench.path("b/n.onnx.data")).unwrap();
-    run(&bench, "convert c/n.onnx b/n.onnx");
+    assert_eq!(names(&bench, "b"), both);
+}
+
+#[test]
+fn the_data_of_a_replaced_model_goes_unless_another_one_needs_it() {
+    let bench = bench();
+    bench.write("n.ir", model("2.0"));
+    let ones = bytes(&bench, "a/m.onnx.data");
+    let data = |model: &str| {
+        let ran = bench.passdock(&format!("convert {model} -"));
+        let line = ran.stdout.lines().find(|line| line.contains("%w = const"));
+        line.unwrap_or_default().to_owned()
+    };
+    // `k` points to the data of `m`, `m` is written with other data.
+    run(&bench, "convert a/m.onnx a/k.onnx");
+    run(&bench, "convert n.ir a/m.onnx --external-data all");
+    let hashed = "m.onnx.a6bf1627b9e251fc.data";
     assert_eq!(
-        bytes(&bench, "b/n.onnx.data"),
-        bytes(&bench, "a/m.onnx.data")
+        names(&bench, "a"),
+        ["k.onnx", "m.onnx", hashed, "m.onnx.data"]
     );
+    assert_eq!(bytes(&bench, "a/m.onnx.data"), ones);
+    assert!(data("a/m.onnx").contains(hashed), "{}", data("a/m.onnx"));
+    assert!(data("a/k.onnx").contains("a/m.onnx.data"));
+    // Data of other names stays whatever happens: it isn't known whose it is.
+    fs::create_dir(bench.path("c")).unwrap();
+    fs::copy(bench.path("a/m.onnx"), bench.path("c/m.onnx")).unwrap();
+    fs::copy(bench.path("a").join(hashed), bench.path("c").join(hashed)).unwrap();
+    bench.write("c/notes.data", "mine");
+    run(&bench, "convert m.ir c/m.onnx --external-data all");
+    assert_eq!(names(&bench, "c"), ["m.onnx", "m.onnx.data", "notes.data"]);
 }
 
 #[test]

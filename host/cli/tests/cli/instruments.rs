@@ -84,9 +84,9 @@ fn a_wrong_instrument_is_said_before_anything_runs() {
     let ran = bench.passdock("run m.ir --passes relax.transform.FoldConstant --trace no/t.json");
     assert_eq!(ran.status, 1);
     expect![[r#"
-        warning[instrument]: The context goes on without instruments, because one failed: The instrument `timing` failed in enter_pass_ctx: `no/t.json`: there is no directory `no`.
-        error[instrument]: The instrument `timing` failed in enter_pass_ctx: `no/t.json`: there is no directory `no`.
-    "#]].assert_eq(&ran.stderr);
+        error[write]: The file `no/t.json` can't be written: there is no directory `no`.
+    "#]]
+    .assert_eq(&ran.stderr);
 }
 
 #[test]

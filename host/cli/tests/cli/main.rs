@@ -17,3 +17,4 @@ mod replay;
 mod stats;
 mod support;
 mod working;
+mod writing;

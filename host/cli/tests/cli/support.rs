@@ -68,6 +68,29 @@ impl Bench {
         names
     }
 
+    /// Every file below the directory with its bytes, sorted.
+    pub(crate) fn contents(&self) -> Vec<(PathBuf, Vec<u8>)> {
+        let (mut found, mut dirs) = (Vec::new(), vec![self.dir.path().to_path_buf()]);
+        while let Some(dir) = dirs.pop() {
+            for entry in std::fs::read_dir(&dir).expect("a directory").flatten() {
+                let path = entry.path();
+                match entry.file_type().expect("a type") {
+                    kind if kind.is_dir() => {
+                        dirs.push(path.clone());
+                        found.push((path, Vec::new()));
+                    }
+                    kind if kind.is_file() => {
+                        let bytes = std::fs::read(&path).expect("a file");
+                        found.push((path, bytes));
+                    }
+                    _ => found.push((path, Vec::new())),
+                }
+            }
+        }
+        found.sort();
+        found
+    }
+
     /// Runs `passdock` with these words, in the directory.
     pub(crate) fn passdock(&self, words: &str) -> Ran {
         self.run(words.split_whitespace(), "")

@@ -15,8 +15,8 @@ use super::table::{Table, time};
 use super::trace::{self, Event};
 use crate::context::stack::thread_number;
 use crate::error::PassError;
+use crate::files::Target;
 use crate::instrument::{InstrumentResult, PassInstrument};
-use crate::model_file::Replacement;
 use crate::pass_info::PassInfo;
 use crate::registry::{InstrumentSpec, Registry};
 use crate::util;
@@ -34,7 +34,8 @@ pub(super) fn spec() -> InstrumentSpec {
     InstrumentSpec::new("timing", summary, |options: Options, setup| {
         let mut timing = PassTimingInstrument::new();
         if !options.trace.is_empty() {
-            timing = timing.trace(setup.path(&options.trace), setup.registry());
+            let path = setup.new_file("timing", "trace", &options.trace)?;
+            timing = timing.trace(path, setup.registry());
         }
         Ok(Arc::new(timing))
     })
@@ -62,7 +63,7 @@ struct State {
     /// When it was first entered.
     start: Option<Instant>,
     /// The trace's file, there from the beginning so that a wrong path is an error before any work.
-    file: Option<Replacement>,
+    file: Option<Target>,
     /// The passes' names, one after the other: no allocation for each.
     names: String,
     /// In the order in which they started.
@@ -187,7 +188,7 @@ impl PassTimingInstrument {
 
     /// Writes the trace and puts it in its place.
     fn write_trace(&self, state: &mut State, to: &TraceTo) -> std::io::Result<()> {
-        let (Some(mut file), Some(start)) = (state.file.take(), state.start) else {
+        let (Some(target), Some(start)) = (state.file.take(), state.start) else {
             return Ok(());
         };
         let mut plugins: FxHashMap<&str, Option<String>> = FxHashMap::default();
@@ -208,8 +209,7 @@ impl PassTimingInstrument {
                 failed: pass.failed,
             }
         });
-        trace::write(file.last()?, events)?;
-        file.commit()
+        target.write(|file| trace::write(file, events))
     }
 }
 
@@ -286,10 +286,8 @@ impl PassInstrument for PassTimingInstrument {
         if state.entered == 0 {
             state.clear();
             if let Some(to) = &self.trace {
-                let mut file = Replacement::default();
-                let made = file.file(to.path.clone());
-                made.map_err(|error| super::in_file(&to.path, &error))?;
-                state.file = Some(file);
+                let made = Target::new(&to.path);
+                state.file = Some(made.map_err(|error| super::in_file(&to.path, &error))?);
             }
             state.start = Some(Instant::now());
         }

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use passdock_ir::Module;
 use passdock_onnx::{ExternalData, WriteOptions};
-use tempfile::TempDir;
 
+use crate::files::TemporaryDirectory;
 use crate::numerics::compare::{self, Difference, Differing};
 use crate::numerics::files;
 use crate::numerics::find;
@@ -56,7 +56,7 @@ pub(crate) struct Checker {
     runtime: Runtime,
     options: Options,
     /// Where models are that are too large for memory, and their data; made when it is needed.
-    directory: Cell<Option<TempDir>>,
+    directory: Cell<Option<TemporaryDirectory>>,
     files: Cell<usize>,
 }
 
@@ -196,6 +196,7 @@ impl Checker {
                 drop_spans: false,
                 external: ExternalData::Keep,
                 data_file: Some(&data_file),
+                moved: &[],
             },
         );
         let written = written.map_err(|error| format!("it can't be written as ONNX: {error}"))?;
@@ -207,13 +208,15 @@ impl Checker {
         } else {
             let directory = match self.directory.take() {
                 Some(directory) => directory,
-                None => TempDir::new().map_err(failed)?,
+                None => TemporaryDirectory::new().map_err(failed)?,
             };
             for data in written.data_files() {
                 let to = passdock_onnx::place_external(directory.path(), data.location());
                 let to = to.map_err(|error| error.to_string())?;
                 // Data that the model came with doesn't change from pass to pass.
                 if !to.exists() {
+                    let parent = to.parent().unwrap_or(directory.path());
+                    std::fs::create_dir_all(parent).map_err(failed)?;
                     data.place(&to).map_err(failed)?;
                 }
             }

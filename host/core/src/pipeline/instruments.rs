@@ -5,6 +5,7 @@ use std::path::Path;
 use super::build::{self, locate};
 use super::file::{InstrumentTable, PipelineFile, SourceText};
 use super::request::Request;
+use super::taken;
 use crate::config::ConfigError;
 use crate::context::ContextBuilder;
 use crate::error::{ErrorKind, PassError};
@@ -43,6 +44,8 @@ pub(crate) fn add(
     let mut setup = InstrumentSetup::new(registry).with_sequentials(sequentials);
     setup.base = base.unwrap_or(Path::new(""));
     setup.color = request.print.color;
+    let taken = |path: &Path| taken::named(path, request, registry);
+    setup.taken = &taken;
     if request.print.to_stderr {
         setup.sink = stderr();
     }
@@ -56,7 +59,7 @@ pub(crate) fn add(
     for asked in &request.instruments {
         context = context.shared_instrument(one(asked, registry, &setup)?);
     }
-    Ok(asked(context, request, &setup))
+    asked(context, request, &setup)
 }
 
 /// One of a file's.
@@ -119,7 +122,7 @@ fn asked(
     mut context: ContextBuilder,
     request: &Request,
     setup: &InstrumentSetup<'_>,
-) -> ContextBuilder {
+) -> Result<ContextBuilder, PassError> {
     let print = &request.print;
     if !print.before.is_empty() || !print.after.is_empty() {
         let (before, after) = (Names::new(&print.before), Names::new(&print.after));
@@ -138,6 +141,7 @@ fn asked(
     if request.timing || request.trace.is_some() {
         let mut timing = PassTimingInstrument::new();
         if let Some(path) = &request.trace {
+            setup.check_new_file(path)?;
             timing = timing.trace(path, setup.registry());
         }
         if !request.timing {
@@ -145,7 +149,7 @@ fn asked(
         }
         context = context.instrument(timing);
     }
-    context
+    Ok(context)
 }
 
 #[cfg(test)]

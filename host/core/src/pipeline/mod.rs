@@ -17,6 +17,7 @@ mod request;
 mod rerun;
 mod run;
 mod table;
+mod taken;
 mod unknown_ops;
 
 pub use build::PIPELINE;

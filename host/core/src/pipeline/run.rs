@@ -12,7 +12,7 @@ use super::request::Request;
 use super::unknown_ops;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError, capitalized};
-use crate::model_file::{self, Format, ReadOptions, WriteOptions};
+use crate::model_file::{self, Format, Output, ReadOptions, WriteOptions};
 use crate::record::{OnPass, Recorder};
 use crate::registry::Registry;
 use crate::util;
@@ -66,7 +66,7 @@ fn run_to_end(
     recorder: &Arc<Recorder>,
 ) -> Result<(), PassError> {
     Format::of(&request.model)?;
-    request.output.as_deref().map(Format::of).transpose()?;
+    request.output.as_ref().map(Format::of).transpose()?;
     let Built {
         sequential,
         context,
@@ -99,6 +99,7 @@ fn run_to_end(
     let reading = ReadOptions {
         outside_data: request.outside_data,
     };
+    let output = request.output.as_ref().map(Output::new).transpose()?;
     let module = model_file::read_with(&request.model, reading)?;
     let sequential = match request.bind.is_empty() {
         true => sequential,
@@ -125,13 +126,13 @@ fn run_to_end(
         after
     })?;
     report.model.ops_after = after.op_count();
-    if let Some(output) = &request.output {
+    if let Some(output) = output {
         let options = WriteOptions {
             drop_spans: request.drop_spans,
             external_data: request.external_data,
         };
-        model_file::write(&after, output, options)?;
-        report.model.output = Some(output.clone());
+        output.write(&after, options)?;
+        report.model.output = request.output.clone();
     }
     Ok(())
 }

@@ -13,6 +13,7 @@ use serde::Serialize;
 use super::{Registry, plugin_instrument};
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, Schema, Wrong};
 use crate::error::{ErrorKind, PassError};
+use crate::files::Target;
 use crate::instrument::InstrumentRef;
 use crate::instruments::{self, Names, Sink};
 use crate::pass_info::check_name;
@@ -50,6 +51,8 @@ pub struct InstrumentSetup<'a> {
     /// Whether that text may have colours.
     pub color: bool,
     registry: &'a Registry,
+    /// What of the run a path names, over which no instrument may write.
+    pub(crate) taken: &'a dyn Fn(&Path) -> Option<String>,
     /// What passes of the registry are called.
     passes: BTreeSet<String>,
     /// What the Sequentials of the run are called.
@@ -182,6 +185,7 @@ impl<'a> InstrumentSetup<'a> {
             sink: instruments::stdout(),
             color: false,
             registry,
+            taken: &|_| None,
             passes: registry.pass_names().into_iter().collect(),
             sequentials: BTreeSet::new(),
         }
@@ -209,6 +213,36 @@ impl<'a> InstrumentSetup<'a> {
     /// A path as an option says it.
     pub fn path(&self, path: &str) -> PathBuf {
         self.base.join(path)
+    }
+
+    /// A file that an instrument writes, as an option says it.
+    ///
+    /// # Errors
+    /// If the field `field` of `instrument` names a file of the run, or no file can be made there.
+    pub fn new_file(
+        &self,
+        instrument: &str,
+        field: &str,
+        path: &str,
+    ) -> Result<PathBuf, ConfigError> {
+        let path = self.path(path);
+        match self.check_new_file(&path) {
+            Ok(()) => Ok(path),
+            Err(error) => Err(wrong(instrument, field, error.to_string())),
+        }
+    }
+
+    /// As [`InstrumentSetup::new_file`], of a path that a flag says.
+    pub(crate) fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
+        let (kind, message) = match (self.taken)(path) {
+            Some(what) => (ErrorKind::Pipeline, format!("it is {what}")),
+            None => match Target::new(path) {
+                Ok(_) => return Ok(()),
+                Err(error) => (ErrorKind::Write, error.to_string()),
+            },
+        };
+        let message = format!("The file `{}` can't be written: {message}.", path.display());
+        Err(PassError::new(kind, message))
     }
 
     /// The passes that the field `field` of `instrument` names; `all` is all of them, and an alias

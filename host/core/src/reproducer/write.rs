@@ -12,6 +12,7 @@ use super::about::{About, Failure, PluginFile, VERSION};
 use super::site::FailureSite;
 use super::{ABOUT, BEFORE, PIPELINE, data, passes};
 use crate::error::{ErrorKind, PassError};
+use crate::files::{TemporaryDirectory, directory_of};
 use crate::plugin::Plugin;
 
 /// How a reproducer is written.
@@ -43,13 +44,13 @@ pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Resu
     };
     let check = || check_place(dir);
     check().map_err(failed)?;
-    let parent = parent_of(dir);
+    let parent = directory_of(dir);
     fs::create_dir_all(parent).map_err(failed)?;
     // Constants name their file in full, so that text can name it from where it stands.
     let parent = std::path::absolute(parent).map_err(failed)?;
-    let unfinished = builder().tempdir_in(&parent).map_err(failed)?;
+    let unfinished = TemporaryDirectory::beside(&parent).map_err(failed)?;
     fill(error, site, unfinished.path(), options, &failed)?;
-    put(unfinished, dir, &parent).map_err(failed)
+    put(unfinished, dir).map_err(failed)
 }
 
 fn fill(
@@ -105,38 +106,9 @@ fn check_place(dir: &Path) -> io::Result<()> {
 }
 
 /// Renames a whole reproducer to its place; the one that is there goes away after that.
-fn put(unfinished: tempfile::TempDir, dir: &Path, parent: &Path) -> io::Result<()> {
-    let old = match dir.symlink_metadata() {
-        Ok(_) => {
-            let aside = builder().tempdir_in(parent)?;
-            fs::rename(dir, aside.path().join("old"))?;
-            Some(aside)
-        }
-        Err(_) => None,
-    };
-    let unfinished = unfinished.keep();
-    if let Err(error) = fs::rename(&unfinished, dir) {
-        if let Some(old) = old {
-            fs::rename(old.path().join("old"), dir)?;
-        }
-        fs::remove_dir_all(unfinished)?;
-        return Err(error);
+fn put(unfinished: TemporaryDirectory, dir: &Path) -> io::Result<()> {
+    match dir.symlink_metadata() {
+        Ok(_) => unfinished.exchange(dir),
+        Err(_) => unfinished.rename(dir),
     }
-    Ok(())
-}
-
-fn parent_of(dir: &Path) -> &Path {
-    let parent = dir.parent().filter(|parent| *parent != Path::new(""));
-    parent.unwrap_or(Path::new("."))
-}
-
-fn builder() -> tempfile::Builder<'static, 'static> {
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".passdock-").suffix(".part");
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        builder.permissions(fs::Permissions::from_mode(0o777));
-    }
-    builder
 }

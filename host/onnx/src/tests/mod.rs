@@ -28,6 +28,7 @@ const FRESH: WriteOptions<'static> = WriteOptions {
     drop_spans: true,
     external: ExternalData::Keep,
     data_file: None,
+    moved: &[],
 };
 
 /// Reads a model that no file holds.

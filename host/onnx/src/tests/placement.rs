@@ -61,6 +61,7 @@ fn save(module: &Module, to: &Path, external: ExternalData) -> Result<Vec<String
             continue;
         }
         let path = crate::place_external(to, file.location())?;
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
         let part = to.join("part");
         file.write_file(&mut File::create(&part).unwrap()).unwrap();
         log.push(format!(

@@ -58,6 +58,17 @@ pub struct WriteOptions<'a> {
     /// The name of the data file that may be made beside the model; `None`: there is no place for
     /// one.
     pub data_file: Option<&'a str>,
+    /// Data files that go by another location than their own, since that one is taken.
+    pub moved: &'a [Moved],
+}
+
+/// A data file that goes by another location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The location that it would have.
+    pub from: String,
+    /// The one that it has.
+    pub to: String,
 }
 
 /// Encodes a module. Weights stay where they are until the output is written.

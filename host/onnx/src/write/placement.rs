@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use passdock_abi::{ConstId, Constant, DType, Value as ValueRecord};
 use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload};
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::WriteOptions;
 use super::parts::is_imported;
@@ -43,6 +43,7 @@ const WORD: u64 = 64;
 pub struct DataFile {
     location: String,
     content: Content,
+    can_move: bool,
 }
 
 enum Content {
@@ -91,6 +92,11 @@ impl Placement {
             Payload::External { source, .. } => locations.get(source.name()).copied(),
             _ => None,
         };
+        let moved: FxHashMap<&str, &str> = options
+            .moved
+            .iter()
+            .map(|moved| (&*moved.from, &*moved.to))
+            .collect();
         let mut placement = Placement::default();
         let mut moving: Vec<ConstId> = Vec::new();
         // Stays in the data file if that isn't written anew.
@@ -116,13 +122,7 @@ impl Placement {
                     (Some(place), _) if options.data_file == Some(place) => there.push(id),
                     // A pass's copy of a constant: a second reference.
                     (Some(place), &Payload::External { offset, len, .. }) if new => {
-                        let location = place.into();
-                        let home = Home::At {
-                            location,
-                            offset,
-                            len,
-                        };
-                        placement.homes.insert(id, home);
+                        placement.stay(id, place, offset, len);
                     }
                     (Some(_), _) => {}
                     (None, _) => {
@@ -135,10 +135,21 @@ impl Placement {
         }
         if let (Some(data_file), false) = (options.data_file, moving.is_empty()) {
             moving.extend(there);
-            placement.pack(main, data_file, moving);
+            placement.pack(main, moved.get(data_file).unwrap_or(&data_file), moving);
         }
-        placement.keep(module, main);
+        placement.keep(module, main, &moved, ir_version);
         placement
+    }
+
+    /// A constant's data is at a place of a file that is there.
+    fn stay(&mut self, id: ConstId, location: &str, offset: u64, len: u64) {
+        let location = location.into();
+        let home = Home::At {
+            location,
+            offset,
+            len,
+        };
+        self.homes.insert(id, home);
     }
 
     /// Puts constants into the data file: those of other files in the order they have there, then
@@ -173,34 +184,64 @@ impl Placement {
         self.files.push(DataFile {
             location: location.to_string(),
             content: Content::Packed { parts, len: end },
+            can_move: true,
         });
     }
 
     /// The files that tensors go on pointing to.
-    fn keep(&mut self, module: &Module, main: &Function) {
-        let mut used = FxHashSet::default();
+    fn keep(
+        &mut self,
+        module: &Module,
+        main: &Function,
+        moved: &FxHashMap<&str, &str>,
+        ir_version: i64,
+    ) {
+        let files = files_of(module);
+        let known: FxHashMap<&str, usize> = files
+            .iter()
+            .enumerate()
+            .map(|(at, file)| (file.name(), at))
+            .collect();
+        // Of each file: whether it is used, and whether all that use it can be told of another location.
+        let mut used: Vec<Option<bool>> = vec![None; files.len()];
         for f in module.functions() {
-            for (id, _) in f.live_constants() {
-                let Payload::External { source, .. } = f.constant_data(id).payload() else {
+            let is_main = std::ptr::eq(&**f, main);
+            for (id, record) in f.live_constants() {
+                let Payload::External {
+                    source,
+                    offset,
+                    len,
+                } = f.constant_data(id).payload()
+                else {
                     continue;
                 };
-                let stays = match self.homes.get(&id).filter(|_| std::ptr::eq(&**f, main)) {
+                let stays = match self.homes.get(&id).filter(|_| is_main) {
                     None => true,
                     Some(Home::At { location, .. }) => {
                         self.files.iter().all(|file| file.location != **location)
                     }
                     Some(Home::Inline) => false,
                 };
-                if stays {
-                    used.insert(source.name());
+                let Some(&at) = known.get(source.name()).filter(|_| stays) else {
+                    continue;
+                };
+                let can_move = is_main && is_initializer(f, id, record, ir_version);
+                used[at] = Some(can_move && used[at].unwrap_or(true));
+                if let Some(location) = moved.get(files[at].location())
+                    && can_move
+                {
+                    self.stay(id, location, *offset, *len);
                 }
             }
         }
-        for file in files_of(module) {
-            if used.contains(file.name()) {
+        for (file, can_move) in files.iter().zip(used) {
+            if let Some(can_move) = can_move {
+                let own = file.location();
+                let location = moved.get(own).filter(|_| can_move);
                 self.files.push(DataFile {
-                    location: file.location().to_owned(),
+                    location: (*location.unwrap_or(&own)).to_owned(),
                     content: Content::Whole(file.clone()),
+                    can_move,
                 });
             }
         }
@@ -264,20 +305,22 @@ impl DataFile {
         }
     }
 
-    /// Whether it is made for this model, not one that was read.
+    /// Whether the model can say another location for it: all that point to it are initializers of the
+    /// main graph.
     #[must_use]
-    pub fn is_own(&self) -> bool {
-        matches!(self.content, Content::Packed { .. })
+    pub fn can_move(&self) -> bool {
+        self.can_move
     }
 
-    /// Whether a file holds the same bytes.
+    /// Whether a file holds the same bytes. `None` for one that is put together: that is known when it
+    /// is written.
     ///
     /// # Errors
     /// If one of them can't be read.
-    pub fn is_equal(&self, path: &Path) -> io::Result<bool> {
+    pub fn is_equal(&self, path: &Path) -> io::Result<Option<bool>> {
         match &self.content {
-            Content::Whole(file) => file.is_equal(path),
-            Content::Packed { .. } => Ok(false),
+            Content::Whole(file) => file.is_equal(path).map(Some),
+            Content::Packed { .. } => Ok(None),
         }
     }
 

@@ -1,0 +1,38 @@
+//! What happens when a signal asks the command to end: unfinished files go, and the command ends by
+//! that signal.
+
+use std::sync::Arc;
+use std::thread;
+
+use passdock::files;
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
+use signal_hook::iterator::Signals;
+use signal_hook::{flag, low_level};
+
+/// Starts to listen. Where that fails, a signal ends the command as it ends any.
+pub(crate) fn listen() {
+    // Caught, it is an error of the write that made a file too large.
+    let _ = flag::register(SIGXFSZ, Arc::default());
+    let ignored = ignored();
+    let asked = [SIGHUP, SIGINT, SIGTERM].into_iter();
+    // `nohup`, and shells that start a command in the background, ignore some for it.
+    let asked = asked.filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let Ok(mut signals) = Signals::new(asked) else {
+        return;
+    };
+    thread::spawn(move || {
+        if let Some(signal) = signals.forever().next() {
+            files::give_up();
+            let _ = low_level::emulate_default_handler(signal);
+        }
+    });
+}
+
+/// The signals that this process was started to ignore, a bit each; none where the system doesn't say.
+fn ignored() -> u64 {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mut lines = status.lines();
+    let mask = lines.find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok())
+        .unwrap_or(0)
+}

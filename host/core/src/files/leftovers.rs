@@ -1,0 +1,100 @@
+//! What runs that died have left: hidden files that nobody holds a lock on any more.
+
+use std::fs::{self, File, TryLockError};
+use std::io::Read;
+use std::path::{Component, Path, PathBuf};
+
+/// How every hidden name begins.
+pub(super) const PREFIX: &str = ".passdock-";
+
+/// How the name of an unfinished file or directory ends.
+pub(super) const PART: &str = ".part";
+
+/// How the name of a [`super::Commit`]'s record ends.
+pub(super) const RECORD: &str = ".commit";
+
+/// Whether something points to a file that has a name from a directory.
+pub(crate) type Used<'a> = &'a dyn Fn(&Path) -> bool;
+
+/// Removes what dead runs have left in a directory. Of files that came to their places without their
+/// model, a record tells: they go unless they are used. Without `used` that is left to another run.
+pub(crate) fn remove(dir: &Path, used: Option<Used<'_>>) {
+    // What can't be seen or removed is left to a later run.
+    let Ok(entries) = fs::read_dir(dir) else {
+        return;
+    };
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let Some(name) = name.to_str().filter(|name| name.starts_with(PREFIX)) else {
+            continue;
+        };
+        let path = entry.path();
+        if name.ends_with(PART) {
+            remove_dead(&path);
+        } else if let Some(used) = used
+            && name.ends_with(RECORD)
+        {
+            settle(dir, &path, used);
+        }
+    }
+}
+
+/// Removes a file or directory that no living process has locked.
+pub(super) fn remove_dead(path: &Path) {
+    if let Some((_lock, is_dir)) = dead(path) {
+        let _ = match is_dir {
+            true => fs::remove_dir_all(path),
+            false => fs::remove_file(path),
+        };
+    }
+}
+
+/// A lock on what has none, and whether it is a directory.
+fn dead(path: &Path) -> Option<(File, bool)> {
+    let kind = path.symlink_metadata().ok()?;
+    if !kind.is_dir() && !kind.is_file() {
+        return None;
+    }
+    let file = File::open(path).ok()?;
+    match file.try_lock() {
+        Ok(()) => Some((file, kind.is_dir())),
+        // It is alive, or the system has no locks to tell.
+        Err(TryLockError::WouldBlock | TryLockError::Error(_)) => None,
+    }
+}
+
+/// Finishes what a dead commit was about: files that no model points to go, then its record.
+fn settle(dir: &Path, record: &Path, used: Used<'_>) {
+    let Some((mut file, false)) = dead(record) else {
+        return;
+    };
+    let mut text = String::new();
+    if !is_own(&file) || file.read_to_string(&mut text).is_err() {
+        return;
+    }
+    let names: Vec<PathBuf> = serde_json::from_str(&text).unwrap_or_default();
+    let inside = |name: &&PathBuf| {
+        let mut parts = name.components();
+        parts.all(|part| matches!(part, Component::Normal(_)))
+    };
+    // Directories stand before what they hold.
+    for name in names.iter().rev().filter(inside) {
+        super::remove_unless(dir, name, used);
+    }
+    let _ = fs::remove_file(record);
+}
+
+/// Whether a record is this user's: what another one wrote into a shared directory isn't believed.
+fn is_own(record: &File) -> bool {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::MetadataExt;
+        let own = rustix::process::geteuid().as_raw();
+        record.metadata().is_ok_and(|known| known.uid() == own)
+    }
+    #[cfg(not(unix))]
+    {
+        let _ = record;
+        true
+    }
+}

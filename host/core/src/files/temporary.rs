@@ -1,0 +1,125 @@
+//! Directories for the time of a run.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::leftovers::{PART, PREFIX, remove_dead};
+use super::unfinished::{forget, register};
+
+/// A directory that goes away with this, with all that is in it. What a run that died has left is
+/// removed by the next one that makes such a directory at the same place.
+pub struct TemporaryDirectory {
+    dir: Option<tempfile::TempDir>,
+    /// Says to other runs that this one lives.
+    _lock: Option<File>,
+}
+
+impl TemporaryDirectory {
+    /// A new directory where the system keeps temporary files; only its owner may look into it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn new() -> io::Result<TemporaryDirectory> {
+        let place = std::env::temp_dir();
+        for path in own_leftovers(&place) {
+            remove_dead(&path);
+        }
+        TemporaryDirectory::make(&place, &mut tempfile::Builder::new())
+    }
+
+    /// A new directory in another, which may stay there under another name.
+    pub(crate) fn beside(place: &Path) -> io::Result<TemporaryDirectory> {
+        super::leftovers::remove(place, None);
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            builder.permissions(std::fs::Permissions::from_mode(0o777));
+        }
+        TemporaryDirectory::make(place, &mut builder)
+    }
+
+    fn make(place: &Path, builder: &mut tempfile::Builder<'_, '_>) -> io::Result<Self> {
+        loop {
+            let dir = builder.prefix(PREFIX).suffix(PART).tempdir_in(place)?;
+            register(dir.path());
+            // Not every system locks directories; one that doesn't removes nothing of others.
+            let lock = File::open(dir.path()).ok();
+            let lost = lock.as_ref().is_some_and(|lock| {
+                matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock))
+            });
+            let made = TemporaryDirectory {
+                dir: Some(dir),
+                _lock: lock,
+            };
+            // Another run may have found it before it was locked.
+            if !lost && made.path().exists() {
+                return Ok(made);
+            }
+        }
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        self.dir.as_ref().map_or(Path::new(""), |dir| dir.path())
+    }
+
+    /// Makes it stay, under another name in the same directory, where nothing is.
+    pub(crate) fn rename(mut self, to: &Path) -> io::Result<()> {
+        std::fs::rename(self.path(), to)?;
+        forget(self.path());
+        self.dir.take().map(tempfile::TempDir::keep);
+        Ok(())
+    }
+
+    /// Makes it stay in place of a directory, which goes away.
+    pub(crate) fn exchange(self, with: &Path) -> io::Result<()> {
+        #[cfg(target_os = "linux")]
+        {
+            use rustix::fs::{CWD, RenameFlags, renameat_with};
+            let flags = RenameFlags::EXCHANGE;
+            if renameat_with(CWD, self.path(), CWD, with, flags).is_ok() {
+                return Ok(());
+            }
+        }
+        // Not every system exchanges.
+        let place = super::directory_of(with);
+        let aside = TemporaryDirectory::beside(place)?;
+        let old = aside.path().join("old");
+        std::fs::rename(with, &old)?;
+        self.rename(with).or_else(|error| {
+            std::fs::rename(&old, with)?;
+            Err(error)
+        })
+    }
+}
+
+impl Drop for TemporaryDirectory {
+    fn drop(&mut self) {
+        forget(self.path());
+    }
+}
+
+/// The temporary directories of this user.
+#[cfg(unix)]
+fn own_leftovers(place: &Path) -> Vec<PathBuf> {
+    use std::os::unix::fs::MetadataExt;
+    let own = rustix::process::geteuid().as_raw();
+    let entries = std::fs::read_dir(place).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| {
+            let name = entry.file_name();
+            let name = name.to_string_lossy();
+            name.starts_with(PREFIX)
+                && name.ends_with(PART)
+                && entry.metadata().is_ok_and(|known| known.uid() == own)
+        })
+        .map(|entry| entry.path())
+        .collect()
+}
+
+#[cfg(not(unix))]
+fn own_leftovers(_place: &Path) -> Vec<PathBuf> {
+    Vec::new()
+}

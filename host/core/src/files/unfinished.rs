@@ -1,0 +1,238 @@
+//! A file that is being written: nobody sees it until it is put in its place.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard};
+
+use tempfile::TempPath;
+
+use super::leftovers::{PART, PREFIX};
+use crate::util;
+
+/// A file without a name, or with a hidden one where the system has no such files. It is gone when it
+/// is dropped, or when the process dies; one with a name stays then, until [`super::leftovers`] finds
+/// that its lock has gone.
+pub(crate) struct Unfinished {
+    file: File,
+    dir: PathBuf,
+    name: Option<Hidden>,
+}
+
+/// The names that go away when the process is ended by a signal it catches.
+static HIDDEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Held while files come to their places, which a signal doesn't interrupt.
+static PLACING: Mutex<()> = Mutex::new(());
+
+/// Removes every unfinished file and temporary directory of this process, and lets no file come to its
+/// place any more. For a thread that is about to end the process because a signal asked for it: files
+/// that are coming to their places get there first.
+pub fn give_up() {
+    std::mem::forget(placing());
+    for path in util::lock(&HIDDEN).iter() {
+        // Nobody is left to be told.
+        let _ = match path.is_dir() {
+            true => fs::remove_dir_all(path),
+            false => fs::remove_file(path),
+        };
+    }
+}
+
+/// Until this is dropped, [`give_up`] waits.
+pub(super) fn placing() -> MutexGuard<'static, ()> {
+    util::lock(&PLACING)
+}
+
+/// A name that goes away with this.
+pub(super) struct Hidden(Option<TempPath>);
+
+impl Hidden {
+    /// A new name in a directory, for what `make` makes there.
+    pub(super) fn new(
+        dir: &Path,
+        suffix: &str,
+        make: impl FnMut(&Path) -> io::Result<()>,
+    ) -> io::Result<Hidden> {
+        let mut builder = tempfile::Builder::new();
+        let made = builder.prefix(PREFIX).suffix(suffix).make_in(dir, make);
+        // Its own error names the hidden file, which means nothing to anybody.
+        let path = made.map_err(plain)?.into_temp_path();
+        register(&path);
+        Ok(Hidden(Some(path)))
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        self.0.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Gives it another name; `over`: also where something is.
+    fn rename(&mut self, to: &Path, over: bool) -> io::Result<()> {
+        let Some(path) = self.0.take() else {
+            return Ok(());
+        };
+        let old = path.to_path_buf();
+        let renamed = match over {
+            true => path.persist(to),
+            false => path.persist_noclobber(to),
+        };
+        if let Err(error) = renamed {
+            self.0 = Some(error.path);
+            return Err(error.error);
+        }
+        forget(&old);
+        Ok(())
+    }
+}
+
+impl Drop for Hidden {
+    fn drop(&mut self) {
+        if let Some(path) = self.0.take() {
+            forget(&path);
+        }
+    }
+}
+
+/// Lets [`give_up`] remove a path.
+pub(super) fn register(path: &Path) {
+    util::lock(&HIDDEN).insert(path.to_path_buf());
+}
+
+/// Takes [`register`] back.
+pub(super) fn forget(path: &Path) {
+    util::lock(&HIDDEN).remove(path);
+}
+
+impl Unfinished {
+    /// A new file that will be in a directory, or below it. The directory has to exist.
+    pub(crate) fn in_dir(dir: &Path) -> io::Result<Unfinished> {
+        if !dir.is_dir() {
+            let message = format!("there is no directory `{}`", dir.display());
+            return Err(io::Error::new(io::ErrorKind::NotFound, message));
+        }
+        let dir = dir.to_path_buf();
+        if let Some(file) = nameless(&dir) {
+            // Names that it gets are locked from the beginning. A system without locks removes nothing.
+            let _ = file.try_lock();
+            let name = None;
+            return Ok(Unfinished { file, dir, name });
+        }
+        loop {
+            let mut made = None;
+            let name = Hidden::new(&dir, PART, |path| {
+                made = Some(create(path)?);
+                Ok(())
+            })?;
+            let Some(file) = made else {
+                return Err(io::ErrorKind::NotFound.into());
+            };
+            // Another run may have found it before it was locked.
+            let lost = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
+            if !lost && name.path().exists() {
+                let name = Some(name);
+                return Ok(Unfinished { file, dir, name });
+            }
+        }
+    }
+
+    pub(crate) fn file(&mut self) -> &mut File {
+        &mut self.file
+    }
+
+    /// Waits until what is in it is on the disk.
+    pub(super) fn sync(&self) -> io::Result<()> {
+        self.file.sync_all()
+    }
+
+    /// Gives it a name where nothing is.
+    ///
+    /// # Errors
+    /// `AlreadyExists` if something is there, and what the system says.
+    pub(super) fn put_new(&mut self, path: &Path) -> io::Result<()> {
+        match &mut self.name {
+            Some(name) => name.rename(path, false),
+            None => link(&self.file, path),
+        }
+    }
+
+    /// Gives it a name, in place of what is there, with the rights of that.
+    pub(super) fn put(mut self, path: &Path) -> io::Result<()> {
+        #[cfg(unix)]
+        if let Ok(known) = fs::metadata(path) {
+            let rights = known.permissions();
+            if self.file.metadata()?.permissions() != rights {
+                self.file.set_permissions(rights)?;
+            }
+        }
+        if self.name.is_none() {
+            match self.put_new(path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+                done => return done,
+            }
+        }
+        self.hidden(PART)?.rename(path, true)
+    }
+
+    /// Gives it a hidden name, which goes away with what this answers.
+    pub(super) fn hidden(mut self, suffix: &str) -> io::Result<Hidden> {
+        match self.name.take() {
+            Some(name) if name.path().to_string_lossy().ends_with(suffix) => Ok(name),
+            Some(mut name) => {
+                let at = name.path().with_extension(suffix.trim_start_matches('.'));
+                name.rename(&at, false)?;
+                register(&at);
+                Ok(Hidden(Some(TempPath::try_from_path(at)?)))
+            }
+            None => Hidden::new(&self.dir, suffix, |path| link(&self.file, path)),
+        }
+    }
+}
+
+/// An error without the path that a library adds to it.
+fn plain(error: io::Error) -> io::Error {
+    match error.raw_os_error() {
+        Some(code) => io::Error::from_raw_os_error(code),
+        None => io::Error::from(error.kind()),
+    }
+}
+
+/// A new file with a name that nobody has.
+fn create(path: &Path) -> io::Result<File> {
+    let mut options = fs::OpenOptions::new();
+    options.read(true).write(true).create_new(true).open(path)
+}
+
+/// A file without a name, if the system has such files and names can be given to them.
+#[cfg(target_os = "linux")]
+fn nameless(dir: &Path) -> Option<File> {
+    use rustix::fs::{Mode, OFlags, open};
+    let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
+    let file = File::from(open(dir, flags, Mode::from_raw_mode(0o666)).ok()?);
+    // Not without /proc.
+    at(&file).symlink_metadata().is_ok().then_some(file)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn nameless(_dir: &Path) -> Option<File> {
+    None
+}
+
+/// Where an open file can be found.
+#[cfg(target_os = "linux")]
+fn at(file: &File) -> PathBuf {
+    use std::os::fd::AsRawFd;
+    PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
+}
+
+/// Names a file that has no name.
+#[cfg(target_os = "linux")]
+fn link(file: &File, path: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, CWD, linkat};
+    Ok(linkat(CWD, at(file), CWD, path, AtFlags::SYMLINK_FOLLOW)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn link(_file: &File, _path: &Path) -> io::Result<()> {
+    Err(io::ErrorKind::Unsupported.into())
+}

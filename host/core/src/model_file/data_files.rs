@@ -1,0 +1,308 @@
+//! Which data files come and go with a model that is written.
+//!
+//! Nothing that is there is written over. Data whose name is taken by other data gets a name with its
+//! hash (`OUT.HASH.data`), so that the model's own name, given last, makes both count at once. What only
+//! the replaced model needed goes after that.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::path::{Component, Path, PathBuf};
+
+use passdock_onnx::{DataFile, Moved, OnnxError};
+use rustc_hash::FxHashSet;
+
+use crate::files::{Commit, Unfinished, directory_of, leftovers, lock_directory};
+
+/// How many hexadecimal digits of a hash are in a name.
+const DIGITS: usize = 16;
+
+/// What is to be done beside a model.
+pub(super) struct Plan {
+    pub(super) commit: Commit,
+    /// The data files that go by another name.
+    pub(super) moved: Vec<Moved>,
+    /// The names of the new files.
+    taken: FxHashSet<PathBuf>,
+    /// Directories that hold nothing of dead runs.
+    clean: FxHashSet<PathBuf>,
+    /// Keeps other writers of the directory away.
+    _lock: Option<File>,
+}
+
+/// Why the data files of a model can't be placed.
+pub(super) enum Taken {
+    /// Their location isn't allowed.
+    Refused(OnnxError),
+    /// Other data is at a location that the model has to name.
+    Other(PathBuf),
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Taken {
+    fn from(error: io::Error) -> Self {
+        Taken::Failed(error)
+    }
+}
+
+/// Where a model's own data file is, from its directory.
+pub(super) fn own_location(model: &Path) -> String {
+    let name = model.file_name().unwrap_or_default().to_string_lossy();
+    format!("{name}.data")
+}
+
+impl Plan {
+    /// Decides for a model that goes to `model`, and writes the files that it needs there. `own` is the
+    /// location of its own data file.
+    pub(super) fn new(
+        output: &passdock_onnx::Output,
+        model: &Path,
+        own: &str,
+    ) -> Result<Plan, Taken> {
+        let dir = directory_of(model);
+        let mut plan = Plan {
+            commit: Commit::default(),
+            moved: Vec::new(),
+            taken: FxHashSet::default(),
+            clean: FxHashSet::default(),
+            _lock: lock_directory(dir),
+        };
+        leftovers::remove(dir, Some(&|name| is_used(dir, name)));
+        plan.clean.insert(dir.to_path_buf());
+        let mut wanted: Vec<&str> = vec![own];
+        let mut locations: Vec<String> = Vec::new();
+        for data in output.data_files() {
+            let location = data.location();
+            wanted.push(location);
+            let to = passdock_onnx::place_external(dir, location).map_err(Taken::Refused)?;
+            if data.is_at(&to)? {
+                locations.push(location.to_owned());
+                continue;
+            }
+            let name = plan.place(dir, location, &to, data)?;
+            if name != location {
+                plan.moved.push(Moved {
+                    from: location.to_owned(),
+                    to: name.clone(),
+                });
+            }
+            locations.push(name);
+        }
+        plan.commit.old = replaced(model, &wanted, &locations);
+        Ok(plan)
+    }
+
+    /// Writes a data file unless it is there; answers its location.
+    fn place(
+        &mut self,
+        dir: &Path,
+        location: &str,
+        to: &Path,
+        data: &DataFile,
+    ) -> Result<String, Taken> {
+        let free = self.is_free(to, location);
+        let there = to.is_file();
+        if !free && there && data.is_equal(to)? == Some(true) {
+            return Ok(location.to_owned());
+        }
+        let near = directory_of(to).ancestors().find(|near| near.is_dir());
+        let near = near.unwrap_or(dir);
+        if self.clean.insert(near.to_path_buf()) {
+            leftovers::remove(near, None);
+        }
+        let mut file = Unfinished::in_dir(near)?;
+        data.write_file(file.file())?;
+        if free {
+            self.add(location, file);
+            return Ok(location.to_owned());
+        }
+        if there && same_bytes(file.file(), &mut File::open(to)?)? {
+            return Ok(location.to_owned());
+        }
+        if !data.can_move() {
+            return Err(Taken::Other(to.to_path_buf()));
+        }
+        let location = with_hash(location, &hash(file.file())?);
+        let to = dir.join(&location);
+        if self.is_free(&to, &location) {
+            self.add(&location, file);
+        } else if !to.is_file() || !same_bytes(file.file(), &mut File::open(&to)?)? {
+            return Err(Taken::Other(to));
+        }
+        Ok(location)
+    }
+
+    fn is_free(&self, to: &Path, location: &str) -> bool {
+        to.symlink_metadata().is_err() && !self.taken.contains(&normal(location))
+    }
+
+    fn add(&mut self, location: &str, file: Unfinished) {
+        self.taken.insert(normal(location));
+        self.commit.new.push((normal(location), file));
+    }
+}
+
+/// The data of the model at a place that nobody needs once another model is there: data that bears the
+/// name of the new model's (`wanted`), with or without a hash, and that is neither the new model's nor
+/// another one's in the directory.
+fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> Vec<PathBuf> {
+    let dir = directory_of(model);
+    // Most models have no data files, and need not be read for them.
+    let own = |entry: fs::DirEntry| {
+        let name = entry.file_name().into_string();
+        name.is_ok_and(|name| without_hash(&name) == wanted[0])
+    };
+    if kept.is_empty() && !fs::read_dir(dir).into_iter().flatten().flatten().any(own) {
+        return Vec::new();
+    }
+    let Ok(old) = passdock_onnx::read(model) else {
+        return Vec::new();
+    };
+    passdock_onnx::external_locations(&old)
+        .filter(|old| wanted.contains(&without_hash(old).as_str()))
+        .filter(|old| kept.iter().all(|kept| kept != old))
+        .map(normal)
+        .filter(|old| !is_used_by_other(dir, old, model.file_name()))
+        .collect()
+}
+
+/// Whether a model of a directory points to a data file in it.
+fn is_used(dir: &Path, name: &Path) -> bool {
+    is_used_by_other(dir, name, None)
+}
+
+/// As [`is_used`], by another model than one.
+fn is_used_by_other(dir: &Path, name: &Path, model: Option<&OsStr>) -> bool {
+    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
+    entries
+        .filter(|entry| Some(&*entry.file_name()) != model)
+        .any(|entry| {
+            let path = entry.path();
+            match path.extension().and_then(OsStr::to_str) {
+                Some("onnx") => match passdock_onnx::read(&path) {
+                    Ok(module) => {
+                        let mut used = passdock_onnx::external_locations(&module);
+                        used.any(|used| normal(used) == name)
+                    }
+                    // What can't be read may be a model all the same.
+                    Err(_) => mentions(&path, name),
+                },
+                Some("ir") => mentions(&path, name),
+                _ => false,
+            }
+        })
+}
+
+/// Whether the name of a file is among the bytes of another.
+fn mentions(path: &Path, name: &Path) -> bool {
+    let name = name.file_name().unwrap_or_default().to_string_lossy();
+    let name = name.as_bytes();
+    let Ok(mut file) = File::open(path) else {
+        return false;
+    };
+    let mut bytes = Vec::new();
+    loop {
+        let end = bytes.len();
+        match (&mut file).take(1 << 20).read_to_end(&mut bytes) {
+            Ok(_) if bytes.windows(name.len().max(1)).any(|part| part == name) => return true,
+            Ok(_) if bytes.len() > end => {
+                drop(bytes.drain(..bytes.len().saturating_sub(name.len())))
+            }
+            _ => return false,
+        }
+    }
+}
+
+/// A location without `.`.
+fn normal(location: impl AsRef<Path>) -> PathBuf {
+    let parts = location.as_ref().components();
+    parts
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .collect()
+}
+
+/// `w.bin` → `w.HASH.bin`.
+fn with_hash(location: &str, hash: &str) -> String {
+    let (stem, extension) = split(location);
+    match extension {
+        Some(extension) => format!("{stem}.{hash}.{extension}"),
+        None => format!("{stem}.{hash}"),
+    }
+}
+
+/// `w.HASH.bin` → `w.bin`.
+fn without_hash(location: &str) -> String {
+    let is_hash = |part: &str| {
+        let digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+        part.len() == DIGITS && part.bytes().all(digit)
+    };
+    match split(location) {
+        (stem, Some(extension)) if is_hash(extension) => stem.to_owned(),
+        (stem, Some(extension)) => match split(stem) {
+            (stem, Some(hash)) if is_hash(hash) => format!("{stem}.{extension}"),
+            _ => location.to_owned(),
+        },
+        (_, None) => location.to_owned(),
+    }
+}
+
+/// A location up to the last dot of its file's name, and what comes after that.
+fn split(location: &str) -> (&str, Option<&str>) {
+    let name = location.rfind('/').map_or(0, |at| at + 1);
+    match location[name..].rfind('.').filter(|&at| at > 0) {
+        Some(at) => (&location[..name + at], Some(&location[name + at + 1..])),
+        None => (location, None),
+    }
+}
+
+/// The hash of what is in a file, as it stands in a name.
+fn hash(file: &mut File) -> io::Result<String> {
+    file.rewind()?;
+    let mut hasher = blake3::Hasher::new();
+    io::copy(file, &mut hasher)?;
+    Ok(hasher.finalize().to_hex()[..DIGITS].to_owned())
+}
+
+/// Whether two files hold the same. Reads both, a part at a time.
+fn same_bytes(a: &mut File, b: &mut File) -> io::Result<bool> {
+    const PART: u64 = 1 << 20;
+    if a.metadata()?.len() != b.metadata()?.len() {
+        return Ok(false);
+    }
+    let mut parts = [Vec::new(), Vec::new()];
+    a.rewind()?;
+    b.rewind()?;
+    loop {
+        for (file, part) in [&mut *a, &mut *b].into_iter().zip(&mut parts) {
+            part.clear();
+            file.take(PART).read_to_end(part)?;
+        }
+        if parts[0] != parts[1] || parts[0].is_empty() {
+            return Ok(parts[0] == parts[1]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_stand_before_the_extension() {
+        const HASH: &str = "0123456789abcdef";
+        for (plain, hashed) in [
+            ("m.onnx.data", "m.onnx.0123456789abcdef.data"),
+            ("data/w.bin", "data/w.0123456789abcdef.bin"),
+            ("a.b/w", "a.b/w.0123456789abcdef"),
+            (".hidden", ".hidden.0123456789abcdef"),
+        ] {
+            assert_eq!(with_hash(plain, HASH), hashed);
+            assert_eq!(without_hash(hashed), plain);
+            assert_eq!(without_hash(plain), plain);
+        }
+        assert_eq!(
+            without_hash("m.0123456789ABCDEF.data"),
+            "m.0123456789ABCDEF.data"
+        );
+    }
+}

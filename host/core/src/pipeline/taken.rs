@@ -1,0 +1,59 @@
+//! The files of a run, over which nothing that is written beside the output may go.
+
+use std::path::{Path, PathBuf};
+
+use super::request::Request;
+use crate::files::directory_of;
+use crate::model_file::{self, ReadOptions};
+use crate::registry::Registry;
+
+/// What of a run a path names: `the model`, `the output`, …
+pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Option<String> {
+    let path = whole(path)?;
+    let is = |known: &Path| whole(known).is_some_and(|known| known == path);
+    if is(Path::new(&request.model)) {
+        return Some("the model".to_owned());
+    }
+    if request
+        .output
+        .as_ref()
+        .is_some_and(|output| is(Path::new(output)))
+    {
+        return Some("the output".to_owned());
+    }
+    if request
+        .pipeline
+        .as_ref()
+        .is_some_and(|pipeline| is(&pipeline.path))
+    {
+        return Some("the pipeline".to_owned());
+    }
+    for plugin in registry.plugins() {
+        if plugin.origin().path().is_some_and(is) {
+            return Some(format!("the plugin `{}`", plugin.name()));
+        }
+    }
+    // Who names a new file names no data.
+    path.is_file().then(|| data(&path, request)).flatten()
+}
+
+/// Whether the model's data is there.
+fn data(path: &Path, request: &Request) -> Option<String> {
+    let reading = ReadOptions {
+        outside_data: request.outside_data,
+    };
+    // A model that can't be read is another error, later.
+    let module = model_file::read_with(&request.model, reading).ok()?;
+    let dir = directory_of(Path::new(&request.model));
+    let mut locations = passdock_onnx::external_locations(&module);
+    let is = |location: &str| whole(&dir.join(location)).is_some_and(|data| data == path);
+    locations.any(is).then(|| "the model's data".to_owned())
+}
+
+/// A path without links, of a file that is there or of one that could be.
+fn whole(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let directory = directory_of(path).canonicalize().ok()?;
+        Some(directory.join(path.file_name()?))
+    })
+}
