@@ -24,6 +24,7 @@ mod python;
 mod sdk;
 mod shell;
 mod steps;
+mod system_calls;
 mod test;
 mod tidy;
 

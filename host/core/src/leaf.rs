@@ -47,6 +47,19 @@ pub(crate) fn call(
     Ok(after)
 }
 
+/// Whether functions are worth more than one thread.
+fn are_many<'s>(slots: impl Iterator<Item = &'s FunctionSlot>) -> bool {
+    let (mut functions, mut ops) = (0, 0);
+    for slot in slots {
+        functions += 1;
+        ops += slot.function().op_ids();
+        if functions > 1 && ops >= PARALLEL_OPS {
+            return true;
+        }
+    }
+    false
+}
+
 /// What stands around a running pass.
 struct Around<'c> {
     /// With the diagnostics of this pass.
@@ -130,10 +143,11 @@ impl<'c> Around<'c> {
                 }
                 Ok(())
             };
-        if self.runs_parallel(&work, slots.iter().filter(|slot| is_meant(slot))) {
+        let is_worth_it = work.thread_safe && are_many(slots.iter().filter(|slot| is_meant(slot)));
+        if is_worth_it && let Some(pool) = self.cx.pool() {
             let mut meant: Vec<&mut FunctionSlot> =
                 slots.iter_mut().filter(|slot| is_meant(slot)).collect();
-            let outcomes = self.cx.in_pool(|| self.parallel(&work, &mut meant, &input));
+            let outcomes = pool.install(|| self.parallel(&work, &mut meant, &input));
             let mut pairs = meant.iter().zip(outcomes);
             pairs.try_for_each(|(slot, outcome)| gather(slot.function(), outcome))?;
         } else {
@@ -165,26 +179,7 @@ impl<'c> Around<'c> {
         Ok(after)
     }
 
-    fn runs_parallel<'s>(
-        &self,
-        work: &FunctionWork<'_>,
-        slots: impl Iterator<Item = &'s FunctionSlot>,
-    ) -> bool {
-        if !work.thread_safe || self.cx.jobs() < 2 {
-            return false;
-        }
-        let (mut functions, mut ops) = (0, 0);
-        for slot in slots {
-            functions += 1;
-            ops += slot.function().op_ids();
-            if functions > 1 && ops >= PARALLEL_OPS {
-                return true;
-            }
-        }
-        false
-    }
-
-    /// Each function's outcome, in order.
+    /// Each function's outcome, in order, worked out by the threads of the pool that this is called in.
     fn parallel(
         &self,
         work: &FunctionWork<'_>,
@@ -192,7 +187,7 @@ impl<'c> Around<'c> {
         input: &ModuleInput<'_>,
     ) -> Vec<Outcome> {
         // Small enough pieces that threads stay busy, large enough that starting one is nothing.
-        let piece = (slots.len() / (self.cx.jobs() * 16)).max(1);
+        let piece = (slots.len() / (rayon::current_num_threads() * 16)).max(1);
         let pieces = slots.par_chunks_mut(piece).map(|slots| {
             stack::with_pushed(self.cx, || {
                 let mut runner = FunctionRunner::new(input, self);

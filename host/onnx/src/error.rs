@@ -18,6 +18,8 @@ pub struct OnnxError {
     pub at: Option<u64>,
     /// What is wrong.
     pub what: String,
+    /// What the system said if it was that, and not the file's content, that was wrong.
+    pub system: Option<std::io::ErrorKind>,
 }
 
 impl std::error::Error for OnnxError {}
@@ -51,6 +53,7 @@ impl OnnxError {
             path: String::new(),
             at: Some(at),
             what: what.into(),
+            system: None,
         }
     }
 
@@ -61,6 +64,7 @@ impl OnnxError {
             path: String::new(),
             at: None,
             what: what.into(),
+            system: None,
         }
     }
 
@@ -69,6 +73,7 @@ impl OnnxError {
         let what = format!("it can't be {doing}: {error}");
         OnnxError {
             file: path.display().to_string(),
+            system: Some(error.kind()),
             ..OnnxError::new(what)
         }
     }

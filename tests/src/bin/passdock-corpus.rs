@@ -109,7 +109,7 @@ impl Work {
     /// Everything there is to find out about a model.
     fn model(&self, path: &Path) -> Findings {
         let mut findings = Findings::new();
-        let read = guarded(|| model_file::read(&path.to_string_lossy()).map_err(whole));
+        let read = guarded(|| model_file::read(path).map_err(whole));
         let module = match read {
             Ok(module) => module,
             Err(why) => {
@@ -205,7 +205,7 @@ fn fresh(_: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
 fn as_text(_: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
     let (text, second) = (out.with_extension("ir"), out.with_extension("2.ir"));
     save(module, &text, false)?;
-    let again = model_file::read(&text.to_string_lossy()).map_err(whole)?;
+    let again = model_file::read(&text).map_err(whole)?;
     save(&again, &second, false)?;
     let texts = [text, second].map(fs::read_to_string);
     if !matches!(&texts, [Ok(text), Ok(second)] if text == second) {
@@ -264,7 +264,7 @@ fn save(module: &ModuleRef, path: &Path, drop_spans: bool) -> Result<(), String>
         drop_spans,
         ..Default::default()
     };
-    model_file::write(module, &path.to_string_lossy(), options).map_err(whole)
+    model_file::write(module, path, options).map_err(whole)
 }
 
 fn whole(error: passdock::PassError) -> String {

@@ -12,7 +12,7 @@ mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, OnceLock};
 
 pub use builder::{ContextBuilder, Verify};
 pub use device::DeviceType;
@@ -164,20 +164,15 @@ impl PassContext {
         &self.0.config
     }
 
-    /// On how many threads function passes run.
-    pub(crate) fn jobs(&self) -> usize {
-        match self.0.jobs {
-            0 => rayon::current_num_threads(),
-            jobs => jobs,
-        }
-    }
-
-    /// Runs `body` where its parallel parts use this context's threads.
-    pub(crate) fn in_pool<T: Send>(&self, body: impl FnOnce() -> T + Send) -> T {
-        match &self.0.pool {
-            Some(pool) => pool.install(body),
-            None => body(),
-        }
+    /// The threads that function passes run on; `None`: the one that calls.
+    pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
+        /// One for each core, unless the system has no more threads to give.
+        static SHARED: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
+        let pool = match self.0.jobs {
+            0 => SHARED.get_or_init(|| rayon::ThreadPoolBuilder::new().build().ok()),
+            _ => &self.0.pool,
+        };
+        pool.as_ref().filter(|pool| pool.current_num_threads() > 1)
     }
 
     /// What collects the diagnostics of the running pass; `None` outside of passes. Each pass that

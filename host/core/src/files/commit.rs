@@ -69,7 +69,12 @@ impl Commit {
         for name in &self.old {
             remove_unless(dir, name, &|_| false);
         }
-        drop(record);
+        // What couldn't be removed is left to a later run, and so is the record of it.
+        let gone = |name: &PathBuf| dir.join(name).symlink_metadata().is_err();
+        match record {
+            Some(record) if !self.old.iter().all(gone) => record.stay(),
+            record => drop(record),
+        }
         kept.map_err(|error| {
             let message = format!("it is there, but may not outlast a loss of power: {error}");
             io::Error::new(error.kind(), message)

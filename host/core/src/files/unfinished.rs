@@ -46,7 +46,11 @@ pub(super) fn placing() -> MutexGuard<'static, ()> {
 }
 
 /// A name that goes away with this.
-pub(super) struct Hidden(Option<TempPath>);
+pub(super) struct Hidden {
+    path: Option<TempPath>,
+    /// Says to other runs that this one lives.
+    lock: Option<File>,
+}
 
 impl Hidden {
     /// A new name in a directory, for what `make` makes there.
@@ -60,16 +64,28 @@ impl Hidden {
         // Its own error names the hidden file, which means nothing to anybody.
         let path = made.map_err(plain)?.into_temp_path();
         register(&path);
-        Ok(Hidden(Some(path)))
+        Ok(Hidden {
+            path: Some(path),
+            lock: None,
+        })
     }
 
     pub(super) fn path(&self) -> &Path {
-        self.0.as_deref().unwrap_or(Path::new(""))
+        self.path.as_deref().unwrap_or(Path::new(""))
+    }
+
+    /// Leaves it where it is, to a later run.
+    pub(super) fn stay(mut self) {
+        if let Some(path) = self.path.take() {
+            forget(&path);
+            // The file has a name; what fails is not to have it removed.
+            let _ = path.keep();
+        }
     }
 
     /// Gives it another name; `over`: also where something is.
     fn rename(&mut self, to: &Path, over: bool) -> io::Result<()> {
-        let Some(path) = self.0.take() else {
+        let Some(path) = self.path.take() else {
             return Ok(());
         };
         let old = path.to_path_buf();
@@ -78,7 +94,7 @@ impl Hidden {
             false => path.persist_noclobber(to),
         };
         if let Err(error) = renamed {
-            self.0 = Some(error.path);
+            self.path = Some(error.path);
             return Err(error.error);
         }
         forget(&old);
@@ -88,7 +104,7 @@ impl Hidden {
 
 impl Drop for Hidden {
     fn drop(&mut self) {
-        if let Some(path) = self.0.take() {
+        if let Some(path) = self.path.take() {
             forget(&path);
         }
     }
@@ -176,16 +192,19 @@ impl Unfinished {
 
     /// Gives it a hidden name, which goes away with what this answers.
     pub(super) fn hidden(mut self, suffix: &str) -> io::Result<Hidden> {
-        match self.name.take() {
-            Some(name) if name.path().to_string_lossy().ends_with(suffix) => Ok(name),
+        let mut hidden = match self.name.take() {
+            Some(name) if name.path().to_string_lossy().ends_with(suffix) => name,
             Some(mut name) => {
                 let at = name.path().with_extension(suffix.trim_start_matches('.'));
                 name.rename(&at, false)?;
                 register(&at);
-                Ok(Hidden(Some(TempPath::try_from_path(at)?)))
+                name.path = Some(TempPath::try_from_path(at)?);
+                name
             }
-            None => Hidden::new(&self.dir, suffix, |path| link(&self.file, path)),
-        }
+            None => Hidden::new(&self.dir, suffix, |path| link(&self.file, path))?,
+        };
+        hidden.lock = Some(self.file);
+        Ok(hidden)
     }
 }
 

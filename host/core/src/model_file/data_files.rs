@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 
+use passdock_ir::Module;
 use passdock_onnx::{DataFile, Moved, OnnxError};
 use rustc_hash::FxHashSet;
 
@@ -67,7 +68,8 @@ impl Plan {
             clean: FxHashSet::default(),
             _lock: lock_directory(dir),
         };
-        leftovers::remove(dir, Some(&|name| is_used(dir, name)));
+        let used = |name: &Path| is_used(dir, name, None).unwrap_or(true);
+        leftovers::remove(dir, Some(&used));
         plan.clean.insert(dir.to_path_buf());
         let mut wanted: Vec<&str> = vec![own];
         let mut locations: Vec<String> = Vec::new();
@@ -88,7 +90,7 @@ impl Plan {
             }
             locations.push(name);
         }
-        plan.commit.old = replaced(model, &wanted, &locations);
+        plan.commit.old = replaced(model, &wanted, &locations)?;
         Ok(plan)
     }
 
@@ -145,71 +147,91 @@ impl Plan {
 /// The data of the model at a place that nobody needs once another model is there: data that bears the
 /// name of the new model's (`wanted`), with or without a hash, and that is neither the new model's nor
 /// another one's in the directory.
-fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> Vec<PathBuf> {
+fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<PathBuf>> {
     let dir = directory_of(model);
     // Most models have no data files, and need not be read for them.
-    let own = |entry: fs::DirEntry| {
-        let name = entry.file_name().into_string();
-        name.is_ok_and(|name| without_hash(&name) == wanted[0])
-    };
-    if kept.is_empty() && !fs::read_dir(dir).into_iter().flatten().flatten().any(own) {
-        return Vec::new();
+    let mut any = !kept.is_empty();
+    for entry in fs::read_dir(dir)? {
+        let name = entry?.file_name().into_string();
+        any |= name.is_ok_and(|name| without_hash(&name) == wanted[0]);
     }
-    let Ok(old) = passdock_onnx::read(model) else {
-        return Vec::new();
+    let Some(old) = any.then(|| read(model)).transpose()?.flatten() else {
+        return Ok(Vec::new());
     };
-    passdock_onnx::external_locations(&old)
-        .filter(|old| wanted.contains(&without_hash(old).as_str()))
-        .filter(|old| kept.iter().all(|kept| kept != old))
-        .map(normal)
-        .filter(|old| !is_used_by_other(dir, old, model.file_name()))
-        .collect()
+    let mut names = Vec::new();
+    for location in passdock_onnx::external_locations(&old) {
+        let name = normal(location);
+        if wanted.contains(&without_hash(location).as_str())
+            && kept.iter().all(|kept| kept != location)
+            && !is_used(dir, &name, model.file_name())?
+        {
+            names.push(name);
+        }
+    }
+    Ok(names)
 }
 
-/// Whether a model of a directory points to a data file in it.
-fn is_used(dir: &Path, name: &Path) -> bool {
-    is_used_by_other(dir, name, None)
+/// A model, if one is there.
+fn read(path: &Path) -> io::Result<Option<Module>> {
+    match passdock_onnx::read(path) {
+        Ok(module) => Ok(Some(module)),
+        Err(error) => match error.system {
+            None | Some(io::ErrorKind::NotFound) => Ok(None),
+            Some(kind) => Err(io::Error::new(kind, error)),
+        },
+    }
 }
 
-/// As [`is_used`], by another model than one.
-fn is_used_by_other(dir: &Path, name: &Path, model: Option<&OsStr>) -> bool {
-    let entries = fs::read_dir(dir).into_iter().flatten().flatten();
-    entries
-        .filter(|entry| Some(&*entry.file_name()) != model)
-        .any(|entry| {
-            let path = entry.path();
-            match path.extension().and_then(OsStr::to_str) {
-                Some("onnx") => match passdock_onnx::read(&path) {
-                    Ok(module) => {
-                        let mut used = passdock_onnx::external_locations(&module);
-                        used.any(|used| normal(used) == name)
-                    }
-                    // What can't be read may be a model all the same.
-                    Err(_) => mentions(&path, name),
-                },
-                Some("ir") => mentions(&path, name),
-                _ => false,
-            }
-        })
+/// Whether a model of a directory, other than `model`, points to a data file in it.
+fn is_used(dir: &Path, name: &Path, model: Option<&OsStr>) -> io::Result<bool> {
+    for entry in fs::read_dir(dir)? {
+        let path = entry?.path();
+        if path.file_name() == model {
+            continue;
+        }
+        let used = match path.extension().and_then(OsStr::to_str) {
+            Some("onnx") => match read(&path) {
+                Ok(Some(module)) => {
+                    let mut used = passdock_onnx::external_locations(&module);
+                    used.any(|used| normal(used) == name)
+                }
+                // What isn't right may be a model all the same.
+                Ok(None) => mentions(&path, name)?,
+                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => true,
+                Err(error) => return Err(error),
+            },
+            Some("ir") => mentions(&path, name)?,
+            _ => false,
+        };
+        if used {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether the name of a file is among the bytes of another.
-fn mentions(path: &Path, name: &Path) -> bool {
+fn mentions(path: &Path, name: &Path) -> io::Result<bool> {
     let name = name.file_name().unwrap_or_default().to_string_lossy();
     let name = name.as_bytes();
-    let Ok(mut file) = File::open(path) else {
-        return false;
+    let mut file = match File::open(path) {
+        Ok(file) if file.metadata()?.is_file() => file,
+        Ok(_) => return Ok(false),
+        // Nobody can tell, or it has gone meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
     };
     let mut bytes = Vec::new();
     loop {
-        let end = bytes.len();
-        match (&mut file).take(1 << 20).read_to_end(&mut bytes) {
-            Ok(_) if bytes.windows(name.len().max(1)).any(|part| part == name) => return true,
-            Ok(_) if bytes.len() > end => {
-                drop(bytes.drain(..bytes.len().saturating_sub(name.len())))
-            }
-            _ => return false,
+        let read = (&mut file).take(1 << 20).read_to_end(&mut bytes)?;
+        if bytes.windows(name.len().max(1)).any(|part| part == name) {
+            return Ok(true);
         }
+        if read == 0 {
+            return Ok(false);
+        }
+        bytes.drain(..bytes.len().saturating_sub(name.len()));
     }
 }
 
