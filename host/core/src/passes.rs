@@ -40,7 +40,10 @@ pub fn apply_pass_to_function(
         let others: Vec<Arc<Function>> = module.functions().filter(is_other).cloned().collect();
         match others.len() == module.len() {
             true if error_if_no_function_matches_regex => Err(no_match(&regex, module)),
-            true => Ok(module.clone()),
+            true => {
+                cx.meet_unrun(&*pass);
+                Ok(module.clone())
+            }
             false => on_the_rest(&pass, module, others, cx),
         }
     }))

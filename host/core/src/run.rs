@@ -168,6 +168,7 @@ impl<'c> Run<'c> {
         if !forced {
             let vetoes = callbacks::vetoes(watching, told).map_err(name)?;
             if !vetoes.is_empty() {
+                self.cx.meet_unrun(pass);
                 let by = suggest::listed(vetoes);
                 return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
             }

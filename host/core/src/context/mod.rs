@@ -6,6 +6,7 @@
 mod builder;
 pub(crate) mod callbacks;
 mod device;
+mod names;
 mod scope;
 pub(crate) mod stack;
 mod values;
@@ -29,6 +30,7 @@ use crate::record::Recorder;
 use crate::registry::Registry;
 use crate::util;
 use callbacks::Instruments;
+use names::Met;
 
 /// What passes run under. Its clone is the same context; what a pass is given is the same one too,
 /// with the pass's [`PassContext::diag_ctx`].
@@ -42,8 +44,7 @@ struct Inner {
     /// Canonical spellings of the two lists.
     required: BTreeSet<String>,
     disabled: BTreeSet<String>,
-    /// Names of the lists that a pass which occurred bears.
-    met: Mutex<BTreeSet<String>>,
+    met: Mutex<Met>,
     config: BTreeMap<String, ConfigValue>,
     /// `testing.immutable_module`.
     watches_input: bool,
@@ -241,13 +242,6 @@ impl PassContext {
     /// Whether a `disabled_pass` list names it.
     pub(crate) fn is_disabled(&self, name: &str) -> bool {
         self.0.disabled.contains(name)
-    }
-
-    /// Remembers that a pass of this name occurred, so that a list may name it.
-    pub(crate) fn meet(&self, name: &str) {
-        if self.0.required.contains(name) || self.0.disabled.contains(name) {
-            util::lock(&self.0.met).insert(name.to_owned());
-        }
     }
 
     /// What the instruments have to show. Some forget when the context is left, so ask before.
