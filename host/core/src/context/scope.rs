@@ -37,8 +37,11 @@ impl PassContext {
 
     /// Enters this context until the answer is left or dropped.
     pub fn enter(&self) -> Result<Entered, PassError> {
-        let list = self.instrument_list();
-        if let Err(error) = callbacks::enter(&list, self) {
+        let (list, before) = {
+            let now = util::lock(&self.0.instruments);
+            (now.list.clone(), now.entered)
+        };
+        if let Err(error) = callbacks::enter(&list, before, self) {
             self.drop_instruments(&error);
             return Err(error);
         }
@@ -69,8 +72,8 @@ impl PassContext {
         for _ in 0..entered {
             callbacks::exit(&old, self)?;
         }
-        for _ in 0..entered {
-            callbacks::enter(&new, self)?;
+        for before in 0..entered {
+            callbacks::enter(&new, before, self)?;
         }
         util::lock(&self.0.instruments).list = new.into();
         Ok(())
