@@ -22,7 +22,7 @@ pub use scope::Entered;
 pub(crate) use values::ConfigValues;
 
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Wrong};
-use crate::diagnostic::{Diagnostic, DiagnosticContext, Renderer, Severity, get_renderer};
+use crate::diagnostic::{Diagnostic, DiagnosticContext, Renderer, get_renderer};
 use crate::error::PassError;
 use crate::instrument::{InstrumentRef, InstrumentReport, PassInstrument};
 use crate::pass_info::PassInfo;
@@ -244,18 +244,10 @@ impl PassContext {
         self.0.disabled.contains(name)
     }
 
-    /// What the instruments have to show. Some forget when the context is left, so ask before.
-    pub fn instrument_reports(&self) -> Vec<InstrumentReport> {
-        let list = self.instrument_list();
-        let reports = callbacks::reports(&list, self).filter_map(|report| match report {
-            Ok(report) => Some(report),
-            Err(error) => {
-                let message = error.message.clone();
-                self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
-                None
-            }
-        });
-        reports.collect()
+    /// What the instruments have to show, and what each fails of that can't. Some forget when the
+    /// context is left, so ask before.
+    pub fn instrument_reports(&self) -> Vec<Result<InstrumentReport, PassError>> {
+        callbacks::reports(&self.instrument_list(), self).collect()
     }
 
     pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {

@@ -4,14 +4,18 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use passdock_ir::Module;
+
 use super::bind;
 use super::build::{self, Built};
 use super::report::{ModelReport, Report};
 use super::reproduce;
 use super::request::Request;
 use super::unknown_ops;
+use crate::context::PassContext;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError, capitalized};
+use crate::instrument::InstrumentReport;
 use crate::model_file::{self, Format, ReadOptions, WriteOptions};
 use crate::record::{OnPass, Recorder};
 use crate::registry::Registry;
@@ -121,8 +125,7 @@ fn run_to_end(
     let after = context.scope(|_| {
         let after = sequential.call(module);
         // Before the context is left: some instruments forget then.
-        report.instruments = context.instrument_reports();
-        after
+        reported(&context, after, &mut report.instruments)
     })?;
     report.model.ops_after = after.op_count();
     if let Some(output) = &request.output {
@@ -134,4 +137,21 @@ fn run_to_end(
         report.model.output = Some(output.clone());
     }
     Ok(())
+}
+
+/// Asks the instruments what they have to show. One that fails over it fails the run, if nothing
+/// did before.
+fn reported(
+    context: &PassContext,
+    mut result: Result<Module, PassError>,
+    shown: &mut Vec<InstrumentReport>,
+) -> Result<Module, PassError> {
+    for report in context.instrument_reports() {
+        match (report, &mut result) {
+            (Ok(report), _) => shown.push(report),
+            (Err(error), Ok(_)) => result = Err(error),
+            (Err(more), Err(error)) => error.notes.push(more.message.clone()),
+        }
+    }
+    result
 }
