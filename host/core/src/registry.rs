@@ -6,7 +6,7 @@
 mod instruments;
 mod plugin_instrument;
 mod plugin_pass;
-mod solo;
+pub(crate) mod solo;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -27,7 +27,6 @@ pub(crate) use instruments::wrong;
 pub use instruments::{InstrumentSetup, InstrumentSpec};
 pub(crate) use plugin_instrument::{CallbackError, PluginInstrument};
 use plugin_pass::PluginPass;
-pub use solo::{Alone, Solo};
 
 /// Passes by name. Its clone is the same registry.
 #[derive(Clone, Default)]
@@ -57,8 +56,6 @@ enum Entry {
         overrides: bool,
         /// Whether the user pointed at the plugin: such passes fill phases.
         named: bool,
-        /// Shared by the plugin's passes.
-        solo: Arc<Solo>,
     },
     /// The program's own.
     Own(PassRef),
@@ -106,11 +103,8 @@ impl Registry {
                 schema.accept_part(&toml::Value::Table(options.clone()))?;
                 Ok(pass.clone())
             }
-            Some(Entry::Plugin {
-                plugin, at, solo, ..
-            }) => {
-                let pass = PluginPass::new(plugin.clone(), *at, options, solo.clone())?;
-                Ok(Arc::new(pass))
+            Some(Entry::Plugin { plugin, at, .. }) => {
+                Ok(Arc::new(PluginPass::new(plugin.clone(), *at, options)?))
             }
         }
     }
@@ -228,7 +222,6 @@ impl Registry {
                 return Err(PassError::new(ErrorKind::UnknownPass, message));
             }
         }
-        let solo = Arc::new(Solo::default());
         let mut new = Vec::new();
         for (at, pass) in manifest.passes.iter().enumerate() {
             let overrides = options.overrides.contains(&pass.name);
@@ -253,7 +246,6 @@ impl Registry {
                         at,
                         overrides,
                         named,
-                        solo: solo.clone(),
                     },
                 ));
             }

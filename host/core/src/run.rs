@@ -20,6 +20,7 @@ use crate::instrument::InstrumentRef;
 use crate::leaf;
 use crate::pass::Pass;
 use crate::record::{PassRecord, Status};
+use crate::registry::solo;
 use crate::reproducer;
 use crate::resolve::{self, Plan, Step};
 use crate::sequential::Sequential;
@@ -206,7 +207,7 @@ impl<'c> Run<'c> {
     /// A pass that isn't a Sequential: the call itself, and the verifier.
     fn leaf(&mut self, pass: &dyn Pass, module: &Module) -> Result<Module, PassError> {
         let mut after = {
-            let _alone = pass.alone();
+            let _alone = pass.runs_alone().then(solo::enter);
             let input = Input::watched(module, self.cx);
             let after = leaf::call(pass, pass.work()?, module, self.cx, self.watched)?;
             input.check(module, pass)?;
