@@ -263,7 +263,7 @@ pub(super) fn locate(
 }
 
 /// The passes in a Sequential, and those in them.
-fn passes_in(sequential: &Sequential) -> Vec<PassRef> {
+pub(super) fn passes_in(sequential: &Sequential) -> Vec<PassRef> {
     let mut passes = Vec::new();
     let mut open: Vec<PassRef> = sequential.passes().to_vec();
     while let Some(pass) = open.pop() {

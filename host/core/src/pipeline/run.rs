@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use passdock_ir::Module;
 
+use super::absent;
 use super::bind;
 use super::build::{self, Built};
 use super::report::{ModelReport, Report};
@@ -99,7 +100,9 @@ fn run_to_end(
         context.emit(Diagnostic::new(Severity::Warning, "plugin", message));
     }
     // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
-    crate::run::prepare(&sequential, &context)?;
+    let plan = crate::run::prepare(&sequential, &context)?;
+    let notes = absent::notes(request, context.registry(), &sequential, &plan);
+    notes.into_iter().for_each(|note| context.emit(note));
     let reading = ReadOptions {
         outside_data: request.outside_data,
     };
