@@ -8,7 +8,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module};
@@ -19,7 +18,7 @@ use crate::error::{ErrorKind, PassError};
 use crate::instrument::InstrumentRef;
 use crate::leaf;
 use crate::pass::Pass;
-use crate::record::{PassRecord, Status};
+use crate::record::{PassRecord, Start, Status};
 use crate::registry::solo;
 use crate::reproducer;
 use crate::resolve::{self, Plan, Step};
@@ -134,9 +133,8 @@ impl<'c> Run<'c> {
 
     fn step(&mut self, step: &Step, module: &mut Module) -> Result<(), PassError> {
         let record = self.record_start(step, module);
-        let start = record.map(|_| Instant::now());
         let result = self.pass(&*step.pass, step.plan.as_ref(), step.forced, module);
-        self.record_end(record, start, module, &result);
+        self.record_end(record, module, &result);
         let outcome = result.map_err(|error| reproducer::at(error, step, module, self.cx))?;
         if let Outcome::Ran(after) = outcome {
             if let (Some(recorder), None) = (self.cx.recorder(), &step.plan) {
@@ -167,24 +165,38 @@ impl<'c> Run<'c> {
             module,
         };
         if !forced {
-            let vetoes = callbacks::vetoes(watching, told).map_err(name)?;
+            let asked = || callbacks::vetoes(watching, told);
+            let vetoes = self.watching(watching, asked).map_err(name)?;
             if !vetoes.is_empty() {
                 self.cx.meet_unrun(pass);
                 let by = suggest::listed(vetoes);
                 return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
             }
         }
-        callbacks::before(watching, told).map_err(name)?;
+        let before = || callbacks::before(watching, told);
+        self.watching(watching, before).map_err(name)?;
         let result = match plan {
             Some(plan) => self.nested(info.name.as_str(), plan, module),
             None => self.leaf(pass, module),
         };
         match result.map_err(name) {
             Ok(after) => {
-                callbacks::after(watching, told, &after).map_err(name)?;
+                let told = || callbacks::after(watching, told, &after);
+                self.watching(watching, told).map_err(name)?;
                 Ok(Outcome::Ran(after))
             }
-            Err(error) => Err(callbacks::failed(watching, told, error)),
+            Err(error) => {
+                let told = || callbacks::failed(watching, told, error);
+                Err(self.watching(watching, told))
+            }
+        }
+    }
+
+    /// Calls instruments, if there are any; their time isn't the pass's.
+    fn watching<T>(&self, list: &[InstrumentRef], callbacks: impl FnOnce() -> T) -> T {
+        match self.cx.recorder() {
+            Some(recorder) if !list.is_empty() => recorder.watching(callbacks),
+            _ => callbacks(),
         }
     }
 
@@ -224,25 +236,24 @@ impl<'c> Run<'c> {
         Ok(after)
     }
 
-    fn record_start(&self, step: &Step, module: &Module) -> Option<usize> {
+    fn record_start(&self, step: &Step, module: &Module) -> Option<(usize, Start)> {
         let recorder = self.cx.recorder()?;
         let mut record = self.record(step);
         record.ops_before = module.op_count();
         record.ops_after = record.ops_before;
-        Some(recorder.start(record))
+        Some((recorder.start(record), recorder.now()))
     }
 
     fn record_end(
         &self,
-        at: Option<usize>,
-        start: Option<Instant>,
+        record: Option<(usize, Start)>,
         before: &Module,
         result: &Result<Outcome, PassError>,
     ) {
-        let (Some(at), Some(start), Some(recorder)) = (at, start, self.cx.recorder()) else {
+        let (Some((at, start)), Some(recorder)) = (record, self.cx.recorder()) else {
             return;
         };
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = recorder.seconds_since(start);
         let ops_after = match result {
             Ok(Outcome::Ran(after)) if !after.is_same(before) => Some(after.op_count()),
             _ => None,

@@ -116,7 +116,8 @@ fn passes_to_print_around_may_have_short_names() {
     };
     expect![[r#"
         Print IR after: relax.transform.InferType
-        Print IR before: relax.transform.DeadCodeElimination"#]].assert_eq(&printed(
+        Print IR before: relax.transform.DeadCodeElimination"#]]
+    .assert_eq(&printed(
         "--print-before DeadCodeElimination --print-after InferType",
     ));
     // A note says so if there is nothing to print around.
