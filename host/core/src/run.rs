@@ -17,7 +17,7 @@ use crate::context::{PassContext, Verify};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::InstrumentRef;
 use crate::leaf;
-use crate::pass::Pass;
+use crate::pass::{Pass, PassRef};
 use crate::record::{PassRecord, Start, Status};
 use crate::registry::solo;
 use crate::reproducer;
@@ -81,8 +81,8 @@ struct Run<'c> {
     watched: bool,
     /// Counts the states of the module.
     state: u64,
-    /// The state that each pass left behind when it last ran.
-    ran: HashMap<String, u64>,
+    /// The passes that ran, and the state that each left behind when it last did.
+    ran: HashMap<String, (PassRef, u64)>,
     /// The Sequentials around, the outermost left out.
     parents: Vec<String>,
     depth: u32,
@@ -103,10 +103,25 @@ impl<'c> Run<'c> {
     /// Takes what the first pass requires for done: the module is as it was right before that pass.
     fn resume(&mut self, plan: &Plan) {
         if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
-            let names = first.required.iter().map(|step| &step.pass.info().name);
-            self.ran
-                .extend(names.map(|name| (name.clone(), self.state)));
+            first.required.iter().for_each(|step| self.remember(step));
         }
+    }
+
+    /// Keeps that a pass ran, and left the module in the state that it is in.
+    fn remember(&mut self, step: &Step) {
+        let name = step.pass.info().name.clone();
+        self.ran.insert(name, (step.pass.clone(), self.state));
+    }
+
+    /// Whether a pass that is required ran, with the options that it would run with, and nothing
+    /// changed since.
+    fn is_done(&self, step: &Step) -> bool {
+        let options = |pass: &PassRef| pass.options(self.cx).ok();
+        self.ran
+            .get(&step.pass.info().name)
+            .is_some_and(|(last, state)| {
+                *state == self.state && options(last) == options(&step.pass)
+            })
     }
 
     /// The children of a Sequential, each after what it requires.
@@ -118,7 +133,7 @@ impl<'c> Run<'c> {
                 continue;
             }
             for step in &child.required {
-                if self.ran.get(&step.pass.info().name) == Some(&self.state) {
+                if self.is_done(step) {
                     self.record_skip(step, "it ran and nothing changed since", &module);
                 } else {
                     self.step(step, &mut module)
@@ -137,6 +152,7 @@ impl<'c> Run<'c> {
         self.record_end(record, module, &result);
         let outcome = result.map_err(|error| reproducer::at(error, step, module, self.cx))?;
         if let Outcome::Ran(after) = outcome {
+            self.remember(step);
             if let (Some(recorder), None) = (self.cx.recorder(), &step.plan) {
                 recorder.keep(step, module, &after);
             }
@@ -210,9 +226,6 @@ impl<'c> Run<'c> {
             self.parents.pop();
         }
         self.depth -= 1;
-        if result.is_ok() {
-            self.ran.insert(name.to_owned(), self.state);
-        }
         result
     }
 
@@ -232,7 +245,6 @@ impl<'c> Run<'c> {
             verify::changed(module, &after, self.cx.verify())?;
             compact(module, &mut after);
         }
-        self.ran.insert(pass.info().name.clone(), self.state);
         Ok(after)
     }
 
