@@ -23,7 +23,7 @@ use crate::registry::solo;
 use crate::reproducer;
 use crate::resolve::{self, Plan, Step};
 use crate::sequential::Sequential;
-use crate::states;
+use crate::states::{self, Held};
 use crate::suggest;
 use crate::verify::{self, Input};
 
@@ -83,6 +83,7 @@ struct Run<'c> {
     state: u64,
     /// The passes that ran, and the state that each left behind when it last did.
     ran: HashMap<String, (PassRef, u64)>,
+    held: Held,
     /// The Sequentials around, the outermost left out.
     parents: Vec<String>,
     depth: u32,
@@ -95,6 +96,7 @@ impl<'c> Run<'c> {
             watched,
             state: 0,
             ran: HashMap::new(),
+            held: Held::default(),
             parents: Vec::new(),
             depth: 0,
         }
@@ -186,9 +188,11 @@ impl<'c> Run<'c> {
             if !vetoes.is_empty() {
                 self.cx.meet_unrun(pass);
                 let by = suggest::listed(vetoes);
+                self.held.vetoed(pass, plan, &by);
                 return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
             }
         }
+        self.held.check(pass, module).map_err(name)?;
         let before = || callbacks::before(watching, told);
         self.watching(watching, before).map_err(name)?;
         let result = match plan {
@@ -197,6 +201,7 @@ impl<'c> Run<'c> {
         };
         match result.map_err(name) {
             Ok(after) => {
+                self.held.ran(pass);
                 let told = || callbacks::after(watching, told, &after);
                 self.watching(watching, told).map_err(name)?;
                 Ok(Outcome::Ran(after))

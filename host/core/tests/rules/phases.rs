@@ -131,5 +131,6 @@ fn a_phase_has_one_place() {
         1 | passes = [{ phase = 'late' }, { name = 'inner', passes = [{ phase = 'late' }] }]
           |                                                                     ^^^^^^ another place
           |
-          = help: Remove one: its passes would run at both."#]].assert_eq(&error.render(false));
+          = help: Remove one: its passes would run at both."#]]
+    .assert_eq(&error.render(false));
 }
