@@ -97,7 +97,7 @@ fn it_cannot_edit_and_its_odd_status_is_an_error() {
             reports_seen
                 .lock()
                 .unwrap()
-                .extend(reports.into_iter().map(|report| report.text));
+                .extend(reports.into_iter().flatten().map(|report| report.text));
             after
         })
     };

@@ -123,7 +123,10 @@ fn events(registry: &Registry, taps: &[&str], pass: &PassRef) -> String {
     let result = context.scope(|cx| {
         let after = pass.call(module());
         for report in cx.instrument_reports() {
-            log.add(format!("report of {}: {}", report.name, report.text));
+            match report {
+                Ok(report) => log.add(format!("report of {}: {}", report.name, report.text)),
+                Err(error) => log.add(error.to_string()),
+            }
         }
         after
     });

@@ -202,9 +202,11 @@ impl PassError {
         self
     }
 
-    /// Says that the failed pass was run by another, unless that is the failed one itself.
+    /// Says that the failed pass was run by another, unless that is the failed one itself, or one
+    /// that was named already: of passes that run each other each is named once.
     pub(crate) fn run_by(mut self, name: &str) -> PassError {
-        if self.pass.as_deref().is_some_and(|pass| pass != name) {
+        let is_other = self.pass.as_deref().is_some_and(|pass| pass != name);
+        if is_other && self.run_by.iter().all(|known| known != name) {
             self.run_by.push(name.to_owned());
         }
         self

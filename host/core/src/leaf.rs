@@ -28,6 +28,10 @@ use crate::util;
 /// Fewer ops in all than this aren't worth waking other threads for.
 const PARALLEL_OPS: usize = 4096;
 
+/// How many passes may run inside each other. A thread of the program has stack for them, as far as
+/// their own code goes easy on it.
+const MAX_NESTED: usize = 64;
+
 /// Runs a pass's work; the module comes back the same if nothing changed. What the pass said is
 /// shown when it has returned, also if it failed.
 pub(crate) fn call(
@@ -38,6 +42,7 @@ pub(crate) fn call(
     watched: bool,
 ) -> Result<Module, PassError> {
     let name = &pass.info().name;
+    check_depth(name, cx)?;
     let cx = cx.for_pass(name);
     let around = Around::new(pass, &cx, module, watched)?;
     let result = stack::with_pushed(&cx, || around.run(work, module));
@@ -58,6 +63,17 @@ fn are_many<'s>(slots: impl Iterator<Item = &'s FunctionSlot>) -> bool {
         }
     }
     false
+}
+
+/// Refuses a pass that is run by one that is run by one, and so on for ever.
+fn check_depth(name: &str, cx: &PassContext) -> Result<(), PassError> {
+    let around = cx.diag_ctx().map_or(0, |outer| outer.run_by().len() + 1);
+    if around < MAX_NESTED {
+        return Ok(());
+    }
+    let message = format!("More than {MAX_NESTED} passes run each other, down to `{name}`.");
+    Err(PassError::new(ErrorKind::TooDeep, message)
+        .help("A pass that runs itself, or one that runs it, has to come to an end."))
 }
 
 /// What stands around a running pass.
@@ -299,8 +315,15 @@ impl Surroundings for Around<'_> {
     }
 
     fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError> {
-        let pass = self.cx.registry().get_pass(name)?;
-        crate::run::call(&*pass, module, self.cx, self.watched)
+        let pass = self.cx.registry().get_pass(name);
+        let ran = pass.and_then(|pass| crate::run::call(&*pass, module, self.cx, self.watched));
+        ran.map_err(|mut error| {
+            // What can't be run isn't what the user asked for: the pass has failed that asks for it.
+            if error.kind.exit_status() == 2 {
+                error.kind = ErrorKind::Failed;
+            }
+            error
+        })
     }
 
     fn op_defs(&self) -> &OpDefs {

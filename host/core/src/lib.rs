@@ -118,7 +118,7 @@ pub use pass::{
 pub use pass_info::{PassDeclaration, PassInfo};
 pub use passes::{apply_pass_to_function, filter};
 pub use record::{PassRecord, PassRun, Status};
-pub use registry::{Alone, InstrumentSetup, InstrumentSpec, LoadOptions, Registry, Solo};
+pub use registry::{InstrumentSetup, InstrumentSpec, LoadOptions, Registry};
 pub use sequential::Sequential;
 #[doc(hidden)]
 pub use toml;

@@ -13,7 +13,6 @@ use crate::context::{PassContext, stack};
 use crate::error::{PassError, Provider};
 use crate::pass_info::{PassDeclaration, PassInfo};
 use crate::plugin::{FieldValue, Phase};
-use crate::registry::Alone;
 use crate::run;
 use crate::sequential::Sequential;
 use crate::states::States;
@@ -60,9 +59,9 @@ pub trait Pass: Send + Sync {
         BTreeMap::new()
     }
 
-    /// Keeps other threads out while it runs, if it can't do with them.
-    fn alone(&self) -> Option<Alone<'_>> {
-        None
+    /// Whether no other pass that says the same may run meanwhile, on any thread of the process.
+    fn runs_alone(&self) -> bool {
+        false
     }
 
     /// The Sequential that it is; `None` for any other pass.

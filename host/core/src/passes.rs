@@ -40,7 +40,10 @@ pub fn apply_pass_to_function(
         let others: Vec<Arc<Function>> = module.functions().filter(is_other).cloned().collect();
         match others.len() == module.len() {
             true if error_if_no_function_matches_regex => Err(no_match(&regex, module)),
-            true => Ok(module.clone()),
+            true => {
+                cx.meet_unrun(&*pass);
+                Ok(module.clone())
+            }
             false => on_the_rest(&pass, module, others, cx),
         }
     }))
@@ -72,11 +75,7 @@ fn on_the_rest(
         }
         .map_err(failed)?;
     }
-    let same = {
-        let mut pairs = after.functions().zip(module.functions());
-        after.len() == module.len() && pairs.all(|(a, b)| Arc::ptr_eq(a, b))
-    };
-    Ok(if same { module.clone() } else { after })
+    Ok(after)
 }
 
 fn no_match(regex: &str, module: &Module) -> PassError {

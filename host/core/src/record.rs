@@ -1,11 +1,14 @@
 //! What each pass did, as a report tells it.
 
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
 use crate::pass::{Pass, PassRef};
+use crate::plugin::loading_time;
 use crate::resolve::Step;
 use crate::util;
 
@@ -52,7 +55,8 @@ pub struct PassRecord {
     pub status: Status,
     /// Why it was skipped or failed; else empty.
     pub reason: String,
-    /// How long it took.
+    /// How long it took, the verifier included; without what instruments took, and without the
+    /// loading of plugins.
     pub seconds: f64,
     /// Ops of the module before it.
     pub ops_before: usize,
@@ -88,6 +92,16 @@ pub(crate) struct Recorder {
     on_pass: Option<Box<OnPass>>,
     /// The modules around each pass, if somebody asked for them.
     kept: Option<Mutex<Vec<PassRun>>>,
+    /// Nanoseconds that instruments took.
+    watching: AtomicU64,
+}
+
+/// When a pass started.
+#[derive(Clone, Copy)]
+pub(crate) struct Start {
+    at: Instant,
+    /// What was spent by then on anything but passes.
+    aside: Duration,
 }
 
 /// A run of a pass that isn't a Sequential, with the module before and after it.
@@ -137,6 +151,34 @@ impl Recorder {
         kept.map_or_else(Vec::new, |kept| std::mem::take(&mut util::lock(kept)))
     }
 
+    /// A pass starts now.
+    pub(crate) fn now(&self) -> Start {
+        Start {
+            at: Instant::now(),
+            aside: self.aside(),
+        }
+    }
+
+    /// How long passes ran since then.
+    pub(crate) fn seconds_since(&self, start: Start) -> f64 {
+        let aside = self.aside().saturating_sub(start.aside);
+        start.at.elapsed().saturating_sub(aside).as_secs_f64()
+    }
+
+    fn aside(&self) -> Duration {
+        let watching = self.watching.load(Ordering::Relaxed);
+        Duration::from_nanos(watching) + loading_time()
+    }
+
+    /// Runs callbacks of instruments, whose time isn't the pass's.
+    pub(crate) fn watching<T>(&self, callbacks: impl FnOnce() -> T) -> T {
+        let start = Instant::now();
+        let result = callbacks();
+        let nanos = start.elapsed().as_nanos() as u64;
+        self.watching.fetch_add(nanos, Ordering::Relaxed);
+        result
+    }
+
     /// A pass starts; answers where its record will stand.
     pub(crate) fn start(&self, record: PassRecord) -> usize {
         if let Some(on_pass) = &self.on_pass {
@@ -157,5 +199,74 @@ impl Recorder {
     /// What was kept.
     pub(crate) fn take(&self) -> Vec<PassRecord> {
         std::mem::take(&mut util::lock(&self.records))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread::sleep;
+
+    use passdock_abi as abi;
+    use passdock_plugin_api as sdk;
+
+    use super::*;
+    use crate::context::PassContext;
+    use crate::instrument::{InstrumentResult, PassInstrument};
+    use crate::pass::create_module_pass;
+    use crate::pass_info::PassInfo;
+    use crate::registry::Registry;
+    use crate::sequential::Sequential;
+
+    const LONG: Duration = Duration::from_millis(200);
+
+    struct Slow;
+
+    impl PassInstrument for Slow {
+        fn name(&self) -> &str {
+            "slow"
+        }
+
+        fn run_before_pass(&self, _: &Module, _: &PassInfo) -> InstrumentResult {
+            sleep(LONG);
+            Ok(())
+        }
+    }
+
+    /// Takes its time to refuse.
+    extern "C" fn load(_: *const abi::Host) -> *const abi::Plugin {
+        sleep(LONG);
+        std::ptr::null()
+    }
+
+    #[test]
+    fn the_time_of_a_pass_is_its_own() {
+        let registry = Registry::new();
+        let manifest = b"[plugin]\n\
+            name = 'slow'\nversion = '1.0.0'\nabi = '0.1'\nmin_host = '0.1'\nir = '0.1'\n\
+            panic = 'unwind'\n[[pass]]\nname = 'slow.transform.Slow'\nkind = 'module'\n\0";
+        let entry = load;
+        registry
+            .load_static(sdk::StaticPlugin { entry, manifest })
+            .unwrap();
+        let recorder = Arc::new(Recorder::default());
+        let context = PassContext::builder()
+            .registry(&registry)
+            .instrument(Slow)
+            .recorder(recorder.clone());
+        let pass = create_module_pass(PassInfo::new("pass"), |m, cx| {
+            // It can't be loaded.
+            let _ = m.run_pass(cx, "slow.transform.Slow");
+            Ok(())
+        });
+        let inner = Sequential::new([pass]).name("inner").into_pass();
+        let start = Instant::now();
+        let all = Sequential::new([inner]);
+        let ran = context.build().unwrap().scope(|_| all.call(Module::new()));
+        ran.unwrap();
+        assert!(start.elapsed() >= LONG * 3);
+        for record in recorder.take() {
+            assert!(record.seconds < LONG.as_secs_f64(), "{record:?}");
+        }
     }
 }

@@ -3,10 +3,11 @@
 //!
 //! A plugin's passes are known from its manifest; its code is loaded when a pass of it first runs.
 
+mod entries;
 mod instruments;
 mod plugin_instrument;
 mod plugin_pass;
-mod solo;
+pub(crate) mod solo;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -22,12 +23,12 @@ use crate::plugin::discover::check_op_conflicts;
 use crate::plugin::{OpDefs, PassKind, PassSpec, Phase, Plugin, PluginError, SearchDir, discover};
 use crate::states::States;
 use crate::suggest;
+use entries::Entries;
 use instruments::InstrumentTable;
 pub(crate) use instruments::wrong;
 pub use instruments::{InstrumentSetup, InstrumentSpec};
 pub(crate) use plugin_instrument::{CallbackError, PluginInstrument};
 use plugin_pass::PluginPass;
-pub use solo::{Alone, Solo};
 
 /// Passes by name. Its clone is the same registry.
 #[derive(Clone, Default)]
@@ -35,7 +36,7 @@ pub struct Registry(Arc<RwLock<Inner>>);
 
 #[derive(Default)]
 struct Inner {
-    passes: HashMap<String, Entry>,
+    passes: Entries,
     /// Other spellings of canonical names.
     aliases: HashMap<String, String>,
     plugins: Vec<Arc<Plugin>>,
@@ -57,8 +58,6 @@ enum Entry {
         overrides: bool,
         /// Whether the user pointed at the plugin: such passes fill phases.
         named: bool,
-        /// Shared by the plugin's passes.
-        solo: Arc<Solo>,
     },
     /// The program's own.
     Own(PassRef),
@@ -106,11 +105,8 @@ impl Registry {
                 schema.accept_part(&toml::Value::Table(options.clone()))?;
                 Ok(pass.clone())
             }
-            Some(Entry::Plugin {
-                plugin, at, solo, ..
-            }) => {
-                let pass = PluginPass::new(plugin.clone(), *at, options, solo.clone())?;
-                Ok(Arc::new(pass))
+            Some(Entry::Plugin { plugin, at, .. }) => {
+                Ok(Arc::new(PluginPass::new(plugin.clone(), *at, options)?))
             }
         }
     }
@@ -135,8 +131,8 @@ impl Registry {
         pass.states().check(&pass.info().name)?;
         let name = pass.info().name.clone();
         let mut inner = self.write();
-        inner.check_free(&name)?;
-        inner.passes.insert(name, Entry::Own(pass));
+        inner.check_free(&name, false)?;
+        inner.passes.add(name, Entry::Own(pass));
         Ok(())
     }
 
@@ -144,7 +140,7 @@ impl Registry {
     pub fn register_alias(&self, alias: &str, name: &str) -> Result<(), PassError> {
         check_name(alias)?;
         let mut inner = self.write();
-        inner.check_free(alias)?;
+        inner.check_free(alias, false)?;
         inner.aliases.insert(alias.to_owned(), name.to_owned());
         Ok(())
     }
@@ -228,35 +224,21 @@ impl Registry {
                 return Err(PassError::new(ErrorKind::UnknownPass, message));
             }
         }
-        let solo = Arc::new(Solo::default());
         let mut new = Vec::new();
         for (at, pass) in manifest.passes.iter().enumerate() {
             let overrides = options.overrides.contains(&pass.name);
-            let overridden = matches!(
-                inner.passes.get(&pass.name),
-                Some(Entry::Plugin {
-                    overrides: true,
-                    ..
-                })
-            );
-            if !overrides && !overridden {
-                inner.check_free(&pass.name).map_err(|error| {
-                    error.note(format!("the other is of plugin {}", plugin.origin()))
-                })?;
-            }
-            if overrides || !overridden {
-                let plugin = plugin.clone();
-                new.push((
-                    pass.name.clone(),
-                    Entry::Plugin {
-                        plugin,
-                        at,
-                        overrides,
-                        named,
-                        solo: solo.clone(),
-                    },
-                ));
-            }
+            inner.check_free(&pass.name, overrides).map_err(|error| {
+                error.note(format!("the other is of plugin {}", plugin.origin()))
+            })?;
+            new.push((
+                pass.name.clone(),
+                Entry::Plugin {
+                    plugin: plugin.clone(),
+                    at,
+                    overrides,
+                    named,
+                },
+            ));
         }
         // Two plugins may share an option, if they mean the same by it.
         let schemas = manifest.configs.iter();
@@ -274,7 +256,9 @@ impl Registry {
                 .config
                 .register(schema, Some(plugin.name().to_owned()))?;
         }
-        inner.passes.extend(new);
+        for (name, entry) in new {
+            inner.passes.add(name, entry);
+        }
         inner.instruments.add_plugin(&plugin);
         inner.paths.extend(path);
         inner.plugins.push(plugin);
@@ -291,10 +275,7 @@ impl Registry {
             let message = format!("There is no plugin `{name}`.{near}");
             return Err(PassError::new(ErrorKind::Plugin, message));
         }
-        inner.passes.retain(|_, entry| match entry {
-            Entry::Plugin { plugin, .. } => plugin.name() != name,
-            Entry::Own(_) => true,
-        });
+        inner.passes.remove_plugin(name);
         inner.plugins.retain(|plugin| plugin.name() != name);
         let left = inner
             .plugins
@@ -302,6 +283,16 @@ impl Registry {
             .filter_map(|plugin| plugin.origin().path());
         inner.paths = left.map(Path::to_path_buf).collect();
         inner.config.remove_plugin(name);
+        // Options that it shared with others are theirs now.
+        for plugin in inner.plugins.clone() {
+            for config in &plugin.manifest().configs {
+                if inner.config.check_free(&config.key).is_ok() {
+                    let schema = Schema::from_specs(&config.key, &config.fields);
+                    let owner = Some(plugin.name().to_owned());
+                    inner.config.register(schema, owner)?;
+                }
+            }
+        }
         inner.instruments.remove_plugin(name);
         inner.ops = OnceLock::new();
         Ok(())
@@ -310,7 +301,7 @@ impl Registry {
     /// The passes of each plugin that take the place of another plugin's, as was asked for.
     pub(crate) fn overrides(&self) -> BTreeMap<String, Vec<String>> {
         let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (name, entry) in &self.read().passes {
+        for (name, entry) in self.read().passes.iter() {
             if let Entry::Plugin {
                 plugin,
                 overrides: true,
@@ -479,8 +470,13 @@ impl Inner {
         found.map(|(name, entry)| (name.as_str(), entry))
     }
 
-    fn check_free(&self, name: &str) -> Result<(), PassError> {
-        let message = match self.passes.get(name) {
+    /// Refuses a name that is taken; an entry that `overrides` takes the place of one that doesn't.
+    fn check_free(&self, name: &str, overrides: bool) -> Result<(), PassError> {
+        let message = match self.passes.in_the_way(name, overrides) {
+            Some(entry) if overrides => format!(
+                "The pass `{name}` is overridden already, by {}.",
+                entry.origin()
+            ),
             Some(entry) => format!(
                 "The pass `{name}` is registered already, by {}.",
                 entry.origin()
@@ -493,10 +489,15 @@ impl Inner {
             }
             None => return Ok(()),
         };
-        Err(PassError::new(ErrorKind::Duplicate, message).help(
-            "Rename or remove one of the two, or ask for one: `override = [\"…\"]` in \
-             `[plugins.NAME]`.",
-        ))
+        Err(
+            PassError::new(ErrorKind::Duplicate, message).help(match overrides {
+                true => "Let one of the two override it.",
+                false => {
+                    "Rename or remove one of the two, or ask for one: `override = [\"…\"]` in \
+                     `[plugins.NAME]`."
+                }
+            }),
+        )
     }
 
     fn unknown(&self, name: &str) -> PassError {
@@ -533,6 +534,25 @@ impl Entry {
             Entry::Plugin { plugin, at, .. } => plugin.manifest().passes[*at].phase,
             Entry::Own(pass) => pass.phase(),
         }
+    }
+
+    /// The name of the plugin that gives it.
+    fn plugin(&self) -> Option<&str> {
+        match self {
+            Entry::Plugin { plugin, .. } => Some(plugin.name()),
+            Entry::Own(_) => None,
+        }
+    }
+
+    /// Whether it takes the place of another one, as was asked for.
+    fn overrides(&self) -> bool {
+        matches!(
+            self,
+            Entry::Plugin {
+                overrides: true,
+                ..
+            }
+        )
     }
 
     fn origin(&self) -> String {

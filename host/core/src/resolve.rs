@@ -60,15 +60,17 @@ struct Resolver<'c> {
 impl Resolver<'_> {
     fn sequence(&mut self, sequential: &Sequential) -> Result<Plan, PassError> {
         sequential.check_depth()?;
-        let registry = self.cx.registry();
-        let disabled = sequential.disabled_names().iter();
-        let disabled = disabled.map(|name| registry.canonical(name)).collect();
+        sequential.check_disabled(self.cx.registry())?;
+        let disabled = sequential.disabled_in(self.cx.registry());
         let children = sequential.passes().iter().map(|pass| {
             let info = pass.info();
             info.check()?;
             let forced = match self.cx.enabled(info, &disabled) {
                 Enabled::Yes { forced } => forced,
-                Enabled::No(reason) => return Ok(Child::skipped(pass, reason)),
+                Enabled::No(reason) => {
+                    self.cx.meet_unrun(&**pass);
+                    return Ok(Child::skipped(pass, reason));
+                }
             };
             pass.options(self.cx)?;
             let mut required = Vec::new();

@@ -8,7 +8,6 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Instant;
 
 use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module};
@@ -18,12 +17,13 @@ use crate::context::{PassContext, Verify};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::InstrumentRef;
 use crate::leaf;
-use crate::pass::Pass;
-use crate::record::{PassRecord, Status};
+use crate::pass::{Pass, PassRef};
+use crate::record::{PassRecord, Start, Status};
+use crate::registry::solo;
 use crate::reproducer;
 use crate::resolve::{self, Plan, Step};
 use crate::sequential::Sequential;
-use crate::states;
+use crate::states::{self, Held};
 use crate::suggest;
 use crate::verify::{self, Input};
 
@@ -81,8 +81,9 @@ struct Run<'c> {
     watched: bool,
     /// Counts the states of the module.
     state: u64,
-    /// The state that each pass left behind when it last ran.
-    ran: HashMap<String, u64>,
+    /// The passes that ran, and the state that each left behind when it last did.
+    ran: HashMap<String, (PassRef, u64)>,
+    held: Held,
     /// The Sequentials around, the outermost left out.
     parents: Vec<String>,
     depth: u32,
@@ -95,6 +96,7 @@ impl<'c> Run<'c> {
             watched,
             state: 0,
             ran: HashMap::new(),
+            held: Held::default(),
             parents: Vec::new(),
             depth: 0,
         }
@@ -103,10 +105,25 @@ impl<'c> Run<'c> {
     /// Takes what the first pass requires for done: the module is as it was right before that pass.
     fn resume(&mut self, plan: &Plan) {
         if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
-            let names = first.required.iter().map(|step| &step.pass.info().name);
-            self.ran
-                .extend(names.map(|name| (name.clone(), self.state)));
+            first.required.iter().for_each(|step| self.remember(step));
         }
+    }
+
+    /// Keeps that a pass ran, and left the module in the state that it is in.
+    fn remember(&mut self, step: &Step) {
+        let name = step.pass.info().name.clone();
+        self.ran.insert(name, (step.pass.clone(), self.state));
+    }
+
+    /// Whether a pass that is required ran, with the options that it would run with, and nothing
+    /// changed since.
+    fn is_done(&self, step: &Step) -> bool {
+        let options = |pass: &PassRef| pass.options(self.cx).ok();
+        self.ran
+            .get(&step.pass.info().name)
+            .is_some_and(|(last, state)| {
+                *state == self.state && options(last) == options(&step.pass)
+            })
     }
 
     /// The children of a Sequential, each after what it requires.
@@ -118,7 +135,7 @@ impl<'c> Run<'c> {
                 continue;
             }
             for step in &child.required {
-                if self.ran.get(&step.pass.info().name) == Some(&self.state) {
+                if self.is_done(step) {
                     self.record_skip(step, "it ran and nothing changed since", &module);
                 } else {
                     self.step(step, &mut module)
@@ -133,11 +150,11 @@ impl<'c> Run<'c> {
 
     fn step(&mut self, step: &Step, module: &mut Module) -> Result<(), PassError> {
         let record = self.record_start(step, module);
-        let start = record.map(|_| Instant::now());
         let result = self.pass(&*step.pass, step.plan.as_ref(), step.forced, module);
-        self.record_end(record, start, module, &result);
+        self.record_end(record, module, &result);
         let outcome = result.map_err(|error| reproducer::at(error, step, module, self.cx))?;
         if let Outcome::Ran(after) = outcome {
+            self.remember(step);
             if let (Some(recorder), None) = (self.cx.recorder(), &step.plan) {
                 recorder.keep(step, module, &after);
             }
@@ -166,23 +183,41 @@ impl<'c> Run<'c> {
             module,
         };
         if !forced {
-            let vetoes = callbacks::vetoes(watching, told).map_err(name)?;
+            let asked = || callbacks::vetoes(watching, told);
+            let vetoes = self.watching(watching, asked).map_err(name)?;
             if !vetoes.is_empty() {
+                self.cx.meet_unrun(pass);
                 let by = suggest::listed(vetoes);
+                self.held.vetoed(pass, plan, &by);
                 return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
             }
         }
-        callbacks::before(watching, told).map_err(name)?;
+        self.held.check(pass, module).map_err(name)?;
+        let before = || callbacks::before(watching, told);
+        self.watching(watching, before).map_err(name)?;
         let result = match plan {
             Some(plan) => self.nested(info.name.as_str(), plan, module),
             None => self.leaf(pass, module),
         };
         match result.map_err(name) {
             Ok(after) => {
-                callbacks::after(watching, told, &after).map_err(name)?;
+                self.held.ran(pass);
+                let told = || callbacks::after(watching, told, &after);
+                self.watching(watching, told).map_err(name)?;
                 Ok(Outcome::Ran(after))
             }
-            Err(error) => Err(callbacks::failed(watching, told, error)),
+            Err(error) => {
+                let told = || callbacks::failed(watching, told, error);
+                Err(self.watching(watching, told))
+            }
+        }
+    }
+
+    /// Calls instruments, if there are any; their time isn't the pass's.
+    fn watching<T>(&self, list: &[InstrumentRef], callbacks: impl FnOnce() -> T) -> T {
+        match self.cx.recorder() {
+            Some(recorder) if !list.is_empty() => recorder.watching(callbacks),
+            _ => callbacks(),
         }
     }
 
@@ -196,16 +231,13 @@ impl<'c> Run<'c> {
             self.parents.pop();
         }
         self.depth -= 1;
-        if result.is_ok() {
-            self.ran.insert(name.to_owned(), self.state);
-        }
         result
     }
 
     /// A pass that isn't a Sequential: the call itself, and the verifier.
     fn leaf(&mut self, pass: &dyn Pass, module: &Module) -> Result<Module, PassError> {
         let mut after = {
-            let _alone = pass.alone();
+            let _alone = pass.runs_alone().then(solo::enter);
             let input = Input::watched(module, self.cx);
             let after = leaf::call(pass, pass.work()?, module, self.cx, self.watched)?;
             input.check(module, pass)?;
@@ -218,29 +250,27 @@ impl<'c> Run<'c> {
             verify::changed(module, &after, self.cx.verify())?;
             compact(module, &mut after);
         }
-        self.ran.insert(pass.info().name.clone(), self.state);
         Ok(after)
     }
 
-    fn record_start(&self, step: &Step, module: &Module) -> Option<usize> {
+    fn record_start(&self, step: &Step, module: &Module) -> Option<(usize, Start)> {
         let recorder = self.cx.recorder()?;
         let mut record = self.record(step);
         record.ops_before = module.op_count();
         record.ops_after = record.ops_before;
-        Some(recorder.start(record))
+        Some((recorder.start(record), recorder.now()))
     }
 
     fn record_end(
         &self,
-        at: Option<usize>,
-        start: Option<Instant>,
+        record: Option<(usize, Start)>,
         before: &Module,
         result: &Result<Outcome, PassError>,
     ) {
-        let (Some(at), Some(start), Some(recorder)) = (at, start, self.cx.recorder()) else {
+        let (Some((at, start)), Some(recorder)) = (record, self.cx.recorder()) else {
             return;
         };
-        let seconds = start.elapsed().as_secs_f64();
+        let seconds = recorder.seconds_since(start);
         let ops_after = match result {
             Ok(Outcome::Ran(after)) if !after.is_same(before) => Some(after.op_count()),
             _ => None,

@@ -8,7 +8,9 @@ use crate::context::PassContext;
 use crate::error::{ErrorKind, PassError};
 use crate::pass::{ModuleRef, Pass, PassRef, Work};
 use crate::pass_info::PassInfo;
+use crate::registry::Registry;
 use crate::resolve;
+use crate::suggest;
 
 /// How deep Sequentials may nest, and how long a chain of required passes may be.
 pub(crate) const MAX_DEPTH: u32 = 256;
@@ -88,8 +90,30 @@ impl Sequential {
         Ok(resolve::resolve(self, cx)?.order())
     }
 
-    pub(crate) fn disabled_names(&self) -> &BTreeSet<String> {
-        &self.disabled
+    /// The names of its children that it disables itself, in all spellings that a child may have.
+    pub(crate) fn disabled_in(&self, registry: &Registry) -> BTreeSet<String> {
+        let canonical = self.disabled.iter().map(|name| registry.canonical(name));
+        // A pass that isn't registered may bear a name that is short for a registered one's.
+        canonical.chain(self.disabled.iter().cloned()).collect()
+    }
+
+    /// Refuses to disable what is neither a child nor registered.
+    pub(crate) fn check_disabled(&self, registry: &Registry) -> Result<(), PassError> {
+        let is_child = |name: &String| self.passes.iter().any(|pass| pass.info().name == *name);
+        let mut unknown = self.disabled.iter();
+        let Some(name) = unknown.find(|name| !is_child(name) && !registry.contains(name)) else {
+            return Ok(());
+        };
+        let children = self.passes.iter().map(|pass| pass.info().name.as_str());
+        let message = format!(
+            "The Sequential `{}` disables `{name}`, and there is no such pass in it.",
+            self.info.name
+        );
+        let error = PassError::new(ErrorKind::UnknownPass, message);
+        Err(match suggest::nearest(name, children) {
+            Some(near) => error.help(format!("Did you mean `{near}`?")),
+            None => error,
+        })
     }
 
     /// Refuses one that is nested too deeply.

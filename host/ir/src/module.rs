@@ -211,10 +211,22 @@ impl Module {
         self.functions().map(|function| function.op_count()).sum()
     }
 
-    /// Whether both hold the very same functions in the same order.
+    /// Whether nothing is different: both hold the very same functions in the same order, equal
+    /// metadata and extras, and came from the same file. The text that one was read from only
+    /// shows where things stood, and doesn't count.
     pub fn is_same(&self, other: &Module) -> bool {
+        self.has_same_functions(other)
+            && is_equal(&self.metadata, &other.metadata)
+            && is_equal(&self.extras, &other.extras)
+            && match (&self.source, &other.source) {
+                (Some(a), Some(b)) => Arc::ptr_eq(a, b),
+                (a, b) => a.is_none() && b.is_none(),
+            }
+    }
+
+    fn has_same_functions(&self, other: &Module) -> bool {
         Arc::ptr_eq(&self.table, &other.table)
-            || self.table.functions.len() == other.len()
+            || self.len() == other.len()
                 && self
                     .functions()
                     .zip(other.functions())
@@ -234,6 +246,11 @@ impl Module {
         let name = self.symbols.text(name);
         EditError::stale(format!("The module has no function @{name}."))
     }
+}
+
+/// Clones of a module share what wasn't set since.
+fn is_equal<T: PartialEq>(a: &Arc<T>, b: &Arc<T>) -> bool {
+    Arc::ptr_eq(a, b) || a == b
 }
 
 impl Default for Module {

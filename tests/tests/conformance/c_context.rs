@@ -7,7 +7,7 @@ use passdock::{ContextBuilder, DeviceType, PassContext};
 use crate::a_pass_info::refused;
 use crate::rule;
 use crate::rule::{Scenario, by_hand, play};
-use crate::system::{Cx, Done, System, cx, pass, runs, tap};
+use crate::system::{Cx, Done, System, cx, pass, runs, seq, tap};
 use crate::tvm::Tvm;
 
 /// KEEP. The level is 2 unless it is given; the lists, the instruments and the config are empty.
@@ -355,6 +355,44 @@ fn r029_misspelt_names_are_errors() {
     .keep(expect![[r#"
         run First
         error[pass-failed]: the body failed"#]]);
+}
+
+/// FIX. A pass in a Sequential that is skipped is met, too; what would have run in a pass that was
+/// kept from running nobody knows, so that a warning names it.
+///
+/// TVM: a misspelt name does nothing, silently.
+#[test]
+fn r029_names_of_what_did_not_run_are_legal() {
+    rule!(|s| {
+        let mine = || runs("Mine", |_, _, module| Ok(module));
+        let high = || seq([seq([mine()])]).name("High").opt_level(3);
+        s.run(cx().disables(["Mine"]), [high(), pass("First")])?;
+        s.run(
+            cx().requires(["Mine"])
+                .watch(tap("tap").quiet().vetoes("High")),
+            [high().opt_level(0)],
+        )?;
+        // Whoever entered the context first may yet call it.
+        let cx = s.context(cx().disables(["Mine"]))?;
+        let all = s.pass(seq([mine()]))?;
+        s.scope(&cx, |s| {
+            s.scope(&cx, |_| Ok(()))?;
+            s.call(&all, s.module()).map(drop)
+        })
+    })
+    .keep(expect!["run First"]);
+    rule!(|s| {
+        let inner = s.pass(runs("Mine", |_, _, module| Ok(module)))?;
+        let outer = runs("Outer", move |s: &S, _, module| s.call(&inner, module));
+        let vetoes = tap("tap").quiet().vetoes("Outer");
+        s.run(
+            cx().disables(["Mine"]).watch(vetoes),
+            [outer, pass("First")],
+        )
+    })
+    .fix(expect![[r#"
+        run First
+        warning[unknown-pass]: `disabled_pass` names `Mine`, and no such pass was met; one that didn't run may be what runs it."#]], expect!["run First"]);
 }
 
 /// FIX. A name in both lists is disabled, and there is a warning.

@@ -194,6 +194,36 @@ fn a_pass_that_removes_what_is_called() {
 }
 
 #[test]
+fn a_pass_that_runs_what_cant_be_run() {
+    check(
+        "bad.transform.RunUnknown",
+        RELUS,
+        expect![[r#"
+            error[pass-failed]: There is no pass `bad.transform.Mising`.
+             |
+             = in pass bad.transform.RunUnknown of plugin `libpassdock_misbehaving.so`
+             = help: `passdock list passes` shows what there is.
+            note[reproducer]: A reproducer is in `out.ir.reproducer`.
+             |
+             = help: Run it again: `passdock replay out.ir.reproducer`.
+        "#]],
+    );
+    check(
+        "bad.transform.RunItself",
+        RELUS,
+        expect![[r#"
+            error[pass-failed]: More than 64 passes run each other, down to `bad.transform.RunItself`.
+             |
+             = in pass bad.transform.RunItself of plugin `libpassdock_misbehaving.so`
+             = help: A pass that runs itself, or one that runs it, has to come to an end.
+            note[reproducer]: A reproducer is in `out.ir.reproducer`.
+             |
+             = help: Run it again: `passdock replay out.ir.reproducer`.
+        "#]],
+    );
+}
+
+#[test]
 fn required_passes_that_are_missing_or_go_in_circles() {
     let bench = Bench::new();
     bench.write("m.ir", RELUS);

@@ -99,3 +99,31 @@ fn instruments_are_listed_with_their_options() {
     assert_eq!(dump["plugin"], serde_json::Value::Null);
     expect![[r#"[{"default":"","doc":"The directory, which is made if it isn't there.","mandatory":true,"name":"dir","type":"string"},{"default":false,"doc":"Removes the dumps of an earlier run first, if the directory holds nothing else.","name":"refresh","type":"bool"}]"#]].assert_eq(&dump["options"].to_string());
 }
+
+#[test]
+fn passes_to_print_around_may_have_short_names() {
+    let bench = Bench::new();
+    bench.write("in.ir", RELUS);
+    let run = "run in.ir --passes DeadCodeElimination";
+    let printed = |flags: &str| {
+        let ran = bench.passdock(&format!("{run} {flags}"));
+        assert_eq!(ran.status, 0, "{}", ran.stderr);
+        let said = format!("{}{}", ran.stdout, ran.stderr);
+        let lines = said
+            .lines()
+            .filter(|line| line.starts_with("Print IR") || line.starts_with("note"));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    expect![[r#"
+        Print IR after: relax.transform.InferType
+        Print IR before: relax.transform.DeadCodeElimination"#]]
+    .assert_eq(&printed(
+        "--print-before DeadCodeElimination --print-after InferType",
+    ));
+    // A note says so if there is nothing to print around.
+    expect![[r#"
+        note[absent-pass]: `--print-after` names the pass `relax.transform.FoldConstant`, which isn't in the pipeline: unless another pass runs it, that is without effect.
+        note[absent-pass]: `--require` names the pass `relax.transform.FoldConstant`, which isn't in the pipeline: unless another pass runs it, that is without effect."#]].assert_eq(&printed(
+        "--print-after FoldConstant --require FoldConstant",
+    ));
+}

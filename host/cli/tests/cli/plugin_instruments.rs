@@ -83,6 +83,25 @@ fn it_may_fail_before_the_model_is_read_or_while_passes_run() {
 }
 
 #[test]
+fn it_may_fail_over_what_it_has_to_show() {
+    let bench = Bench::new();
+    let pipeline = format!("[[instruments]]\nname = 'tap.tap'\npanics = 'report'\n{NOTHING}");
+    bench.write("p.toml", pipeline).write("in.ir", RELUS);
+    let ran = bench.passdock("run p.toml in.ir -o out.ir --timing --json");
+    assert_eq!(ran.status, 1, "{}", ran.stderr);
+    assert_eq!(bench.files(), ["in.ir", "p.toml"]);
+    let report = ran.json();
+    assert_eq!(report["exit_status"], 1);
+    // The others show what they have.
+    assert_eq!(report["instruments"][0]["name"], "timing");
+    let said = report["diagnostics"].as_array().and_then(|all| all.last());
+    let said = said
+        .and_then(|last| last["message"].as_str())
+        .expect("an error");
+    assert!(said.contains("panicked in report at"), "{said}");
+}
+
+#[test]
 fn it_is_listed_and_inspected_without_loading() {
     let tap = plugin("passdock_tap").display().to_string();
     let bench = Bench::new();

@@ -1,5 +1,6 @@
 //! Calling instruments: in the order of the list, one at a time, nothing unwinds out of them.
 
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -114,13 +115,19 @@ fn sentence(
     format!("The instrument `{name}`{of} {verb} in {callback}{at}: {why}.")
 }
 
-/// Enters all. If one fails, those before it are exited again, in reverse.
-pub(super) fn enter(list: &[InstrumentRef], cx: &PassContext) -> Result<(), PassError> {
+/// Enters all, which were entered `before` times already. If one fails, those before it are exited
+/// again, in reverse, and then all as often as they were entered.
+pub(super) fn enter(
+    list: &[InstrumentRef],
+    before: u32,
+    cx: &PassContext,
+) -> Result<(), PassError> {
     for (at, instrument) in list.iter().enumerate() {
         let Err(mut error) = make_and_enter(&**instrument, cx) else {
             continue;
         };
-        for earlier in list[..at].iter().rev() {
+        let rounds = iter::once(&list[..at]).chain((0..before).map(|_| list));
+        for earlier in rounds.flat_map(|round| round.iter().rev()) {
             if let Err(more) = exit_one(&**earlier, cx) {
                 error.notes.push(more.message.clone());
             }

@@ -6,6 +6,7 @@
 mod builder;
 pub(crate) mod callbacks;
 mod device;
+mod names;
 mod scope;
 pub(crate) mod stack;
 mod values;
@@ -21,7 +22,7 @@ pub use scope::Entered;
 pub(crate) use values::ConfigValues;
 
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Wrong};
-use crate::diagnostic::{Diagnostic, DiagnosticContext, Renderer, Severity, get_renderer};
+use crate::diagnostic::{Diagnostic, DiagnosticContext, Renderer, get_renderer};
 use crate::error::PassError;
 use crate::instrument::{InstrumentRef, InstrumentReport, PassInstrument};
 use crate::pass_info::PassInfo;
@@ -29,6 +30,7 @@ use crate::record::Recorder;
 use crate::registry::Registry;
 use crate::util;
 use callbacks::Instruments;
+use names::Met;
 
 /// What passes run under. Its clone is the same context; what a pass is given is the same one too,
 /// with the pass's [`PassContext::diag_ctx`].
@@ -42,8 +44,7 @@ struct Inner {
     /// Canonical spellings of the two lists.
     required: BTreeSet<String>,
     disabled: BTreeSet<String>,
-    /// Names of the lists that a pass which occurred bears.
-    met: Mutex<BTreeSet<String>>,
+    met: Mutex<Met>,
     config: BTreeMap<String, ConfigValue>,
     /// `testing.immutable_module`.
     watches_input: bool,
@@ -238,25 +239,10 @@ impl PassContext {
         self.0.disabled.contains(name)
     }
 
-    /// Remembers that a pass of this name occurred, so that a list may name it.
-    pub(crate) fn meet(&self, name: &str) {
-        if self.0.required.contains(name) || self.0.disabled.contains(name) {
-            util::lock(&self.0.met).insert(name.to_owned());
-        }
-    }
-
-    /// What the instruments have to show. Some forget when the context is left, so ask before.
-    pub fn instrument_reports(&self) -> Vec<InstrumentReport> {
-        let list = self.instrument_list();
-        let reports = callbacks::reports(&list, self).filter_map(|report| match report {
-            Ok(report) => Some(report),
-            Err(error) => {
-                let message = error.message.clone();
-                self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
-                None
-            }
-        });
-        reports.collect()
+    /// What the instruments have to show, and what each fails of that can't. Some forget when the
+    /// context is left, so ask before.
+    pub fn instrument_reports(&self) -> Vec<Result<InstrumentReport, PassError>> {
+        callbacks::reports(&self.instrument_list(), self).collect()
     }
 
     pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {

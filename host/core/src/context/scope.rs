@@ -8,7 +8,6 @@ use super::{PassContext, stack};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::InstrumentRef;
-use crate::suggest;
 use crate::util;
 
 /// A context that was entered. Leave it with [`Entered::exit`]; dropped, it is left too, and an
@@ -38,8 +37,11 @@ impl PassContext {
 
     /// Enters this context until the answer is left or dropped.
     pub fn enter(&self) -> Result<Entered, PassError> {
-        let list = self.instrument_list();
-        if let Err(error) = callbacks::enter(&list, self) {
+        let (list, before) = {
+            let now = util::lock(&self.0.instruments);
+            (now.list.clone(), now.entered)
+        };
+        if let Err(error) = callbacks::enter(&list, before, self) {
             self.drop_instruments(&error);
             return Err(error);
         }
@@ -70,8 +72,8 @@ impl PassContext {
         for _ in 0..entered {
             callbacks::exit(&old, self)?;
         }
-        for _ in 0..entered {
-            callbacks::enter(&new, self)?;
+        for before in 0..entered {
+            callbacks::enter(&new, before, self)?;
         }
         util::lock(&self.0.instruments).list = new.into();
         Ok(())
@@ -85,30 +87,6 @@ impl PassContext {
             error.message
         );
         self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
-    }
-
-    /// Names in the lists that are neither registered nor were met.
-    fn check_names(&self) -> Result<(), PassError> {
-        let met = util::lock(&self.0.met);
-        let registry = self.registry();
-        for (list, names) in [
-            ("required_pass", &self.0.required),
-            ("disabled_pass", &self.0.disabled),
-        ] {
-            for name in names {
-                if !met.contains(name) && !registry.contains(name) {
-                    let known = registry.pass_names();
-                    let near = suggest::did_you_mean(name, known.iter().map(String::as_str));
-                    let message = format!("`{list}` names `{name}`, and there is no such pass.");
-                    let error = PassError::new(ErrorKind::UnknownPass, message);
-                    return Err(match near.is_empty() {
-                        true => error,
-                        false => error.help(near.trim_start().to_owned()),
-                    });
-                }
-            }
-        }
-        Ok(())
     }
 }
 
@@ -144,16 +122,17 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
         return Err(PassError::new(ErrorKind::Context, message)
             .help("Leave contexts in the reverse order of entering them."));
     }
-    let list = {
+    let (list, is_last) = {
         let mut instruments = util::lock(&context.0.instruments);
         instruments.entered = instruments.entered.saturating_sub(1);
-        instruments.list.clone()
+        (instruments.list.clone(), instruments.entered == 0)
     };
     if let Err(error) = callbacks::exit(&list, context) {
         context.drop_instruments(&error);
         return Err(error);
     }
-    match in_flight {
+    // Whoever is still in it may yet call a pass.
+    match in_flight || !is_last {
         true => Ok(()),
         false => context.check_names(),
     }

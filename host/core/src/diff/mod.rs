@@ -65,7 +65,6 @@ pub use report::{
     Relocation, Renaming, Rewired, Setting, Summary,
 };
 use shared::SharedSymbols;
-pub(crate) use unified::unified_function;
 pub use unified::{colored, unified};
 
 /// No node, no name, no counterpart.

@@ -1,5 +1,7 @@
 //! The difference of two texts, as people know it from `diff -u`.
 
+use std::sync::Arc;
+
 use passdock_ir::{Function, Module, text};
 use similar::TextDiff;
 
@@ -23,6 +25,9 @@ pub fn unified(a: &Module, b: &Module) -> String {
     for new in b.functions() {
         let name = new.text(new.name());
         let old = a.function_named(name);
+        if old.is_some_and(|old| Arc::ptr_eq(old, new)) {
+            continue;
+        }
         out.push_str(&unified_function(
             name,
             old.map(|f| &**f),
@@ -40,7 +45,7 @@ pub fn unified(a: &Module, b: &Module) -> String {
 }
 
 /// A unified diff of a function's text; empty if nothing differs.
-pub(crate) fn unified_function(
+fn unified_function(
     name: &str,
     old: Option<&Function>,
     new: Option<&Function>,

@@ -1,11 +1,11 @@
-//! What each pass changed, as a diff of the functions that it changed: as `.ir` files have them, but
-//! without the bytes of large constants.
+//! What each pass changed, as a diff of the metadata and the functions that it changed: as `.ir`
+//! files have them, but without the bytes of large constants.
 //!
 //! A pass that runs others shows only what it changed beside them.
 
 use std::sync::Arc;
 
-use passdock_ir::{Function, Module, text};
+use passdock_ir::Module;
 
 use super::Sink;
 use super::running::Running;
@@ -70,7 +70,8 @@ impl PassInstrument for PrintChanged {
         if let Some(before) = self.running.pop() {
             // What is shown here isn't shown again for the pass around.
             self.running.update(|outer| outer.clone_from(module));
-            if let Some(text) = difference(&before, module) {
+            let text = diff::unified(&before, module);
+            if !text.is_empty() {
                 let text = match self.color {
                     true => diff::colored(&text),
                     false => text,
@@ -86,37 +87,13 @@ impl PassInstrument for PrintChanged {
     }
 }
 
-/// A unified diff of what differs; `None` if nothing does.
-fn difference(before: &Module, after: &Module) -> Option<String> {
-    let mut out = String::new();
-    let mut add = |name: &str, old: Option<&Arc<Function>>, new: Option<&Arc<Function>>| {
-        let (old, new) = (old.map(|f| &**f), new.map(|f| &**f));
-        let options = text::PrintOptions {
-            constants: text::Constants::Elide,
-            ..text::PrintOptions::default()
-        };
-        out.push_str(&diff::unified_function(name, old, new, &options));
-    };
-    for new in after.functions() {
-        match before.function(new.name()) {
-            Some(old) if Arc::ptr_eq(old, new) => {}
-            old => add(new.text(new.name()), old, Some(new)),
-        }
-    }
-    for old in before.functions() {
-        if after.function(old.name()).is_none() {
-            add(old.text(old.name()), Some(old), None);
-        }
-    }
-    (!out.is_empty()).then_some(out)
-}
-
 #[cfg(test)]
 mod tests {
     use expect_test::expect;
 
     use super::*;
     use crate::instruments::testing::{Printed, all, fuse, module, negate, watched};
+    use crate::pass::create_host_pass;
 
     #[test]
     fn colours_are_those_of_a_diff() {
@@ -139,6 +116,27 @@ mod tests {
 
         "#]]
         .assert_eq(&printed.take().replace('\x1b', "ESC"));
+    }
+
+    #[test]
+    fn metadata_is_shown_too() {
+        let printed = Printed::default();
+        let name = create_host_pass(PassInfo::new("demo.transform.Name"), |module, _| {
+            let mut after = module.clone();
+            after.set_metadata(vec![("author".to_owned(), "me".to_owned())]);
+            Ok(after)
+        });
+        let print = Arc::new(PrintChanged::new(printed.sink()));
+        watched(print, &all("s", [name]), module());
+        expect![[r#"
+            Changed by demo.transform.Name:
+            --- module
+            +++ module
+            @@ -0,0 +1 @@
+            +metadata "author" = "me"
+
+        "#]]
+        .assert_eq(&printed.take());
     }
 
     #[test]

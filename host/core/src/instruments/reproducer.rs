@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU32, Ordering};
 
 use passdock_ir::Module;
 
+use super::running::Running;
 use crate::diagnostic::Severity;
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentResult, PassInstrument};
@@ -39,8 +39,8 @@ pub(super) fn spec() -> InstrumentSpec {
 pub struct WriteReproducer {
     dir: PathBuf,
     options: ReproducerOptions,
-    /// How many passes are running, one in another.
-    depth: AtomicU32,
+    /// The passes that are running, one in another.
+    running: Running<()>,
 }
 
 impl WriteReproducer {
@@ -49,12 +49,8 @@ impl WriteReproducer {
         WriteReproducer {
             dir: dir.into(),
             options,
-            depth: AtomicU32::new(0),
+            running: Running::default(),
         }
-    }
-
-    fn leave(&self) -> u32 {
-        self.depth.fetch_sub(1, Ordering::Relaxed) - 1
     }
 }
 
@@ -63,18 +59,13 @@ impl PassInstrument for WriteReproducer {
         "reproducer"
     }
 
-    fn enter_pass_ctx(&self) -> InstrumentResult {
-        self.depth.store(0, Ordering::Relaxed);
-        Ok(())
-    }
-
     fn run_before_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
-        self.depth.fetch_add(1, Ordering::Relaxed);
+        self.running.push(());
         Ok(())
     }
 
     fn run_after_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
-        self.leave();
+        self.running.pop();
         Ok(())
     }
 
@@ -82,7 +73,8 @@ impl PassInstrument for WriteReproducer {
     fn pass_failed(&self, _module: &Module, _info: &PassInfo, error: &PassError) {
         // Of what wasn't checked there is nothing to reproduce.
         let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
-        if self.leave() > 0 || !is_failure {
+        self.running.pop();
+        if self.running.depth() > 0 || !is_failure {
             return;
         }
         let Some(site) = &error.site else { return };

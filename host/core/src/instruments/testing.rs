@@ -112,7 +112,7 @@ pub(super) fn reported(
     let result = context.scope(|cx| {
         let result = pass.call(on);
         for report in cx.instrument_reports() {
-            text.push_str(&report.text);
+            text.push_str(&report?.text);
         }
         result
     });

@@ -164,7 +164,14 @@ fn children(
                 passes.push(listed(name, options, source, registry)?);
             }
             PassTable::Phase(phase) => {
-                for name in phases.fill(*phase) {
+                if phases.places().contains(&phase.value) {
+                    let name = phase.value.name();
+                    let message =
+                        format!("The pipeline has a place for the phase `{name}` already.");
+                    let error = source.error(&phase.span, "another place", message);
+                    return Err(error.help("Remove one: its passes would run at both."));
+                }
+                for name in phases.fill(phase.value) {
                     passes.push(registry.get_pass(name)?);
                 }
             }
@@ -263,7 +270,7 @@ pub(super) fn locate(
 }
 
 /// The passes in a Sequential, and those in them.
-fn passes_in(sequential: &Sequential) -> Vec<PassRef> {
+pub(super) fn passes_in(sequential: &Sequential) -> Vec<PassRef> {
     let mut passes = Vec::new();
     let mut open: Vec<PassRef> = sequential.passes().to_vec();
     while let Some(pass) = open.pop() {

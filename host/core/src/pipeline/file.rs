@@ -113,7 +113,7 @@ pub enum PassTable {
         passes: Vec<PassTable>,
     },
     /// The place of the passes that ask for a phase.
-    Phase(Phase),
+    Phase(Located<Phase>),
 }
 
 impl SourceText {
@@ -321,7 +321,7 @@ fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTa
             return Err(error.help("Make two entries of it, or remove one of the keys."));
         }
     }
-    let Some(phase) = Phase::named(&name.value) else {
+    let Some(value) = Phase::named(&name.value) else {
         let message = format!("There is no phase `{}`.", name.value);
         let error = table.source.error(&name.span, "unknown phase", message);
         let phases = || Phase::ALL.into_iter().map(Phase::name);
@@ -331,7 +331,8 @@ fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTa
         });
     };
     table.finish()?;
-    Ok(PassTable::Phase(phase))
+    let span = name.span.clone();
+    Ok(PassTable::Phase(Located { value, span }))
 }
 
 #[cfg(test)]
@@ -343,7 +344,7 @@ mod tests {
     fn name(table: &PassTable) -> &str {
         match table {
             PassTable::Pass { name, .. } | PassTable::Sequential { name, .. } => &name.value,
-            PassTable::Phase(phase) => phase.name(),
+            PassTable::Phase(phase) => phase.value.name(),
         }
     }
 

@@ -125,7 +125,11 @@ fn asked(
 ) -> Result<ContextBuilder, PassError> {
     let print = &request.print;
     if !print.before.is_empty() || !print.after.is_empty() {
-        let (before, after) = (Names::new(&print.before), Names::new(&print.after));
+        let names = |names: &[String]| {
+            let names = names.iter().map(|name| setup.registry().canonical(name));
+            Names::new(&names.collect::<Vec<_>>())
+        };
+        let (before, after) = (names(&print.before), names(&print.after));
         context = context.instrument(PrintIr::new(before, after, setup.sink.clone()));
     }
     if print.changed {

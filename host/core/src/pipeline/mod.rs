@@ -3,6 +3,7 @@
 //! [`file`](mod@file) reads the TOML, `build` looks up everything that a [`Request`] names, [`run`](fn@run) does the work
 //! and answers a [`Report`], [`explain`](fn@explain) says what it would do.
 
+mod absent;
 mod bind;
 mod build;
 mod dot;

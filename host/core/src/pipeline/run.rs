@@ -4,14 +4,19 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use passdock_ir::Module;
+
+use super::absent;
 use super::bind;
 use super::build::{self, Built};
 use super::report::{ModelReport, Report};
 use super::reproduce;
 use super::request::Request;
 use super::unknown_ops;
+use crate::context::PassContext;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError, capitalized};
+use crate::instrument::InstrumentReport;
 use crate::model_file::{self, Format, Output, ReadOptions, WriteOptions};
 use crate::record::{OnPass, Recorder};
 use crate::registry::Registry;
@@ -95,7 +100,9 @@ fn run_to_end(
         context.emit(Diagnostic::new(Severity::Warning, "plugin", message));
     }
     // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
-    crate::run::prepare(&sequential, &context)?;
+    let plan = crate::run::prepare(&sequential, &context)?;
+    let notes = absent::notes(request, context.registry(), &sequential, &plan);
+    notes.into_iter().for_each(|note| context.emit(note));
     let reading = ReadOptions {
         outside_data: request.outside_data,
     };
@@ -122,8 +129,7 @@ fn run_to_end(
     let after = context.scope(|_| {
         let after = sequential.call(module);
         // Before the context is left: some instruments forget then.
-        report.instruments = context.instrument_reports();
-        after
+        reported(&context, after, &mut report.instruments)
     })?;
     report.model.ops_after = after.op_count();
     if let Some(output) = output {
@@ -135,4 +141,21 @@ fn run_to_end(
         report.model.output = request.output.clone();
     }
     Ok(())
+}
+
+/// Asks the instruments what they have to show. One that fails over it fails the run, if nothing
+/// did before.
+fn reported(
+    context: &PassContext,
+    mut result: Result<Module, PassError>,
+    shown: &mut Vec<InstrumentReport>,
+) -> Result<Module, PassError> {
+    for report in context.instrument_reports() {
+        match (report, &mut result) {
+            (Ok(report), _) => shown.push(report),
+            (Err(error), Ok(_)) => result = Err(error),
+            (Err(more), Err(error)) => error.notes.push(more.message.clone()),
+        }
+    }
+    result
 }

@@ -6,8 +6,10 @@
 use std::fs::File;
 use std::path::Path;
 #[cfg(target_os = "linux")]
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
 
 use passdock_abi as abi;
 use passdock_plugin_api::StaticPlugin;
@@ -17,6 +19,14 @@ use super::file::{self, Identity};
 use super::manifest::{Manifest, PassSpec};
 use super::table::{self, AttrList, Table};
 use super::{Origin, names};
+
+/// Nanoseconds that this process has spent on loading plugins.
+static LOADING: AtomicU64 = AtomicU64::new(0);
+
+/// How long this process has been loading plugins: no pass is charged for it.
+pub(crate) fn loading_time() -> Duration {
+    Duration::from_nanos(LOADING.load(Ordering::Relaxed))
+}
 
 /// A plugin whose manifest is known; its code is loaded when it is first needed.
 #[derive(Debug)]
@@ -169,8 +179,10 @@ impl Plugin {
     /// Loads its code, the first time; later calls answer the same.
     pub fn load(&self) -> Result<&LoadedPlugin, PluginError> {
         let loaded = self.loaded.get_or_init(|| {
-            self.load_now()
-                .map_err(|kind| PluginError::new(self.origin.clone(), kind))
+            let start = Instant::now();
+            let loaded = self.load_now();
+            LOADING.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            loaded.map_err(|kind| PluginError::new(self.origin.clone(), kind))
         });
         loaded.as_ref().map_err(PluginError::clone)
     }

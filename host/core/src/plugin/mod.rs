@@ -29,6 +29,7 @@ pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, PluginError, PluginErrorKind, Ver};
 pub(crate) use field::toml_text;
 pub use field::{FieldType, FieldValue};
+pub(crate) use library::loading_time;
 pub use library::{LoadedInstrument, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
     ConfigSpec, FieldSpec, InstrumentSpec, Manifest, OpSpec, PanicStrategy, PassKind, PassSpec,

@@ -52,12 +52,25 @@ pub(crate) struct CallbackError(Box<Failure>);
 impl PluginInstrument {
     /// Loads the plugin and makes the instance, if that wasn't done before.
     pub(crate) fn make(&self, cx: &PassContext) -> Result<(), PassError> {
-        if util::lock(&self.instance).is_some() {
+        // Held while it is made: two threads that enter contexts make one.
+        let mut instance = util::lock(&self.instance);
+        if instance.is_some() {
             return Ok(());
         }
         let loaded = &self.plugin.load()?.instruments()[self.at];
-        let made = self.heard(cx, Instance::new(loaded, cx, &self.options));
-        let made = made.map_err(|error| {
+        let answer = match Instance::new(loaded, cx, &self.options) {
+            Ok(made) => {
+                *instance = Some(made);
+                return Ok(());
+            }
+            Err(said) => Said {
+                answer: said.answer.map(|made| *instance = Some(made)),
+                diagnostics: said.diagnostics,
+            },
+        };
+        drop(instance);
+        self.hand_out(cx, answer).map_err(|error| {
+            *util::lock(&self.instance) = None;
             let (name, origin) = (self.name(), self.plugin.origin());
             let panicked = match error.verb() {
                 ("panicked", Some(at)) => format!("it panicked at {at}: "),
@@ -69,9 +82,7 @@ impl PluginInstrument {
             );
             let message = capitalized(&message);
             PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error))
-        })?;
-        *util::lock(&self.instance) = Some(made);
-        Ok(())
+        })
     }
 
     /// Where it comes from.

@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use super::solo::{Alone, Solo};
 use crate::boundary::{FunctionPass, ModulePass};
 use crate::config::{ConfigValue, Field, OptionSource, Schema};
 use crate::context::PassContext;
@@ -22,7 +21,6 @@ pub(super) struct PluginPass {
     schema: Schema,
     /// Those that are given.
     options: ConfigValue,
-    solo: Arc<Solo>,
 }
 
 impl PluginPass {
@@ -30,7 +28,6 @@ impl PluginPass {
         plugin: Arc<Plugin>,
         at: usize,
         options: &toml::Table,
-        solo: Arc<Solo>,
     ) -> Result<PluginPass, PassError> {
         let spec = &plugin.manifest().passes[at];
         let schema = Schema::from_specs(&spec.name, &spec.options);
@@ -49,7 +46,6 @@ impl PluginPass {
             at,
             schema,
             options,
-            solo,
         })
     }
 
@@ -111,8 +107,8 @@ impl Pass for PluginPass {
         self.spec().phase
     }
 
-    fn alone(&self) -> Option<Alone<'_>> {
-        (!self.spec().thread_safe).then(|| self.solo.enter())
+    fn runs_alone(&self) -> bool {
+        !self.spec().thread_safe
     }
 
     fn options(&self, cx: &PassContext) -> Result<ConfigValue, PassError> {

@@ -118,8 +118,7 @@ fn table(pass: &PassRef, cx: &PassContext) -> Result<Table, PassError> {
     if !info.required.is_empty() {
         table.insert("required".to_owned(), strings(&info.required));
     }
-    let names = sequential.disabled_names().iter();
-    let disabled: BTreeSet<String> = names.map(|name| cx.registry().canonical(name)).collect();
+    let disabled = sequential.disabled_in(cx.registry());
     let runs = |pass: &&PassRef| matches!(cx.enabled(pass.info(), &disabled), Enabled::Yes { .. });
     let children: Vec<Value> = sequential
         .passes()

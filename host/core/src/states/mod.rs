@@ -12,6 +12,7 @@
 
 mod check;
 mod facts;
+mod held;
 
 use std::fmt;
 
@@ -19,6 +20,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 pub use check::ModelNeed;
 pub(crate) use check::{check, of_model};
+pub(crate) use held::Held;
 
 use crate::error::{ErrorKind, PassError};
 

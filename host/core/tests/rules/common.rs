@@ -78,6 +78,15 @@ impl Log {
     }
 }
 
+/// A pass `sets_metadata` that changes no function.
+pub(crate) fn sets_metadata() -> PassRef {
+    create_host_pass(info("sets_metadata"), |module, _| {
+        let mut after = module.clone();
+        after.set_metadata(vec![("key".to_owned(), "value".to_owned())]);
+        Ok(after)
+    })
+}
+
 /// An instrument that writes down what it is told, and can fail.
 pub(crate) struct Tap {
     name: String,

@@ -1,9 +1,9 @@
 //! C. PassContext.
 
 use expect_test::expect;
-use passdock::{DeviceType, PassContext, PassError};
+use passdock::{DeviceType, PassContext, PassError, Sequential, apply_pass_to_function};
 
-use crate::common::{Log, error};
+use crate::common::{Log, error, info, module, registered};
 
 #[test]
 fn r019_a_context_can_be_carried_to_a_worker() {
@@ -85,4 +85,44 @@ fn a_panic_leaves_the_context_too() {
     log.check(expect![[r#"
         tap enter
         tap exit"#]]);
+}
+
+#[test]
+fn r029_what_a_pass_for_some_functions_would_have_run() {
+    let log = Log::new();
+    let said = log.clone();
+    let pass = apply_pass_to_function(log.pass(info("inner")), "none", false).unwrap();
+    let cx = PassContext::builder()
+        .disabled_pass(["inner", "iner"])
+        .on_diagnostic(move |d| said.add(d.render(false)))
+        .build()
+        .unwrap();
+    cx.scope(|_| pass.call(module())).unwrap();
+    log.check(expect!["warning[unknown-pass]: `disabled_pass` names `iner`, and no such pass was met; one that didn't run may be what runs it."]);
+}
+
+#[test]
+fn r054_a_misspelt_name_in_a_sequentials_own_list() {
+    let log = Log::new();
+    for disabled in ["fold", "Short", "relax.transform.Short", "Shrt"] {
+        let known = [
+            log.pass(info("fold")),
+            log.pass(info("relax.transform.Short")),
+        ];
+        let (_, context) = registered(known);
+        // Its name is short for that of a registered pass, too.
+        let own = Sequential::new([log.pass(info("Short"))]).disabled([disabled]);
+        log.add(format!("{disabled}:"));
+        if let Err(error) = context.build().unwrap().scope(|_| own.call(module())) {
+            log.add(error.to_string());
+        }
+    }
+    log.check(expect![[r#"
+        fold:
+        run Short
+        Short:
+        relax.transform.Short:
+        run Short
+        Shrt:
+        The Sequential `sequential` disables `Shrt`, and there is no such pass in it. Did you mean `Short`?"#]]);
 }

@@ -6,7 +6,7 @@ use passdock_abi::FunctionKind;
 use passdock_ir::{Module, text};
 use passdock_plugin_api as sdk;
 
-use crate::common::{Log, error, info, module};
+use crate::common::{Log, error, info, module, sets_metadata};
 
 fn names(module: &Module) -> Vec<String> {
     module
@@ -90,6 +90,17 @@ fn r096_the_others_are_external_to_the_inner_pass_and_come_back_as_they_were() {
             &function(&after)
         ));
     }
+}
+
+#[test]
+fn r096_what_the_inner_pass_sets_of_the_whole_module_stays() {
+    let before = module();
+    let pass = apply_pass_to_function(sets_metadata(), "main", false).unwrap();
+    let after = pass.call(before.clone()).unwrap();
+    assert_eq!(after.metadata(), [("key".to_owned(), "value".to_owned())]);
+    assert!(!after.is_same(&before));
+    // The functions are the very same, and so is a module in which the value was set before.
+    assert!(pass.call(after.clone()).unwrap().is_same(&after));
 }
 
 #[test]

@@ -1,10 +1,15 @@
 //! H. Module, function and prim function passes.
 
-use expect_test::expect;
-use passdock::{PassContext, Registry, create_function_pass, create_host_pass};
-use passdock_ir::text;
+use std::sync::{Arc, OnceLock};
 
-use crate::common::{Log, error, info, module, parse};
+use expect_test::expect;
+use passdock::{
+    PassContext, PassRef, Registry, create_function_pass, create_host_pass, create_module_pass,
+};
+use passdock_ir::text;
+use passdock_plugin_api as sdk;
+
+use crate::common::{Log, error, info, module, parse, registered};
 
 #[test]
 fn a_panic_is_an_error_and_changes_nothing() {
@@ -80,4 +85,25 @@ fn what_comes_out_does_not_depend_on_the_number_of_threads() {
     assert_eq!(said.len(), 70, "what later functions said isn't told");
     let (_, said) = run(4, false);
     assert_eq!(said.len(), 200);
+}
+
+#[test]
+fn passes_that_run_each_other_come_to_an_end() {
+    let runs = |name: &str, other: &'static str| {
+        create_module_pass(info(name), move |m: &mut sdk::Module, cx| {
+            m.run_pass(cx, other)
+        })
+    };
+    let (_, context) = registered([runs("ping", "pong"), runs("pong", "ping")]);
+    let cx = context.build().unwrap();
+    let ping = cx.registry().get_pass("ping").unwrap();
+    expect!["Error in pass ping, run by pong: More than 64 passes run each other, down to `ping`. A pass that runs itself, or one that runs it, has to come to an end."].assert_eq(&error(ping.call_in(module(), &cx)));
+    // By the program's own code, too.
+    let itself: Arc<OnceLock<PassRef>> = Arc::default();
+    let pass = itself.clone();
+    let runs_itself = create_host_pass(info("itself"), move |module, _| {
+        pass.get().unwrap().call(module.clone())
+    });
+    let pass = itself.get_or_init(|| runs_itself);
+    expect!["Error in pass itself: More than 64 passes run each other, down to `itself`. A pass that runs itself, or one that runs it, has to come to an end."].assert_eq(&error(pass.call(module())));
 }

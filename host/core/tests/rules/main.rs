@@ -17,4 +17,5 @@ mod plugins;
 mod registry;
 mod required;
 mod states;
+mod threads;
 mod timing;

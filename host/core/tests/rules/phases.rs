@@ -116,3 +116,21 @@ fn the_context_counts_for_placed_passes_too() {
             run x.transform.A"#]],
     );
 }
+
+#[test]
+fn a_phase_has_one_place() {
+    let text = "passes = [{ phase = 'late' }, { name = 'inner', passes = [{ phase = 'late' }] }]";
+    let resolved = Pipeline::from_toml(text)
+        .unwrap()
+        .resolve(&registry(&Log::new()));
+    let error = resolved.err().unwrap().to_diagnostic();
+    expect![[r#"
+        error[pipeline]: The pipeline has a place for the phase `late` already.
+         --> pipeline.toml:1:69
+          |
+        1 | passes = [{ phase = 'late' }, { name = 'inner', passes = [{ phase = 'late' }] }]
+          |                                                                     ^^^^^^ another place
+          |
+          = help: Remove one: its passes would run at both."#]]
+    .assert_eq(&error.render(false));
+}

@@ -126,6 +126,30 @@ fn failure(pass: &str) -> String {
 }
 
 #[test]
+fn r058_an_entry_with_other_options_isnt_what_is_required() {
+    let registry = registry();
+    for options in ["", "text = 'hello'", "text = 'bye'"] {
+        let log = Log::new();
+        let said = log.clone();
+        let cx = PassContext::builder()
+            .registry(&registry)
+            .on_diagnostic(move |d| said.add(d.message));
+        let options = options.parse::<toml::Table>().unwrap();
+        let say = registry
+            .get_pass_with_options("acme.transform.Say", &options)
+            .unwrap();
+        let requires = registry.get_pass("acme.transform.Requires").unwrap();
+        let all = Sequential::new([say, requires]);
+        cx.build().unwrap().scope(|_| all.call(module())).unwrap();
+        let ran = log.take().join(", ");
+        match options.get("text").and_then(|text| text.as_str()) {
+            Some("bye") => assert_eq!(ran, "1 x bye, 1 x hello, 1 x hello"),
+            _ => assert_eq!(ran, "1 x hello, 1 x hello"),
+        }
+    }
+}
+
+#[test]
 fn options_are_defaults_then_config_then_the_pipelines_own() {
     let log = Log::new();
     for (config, options) in [

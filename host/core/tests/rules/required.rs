@@ -5,7 +5,7 @@ use passdock::{PassRef, Sequential};
 use passdock_abi as abi;
 use passdock_plugin_api as sdk;
 
-use crate::common::{Log, error, info, module, registered};
+use crate::common::{Log, error, info, module, registered, sets_metadata};
 
 /// Runs `entries` where `known` are registered, and answers what happened.
 fn run(log: &Log, known: Vec<PassRef>, entries: Vec<PassRef>) -> Result<(), passdock::PassError> {
@@ -29,6 +29,27 @@ fn r057_a_very_long_chain_is_an_error() {
         text.contains("More than 256 passes require or contain each other"),
         "{text}"
     );
+}
+
+#[test]
+fn r058_metadata_is_a_part_of_the_module() {
+    let log = Log::new();
+    let entries = vec![
+        log.pass(info("a").required(["req"])),
+        sets_metadata(),
+        log.pass(info("b").required(["req"])),
+        // It is set already: nothing changes.
+        sets_metadata(),
+        log.pass(info("c").required(["req"])),
+    ];
+    run(&log, vec![log.pass(info("req"))], entries).unwrap();
+    log.check(expect![[r#"
+        run req
+        run a
+        run req
+        run b
+        run c
+        done"#]]);
 }
 
 #[test]

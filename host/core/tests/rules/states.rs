@@ -1,7 +1,9 @@
 //! States: what passes need, establish and break.
 
 use expect_test::{Expect, expect};
-use passdock::{PassRef, Registry, Sequential};
+use passdock::{
+    InstrumentResult, ModuleRef, PassInfo, PassInstrument, PassRef, Registry, Sequential,
+};
 
 use crate::common::{Log, error, info, module, parse, registered};
 
@@ -233,4 +235,61 @@ fn what_is_no_state_is_refused() {
     let log = Log::new();
     let odd = log.pass(info("acme.transform.Odd").needs(["Types inferred"]));
     expect!["`Types inferred`, of the states of `acme.transform.Odd`, isn't one: a state is `opset >= N`, or words of lower-case letters, digits, `-`, `_` and dots."].assert_eq(&error(registry.register(odd)));
+}
+
+/// Vetoes passes.
+struct Vetoes(&'static [&'static str]);
+
+impl PassInstrument for Vetoes {
+    fn name(&self) -> &str {
+        "vetoes"
+    }
+
+    fn should_run(&self, _: &ModuleRef, info: &PassInfo) -> InstrumentResult<bool> {
+        Ok(!self.0.contains(&info.name.as_str()))
+    }
+}
+
+#[test]
+fn what_a_veto_keeps_from_being_established_doesnt_hold() {
+    let log = Log::new();
+    let run = |vetoed: &'static [&'static str], names: &[&str]| {
+        let (registry, context) = registry(&log);
+        let passes = names.iter().map(|name| {
+            let pass = registry
+                .get_pass(&format!("acme.transform.{name}"))
+                .unwrap();
+            Sequential::new([pass]).name(format!("only {name}"))
+        });
+        let all = Sequential::new(passes);
+        let cx = context.instrument(Vetoes(vetoed)).build().unwrap();
+        match cx.scope(|_| all.call(module())) {
+            Ok(_) => log.add("done"),
+            Err(error) => log.add(error.to_string()),
+        }
+    };
+    for vetoed in [
+        &["acme.transform.Tile"][..],
+        &["only Tile"],
+        // Who doesn't run needs nothing.
+        &["acme.transform.Tile", "acme.transform.UseTiles"],
+    ] {
+        run(vetoed, &["Tile", "Break", "UseTiles"]);
+    }
+    log.check(expect![[r#"
+        run acme.transform.Break
+        Error in pass acme.transform.UseTiles: The pass needs the state `acme.tiled`, which `acme.transform.Tile` would have established; that was vetoed by the instrument `vetoes`. Veto this pass too, or require `acme.transform.Tile`.
+        run acme.transform.Break
+        Error in pass acme.transform.UseTiles: The pass needs the state `acme.tiled`, which `acme.transform.Tile` would have established; that was vetoed by the instrument `vetoes`. Veto this pass too, or require `acme.transform.Tile`.
+        run acme.transform.Break
+        done"#]]);
+    // It holds: the model has it, or another pass established it.
+    run(&[INFER], &["Prepared"]);
+    run(&["acme.transform.Old"], &["Upgrade", "Old", "New"]);
+    log.check(expect![[r#"
+        run acme.transform.Prepared
+        done
+        run acme.transform.Upgrade
+        run acme.transform.New
+        done"#]]);
 }

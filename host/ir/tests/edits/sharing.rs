@@ -2,7 +2,7 @@
 
 use expect_test::expect;
 use passdock_abi::{SymbolId, TypeId};
-use passdock_ir::{Function, Module, NewOp, Position, Symbols, text, verify};
+use passdock_ir::{Extras, Function, Module, NewOp, Position, Symbols, text, verify};
 
 use crate::{SOURCE, function, new_op, op, source};
 
@@ -28,6 +28,34 @@ fn a_snapshot_keeps_what_it_saw() {
         std::sync::Arc::as_ptr(f.constant_data(id))
     };
     assert_eq!(data(&module), data(&snapshot));
+}
+
+#[test]
+fn what_is_set_of_the_whole_module_is_a_change() {
+    let before = source();
+    let pairs = |value: &str| vec![("key".to_owned(), value.to_owned())];
+    let mut named = before.clone();
+    named.set_metadata(pairs("a"));
+    assert!(!named.is_same(&before));
+    let mut other = named.clone();
+    other.set_metadata(pairs("b"));
+    assert!(!other.is_same(&named));
+    other.set_metadata(pairs("a"));
+    assert!(other.is_same(&named));
+
+    let mut documented = before.clone();
+    let doc = Some("what it is".into());
+    documented.set_extras(Extras {
+        doc,
+        ..Extras::default()
+    });
+    assert!(!documented.is_same(&before));
+    documented.set_extras(Extras::default());
+    assert!(documented.is_same(&before));
+
+    let mut from_a_file = before.clone();
+    from_a_file.set_source(Some(std::sync::Arc::new(())));
+    assert!(!from_a_file.is_same(&before) && from_a_file.is_same(&from_a_file.clone()));
 }
 
 #[test]

@@ -75,6 +75,16 @@ fn runs_fail(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.Fail")
 }
 
+/// Runs a pass that isn't there.
+fn runs_unknown(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    m.run_pass(cx, "bad.transform.Mising")
+}
+
+/// Runs itself.
+fn runs_itself(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
+    m.run_pass(cx, "bad.transform.RunItself")
+}
+
 /// Changes what the function gives out without having said so.
 fn changes_interface(f: &mut Function, _cx: &PassContext) -> PassResult {
     let body = f.body();
@@ -179,6 +189,10 @@ plugin! {
         module "bad.transform.RunComplain" => runs_complain { opt_level: 0 },
         /// Runs a pass that fails.
         module "bad.transform.RunFail" => runs_fail { opt_level: 0 },
+        /// Runs a pass that isn't there.
+        module "bad.transform.RunUnknown" => runs_unknown { opt_level: 0 },
+        /// Runs itself, without end.
+        module "bad.transform.RunItself" => runs_itself { opt_level: 0 },
         /// Complains, of several functions at once.
         function "bad.transform.ComplainTogether" => complains { opt_level: 0, thread_safe: true },
         /// Changes the interface without saying so.

@@ -1,0 +1,81 @@
+//! The names in `required_pass` and `disabled_pass`: which of them a pass bears, and which nobody.
+
+use std::collections::BTreeSet;
+
+use super::PassContext;
+use crate::diagnostic::{Diagnostic, Severity};
+use crate::error::{ErrorKind, PassError};
+use crate::pass::{Pass, Work};
+use crate::suggest;
+use crate::util;
+
+/// What occurred while a context was entered.
+#[derive(Default)]
+pub(super) struct Met {
+    /// Names of the lists that a pass bears.
+    names: BTreeSet<String>,
+    /// Whether a pass of the host's own code was kept from running: only its body knows which
+    /// passes it would have run. (Others run registered passes only.)
+    is_incomplete: bool,
+}
+
+impl PassContext {
+    /// Remembers that a pass of this name occurred, so that a list may name it.
+    pub(crate) fn meet(&self, name: &str) {
+        if self.0.required.contains(name) || self.0.disabled.contains(name) {
+            util::lock(&self.0.met).names.insert(name.to_owned());
+        }
+    }
+
+    /// Remembers a pass that is kept from running, and what it holds. Sequentials nest only so deep.
+    pub(crate) fn meet_unrun(&self, pass: &dyn Pass) {
+        if self.0.required.is_empty() && self.0.disabled.is_empty() {
+            return;
+        }
+        self.meet(&pass.info().name);
+        if let Some(sequential) = pass.as_sequential() {
+            let passes = sequential.passes().iter();
+            passes.for_each(|pass| self.meet_unrun(&**pass));
+        } else if pass.provider().is_none() && matches!(pass.work(), Ok(Work::Host(_))) {
+            util::lock(&self.0.met).is_incomplete = true;
+        }
+    }
+
+    /// An error about a name in the lists that is neither registered nor was met; a warning if it
+    /// may be that of a pass which would have run in one that didn't.
+    pub(super) fn check_names(&self) -> Result<(), PassError> {
+        let met = util::lock(&self.0.met);
+        let registry = self.registry();
+        for (list, names) in [
+            ("required_pass", &self.0.required),
+            ("disabled_pass", &self.0.disabled),
+        ] {
+            for name in names {
+                if met.names.contains(name) || registry.contains(name) {
+                    continue;
+                }
+                let known = registry.pass_names();
+                let near = suggest::did_you_mean(name, known.iter().map(String::as_str));
+                let near = (!near.is_empty()).then(|| near.trim_start().to_owned());
+                if met.is_incomplete {
+                    let message = format!(
+                        "`{list}` names `{name}`, and no such pass was met; one that didn't run \
+                         may be what runs it."
+                    );
+                    let code = ErrorKind::UnknownPass.code();
+                    let mut warning = Diagnostic::new(Severity::Warning, code, message);
+                    warning.help = near;
+                    self.emit(warning);
+                    continue;
+                }
+                let message = format!("`{list}` names `{name}`, and there is no such pass.");
+                let error = PassError::new(ErrorKind::UnknownPass, message);
+                return Err(match near {
+                    None => error,
+                    Some(near) => error.help(near),
+                });
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,188 @@
+//! Who gives each pass. An entry that overrides another one's hides it and keeps it, whichever came
+//! first, so that it is there again when the plugin that overrides it goes.
+
+use std::collections::HashMap;
+use std::ops::Deref;
+
+use super::Entry;
+
+/// The entries in force, by the passes' names.
+#[derive(Default)]
+pub(super) struct Entries {
+    in_force: HashMap<String, Entry>,
+    /// Those that others take the place of.
+    overridden: HashMap<String, Entry>,
+}
+
+impl Entries {
+    /// The entry that is in the way of another of this name: there is one that overrides, at most,
+    /// and one that doesn't.
+    pub(super) fn in_the_way(&self, name: &str, overrides: bool) -> Option<&Entry> {
+        let known = self.in_force.get(name)?;
+        match (known.overrides(), overrides) {
+            (true, false) => self.overridden.get(name),
+            (false, true) => None,
+            _ => Some(known),
+        }
+    }
+
+    /// Adds one that nothing is in the way of.
+    pub(super) fn add(&mut self, name: String, entry: Entry) {
+        match entry.overrides() || !self.in_force.contains_key(&name) {
+            true => {
+                if let Some(hidden) = self.in_force.insert(name.clone(), entry) {
+                    self.overridden.insert(name, hidden);
+                }
+            }
+            false => _ = self.overridden.insert(name, entry),
+        }
+    }
+
+    /// Forgets a plugin's; what they overrode is in force again.
+    pub(super) fn remove_plugin(&mut self, plugin: &str) {
+        let stays = |_: &String, entry: &mut Entry| entry.plugin() != Some(plugin);
+        self.overridden.retain(stays);
+        self.in_force.retain(stays);
+        let (hidden, bare) = std::mem::take(&mut self.overridden)
+            .into_iter()
+            .partition(|(name, _)| self.in_force.contains_key(name));
+        self.overridden = hidden;
+        self.in_force.extend::<HashMap<_, _>>(bare);
+    }
+}
+
+/// The entries in force.
+impl Deref for Entries {
+    type Target = HashMap<String, Entry>;
+
+    fn deref(&self) -> &HashMap<String, Entry> {
+        &self.in_force
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use passdock_abi as abi;
+    use passdock_plugin_api::StaticPlugin;
+
+    use crate::pass::create_host_pass;
+    use crate::pass_info::PassInfo;
+    use crate::plugin::Plugin;
+    use crate::registry::{LoadOptions, Registry};
+
+    extern "C" fn never_loaded(_: *const abi::Host) -> *const abi::Plugin {
+        std::ptr::null()
+    }
+
+    /// A plugin that gives one pass.
+    fn add(registry: &Registry, plugin: &str, overrides: bool) -> String {
+        let manifest = format!(
+            "[plugin]\nname = '{plugin}'\nversion = '1.0.0'\nabi = '0.1'\nmin_host = '0.1'\n\
+             ir = '0.1'\npanic = 'unwind'\n\
+             [[pass]]\nname = 'x.transform.Fold'\nkind = 'module'\n\
+             [[config]]\nkey = 'x.Fold'\n[[config.option]]\nname = 'n'\ntype = 'int'\ndefault = 1\n\0"
+        );
+        let plugin = Plugin::from_static(StaticPlugin {
+            entry: never_loaded,
+            manifest: manifest.into_bytes().leak(),
+        });
+        let overrides = match overrides {
+            true => vec!["x.transform.Fold".to_owned()],
+            false => Vec::new(),
+        };
+        let added = registry.add_plugin(plugin.unwrap(), &LoadOptions { overrides });
+        added.map_or_else(|error| error.to_string(), |()| owner(registry))
+    }
+
+    /// Who gives the pass, and who registered the option.
+    fn owner(registry: &Registry) -> String {
+        let pass = match registry.pass_spec("x.transform.Fold") {
+            Some((plugin, _)) => plugin.name().to_owned(),
+            None if registry.contains("x.transform.Fold") => "the program".to_owned(),
+            None => "nobody".to_owned(),
+        };
+        let configs = registry.list_configs();
+        let option = configs.iter().find(|info| info.schema.key == "x.Fold");
+        let option = option.and_then(|info| info.plugin.as_deref());
+        format!("{pass}, option of {}", option.unwrap_or("nobody"))
+    }
+
+    fn remove(registry: &Registry, plugin: &str) -> String {
+        registry.unregister_plugin(plugin).unwrap();
+        owner(registry)
+    }
+
+    #[track_caller]
+    fn check(told: &[String], expected: Expect) {
+        expected.assert_eq(&told.join("\n"));
+    }
+
+    #[test]
+    fn what_was_overridden_comes_back() {
+        let r = &Registry::new();
+        check(
+            &[add(r, "a", false), add(r, "b", true), remove(r, "b")],
+            expect![[r#"
+                a, option of a
+                b, option of a
+                a, option of a"#]],
+        );
+        // Whichever came first.
+        let r = &Registry::new();
+        check(
+            &[
+                add(r, "b", true),
+                add(r, "a", false),
+                remove(r, "b"),
+                remove(r, "a"),
+            ],
+            expect![[r#"
+                b, option of b
+                b, option of b
+                a, option of a
+                nobody, option of nobody"#]],
+        );
+        let r = &Registry::new();
+        check(
+            &[
+                add(r, "a", false),
+                add(r, "b", true),
+                remove(r, "a"),
+                remove(r, "b"),
+            ],
+            expect![[r#"
+                a, option of a
+                b, option of a
+                b, option of b
+                nobody, option of nobody"#]],
+        );
+        let r = &Registry::new();
+        let own = create_host_pass(PassInfo::new("x.transform.Fold"), |m, _| Ok(m.clone()));
+        r.register(own).unwrap();
+        check(
+            &[add(r, "b", true), remove(r, "b")],
+            expect![[r#"
+            b, option of b
+            the program, option of nobody"#]],
+        );
+    }
+
+    #[test]
+    fn one_may_override_and_one_be_overridden() {
+        let r = &Registry::new();
+        check(
+            &[
+                add(r, "a", true),
+                add(r, "b", true),
+                add(r, "c", false),
+                add(r, "d", false),
+            ],
+            expect![[r#"
+                a, option of a
+                The pass `x.transform.Fold` is overridden already, by plugin `a` (built in). Let one of the two override it. (the other is of plugin `b` (built in))
+                a, option of a
+                The pass `x.transform.Fold` is registered already, by plugin `c` (built in). Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `d` (built in))"#]],
+        );
+    }
+}

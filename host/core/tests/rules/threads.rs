@@ -1,0 +1,137 @@
+//! Several threads of the program at once.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::mpsc::channel;
+use std::thread;
+use std::time::Duration;
+
+use passdock::instruments::WriteReproducer;
+use passdock::{InstrumentSetup, PassContext, Registry, create_host_pass};
+use passdock_plugin_api::prelude::*;
+use passdock_plugin_api::{PassContext as Cx, plugin};
+
+use crate::common::{info, module};
+
+/// Long enough for another thread to come in, if it may.
+const MEANWHILE: Duration = Duration::from_millis(100);
+
+/// Two plugins, each with a pass that runs one of the other's.
+mod ping {
+    use super::*;
+
+    fn outer(m: &mut Module, cx: &Cx) -> PassResult {
+        thread::sleep(MEANWHILE);
+        m.run_pass(cx, "pong.transform.Inner")
+    }
+
+    fn inner(_: &mut Module, _: &Cx) -> PassResult {
+        Ok(())
+    }
+
+    plugin! {
+        name: "ping",
+        passes: [
+            /// Runs a pass of pong.
+            module "ping.transform.Outer" => outer,
+            /// Does nothing.
+            module "ping.transform.Inner" => inner,
+        ],
+    }
+}
+
+mod pong {
+    use super::*;
+
+    fn outer(m: &mut Module, cx: &Cx) -> PassResult {
+        thread::sleep(MEANWHILE);
+        m.run_pass(cx, "ping.transform.Inner")
+    }
+
+    fn inner(_: &mut Module, _: &Cx) -> PassResult {
+        Ok(())
+    }
+
+    plugin! {
+        name: "pong",
+        passes: [
+            /// Runs a pass of ping.
+            module "pong.transform.Outer" => outer,
+            /// Does nothing.
+            module "pong.transform.Inner" => inner,
+        ],
+    }
+}
+
+#[test]
+fn passes_that_run_each_others_passes_dont_wait_for_ever() {
+    let registry = Registry::new();
+    registry.load_static(ping::PLUGIN).unwrap();
+    registry.load_static(pong::PLUGIN).unwrap();
+    let (done, all) = channel();
+    for name in ["ping.transform.Outer", "pong.transform.Outer"] {
+        let (registry, done) = (registry.clone(), done.clone());
+        thread::spawn(move || {
+            let cx = PassContext::builder().registry(&registry).build().unwrap();
+            let ran = registry.get_pass(name).unwrap().call_in(module(), &cx);
+            done.send(ran.is_ok()).unwrap();
+        });
+    }
+    for _ in 0..2 {
+        let ran = all.recv_timeout(Duration::from_secs(20));
+        assert_eq!(ran, Ok(true), "they wait for each other");
+    }
+}
+
+/// How many counters were made.
+static MADE: AtomicU32 = AtomicU32::new(0);
+
+/// Takes its time to be made.
+struct Counter;
+
+impl Instrument for Counter {
+    fn new(_: &Cx) -> Result<Self, PassError> {
+        MADE.fetch_add(1, Ordering::Relaxed);
+        thread::sleep(MEANWHILE);
+        Ok(Counter)
+    }
+}
+
+mod counts {
+    use super::*;
+
+    plugin! {
+        name: "counts",
+        instruments: [
+            /// Counts how often it was made.
+            "counts.made" => Counter,
+        ],
+    }
+}
+
+#[test]
+fn two_threads_make_one_instance_of_an_instrument() {
+    let registry = Registry::new();
+    registry.load_static(counts::PLUGIN).unwrap();
+    let setup = InstrumentSetup::new(&registry);
+    let counter = registry.get_instrument("counts.made", &toml::Table::new(), &setup);
+    let context = PassContext::builder().registry(&registry);
+    let cx = context.shared_instrument(counter.unwrap()).build().unwrap();
+    thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| cx.scope(|_| Ok(())).unwrap());
+        }
+    });
+    assert_eq!(MADE.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn a_context_is_entered_again_while_a_reproducer_watches_a_pass() {
+    let dir = tempfile::tempdir().unwrap();
+    let watches = WriteReproducer::new(dir.path(), Default::default());
+    let cx = PassContext::builder().instrument(watches).build().unwrap();
+    let again = cx.clone();
+    let enters = create_host_pass(info("enters"), move |module, _| {
+        again.scope(|_| Ok(module.clone()))
+    });
+    cx.scope(|_| enters.call(module())).unwrap();
+}
