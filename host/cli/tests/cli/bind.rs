@@ -164,6 +164,63 @@ fn a_value_that_is_none() {
     );
 }
 
+/// What is underlined is counted in bytes of what was typed.
+#[test]
+fn blanks_and_letters_of_several_bytes() {
+    const LETTERS: &str = r#"module {
+  fn @main(%"éé": f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Relu(%"éé")
+    return %0
+  }
+}
+"#;
+    let bench = Bench::new();
+    bench.write("m.ir", LETTERS);
+    let check = |words: &[&str], expected: Expect| {
+        let ran = bench.run(["run", "m.ir"].into_iter().chain(words.iter().copied()), "");
+        expected.assert_eq(&format!("status {}\n{}", ran.status, ran.stderr));
+    };
+    check(
+        &["--bind", "éé=[1.0,2.0]", "--bind", " éé=[2.0,3.0]"],
+        expect![[r#"
+            status 2
+            error[config]: `éé` is bound twice.
+            --> --bind
+             |
+             |  éé=[2.0,3.0]
+             |  ^^
+             |
+             = help: Leave one of them out.
+        "#]],
+    );
+    check(
+        &["--bind", "  é = 1"],
+        expect![[r#"
+        status 2
+        error[config]: The model has no dim symbol and no parameter `é`.
+        --> --bind
+         |
+         |   é = 1
+         |   ^
+         |
+         = help: Its dim symbols are: none; its parameters: `éé`.
+    "#]],
+    );
+    check(
+        &["--bind", " éé = é"],
+        expect![[r#"
+        status 2
+        error[config]: The value isn't TOML.
+        --> --bind
+         |
+         |  éé = é
+         |      ^^
+         |
+         = help: A string needs quotes: `--bind 'NAME="text"'`.
+    "#]],
+    );
+}
+
 #[test]
 fn a_pipeline_has_the_same_as_options_and_config() {
     let bench = Bench::new();

@@ -111,7 +111,7 @@ fn with_source<'a>(
 ) -> Group<'a> {
     let under = |snippet: &'a Snippet, kind: AnnotationKind| {
         let label = (!snippet.label.is_empty()).then_some(snippet.label.as_str());
-        kind.span(snippet.start..snippet.end).label(label)
+        kind.span(snippet.span()).label(label)
     };
     let mut source = Source::source(&snippet.text).annotation(under(snippet, kind));
     for label in labels {
@@ -186,6 +186,22 @@ mod tests {
                 assert!(snippet.text.is_char_boundary(snippet.end));
                 assert!(snippet.line >= 1 && snippet.column >= 1);
             }
+        }
+    }
+
+    /// A diagnostic is data: it may come from another process, with any numbers in it.
+    #[test]
+    fn any_numbers_are_shown() {
+        let text = "ä€\r";
+        for (start, end) in (0..9).flat_map(|start| (0..9).map(move |end| (start, end))) {
+            let mut snippet = Snippet::of_line("f", 1, text, start..end);
+            snippet.label = "here".to_owned();
+            let mut diagnostic = Diagnostic::new(Severity::Error, "config", "Odd.");
+            diagnostic.snippet = Some(snippet);
+            assert!(
+                diagnostic.render(false).contains("here"),
+                "{start} to {end}"
+            );
         }
     }
 
