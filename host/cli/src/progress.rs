@@ -22,7 +22,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
             bar.set_style(style);
         }
-        bar.set_message(what.to_owned());
+        bar.set_message(show::safe(what));
         bar.enable_steady_tick(Duration::from_millis(100));
         Progress(Some(bar))
     }
@@ -30,7 +30,7 @@ impl Progress {
     /// Says something else.
     pub(crate) fn say(&self, what: &str) {
         if let Some(bar) = &self.0 {
-            bar.set_message(what.to_owned());
+            bar.set_message(show::safe(what));
         }
     }
 
@@ -45,7 +45,7 @@ impl Progress {
     /// What to call when a pass starts.
     pub(crate) fn on_pass(&self) -> Option<OnPass> {
         let bar = self.0.clone()?;
-        Some(Box::new(move |pass| bar.set_message(pass.to_owned())))
+        Some(Box::new(move |pass| bar.set_message(show::safe(pass))))
     }
 }
 

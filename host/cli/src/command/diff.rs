@@ -77,8 +77,10 @@ pub(crate) fn diff(args: DiffArgs) -> u8 {
             Some(text) => format!("{text}{}", summary(&diff)),
             None => render(&diff, args.all) + &summary(&diff),
         };
-        let color = show::has_color() && !args.brief;
-        show::print(&if color { diff::colored(&text) } else { text });
+        match args.brief {
+            true => show::print(&text),
+            false => show::print_diff(&text),
+        }
     }
     status
 }

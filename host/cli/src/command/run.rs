@@ -109,11 +109,12 @@ fn render(report: &Report) -> String {
             None => "not written (no -o)".to_owned(),
         };
         text.push_str(&format!(
-            "{}: {} → {} ops in {}, {place}\n",
-            model.input,
+            "{}: {} → {} ops in {}, {}\n",
+            show::safe(&model.input),
             model.ops_before,
             model.ops_after,
-            show::seconds(report.seconds)
+            show::seconds(report.seconds),
+            show::safe(&place)
         ));
     }
     text

@@ -16,4 +16,5 @@ mod plugin_instruments;
 mod replay;
 mod stats;
 mod support;
+mod terminal;
 mod working;
