@@ -5,9 +5,10 @@
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use passdock::diagnostic::Diagnostic;
-use passdock::{diff, terminal};
+use passdock::{ErrorKind, PassError, diff, terminal};
 use serde::Serialize;
 
 /// Writes text to standard output.
@@ -41,10 +42,33 @@ pub(crate) fn diagnostic(diagnostic: &Diagnostic) {
     write_error(&(diagnostic.render(error_has_color()) + "\n"));
 }
 
-/// A reader that went away is no error of ours.
-fn write_out(text: &str) {
+/// Why standard output couldn't be written, the first time.
+static FAILED: OnceLock<io::Error> = OnceLock::new();
+
+/// Writes what may be shown as it is.
+pub(crate) fn write_out(text: &str) {
     let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Remembers for [`finish`] what came of writing to standard output. A reader that went away is no
+/// error of ours.
+pub(crate) fn written(result: io::Result<()>) {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => _ = FAILED.set(error),
+        _ => {}
+    }
+}
+
+/// The exit status of a command that ends with `status`: `trouble` at least if standard output couldn't
+/// be written, which is said.
+pub(crate) fn finish(status: u8, trouble: u8) -> u8 {
+    let Some(error) = FAILED.get() else {
+        return status;
+    };
+    let message = format!("Standard output can't be written: {error}.");
+    diagnostic(&PassError::new(ErrorKind::Write, message).to_diagnostic());
+    status.max(trouble)
 }
 
 fn write_error(text: &str) {

@@ -16,7 +16,7 @@ use crate::show;
 /// As diff(1) has them.
 const SAME: u8 = 0;
 const DIFFERENT: u8 = 1;
-const TROUBLE: u8 = 2;
+pub(crate) const TROUBLE: u8 = 2;
 
 /// How many ops of a function are listed without `--all`; the rest are counted by kind.
 const MOST_OPS: usize = 100;

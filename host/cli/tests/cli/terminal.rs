@@ -100,3 +100,80 @@ fn names_that_are_escaped_come_back() {
     let again = bench.run(["convert", "-", "-"], &text);
     assert_eq!(again.stdout, text, "{}", again.stderr);
 }
+
+/// Runs the command with standard output in `out`; its status and what it said otherwise.
+#[cfg(target_os = "linux")]
+fn run_into(bench: &Bench, words: &str, out: std::process::Stdio) -> (Option<i32>, String) {
+    let mut command = std::process::Command::new(crate::support::passdock());
+    command
+        .args(words.split_whitespace())
+        .current_dir(bench.path(""))
+        .env_remove("PASSDOCK_PLUGIN_PATH")
+        .stdout(out);
+    let ran = command.output().expect("the command starts");
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    (ran.status.code(), said)
+}
+
+#[cfg(target_os = "linux")]
+const COMMANDS: [(&str, i32); 19] = [
+    ("run m.ir --passes relax.transform.InferType", 0),
+    ("run m.ir --passes relax.transform.InferType --json", 0),
+    (
+        "run m.ir --passes relax.transform.InferType --print-after all",
+        0,
+    ),
+    ("list", 0),
+    ("list ops --json", 0),
+    ("check p.toml", 0),
+    ("check p.toml --json", 0),
+    ("explain p.toml", 0),
+    ("explain p.toml --dot", 0),
+    ("explain p.toml --json", 0),
+    ("stats m.ir", 0),
+    ("stats m.ir --json", 0),
+    ("diff m.ir n.ir", 1),
+    ("diff m.ir m.ir --json", 0),
+    ("--help", 0),
+    ("help run", 0),
+    ("--version", 0),
+    ("run gone.ir --passes relax.transform.InferType --json", 1),
+    ("run m.ir --passes Gone --json", 2),
+];
+
+#[cfg(target_os = "linux")]
+fn bench_with_models() -> Bench {
+    let bench = Bench::new();
+    bench
+        .write("m.ir", crate::support::RELUS)
+        .write("n.ir", crate::support::RELUS.replace("Relu", "Abs"))
+        .write("p.toml", "passes = [\"relax.transform.InferType\"]\n");
+    bench
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let bench = bench_with_models();
+    for (words, status) in COMMANDS {
+        let full = std::fs::File::create("/dev/full").expect("a device");
+        let (ended, said) = run_into(&bench, words, full.into());
+        let trouble = if words.starts_with("diff") { 2 } else { 1 };
+        assert_eq!(ended, Some(status.max(trouble)), "{words}\n{said}");
+        let sentence = "error[write]: Standard output can't be written: No space left on device";
+        assert_eq!(said.matches(sentence).count(), 1, "{words}\n{said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let bench = bench_with_models();
+    for (words, status) in COMMANDS {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let (ended, said) = run_into(&bench, words, writer.into());
+        assert_eq!(ended, Some(status), "{words}\n{said}");
+        assert!(!said.contains("Standard output"), "{words}\n{said}");
+    }
+}
