@@ -71,7 +71,8 @@ pub(crate) fn finish(status: u8, trouble: u8) -> u8 {
     status.max(trouble)
 }
 
-fn write_error(text: &str) {
+/// The same on standard error. There is nobody to tell that it is closed.
+pub(crate) fn write_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
 

@@ -16,7 +16,7 @@ pub(crate) fn run(args: RunArgs) -> u8 {
         Err(error) => return fail(&error, json),
     };
     let progress = Progress::start(&format!("reading {}", request.model));
-    let report = pipeline::run(&request, progress.on_pass());
+    let report = pipeline::run(&request, progress.watch(request.print.to_stderr));
     drop(progress);
     for diagnostic in &report.diagnostics {
         show::diagnostic(diagnostic);

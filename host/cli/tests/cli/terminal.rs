@@ -177,3 +177,101 @@ fn a_reader_that_goes_away_is_no_error() {
         assert!(!said.contains("Standard output"), "{words}\n{said}");
     }
 }
+
+/// What is on a terminal when the command has ended, and whether there were colours.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(bench: &Bench, term: &str, words: &str) -> (String, bool) {
+    use std::io::Read;
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&host).expect("a terminal");
+    unlockpt(&host).expect("a terminal");
+    let name = ptsname(&host, Vec::new()).expect("its name");
+    let name = name.into_string().expect("text");
+    let open = || std::fs::File::options().write(true).open(&name);
+    let mut command = std::process::Command::new(crate::support::passdock());
+    command
+        .args(words.split_whitespace())
+        .current_dir(bench.path(""))
+        .env_remove("PASSDOCK_PLUGIN_PATH")
+        .env_remove("NO_COLOR")
+        .env("TERM", term)
+        .stdin(std::process::Stdio::null())
+        .stdout(open().expect("the terminal"))
+        .stderr(open().expect("the terminal"));
+    let mut child = command.spawn().expect("the command starts");
+    // Only the child has it open now, so that its end is the end of what there is to read.
+    drop(command);
+    let mut bytes = Vec::new();
+    // The last read of a terminal that nobody has open any more is an error.
+    let _ = std::fs::File::from(host).read_to_end(&mut bytes);
+    child.wait().expect("it ends");
+    let text = String::from_utf8(bytes).expect("text");
+    (screen(&text), text.contains("\u{1b}[1m"))
+}
+
+/// The lines of a terminal that was written this.
+#[cfg(target_os = "linux")]
+fn screen(written: &str) -> String {
+    let (mut lines, mut row, mut column) = (vec![Vec::new()], 0_usize, 0_usize);
+    let mut rest = written.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\n' => row += 1,
+            '\r' => column = 0,
+            '\u{1b}' => {
+                assert_eq!(rest.next(), Some('['), "{written:?}");
+                let mut order = String::new();
+                while !order.ends_with(|c: char| c.is_ascii_alphabetic()) {
+                    order.extend(rest.next());
+                }
+                let (number, what) = order.split_at(order.len() - 1);
+                let count = number.parse().unwrap_or(1);
+                match what {
+                    "A" => row = row.saturating_sub(count),
+                    "B" => row += count,
+                    "K" if number == "2" => lines[row].clear(),
+                    "K" => lines[row].truncate(column),
+                    "J" => {
+                        lines[row].truncate(column);
+                        lines.truncate(row + 1);
+                    }
+                    "m" => {}
+                    _ => panic!("{order:?} in {written:?}"),
+                }
+            }
+            c => {
+                let line: &mut Vec<char> = &mut lines[row];
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = c;
+                column += 1;
+            }
+        }
+        lines.resize(lines.len().max(row + 1), Vec::new());
+    }
+    let text = |line: &Vec<char>| line.iter().collect::<String>().trim_end().to_owned() + "\n";
+    lines.iter().map(text).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_leaves_nothing_on_the_terminal() {
+    let bench = Bench::new();
+    bench.write("m.ir", crate::support::RELUS);
+    let words = "run m.ir --passes relax.transform.CanonicalizeBindings,relax.transform.InferType \
+                 --print-before all --print-changed";
+    let (shown, _) = on_a_terminal(&bench, "xterm", words);
+    assert!(shown.contains("Before Running Pass"), "{shown}");
+    for line in shown.lines() {
+        let progress = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
+        assert!(!line.contains(progress), "{shown}");
+        assert!(!line.starts_with("0s"), "{shown}");
+    }
+    let (dumb, has_color_there) = on_a_terminal(&bench, "dumb", "run m.ir --passes Gone");
+    assert!(dumb.starts_with("error[unknown-pass]"), "{dumb}");
+    let (shown, has_color) = on_a_terminal(&bench, "xterm", "run m.ir --passes Gone");
+    assert!(shown.starts_with("error[unknown-pass]"), "{shown}");
+    assert_eq!((has_color, has_color_there), (true, false));
+}

@@ -13,6 +13,7 @@ use crate::config::{ConfigError, Schema, Wrong};
 use crate::context::{ContextBuilder, PassContext};
 use crate::diagnostic::Snippet;
 use crate::error::{ErrorKind, PassError};
+use crate::instruments::Sink;
 use crate::pass::PassRef;
 use crate::plugin::SearchDir;
 use crate::registry::{LoadOptions, Registry};
@@ -32,11 +33,16 @@ pub(crate) struct Built {
 
 /// Looks up everything that a request names, in a registry of its own.
 pub(crate) fn build(request: &Request) -> Result<Built, PassError> {
-    build_in(&Registry::new(), request)
+    build_in(&Registry::new(), request, None)
 }
 
-/// Looks up everything that a request names. The plugins of its directories come to the registry.
-pub(crate) fn build_in(registry: &Registry, request: &Request) -> Result<Built, PassError> {
+/// Looks up everything that a request names. The plugins of its directories come to the registry, and
+/// what instruments show goes to `sink`, if there is one.
+pub(crate) fn build_in(
+    registry: &Registry,
+    request: &Request,
+    sink: Option<&Sink>,
+) -> Result<Built, PassError> {
     let file = match &request.pipeline {
         Some(text) => Some(PipelineFile::parse(
             &text.path.display().to_string(),
@@ -50,7 +56,7 @@ pub(crate) fn build_in(registry: &Registry, request: &Request) -> Result<Built, 
     let sequential = sequential(request, file.as_ref(), registry, &mut phases)?;
     check_names(request, file.as_ref(), registry, &sequential)?;
     let context = context(request, file.as_ref(), registry)?;
-    let context = instruments::add(context, request, file.as_ref(), registry, &sequential)?;
+    let context = instruments::add(context, request, sink, file.as_ref(), registry, &sequential)?;
     Ok(Built {
         sequential,
         context,

@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
 use crate::pipeline::{self, PipelineText, Report, Request};
 use crate::plugin::{Plugin, SearchDir, discover};
-use crate::record::OnPass;
+use crate::record::Watch;
 use crate::registry::Registry;
 
 /// A reproducer that was read.
@@ -116,17 +116,12 @@ impl Reproducer {
     }
 
     /// Runs it again, with the passes of a registry, to which the plugins come. What goes wrong is
-    /// in the report. `on_pass` is called when a pass starts.
-    pub fn replay(
-        &self,
-        registry: &Registry,
-        options: &ReplayOptions,
-        on_pass: Option<Box<OnPass>>,
-    ) -> Replay {
+    /// in the report.
+    pub fn replay(&self, registry: &Registry, options: &ReplayOptions, watch: Watch) -> Replay {
         let request = self.request(options);
         let (report, ran) = match self.check(registry, &request, options.locked) {
             Ok(differences) => {
-                let mut report = pipeline::run_in(registry, &request, on_pass);
+                let mut report = pipeline::run_in(registry, &request, watch);
                 report.diagnostics.splice(0..0, differences);
                 (report, true)
             }
