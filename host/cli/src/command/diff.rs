@@ -224,7 +224,7 @@ impl Out {
             PortChange::Default { old, new } => {
                 format!("  ~ {name}: default {} → {}", or_none(old), or_none(new))
             }
-            PortChange::Value { old, new } => format!("  ~ {name}: gives {old} → {new}"),
+            PortChange::Value { old, new } => format!("  ~ {name}: gives {}", values(old, new)),
         });
     }
 
@@ -319,9 +319,10 @@ impl Out {
         for slot in all.iter().take(most) {
             let (user, operand) = (&slot.user, slot.operand);
             let (old, new) = (or_none(&slot.old), or_none(&slot.new));
+            let values = values(old, new);
             let line = match user.starts_with("output ") {
-                true => format!("        {user}: {old} → {new}"),
-                false => format!("        {user}, operand {operand}: {old} → {new}"),
+                true => format!("        {user}: {values}"),
+                false => format!("        {user}, operand {operand}: {values}"),
             };
             self.line(line);
         }
@@ -340,7 +341,7 @@ fn op_change(change: &OpChange) -> String {
             (None, new) => format!("{name}: {} is new", or_none(new)),
         },
         OpChange::Operand { index, old, new } => {
-            format!("operand {index}: {} → {}", or_none(old), or_none(new))
+            format!("operand {index}: {}", values(or_none(old), or_none(new)))
         }
         OpChange::Result { index, old, new } => {
             format!("result {index}: {} → {}", or_none(old), or_none(new))
@@ -439,6 +440,14 @@ fn count(number: usize, word: &str) -> String {
 
 fn ops(number: usize) -> String {
     count(number, "op")
+}
+
+/// One value in place of another, which may have the name that the other had.
+fn values(old: &str, new: &str) -> String {
+    match old == new {
+        true => format!("{old} → another {new}"),
+        false => format!("{old} → {new}"),
+    }
 }
 
 fn or_none(text: &Option<String>) -> &str {

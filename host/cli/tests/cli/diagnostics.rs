@@ -486,8 +486,8 @@ fn a_note_is_told_once_however_often_its_pass_runs() {
   fn @main(%x: f32[n,1000]) -> (%y: f32[n,1000]) opset(\"\" = 17) {
     %one = const f32[1] [1.0]
     %size = const i64[2] [1000, 1000]
-    %table = onnx.Expand(%one, %size)
-    %y = onnx.MatMul(%x, %table)
+    %\"/t/table\" = onnx.Expand(%one, %size)
+    %y = onnx.MatMul(%x, %\"/t/table\")
     return %y
   }
 }",
@@ -497,7 +497,7 @@ fn a_note_is_told_once_however_often_its_pass_runs() {
             note[relax::not-folded]: 1 op on constants is not folded.
              |
              = in pass relax.transform.FoldConstant of plugin `libpassdock_relax.so`, function @main
-             = note: 1 onnx.Expand (%table): would make the model larger (4000 kB; --allow-growth folds it).
+             = note: 1 onnx.Expand (%"/t/table"): would make the model larger (4000 kB; --allow-growth folds it).
         "#]],
     );
 }

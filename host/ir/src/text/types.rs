@@ -264,6 +264,14 @@ pub(crate) fn write_name(out: &mut impl Write, name: &str) -> fmt::Result {
     write_quoted(out, name)
 }
 
+/// A value's name as text has it: `%x`, `%"a b"`.
+pub fn value_text(name: &str) -> String {
+    let mut out = "%".to_owned();
+    // Writing to a string doesn't fail.
+    _ = write_name(&mut out, name);
+    out
+}
+
 /// Text in quotes; `\` before what would end it or can't be seen.
 pub(crate) fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_str("\"")?;
