@@ -179,7 +179,7 @@ impl Registry {
     ) -> Result<(), PassError> {
         let found = discover(dirs).map_err(|error| {
             let message = crate::error::capitalized(&error.to_string());
-            PassError::new(ErrorKind::Pipeline, message).caused_by(Arc::new(error))
+            PassError::new(ErrorKind::Usage, message).caused_by(Arc::new(error))
         })?;
         let named: HashSet<&Path> = dirs
             .iter()

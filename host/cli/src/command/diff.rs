@@ -89,7 +89,7 @@ pub(crate) fn diff(args: DiffArgs) -> u8 {
 fn compare(args: &DiffArgs) -> Result<(Diff, Option<String>), PassError> {
     if args.old == "-" && args.new == "-" {
         let message = "Only one of the two models can come from standard input.";
-        return Err(PassError::new(ErrorKind::Pipeline, message));
+        return Err(PassError::new(ErrorKind::Usage, message));
     }
     let options = model_file::ReadOptions {
         outside_data: args.allow_outside_data,

@@ -11,7 +11,7 @@ use crate::show::{self, Align, Table};
 pub(crate) fn explain(args: ExplainArgs) -> u8 {
     if args.pipeline.is_none() && args.context.passes.is_empty() {
         let message = "There is nothing to explain: give a pipeline (.toml) or --passes A,B,C.";
-        return super::fail(&PassError::new(ErrorKind::Pipeline, message));
+        return super::fail(&PassError::new(ErrorKind::Usage, message));
     }
     let explained = super::request(args.pipeline.as_deref(), args.context, args.plugins)
         .and_then(|request| pipeline::explain(&request));

@@ -80,7 +80,8 @@ fn render(manifest: &Manifest) -> String {
         text.push_str(&fields(&instrument.options));
     }
     if !manifest.ops.is_empty() {
-        text.push_str(&format!("\ndefines {} operators\n", manifest.ops.len()));
+        let count = show::count_of(manifest.ops.len() as u64, "operator");
+        text.push_str(&format!("\ndefines {count}\n"));
     }
     text
 }

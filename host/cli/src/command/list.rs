@@ -13,7 +13,7 @@ use crate::show::{self, Align, Table};
 pub(crate) fn list(args: ListArgs) -> u8 {
     if args.name.is_some() && !matches!(args.what, Listing::Ops) {
         let message = "Only operators are shown one by one: `passdock list ops onnx.Conv`.";
-        return super::fail(&PassError::new(ErrorKind::Pipeline, message));
+        return super::fail(&PassError::new(ErrorKind::Usage, message));
     }
     let request = Request {
         plugin_dirs: args.plugins.plugin_dir,

@@ -47,7 +47,7 @@ fn fail(error: &PassError, json: bool) -> u8 {
 }
 
 fn read_request(args: RunArgs) -> Result<Request, PassError> {
-    let usage = |message: &str| Err(PassError::new(ErrorKind::Pipeline, message));
+    let usage = |message: &str| Err(PassError::new(ErrorKind::Usage, message));
     let has_passes = !args.context.passes.is_empty() || !args.bind.is_empty();
     let (pipeline, model) = super::inputs(&args.inputs, "run", has_passes)?;
     if args.json && args.output.as_deref() == Some("-") {

@@ -31,7 +31,7 @@ fn config_is_listed_with_defaults_and_meaning() {
         .lines()
         .find(|line| line.starts_with("tir.UnrollLoop.auto_max_depth"));
     let line = line.expect("an option of a standard pass");
-    for has in ["an int from 0 on", "8", "tir"] {
+    for has in ["an int ≥ 0", "8", "tir"] {
         assert!(line.contains(has), "{line}");
     }
     let json = Bench::new().passdock("list config --json").json();
@@ -107,13 +107,13 @@ fn an_operator_is_shown_with_its_attributes() {
     let ran = bench.passdock("list ops onnx.Conf");
     assert_eq!(ran.status, 2);
     expect![[r#"
-        error[pipeline]: No plugin defines the operator `onnx.Conf`. Did you mean `onnx.Conv`?
+        error[usage]: No plugin defines the operator `onnx.Conf`. Did you mean `onnx.Conv`?
     "#]]
     .assert_eq(&ran.stderr);
     let ran = bench.passdock("list passes Conv");
     assert_eq!(ran.status, 2);
     expect![[r#"
-        error[pipeline]: Only operators are shown one by one: `passdock list ops onnx.Conv`.
+        error[usage]: Only operators are shown one by one: `passdock list ops onnx.Conv`.
     "#]]
     .assert_eq(&ran.stderr);
 }

@@ -14,6 +14,7 @@ mod numerics;
 mod planted;
 mod plugin_instruments;
 mod replay;
+mod sentences;
 mod stats;
 mod support;
 mod terminal;

@@ -15,7 +15,7 @@ use crate::diagnostic::Snippet;
 use crate::error::{ErrorKind, PassError};
 use crate::instruments::Sink;
 use crate::pass::PassRef;
-use crate::plugin::SearchDir;
+use crate::plugin::{FieldType, SearchDir};
 use crate::registry::{LoadOptions, Registry};
 use crate::sequential::Sequential;
 use crate::suggest;
@@ -411,13 +411,6 @@ fn set(
     };
     let (path, text) = (setting[..equals].trim(), &setting[equals + 1..]);
     let value_span = equals + 1..setting.len();
-    let parsed = format!("value = {text}").parse::<toml::Table>().ok();
-    let parsed = parsed.filter(|table| table.len() == 1);
-    let Some(value) = parsed.and_then(|mut table| table.remove("value")) else {
-        let error = wrong("The value isn't TOML.");
-        let error = error.help("A string needs quotes: `--config 'KEY=\"text\"'`.");
-        return Err(shown(error, value_span));
-    };
     let path_start = setting.len() - setting.trim_start().len();
     let registered = registry
         .list_configs()
@@ -434,6 +427,27 @@ fn set(
         ));
     };
     let field = path[key.len()..].strip_prefix('.');
+    let parsed = format!("value = {text}").parse::<toml::Table>().ok();
+    let parsed = parsed.filter(|table| table.len() == 1);
+    let Some(value) = parsed.and_then(|mut table| table.remove("value")) else {
+        let schema = registry.config_schema(&key)?;
+        let known = match field {
+            None if !schema.is_scalar() => None,
+            field => schema.settable(field.unwrap_or("")).ok(),
+        };
+        let text = text.trim();
+        let help = match known.map(|known| (known, known.ty)) {
+            None => format!("It is {}.", schema.type_name()),
+            Some((_, FieldType::Strings)) => {
+                format!("It is a list of strings: `--config '{path}=[\"{text}\"]'`.")
+            }
+            Some((_, FieldType::String | FieldType::Values)) => {
+                format!("A string needs quotes: `--config '{path}=\"{text}\"'`.")
+            }
+            Some((known, _)) => format!("It is {}.", known.takes().replace("NAME = ", "")),
+        };
+        return Err(shown(wrong("The value isn't TOML.").help(help), value_span));
+    };
     let given = match field {
         None => value.clone(),
         Some(field) => toml::Table::from_iter([(field.to_owned(), value.clone())]).into(),

@@ -5,11 +5,12 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::build::{self, Built};
+use super::file::PipelineFile;
 use super::phases::Phases;
 use super::request::Request;
 use crate::config::OptionSource;
 use crate::context::PassContext;
-use crate::error::PassError;
+use crate::error::{ErrorKind, PassError};
 use crate::pass::{Pass, PassRef};
 use crate::plugin::{FieldValue, Phase};
 use crate::resolve::{self, Plan, Step};
@@ -132,6 +133,19 @@ pub(crate) fn explain_in(
 /// Says whether a request is right, down to the plugins that it needs: they are loaded. Answers
 /// what the model has to bring along. Nothing runs.
 pub fn check(request: &Request) -> Result<Vec<ModelNeed>, PassError> {
+    if let Some(file) = &request.pipeline
+        && request.passes.is_empty()
+    {
+        let file = PipelineFile::parse(&file.path.display().to_string(), &file.text)?;
+        if file.passes.is_empty() {
+            let message = format!(
+                "The pipeline `{}` lists no passes: it does nothing.",
+                file.source.name
+            );
+            let error = PassError::new(ErrorKind::Pipeline, message);
+            return Err(error.help("List them as `passes = [\"relax.transform.FoldConstant\"]`, or as `[[passes]]` tables."));
+        }
+    }
     let Built {
         sequential,
         context,
@@ -166,7 +180,10 @@ impl Explainer<'_> {
     /// One that runs.
     fn step(&mut self, step: &Step) {
         let info = step.pass.info();
-        let below = || format!("its level {} isn't above the context's", info.opt_level);
+        let below = || {
+            let level = self.context.opt_level();
+            format!("level {} ≤ opt_level {level}", info.opt_level)
+        };
         let phase = self.placed.get(info.name.as_str()).copied();
         let phase = phase.filter(|_| step.requested_by.is_none());
         let reason = match (&step.requested_by, phase) {

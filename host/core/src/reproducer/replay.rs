@@ -66,7 +66,7 @@ impl Reproducer {
     /// Reads the reproducer in a directory.
     pub fn open(dir: &Path) -> Result<Reproducer, PassError> {
         let shown = dir.display();
-        let wrong = |message: String| PassError::new(ErrorKind::Pipeline, message);
+        let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
         if !dir.join(ABOUT).is_file() {
             let message = format!("`{shown}` isn't a reproducer: there is no `{ABOUT}` in it.");
             return Err(
@@ -188,7 +188,7 @@ impl Reproducer {
         all.extend(dirs(&request.standard_dirs, false));
         let found = discover(&all).map_err(|error| {
             let message = crate::error::capitalized(&error.to_string());
-            PassError::new(ErrorKind::Pipeline, message).caused_by(Arc::new(error))
+            PassError::new(ErrorKind::Usage, message).caused_by(Arc::new(error))
         })?;
         let mut found = found.plugins;
         found.extend(registry.plugins());
