@@ -15,6 +15,12 @@ pub(crate) fn explain(args: ExplainArgs) -> u8 {
     }
     let explained = super::request(args.pipeline.as_deref(), args.context, args.plugins)
         .and_then(|request| pipeline::explain(&request));
+    for diagnostic in explained
+        .iter()
+        .flat_map(|explained| &explained.diagnostics)
+    {
+        show::diagnostic(diagnostic);
+    }
     match explained {
         Ok(explanation) if args.json => show::print_json(&explanation),
         Ok(explanation) if args.dot => show::print(&explanation.to_dot()),

@@ -20,6 +20,7 @@ pub(crate) fn inspect(args: InspectArgs) -> u8 {
         Ok(plugin) => plugin,
         Err(error) => return super::fail(&PassError::from(error)),
     };
+    plugin.unknown_keys().iter().for_each(show::diagnostic);
     if args.json {
         let file = args.file.display().to_string();
         show::print_json(&Answer {

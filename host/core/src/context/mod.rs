@@ -45,6 +45,8 @@ struct Inner {
     /// Names of the lists that a pass which occurred bears.
     met: Mutex<BTreeSet<String>>,
     config: BTreeMap<String, ConfigValue>,
+    /// Of the same only the fields that were given.
+    given: BTreeMap<String, ConfigValue>,
     /// `testing.immutable_module`.
     watches_input: bool,
     registry: Registry,
@@ -159,9 +161,10 @@ impl PassContext {
         self.0.resumes
     }
 
-    /// All config values that this context sets.
-    pub(crate) fn config_values(&self) -> &BTreeMap<String, ConfigValue> {
-        &self.0.config
+    /// The fields of each config option that this context sets, without those that stay at their
+    /// defaults.
+    pub(crate) fn config_given(&self) -> &BTreeMap<String, ConfigValue> {
+        &self.0.given
     }
 
     /// On how many threads function passes run.

@@ -50,7 +50,7 @@ pub(crate) fn build_in(
         )?),
         None => None,
     };
-    load_plugins(registry, request, file.as_ref())?;
+    load_plugins(registry, request, file.as_ref(), &mut Err)?;
     let tables = file.as_ref().map_or(&[][..], |file| &file.passes);
     let mut phases = Phases::new(registry, tables, &request.passes);
     let sequential = sequential(request, file.as_ref(), registry, &mut phases)?;
@@ -64,17 +64,23 @@ pub(crate) fn build_in(
     })
 }
 
-/// The passes of the program itself, and those of the plugins in all directories of a request.
-pub fn registry(request: &Request) -> Result<Registry, PassError> {
+/// The passes of the program itself, and those of the plugins in all directories of a request; and why
+/// plugins were left out that contradict others.
+pub fn registry(request: &Request) -> Result<(Registry, Vec<PassError>), PassError> {
     let registry = Registry::new();
-    load_plugins(&registry, request, None)?;
-    Ok(registry)
+    let mut conflicts = Vec::new();
+    load_plugins(&registry, request, None, &mut |error| {
+        conflicts.push(error);
+        Ok(())
+    })?;
+    Ok((registry, conflicts))
 }
 
 fn load_plugins(
     registry: &Registry,
     request: &Request,
     file: Option<&PipelineFile>,
+    refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
 ) -> Result<(), PassError> {
     let named = |path: &PathBuf| SearchDir {
         path: path.clone(),
@@ -110,7 +116,7 @@ fn load_plugins(
         required: false,
     };
     dirs.extend(request.standard_dirs.iter().map(optional));
-    registry.load_dirs(&dirs, &options)?;
+    registry.load_dirs_with(&dirs, &options, refused)?;
     match file {
         Some(file) => check_plugins(file, registry),
         None => Ok(()),

@@ -10,6 +10,7 @@ use super::phases::Phases;
 use super::request::Request;
 use crate::config::OptionSource;
 use crate::context::PassContext;
+use crate::diagnostic::Diagnostic;
 use crate::error::{ErrorKind, PassError};
 use crate::pass::{Pass, PassRef};
 use crate::plugin::{FieldValue, Phase};
@@ -28,6 +29,9 @@ pub struct Explanation {
     /// The states that the model has to be in.
     #[serde(default)]
     pub model_needs: Vec<ModelNeed>,
+    /// What is odd about the plugins.
+    #[serde(default)]
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// A pass at its place.
@@ -101,7 +105,14 @@ pub fn explain(request: &Request) -> Result<Explanation, PassError> {
         context,
         phases,
     } = build::build(request)?;
-    explain_in(&sequential, &context.build()?, &phases)
+    let context = context.build()?;
+    let mut explanation = explain_in(&sequential, &context, &phases)?;
+    let plugins = context.registry().plugins();
+    explanation.diagnostics = plugins
+        .iter()
+        .flat_map(|plugin| plugin.unknown_keys())
+        .collect();
+    Ok(explanation)
 }
 
 /// Says what a Sequential would run under a context.
@@ -127,6 +138,7 @@ pub(crate) fn explain_in(
         passes: explainer.passes,
         phases: phases.places().iter().map(place).collect(),
         model_needs: plan.of_model,
+        diagnostics: Vec::new(),
     })
 }
 

@@ -79,7 +79,7 @@ pub(super) struct Config {
 }
 
 #[derive(Deserialize)]
-struct Field {
+pub(super) struct Field {
     name: String,
     #[serde(rename = "type")]
     ty: FieldType,

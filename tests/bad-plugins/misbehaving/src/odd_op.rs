@@ -29,7 +29,7 @@ fn evaluate(call: &OpCall) -> OpResult {
     }
 }
 
-fn how<'c>(call: &'c OpCall) -> &'c [u8] {
+fn how(call: &OpCall) -> &[u8] {
     match call.attr(call.op(), "how") {
         Some(Attr::String(how)) => how,
         _ => b"panics",
