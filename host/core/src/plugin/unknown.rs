@@ -160,13 +160,13 @@ sumary = 'Counts.'
             .map(|(message, help)| format!("{message} {}", help.as_deref().unwrap_or("-")))
             .collect();
         expect![[r#"
-            there is a key `colour` in the file, which means nothing. 
-            there is a key `versoin` in `[plugin]`, which means nothing. Did you mean `version`?
-            there is a key `requird` in `[[pass]]` of `acme.transform.X`, which means nothing. Did you mean `required`?
-            there is a key `defualt` in the option `limit` of `[[pass]]` of `acme.transform.X`, which means nothing. Did you mean `default`?
-            there is a key `filed` in `[[config]]` of `acme.X`, which means nothing. Did you mean `field`?
-            there is a key `sumary` in `[[instrument]]` of `acme.count`, which means nothing. Did you mean `summary`?
-            there is a key `nam` in `[[op]]`, which means nothing. Did you mean `name`?"#]].assert_eq(&said.join("\n"));
+            there is a key `colour` in the file, which this host ignores. -
+            there is a key `versoin` in `[plugin]`, which this host ignores. Did you mean `version`?
+            there is a key `requird` in `[[pass]]` of `acme.transform.X`, which this host ignores. Did you mean `required`?
+            there is a key `defualt` in the option `limit` of `[[pass]]` of `acme.transform.X`, which this host ignores. Did you mean `default`?
+            there is a key `filed` in `[[config]]` of `acme.X`, which this host ignores. Did you mean `field`?
+            there is a key `sumary` in `[[instrument]]` of `acme.count`, which this host ignores. Did you mean `summary`?
+            there is a key `nam` in `[[op]]`, which this host ignores. Did you mean `name`?"#]].assert_eq(&said.join("\n"));
         assert_eq!(keys_of::<raw::Op>(), ["name", "since"]);
     }
 }
