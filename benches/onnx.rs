@@ -181,7 +181,7 @@ fn save(module: &Module, path: &Path, external_data: ExternalData) {
         external_data,
         ..WriteOptions::default()
     };
-    model_file::write(module, &path.to_string_lossy(), options).expect("a disk with room");
+    model_file::write(module, path, options).expect("a disk with room");
 }
 
 /// A chain of `count` additions, each of a weight of `bytes` bytes.

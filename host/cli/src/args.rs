@@ -1,5 +1,6 @@
 //! The command line, as `--help` teaches it.
 
+use std::convert::Infallible;
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -71,16 +72,16 @@ pub(crate) struct PluginArgs {
 #[derive(Debug, Args)]
 pub(crate) struct ContextArgs {
     /// Run these passes, after those of the pipeline.
-    #[arg(long, value_name = "A,B,C", value_delimiter = ',')]
+    #[arg(long, value_name = "A,B,C", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) passes: Vec<String>,
     /// Run passes up to this optimization level; wins over the pipeline's.
     #[arg(short = 'O', value_name = "LEVEL")]
     pub(crate) opt_level: Option<u32>,
     /// Run this pass of the pipeline whatever its level. Repeatable.
-    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) require: Vec<String>,
     /// Don't run this pass. Repeatable.
-    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) disable: Vec<String>,
     /// Set a config option: `tir.UnrollLoop.auto_max_step=16`. VALUE is TOML. Repeatable.
     #[arg(long, value_name = "KEY=VALUE")]
@@ -141,7 +142,7 @@ Examples:
   passdock run pipeline.toml model.onnx --bind batch=1 -o out.onnx
   cat f.ir | passdock run - --passes tir.transform.UnrollLoop -o -
 
-Without -o nothing is written: the report is all."
+Without -o no model is written; the report is printed all the same."
 )]
 pub(crate) struct RunArgs {
     /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
@@ -170,10 +171,10 @@ pub(crate) struct RunArgs {
     #[arg(long, value_name = "NAME")]
     pub(crate) instrument: Vec<String>,
     /// Print the module before PASS, or before `all`. Repeatable.
-    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) print_before: Vec<String>,
     /// Print the module after PASS, or after `all`. Repeatable.
-    #[arg(long, value_name = "PASS", value_delimiter = ',')]
+    #[arg(long, value_name = "PASS", value_delimiter = ',', value_parser = trimmed)]
     pub(crate) print_after: Vec<String>,
     /// Print what each pass changed, as a diff.
     #[arg(long)]
@@ -411,6 +412,11 @@ pub(crate) struct CheckCommandArgs {
     /// End a command that takes longer; then there is no telling.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, requires = "check")]
     pub(crate) check_timeout: Option<f64>,
+}
+
+/// One name of a list: blanks around it mean nothing.
+fn trimmed(text: &str) -> Result<String, Infallible> {
+    Ok(text.trim().to_owned())
 }
 
 /// A time that can be waited for.

@@ -29,11 +29,16 @@ pub(crate) struct CheckCommand {
 impl CheckCommand {
     /// For models like `model`. The command has to say where the model's path goes.
     pub(crate) fn new(args: &CheckCommandArgs, model: &str) -> Result<CheckCommand, PassError> {
-        let command = args.check.clone().unwrap_or_default();
+        let Some(command) = args.check.clone() else {
+            let error = PassError::new(ErrorKind::Usage, "There is no `--check`.");
+            return Err(error.help(
+                "Give the command that judges a model, with `{}` in place of its path: `--check 'test-model {}'`.",
+            ));
+        };
         if !command.contains("{}") {
             let message =
                 format!("The command of `--check {command}` doesn't say where the model goes.");
-            return Err(PassError::new(ErrorKind::Pipeline, message)
+            return Err(PassError::new(ErrorKind::Usage, message)
                 .help("Write `{}` in place of its path: `--check 'test-model {}'`."));
         }
         let dir = TemporaryDirectory::new()

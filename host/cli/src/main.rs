@@ -12,6 +12,7 @@ mod show;
 #[cfg(unix)]
 mod signals;
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use args::{Cli, Command};
@@ -20,7 +21,19 @@ use clap::Parser;
 fn main() -> ExitCode {
     #[cfg(unix)]
     signals::listen();
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        // Help and the version are what was asked for.
+        Err(said) if !said.use_stderr() => {
+            show::written(said.print().and_then(|()| std::io::stdout().flush()));
+            return ExitCode::from(show::finish(0, 1));
+        }
+        Err(error) => error.exit(),
+    };
+    let trouble = match cli.command {
+        Command::Diff(_) => command::diff::TROUBLE,
+        _ => 1,
+    };
     let status = match cli.command {
         Command::Run(args) => command::run::run(args),
         Command::List(args) => command::list::list(args),
@@ -34,5 +47,5 @@ fn main() -> ExitCode {
         Command::Replay(args) => command::replay::replay(args),
         Command::Diff(args) => command::diff::diff(args),
     };
-    ExitCode::from(status)
+    ExitCode::from(show::finish(status, trouble))
 }

@@ -1,13 +1,12 @@
 //! Progress on long work: which pass runs, on a terminal only.
 
 use std::io::IsTerminal;
+use std::sync::Arc;
 use std::time::Duration;
 
 use crate::show;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-
-/// Is told the name of each pass that starts.
-pub(crate) type OnPass = Box<dyn Fn(&str) + Send + Sync>;
+use passdock::pipeline::Watch;
 
 /// A line on standard error that says what is going on; gone when it is dropped.
 pub(crate) struct Progress(Option<ProgressBar>);
@@ -22,7 +21,7 @@ impl Progress {
         if let Ok(style) = ProgressStyle::with_template("{spinner} {elapsed} {msg}") {
             bar.set_style(style);
         }
-        bar.set_message(what.to_owned());
+        bar.set_message(show::safe(what));
         bar.enable_steady_tick(Duration::from_millis(100));
         Progress(Some(bar))
     }
@@ -30,7 +29,7 @@ impl Progress {
     /// Says something else.
     pub(crate) fn say(&self, what: &str) {
         if let Some(bar) = &self.0 {
-            bar.set_message(what.to_owned());
+            bar.set_message(show::safe(what));
         }
     }
 
@@ -42,10 +41,23 @@ impl Progress {
         }
     }
 
-    /// What to call when a pass starts.
-    pub(crate) fn on_pass(&self) -> Option<OnPass> {
-        let bar = self.0.clone()?;
-        Some(Box::new(move |pass| bar.set_message(pass.to_owned())))
+    /// What follows a run: it says the passes, and gives way to what instruments show.
+    pub(crate) fn watch(&self, to_stderr: bool) -> Watch {
+        let write = match to_stderr {
+            true => show::write_error,
+            false => show::write_out,
+        };
+        let Some(bar) = self.0.clone() else {
+            return Watch {
+                on_pass: None,
+                sink: Some(Arc::new(write)),
+            };
+        };
+        let line = bar.clone();
+        Watch {
+            on_pass: Some(Box::new(move |pass| line.set_message(show::safe(pass)))),
+            sink: Some(Arc::new(move |text| bar.suspend(|| write(text)))),
+        }
     }
 }
 

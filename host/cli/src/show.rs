@@ -1,46 +1,107 @@
 //! What people see: tables, times, diagnostics; colour on a terminal only.
+//!
+//! Everything that the command writes goes through here, where it is made safe for a terminal: names
+//! and texts come from files and plugins.
 
-use std::io::{self, IsTerminal, Write};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use std::sync::OnceLock;
 
 use passdock::diagnostic::Diagnostic;
+use passdock::{ErrorKind, PassError, diff, terminal};
 use serde::Serialize;
 
-/// Writes text to standard output. A reader that went away is no error of ours.
+/// Writes text to standard output.
 pub(crate) fn print(text: &str) {
-    let mut out = io::stdout().lock();
-    let _ = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+    write_out(&terminal::safe(text));
+}
+
+/// Writes a diff to standard output, with colour if that takes it.
+pub(crate) fn print_diff(text: &str) {
+    match has_color() {
+        true => write_out(&diff::colored(text)),
+        false => print(text),
+    }
 }
 
 /// Writes text to standard error.
 pub(crate) fn print_error(text: &str) {
-    let _ = io::stderr().lock().write_all(text.as_bytes());
+    write_error(&terminal::safe(text));
 }
 
 /// Writes one JSON value to standard output.
 pub(crate) fn print_json(value: &impl Serialize) {
     match serde_json::to_string_pretty(value) {
-        Ok(text) => print(&(text + "\n")),
+        Ok(text) => write_out(&(json_safe(&text) + "\n")),
         Err(error) => print_error(&format!("error: the JSON can't be written: {error}\n")),
     }
 }
 
 /// Writes a diagnostic to standard error.
 pub(crate) fn diagnostic(diagnostic: &Diagnostic) {
-    print_error(&(diagnostic.render(error_has_color()) + "\n"));
+    write_error(&(diagnostic.render(error_has_color()) + "\n"));
+}
+
+/// Why standard output couldn't be written, the first time.
+static FAILED: OnceLock<io::Error> = OnceLock::new();
+
+/// Writes what may be shown as it is.
+pub(crate) fn write_out(text: &str) {
+    let mut out = io::stdout().lock();
+    written(out.write_all(text.as_bytes()).and_then(|()| out.flush()));
+}
+
+/// Remembers for [`finish`] what came of writing to standard output. A reader that went away is no
+/// error of ours.
+pub(crate) fn written(result: io::Result<()>) {
+    match result {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => _ = FAILED.set(error),
+        _ => {}
+    }
+}
+
+/// The exit status of a command that ends with `status`: `trouble` at least if standard output couldn't
+/// be written, which is said.
+pub(crate) fn finish(status: u8, trouble: u8) -> u8 {
+    let Some(error) = FAILED.get() else {
+        return status;
+    };
+    let message = format!("Standard output can't be written: {error}.");
+    diagnostic(&PassError::new(ErrorKind::Write, message).to_diagnostic());
+    status.max(trouble)
+}
+
+/// The same on standard error. There is nobody to tell that it is closed.
+pub(crate) fn write_error(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// JSON with what can't be seen as `\u009b`: only strings have it.
+fn json_safe(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        match c {
+            '\n' => out.push(c),
+            c if terminal::is_hidden(c) => {
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    // Writing to a string doesn't fail.
+                    _ = write!(out, "\\u{unit:04x}");
+                }
+            }
+            c => out.push(c),
+        }
+    }
+    out
 }
 
 /// Whether standard output takes colour.
 pub(crate) fn has_color() -> bool {
-    takes_color(&io::stdout())
+    terminal::takes_color(&io::stdout())
 }
 
 /// Whether standard error takes colour.
 pub(crate) fn error_has_color() -> bool {
-    takes_color(&io::stderr())
-}
-
-fn takes_color(stream: &impl IsTerminal) -> bool {
-    stream.is_terminal() && std::env::var_os("NO_COLOR").is_none()
+    terminal::takes_color(&io::stderr())
 }
 
 /// A time as people read it.
@@ -87,16 +148,9 @@ pub(crate) fn count_of(number: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", count(number))
 }
 
-/// Text of a file that a terminal may show: what can't be seen is escaped.
+/// Text of a file on one line: what can't be seen is escaped.
 pub(crate) fn safe(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for c in text.chars() {
-        match c {
-            '"' | '\'' | '\\' => out.push(c),
-            c => out.extend(c.escape_debug()),
-        }
-    }
-    out
+    terminal::safe_line(text).into_owned()
 }
 
 /// A name of a file's, in quotes if it is empty, has spaces or what can't be seen.
@@ -114,7 +168,7 @@ pub(crate) struct Facts(Vec<(&'static str, String)>);
 
 impl Facts {
     pub(crate) fn add(&mut self, about: &'static str, fact: impl Into<String>) {
-        self.0.push((about, fact.into()));
+        self.0.push((about, safe(&fact.into())));
     }
 
     /// The text, each line ended; a line about the same as the one before doesn't say so again.
@@ -155,7 +209,7 @@ impl<const N: usize> Table<N> {
     }
 
     pub(crate) fn row(&mut self, cells: [String; N]) {
-        self.rows.push(cells);
+        self.rows.push(cells.map(|cell| safe(&cell)));
     }
 
     /// The text, each line ended; nothing if there are no rows.

@@ -87,6 +87,8 @@ pub enum ErrorKind {
     Config,
     /// A pipeline file.
     Pipeline,
+    /// What was asked for: arguments of the command line, files and directories that they name.
+    Usage,
     /// How a context was entered or left.
     Context,
     /// A plugin that can't be used.
@@ -127,6 +129,7 @@ impl ErrorKind {
             ErrorKind::State | ErrorKind::ModelState => "state",
             ErrorKind::Config => "config",
             ErrorKind::Pipeline => "pipeline",
+            ErrorKind::Usage => "usage",
             ErrorKind::Context => "context",
             ErrorKind::Plugin => "plugin",
             ErrorKind::Diagnostics => "error-diagnostics",

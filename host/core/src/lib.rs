@@ -61,7 +61,7 @@
 //! [`config`]; [`Sequential`], then `resolve.rs` (the order) and `run.rs` (the run loop, on one
 //! screen); [`PassInstrument`] and [`instruments`]; [`diagnostic`] and [`PassError`];
 //! [`pipeline`], which is what the command runs; [`analyses`]; [`model_file`], [`stats`](mod@stats) and
-//! [`diff`](mod@diff); last [`boundary`], where the
+//! [`diff`](mod@diff); [`terminal`]; last [`boundary`], where the
 //! plugin contract meets the IR. When something fails: [`reproducer`], [`bisect`](mod@bisect) and
 //! [`reduce`](mod@reduce).
 //!
@@ -99,6 +99,7 @@ mod sequential;
 pub mod states;
 pub mod stats;
 mod suggest;
+pub mod terminal;
 pub mod testing;
 mod util;
 mod verify;

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
+use crate::instruments::Sink;
 use crate::pass::{Pass, PassRef};
 use crate::plugin::loading_time;
 use crate::resolve::Step;
@@ -84,6 +85,16 @@ impl PassRecord {
 
 /// What is called at the start of each pass, for progress.
 pub(crate) type OnPass = dyn Fn(&str) + Send + Sync;
+
+/// Who follows a run while it goes on.
+#[derive(Default)]
+pub struct Watch {
+    /// Called with the name of each pass that starts.
+    pub on_pass: Option<Box<OnPass>>,
+    /// Where the text of instruments goes that show something while passes run; `None`: standard
+    /// output, or standard error if the request says so.
+    pub sink: Option<Sink>,
+}
 
 /// Keeps what each pass did, in the order in which they started.
 #[derive(Default)]

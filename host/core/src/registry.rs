@@ -173,9 +173,20 @@ impl Registry {
         dirs: &[SearchDir],
         options: &BTreeMap<Option<String>, LoadOptions>,
     ) -> Result<(), PassError> {
+        self.load_dirs_with(dirs, options, &mut Err)
+    }
+
+    /// As [`Registry::load_dirs`]; `refused` decides what becomes of a plugin that others leave no place
+    /// for.
+    pub(crate) fn load_dirs_with(
+        &self,
+        dirs: &[SearchDir],
+        options: &BTreeMap<Option<String>, LoadOptions>,
+        refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
+    ) -> Result<(), PassError> {
         let found = discover(dirs).map_err(|error| {
             let message = crate::error::capitalized(&error.to_string());
-            PassError::new(ErrorKind::Pipeline, message).caused_by(Arc::new(error))
+            PassError::new(ErrorKind::Usage, message).caused_by(Arc::new(error))
         })?;
         let named: HashSet<&Path> = dirs
             .iter()
@@ -187,7 +198,8 @@ impl Registry {
             let named = dir.is_some_and(|dir| named.contains(dir));
             let own = options.get(&Some(plugin.name().to_owned()));
             let options = own.or_else(|| options.get(&None)).cloned();
-            self.add(plugin, &options.unwrap_or_default(), named)?;
+            self.add(plugin, &options.unwrap_or_default(), named)
+                .or_else(&mut *refused)?;
         }
         self.write().unreadable.extend(found.unreadable);
         Ok(())

@@ -545,10 +545,10 @@ impl Function {
             && (def.is_none() || before.is_none() || self.op(def).order < self.op(before).order)
     }
 
-    /// A value as messages name it: `%name`, or its id if it has no name.
+    /// A value as messages name it: as text names it, or by its id if it has no name.
     pub fn describe(&self, value: ValueId) -> String {
         match self.values.get(value.index()).map(|record| record.name) {
-            Some(name) if name.is_some() => format!("%{}", self.text(name)),
+            Some(name) if name.is_some() => crate::text::value_text(self.text(name)),
             _ => format!("the value {value}"),
         }
     }

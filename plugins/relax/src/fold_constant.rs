@@ -45,9 +45,8 @@ use forward::Forward;
 options! {
     /// What folding may cost.
     pub struct FoldConstant {
-        /// By how many bytes one folded op may make the function larger, if its constants are small;
-        /// otherwise a sixteenth of a hundredth of what they take. All together take no more than
-        /// sixteen times as much.
+        /// By how many bytes one folded op may make the function larger, or by 1/1600 of the bytes of
+        /// its constants if that is more; all folded ops together by 16 times as much.
         max_growth: i64 = 256,
         /// Fold also where the function grows beyond that.
         allow_growth: bool = false,

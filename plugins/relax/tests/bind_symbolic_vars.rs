@@ -99,14 +99,14 @@ fn sizes_are_positive_integers() {
         "batch = 0",
         LINEAR,
         expect![
-            "error[config]: Expected `batch` of `relax.transform.BindSymbolicVars` to be an int from 1 on, but got the int 0."
+            "error[config]: Expected `batch` of `relax.transform.BindSymbolicVars` to be an int ≥ 1, but got the int 0."
         ],
     );
     check(
         "batch = 1.5",
         LINEAR,
         expect![
-            "error[config]: Expected `batch` of `relax.transform.BindSymbolicVars` to be an int from 1 on, but got the float 1.5."
+            "error[config]: Expected `batch` of `relax.transform.BindSymbolicVars` to be an int ≥ 1, but got the float 1.5."
         ],
     );
 }

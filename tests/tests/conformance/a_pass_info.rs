@@ -113,14 +113,14 @@ fn r007_levels_are_integers_from_0_on() {
         .map(|level| tvm::pass_info_of_level(&level).unwrap_or_else(|error| error.to_string()));
     by_hand(ours.join("\n"), taken.join("\n")).fix(
         expect![[r#"
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is -1.
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is -1.
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a boolean.
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a boolean.
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a float.
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a float.
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a string.
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a string."#]],
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is -1.
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is -1.
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a boolean.
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a boolean.
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a float.
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a float.
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string.
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string."#]],
         expect![[r#"
         PassInfo(-1, x)
         PassInfo(1, x)"#]],

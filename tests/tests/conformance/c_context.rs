@@ -291,17 +291,17 @@ fn r030_other_types_are_refused() {
         error.to_diagnostic().render(false)
     });
     expect![[r#"
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a string.
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string.
          --> pipeline.toml:2:13
           |
         2 | opt_level = '2'
           |             ^^^ not a level
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a float.
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a float.
          --> pipeline.toml:2:13
           |
         2 | opt_level = 2.0
           |             ^^^ not a level
-        error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a boolean.
+        error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a boolean.
          --> pipeline.toml:2:13
           |
         2 | opt_level = true

@@ -36,7 +36,7 @@ pub(crate) fn check(args: CheckArgs) -> u8 {
             diagnostics,
         });
     } else if let Ok(needs) = checked {
-        show::print(&format!("{} is right.\n", args.pipeline.display()));
+        show::print(&format!("{}: OK\n", args.pipeline.display()));
         show::print(&super::model_needs(&needs));
     }
     status

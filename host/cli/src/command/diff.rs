@@ -16,7 +16,7 @@ use crate::show;
 /// As diff(1) has them.
 const SAME: u8 = 0;
 const DIFFERENT: u8 = 1;
-const TROUBLE: u8 = 2;
+pub(crate) const TROUBLE: u8 = 2;
 
 /// How many ops of a function are listed without `--all`; the rest are counted by kind.
 const MOST_OPS: usize = 100;
@@ -77,8 +77,10 @@ pub(crate) fn diff(args: DiffArgs) -> u8 {
             Some(text) => format!("{text}{}", summary(&diff)),
             None => render(&diff, args.all) + &summary(&diff),
         };
-        let color = show::has_color() && !args.brief;
-        show::print(&if color { diff::colored(&text) } else { text });
+        match args.brief {
+            true => show::print(&text),
+            false => show::print_diff(&text),
+        }
     }
     status
 }
@@ -87,7 +89,7 @@ pub(crate) fn diff(args: DiffArgs) -> u8 {
 fn compare(args: &DiffArgs) -> Result<(Diff, Option<String>), PassError> {
     if args.old == "-" && args.new == "-" {
         let message = "Only one of the two models can come from standard input.";
-        return Err(PassError::new(ErrorKind::Pipeline, message));
+        return Err(PassError::new(ErrorKind::Usage, message));
     }
     let options = model_file::ReadOptions {
         outside_data: args.allow_outside_data,
@@ -222,7 +224,7 @@ impl Out {
             PortChange::Default { old, new } => {
                 format!("  ~ {name}: default {} → {}", or_none(old), or_none(new))
             }
-            PortChange::Value { old, new } => format!("  ~ {name}: gives {old} → {new}"),
+            PortChange::Value { old, new } => format!("  ~ {name}: gives {}", values(old, new)),
         });
     }
 
@@ -317,9 +319,10 @@ impl Out {
         for slot in all.iter().take(most) {
             let (user, operand) = (&slot.user, slot.operand);
             let (old, new) = (or_none(&slot.old), or_none(&slot.new));
+            let values = values(old, new);
             let line = match user.starts_with("output ") {
-                true => format!("        {user}: {old} → {new}"),
-                false => format!("        {user}, operand {operand}: {old} → {new}"),
+                true => format!("        {user}: {values}"),
+                false => format!("        {user}, operand {operand}: {values}"),
             };
             self.line(line);
         }
@@ -338,7 +341,7 @@ fn op_change(change: &OpChange) -> String {
             (None, new) => format!("{name}: {} is new", or_none(new)),
         },
         OpChange::Operand { index, old, new } => {
-            format!("operand {index}: {} → {}", or_none(old), or_none(new))
+            format!("operand {index}: {}", values(or_none(old), or_none(new)))
         }
         OpChange::Result { index, old, new } => {
             format!("result {index}: {} → {}", or_none(old), or_none(new))
@@ -437,6 +440,14 @@ fn count(number: usize, word: &str) -> String {
 
 fn ops(number: usize) -> String {
     count(number, "op")
+}
+
+/// One value in place of another, which may have the name that the other had.
+fn values(old: &str, new: &str) -> String {
+    match old == new {
+        true => format!("{old} → another {new}"),
+        false => format!("{old} → {new}"),
+    }
 }
 
 fn or_none(text: &Option<String>) -> &str {

@@ -11,10 +11,16 @@ use crate::show::{self, Align, Table};
 pub(crate) fn explain(args: ExplainArgs) -> u8 {
     if args.pipeline.is_none() && args.context.passes.is_empty() {
         let message = "There is nothing to explain: give a pipeline (.toml) or --passes A,B,C.";
-        return super::fail(&PassError::new(ErrorKind::Pipeline, message));
+        return super::fail(&PassError::new(ErrorKind::Usage, message));
     }
     let explained = super::request(args.pipeline.as_deref(), args.context, args.plugins)
         .and_then(|request| pipeline::explain(&request));
+    for diagnostic in explained
+        .iter()
+        .flat_map(|explained| &explained.diagnostics)
+    {
+        show::diagnostic(diagnostic);
+    }
     match explained {
         Ok(explanation) if args.json => show::print_json(&explanation),
         Ok(explanation) if args.dot => show::print(&explanation.to_dot()),

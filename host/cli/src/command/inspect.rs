@@ -20,6 +20,7 @@ pub(crate) fn inspect(args: InspectArgs) -> u8 {
         Ok(plugin) => plugin,
         Err(error) => return super::fail(&PassError::from(error)),
     };
+    plugin.unknown_keys().iter().for_each(show::diagnostic);
     if args.json {
         let file = args.file.display().to_string();
         show::print_json(&Answer {
@@ -80,7 +81,8 @@ fn render(manifest: &Manifest) -> String {
         text.push_str(&fields(&instrument.options));
     }
     if !manifest.ops.is_empty() {
-        text.push_str(&format!("\ndefines {} operators\n", manifest.ops.len()));
+        let count = show::count_of(manifest.ops.len() as u64, "operator");
+        text.push_str(&format!("\ndefines {count}\n"));
     }
     text
 }

@@ -13,15 +13,15 @@ use crate::show::{self, Align, Table};
 pub(crate) fn list(args: ListArgs) -> u8 {
     if args.name.is_some() && !matches!(args.what, Listing::Ops) {
         let message = "Only operators are shown one by one: `passdock list ops onnx.Conv`.";
-        return super::fail(&PassError::new(ErrorKind::Pipeline, message));
+        return super::fail(&PassError::new(ErrorKind::Usage, message));
     }
     let request = Request {
         plugin_dirs: args.plugins.plugin_dir,
         standard_dirs: plugins::standard_dirs(),
         ..Request::default()
     };
-    let registry = match pipeline::registry(&request) {
-        Ok(registry) => registry,
+    let (registry, conflicts) = match pipeline::registry(&request) {
+        Ok(found) => found,
         Err(error) => return super::fail(&error),
     };
     for error in registry.unreadable() {
@@ -29,9 +29,20 @@ pub(crate) fn list(args: ListArgs) -> u8 {
         warning.severity = passdock::Severity::Warning;
         show::diagnostic(&warning);
     }
+    let plugins_found = registry.plugins();
+    let odd = plugins_found
+        .iter()
+        .flat_map(|plugin| plugin.unknown_keys());
+    odd.for_each(|odd| show::diagnostic(&odd));
+    // What can be listed is listed all the same.
+    let mut status = conflicts.iter().map(super::fail).max().unwrap_or(0);
+    let of_plugins = matches!(args.what, Listing::Passes | Listing::Plugins | Listing::Ops);
+    if plugins_found.is_empty() && of_plugins {
+        status = super::fail(&no_plugins(&request));
+    }
     let (json, text) = match args.what {
         Listing::Passes => passes(&registry),
-        Listing::Plugins => plugins(&registry),
+        Listing::Plugins => plugins(&registry, &conflicts),
         Listing::Instruments => instruments(&registry),
         Listing::Config => config(&registry),
         Listing::Ops => match list_ops::ops(&registry, args.name.as_deref()) {
@@ -45,7 +56,17 @@ pub(crate) fn list(args: ListArgs) -> u8 {
     } else {
         show::print(&text);
     }
-    0
+    status
+}
+
+fn no_plugins(request: &Request) -> PassError {
+    let dirs = request.plugin_dirs.iter().chain(&request.standard_dirs);
+    let dirs: Vec<String> = dirs.map(|dir| format!("`{}`", dir.display())).collect();
+    let message = format!("There is no plugin in {}.", dirs.join(", "));
+    PassError::new(ErrorKind::Plugin, message).help(
+        "The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; \
+         `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name other directories.",
+    )
 }
 
 fn passes(registry: &Registry) -> (Value, String) {
@@ -81,7 +102,7 @@ fn passes(registry: &Registry) -> (Value, String) {
     (json!({ "passes": list }), table.render_filled())
 }
 
-fn plugins(registry: &Registry) -> (Value, String) {
+fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
     let mut table = Table::new([
         ("plugin", Align::Left),
         ("version", Align::Left),
@@ -120,7 +141,11 @@ fn plugins(registry: &Registry) -> (Value, String) {
         .map(|e| e.to_string())
         .collect();
     (
-        json!({ "plugins": list, "unreadable": unreadable }),
+        json!({
+            "plugins": list,
+            "unreadable": unreadable,
+            "conflicts": conflicts.iter().map(PassError::to_diagnostic).collect::<Vec<_>>(),
+        }),
         table.render(),
     )
 }

@@ -27,7 +27,7 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
                     "No plugin defines the operator `{name}`.{}",
                     near.unwrap_or_default()
                 );
-                return Err(PassError::new(ErrorKind::Pipeline, message));
+                return Err(PassError::new(ErrorKind::Usage, message));
             }
             let shown: Vec<String> = ops.iter().map(one).collect();
             shown.join("\n")

@@ -13,6 +13,7 @@ pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod stats;
 
+use std::io::ErrorKind as IoErrorKind;
 use std::path::Path;
 
 use passdock::pipeline::{PipelineText, Request};
@@ -34,7 +35,7 @@ fn inputs(
     command: &str,
     has_passes: bool,
 ) -> Result<(Option<String>, String), PassError> {
-    let usage = |message: &str| Err(PassError::new(ErrorKind::Pipeline, message));
+    let usage = |message: &str| Err(PassError::new(ErrorKind::Usage, message));
     let is_pipeline = |path: &String| Path::new(path).extension().is_some_and(|e| e == "toml");
     match inputs {
         [pipeline, model] if is_pipeline(pipeline) => Ok((Some(pipeline.clone()), model.clone())),
@@ -64,6 +65,30 @@ fn model_needs(needs: &[ModelNeed]) -> String {
     needs.iter().map(line).collect()
 }
 
+fn read_pipeline(path: &Path) -> Result<PipelineText, PassError> {
+    let shown = path.display();
+    let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
+    let extension = path.extension().and_then(|extension| extension.to_str());
+    if let Some("onnx" | "ir") = extension {
+        let error = wrong(format!("`{shown}` is a model, and no pipeline."));
+        return Err(
+            error.help("A pipeline is a .toml file; `passdock stats` shows what is in a model.")
+        );
+    }
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(PipelineText {
+            path: path.to_path_buf(),
+            text,
+        }),
+        Err(error) if error.kind() == IoErrorKind::InvalidData => Err(wrong(format!(
+            "The pipeline `{shown}` can't be read: it isn't text in UTF-8."
+        ))),
+        Err(error) => Err(wrong(format!(
+            "The pipeline `{shown}` can't be read: {error}."
+        ))),
+    }
+}
+
 /// What the options that several commands share ask for.
 fn request(
     pipeline: Option<&Path>,
@@ -72,17 +97,7 @@ fn request(
 ) -> Result<Request, PassError> {
     let pipeline = match pipeline {
         None => None,
-        Some(path) => match std::fs::read_to_string(path) {
-            Ok(text) => Some(PipelineText {
-                path: path.to_path_buf(),
-                text,
-            }),
-            Err(error) => {
-                let path = path.display();
-                let message = format!("The pipeline `{path}` can't be read: {error}.");
-                return Err(PassError::new(ErrorKind::Pipeline, message));
-            }
-        },
+        Some(path) => Some(read_pipeline(path)?),
     };
     Ok(Request {
         pipeline,

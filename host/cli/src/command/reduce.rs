@@ -60,7 +60,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     output.map(Format::of).transpose()?;
     if args.json && output == Some("-") {
         let message = "With --json standard output is the report's; give `-o` a file.";
-        return Err(PassError::new(ErrorKind::Pipeline, message));
+        return Err(PassError::new(ErrorKind::Usage, message));
     }
     let has_passes = !args.context.passes.is_empty();
     let (pipeline, model) = super::inputs(&args.inputs, "reduce", has_passes)?;

@@ -19,7 +19,7 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
         locked: args.locked,
     };
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
-    let replay = reproducer.replay(&Registry::new(), &options, progress.on_pass());
+    let replay = reproducer.replay(&Registry::new(), &options, progress.watch(args.json));
     drop(progress);
     for diagnostic in &replay.report.diagnostics {
         show::diagnostic(diagnostic);

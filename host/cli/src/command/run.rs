@@ -16,7 +16,7 @@ pub(crate) fn run(args: RunArgs) -> u8 {
         Err(error) => return fail(&error, json),
     };
     let progress = Progress::start(&format!("reading {}", request.model));
-    let report = pipeline::run(&request, progress.on_pass());
+    let report = pipeline::run(&request, progress.watch(request.print.to_stderr));
     drop(progress);
     for diagnostic in &report.diagnostics {
         show::diagnostic(diagnostic);
@@ -47,7 +47,7 @@ fn fail(error: &PassError, json: bool) -> u8 {
 }
 
 fn read_request(args: RunArgs) -> Result<Request, PassError> {
-    let usage = |message: &str| Err(PassError::new(ErrorKind::Pipeline, message));
+    let usage = |message: &str| Err(PassError::new(ErrorKind::Usage, message));
     let has_passes = !args.context.passes.is_empty() || !args.bind.is_empty();
     let (pipeline, model) = super::inputs(&args.inputs, "run", has_passes)?;
     if args.json && args.output.as_deref() == Some("-") {
@@ -109,11 +109,12 @@ fn render(report: &Report) -> String {
             None => "not written (no -o)".to_owned(),
         };
         text.push_str(&format!(
-            "{}: {} → {} ops in {}, {place}\n",
-            model.input,
+            "{}: {} → {} ops in {}, {}\n",
+            show::safe(&model.input),
             model.ops_before,
             model.ops_after,
-            show::seconds(report.seconds)
+            show::seconds(report.seconds),
+            show::safe(&place)
         ));
     }
     text

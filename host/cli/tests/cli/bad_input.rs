@@ -180,16 +180,16 @@ fn a_command_line_that_is_wrong() {
         "run m.ir -o out.ir",
         2,
         expect![[r#"
-        error[pipeline]: There is nothing to run: give a pipeline (.toml) or --passes A,B,C.
-    "#]],
+            error[usage]: There is nothing to run: give a pipeline (.toml) or --passes A,B,C.
+        "#]],
     );
     check(
         &bench,
         "run p.toml",
         2,
         expect![[r#"
-        error[pipeline]: There is a pipeline and no model: `passdock run PIPELINE.toml MODEL`.
-    "#]],
+            error[usage]: There is a pipeline and no model: `passdock run PIPELINE.toml MODEL`.
+        "#]],
     );
     check(
         &bench,
@@ -216,8 +216,8 @@ fn a_command_line_that_is_wrong() {
         "run p.toml m.ir --plugin-dir nowhere -o out.ir",
         2,
         expect![[r#"
-        error[pipeline]: The plugin directory `nowhere` can't be read (No such file or directory (os error 2)); correct its name or create it.
-    "#]],
+            error[usage]: The plugin directory `nowhere` can't be read (No such file or directory (os error 2)); correct its name or create it.
+        "#]],
     );
     check(
         &bench,

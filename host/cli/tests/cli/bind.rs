@@ -64,7 +64,8 @@ fn sizes_and_the_value_that_has_them() {
             status 1
             error[pass-failed]: The parameter `x` is f32[3,seq] and can't be [[1, 2]]: its shape is [1, 2].
              |
-             = in pass relax.transform.BindParams of plugin `libpassdock_relax.so`, function @main"#]],
+             = in pass relax.transform.BindParams of plugin `libpassdock_relax.so`, function @main
+            note[reproducer]: `--reproducer-dir DIR` writes what it takes to run into this again."#]],
     );
 }
 
@@ -134,7 +135,7 @@ fn a_value_that_is_none() {
         &["--bind", "batch=0"],
         expect![[r#"
             status 2
-            error[config]: Expected `batch` of `relax.transform.BindSymbolicVars` to be an int from 1 on, but got the int 0.
+            error[config]: Expected `batch` of `relax.transform.BindSymbolicVars` to be an int ≥ 1, but got the int 0.
             --> --bind
              |
              | batch=0
@@ -160,7 +161,65 @@ fn a_value_that_is_none() {
             status 1
             error[pass-failed]: The parameter `scale` is f32[] and can't be [1.0]: its shape is [1].
              |
-             = in pass relax.transform.BindParams of plugin `libpassdock_relax.so`, function @main"#]],
+             = in pass relax.transform.BindParams of plugin `libpassdock_relax.so`, function @main
+            note[reproducer]: `--reproducer-dir DIR` writes what it takes to run into this again."#]],
+    );
+}
+
+/// What is underlined is counted in bytes of what was typed.
+#[test]
+fn blanks_and_letters_of_several_bytes() {
+    const LETTERS: &str = r#"module {
+  fn @main(%"éé": f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Relu(%"éé")
+    return %0
+  }
+}
+"#;
+    let bench = Bench::new();
+    bench.write("m.ir", LETTERS);
+    let check = |words: &[&str], expected: Expect| {
+        let ran = bench.run(["run", "m.ir"].into_iter().chain(words.iter().copied()), "");
+        expected.assert_eq(&format!("status {}\n{}", ran.status, ran.stderr));
+    };
+    check(
+        &["--bind", "éé=[1.0,2.0]", "--bind", " éé=[2.0,3.0]"],
+        expect![[r#"
+            status 2
+            error[config]: `éé` is bound twice.
+            --> --bind
+             |
+             |  éé=[2.0,3.0]
+             |  ^^
+             |
+             = help: Leave one of them out.
+        "#]],
+    );
+    check(
+        &["--bind", "  é = 1"],
+        expect![[r#"
+        status 2
+        error[config]: The model has no dim symbol and no parameter `é`.
+        --> --bind
+         |
+         |   é = 1
+         |   ^
+         |
+         = help: Its dim symbols are: none; its parameters: `éé`.
+    "#]],
+    );
+    check(
+        &["--bind", " éé = é"],
+        expect![[r#"
+        status 2
+        error[config]: The value isn't TOML.
+        --> --bind
+         |
+         |  éé = é
+         |      ^^
+         |
+         = help: A string needs quotes: `--bind 'NAME="text"'`.
+    "#]],
     );
 }
 
@@ -201,7 +260,7 @@ options = { batch = 4 }
     );
     let ran = bench.passdock("check wrong.toml");
     expect![[r#"
-        error[config]: Expected `batch` of `relax.transform.BindSymbolicVars` to be an int from 1 on, but got the string "4".
+        error[config]: Expected `batch` of `relax.transform.BindSymbolicVars` to be an int ≥ 1, but got the string "4".
          --> wrong.toml:3:21
           |
         3 | options = { batch = "4" }

@@ -487,3 +487,26 @@ fn functions() {
     "#]],
     );
 }
+
+/// A name may pass from one value to another, and may be one that text has to quote.
+#[test]
+fn a_name_that_another_value_has_now() {
+    let text = |ops: &str| {
+        format!(
+            "module {{ fn @main(%x: f32[n]) -> (%\"/z\": f32[n]) {{\n{ops} return %\"/z\" }} }}"
+        )
+    };
+    check(
+        &text("%\"/z\" = onnx.Relu(%x)"),
+        &text("%\"/y\" = onnx.Relu(%x)\n%\"/z\" = onnx.Abs(%\"/y\")"),
+        expect![[r#"
+            fn @main: 1 → 2 ops
+              ops: 1 added
+                + %"/z" = onnx.Abs(%"/y")
+                    output %"/z": %"/z" → another %"/z"
+              renamed: 1 value
+                ~ `/z` → `/y`
+            ops: 1 added; values: 1 renamed
+        "#]],
+    );
+}

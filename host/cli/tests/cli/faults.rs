@@ -34,7 +34,7 @@ fn a_pass_that_panics() {
         "bad.transform.Panic",
         RELUS,
         expect![[r#"
-            error[pass-panicked]: The pass panicked at tests/bad-plugins/misbehaving/src/lib.rs:12:18: the weights have to be there.
+            error[pass-panicked]: The pass panicked at tests/bad-plugins/misbehaving/src/lib.rs:13:18: the weights have to be there.
              |
              = in pass bad.transform.Panic of plugin `libpassdock_misbehaving.so`, function @main
             note[reproducer]: A reproducer is in `out.ir.reproducer`.

@@ -31,7 +31,7 @@ fn config_is_listed_with_defaults_and_meaning() {
         .lines()
         .find(|line| line.starts_with("tir.UnrollLoop.auto_max_depth"));
     let line = line.expect("an option of a standard pass");
-    for has in ["an int from 0 on", "8", "tir"] {
+    for has in ["an int ≥ 0", "8", "tir"] {
         assert!(line.contains(has), "{line}");
     }
     let json = Bench::new().passdock("list config --json").json();
@@ -107,13 +107,13 @@ fn an_operator_is_shown_with_its_attributes() {
     let ran = bench.passdock("list ops onnx.Conf");
     assert_eq!(ran.status, 2);
     expect![[r#"
-        error[pipeline]: No plugin defines the operator `onnx.Conf`. Did you mean `onnx.Conv`?
+        error[usage]: No plugin defines the operator `onnx.Conf`. Did you mean `onnx.Conv`?
     "#]]
     .assert_eq(&ran.stderr);
     let ran = bench.passdock("list passes Conv");
     assert_eq!(ran.status, 2);
     expect![[r#"
-        error[pipeline]: Only operators are shown one by one: `passdock list ops onnx.Conv`.
+        error[usage]: Only operators are shown one by one: `passdock list ops onnx.Conv`.
     "#]]
     .assert_eq(&ran.stderr);
 }
@@ -134,4 +134,155 @@ fn a_manifest_is_read_without_loading() {
     assert_eq!(manifest["plugin"]["name"], "bad");
     bench.write("x.so", "no library");
     assert_eq!(bench.passdock("inspect x.so").status, 3);
+}
+
+/// A plugin's library, with other texts of the same lengths in it.
+fn edited(name: &str, edits: &[(&str, &str)]) -> Vec<u8> {
+    let mut bytes = std::fs::read(plugin(name)).expect("a plugin");
+    for (from, to) in edits {
+        assert_eq!(from.len(), to.len());
+        for at in 0..bytes.len() - from.len() {
+            if bytes[at..].starts_with(from.as_bytes()) {
+                bytes[at..at + from.len()].copy_from_slice(to.as_bytes());
+            }
+        }
+    }
+    bytes
+}
+
+#[test]
+fn keys_of_manifests_that_mean_nothing_are_told() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("plugins")).expect("a directory");
+    let file = format!("plugins/bad2{}", std::env::consts::DLL_SUFFIX);
+    let misspelt = edited(
+        "passdock_misbehaving",
+        &[
+            (
+                "required = [\"bad.transform.Mis",
+                "requird_ = [\"bad.transform.Mis",
+            ),
+            // Its names are those of the plugin beside the command.
+            ("\"bad.transform.", "\"odd.transform."),
+            ("\"bad.Odd", "\"odd.Odd"),
+        ],
+    );
+    bench.write(&file, misspelt);
+    let expected = expect![[r#"
+        warning[manifest]: In the manifest of plugin `FILE` there is a key `requird_` in `[[pass]]` of `odd.transform.RequireMissing`, which this host ignores.
+         |
+         = help: Did you mean `required`?
+    "#]];
+    for words in [
+        format!("inspect {file}"),
+        "list --plugin-dir plugins".to_owned(),
+        "list config --plugin-dir plugins --json".to_owned(),
+        "explain --passes InferType --plugin-dir plugins".to_owned(),
+    ] {
+        let ran = bench.passdock(&words);
+        assert_eq!(ran.status, 0, "{words}\n{}", ran.stderr);
+        expected.assert_eq(&ran.stderr.replace(&file, "FILE"));
+    }
+    let explained = bench.passdock("explain --passes InferType --plugin-dir plugins --json");
+    assert_eq!(explained.json()["diagnostics"][0]["code"], "manifest");
+}
+
+#[test]
+fn plugins_that_contradict_each_other_are_listed() {
+    let bench = Bench::new();
+    std::fs::create_dir(bench.path("plugins")).expect("a directory");
+    let file = format!("plugins/again{}", std::env::consts::DLL_SUFFIX);
+    std::fs::copy(plugin("passdock_tir"), bench.path(&file)).expect("a copy");
+    let ran = bench.passdock("list plugins --plugin-dir plugins");
+    assert_eq!(ran.status, 2, "{}", ran.stderr);
+    expect![[r#"
+        error[duplicate-pass]: The pass `tir.transform.UnrollLoop` is registered already, by plugin `plugins/again.so`.
+         |
+         = note: the other is of plugin `libpassdock_tir.so`
+         = help: Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`.
+    "#]].assert_eq(
+        &ran.stderr
+            .replace(&bench.plugins(), "")
+            .replace(std::env::consts::DLL_SUFFIX, ".so"),
+    );
+    for has in ["tir ", &file, "relax ", "onnx-ops "] {
+        assert!(ran.stdout.contains(has), "{}", ran.stdout);
+    }
+    let ran = bench.passdock("list plugins --plugin-dir plugins --json");
+    assert_eq!(ran.json()["conflicts"][0]["code"], "duplicate-pass");
+}
+
+/// The command by itself, as one who copied it has it.
+#[test]
+fn a_command_without_plugins_says_so() {
+    let bench = Bench::new();
+    let alone = bench.path("alone");
+    std::fs::create_dir(&alone).expect("a directory");
+    let command = alone.join("passdock");
+    let own = crate::support::passdock();
+    std::fs::hard_link(&own, &command)
+        .or_else(|_| std::fs::copy(&own, &command).map(drop))
+        .expect("a copy of the command");
+    let list = |what: &[&str]| {
+        let mut list = std::process::Command::new(&command);
+        list.arg("list")
+            .args(what)
+            .env_remove("PASSDOCK_PLUGIN_PATH");
+        let ran = list.output().expect("the command starts");
+        let text = |bytes| String::from_utf8(bytes).expect("text");
+        (ran.status.code(), text(ran.stdout), text(ran.stderr))
+    };
+    for what in ["passes", "plugins", "ops"] {
+        let (status, shown, said) = list(&[what]);
+        assert_eq!((status, shown.as_str()), (Some(3), ""), "{said}");
+        let dir = bench.path("").canonicalize().expect("the directory");
+        let dir = format!("{}/", dir.display());
+        expect![[r#"
+            error[plugin]: There is no plugin in `lib/passdock/plugins`, `alone`.
+             |
+             = help: The standard plugins lie beside the executable, or in `../lib/passdock/plugins`; `--plugin-dir DIR` and `PASSDOCK_PLUGIN_PATH` name other directories.
+        "#]]
+        .assert_eq(&said.replace(&dir, ""));
+        let (status, shown, _) = list(&[what, "--json"]);
+        assert_eq!(status, Some(3));
+        assert!(shown.contains("[]"), "{shown}");
+    }
+    let (status, shown, said) = list(&["instruments"]);
+    assert_eq!((status, said.as_str()), (Some(0), ""));
+    assert!(shown.contains("timing"), "{shown}");
+}
+
+#[test]
+fn config_is_named_as_the_origin_of_what_it_sets() {
+    let bench = Bench::new();
+    bench.write(
+        "p.toml",
+        r#"
+[context.config]
+"tir.UnrollLoop" = { explicit_unroll = false }
+[[passes]]
+name = "tir.transform.UnrollLoop"
+options = { auto_max_step = 4 }
+"#,
+    );
+    let json = bench.passdock("explain p.toml --json").json();
+    let options = json["passes"][0]["options"]
+        .as_array()
+        .expect("a list")
+        .clone();
+    let options: Vec<String> = options
+        .iter()
+        .map(|option| {
+            format!(
+                "{} = {} ({})",
+                option["name"], option["value"], option["from"]
+            )
+        })
+        .collect();
+    expect![[r#"
+        "auto_max_depth" = 8 ("default")
+        "auto_max_extent" = 0 ("default")
+        "auto_max_step" = 4 ("options")
+        "explicit_unroll" = false ("config")"#]]
+    .assert_eq(&options.join("\n"));
 }

@@ -287,10 +287,10 @@ fn bisect_says_why_there_is_nothing_to_find() {
         "true",
         2,
         expect![[r#"
-        error[pipeline]: The command of `--check true` doesn't say where the model goes.
-         |
-         = help: Write `{}` in place of its path: `--check 'test-model {}'`.
-    "#]],
+            error[usage]: The command of `--check true` doesn't say where the model goes.
+             |
+             = help: Write `{}` in place of its path: `--check 'test-model {}'`.
+        "#]],
     );
     // The time is over before the sleep is.
     let words = "bisect p.toml m.ir --check-timeout 0.2 --check".split(' ');

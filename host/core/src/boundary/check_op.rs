@@ -57,7 +57,9 @@ fn check_operands(f: &Function, op: OpId, definition: &OpEntry, wrong: &mut Vec<
         most => format!("{fewest} to {most} operands"),
     };
     let operator = f.text(f.op(op).name);
-    wrong.push(format!("{operator} has {allowed}, and here are {count}."));
+    wrong.push(format!(
+        "{operator} takes {allowed}, and this op has {count}."
+    ));
 }
 
 fn check_attributes(f: &Function, op: OpId, listed: AttrList, wrong: &mut Vec<String>) {

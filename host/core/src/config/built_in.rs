@@ -19,7 +19,7 @@ pub(super) fn schemas() -> [Schema; 2] {
             FALLBACK_DEVICE,
             FieldValue::Int(1),
             Some((1, i64::from(i32::MAX))),
-            "The device for what nobody has placed, by its number in DLPack; 1 is the CPU.",
+            "The device of ops that no device is named for, by its number in DLPack; 1 is the CPU.",
         ),
     ]
 }

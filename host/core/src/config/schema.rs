@@ -344,8 +344,8 @@ fn has_entry(table: &FieldValue, name: &str) -> bool {
 /// The integers between two, both included, as messages say it.
 fn range_text(range: (i64, i64)) -> String {
     match range {
-        (min, i64::MAX) => format!("from {min} on"),
-        (i64::MIN, max) => format!("up to {max}"),
+        (min, i64::MAX) => format!("≥ {min}"),
+        (i64::MIN, max) => format!("≤ {max}"),
         (min, max) => format!("from {min} to {max}"),
     }
 }

@@ -154,10 +154,11 @@ impl ContextBuilder {
         let registry = self.registry.unwrap_or_else(|| Registry::global().clone());
         let names = self.required_pass.iter().chain(&self.disabled_pass);
         names.into_iter().try_for_each(|name| check_name(name))?;
-        let mut config = BTreeMap::new();
+        let (mut config, mut given) = (BTreeMap::new(), BTreeMap::new());
         for (key, value) in &self.config {
-            let accepted = registry.config_schema(key)?.accept(value)?;
-            config.insert(key.clone(), accepted);
+            let schema = registry.config_schema(key)?;
+            config.insert(key.clone(), schema.accept(value)?);
+            given.insert(key.clone(), schema.accept_part(value)?);
         }
         let canonical = |names: &[String]| -> BTreeSet<String> {
             names.iter().map(|name| registry.canonical(name)).collect()
@@ -193,6 +194,7 @@ impl ContextBuilder {
                 .get(IMMUTABLE_MODULE)
                 .is_some_and(|value| value.get("") == Some(&FieldValue::Bool(true))),
             config,
+            given,
             registry,
             instruments: Mutex::new(Instruments::new(self.instruments)),
             is_default: false,
@@ -220,6 +222,7 @@ impl PassContext {
             disabled: BTreeSet::new(),
             met: Mutex::default(),
             config: BTreeMap::new(),
+            given: BTreeMap::new(),
             watches_input: false,
             registry: Registry::global().clone(),
             instruments: Mutex::new(Instruments::new(Vec::new())),

@@ -1,4 +1,4 @@
-//! The device for what nobody has placed.
+//! The device of ops that no device is named for.
 
 use super::{ContextBuilder, PassContext};
 use crate::plugin::FieldValue;
@@ -26,7 +26,7 @@ impl DeviceType {
 }
 
 impl PassContext {
-    /// The device for what nobody has placed: the CPU, unless `relax.fallback_device_type` says
+    /// The device of ops that no device is named for: the CPU, unless `relax.fallback_device_type` says
     /// another.
     pub fn fallback_device(&self) -> DeviceType {
         match self.config(KEY).and_then(|value| value.get("")) {
@@ -37,7 +37,7 @@ impl PassContext {
 }
 
 impl ContextBuilder {
-    /// The device for what nobody has placed: sets `relax.fallback_device_type`.
+    /// The device of ops that no device is named for: sets `relax.fallback_device_type`.
     pub fn fallback_device(self, device: DeviceType) -> ContextBuilder {
         self.config(KEY, device.0)
     }

@@ -46,6 +46,8 @@ struct Inner {
     disabled: BTreeSet<String>,
     met: Mutex<Met>,
     config: BTreeMap<String, ConfigValue>,
+    /// Of the same only the fields that were given.
+    given: BTreeMap<String, ConfigValue>,
     /// `testing.immutable_module`.
     watches_input: bool,
     registry: Registry,
@@ -160,9 +162,10 @@ impl PassContext {
         self.0.resumes
     }
 
-    /// All config values that this context sets.
-    pub(crate) fn config_values(&self) -> &BTreeMap<String, ConfigValue> {
-        &self.0.config
+    /// The fields of each config option that this context sets, without those that stay at their
+    /// defaults.
+    pub(crate) fn config_given(&self) -> &BTreeMap<String, ConfigValue> {
+        &self.0.given
     }
 
     /// The threads that function passes run on; `None`: the one that calls.

@@ -1,10 +1,10 @@
 //! What a pass says while it runs, and who shows it when it has returned.
 
-use std::io::{IsTerminal, Write};
+use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::Diagnostic;
-use crate::util;
+use crate::{terminal, util};
 
 /// Shows what a pass said, in order. It isn't called for a pass that said nothing.
 pub type Renderer = dyn Fn(&[Diagnostic]) + Send + Sync;
@@ -101,7 +101,7 @@ pub fn get_renderer() -> Arc<Renderer> {
 /// Writes diagnostics to standard error, with colour if that is a terminal.
 fn to_stderr(diagnostics: &[Diagnostic]) {
     let mut out = std::io::stderr().lock();
-    let color = out.is_terminal() && std::env::var_os("NO_COLOR").is_none();
+    let color = terminal::takes_color(&out);
     for diagnostic in diagnostics {
         // There is nobody to tell that standard error is closed.
         let _ = writeln!(out, "{}", diagnostic.render(color));

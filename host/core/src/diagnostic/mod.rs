@@ -117,10 +117,7 @@ pub struct Snippet {
 impl Snippet {
     /// The line of `text` in which `span` begins.
     pub fn new(file: &str, text: &str, span: Range<usize>, label: &str) -> Snippet {
-        let mut at = span.start.min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
+        let mut at = floor(text, span.start);
         // At the very end of a file the last line that holds something is shown.
         if at == text.len() {
             at = text.trim_end().len();
@@ -148,7 +145,7 @@ impl Snippet {
     pub(crate) fn of_line(file: &str, line: usize, text: &str, span: Range<usize>) -> Snippet {
         let column = match line {
             0 => 0,
-            _ => text[..span.start].chars().count() + 1,
+            _ => text[..floor(text, span.start)].chars().count() + 1,
         };
         Snippet {
             file: file.to_owned(),
@@ -161,10 +158,25 @@ impl Snippet {
         }
     }
 
+    /// The bytes to underline, wherever the fields came from: whole characters of the text.
+    fn span(&self) -> Range<usize> {
+        let start = floor(&self.text, self.start);
+        start..floor(&self.text, self.end).max(start)
+    }
+
     /// `file:line:column`.
     pub fn location(&self) -> String {
         format!("{}:{}:{}", self.file, self.line, self.column)
     }
+}
+
+/// The last place at or before a byte where a character of a text begins, or its end.
+fn floor(text: &str, byte: usize) -> usize {
+    let mut at = byte.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
 }
 
 impl Diagnostic {

@@ -3,10 +3,16 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet as Source};
 
 use super::{Diagnostic, Label, Severity, Snippet};
+use crate::terminal::{safe, safe_line};
 
 impl Diagnostic {
-    /// The diagnostic as a terminal shows it, with what it is about underlined.
+    /// The diagnostic as a terminal shows it, with what it is about underlined. What steers terminals
+    /// is escaped.
     pub fn render(&self, color: bool) -> String {
+        self.safe().render_safe(color)
+    }
+
+    fn render_safe(&self, color: bool) -> String {
         let level = match self.severity {
             Severity::Bug => Level::ERROR.with_name("bug"),
             Severity::Error => Level::ERROR,
@@ -51,6 +57,28 @@ impl Diagnostic {
         without_empty_places(renderer.render(&[group]))
     }
 
+    /// The same, as terminals may show it.
+    fn safe(&self) -> Diagnostic {
+        let text = |text: &String| safe(text).into_owned();
+        let line = |text: &String| safe_line(text).into_owned();
+        Diagnostic {
+            severity: self.severity,
+            code: line(&self.code),
+            message: text(&self.message),
+            pass: self.pass.as_ref().map(line),
+            plugin: self.plugin.as_ref().map(line),
+            file: self.file.as_ref().map(line),
+            run_by: self.run_by.iter().map(line).collect(),
+            function: self.function.as_ref().map(line),
+            op: self.op.as_ref().map(line),
+            location: self.location.as_ref().map(line),
+            help: self.help.as_ref().map(text),
+            notes: self.notes.iter().map(text).collect(),
+            snippet: self.snippet.as_ref().map(Snippet::safe),
+            labels: self.labels.iter().map(Label::safe).collect(),
+        }
+    }
+
     /// `in pass …, function @…, op …, at …`.
     fn place(&self) -> Option<String> {
         let mut parts = Vec::new();
@@ -74,7 +102,41 @@ impl Diagnostic {
     }
 }
 
+impl Snippet {
+    /// The same, as terminals may show it: what is underlined stays underlined.
+    fn safe(&self) -> Snippet {
+        let span = self.span();
+        let parts = [
+            &self.text[..span.start],
+            &self.text[span.clone()],
+            &self.text[span.end..],
+        ];
+        // Tabs stay: the renderer knows how wide they are.
+        let [before, under, after] = parts.map(|part| safe(part).replace('\n', "\\n"));
+        let (start, end) = (before.len(), before.len() + under.len());
+        Snippet {
+            file: safe_line(&self.file).into_owned(),
+            text: before + &under + &after,
+            start,
+            end,
+            label: safe_line(&self.label).into_owned(),
+            ..*self
+        }
+    }
+}
+
 impl Label {
+    fn safe(&self) -> Label {
+        let line = |text: &String| safe_line(text).into_owned();
+        Label {
+            text: line(&self.text),
+            function: self.function.as_ref().map(line),
+            op: self.op.as_ref().map(line),
+            location: self.location.as_ref().map(line),
+            snippet: self.snippet.as_ref().map(Snippet::safe),
+        }
+    }
+
     fn is_on(&self, line: &Snippet) -> bool {
         let own = self.snippet.as_ref();
         own.is_some_and(|own| {
@@ -187,6 +249,39 @@ mod tests {
                 assert!(snippet.line >= 1 && snippet.column >= 1);
             }
         }
+    }
+
+    /// A diagnostic is data: it may come from another process, with any numbers in it.
+    #[test]
+    fn any_numbers_are_shown() {
+        let text = "ä€\r";
+        for (start, end) in (0..9).flat_map(|start| (0..9).map(move |end| (start, end))) {
+            let mut snippet = Snippet::of_line("f", 1, text, start..end);
+            snippet.label = "here".to_owned();
+            let mut diagnostic = Diagnostic::new(Severity::Error, "config", "Odd.");
+            diagnostic.snippet = Some(snippet);
+            assert!(
+                diagnostic.render(false).contains("here"),
+                "{start} to {end}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        let mut diagnostic = Diagnostic::new(Severity::Error, "read", "A\u{9b}31m name.");
+        diagnostic.snippet = Some(Snippet::new("m\u{1b}.ir", "\tä\u{9b}b", 1..5, "\u{202e}"));
+        diagnostic.notes.push("one\n\u{7}two".to_owned());
+        expect![[r#"
+            error[read]: A\u{9b}31m name.
+             --> m\u{1b}.ir:1:2
+              |
+            1 |     ä\u{9b}b
+              |     ^^^^^^^ \u{202e}
+              |
+              = note: one
+                      \u{7}two"#]]
+        .assert_eq(&diagnostic.render(false));
     }
 
     #[test]

@@ -159,7 +159,7 @@ impl Comparison<'_, '_, '_> {
 /// A port as a report names it.
 fn shown(f: &Function, name: SymbolId, index: usize) -> String {
     match name.option() {
-        Some(name) => format!("%{}", f.text(name)),
+        Some(name) => text::value_text(f.text(name)),
         None => format!("#{index}"),
     }
 }

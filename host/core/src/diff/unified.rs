@@ -5,6 +5,8 @@ use std::sync::Arc;
 use passdock_ir::{Function, Module, text};
 use similar::TextDiff;
 
+use crate::terminal;
+
 /// Longer texts, in lines, are shown by their sizes: finding their difference takes too long.
 const MAX_LINES: usize = 20_000;
 
@@ -58,8 +60,9 @@ fn unified_function(
     difference(&format!("@{name}"), &print(old), &print(new))
 }
 
-/// A diff's lines in the colours that people know, for terminals.
+/// A diff's lines in the colours that people know, for terminals: what steers them is escaped.
 pub fn colored(diff: &str) -> String {
+    let diff = terminal::safe(diff);
     let color = |line: &str| match line.trim_start().as_bytes().first() {
         Some(b'+') => Some("32"),
         Some(b'-') => Some("31"),

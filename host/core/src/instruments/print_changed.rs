@@ -14,6 +14,7 @@ use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::registry::InstrumentSpec;
+use crate::terminal;
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Prints what each pass changed, as a diff.";
@@ -74,7 +75,7 @@ impl PassInstrument for PrintChanged {
             if !text.is_empty() {
                 let text = match self.color {
                     true => diff::colored(&text),
-                    false => text,
+                    false => terminal::safe(&text).into_owned(),
                 };
                 (self.sink)(&format!("Changed by {}:\n{text}\n", info.name));
             }

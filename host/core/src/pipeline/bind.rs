@@ -31,20 +31,24 @@ pub(super) fn ahead_of(
     let names = Names::of(module);
     let mut symbols = toml::Table::new();
     let mut params = toml::Table::new();
-    for binding in &request.bind {
-        let (name, value) = read(binding)?;
-        let (pass, field, table) = match names.is_symbol(binding, name)? {
+    for text in &request.bind {
+        let binding = Binding::read(text)?;
+        let (pass, field, table) = match names.is_symbol(&binding)? {
             true => (PASSES[1], "dims", &mut symbols),
             false => (PASSES[0], "params", &mut params),
         };
-        check(registry, pass, field, name, &value).map_err(|error| match error.kind {
-            ErrorKind::Config => shown(error, binding, name.len() + 1..binding.len()),
+        let name = binding.name();
+        check(registry, pass, field, name, &binding.value).map_err(|error| match error.kind {
+            ErrorKind::Config => shown(error, text, binding.value_span.clone()),
             _ => error,
         })?;
-        if table.insert(name.to_owned(), value).is_some() {
+        if table
+            .insert(name.to_owned(), binding.value.clone())
+            .is_some()
+        {
             let message = format!("`{name}` is bound twice.");
             let error = PassError::new(ErrorKind::Config, message).help("Leave one of them out.");
-            return Err(shown(error, binding, 0..name.len()));
+            return Err(shown(error, text, binding.name_span));
         }
     }
     let mut passes: Vec<PassRef> = Vec::new();
@@ -78,21 +82,42 @@ fn check(
 }
 
 /// `NAME=VALUE`, the value TOML.
-fn read(binding: &str) -> Result<(&str, toml::Value), PassError> {
-    let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
-    let Some((name, text)) = binding.split_once('=') else {
-        let error = wrong("`--bind` needs a value.").help("Write `--bind NAME=VALUE`.");
-        return Err(shown(error, binding, 0..binding.len()));
-    };
-    let parsed = format!("value = {text}").parse::<toml::Table>().ok();
-    let parsed = parsed.filter(|table| table.len() == 1);
-    match parsed.and_then(|mut table| table.remove("value")) {
-        Some(value) => Ok((name.trim(), value)),
-        None => {
-            let error = wrong("The value isn't TOML.");
-            let error = error.help("A string needs quotes: `--bind 'NAME=\"text\"'`.");
-            Err(shown(error, binding, name.len() + 1..binding.len()))
+struct Binding<'a> {
+    text: &'a str,
+    /// The bytes of the name, without the blanks around it.
+    name_span: Range<usize>,
+    value: toml::Value,
+    value_span: Range<usize>,
+}
+
+impl<'a> Binding<'a> {
+    fn read(text: &'a str) -> Result<Binding<'a>, PassError> {
+        let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
+        let Some((name, value)) = text.split_once('=') else {
+            let error = wrong("`--bind` needs a value.").help("Write `--bind NAME=VALUE`.");
+            return Err(shown(error, text, 0..text.len()));
+        };
+        let start = name.len() - name.trim_start().len();
+        let value_span = name.len() + 1..text.len();
+        let parsed = format!("value = {value}").parse::<toml::Table>().ok();
+        let parsed = parsed.filter(|table| table.len() == 1);
+        match parsed.and_then(|mut table| table.remove("value")) {
+            Some(value) => Ok(Binding {
+                text,
+                name_span: start..start + name.trim().len(),
+                value,
+                value_span,
+            }),
+            None => {
+                let error = wrong("The value isn't TOML.");
+                let error = error.help("A string needs quotes: `--bind 'NAME=\"text\"'`.");
+                Err(shown(error, text, value_span))
+            }
         }
+    }
+
+    fn name(&self) -> &'a str {
+        &self.text[self.name_span.clone()]
     }
 }
 
@@ -132,7 +157,8 @@ impl Names {
     }
 
     /// Whether a name is a dim symbol's, and not a parameter's.
-    fn is_symbol(&self, binding: &str, name: &str) -> Result<bool, PassError> {
+    fn is_symbol(&self, binding: &Binding<'_>) -> Result<bool, PassError> {
+        let name = binding.name();
         let has = |names: &[String]| names.iter().any(|known| known == name);
         let (message, help) = match (has(&self.symbols), has(&self.params)) {
             (true, false) => return Ok(true),
@@ -160,8 +186,7 @@ impl Names {
                 )
             }
         };
-        let at = binding.find(name).unwrap_or(0);
         let error = PassError::new(ErrorKind::Config, message).help(help);
-        Err(shown(error, binding, at..at + name.len()))
+        Err(shown(error, binding.text, binding.name_span.clone()))
     }
 }

@@ -13,8 +13,9 @@ use crate::config::{ConfigError, Schema, Wrong};
 use crate::context::{ContextBuilder, PassContext};
 use crate::diagnostic::Snippet;
 use crate::error::{ErrorKind, PassError};
+use crate::instruments::Sink;
 use crate::pass::PassRef;
-use crate::plugin::SearchDir;
+use crate::plugin::{FieldType, SearchDir};
 use crate::registry::{LoadOptions, Registry};
 use crate::sequential::Sequential;
 use crate::suggest;
@@ -32,11 +33,16 @@ pub(crate) struct Built {
 
 /// Looks up everything that a request names, in a registry of its own.
 pub(crate) fn build(request: &Request) -> Result<Built, PassError> {
-    build_in(&Registry::new(), request)
+    build_in(&Registry::new(), request, None)
 }
 
-/// Looks up everything that a request names. The plugins of its directories come to the registry.
-pub(crate) fn build_in(registry: &Registry, request: &Request) -> Result<Built, PassError> {
+/// Looks up everything that a request names. The plugins of its directories come to the registry, and
+/// what instruments show goes to `sink`, if there is one.
+pub(crate) fn build_in(
+    registry: &Registry,
+    request: &Request,
+    sink: Option<&Sink>,
+) -> Result<Built, PassError> {
     let file = match &request.pipeline {
         Some(text) => Some(PipelineFile::parse(
             &text.path.display().to_string(),
@@ -44,13 +50,13 @@ pub(crate) fn build_in(registry: &Registry, request: &Request) -> Result<Built, 
         )?),
         None => None,
     };
-    load_plugins(registry, request, file.as_ref())?;
+    load_plugins(registry, request, file.as_ref(), &mut Err)?;
     let tables = file.as_ref().map_or(&[][..], |file| &file.passes);
     let mut phases = Phases::new(registry, tables, &request.passes);
     let sequential = sequential(request, file.as_ref(), registry, &mut phases)?;
     check_names(request, file.as_ref(), registry, &sequential)?;
     let context = context(request, file.as_ref(), registry)?;
-    let context = instruments::add(context, request, file.as_ref(), registry, &sequential)?;
+    let context = instruments::add(context, request, sink, file.as_ref(), registry, &sequential)?;
     Ok(Built {
         sequential,
         context,
@@ -58,17 +64,23 @@ pub(crate) fn build_in(registry: &Registry, request: &Request) -> Result<Built, 
     })
 }
 
-/// The passes of the program itself, and those of the plugins in all directories of a request.
-pub fn registry(request: &Request) -> Result<Registry, PassError> {
+/// The passes of the program itself, and those of the plugins in all directories of a request; and why
+/// plugins were left out that contradict others.
+pub fn registry(request: &Request) -> Result<(Registry, Vec<PassError>), PassError> {
     let registry = Registry::new();
-    load_plugins(&registry, request, None)?;
-    Ok(registry)
+    let mut conflicts = Vec::new();
+    load_plugins(&registry, request, None, &mut |error| {
+        conflicts.push(error);
+        Ok(())
+    })?;
+    Ok((registry, conflicts))
 }
 
 fn load_plugins(
     registry: &Registry,
     request: &Request,
     file: Option<&PipelineFile>,
+    refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
 ) -> Result<(), PassError> {
     let named = |path: &PathBuf| SearchDir {
         path: path.clone(),
@@ -104,7 +116,7 @@ fn load_plugins(
         required: false,
     };
     dirs.extend(request.standard_dirs.iter().map(optional));
-    registry.load_dirs(&dirs, &options)?;
+    registry.load_dirs_with(&dirs, &options, refused)?;
     match file {
         Some(file) => check_plugins(file, registry),
         None => Ok(()),
@@ -412,13 +424,6 @@ fn set(
     };
     let (path, text) = (setting[..equals].trim(), &setting[equals + 1..]);
     let value_span = equals + 1..setting.len();
-    let parsed = format!("value = {text}").parse::<toml::Table>().ok();
-    let parsed = parsed.filter(|table| table.len() == 1);
-    let Some(value) = parsed.and_then(|mut table| table.remove("value")) else {
-        let error = wrong("The value isn't TOML.");
-        let error = error.help("A string needs quotes: `--config 'KEY=\"text\"'`.");
-        return Err(shown(error, value_span));
-    };
     let path_start = setting.len() - setting.trim_start().len();
     let registered = registry
         .list_configs()
@@ -435,6 +440,27 @@ fn set(
         ));
     };
     let field = path[key.len()..].strip_prefix('.');
+    let parsed = format!("value = {text}").parse::<toml::Table>().ok();
+    let parsed = parsed.filter(|table| table.len() == 1);
+    let Some(value) = parsed.and_then(|mut table| table.remove("value")) else {
+        let schema = registry.config_schema(&key)?;
+        let known = match field {
+            None if !schema.is_scalar() => None,
+            field => schema.settable(field.unwrap_or("")).ok(),
+        };
+        let text = text.trim();
+        let help = match known.map(|known| (known, known.ty)) {
+            None => format!("It is {}.", schema.type_name()),
+            Some((_, FieldType::Strings)) => {
+                format!("It is a list of strings: `--config '{path}=[\"{text}\"]'`.")
+            }
+            Some((_, FieldType::String | FieldType::Values)) => {
+                format!("A string needs quotes: `--config '{path}=\"{text}\"'`.")
+            }
+            Some((known, _)) => format!("It is {}.", known.takes().replace("NAME = ", "")),
+        };
+        return Err(shown(wrong("The value isn't TOML.").help(help), value_span));
+    };
     let given = match field {
         None => value.clone(),
         Some(field) => toml::Table::from_iter([(field.to_owned(), value.clone())]).into(),

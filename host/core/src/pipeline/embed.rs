@@ -54,7 +54,7 @@ impl Pipeline {
 
     /// Looks up everything that it names. The plugins of its directories come to the registry.
     pub fn resolve(&self, registry: &Registry) -> Result<Resolved, PassError> {
-        let built = build::build_in(registry, &self.request)?;
+        let built = build::build_in(registry, &self.request, None)?;
         let Built {
             sequential,
             context,

@@ -5,11 +5,13 @@ use std::collections::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 
 use super::build::{self, Built};
+use super::file::PipelineFile;
 use super::phases::Phases;
 use super::request::Request;
 use crate::config::OptionSource;
 use crate::context::PassContext;
-use crate::error::PassError;
+use crate::diagnostic::Diagnostic;
+use crate::error::{ErrorKind, PassError};
 use crate::pass::{Pass, PassRef};
 use crate::plugin::{FieldValue, Phase};
 use crate::resolve::{self, Plan, Step};
@@ -27,6 +29,9 @@ pub struct Explanation {
     /// The states that the model has to be in.
     #[serde(default)]
     pub model_needs: Vec<ModelNeed>,
+    /// What is odd about the plugins.
+    #[serde(default)]
+    pub diagnostics: Vec<Diagnostic>,
 }
 
 /// A pass at its place.
@@ -100,7 +105,14 @@ pub fn explain(request: &Request) -> Result<Explanation, PassError> {
         context,
         phases,
     } = build::build(request)?;
-    explain_in(&sequential, &context.build()?, &phases)
+    let context = context.build()?;
+    let mut explanation = explain_in(&sequential, &context, &phases)?;
+    let plugins = context.registry().plugins();
+    explanation.diagnostics = plugins
+        .iter()
+        .flat_map(|plugin| plugin.unknown_keys())
+        .collect();
+    Ok(explanation)
 }
 
 /// Says what a Sequential would run under a context.
@@ -126,12 +138,26 @@ pub(crate) fn explain_in(
         passes: explainer.passes,
         phases: phases.places().iter().map(place).collect(),
         model_needs: plan.of_model,
+        diagnostics: Vec::new(),
     })
 }
 
 /// Says whether a request is right, down to the plugins that it needs: they are loaded. Answers
 /// what the model has to bring along. Nothing runs.
 pub fn check(request: &Request) -> Result<Vec<ModelNeed>, PassError> {
+    if let Some(file) = &request.pipeline
+        && request.passes.is_empty()
+    {
+        let file = PipelineFile::parse(&file.path.display().to_string(), &file.text)?;
+        if file.passes.is_empty() {
+            let message = format!(
+                "The pipeline `{}` lists no passes: it does nothing.",
+                file.source.name
+            );
+            let error = PassError::new(ErrorKind::Pipeline, message);
+            return Err(error.help("List them as `passes = [\"relax.transform.FoldConstant\"]`, or as `[[passes]]` tables."));
+        }
+    }
     let Built {
         sequential,
         context,
@@ -166,7 +192,10 @@ impl Explainer<'_> {
     /// One that runs.
     fn step(&mut self, step: &Step) {
         let info = step.pass.info();
-        let below = || format!("its level {} isn't above the context's", info.opt_level);
+        let below = || {
+            let level = self.context.opt_level();
+            format!("level {} ≤ opt_level {level}", info.opt_level)
+        };
         let phase = self.placed.get(info.name.as_str()).copied();
         let phase = phase.filter(|_| step.requested_by.is_none());
         let reason = match (&step.requested_by, phase) {

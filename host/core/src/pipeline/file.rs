@@ -146,11 +146,18 @@ impl PipelineFile {
         };
         let root = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            let message = format!(
-                "This isn't TOML: {}.",
-                error.message().trim_end_matches('.')
-            );
-            source.error(&span, "", message)
+            match bare_word(text, span.start) {
+                Some(span) => {
+                    let word = &text[span.clone()];
+                    source
+                        .error(&span, "", format!("This isn't TOML: `{word}` is no value."))
+                        .help(format!("A string needs quotes: `\"{word}\"`."))
+                }
+                None => {
+                    let why = error.message().trim_end_matches('.');
+                    source.error(&span, "", format!("This isn't TOML: {why}."))
+                }
+            }
         })?;
         let span = root.span();
         let mut table = Table::new(
@@ -185,6 +192,18 @@ impl PipelineFile {
             passes,
         })
     }
+}
+
+/// The word without quotes that stands around a byte where a value should be.
+fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let (before, after) = text.split_at_checked(at)?;
+    let start = before.trim_end_matches(is_word).len();
+    let end = at + after.find(|c| !is_word(c)).unwrap_or(after.len());
+    let opens = text[..start].trim_end().ends_with(['=', '[', ',']);
+    let word = &text[start..end];
+    (opens && word.starts_with(|c: char| is_word(c) && !c.is_numeric() && c != '-'))
+        .then_some(start..end)
 }
 
 fn read_context(mut table: Table<'_, '_>) -> Result<ContextTable, PassError> {
@@ -422,20 +441,20 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
         check_error(
             "[context]\nopt_level = \"3\"\n",
             expect![[r#"
-            error[pipeline]: `opt_level` has to be an integer from 0 on, and this is a string.
-             --> p.toml:2:13
-              |
-            2 | opt_level = "3"
-              |             ^^^ not a level"#]],
+                error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string.
+                 --> p.toml:2:13
+                  |
+                2 | opt_level = "3"
+                  |             ^^^ not a level"#]],
         );
         check_error(
             "[context]\nopt_level = -1\n",
             expect![[r#"
-            error[pipeline]: `opt_level` has to be an integer from 0 on, and this is -1.
-             --> p.toml:2:13
-              |
-            2 | opt_level = -1
-              |             ^^ not a level"#]],
+                error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is -1.
+                 --> p.toml:2:13
+                  |
+                2 | opt_level = -1
+                  |             ^^ not a level"#]],
         );
         check_error(
             "[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n",
@@ -447,6 +466,72 @@ passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.Dead
                   |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not a list
                   |
                   = help: Did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
+        );
+        check_error(
+            "[config]\n\"tir.UnrollLoop\" = {}\n",
+            expect![[r#"
+            error[pipeline]: There is no key `config` in the pipeline.
+             --> p.toml:1:2
+              |
+            1 | [config]
+              |  ^^^^^^ unknown key
+              |
+              = help: Did you mean `[context.config]`?"#]],
+        );
+        check_error(
+            "opt_level = 3\n",
+            expect![[r#"
+            error[pipeline]: There is no key `opt_level` in the pipeline.
+             --> p.toml:1:1
+              |
+            1 | opt_level = 3
+              | ^^^^^^^^^ unknown key
+              |
+              = help: `opt_level` stands in `[context]`."#]],
+        );
+        check_error(
+            "[[passes]]\nname = FoldConstant\n",
+            expect![[r#"
+            error[pipeline]: This isn't TOML: `FoldConstant` is no value.
+             --> p.toml:2:8
+              |
+            2 | name = FoldConstant
+              |        ^^^^^^^^^^^^
+              |
+              = help: A string needs quotes: `"FoldConstant"`."#]],
+        );
+        check_error(
+            "passes = [relax.transform.FoldConstant]\n",
+            expect![[r#"
+            error[pipeline]: This isn't TOML: `relax.transform.FoldConstant` is no value.
+             --> p.toml:1:11
+              |
+            1 | passes = [relax.transform.FoldConstant]
+              |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+              |
+              = help: A string needs quotes: `"relax.transform.FoldConstant"`."#]],
+        );
+        check_error(
+            "passes = [\n  \"a\",\n  true_story,\n]\n",
+            expect![[r#"
+            error[pipeline]: This isn't TOML: `true_story` is no value.
+             --> p.toml:3:3
+              |
+            3 |   true_story,
+              |   ^^^^^^^^^^
+              |
+              = help: A string needs quotes: `"true_story"`."#]],
+        );
+        check_error(
+            "[plugins]\ndirs = [../plugins]\n",
+            expect![[r#"
+                error[pipeline]: This isn't TOML: `../plugins` is no value.
+                 --> p.toml:2:9
+                  |
+                2 | dirs = [../plugins]
+                  |         ^^^^^^^^^^
+                  |
+                  = help: A string needs quotes: `"../plugins"`."#]],
         );
         check_error(
             "[[passes]]\nnam = \"x\"\n",

@@ -10,7 +10,9 @@ use crate::config::ConfigError;
 use crate::context::ContextBuilder;
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::InstrumentRef;
-use crate::instruments::{DumpIr, Names, PassTimingInstrument, PrintChanged, PrintIr, stderr};
+use crate::instruments::{
+    DumpIr, Names, PassTimingInstrument, PrintChanged, PrintIr, Sink, stderr,
+};
 use crate::registry::{InstrumentSetup, Registry};
 use crate::sequential::Sequential;
 
@@ -35,6 +37,7 @@ pub(crate) fn only_watches(name: &str) -> bool {
 pub(crate) fn add(
     mut context: ContextBuilder,
     request: &Request,
+    sink: Option<&Sink>,
     file: Option<&PipelineFile>,
     registry: &Registry,
     sequential: &Sequential,
@@ -46,8 +49,10 @@ pub(crate) fn add(
     setup.color = request.print.color;
     let taken = |path: &Path| taken::named(path, request, registry);
     setup.taken = &taken;
-    if request.print.to_stderr {
-        setup.sink = stderr();
+    match sink {
+        Some(sink) => setup.sink = sink.clone(),
+        None if request.print.to_stderr => setup.sink = stderr(),
+        None => {}
     }
     if let Some(file) = file {
         for table in &file.instruments {

@@ -29,4 +29,6 @@ pub use report::{ModelReport, Report};
 pub use request::{PipelineText, Print, Request};
 pub(crate) use rerun::Rerun;
 pub use run::run;
+
+pub use crate::record::Watch;
 pub(crate) use run::run_in;

@@ -12,13 +12,22 @@ use crate::reproducer::{self, ReproducerOptions};
 /// Writes the reproducer of a failure beside the output, or where the request says, and tells of
 /// it. Errors that no pass is behind, and plugins that can't be loaded, have none.
 pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
-    let (Some(site), Some(dir)) = (&error.site, place(request)) else {
+    let Some(site) = &error.site else {
         return;
     };
     // Of what wasn't checked there is nothing to reproduce.
     if error.kind.exit_status() != 1 || error.kind == ErrorKind::NotChecked {
         return;
     }
+    let Some(dir) = place(request) else {
+        if request.resumes {
+            return;
+        }
+        let message = "`--reproducer-dir DIR` writes what it takes to run into this again.";
+        let note = Diagnostic::new(Severity::Note, "reproducer", message);
+        report.diagnostics.push(note);
+        return;
+    };
     let options = ReproducerOptions {
         self_contained: request.self_contained,
         model: Some(request.model.clone()),

@@ -29,7 +29,7 @@ impl Rerun {
             sequential,
             context,
             ..
-        } = build::build_in(registry, request)?;
+        } = build::build_in(registry, request, None)?;
         let recorder = Arc::new(Recorder::keeping(None));
         let context = context
             .retain_instruments(|name| !instruments::only_watches(name))

@@ -17,24 +17,21 @@ use crate::context::PassContext;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError, capitalized};
 use crate::instrument::InstrumentReport;
+use crate::instruments::Sink;
 use crate::model_file::{self, Format, Output, ReadOptions, WriteOptions};
-use crate::record::{OnPass, Recorder};
+use crate::record::{Recorder, Watch};
 use crate::registry::Registry;
 use crate::util;
 
 /// Runs a request from the pipeline's text to the written model. Whatever goes wrong is in the
-/// report, and then nothing was written. `on_pass` is called when a pass starts.
-pub fn run(request: &Request, on_pass: Option<Box<OnPass>>) -> Report {
-    run_in(&Registry::new(), request, on_pass)
+/// report, and then nothing was written.
+pub fn run(request: &Request, watch: Watch) -> Report {
+    run_in(&Registry::new(), request, watch)
 }
 
 /// As [`run`], with the passes of a registry, to which the plugins of the request's directories
 /// come.
-pub(crate) fn run_in(
-    registry: &Registry,
-    request: &Request,
-    on_pass: Option<Box<OnPass>>,
-) -> Report {
+pub(crate) fn run_in(registry: &Registry, request: &Request, watch: Watch) -> Report {
     let start = Instant::now();
     let mut report = Report {
         model: ModelReport {
@@ -44,8 +41,15 @@ pub(crate) fn run_in(
         ..Report::default()
     };
     let diagnostics: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
-    let recorder = Arc::new(Recorder::new(on_pass));
-    let result = run_to_end(registry, request, &mut report, &diagnostics, &recorder);
+    let recorder = Arc::new(Recorder::new(watch.on_pass));
+    let result = run_to_end(
+        registry,
+        request,
+        watch.sink.as_ref(),
+        &mut report,
+        &diagnostics,
+        &recorder,
+    );
     report.passes = recorder.take();
     report.diagnostics = std::mem::take(&mut util::lock(&diagnostics));
     match result {
@@ -66,6 +70,7 @@ pub(crate) fn run_in(
 fn run_to_end(
     registry: &Registry,
     request: &Request,
+    sink: Option<&Sink>,
     report: &mut Report,
     diagnostics: &Arc<Mutex<Vec<Diagnostic>>>,
     recorder: &Arc<Recorder>,
@@ -76,7 +81,7 @@ fn run_to_end(
         sequential,
         context,
         ..
-    } = build::build_in(registry, request)?;
+    } = build::build_in(registry, request, sink)?;
     let sink = diagnostics.clone();
     let notes: Mutex<HashSet<Diagnostic>> = Mutex::default();
     let binding = match request.bind.is_empty() {

@@ -10,6 +10,19 @@ use super::file::{Entry, Located, SourceText};
 use crate::error::PassError;
 use crate::suggest::{listed, nearest};
 
+/// Keys that people put elsewhere, and the tables that they are of.
+const HOMES: [(&str, &str); 9] = [
+    ("config", "`[context.config]`"),
+    ("opt_level", "`[context]`"),
+    ("required_pass", "`[context]`"),
+    ("disabled_pass", "`[context]`"),
+    ("dirs", "`[plugins]`"),
+    ("override", "`[plugins.NAME]`"),
+    ("options", "`[[passes]]`"),
+    ("phase", "`[[passes]]`"),
+    ("name", "`[[passes]]` or `[[instruments]]`"),
+];
+
 /// A table whose keys are taken out one by one; what is left over is unknown.
 pub(super) struct Table<'s, 'i> {
     pub(super) source: &'s SourceText,
@@ -111,8 +124,7 @@ impl<'s, 'i> Table<'s, 'i> {
         match u32::deserialize(toml::de::ValueDeserializer::from(value)) {
             Ok(level) => Ok(Some(level)),
             Err(_) => {
-                let message =
-                    format!("`{key}` has to be an integer from 0 on, and this is {shown}.");
+                let message = format!("`{key}` has to be an integer ≥ 0, and this is {shown}.");
                 Err(self.source.error(&span, "not a level", message))
             }
         }
@@ -183,9 +195,15 @@ impl<'s, 'i> Table<'s, 'i> {
         };
         let message = format!("There is no key `{}` in {}.", key.value, self.what);
         let error = self.source.error(&key.span, "unknown key", message);
-        Err(match nearest(&key.value, self.known.iter().copied()) {
-            Some(known) => error.help(format!("Did you mean `{known}`?")),
-            None => error.help(format!(
+        let home = HOMES.iter().find(|(name, _)| *name == key.value);
+        let known = nearest(&key.value, self.known.iter().copied());
+        Err(match (home, known) {
+            (Some((name, home)), _) if home.ends_with(&format!(".{name}]`")) => {
+                error.help(format!("Did you mean {home}?"))
+            }
+            (Some((name, home)), _) => error.help(format!("`{name}` stands in {home}.")),
+            (None, Some(known)) => error.help(format!("Did you mean `{known}`?")),
+            (None, None) => error.help(format!(
                 "Valid keys: {}.",
                 listed(self.known.iter().copied())
             )),

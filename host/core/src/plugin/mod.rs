@@ -18,6 +18,7 @@ mod names;
 mod op_info;
 mod raw;
 mod table;
+mod unknown;
 
 use std::fmt;
 use std::path::{Path, PathBuf};

@@ -79,7 +79,7 @@ pub(super) struct Config {
 }
 
 #[derive(Deserialize)]
-struct Field {
+pub(super) struct Field {
     name: String,
     #[serde(rename = "type")]
     ty: FieldType,
@@ -142,7 +142,7 @@ impl Pass {
             return Err(Kind::ManifestValue {
                 what: format!("`opt_level` of `{name}`"),
                 got: self.opt_level.to_string(),
-                rule: "a level is a whole number from 0 on",
+                rule: "a level is an integer ≥ 0",
             });
         };
         let required = self

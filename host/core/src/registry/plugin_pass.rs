@@ -120,12 +120,13 @@ impl Pass for PluginPass {
         Ok(values.collect())
     }
 
-    /// Defaults, then the context's config, then what the pipeline gives.
+    /// Defaults, then what the context's config sets, then what the pipeline gives.
     fn option_sources(&self, cx: &PassContext) -> BTreeMap<String, (FieldValue, OptionSource)> {
         let defaults = self.schema.defaults().into_iter();
         let default = |(name, value)| (name, (value, OptionSource::Default));
         let mut options: BTreeMap<_, _> = defaults.map(default).collect();
-        let layer = self.spec().config.as_ref().and_then(|key| cx.config(key));
+        let key = self.spec().config.as_ref();
+        let layer = key.and_then(|key| cx.config_given().get(key));
         let layer = layer.into_iter().flatten();
         let own = layer.filter(|(name, _)| self.schema.field(name).is_ok());
         for (name, value) in own {

@@ -91,7 +91,7 @@ fn context(site: &FailureSite, plugins: &[&Plugin]) -> Table {
         Some(None) => true,
         None => false,
     };
-    let values = cx.config_values().iter().filter(|(key, _)| of_ours(key));
+    let values = cx.config_given().iter().filter(|(key, _)| of_ours(key));
     let config: Table = values
         .map(|(key, value)| (key.clone(), config_value(value)))
         .collect();

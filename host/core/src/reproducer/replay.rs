@@ -12,7 +12,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
 use crate::pipeline::{self, PipelineText, Report, Request};
 use crate::plugin::{Plugin, SearchDir, discover};
-use crate::record::OnPass;
+use crate::record::Watch;
 use crate::registry::Registry;
 
 /// A reproducer that was read.
@@ -66,7 +66,7 @@ impl Reproducer {
     /// Reads the reproducer in a directory.
     pub fn open(dir: &Path) -> Result<Reproducer, PassError> {
         let shown = dir.display();
-        let wrong = |message: String| PassError::new(ErrorKind::Pipeline, message);
+        let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
         if !dir.join(ABOUT).is_file() {
             let message = format!("`{shown}` isn't a reproducer: there is no `{ABOUT}` in it.");
             return Err(
@@ -116,17 +116,12 @@ impl Reproducer {
     }
 
     /// Runs it again, with the passes of a registry, to which the plugins come. What goes wrong is
-    /// in the report. `on_pass` is called when a pass starts.
-    pub fn replay(
-        &self,
-        registry: &Registry,
-        options: &ReplayOptions,
-        on_pass: Option<Box<OnPass>>,
-    ) -> Replay {
+    /// in the report.
+    pub fn replay(&self, registry: &Registry, options: &ReplayOptions, watch: Watch) -> Replay {
         let request = self.request(options);
         let (report, ran) = match self.check(registry, &request, options.locked) {
             Ok(differences) => {
-                let mut report = pipeline::run_in(registry, &request, on_pass);
+                let mut report = pipeline::run_in(registry, &request, watch);
                 report.diagnostics.splice(0..0, differences);
                 (report, true)
             }
@@ -193,7 +188,7 @@ impl Reproducer {
         all.extend(dirs(&request.standard_dirs, false));
         let found = discover(&all).map_err(|error| {
             let message = crate::error::capitalized(&error.to_string());
-            PassError::new(ErrorKind::Pipeline, message).caused_by(Arc::new(error))
+            PassError::new(ErrorKind::Usage, message).caused_by(Arc::new(error))
         })?;
         let mut found = found.plugins;
         found.extend(registry.plugins());

@@ -243,7 +243,7 @@ fn an_op_has_the_operands_and_attributes_that_its_definition_says() {
         failed: t.ScaledAdd has no attribute `scales`. Did you mean `scale`?
         The attribute `scale` of t.ScaledAdd is of the type int; it has to be float. t.ScaledAdd has no attribute `mode`.
         t.Needs lacks its attribute `to`.
-        t.ScaledAdd has 1 to 2 operands, and here are 0. [main]"#]].assert_eq(&check_op(
+        t.ScaledAdd takes 1 to 2 operands, and this op has 0. [main]"#]].assert_eq(&check_op(
         "%0 = t.ScaledAdd(%x, %x) {scale = 0.5}
          %1 = t.ScaledAdd(%x, %x)
          %2 = t.ScaledAdd(%x, %x) {scales = 0.5}

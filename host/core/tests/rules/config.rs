@@ -27,7 +27,7 @@ fn r042_the_hosts_own_are_listed() {
         })
         .collect();
     expect![[r#"
-        relax.fallback_device_type "" Int = 1: The device for what nobody has placed, by its number in DLPack; 1 is the CPU.
+        relax.fallback_device_type "" Int = 1: The device of ops that no device is named for, by its number in DLPack; 1 is the CPU.
         testing.immutable_module "" Bool = false: Look whether a pass changed the module that it was given; it may only make another one."#]]
     .assert_eq(&listed.join("\n"));
 }
@@ -183,9 +183,9 @@ mod tables {
         log.check(expect![[r#"
             true [("all", 4), ("batch", 2), ("w", 3)] []
             false [] ["a = 1", "b = [1.5, [true, -inf], []]", "c d = \"x\\n\\\"\""]
-            Expected `batch` of `acme.transform.Bind` to be an int from 1 on, but got the int 0.
-            Expected `batch` of `acme.transform.Bind` to be an int from 1 on, but got the string "2". Write 2 without quotes.
-            Expected `batch` of `acme.Bind` to be an int from 1 on, but got the float 2.0.
+            Expected `batch` of `acme.transform.Bind` to be an int ≥ 1, but got the int 0.
+            Expected `batch` of `acme.transform.Bind` to be an int ≥ 1, but got the string "2". Write 2 without quotes.
+            Expected `batch` of `acme.Bind` to be an int ≥ 1, but got the float 2.0.
             Expected the field `dims` of `acme.transform.Bind` to be a table of ints, but got the int 3.
             `h` is given twice: by itself and in the field `dims`. Leave one of them out.
             Expected `a` of `acme.transform.Bind` to be a bool, a number, a string, or a list of these, but got a table.

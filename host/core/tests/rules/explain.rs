@@ -54,17 +54,17 @@ fn every_pass_is_listed_with_the_rule_that_decided() {
     let lines: Vec<String> = explanation.passes.iter().map(line).collect();
     expect![[r#"
         req runs: `a` requires it, unless nothing changed since it last ran
-        a runs: its level 0 isn't above the context's
+        a runs: level 0 ≤ opt_level 1
         high runs: the context requires it
         higher doesn't run: its level 4 is above the context's opt_level 1
         off doesn't run: disabled by the context
-        inner runs: its level 0 isn't above the context's
+        inner runs: level 0 ≤ opt_level 1
           req runs: `a` requires it, unless nothing changed since it last ran
-          a runs: its level 0 isn't above the context's
+          a runs: level 0 ≤ opt_level 1
           b doesn't run: disabled by its Sequential
-          deeper runs: its level 0 isn't above the context's
+          deeper runs: level 0 ≤ opt_level 1
             inner.req runs: `odd "name\` requires it, unless nothing changed since it last ran
-            odd "name\ runs: its level 0 isn't above the context's
+            odd "name\ runs: level 0 ≤ opt_level 1
         block doesn't run: disabled by the context
           a doesn't run: `block`, which it is part of, doesn't run
           deeper doesn't run: `block`, which it is part of, doesn't run

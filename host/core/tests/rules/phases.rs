@@ -51,11 +51,11 @@ fn passes_run_where_the_pipeline_has_a_place_for_their_phase() {
         "[[passes]]\nphase = 'early'\n[[passes]]\nname = 'x.transform.Own'\n[[passes]]\nphase = 'late'\n",
         expect![[r#"
             x.transform.High doesn't: its level 3 is above the context's opt_level 2
-            x.transform.Own runs: its level 0 isn't above the context's
-            x.transform.B runs: it asks for the phase `late`, and its level 0 isn't above the context's
-            x.transform.Z runs: it asks for the phase `late`, and its level 0 isn't above the context's
+            x.transform.Own runs: level 0 ≤ opt_level 2
+            x.transform.B runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
+            x.transform.Z runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
             x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
-            x.transform.A runs: it asks for the phase `late`, and its level 0 isn't above the context's
+            x.transform.A runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
             Early: x.transform.High
             Late: x.transform.B, x.transform.Z, x.transform.A
             run x.transform.Own
@@ -70,11 +70,11 @@ fn what_is_listed_is_not_placed_too() {
     check(
         "passes = [{ name = 'inner', passes = ['x.transform.B', { phase = 'late' }] }, 'x.transform.Z']",
         expect![[r#"
-            inner runs: its level 0 isn't above the context's
-            x.transform.B runs: its level 0 isn't above the context's
+            inner runs: level 0 ≤ opt_level 2
+            x.transform.B runs: level 0 ≤ opt_level 2
             x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
-            x.transform.A runs: it asks for the phase `late`, and its level 0 isn't above the context's
-            x.transform.Z runs: its level 0 isn't above the context's
+            x.transform.A runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
+            x.transform.Z runs: level 0 ≤ opt_level 2
             x.transform.High doesn't: offered for phase early, which this pipeline has no place for
             Late: x.transform.A
             run x.transform.B
@@ -90,7 +90,7 @@ fn places_may_stay_empty_and_passes_may_stay_without_a_place() {
         "passes = [{ phase = 'lower' }, 'x.transform.A']",
         expect![[r#"
             x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
-            x.transform.A runs: its level 0 isn't above the context's
+            x.transform.A runs: level 0 ≤ opt_level 2
             x.transform.High doesn't: offered for phase early, which this pipeline has no place for
             x.transform.B doesn't: offered for phase late, which this pipeline has no place for
             Lower: 
@@ -106,9 +106,9 @@ fn the_context_counts_for_placed_passes_too() {
         expect![[r#"
             x.transform.High runs: it asks for the phase `early`, and the context requires it
             x.transform.B doesn't: disabled by the context
-            x.transform.Z runs: it asks for the phase `late`, and its level 0 isn't above the context's
+            x.transform.Z runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
             x.transform.Z runs: `x.transform.A` requires it, unless nothing changed since it last ran
-            x.transform.A runs: it asks for the phase `late`, and its level 0 isn't above the context's
+            x.transform.A runs: it asks for the phase `late`, and level 0 ≤ opt_level 2
             Early: x.transform.High
             Late: x.transform.B, x.transform.Z, x.transform.A
             run x.transform.High

@@ -77,7 +77,7 @@ fn r064_the_order_can_be_shown_without_running() {
     log.check(expect![[r#"
         deep true None req: `req` requires it, unless nothing changed since it last ran
         req true None a: `a` requires it, unless nothing changed since it last ran
-        a true None : its level 0 isn't above the context's
+        a true None : level 0 ≤ opt_level 2
         inner false None : disabled by the context
         b false Some("inner") : `inner`, which it is part of, doesn't run
         a false Some("inner") : `inner`, which it is part of, doesn't run"#]]);
@@ -85,12 +85,12 @@ fn r064_the_order_can_be_shown_without_running() {
     log.check(expect![[r#"
         deep true None req: `req` requires it, unless nothing changed since it last ran
         req true None a: `a` requires it, unless nothing changed since it last ran
-        a true None : its level 0 isn't above the context's
-        inner true None : its level 0 isn't above the context's
+        a true None : level 0 ≤ opt_level 2
+        inner true None : level 0 ≤ opt_level 2
         b false Some("inner") : its level 3 is above the context's opt_level 2
         deep true Some("inner") req: `req` requires it, unless nothing changed since it last ran
         req true Some("inner") a: `a` requires it, unless nothing changed since it last ran
-        a true Some("inner") : its level 0 isn't above the context's"#]]);
+        a true Some("inner") : level 0 ≤ opt_level 2"#]]);
 }
 
 #[test]

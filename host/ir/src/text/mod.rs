@@ -35,7 +35,7 @@ pub use print::{
 };
 pub use source::TextSource;
 pub use spans::OpSpans;
-pub use types::{dim_text, type_text};
+pub use types::{dim_text, is_hidden, type_text, value_text};
 
 /// Constants with more elements than this don't stand among the ops.
 pub const MAX_INLINE_ELEMENTS: u64 = 64;

@@ -264,6 +264,14 @@ pub(crate) fn write_name(out: &mut impl Write, name: &str) -> fmt::Result {
     write_quoted(out, name)
 }
 
+/// A value's name as text has it: `%x`, `%"a b"`.
+pub fn value_text(name: &str) -> String {
+    let mut out = "%".to_owned();
+    // Writing to a string doesn't fail.
+    _ = write_name(&mut out, name);
+    out
+}
+
 /// Text in quotes; `\` before what would end it or can't be seen.
 pub(crate) fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_str("\"")?;
@@ -284,11 +292,12 @@ pub(super) fn write_bytes(out: &mut String, bytes: &[u8]) {
     out.push('"');
 }
 
-/// Whether a character changes how others look and can't be seen itself: marks of direction, joiners,
-/// separators of lines.
-fn is_invisible(c: char) -> bool {
-    matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
-        | '\u{2060}'..='\u{206f}' | '\u{feff}')
+/// Whether a character steers a terminal, or changes how others look and can't be seen itself: control
+/// characters, marks of direction, joiners, separators of lines, tags.
+pub fn is_hidden(c: char) -> bool {
+    c.is_control()
+        || matches!(c, '\u{61c}' | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}'
+        | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{fff9}'..='\u{fffb}' | '\u{e0000}'..='\u{e007f}')
 }
 
 fn write_escaped(out: &mut impl Write, text: &str) -> fmt::Result {
@@ -299,7 +308,7 @@ fn write_escaped(out: &mut impl Write, text: &str) -> fmt::Result {
             '\n' => out.write_str("\\n")?,
             '\r' => out.write_str("\\r")?,
             '\t' => out.write_str("\\t")?,
-            c if c.is_control() || is_invisible(c) => write!(out, "\\u{{{:x}}}", c as u32)?,
+            c if is_hidden(c) => write!(out, "\\u{{{:x}}}", c as u32)?,
             c => out.write_char(c)?,
         }
     }

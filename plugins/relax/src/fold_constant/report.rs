@@ -83,7 +83,7 @@ impl Group {
         let example = match (f.loc_name(self.example), f.results(self.example).first()) {
             (Some(node), _) if !node.is_empty() => format!(" ({node:?})"),
             (_, Some(&value)) => match f.value_name(value) {
-                Some(value) => format!(" (%{value})"),
+                Some(value) => format!(" ({})", spelled(value)),
                 None => String::new(),
             },
             _ => String::new(),
@@ -107,6 +107,15 @@ impl Group {
         };
         let count = self.count;
         format!("{count} {name}{such_as}: {why}{size}.")
+    }
+}
+
+/// A value's name as IR text has it.
+fn spelled(name: &str) -> String {
+    let is_plain = |b: u8| b.is_ascii_alphanumeric() || b == b'_';
+    match name.bytes().all(is_plain) && !name.starts_with(|c: char| c.is_ascii_digit()) {
+        true => format!("%{name}"),
+        false => format!("%{name:?}"),
     }
 }
 

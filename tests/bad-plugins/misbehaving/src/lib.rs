@@ -1,5 +1,6 @@
 //! Passes that do what passes must not, for the tests of faults.
 
+mod odd_op;
 mod planted;
 
 use passdock_plugin_api::prelude::*;
@@ -224,5 +225,6 @@ plugin! {
         /// Panics on some `Erf`s.
         function "bad.transform.PanicOnErf" => panics_on_erf { opt_level: 0, required: ["bad.transform.Count"], options: PanicOnErf },
     ],
+    ops: [odd_op::ODD],
 }
 export_plugin!(PLUGIN);

@@ -62,6 +62,15 @@ fn check_kind(path: &Path) -> Result<Checked, Kind> {
     })
 }
 
+/// The text of a library file's manifest, which may be wrong.
+pub(super) fn manifest_text(path: &Path) -> Result<String, Kind> {
+    let (file, identity) = reader::open(path)?;
+    let cache = ReadCache::new(reader::Reader::new(&file, identity.len()));
+    let bytes = check_bytes(&cache, identity.len())?.manifest;
+    let len = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+    Ok(String::from_utf8_lossy(&bytes[..len]).into_owned())
+}
+
 fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<Found<'d>, Kind> {
     if len == 0 {
         return Err(Kind::Empty);

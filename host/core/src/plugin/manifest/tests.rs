@@ -162,7 +162,7 @@ fn wrong_values_are_named() {
     check_error(
         &pass("a.transform.X", "opt_level = -1"),
         expect![
-            "in its manifest `opt_level` of `a.transform.X` is `-1`; a level is a whole number from 0 on"
+            "in its manifest `opt_level` of `a.transform.X` is `-1`; a level is an integer ≥ 0"
         ],
     );
     check_error(

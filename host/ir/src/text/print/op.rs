@@ -4,7 +4,7 @@ use passdock_abi::{
     AttrKind, DType, FunctionKind, Op, OpId, RegionId, TypeId, TypeKind, Value, symbol,
 };
 
-use super::super::types::write_bytes;
+use super::super::types::{is_hidden, write_bytes};
 use super::super::{LOOP_KINDS, RESERVED};
 use super::function::Printer;
 use super::names::is_absent;
@@ -217,6 +217,10 @@ impl<'p> Printer<'p, '_> {
 /// Whether a name reads back as the same symbol.
 fn is_canonical(text: &str) -> bool {
     let plain = |part: &str| crate::name::is_plain(part);
+    // Between the quotes of a canonical name nothing is escaped.
+    if text.chars().any(is_hidden) {
+        return false;
+    }
     if RESERVED.contains(&text) || text.starts_with("ai.onnx.") && text.matches('.').count() == 2 {
         return false;
     }

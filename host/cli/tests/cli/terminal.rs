@@ -1,0 +1,277 @@
+//! What reaches a terminal: nothing of a file or a plugin steers it.
+
+use expect_test::expect;
+
+use crate::support::{Bench, Ran};
+
+/// Names that a terminal would take for orders: colours, a title, the other direction.
+const STEERING: &str = r#"module {
+  metadata "k\u{1b}[5m" = "v\u{9b}5m"
+  fn @main(%"x\u{1b}]0;t\u{7}": f32["n\u{9b}31m"]) -> (%"y\u{202e}": f32["n\u{9b}31m"]) opset("" = 17, "d\u{9b}31m" = 1) {
+    %"a\u{1b}[31m" = symbol("\"d\u{9b}31m\".\"Op\u{1b}[32m\"")(%"x\u{1b}]0;t\u{7}") {"k\u{9b}" = "v\r\u{1b}[2J"} loc("l\u{1b}[1m")
+    %"y\u{202e}" = onnx.Relu(%"a\u{1b}[31m") : f32["n\u{9b}31m"]
+    return %"y\u{202e}"
+  }
+}
+"#;
+
+#[track_caller]
+fn check_safe(ran: &Ran, words: &[&str]) {
+    for text in [&ran.stdout, &ran.stderr] {
+        let hidden = |c: char| !matches!(c, '\n' | '\t') && passdock::terminal::is_hidden(c);
+        let line = text.lines().find(|line| line.contains(hidden));
+        assert_eq!(line, None, "{words:?}");
+    }
+}
+
+#[test]
+fn names_in_models_and_of_files_do_not_steer_the_terminal() {
+    let bench = Bench::new();
+    let name = "m\u{1b}[31m\u{9b}32m.ir";
+    bench.write(name, STEERING);
+    bench.write("other.ir", STEERING.replace("[32m", "[33m"));
+    bench.write(
+        "wrong\u{9b}.ir",
+        STEERING.replace("return", "return %\"\u{9b}31m\", "),
+    );
+    bench.write("p\u{9b}.toml", "passes = [\"\u{9b}31m\"]");
+    let tap = r#"test.tap={label="\u001b[31m"}"#;
+    let run = ["run", name, "--passes", "relax.transform.InferType"];
+    for more in [
+        &["-o", "-"][..],
+        &[
+            "--timing",
+            "--print-changed",
+            "--print-before",
+            "all",
+            "--instrument",
+            "op-count",
+        ],
+        &["--instrument", tap],
+        &["--instrument", tap, "--json"],
+        &["-o", "x\u{1b}[31m.ir"],
+        &["-o", "x\u{1b}[31m.txt"],
+        &["--bind", "\u{9b}31m=1"],
+        &["--passes", "\u{9b}31m"],
+        &["--config", "\u{9b}31m=1"],
+        &["--disable", "\u{9b}31m"],
+    ] {
+        let words: Vec<&str> = run.iter().chain(more).copied().collect();
+        check_safe(&bench.run(words.iter().copied(), ""), &words);
+    }
+    for words in [
+        &["stats", name][..],
+        &["stats", name, "--json"],
+        &["diff", name, "other.ir"],
+        &["diff", name, "other.ir", "--json"],
+        &["diff", name, "other.ir", "--text"],
+        &["diff", name, "other.ir", "-q"],
+        &["convert", name, "-"],
+        &["convert", "wrong\u{9b}.ir", "-"],
+        &["check", "p\u{9b}.toml"],
+        &["explain", "p\u{9b}.toml"],
+        &["list", "--plugin-dir", "\u{9b}31m"],
+        &["inspect", "\u{9b}31m"],
+        &[
+            "bisect",
+            name,
+            "--passes",
+            "relax.transform.InferType",
+            "--check",
+            "printf '\\033[31m'; exit 1 # {}",
+        ],
+        &["reduce", name, "--passes", "relax.transform.InferType"],
+    ] {
+        check_safe(&bench.run(words.iter().copied(), ""), words);
+    }
+}
+
+/// They aren't changed for it: the text has them escaped, and reads back.
+#[test]
+fn names_that_are_escaped_come_back() {
+    let bench = Bench::new();
+    bench.write("m.ir", STEERING);
+    let text = bench.passdock("convert m.ir -").stdout;
+    let ops: String = text
+        .lines()
+        .filter(|line| line.contains("symbol"))
+        .collect();
+    expect![[r#"%"a\u{1b}[31m" = symbol("\"d\u{9b}31m\".\"Op\u{1b}[32m\"")(%"x\u{1b}]0;t\u{7}") {"k\u{9b}" = "v\r\u{1b}[2J"} loc("l\u{1b}[1m")"#]].assert_eq(ops.trim());
+    let again = bench.run(["convert", "-", "-"], &text);
+    assert_eq!(again.stdout, text, "{}", again.stderr);
+}
+
+/// Runs the command with standard output in `out`; its status and what it said otherwise.
+#[cfg(target_os = "linux")]
+fn run_into(bench: &Bench, words: &str, out: std::process::Stdio) -> (Option<i32>, String) {
+    let mut command = std::process::Command::new(crate::support::passdock());
+    command
+        .args(words.split_whitespace())
+        .current_dir(bench.path(""))
+        .env_remove("PASSDOCK_PLUGIN_PATH")
+        .stdout(out);
+    let ran = command.output().expect("the command starts");
+    let said = String::from_utf8_lossy(&ran.stderr).into_owned();
+    (ran.status.code(), said)
+}
+
+#[cfg(target_os = "linux")]
+const COMMANDS: [(&str, i32); 19] = [
+    ("run m.ir --passes relax.transform.InferType", 0),
+    ("run m.ir --passes relax.transform.InferType --json", 0),
+    (
+        "run m.ir --passes relax.transform.InferType --print-after all",
+        0,
+    ),
+    ("list", 0),
+    ("list ops --json", 0),
+    ("check p.toml", 0),
+    ("check p.toml --json", 0),
+    ("explain p.toml", 0),
+    ("explain p.toml --dot", 0),
+    ("explain p.toml --json", 0),
+    ("stats m.ir", 0),
+    ("stats m.ir --json", 0),
+    ("diff m.ir n.ir", 1),
+    ("diff m.ir m.ir --json", 0),
+    ("--help", 0),
+    ("help run", 0),
+    ("--version", 0),
+    ("run gone.ir --passes relax.transform.InferType --json", 1),
+    ("run m.ir --passes Gone --json", 2),
+];
+
+#[cfg(target_os = "linux")]
+fn bench_with_models() -> Bench {
+    let bench = Bench::new();
+    bench
+        .write("m.ir", crate::support::RELUS)
+        .write("n.ir", crate::support::RELUS.replace("Relu", "Abs"))
+        .write("p.toml", "passes = [\"relax.transform.InferType\"]\n");
+    bench
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn output_that_cannot_be_written_is_an_error() {
+    let bench = bench_with_models();
+    for (words, status) in COMMANDS {
+        let full = std::fs::File::create("/dev/full").expect("a device");
+        let (ended, said) = run_into(&bench, words, full.into());
+        let trouble = if words.starts_with("diff") { 2 } else { 1 };
+        assert_eq!(ended, Some(status.max(trouble)), "{words}\n{said}");
+        let sentence = "error[write]: Standard output can't be written: No space left on device";
+        assert_eq!(said.matches(sentence).count(), 1, "{words}\n{said}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_reader_that_goes_away_is_no_error() {
+    let bench = bench_with_models();
+    for (words, status) in COMMANDS {
+        let (reader, writer) = std::io::pipe().expect("a pipe");
+        drop(reader);
+        let (ended, said) = run_into(&bench, words, writer.into());
+        assert_eq!(ended, Some(status), "{words}\n{said}");
+        assert!(!said.contains("Standard output"), "{words}\n{said}");
+    }
+}
+
+/// What is on a terminal when the command has ended, and whether there were colours.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(bench: &Bench, term: &str, words: &str) -> (String, bool) {
+    use std::io::Read;
+
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+
+    let host = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).expect("a terminal");
+    grantpt(&host).expect("a terminal");
+    unlockpt(&host).expect("a terminal");
+    let name = ptsname(&host, Vec::new()).expect("its name");
+    let name = name.into_string().expect("text");
+    let open = || std::fs::File::options().write(true).open(&name);
+    let mut command = std::process::Command::new(crate::support::passdock());
+    command
+        .args(words.split_whitespace())
+        .current_dir(bench.path(""))
+        .env_remove("PASSDOCK_PLUGIN_PATH")
+        .env_remove("NO_COLOR")
+        .env("TERM", term)
+        .stdin(std::process::Stdio::null())
+        .stdout(open().expect("the terminal"))
+        .stderr(open().expect("the terminal"));
+    let mut child = command.spawn().expect("the command starts");
+    // Only the child has it open now, so that its end is the end of what there is to read.
+    drop(command);
+    let mut bytes = Vec::new();
+    // The last read of a terminal that nobody has open any more is an error.
+    let _ = std::fs::File::from(host).read_to_end(&mut bytes);
+    child.wait().expect("it ends");
+    let text = String::from_utf8(bytes).expect("text");
+    (screen(&text), text.contains("\u{1b}[1m"))
+}
+
+/// The lines of a terminal that was written this.
+#[cfg(target_os = "linux")]
+fn screen(written: &str) -> String {
+    let (mut lines, mut row, mut column) = (vec![Vec::new()], 0_usize, 0_usize);
+    let mut rest = written.chars();
+    while let Some(c) = rest.next() {
+        match c {
+            '\n' => row += 1,
+            '\r' => column = 0,
+            '\u{1b}' => {
+                assert_eq!(rest.next(), Some('['), "{written:?}");
+                let mut order = String::new();
+                while !order.ends_with(|c: char| c.is_ascii_alphabetic()) {
+                    order.extend(rest.next());
+                }
+                let (number, what) = order.split_at(order.len() - 1);
+                let count = number.parse().unwrap_or(1);
+                match what {
+                    "A" => row = row.saturating_sub(count),
+                    "B" => row += count,
+                    "K" if number == "2" => lines[row].clear(),
+                    "K" => lines[row].truncate(column),
+                    "J" => {
+                        lines[row].truncate(column);
+                        lines.truncate(row + 1);
+                    }
+                    "m" => {}
+                    _ => panic!("{order:?} in {written:?}"),
+                }
+            }
+            c => {
+                let line: &mut Vec<char> = &mut lines[row];
+                line.resize(line.len().max(column + 1), ' ');
+                line[column] = c;
+                column += 1;
+            }
+        }
+        lines.resize(lines.len().max(row + 1), Vec::new());
+    }
+    let text = |line: &Vec<char>| line.iter().collect::<String>().trim_end().to_owned() + "\n";
+    lines.iter().map(text).collect()
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn progress_leaves_nothing_on_the_terminal() {
+    let bench = Bench::new();
+    bench.write("m.ir", crate::support::RELUS);
+    let words = "run m.ir --passes relax.transform.CanonicalizeBindings,relax.transform.InferType \
+                 --print-before all --print-changed";
+    let (shown, _) = on_a_terminal(&bench, "xterm", words);
+    assert!(shown.contains("Before Running Pass"), "{shown}");
+    for line in shown.lines() {
+        let progress = |c: char| ('\u{2800}'..='\u{28ff}').contains(&c);
+        assert!(!line.contains(progress), "{shown}");
+        assert!(!line.starts_with("0s"), "{shown}");
+    }
+    let (dumb, has_color_there) = on_a_terminal(&bench, "dumb", "run m.ir --passes Gone");
+    assert!(dumb.starts_with("error[unknown-pass]"), "{dumb}");
+    let (shown, has_color) = on_a_terminal(&bench, "xterm", "run m.ir --passes Gone");
+    assert!(shown.starts_with("error[unknown-pass]"), "{shown}");
+    assert_eq!((has_color, has_color_there), (true, false));
+}

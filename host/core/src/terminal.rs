@@ -1,0 +1,84 @@
+//! Text on a terminal: what may be shown of a text that came from a file or a plugin, and whether there
+//! may be colours.
+//!
+//! Everything that people are shown goes through here once. [`Diagnostic::render`] and
+//! [`diff::colored`] do it by themselves, for they add colours afterwards; IR text needs nothing, since
+//! it escapes in its strings what can't be seen.
+//!
+//! [`Diagnostic::render`]: crate::Diagnostic::render
+//! [`diff::colored`]: crate::diff::colored
+
+use std::borrow::Cow;
+use std::fmt::Write;
+use std::io::IsTerminal;
+
+pub use passdock_ir::text::is_hidden;
+
+/// A text as a terminal may show it: lines and tabs stay, what steers a terminal or can't be seen is
+/// written as `\u{1b}`.
+///
+/// ```
+/// assert_eq!(passdock::terminal::safe("a\n\u{1b}[31mb"), "a\n\\u{1b}[31mb");
+/// ```
+pub fn safe(text: &str) -> Cow<'_, str> {
+    escaped(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
+}
+
+/// The same for what stands on one line, as a name does: ends of lines and tabs are escaped, too.
+pub fn safe_line(text: &str) -> Cow<'_, str> {
+    escaped(text, is_hidden)
+}
+
+fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.chars().any(&is_escaped) {
+        return Cow::Borrowed(text);
+    }
+    let mut out = String::with_capacity(text.len() + 8);
+    for c in text.chars() {
+        match c {
+            c if !is_escaped(c) => out.push(c),
+            '\n' => out.push_str("\\n"),
+            '\r' => out.push_str("\\r"),
+            '\t' => out.push_str("\\t"),
+            // Writing to a string doesn't fail.
+            c => _ = write!(out, "\\u{{{:x}}}", u32::from(c)),
+        }
+    }
+    Cow::Owned(out)
+}
+
+/// Whether a stream takes colours: a terminal that isn't a dumb one, unless `NO_COLOR` is set.
+pub fn takes_color(stream: &impl IsTerminal) -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    stream.is_terminal() && !dumb && std::env::var_os("NO_COLOR").is_none()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_steers_a_terminal_is_escaped() {
+        for (text, shown, line) in [
+            (
+                "größe %0 \"a\" \\n",
+                "größe %0 \"a\" \\n",
+                "größe %0 \"a\" \\n",
+            ),
+            ("e\u{301}", "e\u{301}", "e\u{301}"),
+            ("a\n\tb\r", "a\n\tb\\r", "a\\n\\tb\\r"),
+            ("\u{1b}[31m", "\\u{1b}[31m", "\\u{1b}[31m"),
+            ("\u{9b}31m", "\\u{9b}31m", "\\u{9b}31m"),
+            ("\0\u{7f}", "\\u{0}\\u{7f}", "\\u{0}\\u{7f}"),
+            (
+                "\u{202e}x\u{feff}",
+                "\\u{202e}x\\u{feff}",
+                "\\u{202e}x\\u{feff}",
+            ),
+            ("\u{e0041}", "\\u{e0041}", "\\u{e0041}"),
+        ] {
+            assert_eq!(safe(text), shown);
+            assert_eq!(safe_line(text), line);
+        }
+    }
+}
