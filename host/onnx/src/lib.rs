@@ -11,8 +11,10 @@
 //! the file.
 //!
 //! Neither side knows operators or opsets. Reading order: `wire`, `schema`, `source`, `types`
-//! and `data` (small encodings), `read`, `write`, `keep` and `detach`, `facts`.
+//! and `data` (small encodings), `read`, `write`, `carry` (attributes of functions), `keep` and
+//! `detach`, `facts`.
 
+mod carry;
 mod data;
 mod detach;
 mod error;
@@ -28,6 +30,7 @@ mod types;
 mod wire;
 mod write;
 
+pub use carry::{LeftOut, left_out};
 pub use detach::detach;
 pub use error::OnnxError;
 pub use external::{ExternalFiles, Reach, check_external, external_locations, place_external};

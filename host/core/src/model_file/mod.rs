@@ -17,7 +17,7 @@ use passdock_onnx::Reach;
 use serde::{Deserialize, Serialize};
 
 pub(crate) use self::replace::Replacement;
-use crate::diagnostic::Snippet;
+use crate::diagnostic::{Diagnostic, Severity, Snippet};
 use crate::error::{ErrorKind, PassError, capitalized};
 
 /// Where the data of an ONNX model's initializers goes when it is written.
@@ -148,6 +148,21 @@ fn parse_within(name: &str, source: &str, reach: Reach) -> Result<Module, PassEr
     files.give_to(&mut module);
     module.set_text_source(Some(Arc::new(text::TextSource::new(name, source))));
     Ok(module)
+}
+
+/// What the file at `path` won't have of a module that is written there: a warning each.
+pub fn left_out(module: &Module, path: &str) -> Vec<Diagnostic> {
+    let parts = match Format::of(path) {
+        Ok(Format::Onnx) => passdock_onnx::left_out(module),
+        Ok(Format::Text) | Err(_) => Vec::new(),
+    };
+    let warning = |part: passdock_onnx::LeftOut| {
+        let mut warning = Diagnostic::new(Severity::Warning, "left-out", part.message);
+        warning.function = part.function;
+        warning.help = Some(part.help);
+        warning
+    };
+    parts.into_iter().map(warning).collect()
 }
 
 /// Writes a model, and beside an ONNX file the files that its data is in.

@@ -103,6 +103,8 @@ struct Context<'a> {
     source: Arc<Source>,
     symbols: Arc<Symbols>,
     ir_version: i64,
+    /// Whether graphs and functions have metadata.
+    carries: bool,
     /// The names of local functions: they win over standard ops.
     local: FxHashSet<SymbolId>,
     /// Canonical names by domain, name and overload.
@@ -121,6 +123,7 @@ impl<'a> Context<'a> {
             source: source.clone(),
             symbols: symbols.clone(),
             ir_version: 0,
+            carries: false,
             local: FxHashSet::default(),
             names: FxHashMap::default(),
             reach,

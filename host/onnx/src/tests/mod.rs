@@ -1,6 +1,7 @@
 //! Files in and out, on models made by hand; and on real ones where `PASSDOCK_MODELS` points.
 
 mod build;
+mod carry;
 mod detached;
 mod edits;
 mod external;

@@ -33,7 +33,7 @@ use crate::source::{ModelFile, Source};
 use crate::wire::Message;
 
 pub(crate) use attr::put_sparse_value;
-pub(crate) use model::{ir_version, put_import};
+pub(crate) use model::{final_version, ir_version, put_import, version_of};
 use names::Plan;
 pub(crate) use names::export_names;
 use parts::sparse_initializers;
@@ -122,6 +122,8 @@ struct Writer<'m> {
     module: &'m Module,
     source: Option<Arc<Source>>,
     ir_version: i64,
+    /// Whether graphs and functions have metadata.
+    carries: bool,
     /// Of the main graph's initializers.
     homes: FxHashMap<ConstId, Home>,
     store: Store,
@@ -133,6 +135,7 @@ impl<'m> Writer<'m> {
             module,
             source,
             ir_version: ir_version(module),
+            carries: final_version(module) >= crate::carry::SINCE,
             homes: FxHashMap::default(),
             store: Store::default(),
         }
@@ -145,6 +148,8 @@ struct FunctionWriter<'w> {
     plan: Plan,
     source: Option<&'w Source>,
     ir_version: i64,
+    /// Whether graphs and functions have metadata.
+    carries: bool,
     /// Where data goes that doesn't stay where it is.
     homes: Option<&'w FxHashMap<ConstId, Home>>,
     store: &'w mut Store,
@@ -176,6 +181,7 @@ impl<'w> FunctionWriter<'w> {
             plan: Plan::new(f, writer.source.is_none(), moved),
             source: writer.source.as_deref(),
             ir_version: writer.ir_version,
+            carries: writer.carries,
             homes,
             store: &mut writer.store,
             types: Function::new(f.symbols().clone(), f.kind(), f.name()),

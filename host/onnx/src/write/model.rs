@@ -19,9 +19,22 @@ const IR_VERSION: i64 = 10;
 
 /// The `ir_version` that a module's metadata gives.
 pub(crate) fn ir_version(module: &Module) -> i64 {
-    metadata(module, model::IR_VERSION)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(IR_VERSION)
+    version_of(module.metadata())
+}
+
+/// The `ir_version` that metadata gives.
+pub(crate) fn version_of(metadata: &[(String, String)]) -> i64 {
+    let (_, key) = METADATA[0];
+    let version = metadata.iter().find(|(known, _)| known == key);
+    let version = version.and_then(|(_, text)| text.parse().ok());
+    version.unwrap_or(IR_VERSION)
+}
+
+/// The `ir_version` that a module is written with.
+pub(crate) fn final_version(module: &Module) -> i64 {
+    let raised = raised_version(module);
+    let raised = raised.and_then(|version| version.parse().ok());
+    raised.unwrap_or_else(|| ir_version(module))
 }
 
 /// The IR version that a module's own version has to be raised to, because passes gave it functions:
