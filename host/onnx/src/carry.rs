@@ -3,17 +3,15 @@
 
 use std::collections::hash_map::Entry;
 
-use passdock_abi::{Attr, AttrKind, FunctionKind, OpId, SymbolId};
+use passdock_abi::{Attr, OpId, SymbolId};
+use passdock_ir::Function;
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::text::{attr_text, set_attr_text};
-use passdock_ir::{Function, Module};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::error::Result;
 use crate::schema::entry;
 use crate::wire::{Message, Value, put_bytes};
-use crate::write::final_version;
-use crate::{MAIN, METADATA};
 
 /// What the keys begin with.
 const PREFIX: &str = "passdock.attribute.";
@@ -180,88 +178,5 @@ impl<'f> Carried<'f> {
         let f = self.f;
         let rest = self.values.into_iter().filter(|(.., written)| !written);
         rest.map(move |(name, value, _)| (format!("{PREFIX}{}", f.text(name)), value))
-    }
-}
-
-/// Something of a module that its ONNX file won't have.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftOut {
-    /// The function that has it; `None`: the module itself.
-    pub function: Option<String>,
-    /// A whole sentence.
-    pub message: String,
-    /// What to do.
-    pub help: String,
-}
-
-/// What [`write`](crate::write()) leaves out, as ONNX has no place for it.
-pub fn left_out(module: &Module) -> Vec<LeftOut> {
-    let mut found = Vec::new();
-    for (key, _) in module.metadata() {
-        if METADATA.iter().all(|(_, known)| known != key) {
-            found.push(LeftOut {
-                function: None,
-                message: format!("The metadata `{key}` of the module isn't written."),
-                help: "`metadata` are fields of ONNX's header; other keys and values go to \
-                       `module meta {key = \"value\"}` of the text."
-                    .to_owned(),
-            });
-        }
-    }
-    let version = final_version(module);
-    for f in module
-        .functions()
-        .filter(|f| f.kind() == FunctionKind::GRAPH)
-    {
-        let function = f.text(f.name());
-        for attr in f.attrs(OpId::NONE) {
-            let (why, help) = if attr.flags & Attr::PARAM != 0 {
-                if function != MAIN {
-                    continue;
-                }
-                let why = "only local functions of a model have attribute parameters".to_owned();
-                (
-                    why,
-                    "Remove it, or give the value to the ops that refer to it.",
-                )
-            } else if version < SINCE {
-                let why = format!(
-                    "the model's `ir_version` is {version}, and graphs and functions have metadata since {SINCE}"
-                );
-                (
-                    why,
-                    "Write the result as `.ir`, which keeps all attributes, or raise the `metadata \"onnx.ir_version\"` of the text.",
-                )
-            } else if attr_text(f, attr).is_none() {
-                let why = format!(
-                    "metadata carries numbers, strings and lists of them, and this is {}",
-                    kind(attr.kind)
-                );
-                (
-                    why,
-                    "Write the result as `.ir`, which keeps all attributes.",
-                )
-            } else {
-                continue;
-            };
-            let name = f.text(attr.name);
-            found.push(LeftOut {
-                function: Some(function.to_owned()),
-                message: format!("The attribute `{name}` of @{function} isn't written: {why}."),
-                help: help.to_owned(),
-            });
-        }
-    }
-    found
-}
-
-/// A kind of attribute that metadata doesn't carry.
-fn kind(kind: AttrKind) -> &'static str {
-    match kind {
-        AttrKind::TENSOR | AttrKind::TENSORS => "a tensor",
-        AttrKind::TYPE | AttrKind::TYPES => "a type",
-        AttrKind::REGION | AttrKind::REGIONS => "a region",
-        AttrKind::REFERENCE => "a reference to a parameter",
-        _ => "in a form that only its importer knows",
     }
 }

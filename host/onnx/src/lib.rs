@@ -12,7 +12,7 @@
 //!
 //! Neither side knows operators or opsets. Reading order: `wire`, `schema`, `source`, `types`
 //! and `data` (small encodings), `read`, `write`, `carry` (attributes of functions), `keep` and
-//! `detach`, `facts`.
+//! `detach`, `facts` and `remarks`.
 
 mod carry;
 mod data;
@@ -22,6 +22,7 @@ mod external;
 mod facts;
 mod keep;
 mod read;
+mod remarks;
 mod schema;
 mod source;
 #[cfg(test)]
@@ -30,12 +31,12 @@ mod types;
 mod wire;
 mod write;
 
-pub use carry::{LeftOut, left_out};
 pub use detach::detach;
 pub use error::OnnxError;
 pub use external::{ExternalFiles, Reach, check_external, external_locations, place_external};
 pub use facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
 pub use read::{TensorFile, read, read_bytes, read_tensor, read_within};
+pub use remarks::{Remark, remarks};
 pub use write::{DataFile, ExternalData, Output, WriteOptions, write};
 
 /// The name of the function that the main graph is.

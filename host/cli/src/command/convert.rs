@@ -7,7 +7,7 @@ use crate::show;
 
 pub(crate) fn convert(args: ConvertArgs) -> u8 {
     let converted = model_file::read_with(&args.input, args.data.reading()).and_then(|module| {
-        for warning in model_file::left_out(&module, &args.output) {
+        for warning in model_file::remarks(&module, &args.output) {
             show::diagnostic(&warning);
         }
         model_file::write(&module, &args.output, args.data.writing())

@@ -115,7 +115,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         None => error,
     })?;
     if let Some(output) = output {
-        for warning in model_file::left_out(&reduction.module, output) {
+        for warning in model_file::remarks(&reduction.module, output) {
             show::diagnostic(&warning);
         }
         model_file::write(&reduction.module, output, WriteOptions::default())?;

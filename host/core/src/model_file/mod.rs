@@ -150,19 +150,19 @@ fn parse_within(name: &str, source: &str, reach: Reach) -> Result<Module, PassEr
     Ok(module)
 }
 
-/// What the file at `path` won't have of a module that is written there: a warning each.
-pub fn left_out(module: &Module, path: &str) -> Vec<Diagnostic> {
-    let parts = match Format::of(path) {
-        Ok(Format::Onnx) => passdock_onnx::left_out(module),
+/// What one should know of the file at `path` that a module is written as: a warning each.
+pub fn remarks(module: &Module, path: &str) -> Vec<Diagnostic> {
+    let remarks = match Format::of(path) {
+        Ok(Format::Onnx) => passdock_onnx::remarks(module),
         Ok(Format::Text) | Err(_) => Vec::new(),
     };
-    let warning = |part: passdock_onnx::LeftOut| {
-        let mut warning = Diagnostic::new(Severity::Warning, "left-out", part.message);
-        warning.function = part.function;
-        warning.help = Some(part.help);
+    let warning = |remark: passdock_onnx::Remark| {
+        let mut warning = Diagnostic::new(Severity::Warning, remark.code, remark.message);
+        warning.function = remark.function;
+        warning.help = Some(remark.help.to_owned());
         warning
     };
-    parts.into_iter().map(warning).collect()
+    remarks.into_iter().map(warning).collect()
 }
 
 /// Writes a model, and beside an ONNX file the files that its data is in.

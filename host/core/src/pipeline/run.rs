@@ -130,7 +130,7 @@ fn run_to_end(
             drop_spans: request.drop_spans,
             external_data: request.external_data,
         };
-        for warning in model_file::left_out(&after, output) {
+        for warning in model_file::remarks(&after, output) {
             context.emit(warning);
         }
         model_file::write(&after, output, options)?;

@@ -53,6 +53,7 @@ pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
 
 fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> Result {
     let old = ir_version(module) < 4;
+    let carries = final_version(module) >= carry::SINCE;
     let main = module.symbols().intern(MAIN);
     if let (true, Some(f)) = (old, detached.function_mut(main)) {
         old::prepare(f, source)?;
@@ -70,7 +71,7 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
             constants: Constants::of(function),
             sorted: sequences(module, function, &unsorted(function)),
             old,
-            carries: final_version(module) >= carry::SINCE,
+            carries,
             is_main: function.name() == main,
             found: Vec::new(),
         };

@@ -30,7 +30,7 @@ use crate::wire::Message;
 pub(crate) use frame::{bodies, name_of, quoted};
 pub(crate) use header::{Opsets, read_opset};
 pub(crate) use model::read_metadata;
-pub(crate) use node::{read_floats, read_ints};
+pub(crate) use node::{MAX_ATTRS, read_floats, read_ints};
 
 /// Reads a model file. It stays mapped as long as the module or a copy of it lives.
 pub fn read(path: &Path) -> std::result::Result<Module, OnnxError> {

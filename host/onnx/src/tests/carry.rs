@@ -7,7 +7,7 @@ use passdock_ir::{AttrValue, Module, NewAttr, text};
 use super::build::{Msg, function, graph, model, node};
 use super::{bytes_of, fresh_bytes_of, main_of, read};
 use crate::schema::{doc, model as models};
-use crate::{detach, left_out};
+use crate::{detach, remarks};
 
 fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error}"))
@@ -78,7 +78,7 @@ fn attributes_of_functions_come_back() {
 }
 "#;
     let module = parse(source);
-    assert_eq!(left_out(&module), []);
+    assert_eq!(remarks(&module), []);
     for bytes in [bytes_of(&module), fresh_bytes_of(&module)] {
         let module = read(&bytes).unwrap();
         assert_eq!(text::print(&detach(&module).unwrap()), source);
@@ -165,7 +165,7 @@ fn a_parameter_stays_one() {
 
 #[track_caller]
 fn leaves_out(source: &str, expected: Expect) {
-    let lines = left_out(&parse(source)).into_iter().map(|part| {
+    let lines = remarks(&parse(source)).into_iter().map(|part| {
         let function = part.function.unwrap_or_default();
         format!("{function}: {} {}\n", part.message, part.help)
     });
@@ -182,11 +182,13 @@ fn what_no_file_has_a_place_for_is_named() {
             fn @acme.F(%x) -> (%y) attributes {{param p = 1, ts = [type f32[n]]}} {body} }}"#
         ),
         expect![[r#"
-            : The metadata `team` of the module isn't written. `metadata` are fields of ONNX's header; other keys and values go to `module meta {key = "value"}` of the text.
+            : The metadata `team` of the module isn't written. `metadata` are fields of ONNX's header; other keys and values go to `module meta {"key" = "value"}` of the text.
             main: The attribute `p` of @main isn't written: only local functions of a model have attribute parameters. Remove it, or give the value to the ops that refer to it.
             main: The attribute `t` of @main isn't written: metadata carries numbers, strings and lists of them, and this is a tensor. Write the result as `.ir`, which keeps all attributes.
             main: The attribute `ty` of @main isn't written: metadata carries numbers, strings and lists of them, and this is a type. Write the result as `.ir`, which keeps all attributes.
             acme.F: The attribute `ts` of @acme.F isn't written: metadata carries numbers, strings and lists of them, and this is a type. Write the result as `.ir`, which keeps all attributes.
+            main: The model has `onnx.Relu`, and @main no opset version of its domain "", so runtimes may refuse it. A pass says it with `set_opset`, a text in the header of the function: `opset("com.acme" = 1)`.
+            acme.F: The model has `onnx.Relu`, and @acme.F no opset version of its domain "", so runtimes may refuse it. A pass says it with `set_opset`, a text in the header of the function: `opset("com.acme" = 1)`.
         "#]],
     );
     leaves_out(
@@ -195,6 +197,7 @@ fn what_no_file_has_a_place_for_is_named() {
         ),
         expect![[r#"
             main: The attribute `SkipOptimization` of @main isn't written: the model's `ir_version` is 9, and graphs and functions have metadata since 10. Write the result as `.ir`, which keeps all attributes, or raise the `metadata "onnx.ir_version"` of the text.
+            main: The model has `onnx.Relu`, and @main no opset version of its domain "", so runtimes may refuse it. A pass says it with `set_opset`, a text in the header of the function: `opset("com.acme" = 1)`.
         "#]],
     );
 }

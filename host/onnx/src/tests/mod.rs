@@ -14,6 +14,7 @@ mod messages;
 mod node_names;
 mod placement;
 mod real;
+mod refused;
 mod scopes;
 mod show;
 

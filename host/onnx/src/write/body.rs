@@ -9,7 +9,8 @@ use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
-use super::model::{Imports, function_name, newest_opset, opsets_of, put_import};
+use super::imports::{Imports, put_import};
+use super::model::{function_name, newest_opset};
 use super::parts::{declared, initializers, is_imported, sparse_value};
 use super::rope::Chain;
 use super::sequence::Item;
@@ -315,7 +316,7 @@ impl<'w> FunctionWriter<'w> {
         };
         let carries = self.carries && entity == Entity::Function;
         let mut carried = Carried::new(self.f, &body.skeleton.metadata, carries)?;
-        let opsets = opsets_of(self.f);
+        let opsets = self.domains.opsets_of(self.f);
         let mut imports = match form {
             Form::Graph => None,
             Form::Function => Some(Imports::new(&opsets, original, function::OPSET_IMPORT)?),

@@ -8,6 +8,7 @@
 
 mod attr;
 mod body;
+mod imports;
 mod info;
 mod location;
 mod model;
@@ -33,7 +34,8 @@ use crate::source::{ModelFile, Source};
 use crate::wire::Message;
 
 pub(crate) use attr::put_sparse_value;
-pub(crate) use model::{final_version, ir_version, put_import, version_of};
+pub(crate) use imports::{Domains, put_import};
+pub(crate) use model::{final_version, ir_version, version_of};
 use names::Plan;
 pub(crate) use names::export_names;
 use parts::sparse_initializers;
@@ -107,6 +109,8 @@ fn encode(module: &Module, options: WriteOptions<'_>, all: bool) -> Result<Outpu
         None => Placement::default(),
     };
     let mut writer = Writer::new(module, source.clone());
+    writer.carries = final_version(module) >= crate::carry::SINCE;
+    writer.domains = Domains::of(module);
     writer.homes = placement.homes;
     let root = writer.model()?;
     Ok(Output {
@@ -124,6 +128,7 @@ struct Writer<'m> {
     ir_version: i64,
     /// Whether graphs and functions have metadata.
     carries: bool,
+    domains: Domains,
     /// Of the main graph's initializers.
     homes: FxHashMap<ConstId, Home>,
     store: Store,
@@ -135,7 +140,8 @@ impl<'m> Writer<'m> {
             module,
             source,
             ir_version: ir_version(module),
-            carries: final_version(module) >= crate::carry::SINCE,
+            carries: false,
+            domains: Domains::default(),
             homes: FxHashMap::default(),
             store: Store::default(),
         }
@@ -150,6 +156,7 @@ struct FunctionWriter<'w> {
     ir_version: i64,
     /// Whether graphs and functions have metadata.
     carries: bool,
+    domains: &'w Domains,
     /// Where data goes that doesn't stay where it is.
     homes: Option<&'w FxHashMap<ConstId, Home>>,
     store: &'w mut Store,
@@ -182,6 +189,7 @@ impl<'w> FunctionWriter<'w> {
             source: writer.source.as_deref(),
             ir_version: writer.ir_version,
             carries: writer.carries,
+            domains: &writer.domains,
             homes,
             store: &mut writer.store,
             types: Function::new(f.symbols().clone(), f.kind(), f.name()),

@@ -8,7 +8,6 @@ use super::super::types::write_bytes;
 use super::super::{LOOP_KINDS, RESERVED};
 use super::function::Printer;
 use super::names::is_absent;
-use crate::name::OpName;
 use crate::origin::Entity;
 use crate::types::slice;
 
@@ -216,9 +215,5 @@ impl<'p> Printer<'p, '_> {
 
 /// Whether a name reads back as the same symbol.
 fn is_canonical(text: &str) -> bool {
-    let plain = |part: &str| crate::name::is_plain(part);
-    if RESERVED.contains(&text) || text.starts_with("ai.onnx.") && text.matches('.').count() == 2 {
-        return false;
-    }
-    text.split('.').all(plain) || OpName::parse(text).is_some_and(|name| name.to_string() == text)
+    !RESERVED.contains(&text) && crate::name::is_canonical(text)
 }
