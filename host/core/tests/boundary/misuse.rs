@@ -183,7 +183,9 @@ fn misuse_is_refused_with_a_sentence() {
                 // SAFETY: all pointers are good.
                 unsafe { raw().set_opset.expect("is there")(f, abi::Str::new("onnx"), 17) }
             },
-            expect![[r#"failed: `onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is "". [main]"#]],
+            expect![[
+                r#"failed: `onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is "". [main]"#
+            ]],
         ),
         (
             "ONNX's own domain as files may call it",
@@ -195,7 +197,9 @@ fn misuse_is_refused_with_a_sentence() {
                     set(f, abi::Str::new(""), 16)
                 }
             },
-            expect!["failed: The function's version of the domain `` is 17 and can't become 16: its ops would mean something else. [main]"],
+            expect![
+                "failed: The function's version of the domain `` is 17 and can't become 16: its ops would mean something else. [main]"
+            ],
         ),
         (
             "more domains than there may be",
@@ -211,7 +215,9 @@ fn misuse_is_refused_with_a_sentence() {
                     .find(|status| !status.is_ok())
                     .unwrap_or(Status::OK)
             },
-            expect!["failed: A function has versions of at most 1024 domains; `domain1024` would be one more. [main]"],
+            expect![
+                "failed: A function has versions of at most 1024 domains; `domain1024` would be one more. [main]"
+            ],
         ),
         (
             "a location that isn't there",
