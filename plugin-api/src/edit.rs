@@ -280,7 +280,8 @@ impl Function {
         self.raw.name_loc(name)
     }
 
-    /// Says which version of a domain the function's ops mean; refused if it is already another.
+    /// Says which version of a domain the function's ops mean; ONNX's own domain is `""`. Refused if it is
+    /// already another, and for the 1,025th domain.
     pub fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
         self.raw.set_opset(domain, version)
     }

@@ -159,6 +159,18 @@ impl Function {
         Some(Attr::read(self, &attr))
     }
 
+    /// Whether it is to stay as it is: `SkipOptimization`, `Compiler` or `Extern` is among its attributes,
+    /// and not 0. The host keeps function passes out of it; a module pass that rewrites functions does
+    /// the same.
+    pub fn skips_optimization(&self) -> bool {
+        const NAMES: [&str; 3] = ["SkipOptimization", "Compiler", "Extern"];
+        let mut attrs = self.raw.attr_range(self.raw.view().function_attrs);
+        attrs.any(|attr| {
+            NAMES.contains(&self.text(attr.name))
+                && !matches!(Attr::read(self, &attr), Attr::Int(0))
+        })
+    }
+
     /// An integer attribute.
     #[track_caller]
     pub fn int<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<i64> {

@@ -8,7 +8,11 @@
 
 use std::any::Any;
 use std::borrow::Cow;
+use std::hash::BuildHasher;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
+
+use rustc_hash::FxBuildHasher;
 
 use crate::function::Function;
 
@@ -46,20 +50,23 @@ impl<'k> KeptKey<'k> {
     }
 }
 
-/// All that is kept beside a function, each entry with the version it is for: a list that only
-/// grows while it is shared. It is as long as there are different keys, which are few.
+/// All that is kept beside a function, each entry with the version it is for: a tree that only grows
+/// while it is shared. The hash of its key says where an entry is.
 #[derive(Default)]
 pub(crate) struct Kept {
-    first: Link,
+    root: Link,
+    len: AtomicUsize,
 }
 
+/// Where an entry is or goes; set once while the tree is shared.
 type Link = OnceLock<Box<Entry>>;
 
 struct Entry {
     key: Arc<KeptKey<'static>>,
     version: u64,
     value: KeptValue,
-    next: Link,
+    /// By the next two bits of the hash.
+    next: [Link; 4],
 }
 
 impl Entry {
@@ -69,22 +76,70 @@ impl Entry {
     }
 }
 
-impl Kept {
+/// The way to a key: each step takes a link.
+#[derive(Clone, Copy)]
+struct Path(u64);
+
+impl Path {
     #[inline]
-    fn entries(&self) -> impl Iterator<Item = &Entry> {
-        std::iter::successors(self.first.get(), |entry| entry.next.get()).map(|entry| &**entry)
+    fn to(key: &KeptKey<'_>) -> Path {
+        Path(FxBuildHasher.hash_one((key.owner, key.stamp, &*key.name)))
+    }
+
+    #[inline]
+    fn step(&mut self) -> usize {
+        self.0 = self.0.rotate_left(2);
+        (self.0 & 3) as usize
+    }
+}
+
+impl Kept {
+    /// What is kept under a key for a version.
+    #[inline]
+    fn find(&self, key: &KeptKey<'_>, version: u64) -> Option<&KeptValue> {
+        let mut place = &self.root;
+        let mut path = Path::to(key);
+        while let Some(entry) = place.get() {
+            if entry.version == version && entry.is(key) {
+                return Some(&entry.value);
+            }
+            place = &entry.next[path.step()];
+        }
+        None
+    }
+
+    /// The entry of a key, for whatever version.
+    fn find_mut(&mut self, key: &KeptKey<'_>) -> Option<&mut Entry> {
+        let mut place = &mut self.root;
+        let mut path = Path::to(key);
+        while let Some(entry) = place.get_mut() {
+            if entry.is(key) {
+                return Some(entry);
+            }
+            place = &mut entry.next[path.step()];
+        }
+        None
     }
 
     /// Adds an entry, unless there is one for the key and version: then answers that one.
-    fn add(&self, entry: Entry) -> &KeptValue {
-        let mut entry = Box::new(entry);
-        let mut place = &self.first;
+    fn add(&self, key: Arc<KeptKey<'static>>, version: u64, value: KeptValue) -> &KeptValue {
+        let mut path = Path::to(&key);
+        let mut entry = Box::new(Entry {
+            key,
+            version,
+            value,
+            next: Default::default(),
+        });
+        let mut place = &self.root;
         loop {
             let there = match place.get() {
                 Some(there) => there,
                 None => match place.set(entry) {
                     Ok(()) => match place.get() {
-                        Some(there) => return &there.value,
+                        Some(there) => {
+                            self.len.fetch_add(1, Ordering::Relaxed);
+                            return &there.value;
+                        }
                         None => unreachable!("it was set just now"),
                     },
                     // Another thread was faster.
@@ -97,19 +152,39 @@ impl Kept {
             if there.version == entry.version && there.is(&entry.key) {
                 return &there.value;
             }
-            place = &there.next;
+            place = &there.next[path.step()];
         }
     }
 
-    /// Throws away all entries but those that `stays` is true of.
-    fn retain(&mut self, stays: impl Fn(&Entry) -> bool) {
-        let mut next = self.first.take();
-        while let Some(mut entry) = next {
-            next = entry.next.take();
-            if stays(&entry) {
-                self.add(*entry);
-            }
-        }
+    fn entries(&self) -> impl Iterator<Item = &Entry> {
+        let mut open: Vec<&Entry> = self.root.get().map(|root| &**root).into_iter().collect();
+        std::iter::from_fn(move || {
+            let entry = open.pop()?;
+            open.extend(
+                entry
+                    .next
+                    .iter()
+                    .filter_map(|link| link.get().map(|e| &**e)),
+            );
+            Some(entry)
+        })
+    }
+
+    /// Takes all entries out, without recursion.
+    fn take(&mut self) -> impl Iterator<Item = Box<Entry>> + use<> {
+        self.len = AtomicUsize::new(0);
+        let mut open: Vec<Box<Entry>> = self.root.take().into_iter().collect();
+        std::iter::from_fn(move || {
+            let mut entry = open.pop()?;
+            open.extend(entry.next.iter_mut().filter_map(OnceLock::take));
+            Some(entry)
+        })
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        self.take().for_each(drop);
     }
 }
 
@@ -117,12 +192,7 @@ impl Clone for Kept {
     fn clone(&self) -> Kept {
         let copy = Kept::default();
         for entry in self.entries() {
-            copy.add(Entry {
-                key: entry.key.clone(),
-                value: entry.value.clone(),
-                next: Link::new(),
-                version: entry.version,
-            });
+            copy.add(entry.key.clone(), entry.version, entry.value.clone());
         }
         copy
     }
@@ -132,35 +202,41 @@ impl Function {
     /// What is kept under a key for this very version of the function.
     #[inline]
     pub fn kept(&self, key: &KeptKey<'_>) -> Option<&KeptValue> {
-        let version = self.version;
-        let mut entries = self.kept.entries();
-        let found = entries.find(|entry| entry.version == version && entry.is(key))?;
-        Some(&found.value)
+        self.kept.find(key, self.version)
+    }
+
+    /// How many things are kept, for this version and those that aren't forgotten yet.
+    pub fn kept_count(&self) -> usize {
+        self.kept.len.load(Ordering::Relaxed)
     }
 
     /// Keeps something for this version of the function, and answers what is kept: what was there
     /// first, if two threads worked the same out.
     pub fn keep(&self, key: KeptKey<'_>, value: KeptValue) -> &KeptValue {
-        self.kept.add(Entry {
-            key: Arc::new(key.into_owned()),
-            version: self.version,
-            value,
-            next: Link::new(),
-        })
+        let key = Arc::new(key.into_owned());
+        self.kept.add(key, self.version, value)
     }
 
-    /// Throws away what is kept under a key for another version.
-    pub fn forget_stale(&mut self, key: &KeptKey<'_>) {
-        let version = self.version;
-        self.kept
-            .retain(|entry| entry.version == version || !entry.is(key));
+    /// The same in the place of what is kept under the key for another version.
+    pub fn keep_instead(&mut self, key: KeptKey<'_>, value: KeptValue) -> &KeptValue {
+        if self.kept(&key).is_none()
+            && let Some(entry) = self.kept.find_mut(&key)
+        {
+            entry.version = self.version;
+            entry.value = value.clone();
+        }
+        self.keep(key, value)
     }
 
     /// Throws away all that is kept for another version.
     pub fn forget_all_stale(&mut self) {
         let version = self.version;
         if self.kept.entries().any(|entry| entry.version != version) {
-            self.kept.retain(|entry| entry.version == version);
+            for entry in self.kept.take() {
+                if entry.version == version {
+                    self.kept.add(entry.key, version, entry.value);
+                }
+            }
         }
     }
 
@@ -169,23 +245,14 @@ impl Function {
         if self.kept(key).is_some() {
             return true;
         }
-        let mut link = &mut self.kept.first;
-        while let Some(entry) = link.get_mut() {
-            if entry.is(key) {
-                entry.version = self.version;
-                return true;
-            }
-            link = &mut entry.next;
-        }
-        false
+        let version = self.version;
+        let found = self.kept.find_mut(key);
+        found.map(|entry| entry.version = version).is_some()
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
-
     use passdock_abi::FunctionKind;
 
     use super::*;
@@ -269,8 +336,8 @@ mod tests {
         let mut f = function();
         for _ in 0..10 {
             f.touch_function();
-            f.forget_stale(&KEY);
-            f.keep(KEY, Arc::new(Counted(dropped.clone())));
+            f.keep_instead(KEY, Arc::new(Counted(dropped.clone())));
+            assert_eq!(f.kept_count(), 1);
         }
         assert_eq!(dropped.load(Ordering::Relaxed), 9);
         let copy = f.clone();
@@ -278,6 +345,47 @@ mod tests {
         assert_eq!(dropped.load(Ordering::Relaxed), 9);
         drop(copy);
         assert_eq!(dropped.load(Ordering::Relaxed), 10);
+    }
+
+    /// However many keys there are, and however a thread's stack is: finding one, throwing all away.
+    #[test]
+    fn many_keys_are_found_and_dropped() {
+        let dropped = Arc::new(AtomicUsize::new(0));
+        let name = |number: u32| number.to_le_bytes();
+        let mut f = function();
+        for number in 0..100_000 {
+            let value = Arc::new(Counted(dropped.clone()));
+            f.keep(KeptKey::new(1, 2, &name(number)), value);
+        }
+        assert_eq!(f.kept_count(), 100_000);
+        f.touch_function();
+        for number in 0..100_000 {
+            assert!(f.still_holds(&KeptKey::new(1, 2, &name(number))));
+        }
+        f.forget_all_stale();
+        assert_eq!(f.kept_count(), 100_000);
+        let small = std::thread::Builder::new().stack_size(64 << 10);
+        let thread = small.spawn(move || drop(f)).expect("a thread");
+        thread.join().expect("no overflow");
+        assert_eq!(dropped.load(Ordering::Relaxed), 100_000);
+    }
+
+    /// Keys that differ and have one hash stand behind each other; many of them, too.
+    #[test]
+    fn keys_of_one_hash_are_told_apart() {
+        let mut f = function();
+        for version in 0..2000_u32 {
+            f.keep(KEY, Arc::new(version));
+            assert_eq!(number(&f), Some(version));
+            f.touch_function();
+        }
+        assert_eq!(f.kept_count(), 2000);
+        std::thread::Builder::new()
+            .stack_size(64 << 10)
+            .spawn(move || drop(f))
+            .expect("a thread")
+            .join()
+            .expect("no overflow");
     }
 
     #[test]

@@ -23,9 +23,8 @@ pub struct OpName<'a> {
 impl<'a> OpName<'a> {
     /// A name of a domain, as an ONNX file gives it.
     pub fn of_domain(domain: &'a str, name: &'a str, overload: &'a str) -> OpName<'a> {
-        let domain = if domain == "ai.onnx" { "" } else { domain };
         OpName {
-            domain: Some(domain.into()),
+            domain: Some(self::domain(domain).into()),
             name: name.into(),
             overload: overload.into(),
         }
@@ -70,6 +69,57 @@ impl<'a> OpName<'a> {
             overload,
         })
     }
+}
+
+/// A domain's one spelling: ONNX's own is `""`, which files may call `ai.onnx`.
+pub fn domain(text: &str) -> &str {
+    if text == "ai.onnx" { "" } else { text }
+}
+
+/// Checks that a name of an op or a function is spelled as all others that mean the same.
+///
+/// # Errors
+/// A sentence that says how it is written.
+pub fn check_canonical(text: &str) -> Result<(), String> {
+    if is_canonical(text) {
+        return Ok(());
+    }
+    let spelled = match OpName::parse(text) {
+        Some(name) => {
+            let OpName {
+                domain,
+                name,
+                overload,
+            } = &name;
+            let domain = domain.as_deref().unwrap_or("");
+            OpName::of_domain(domain, name, overload).to_string()
+        }
+        // What was meant is a domain, the last dot, and a name.
+        None => match text.rsplit_once('.') {
+            Some((domain, name)) if !text.contains(['"', '#']) && !name.is_empty() => {
+                OpName::of_domain(domain, name, "").to_string()
+            }
+            _ => {
+                return Err(format!(
+                    "{text:?} isn't the canonical name of an op or a function: those are \
+                     `DOMAIN.NAME`, with quotes around parts that have other characters than letters, \
+                     digits and `_`."
+                ));
+            }
+        },
+    };
+    Err(format!(
+        "{text:?} isn't the canonical name of an op or a function; `{spelled}` is."
+    ))
+}
+
+/// Whether a name is spelled as all others that mean the same.
+pub fn is_canonical(text: &str) -> bool {
+    if text.starts_with("ai.onnx.") && text.matches('.').count() == 2 {
+        return false;
+    }
+    text.split('.').all(is_plain)
+        || OpName::parse(text).is_some_and(|name| name.to_string() == text)
 }
 
 impl fmt::Display for OpName<'_> {
@@ -157,6 +207,20 @@ mod tests {
             assert_eq!(OpName::parse(text), Some(op));
         }
         assert_eq!(OpName::parse("return").unwrap().domain, None);
+        for (bad, why) in [
+            ("ai.onnx.Relu", "`onnx.Relu` is."),
+            ("a b.F", "`\"a b\".F` is."),
+            ("x.A-B", "`x.\"A-B\"` is."),
+            ("\"x\".F", "`x.F` is."),
+            ("a b", "those are `DOMAIN.NAME`"),
+            ("", "those are `DOMAIN.NAME`"),
+        ] {
+            let error = check_canonical(bad).unwrap_err();
+            assert!(error.contains(why), "{bad}: {error}");
+        }
+        for good in ["return", "onnx.Relu", "ai.onnx.ml.Scaler", "\"onnx\".Relu"] {
+            assert_eq!(check_canonical(good), Ok(()));
+        }
         for bad in [
             "",
             ".",

@@ -24,7 +24,7 @@ const OPS: &[&str] = &[
     "for",
     "call",
     "loc",
-    "not canonical",
+    "\"not plain\".Op",
     "\"onnx\".Relu",
     "symbol",
 ];

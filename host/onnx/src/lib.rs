@@ -11,8 +11,10 @@
 //! the file.
 //!
 //! Neither side knows operators or opsets. Reading order: `wire`, `schema`, `source`, `types`
-//! and `data` (small encodings), `read`, `write`, `keep` and `detach`, `facts`.
+//! and `data` (small encodings), `read`, `write`, `carry` (attributes of functions), `keep` and
+//! `detach`, `facts` and `remarks`.
 
+mod carry;
 mod data;
 mod detach;
 mod error;
@@ -20,6 +22,7 @@ mod external;
 mod facts;
 mod keep;
 mod read;
+mod remarks;
 mod schema;
 mod source;
 #[cfg(test)]
@@ -33,6 +36,7 @@ pub use error::OnnxError;
 pub use external::{ExternalFiles, Reach, check_external, external_locations, place_external};
 pub use facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
 pub use read::{TensorFile, read, read_bytes, read_tensor, read_within};
+pub use remarks::{Remark, remarks};
 pub use write::{DataFile, ExternalData, Moved, Output, WriteOptions, write};
 
 /// The name of the function that the main graph is.

@@ -48,6 +48,7 @@ pub struct AnalysisApi {
         ) -> Status,
     >,
     /// Gives `data` to the host, to be kept for the function as it is; `out` is what is kept.
+    /// REFUSED if the function has 4,096 analyses already.
     pub put: Option<
         unsafe extern "C" fn(
             *const Function,

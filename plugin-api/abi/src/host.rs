@@ -144,8 +144,9 @@ pub struct FunctionApi {
             count: usize,
         ) -> Status,
     >,
-    /// Says which version of a domain the function's ops mean. Refused for a domain whose version
-    /// is already another one: that would change what its ops mean.
+    /// Says which version of a domain the function's ops mean; ONNX's own domain is "". Refused for a
+    /// domain whose version is already another one, which would change what its ops mean, and for the
+    /// 1,025th domain.
     pub set_opset: Option<unsafe extern "C" fn(*mut Function, domain: Str, version: i64) -> Status>,
     /// The location of what came from several places: each of them, once, in this order.
     pub fuse_locs: Option<

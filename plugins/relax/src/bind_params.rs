@@ -19,7 +19,8 @@
 //! rounded to the nearest. Its sizes become those of the parameter's dim symbols, everywhere.
 //! A name that no parameter has, and a value of another shape, are errors.
 //!
-//! It does not fold what is constant now: that is FoldConstant's.
+//! It does not fold what is constant now: that is FoldConstant's. Functions that skip optimization are
+//! bound, too: this is no optimization, but what the model's user said that it is.
 //!
 //! Source: TVM `src/relax/transform/bind_params.cc`.
 

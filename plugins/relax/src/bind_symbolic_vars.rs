@@ -18,7 +18,8 @@
 //! functions that nobody calls don't take or give.
 //!
 //! It does not fold what is known now: that is FoldConstant's and DynamicToStatic's. A function's
-//! symbols are its own: equal names in two functions are two symbols.
+//! symbols are its own: equal names in two functions are two symbols. Functions that skip optimization
+//! are bound, too: this is no optimization, but what the model's user said that it is.
 //!
 //! Source: TVM `src/relax/transform/bind_symbolic_vars.cc`.
 

@@ -18,8 +18,9 @@
 //! entry function reaches. One sweep from the end: the users of an op stand behind it, so they are
 //! gone before it is looked at, and the whole takes time linear in the ops.
 //!
-//! It does not erase ops that may have an effect (an op without a definition may), parameters, nor
-//! any function of a module that has none of the entry functions.
+//! It does not erase ops that may have an effect (an op without a definition may), parameters, anything
+//! in functions that skip optimization (`SkipOptimization`, `Compiler`, `Extern`), nor any function of a
+//! module that has none of the entry functions.
 //!
 //! Source: TVM `src/relax/transform/dead_code_elimination.cc`.
 
@@ -45,8 +46,10 @@ pub(crate) fn dead_code_elimination(m: &mut Module<'_>, cx: &PassContext) -> Pas
     for entry in m.functions() {
         if entry.kind == FunctionKind::GRAPH {
             let mut f = m.edit(entry.name)?;
-            erase_dead_ops(&mut f, &purity)?;
-            erase_dead_constants(&mut f)?;
+            if !f.skips_optimization() {
+                erase_dead_ops(&mut f, &purity)?;
+                erase_dead_constants(&mut f)?;
+            }
         }
     }
     erase_dead_functions(m, &options)

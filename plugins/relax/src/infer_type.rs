@@ -22,7 +22,8 @@
 //! model declares, both places are named in a warning. A size that no operand
 //! says, as it depends on data, gets a symbol that no function has, `_1`: it says what else is as large,
 //! not even whether it is 0, and gives way to whatever is found out later. What a function takes and
-//! gives stays as it is declared.
+//! gives stays as it is declared. Functions that skip optimization have types, too: their ops stay as
+//! they are.
 //!
 //! Source: relay `InferType`; ONNX's own shape inference.
 

@@ -22,9 +22,10 @@
 //! begins with that of the call. Dims that the function names after its parameters' are the
 //! arguments', others are unknown. A function that nobody calls any more is removed.
 //!
-//! It does not inline `@main`, loop-level functions, what another compiler is meant for (the attribute
-//! `Compiler`), nor calls of a function of another opset version than its caller: these are named in a
-//! note, as are calls that would make a function larger than `max_ops`. Recursion is an error.
+//! It does not inline `@main`, loop-level functions, functions that skip optimization (`SkipOptimization`,
+//! `Compiler`, `Extern`) nor calls in them, nor calls of a function of another opset version than its
+//! caller: these are named in a note, as are calls that would make a function larger than `max_ops`.
+//! Recursion is an error.
 //!
 //! Source: TVM `src/relax/transform/inline_functions.cc`, `src/relay/transforms/inline.cc`.
 
@@ -59,7 +60,8 @@ pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResu
             .callees(caller)
             .filter(|f| chosen.contains(f))
             .collect();
-        if !is_graph {
+        // What is to stay as it is keeps its calls.
+        if !is_graph || m.snapshot(caller)?.skips_optimization() {
             kept.extend(called);
         } else if !called.is_empty() {
             let mut f = m.edit(caller)?;
@@ -115,7 +117,7 @@ fn chosen(
         if meant
             && entry.kind == FunctionKind::GRAPH
             && m.text(entry.name) != "main"
-            && m.snapshot(entry.name)?.function_attr("Compiler").is_none()
+            && !m.snapshot(entry.name)?.skips_optimization()
         {
             chosen.insert(entry.name);
         }

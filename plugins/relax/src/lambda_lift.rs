@@ -39,7 +39,8 @@
 //!
 //! It does not lift a region whose ops make nothing of what it gives out, nor one that is a single call
 //! already, nor one that refers to attribute parameters of its function (a note says which), nor loops
-//! of loop-level functions.
+//! of loop-level functions, nor regions of functions that skip optimization (`SkipOptimization`,
+//! `Compiler`, `Extern`).
 //!
 //! Source: TVM `src/relax/transform/lambda_lift.cc`.
 
@@ -64,7 +65,12 @@ pub(crate) fn lambda_lift(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let entries: Vec<_> = m.functions().collect();
     let mut names: HashSet<String> = entries.iter().map(|f| m.text(f.name).to_owned()).collect();
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
-        let regions = regions_to_lift(&*m.snapshot(entry.name)?, &options, &names, cx)?;
+        let f = m.snapshot(entry.name)?;
+        if f.skips_optimization() {
+            continue;
+        }
+        let regions = regions_to_lift(&f, &options, &names, cx)?;
+        drop(f);
         let named: Vec<(RegionId, String)> = regions
             .into_iter()
             .map(|(region, base)| (region, free_name(&mut names, &options.domain, &base)))

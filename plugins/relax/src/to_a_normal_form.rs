@@ -25,7 +25,8 @@
 //! once. Ops with an effect, and those that hold one, keep their order; so do ops whose results nobody
 //! uses, behind what was before them.
 //!
-//! It does not move ops into or out of regions, nor remove what is unused.
+//! It does not move ops into or out of regions, nor remove what is unused, nor touch functions that
+//! skip optimization (`SkipOptimization`, `Compiler`, `Extern`).
 //!
 //! Source: TVM `src/relay/transforms/to_a_normal_form.cc`.
 
@@ -39,7 +40,9 @@ pub(crate) fn to_a_normal_form(m: &mut Module<'_>, _: &PassContext) -> PassResul
     for entry in m.functions() {
         if entry.kind == FunctionKind::GRAPH {
             let mut f = m.edit(entry.name)?;
-            schedule(&mut f, depth_first)?;
+            if !f.skips_optimization() {
+                schedule(&mut f, depth_first)?;
+            }
         }
     }
     Ok(())

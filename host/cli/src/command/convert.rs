@@ -4,6 +4,7 @@ use passdock::PassError;
 use passdock::model_file::{self, Output};
 
 use crate::args::ConvertArgs;
+use crate::show;
 
 pub(crate) fn convert(args: ConvertArgs) -> u8 {
     match copy(&args) {
@@ -16,5 +17,8 @@ fn copy(args: &ConvertArgs) -> Result<(), PassError> {
     // First, so that a place which takes no file is told of before any work.
     let output = Output::new(&args.output)?;
     let module = model_file::read_with(&args.input, args.data.reading())?;
+    for warning in model_file::remarks(&module, &args.output) {
+        show::diagnostic(&warning);
+    }
     output.write(&module, args.data.writing())
 }

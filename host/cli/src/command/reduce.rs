@@ -115,7 +115,10 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         Some(command) => command.with_said(error),
         None => error,
     })?;
-    if let Some(place) = place {
+    if let (Some(place), Some(output)) = (place, output) {
+        for warning in model_file::remarks(&reduction.module, output) {
+            show::diagnostic(&warning);
+        }
         place.write(&reduction.module, WriteOptions::default())?;
     }
     Ok(reduction)

@@ -9,6 +9,7 @@ mod diff_output;
 mod diff_regions;
 mod faults;
 mod instruments;
+mod left_out;
 mod listing;
 mod numerics;
 mod planted;

@@ -26,6 +26,10 @@ pub(super) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
     preserve: Some(preserve),
 };
 
+/// How many analyses of plugins a function may have. What is worked out for each op is one analysis,
+/// not as many as there are ops.
+const MAX_KEPT: usize = 4096;
+
 /// What a plugin left with the host.
 struct Foreign {
     data: *mut c_void,
@@ -75,6 +79,15 @@ fn unknown(name: &[u8]) -> EditError {
         "The host has no analysis `{name}`; it has {}.{}",
         suggest::listed(known()),
         suggest::did_you_mean(name, known())
+    ))
+}
+
+#[cold]
+fn full(key: &KeptKey<'_>) -> EditError {
+    EditError::refused(format!(
+        "`{}` isn't kept: the function has {MAX_KEPT} analyses. Keep what belongs together under one \
+         key.",
+        String::from_utf8_lossy(&key.name)
     ))
 }
 
@@ -152,11 +165,15 @@ unsafe extern "C" fn put(
         gate::read(f, move |state| {
             input::check_out(out)?;
             let key = key(owner, name)?;
-            state.read()?;
-            if let Some(function) = state.edited() {
-                function.forget_stale(&key);
+            let function = state.read()?;
+            if function.kept_count() >= MAX_KEPT && function.kept(&key).is_none() {
+                return Err(full(&key));
             }
-            let kept = state.read()?.keep(key, Arc::new(foreign));
+            let foreign = Arc::new(foreign);
+            let kept = match state.edited() {
+                Some(function) => function.keep_instead(key, foreign),
+                None => state.read()?.keep(key, foreign),
+            };
             input::answer(out, data(&**kept)?);
             Ok(())
         })

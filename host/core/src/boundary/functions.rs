@@ -5,7 +5,9 @@ use passdock_abi::{
     Bytes, CloneDesc, ConstId, ConstantDesc, Dim, ExprKind, LocId, OpDesc, OpId, PortDesc,
     RegionId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
-use passdock_ir::{CloneRegion, ConstantData, Edit, EditError, Function, Payload};
+use passdock_ir::{
+    CloneRegion, ConstantData, Edit, EditError, Function, MAX_OPSETS, Payload, name,
+};
 
 use super::session::FunctionSession;
 use super::{describe, gate, input};
@@ -422,12 +424,21 @@ unsafe extern "C" fn set_opset(f: *mut abi::Function, domain: Str, version: i64)
                 return Err(EditError::invalid(message));
             }
             let function = state.edit()?;
+            let text = name::domain(text);
             let domain = function.symbols().intern(text);
             match function.opset(domain) {
                 Some(known) if known == version => Ok(()),
                 Some(known) => Err(EditError::refused(format!(
                     "The function's version of the domain `{text}` is {known} and can't become \
                      {version}: its ops would mean something else."
+                ))),
+                // Ops are called `onnx.Relu`, so it is easily taken for one.
+                None if text == "onnx" => Err(EditError::invalid(
+                    "`onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is \"\".",
+                )),
+                None if function.opsets().len() >= MAX_OPSETS => Err(EditError::refused(format!(
+                    "A function has versions of at most {MAX_OPSETS} domains; `{text}` would be one \
+                     more."
                 ))),
                 None => {
                     function.set_opset(domain, version);

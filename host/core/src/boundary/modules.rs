@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, Status, Str, SymbolId};
-use passdock_ir::{Edit, EditError, Function, Module, OpName};
+use passdock_ir::{Edit, EditError, Function, Module, name};
 use rustc_hash::FxHashMap;
 
 use super::context::ContextSession;
@@ -468,10 +468,7 @@ fn create(state: &mut State<'_>, desc: &FunctionDesc, text: &str) -> Edit<Symbol
         let message = format!("This host knows no function of kind {}.", desc.kind.0);
         return Err(EditError::invalid(message));
     }
-    if OpName::parse(text).is_none() {
-        let message = format!("`{text}` isn't the canonical name of a function.");
-        return Err(EditError::invalid(message));
-    }
+    name::check_canonical(text).map_err(EditError::invalid)?;
     let opsets = match desc.opsets_of.option() {
         Some(other) => state.now(other)?.opsets().to_vec(),
         None => Vec::new(),

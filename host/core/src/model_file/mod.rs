@@ -17,7 +17,7 @@ use passdock_onnx::Reach;
 use serde::{Deserialize, Serialize};
 
 pub use self::output::{Output, write};
-use crate::diagnostic::Snippet;
+use crate::diagnostic::{Diagnostic, Severity, Snippet};
 use crate::error::{ErrorKind, PassError, capitalized};
 
 /// Where the data of an ONNX model's initializers goes when it is written.
@@ -151,4 +151,19 @@ fn parse_within(path: &Path, source: &str, reach: Reach) -> Result<Module, PassE
     files.give_to(&mut module);
     module.set_text_source(Some(Arc::new(text::TextSource::new(name, source))));
     Ok(module)
+}
+
+/// What one should know of the file at `path` that a module is written as: a warning each.
+pub fn remarks(module: &Module, path: impl AsRef<Path>) -> Vec<Diagnostic> {
+    let remarks = match Format::of(path) {
+        Ok(Format::Onnx) => passdock_onnx::remarks(module),
+        Ok(Format::Text) | Err(_) => Vec::new(),
+    };
+    let warning = |remark: passdock_onnx::Remark| {
+        let mut warning = Diagnostic::new(Severity::Warning, remark.code, remark.message);
+        warning.function = remark.function;
+        warning.help = Some(remark.help.to_owned());
+        warning
+    };
+    remarks.into_iter().map(warning).collect()
 }

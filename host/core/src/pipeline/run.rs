@@ -142,6 +142,12 @@ fn run_to_end(
             drop_spans: request.drop_spans,
             external_data: request.external_data,
         };
+        if let Some(path) = &request.output {
+            let remarks = model_file::remarks(&after, path);
+            remarks
+                .into_iter()
+                .for_each(|warning| context.emit(warning));
+        }
         output.write(&after, options)?;
         report.model.output = request.output.clone();
     }

@@ -226,7 +226,7 @@ fn a_host_without_analyses_computes_each_time_and_has_no_columns() {
 }
 
 /// The table, as a plugin calls it.
-fn raw() -> &'static abi::AnalysisApi {
+pub(crate) fn raw() -> &'static abi::AnalysisApi {
     // SAFETY: the host's table, and the extension of that name, live for good.
     unsafe {
         let extension = passdock::boundary::host()

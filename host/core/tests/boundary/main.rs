@@ -6,6 +6,7 @@ mod analyses;
 mod decompose;
 mod definitions;
 mod functions;
+mod kept;
 mod misuse;
 mod modules;
 mod random;

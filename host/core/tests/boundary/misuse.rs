@@ -178,6 +178,48 @@ fn misuse_is_refused_with_a_sentence() {
             ],
         ),
         (
+            "ONNX's own domain as ops are called",
+            |f| {
+                // SAFETY: all pointers are good.
+                unsafe { raw().set_opset.expect("is there")(f, abi::Str::new("onnx"), 17) }
+            },
+            expect![[
+                r#"failed: `onnx` stands for ONNX's own domain in names of ops only: to `set_opset` it is "". [main]"#
+            ]],
+        ),
+        (
+            "ONNX's own domain as files may call it",
+            |f| {
+                // SAFETY: all pointers are good.
+                unsafe {
+                    let set = raw().set_opset.expect("is there");
+                    assert!(set(f, abi::Str::new("ai.onnx"), 17).is_ok());
+                    set(f, abi::Str::new(""), 16)
+                }
+            },
+            expect![
+                "failed: The function's version of the domain `` is 17 and can't become 16: its ops would mean something else. [main]"
+            ],
+        ),
+        (
+            "more domains than there may be",
+            |f| {
+                let set = raw().set_opset.expect("is there");
+                let statuses = (0..2000).map(|number| {
+                    let domain = format!("domain{number}");
+                    // SAFETY: all pointers are good.
+                    unsafe { set(f, abi::Str::new(&domain), 1) }
+                });
+                statuses
+                    .into_iter()
+                    .find(|status| !status.is_ok())
+                    .unwrap_or(Status::OK)
+            },
+            expect![
+                "failed: A function has versions of at most 1024 domains; `domain1024` would be one more. [main]"
+            ],
+        ),
+        (
             "a location that isn't there",
             |f| {
                 let (locs, mut out) = ([abi::LocId::NONE, abi::LocId(7)], abi::LocId::NONE);

@@ -77,6 +77,12 @@ impl Function {
             .position(|attr| attr.name == new.name);
         match known {
             Some(at) => self.attrs[range.start as usize + at] = record,
+            // The list made last goes on where it ends: many attributes cost no copies of it.
+            None if (range.start + range.len) as usize == self.attrs.len() => {
+                self.attrs.push(record);
+                let len = range.len + 1;
+                self.put_attr_range(op, Range { len, ..range });
+            }
             None => {
                 let mut all = slice(&self.attrs, range).to_vec();
                 all.push(record);
@@ -165,6 +171,10 @@ impl Function {
         } else {
             push_range(&mut self.attrs, all.iter().copied())
         };
+        self.put_attr_range(op, range);
+    }
+
+    fn put_attr_range(&mut self, op: OpId, range: Range) {
         if op.is_none() {
             self.function_attrs = range;
         } else {

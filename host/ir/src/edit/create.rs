@@ -113,6 +113,7 @@ impl Function {
             let message = format!("An op's name has to be a symbol, and {} is none.", new.name);
             return Err(EditError::invalid(message));
         };
+        crate::name::check_canonical(name).map_err(EditError::invalid)?;
         if matches!(new.name, symbol::RETURN | symbol::YIELD) {
             let message = format!("A `{name}` is made by setting its region's results.");
             return Err(EditError::refused(message));

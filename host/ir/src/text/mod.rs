@@ -29,9 +29,10 @@ mod spans;
 mod types;
 mod walk;
 
-pub use parse::{Open, ParseError, ParseOptions, parse, parse_body, parse_with};
+pub use parse::{Open, ParseError, ParseOptions, parse, parse_body, parse_with, set_attr_text};
 pub use print::{
-    Constants, Naming, Pieces, PrintOptions, print, print_function, print_with, write_module,
+    Constants, Naming, Pieces, PrintOptions, attr_text, print, print_function, print_with,
+    write_module,
 };
 pub use source::TextSource;
 pub use spans::OpSpans;

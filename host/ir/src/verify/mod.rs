@@ -6,7 +6,8 @@
 //!
 //! tables
 //! - `columns`: the columns that are kept beside the records are as long as the records.
-//! - `function`: its kind is known, its name is a symbol, its opset domains are symbols and differ.
+//! - `function`: its kind is known, its name is a symbol, its opset domains are symbols and differ, and are
+//!   at most [`MAX_OPSETS`](crate::MAX_OPSETS).
 //! - `types`: kinds are known; lists lie in their pools; a type is made of earlier ones, at most
 //!   [`MAX_TYPE_DEPTH`](crate::types::MAX_TYPE_DEPTH) deep; type 0 is "unknown"; a buffer has a
 //!   stride for each dim and an offset, or neither.

@@ -7,6 +7,7 @@ use passdock_abi::{
 use rustc_hash::FxHashSet;
 
 use super::{Checker, Invariant};
+use crate::edit::MAX_OPSETS;
 use crate::expr::MAX_DIM_TERMS;
 use crate::types::MAX_TYPE_DEPTH;
 
@@ -56,6 +57,13 @@ impl Checker<'_> {
             self.report(rule, OpId::NONE, message);
         }
         let mut domains = FxHashSet::default();
+        if f.opsets.len() > MAX_OPSETS {
+            let message = format!(
+                "It has versions of {} domains; the limit is {MAX_OPSETS}.",
+                f.opsets.len()
+            );
+            self.report(rule, OpId::NONE, message);
+        }
         for opset in &f.opsets {
             if !self.is_symbol(opset.domain) || !domains.insert(opset.domain) {
                 let domain = f.text(opset.domain);

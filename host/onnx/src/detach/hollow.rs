@@ -7,6 +7,7 @@
 use passdock_abi::{AttrKind, DType};
 use passdock_ir::{Extras, Function};
 
+use crate::carry;
 use crate::data::{is_data, typed_field};
 use crate::error::Result;
 use crate::read::attr::{Attribute, is_value, of_kind};
@@ -26,6 +27,41 @@ pub(super) struct Hollow {
 }
 
 impl Hollow {
+    /// Takes the attributes that a function has out of its metadata; all of that stays as it is where
+    /// an attribute isn't written as the writer would. Answers where the entries stood among those
+    /// left, then the attributes.
+    pub(super) fn without_attributes(
+        &mut self,
+        f: &Function,
+        message: Message<'_>,
+        number: u32,
+    ) -> Result<Vec<usize>> {
+        let metadata = std::mem::take(&mut self.extras.metadata);
+        let pairs = metadata.iter().map(|(key, value)| (&**key, &**value));
+        if !carry::is_plain(f, pairs) {
+            for field in message.fields() {
+                let field = field?;
+                if field.number == number {
+                    self.rest.extend(field.record.bytes);
+                }
+            }
+            return Ok(Vec::new());
+        }
+        let (own, left): (Vec<_>, Vec<_>) = metadata
+            .into_iter()
+            .enumerate()
+            .partition(|(_, (key, value))| carry::is_attribute(f, key, value));
+        let order = left.iter().map(|(at, _)| *at);
+        let order: Vec<usize> = order.chain(own.into_iter().map(|(at, _)| at)).collect();
+        self.extras.metadata = left.into_iter().map(|(_, pair)| pair).collect();
+        // Which of them stands at each place, the other way around.
+        let mut places = vec![0; order.len()];
+        for (rank, at) in order.into_iter().enumerate() {
+            places[at] = rank;
+        }
+        Ok(places)
+    }
+
     /// Takes the documentation and metadata out of a message; `keep` says what is left of every other
     /// field.
     fn of<'a>(

@@ -13,14 +13,17 @@ use passdock_abi::{
 use passdock_ir::{Entity, Extras, Function, Module, Origin};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use crate::carry;
 use crate::error::{OnnxError, Result};
 use crate::keep::{Keep, Kept};
 use crate::read::bodies;
-use crate::schema::{annotation, entry, function, graph, node, tensor, value_info};
+use crate::schema::{annotation, doc, entry, function, graph, node, tensor, value_info};
 use crate::source::{ModelFile, Source};
 use crate::types::put_type;
 use crate::wire::{Message, put_bytes, string_of};
-use crate::write::{Constants, declared, export_names, initializers, ir_version, sequences};
+use crate::write::{
+    Constants, declared, export_names, final_version, initializers, ir_version, sequences,
+};
 use crate::{MAIN, METADATA};
 use hollow::Hollow;
 
@@ -50,6 +53,7 @@ pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
 
 fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> Result {
     let old = ir_version(module) < 4;
+    let carries = final_version(module) >= carry::SINCE;
     let main = module.symbols().intern(MAIN);
     if let (true, Some(f)) = (old, detached.function_mut(main)) {
         old::prepare(f, source)?;
@@ -67,6 +71,7 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
             constants: Constants::of(function),
             sorted: sequences(module, function, &unsorted(function)),
             old,
+            carries,
             is_main: function.name() == main,
             found: Vec::new(),
         };
@@ -110,6 +115,8 @@ struct Detacher<'d> {
     sorted: FxHashMap<RegionId, Vec<Entity>>,
     /// Whether the IR version is one before 4.
     old: bool,
+    /// Whether graphs and functions have metadata.
+    carries: bool,
     /// Whether it is the main graph.
     is_main: bool,
     found: Vec<(Entity, Extras)>,
@@ -143,6 +150,11 @@ impl<'d> Detacher<'d> {
             } else {
                 hollow::function(&mut self.types, message)?
             });
+            if self.carries {
+                let number = if is_graph { doc::GRAPH } else { doc::FUNCTION }[1];
+                let order = parts.left.without_attributes(f, message, number)?;
+                parts.keep.order(number, &order);
+            }
             self.region(body, message, is_graph, &mut parts)?;
             self.keep(Entity::Function, parts);
         }

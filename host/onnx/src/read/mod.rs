@@ -30,7 +30,7 @@ use crate::wire::Message;
 pub(crate) use frame::{bodies, name_of, quoted};
 pub(crate) use header::{Opsets, read_opset};
 pub(crate) use model::read_metadata;
-pub(crate) use node::{read_floats, read_ints};
+pub(crate) use node::{MAX_ATTRS, read_floats, read_ints};
 
 /// Reads a model file. It stays mapped as long as the module or a copy of it lives.
 pub fn read(path: &Path) -> std::result::Result<Module, OnnxError> {
@@ -103,6 +103,8 @@ struct Context<'a> {
     source: Arc<Source>,
     symbols: Arc<Symbols>,
     ir_version: i64,
+    /// Whether graphs and functions have metadata.
+    carries: bool,
     /// The names of local functions: they win over standard ops.
     local: FxHashSet<SymbolId>,
     /// Canonical names by domain, name and overload.
@@ -121,6 +123,7 @@ impl<'a> Context<'a> {
             source: source.clone(),
             symbols: symbols.clone(),
             ir_version: 0,
+            carries: false,
             local: FxHashSet::default(),
             names: FxHashMap::default(),
             reach,

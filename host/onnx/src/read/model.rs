@@ -9,9 +9,10 @@ use super::attr::Attribute;
 use super::frame::span;
 use super::graph::Importer;
 use super::{Context, Opsets, read_opset, sort};
+use crate::carry;
 use crate::error::{OnnxError, Result};
 use crate::external::Reach;
-use crate::schema::{function, model};
+use crate::schema::{doc, function, model};
 use crate::source::{ModelFile, Source};
 use crate::types::text;
 use crate::wire::{Message, Value};
@@ -59,6 +60,7 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
         return Err(OnnxError::new("it isn't an ONNX model: it has no graph"));
     };
     let mut names = Vec::with_capacity(functions.len());
+    cx.carries = crate::write::version_of(&metadata) >= carry::SINCE;
     for &body in &functions {
         let name = function_name(&mut cx, body)?;
         if !cx.local.insert(name) {
@@ -112,6 +114,9 @@ fn read_graph<'a>(cx: &mut Context<'a>, graph: Message<'a>, opsets: &Opsets) -> 
     };
     let mut function = function.map_err(|(error, _)| error)?;
     cx.import_opsets(&mut function, opsets);
+    if cx.carries {
+        carry::read(&mut function, graph, doc::GRAPH[1])?;
+    }
     function.origins_mut().set(Entity::Function, span(graph));
     function.seal();
     Ok(function)
@@ -195,6 +200,9 @@ fn read_function<'a>(
         }
     }
     cx.import_opsets(&mut function, &opsets);
+    if cx.carries {
+        carry::read(&mut function, message, doc::FUNCTION[1])?;
+    }
     function.origins_mut().set(Entity::Function, span(message));
     function.seal();
     Ok(function)

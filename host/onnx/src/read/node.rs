@@ -15,7 +15,7 @@ use crate::schema::{attr, node};
 use crate::wire::{Message, Value, push_fixed32, push_varints};
 
 /// How many attributes a node may have.
-const MAX_ATTRS: usize = 4096;
+pub(crate) const MAX_ATTRS: usize = 4096;
 
 /// Buffers that every node needs again.
 #[derive(Default)]

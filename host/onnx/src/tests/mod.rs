@@ -1,6 +1,7 @@
 //! Files in and out, on models made by hand; and on real ones where `PASSDOCK_MODELS` points.
 
 mod build;
+mod carry;
 mod detached;
 mod edits;
 mod external;
@@ -13,6 +14,7 @@ mod messages;
 mod node_names;
 mod placement;
 mod real;
+mod refused;
 mod scopes;
 mod show;
 

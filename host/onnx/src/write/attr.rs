@@ -50,6 +50,7 @@ impl FunctionWriter<'_> {
         }
         let name = self.f.text(attr.name);
         if attr.kind == AttrKind::OPAQUE {
+            self.check_opaque(op, attr)?;
             let mark = self.store.begin(chain);
             self.store.bytes(chain, self.f.bytes_in(attr.list));
             self.store.end(chain, mark, number);
@@ -98,6 +99,33 @@ impl FunctionWriter<'_> {
         }
         self.store.end(chain, mark, number);
         Ok(())
+    }
+
+    /// Refuses an attribute in ONNX's form that would be read as something else, or not at all.
+    fn check_opaque(&self, op: OpId, attr: &Attr) -> Result {
+        let name = self.f.text(attr.name);
+        let wrong = |what: &str| {
+            OnnxError::new(format!(
+                "the attribute `{name}` is in ONNX's own form (`opaque`), and {what}"
+            ))
+        };
+        let message = Message::detached(self.f.bytes_in(attr.list));
+        let read = Attribute::read(message)
+            .map_err(|_| wrong("its bytes are no `AttributeProto` that can be read"))?;
+        if read.name != name {
+            return Err(wrong(&format!("its bytes call it {:?}", read.name)));
+        }
+        // Of a default, the reader keeps all but numbers and strings in this form.
+        let plain = match read.kind {
+            AttrKind::OPAQUE => false,
+            AttrKind::INT | AttrKind::FLOAT | AttrKind::STRING => true,
+            AttrKind::INTS | AttrKind::FLOATS | AttrKind::STRINGS => true,
+            _ => op.is_some(),
+        };
+        match plain {
+            true => Err(wrong("its value isn't one that only this form has")),
+            false => Ok(()),
+        }
     }
 
     fn type_field(&mut self, chain: &mut Chain, code: u32) {

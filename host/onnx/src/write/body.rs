@@ -9,10 +9,12 @@ use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
-use super::model::{Imports, function_name, newest_opset, opsets_of, put_import};
+use super::imports::{Imports, put_import};
+use super::model::{function_name, newest_opset};
 use super::parts::{declared, initializers, is_imported, sparse_value};
 use super::rope::Chain;
 use super::sequence::Item;
+use crate::carry::{Carried, Fate};
 use crate::error::{OnnxError, Result};
 use crate::keep::Kept;
 use crate::read::bodies;
@@ -42,6 +44,7 @@ enum Part {
     Param,
     Default,
     Annotation,
+    Metadata,
     /// Nothing the IR knows.
     Other,
 }
@@ -58,6 +61,7 @@ impl Form {
                 graph::SPARSE_INITIALIZER => Part::Sparse,
                 graph::NAME => Part::Name,
                 graph::QUANTIZATION_ANNOTATION => Part::Annotation,
+                number if number == doc::GRAPH[1] => Part::Metadata,
                 _ => Part::Other,
             },
             Form::Function => match number {
@@ -71,6 +75,7 @@ impl Form {
                 function::OPSET_IMPORT => Part::Opset,
                 function::ATTRIBUTE => Part::Param,
                 function::ATTRIBUTE_PROTO => Part::Default,
+                number if number == doc::FUNCTION[1] => Part::Metadata,
                 _ => Part::Other,
             },
         }
@@ -118,6 +123,7 @@ pub(super) struct Skeleton<'o> {
     pub(super) initializers: Vec<u64>,
     sparse: Vec<u64>,
     pub(super) infos: usize,
+    metadata: Vec<Message<'o>>,
     /// Where the last record of each other field that is there stands, by number.
     parts: FxHashMap<u32, u64>,
     /// What quantization annotations name: initializers that nobody else need use.
@@ -146,6 +152,10 @@ impl<'o> Skeleton<'o> {
                     for pair in bodies(body, annotation::PARAMETERS) {
                         skeleton.parameters.insert(string_of(pair?, entry::VALUE)?);
                     }
+                    continue;
+                }
+                Part::Metadata => {
+                    skeleton.metadata.push(body);
                     continue;
                 }
                 Part::Other => continue,
@@ -300,7 +310,13 @@ impl<'w> FunctionWriter<'w> {
         self.sort_constants(&mut body, no_initializers);
         self.sort_inputs(&mut body)?;
         self.find_declared(&mut body)?;
-        let opsets = opsets_of(self.f);
+        let numbers = match form {
+            Form::Graph => doc::GRAPH,
+            Form::Function => doc::FUNCTION,
+        };
+        let carries = self.carries && entity == Entity::Function;
+        let mut carried = Carried::new(self.f, &body.skeleton.metadata, carries)?;
+        let opsets = self.domains.opsets_of(self.f);
         let mut imports = match form {
             Form::Graph => None,
             Form::Function => Some(Imports::new(&opsets, original, function::OPSET_IMPORT)?),
@@ -334,6 +350,11 @@ impl<'w> FunctionWriter<'w> {
                 },
                 Part::Param => self.param_at(&mut body, field, message),
                 Part::Default => self.default_at(&mut body, field, message)?,
+                Part::Metadata => match carried.at(message)? {
+                    Fate::Stays => self.store.copy(&mut body.chain, field.record),
+                    Fate::Becomes(pair) => self.store.field(&mut body.chain, field.number, &pair),
+                    Fate::Goes => {}
+                },
                 Part::Annotation | Part::Other => self.store.copy(&mut body.chain, field.record),
             }
         }
@@ -343,12 +364,32 @@ impl<'w> FunctionWriter<'w> {
             let import = self.own_import(function::OPSET_IMPORT);
             self.store.bytes(&mut body.chain, &import);
         }
-        let numbers = match form {
-            Form::Graph => doc::GRAPH,
-            Form::Function => doc::FUNCTION,
-        };
-        self.texts(&mut body.chain, entity, numbers);
+        self.function_texts(&mut body, entity, numbers, carried);
         Ok(body.chain)
+    }
+
+    /// Documentation and metadata, which attributes of the function are too.
+    fn function_texts(
+        &mut self,
+        body: &mut Body<'_>,
+        entity: Entity,
+        [doc, metadata]: [u32; 2],
+        carried: Carried<'_>,
+    ) {
+        let extras = self.f.origins().extras(entity);
+        if let Some(text) = extras.and_then(|extras| extras.doc.as_deref()) {
+            self.store.field(&mut body.chain, doc, text.as_bytes());
+        }
+        let pairs = extras.iter().flat_map(|extras| &extras.metadata);
+        let pairs = pairs.filter(|(key, _)| !carried.has(key));
+        let mut pairs: Vec<(String, String)> = pairs
+            .map(|(key, value)| (key.to_string(), value.to_string()))
+            .collect();
+        pairs.extend(carried.rest());
+        body.kept.reorder(metadata, &mut pairs);
+        for (key, value) in pairs {
+            self.store.pair(&mut body.chain, metadata, &key, &value);
+        }
     }
 
     /// Whose extras are a body's: the function's for its own.

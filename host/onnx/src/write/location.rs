@@ -7,6 +7,7 @@ use passdock_ir::Entity;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
+use super::names::numbered;
 use super::rope::Chain;
 use crate::error::Result;
 use crate::schema::{doc, entry, node};
@@ -64,7 +65,7 @@ impl<'w> FunctionWriter<'w> {
                 made.push((op, name));
             }
         }
-        let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut numbers: FxHashMap<&str, usize> = FxHashMap::default();
         let mut found = Vec::new();
         for (op, name) in made {
             if kept.insert(name) {
@@ -73,7 +74,7 @@ impl<'w> FunctionWriter<'w> {
             let number = numbers.entry(name).or_insert(1);
             let fresh = loop {
                 *number += 1;
-                let fresh = format!("{name}_{number}");
+                let fresh = numbered(name, *number);
                 if taken.insert(Cow::Owned(fresh.clone())) {
                     break fresh;
                 }

@@ -8,6 +8,7 @@
 
 mod attr;
 mod body;
+mod imports;
 mod info;
 mod location;
 mod model;
@@ -33,7 +34,8 @@ use crate::source::{ModelFile, Source};
 use crate::wire::Message;
 
 pub(crate) use attr::put_sparse_value;
-pub(crate) use model::{ir_version, put_import};
+pub(crate) use imports::{Domains, put_import};
+pub(crate) use model::{final_version, ir_version, version_of};
 use names::Plan;
 pub(crate) use names::export_names;
 use parts::sparse_initializers;
@@ -118,6 +120,8 @@ fn encode(module: &Module, options: WriteOptions<'_>, all: bool) -> Result<Outpu
         None => Placement::default(),
     };
     let mut writer = Writer::new(module, source.clone());
+    writer.carries = final_version(module) >= crate::carry::SINCE;
+    writer.domains = Domains::of(module);
     writer.homes = placement.homes;
     let root = writer.model()?;
     Ok(Output {
@@ -133,6 +137,9 @@ struct Writer<'m> {
     module: &'m Module,
     source: Option<Arc<Source>>,
     ir_version: i64,
+    /// Whether graphs and functions have metadata.
+    carries: bool,
+    domains: Domains,
     /// Of the main graph's initializers.
     homes: FxHashMap<ConstId, Home>,
     store: Store,
@@ -144,6 +151,8 @@ impl<'m> Writer<'m> {
             module,
             source,
             ir_version: ir_version(module),
+            carries: false,
+            domains: Domains::default(),
             homes: FxHashMap::default(),
             store: Store::default(),
         }
@@ -156,6 +165,9 @@ struct FunctionWriter<'w> {
     plan: Plan,
     source: Option<&'w Source>,
     ir_version: i64,
+    /// Whether graphs and functions have metadata.
+    carries: bool,
+    domains: &'w Domains,
     /// Where data goes that doesn't stay where it is.
     homes: Option<&'w FxHashMap<ConstId, Home>>,
     store: &'w mut Store,
@@ -187,6 +199,8 @@ impl<'w> FunctionWriter<'w> {
             plan: Plan::new(f, writer.source.is_none(), moved),
             source: writer.source.as_deref(),
             ir_version: writer.ir_version,
+            carries: writer.carries,
+            domains: &writer.domains,
             homes,
             store: &mut writer.store,
             types: Function::new(f.symbols().clone(), f.kind(), f.name()),

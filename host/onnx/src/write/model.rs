@@ -2,42 +2,60 @@
 
 use std::sync::Arc;
 
-use passdock_abi::SymbolId;
-use passdock_ir::{Entity, Function, Module, OpName};
+use passdock_abi::{FunctionKind, SymbolId};
+use passdock_ir::{Entity, Function, Module, OpName, name};
 use rustc_hash::FxHashMap;
 
+use super::imports::Imports;
 use super::{Chain, FunctionWriter, Writer};
 use crate::error::{OnnxError, Result};
 use crate::keep::Kept;
-use crate::read::{Opsets, read_opset};
-use crate::schema::{doc, model, opset};
+use crate::schema::{doc, model};
 use crate::wire::{Message, Value, put_bytes, put_int};
 use crate::{MAIN, METADATA};
 
 /// What a module without a file behind it is written as.
 const IR_VERSION: i64 = 10;
 
+const LOOP_LEVEL: &str =
+    "it is a function of loops, and ONNX has only graphs; remove it before exporting";
+
 /// The `ir_version` that a module's metadata gives.
 pub(crate) fn ir_version(module: &Module) -> i64 {
-    metadata(module, model::IR_VERSION)
-        .and_then(|text| text.parse().ok())
-        .unwrap_or(IR_VERSION)
+    version_of(module.metadata())
+}
+
+/// The `ir_version` that metadata gives.
+pub(crate) fn version_of(metadata: &[(String, String)]) -> i64 {
+    let (_, key) = METADATA[0];
+    let version = metadata.iter().find(|(known, _)| known == key);
+    let version = version.and_then(|(_, text)| text.parse().ok());
+    version.unwrap_or(IR_VERSION)
+}
+
+/// The `ir_version` that a module is written with.
+pub(crate) fn final_version(module: &Module) -> i64 {
+    let raised = raised_version(module);
+    let raised = raised.and_then(|version| version.parse().ok());
+    raised.unwrap_or_else(|| ir_version(module))
 }
 
 /// The IR version that a module's own version has to be raised to, because passes gave it functions:
 /// 8 has them, 10 has overloads. What the file had already says what it wants.
 fn raised_version(module: &Module) -> Option<String> {
     let main = module.symbols().find(MAIN);
-    let is_new = |f: &&Arc<Function>| {
-        let imported = f.origins().get(Entity::Function).is_some() || !f.is_touched();
-        Some(f.name()) != main && !imported
-    };
+    let is_new = |f: &&Arc<Function>| Some(f.name()) != main && is_made(f);
     let needed = |f: &Arc<Function>| match function_name(f) {
         Ok(name) if !name.overload.is_empty() => 10,
         _ => 8,
     };
     let needed = module.functions().filter(is_new).map(needed).max()?;
     (ir_version(module) < needed).then(|| needed.to_string())
+}
+
+/// Whether a pass made a function: neither file nor text had it.
+pub(super) fn is_made(f: &Function) -> bool {
+    f.is_touched() && !f.origins().get(Entity::Function).is_some()
 }
 
 fn metadata(module: &Module, number: u32) -> Option<&str> {
@@ -69,9 +87,14 @@ impl Writer<'_> {
         };
         let mut chain = Chain::default();
         let mut header = Vec::new();
+        let is_file = source.is_some();
+        self.domains.check_recursion(module, |f| {
+            is_file && !f.is_touched() && f.origins().get(Entity::Function).is_some()
+        })?;
         let mut functions = Functions::new(module, &locals, template)?;
-        let opsets = opsets_of(main);
-        let mut imports = Imports::new(&opsets, template, model::OPSET_IMPORT)?;
+        let opsets = self.domains.opsets_of(main);
+        let mut imports = Imports::new(&opsets, template, model::OPSET_IMPORT)
+            .map_err(|error| error.inside("the model"))?;
         let old = old_metadata(template)?;
         let raised = raised_version(module);
         let metadata = |number| match &raised {
@@ -143,6 +166,9 @@ impl Writer<'_> {
     }
 
     fn new_graph(&mut self, chain: &mut Chain, main: &Function) -> Result {
+        if main.kind() != FunctionKind::GRAPH {
+            return Err(OnnxError::new(LOOP_LEVEL).inside(format!("@{MAIN}")));
+        }
         let (written, import) = FunctionWriter::new(self, main, true).graph()?;
         self.store.bytes(chain, &import);
         let mark = self.store.begin(chain);
@@ -161,7 +187,10 @@ impl Writer<'_> {
             self.store.copy(chain, record);
             return Ok(());
         }
-        let written = FunctionWriter::new(self, function, false).function();
+        let written = match function.kind() {
+            FunctionKind::GRAPH => FunctionWriter::new(self, function, false).function(),
+            _ => Err(OnnxError::new(LOOP_LEVEL)),
+        };
         let written = written
             .map_err(|error| error.inside(format!("@{}", self.module.symbols().text(name))))?;
         let mark = self.store.begin(chain);
@@ -302,98 +331,6 @@ impl Functions {
     }
 }
 
-/// A function's opset versions.
-pub(super) fn opsets_of(f: &Function) -> Opsets {
-    f.opsets()
-        .iter()
-        .map(|opset| (f.text(opset.domain).to_owned(), opset.version))
-        .collect()
-}
-
-/// Opset imports: the file's records as long as they say what the function does.
-pub(super) struct Imports<'o> {
-    opsets: &'o Opsets,
-    number: u32,
-    same: bool,
-    done: bool,
-    /// How the file writes ONNX's own domain: not at all, as "" or as "ai.onnx".
-    own: Option<&'static str>,
-}
-
-impl<'o> Imports<'o> {
-    pub(super) fn new(
-        opsets: &'o Opsets,
-        template: Option<Message<'_>>,
-        number: u32,
-    ) -> Result<Imports<'o>> {
-        let mut old = Opsets::new();
-        let mut own = Some("");
-        for field in template.iter().flat_map(|template| template.fields()) {
-            let field = field?;
-            let Value::Bytes(body) = field.value else {
-                continue;
-            };
-            if field.number != number {
-                continue;
-            }
-            read_opset(body, &mut old)?;
-            let mut domain = None;
-            for field in body.fields() {
-                let field = field?;
-                if let (opset::DOMAIN, Value::Bytes(text)) = (field.number, field.value) {
-                    domain = Some(text.bytes);
-                }
-            }
-            match domain {
-                None => own = None,
-                Some(b"") => own = Some(""),
-                Some(b"ai.onnx") => own = Some("ai.onnx"),
-                Some(_) => {}
-            }
-        }
-        let same = old == *opsets;
-        Ok(Imports {
-            opsets,
-            number,
-            same,
-            done: false,
-            own,
-        })
-    }
-
-    /// What stands at the next record; `None`: the record itself.
-    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
-        (!self.same).then(|| self.rest())
-    }
-
-    /// What wasn't written yet.
-    pub(super) fn rest(&mut self) -> Vec<u8> {
-        let mut bytes = Vec::new();
-        if std::mem::replace(&mut self.done, true) || self.same {
-            return bytes;
-        }
-        for (domain, version) in self.opsets {
-            let domain = if domain.is_empty() {
-                self.own
-            } else {
-                Some(domain.as_str())
-            };
-            put_import(&mut bytes, self.number, domain, *version);
-        }
-        bytes
-    }
-}
-
-/// Appends an opset import; no domain is ONNX's own.
-pub(crate) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
-    let mut body = Vec::new();
-    if let Some(domain) = domain {
-        put_bytes(&mut body, opset::DOMAIN, domain.as_bytes());
-    }
-    put_int(&mut body, opset::VERSION, version);
-    put_bytes(to, number, &body);
-}
-
 /// The newest version of ONNX's own ops that came out with an IR version.
 pub(super) fn newest_opset(ir_version: i64) -> i64 {
     match ir_version {
@@ -411,10 +348,13 @@ pub(super) fn newest_opset(ir_version: i64) -> i64 {
 /// A function's canonical name, taken apart.
 pub(super) fn function_name(f: &Function) -> Result<OpName<'_>> {
     let text = f.text(f.name());
+    name::check_canonical(text).map_err(OnnxError::new)?;
     OpName::parse(text)
         .filter(|name| name.domain.is_some())
         .ok_or_else(|| {
-            let what = format!("ONNX functions have a domain, and @{text} has none");
+            let what = format!(
+                "ONNX functions have a domain, and @{text} has none: call it `DOMAIN.{text}`"
+            );
             OnnxError::new(what)
         })
 }

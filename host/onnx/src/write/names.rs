@@ -4,6 +4,7 @@
 //! gave another value gets its name from that value, or an `Identity`.
 
 use passdock_abi::{ConstId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId, symbol};
+use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Entity, Function, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -427,7 +428,7 @@ impl Planner<'_> {
         let symbols = self.f.symbols();
         let mut number = self.taken.len();
         loop {
-            let name = symbols.intern(&format!("{}_{number}", symbols.text(base)));
+            let name = symbols.intern(&numbered(symbols.text(base), number));
             if self.taken.insert(name) {
                 return name;
             }
@@ -480,4 +481,10 @@ impl Planner<'_> {
             }
         }
     }
+}
+
+/// A name with a number behind it; cut, where it would be too long to be read again.
+pub(super) fn numbered(base: &str, number: usize) -> String {
+    let end = base.floor_char_boundary(MAX_SYMBOL_BYTES - "_18446744073709551615".len());
+    format!("{}_{number}", &base[..end])
 }

@@ -3,13 +3,14 @@
 use std::borrow::Cow;
 
 use passdock_abi::{Attr, AttrKind, OpId, Range, Value as ValueRecord, ValueId};
-use passdock_ir::{Entity, OpName};
+use passdock_ir::{Entity, OpName, name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::FunctionWriter;
 use super::location::named_sources;
 use super::rope::Chain;
 use crate::error::{OnnxError, Result};
+use crate::read::MAX_ATTRS;
 use crate::read::attr::Attribute;
 use crate::schema::{attr, doc, node};
 use crate::wire::{Message, Value};
@@ -38,6 +39,7 @@ impl<'w> FunctionWriter<'w> {
         let f = self.f;
         let record = *f.op(op);
         let text = f.text(record.name);
+        name::check_canonical(text).map_err(OnnxError::new)?;
         let Some(OpName {
             domain: Some(domain),
             name,
@@ -183,6 +185,14 @@ impl<'w> FunctionWriter<'w> {
                 let what = "a region of the op has no name, and ONNX's graphs are attributes";
                 return Err(OnnxError::new(what));
             }
+            if attrs.iter().any(|attr| attr.name == name) {
+                let name = f.text(name);
+                let what = format!(
+                    "a region and an attribute are both called `{name}`, and ONNX's graphs are \
+                     attributes"
+                );
+                return Err(OnnxError::new(what));
+            }
             attrs.to_mut().push(Attr {
                 name,
                 kind: AttrKind::REGION,
@@ -191,6 +201,13 @@ impl<'w> FunctionWriter<'w> {
                 flags: 0,
                 reserved: 0,
             });
+        }
+        if attrs.len() > MAX_ATTRS {
+            let what = format!(
+                "a node can't have more than {MAX_ATTRS} attributes, and it would have {}",
+                attrs.len()
+            );
+            return Err(OnnxError::new(what));
         }
         Ok(attrs)
     }

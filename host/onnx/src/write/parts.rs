@@ -146,10 +146,15 @@ impl Store {
             self.field(chain, doc, text.as_bytes());
         }
         for (key, value) in &extras.metadata {
-            let mut pair = Vec::new();
-            put_bytes(&mut pair, entry::KEY, key.as_bytes());
-            put_bytes(&mut pair, entry::VALUE, value.as_bytes());
-            self.field(chain, metadata, &pair);
+            self.pair(chain, metadata, key, value);
         }
+    }
+
+    /// Appends an entry of metadata.
+    pub(super) fn pair(&mut self, chain: &mut Chain, number: u32, key: &str, value: &str) {
+        let mut pair = Vec::new();
+        put_bytes(&mut pair, entry::KEY, key.as_bytes());
+        put_bytes(&mut pair, entry::VALUE, value.as_bytes());
+        self.field(chain, number, &pair);
     }
 }

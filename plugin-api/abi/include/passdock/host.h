@@ -76,8 +76,8 @@ typedef struct passdock_function_api {
     passdock_status (*set_results)(passdock_function *, passdock_region_id,
                                    const passdock_value_id *values, const passdock_port_desc *ports,
                                    size_t count);
-    /* Says which version of a domain the function's ops mean. Refused for a domain whose version is
-     * already another one. */
+    /* Says which version of a domain the function's ops mean; ONNX's own domain is "". Refused for a
+     * domain whose version is already another one, and for the 1,025th domain. */
     passdock_status (*set_opset)(passdock_function *, passdock_str domain, int64_t version);
     /* The location of what came from several places: each of them, once, in this order. NONE among
      * them says nothing; of one place it is that one's own location. */

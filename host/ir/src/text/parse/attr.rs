@@ -1,13 +1,14 @@
 //! Attributes: their values go straight to the function's pools.
 
-use passdock_abi::{Attr, AttrKind, Range, RegionId, SymbolId};
+use passdock_abi::{Attr, AttrKind, OpId, Range, RegionId, SymbolId};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::super::lex::Number;
 use super::super::{ATTR_KINDS, RESERVED};
-use super::{Parse, Parser};
-use crate::function::MAX_LIST;
+use super::{Parse, ParseOptions, Parser};
+use crate::edit::{AttrValue, NewAttr};
+use crate::function::{Function, MAX_LIST};
 use crate::types::push_range;
 
 /// A region that an attribute names before it was read.
@@ -33,6 +34,42 @@ struct Item {
     kind: AttrKind,
     bits: u64,
     list: Range,
+}
+
+/// Gives a function an attribute with a value that stands alone, as
+/// [`attr_text`](crate::text::attr_text) writes it.
+pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> {
+    let options = ParseOptions::default();
+    let mut parser = Parser::new(text, &options, f.symbols().clone());
+    let mut attr = Attr {
+        name,
+        kind: AttrKind::NONE,
+        bits: 0,
+        list: Range::EMPTY,
+        flags: 0,
+        reserved: 0,
+    };
+    parser.attr_value(&mut attr, 0, &mut Vec::new())?;
+    parser.nothing_follows("the value")?;
+    let read = &parser.f;
+    let strings: Vec<&[u8]>;
+    let value = match attr.kind {
+        AttrKind::INT => AttrValue::Int(attr.bits as i64),
+        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attr.bits as u32)),
+        AttrKind::STRING => AttrValue::String(read.bytes_in(attr.list)),
+        AttrKind::INTS => AttrValue::Ints(read.ints_in(attr.list)),
+        AttrKind::FLOATS => AttrValue::Floats(read.floats_in(attr.list)),
+        AttrKind::STRINGS => {
+            strings = read.strings_in(attr.list).collect();
+            AttrValue::Strings(&strings)
+        }
+        _ => {
+            let message = "Only numbers, strings and lists of them stand alone.";
+            return Err(parser.cur.error_since(0, message));
+        }
+    };
+    let set = f.set_attr(OpId::NONE, &NewAttr::new(name, value));
+    set.map_err(|error| parser.cur.error_since(0, error.message))
 }
 
 impl<'t> Parser<'t, '_> {

@@ -83,7 +83,7 @@ impl<'t> Parser<'t, '_> {
             }
             let at = self.cur.here();
             let domain = self.cur.string_text()?;
-            let domain = self.intern(&domain, at)?;
+            let domain = self.intern(crate::name::domain(&domain), at)?;
             if self.f.opset(domain).is_some() {
                 let message = "This domain has a version already.";
                 return Err(self.cur.error_since(at, message));

@@ -24,6 +24,7 @@ use crate::constant::{ByteSource, ConstantData};
 use crate::function::Function;
 use crate::module::Module;
 use crate::symbols::{MAX_SYMBOL_BYTES, Symbols};
+pub use attr::set_attr_text;
 pub use error::ParseError;
 use scope::Scope;
 

@@ -10,6 +10,7 @@ use super::super::ATTR_KINDS;
 use super::super::element::write_f32;
 use super::super::types::{write_bytes, write_name};
 use super::function::Printer;
+use crate::function::Function;
 
 impl Printer<'_, '_> {
     /// Writes ` {a = 1, b = 2}`, or nothing if there are none.
@@ -39,11 +40,11 @@ impl Printer<'_, '_> {
 
     pub(super) fn attr_value(&mut self, op: OpId, attr: &Attr) {
         let f = self.f;
+        if write_plain(&mut self.out.text, f, attr) {
+            return;
+        }
         let id = attr.bits as u32;
         match attr.kind {
-            AttrKind::INT => _ = write!(self.out.text, "{}", attr.bits as i64),
-            AttrKind::FLOAT => write_f32(&mut self.out.text, f32::from_bits(id)),
-            AttrKind::STRING => write_bytes(&mut self.out.text, f.bytes_in(attr.list)),
             AttrKind::TENSOR => self.attr_tensor(ConstId(id)),
             AttrKind::TYPE => self.attr_type(TypeId(id)),
             AttrKind::REGION => {
@@ -55,18 +56,6 @@ impl Printer<'_, '_> {
                 } else {
                     self.attr_region(op, RegionId(id));
                 }
-            }
-            AttrKind::INTS => self.list("ints", f.ints_in(attr.list), |p, value| {
-                _ = write!(p.out.text, "{value}");
-            }),
-            AttrKind::FLOATS => self.list("floats", f.floats_in(attr.list), |p, &value| {
-                write_f32(&mut p.out.text, value);
-            }),
-            AttrKind::STRINGS => {
-                let strings: Vec<&[u8]> = f.strings_in(attr.list).collect();
-                self.list("strings", &strings, |p, text| {
-                    write_bytes(&mut p.out.text, text);
-                });
             }
             AttrKind::TENSORS => self.list("tensors", f.ids_in(attr.list), |p, &id| {
                 p.attr_tensor(ConstId(id));
@@ -96,10 +85,7 @@ impl Printer<'_, '_> {
 
     /// Writes a list; an empty one says of what.
     fn list<T>(&mut self, what: &str, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
-        if items.is_empty() {
-            self.out.text.push_str(what);
-        }
-        self.out.text.push('[');
+        begin_list(&mut self.out.text, what, items.len());
         for (at, item) in items.iter().enumerate() {
             self.out.text.push_str(if at > 0 { ", " } else { "" });
             write(self, item);
@@ -145,6 +131,58 @@ impl Printer<'_, '_> {
             *self.regions.named.entry(name).or_insert(0) += 1;
         }
     }
+}
+
+/// The value of an attribute as text has it, if that says all of it without the function: a number, a
+/// string, or a list of either. [`set_attr_text`](crate::text::set_attr_text) reads it.
+pub fn attr_text(f: &Function, attr: &Attr) -> Option<String> {
+    let mut text = String::new();
+    write_plain(&mut text, f, attr).then_some(text)
+}
+
+/// Writes such a value; whether it is one.
+fn write_plain(out: &mut String, f: &Function, attr: &Attr) -> bool {
+    match attr.kind {
+        AttrKind::INT => _ = write!(out, "{}", attr.bits as i64),
+        AttrKind::FLOAT => write_f32(out, f32::from_bits(attr.bits as u32)),
+        AttrKind::STRING => write_bytes(out, f.bytes_in(attr.list)),
+        AttrKind::INTS => {
+            let ints = f.ints_in(attr.list).iter();
+            plain_list(out, "ints", ints, |out, value| _ = write!(out, "{value}"));
+        }
+        AttrKind::FLOATS => {
+            let floats = f.floats_in(attr.list).iter();
+            plain_list(out, "floats", floats, |out, &value| write_f32(out, value));
+        }
+        AttrKind::STRINGS => {
+            let strings: Vec<&[u8]> = f.strings_in(attr.list).collect();
+            plain_list(out, "strings", strings.into_iter(), write_bytes);
+        }
+        _ => return false,
+    }
+    true
+}
+
+fn plain_list<T>(
+    out: &mut String,
+    what: &str,
+    items: impl ExactSizeIterator<Item = T>,
+    mut write: impl FnMut(&mut String, T),
+) {
+    begin_list(out, what, items.len());
+    for (at, item) in items.enumerate() {
+        out.push_str(if at > 0 { ", " } else { "" });
+        write(out, item);
+    }
+    out.push(']');
+}
+
+/// An empty list says of what.
+fn begin_list(out: &mut String, what: &str, len: usize) {
+    if len == 0 {
+        out.push_str(what);
+    }
+    out.push('[');
 }
 
 /// The regions of the op that is being written.

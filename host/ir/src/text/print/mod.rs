@@ -21,6 +21,7 @@ use crate::constant::ConstantData;
 use crate::function::Function;
 use crate::module::Module;
 use crate::origin::Extras;
+pub use attr::attr_text;
 use function::Printer;
 pub use pieces::{Naming, Pieces};
 

@@ -8,7 +8,6 @@ use super::super::types::{is_hidden, write_bytes};
 use super::super::{LOOP_KINDS, RESERVED};
 use super::function::Printer;
 use super::names::is_absent;
-use crate::name::OpName;
 use crate::origin::Entity;
 use crate::types::slice;
 
@@ -216,13 +215,6 @@ impl<'p> Printer<'p, '_> {
 
 /// Whether a name reads back as the same symbol.
 fn is_canonical(text: &str) -> bool {
-    let plain = |part: &str| crate::name::is_plain(part);
     // Between the quotes of a canonical name nothing is escaped.
-    if text.chars().any(is_hidden) {
-        return false;
-    }
-    if RESERVED.contains(&text) || text.starts_with("ai.onnx.") && text.matches('.').count() == 2 {
-        return false;
-    }
-    text.split('.').all(plain) || OpName::parse(text).is_some_and(|name| name.to_string() == text)
+    !text.chars().any(is_hidden) && !RESERVED.contains(&text) && crate::name::is_canonical(text)
 }

@@ -1,0 +1,46 @@
+//! How much plugins may keep beside a function.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use expect_test::expect;
+use passdock_abi::{Status, Str};
+
+use crate::analyses::raw;
+use crate::support::{Around, module, run};
+
+static DROPPED: AtomicUsize = AtomicUsize::new(0);
+
+unsafe extern "C" fn drop_it(_: *mut c_void) {
+    DROPPED.fetch_add(1, Ordering::Relaxed);
+}
+
+/// A key for each op of a large function, say: refused with a sentence, and what was given is dropped.
+#[test]
+fn a_function_has_no_end_of_analyses() {
+    const KEYS: usize = 30_000;
+    let same = run(&module(), &Around::new(), |f, _| {
+        let f = f.as_raw().handle;
+        let put = raw().put.expect("is there");
+        let owner = std::ptr::from_ref(raw()).cast();
+        let (mut kept, mut refused) = (std::ptr::null_mut(), 0);
+        for number in 0..KEYS {
+            let key = format!("key{number}");
+            let data = std::ptr::dangling_mut::<u8>().cast();
+            // SAFETY: the handle lives, and nobody reads the data.
+            let status = unsafe { put(f, owner, Str::new(&key), data, Some(drop_it), &mut kept) };
+            refused += usize::from(status == Status::REFUSED);
+        }
+        assert_eq!(DROPPED.load(Ordering::Relaxed), refused);
+        assert_eq!(KEYS - refused, 4096);
+        // SAFETY: the handle lives.
+        let said = unsafe {
+            let functions = &*passdock::boundary::host().functions;
+            crate::support::text(functions.last_error.expect("is there")(f))
+        };
+        expect!["`key29999` isn't kept: the function has 4096 analyses. Keep what belongs together under one key."].assert_eq(&said);
+        Ok(())
+    });
+    same.expect("works");
+    assert_eq!(DROPPED.load(Ordering::Relaxed), KEYS);
+}

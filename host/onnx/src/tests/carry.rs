@@ -1,0 +1,212 @@
+//! Attributes of functions: in a file they are metadata of its graph and functions.
+
+use expect_test::{Expect, expect};
+use passdock_abi::OpId;
+use passdock_ir::{AttrValue, Module, NewAttr, text};
+
+use super::build::{Msg, function, graph, model, node};
+use super::{bytes_of, fresh_bytes_of, main_of, read};
+use crate::schema::{doc, model as models};
+use crate::{detach, remarks};
+
+fn parse(source: &str) -> Module {
+    text::parse(source).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn entry(key: &str, value: &str) -> Msg {
+    Msg::new().text(1, key).text(2, value)
+}
+
+/// The entries of the main graph's metadata.
+fn metadata(bytes: &[u8]) -> String {
+    let module = detach(&read(bytes).unwrap()).unwrap();
+    let mut lines = Vec::new();
+    let message = crate::wire::Message { bytes, at: 0 };
+    for graph in crate::read::bodies(message, models::GRAPH) {
+        for pair in crate::read::bodies(graph.unwrap(), doc::GRAPH[1]) {
+            let pair = pair.unwrap();
+            let text = |number| {
+                let bytes = crate::wire::string_of(pair, number).unwrap();
+                String::from_utf8_lossy(bytes).into_owned()
+            };
+            lines.push(format!("{} = {}\n", text(1), text(2)));
+        }
+    }
+    // Whatever the file says, the module without it says.
+    let back = bytes_of(&module);
+    assert_eq!(
+        super::real::sorted_fields(&back),
+        super::real::sorted_fields(bytes)
+    );
+    lines.concat()
+}
+
+/// A model whose main graph has this metadata.
+fn with_metadata(ir_version: i64, pairs: &[(&str, &str)]) -> Vec<u8> {
+    let graph = graph(&[node("y = Relu(x)")], &["x"], &["y"]);
+    let pairs: Vec<Msg> = pairs.iter().map(|(key, value)| entry(key, value)).collect();
+    model(ir_version, &graph.all(doc::GRAPH[1], &pairs)).0
+}
+
+/// The main function's attributes as text.
+fn attributes(module: &Module) -> String {
+    let text = text::print(&detach(module).unwrap());
+    let line = text.lines().find(|line| line.contains("@main"));
+    let (_, attributes) = line.unwrap().split_once("attributes").unwrap();
+    attributes.to_owned()
+}
+
+fn set(module: &mut Module, name: &str, value: AttrValue<'_>) {
+    let name = module.symbols().intern(name);
+    let main = main_of(module);
+    main.set_attr(OpId::NONE, &NewAttr::new(name, value))
+        .unwrap();
+}
+
+#[test]
+fn attributes_of_functions_come_back() {
+    let source = r#"module {
+  metadata "onnx.ir_version" = "10"
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) attributes {SkipOptimization = 1, f = 0.1, s = "a\"\xff", i = [1, -2], none = strings[], g = floats[]} {
+    %y = acme.F(%x) : f32[2]
+    return %y
+  }
+  fn @acme.F(%x: ?) -> (%y) opset("" = 17) attributes {param alpha, Compiler = "tensor rt", fs = [inf, 0x7fc00001]} {
+    %y = onnx.Relu(%x)
+    return %y
+  }
+}
+"#;
+    let module = parse(source);
+    assert_eq!(remarks(&module), []);
+    for bytes in [bytes_of(&module), fresh_bytes_of(&module)] {
+        let module = read(&bytes).unwrap();
+        assert_eq!(text::print(&detach(&module).unwrap()), source);
+        assert!(bytes_of(&module) == bytes);
+        expect![[r#"
+            passdock.attribute.SkipOptimization = 1
+            passdock.attribute.f = 0.1
+            passdock.attribute.s = "a\"\xff"
+            passdock.attribute.i = [1, -2]
+            passdock.attribute.none = strings[]
+            passdock.attribute.g = floats[]
+        "#]]
+        .assert_eq(&metadata(&bytes));
+    }
+}
+
+#[test]
+fn what_changes_is_what_is_written() {
+    let bytes = with_metadata(
+        10,
+        &[
+            ("passdock.attribute.b", " 2 "),
+            ("author", "someone"),
+            ("passdock.attribute.a", "1"),
+            ("passdock.attribute.c", "nonsense"),
+            ("passdock.attribute.a", "3"),
+            ("passdock.attribute.d", "4"),
+        ],
+    );
+    let mut module = read(&bytes).unwrap();
+    expect![" {b = 2, a = 3, d = 4} {"].assert_eq(&attributes(&module));
+    assert!(bytes_of(&module) == bytes);
+    _ = metadata(&bytes);
+    set(&mut module, "a", AttrValue::Float(1.0));
+    set(&mut module, "new", AttrValue::Int(5));
+    let d = module.symbols().intern("d");
+    main_of(&mut module).remove_attr(OpId::NONE, d).unwrap();
+    expect![[r#"
+        passdock.attribute.b =  2 
+        author = someone
+        passdock.attribute.a = 1
+        passdock.attribute.c = nonsense
+        passdock.attribute.a = 1.0
+        passdock.attribute.new = 5
+    "#]]
+    .assert_eq(&metadata(&bytes_of(&module)));
+}
+
+#[test]
+fn the_order_among_other_metadata_is_kept() {
+    let bytes = with_metadata(
+        10,
+        &[
+            ("z", "1"),
+            ("passdock.attribute.SkipOptimization", "1"),
+            ("a", "2"),
+            ("passdock.attribute.x", "[1]"),
+        ],
+    );
+    let text = text::print(&detach(&read(&bytes).unwrap()).unwrap());
+    assert!(!text.contains("passdock.attribute"), "{text}");
+    let back = bytes_of(&parse(&text));
+    assert_eq!(metadata(&back), metadata(&bytes));
+}
+
+/// A parameter's name isn't the metadata's to give.
+#[test]
+fn a_parameter_stays_one() {
+    let f = function("acme", "F", &[node("w = Relu(v)")], &["v"], &["w"])
+        .text(crate::schema::function::ATTRIBUTE, "alpha")
+        .msg(doc::FUNCTION[1], &entry("passdock.attribute.alpha", "1"));
+    let main = graph(&[node("y = Relu(x)")], &["x"], &["y"]);
+    let bytes = model(10, &main).msg(models::FUNCTIONS, &f).0;
+    let mut module = read(&bytes).unwrap();
+    let name = module.symbols().intern("acme.F");
+    let added = module.symbols().intern("added");
+    let f = module.function_mut(name).unwrap();
+    f.set_attr(OpId::NONE, &NewAttr::new(added, AttrValue::Int(1)))
+        .unwrap();
+    let back = text::print(&detach(&read(&bytes_of(&module)).unwrap()).unwrap());
+    expect![[r#"  fn @acme.F(%v: ?) -> (%w) opset("" = 17) meta {"passdock.attribute.alpha" = "1"} extra("0a044a021011") attributes {param alpha, added = 1} {"#]]
+        .assert_eq(back.lines().find(|line| line.contains("acme.F")).unwrap());
+}
+
+#[track_caller]
+fn leaves_out(source: &str, expected: Expect) {
+    let lines = remarks(&parse(source)).into_iter().map(|part| {
+        let function = part.function.unwrap_or_default();
+        format!("{function}: {} {}\n", part.message, part.help)
+    });
+    expected.assert_eq(&lines.collect::<String>());
+}
+
+#[test]
+fn what_no_file_has_a_place_for_is_named() {
+    let body = "{ %y = onnx.Relu(%x) return %y }";
+    leaves_out(
+        &format!(
+            r#"module {{ metadata "team" = "vision"
+            fn @main(%x) -> (%y) attributes {{param p = 1, t = tensor f32[1] [1.0], ty = type f32[n], SkipOptimization = 1}} {body}
+            fn @acme.F(%x) -> (%y) attributes {{param p = 1, ts = [type f32[n]]}} {body} }}"#
+        ),
+        expect![[r#"
+            : The metadata `team` of the module isn't written. `metadata` are fields of ONNX's header; other keys and values go to `module meta {"key" = "value"}` of the text.
+            main: The attribute `p` of @main isn't written: only local functions of a model have attribute parameters. Remove it, or give the value to the ops that refer to it.
+            main: The attribute `t` of @main isn't written: metadata carries numbers, strings and lists of them, and this is a tensor. Write the result as `.ir`, which keeps all attributes.
+            main: The attribute `ty` of @main isn't written: metadata carries numbers, strings and lists of them, and this is a type. Write the result as `.ir`, which keeps all attributes.
+            acme.F: The attribute `ts` of @acme.F isn't written: metadata carries numbers, strings and lists of them, and this is a type. Write the result as `.ir`, which keeps all attributes.
+            main: The model has `onnx.Relu`, and @main no opset version of its domain "", so runtimes may refuse it. A pass says it with `set_opset`, a text in the header of the function: `opset("com.acme" = 1)`.
+            acme.F: The model has `onnx.Relu`, and @acme.F no opset version of its domain "", so runtimes may refuse it. A pass says it with `set_opset`, a text in the header of the function: `opset("com.acme" = 1)`.
+        "#]],
+    );
+    leaves_out(
+        &format!(
+            r#"module {{ metadata "onnx.ir_version" = "9" fn @main(%x) -> (%y) attributes {{SkipOptimization = 1}} {body} }}"#
+        ),
+        expect![[r#"
+            main: The attribute `SkipOptimization` of @main isn't written: the model's `ir_version` is 9, and graphs and functions have metadata since 10. Write the result as `.ir`, which keeps all attributes, or raise the `metadata "onnx.ir_version"` of the text.
+            main: The model has `onnx.Relu`, and @main no opset version of its domain "", so runtimes may refuse it. A pass says it with `set_opset`, a text in the header of the function: `opset("com.acme" = 1)`.
+        "#]],
+    );
+}
+
+/// Before IR version 10 such metadata is a field that nobody knows, and it is left alone.
+#[test]
+fn older_files_keep_what_they_have() {
+    let bytes = with_metadata(9, &[("passdock.attribute.a", "1")]);
+    let mut module = read(&bytes).unwrap();
+    set(&mut module, "b", AttrValue::Int(1));
+    assert_eq!(metadata(&bytes_of(&module)), "passdock.attribute.a = 1\n");
+}

@@ -1,0 +1,320 @@
+//! What the writer refuses, as the reader would: with a sentence, before there is a file.
+
+use expect_test::{Expect, expect};
+use passdock_abi::{OpId, SymbolId, ValueId};
+use passdock_ir::{AttrValue, Function, Module, NewAttr, NewOp, Position, text};
+
+use super::build::{Msg, function, graph, model, node};
+use super::{bytes_of, main_of, op, read, value};
+use crate::schema::{attr, attr_type, function as functions, model as models, opset};
+use crate::{WriteOptions, remarks, write};
+
+fn parse(source: &str) -> Module {
+    text::parse(source).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A model `y = Relu(x)`, read from a file.
+fn relu() -> Module {
+    read(&model(10, &graph(&[node("y = Relu(x)")], &["x"], &["y"])).0).unwrap()
+}
+
+#[track_caller]
+fn refused(module: &Module, expected: Expect) {
+    let error = write(module, WriteOptions::default()).err();
+    expected.assert_eq(&error.map_or("written".to_owned(), |error| error.to_string()));
+}
+
+fn set(module: &mut Module, op: OpId, name: &str, value: AttrValue<'_>) {
+    let name = module.symbols().intern(name);
+    let f = main_of(module);
+    f.set_attr(op, &NewAttr::new(name, value)).unwrap();
+}
+
+#[test]
+fn more_domains_than_are_read() {
+    let mut module = relu();
+    for number in 0..2000 {
+        let domain = module.symbols().intern(&format!("domain{number}"));
+        main_of(&mut module).set_opset(domain, 1);
+    }
+    refused(
+        &module,
+        expect!["the model: it would import 2001 domains; the limit is 1024."],
+    );
+    let violations = passdock_ir::verify::verify(main_of(&mut module)).unwrap_err();
+    expect!["@main: It has versions of 2001 domains; the limit is 1024. [function]"]
+        .assert_eq(&violations[0].to_string());
+}
+
+#[test]
+fn attributes_in_onnx_form_that_are_none() {
+    let tensor = Msg::new()
+        .text(attr::NAME, "a")
+        .int(attr::TYPE, attr_type::SPARSE_TENSOR.into())
+        .msg(attr::SPARSE_TENSOR, &Msg::new());
+    let number = Msg::new().text(attr::NAME, "a").int(attr::I, 1);
+    for (name, bytes, expected) in [
+        (
+            "a",
+            &[0xff, 0xff][..],
+            expect![
+                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its bytes are no `AttributeProto` that can be read."
+            ],
+        ),
+        (
+            "a",
+            &[],
+            expect![
+                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its bytes are no `AttributeProto` that can be read."
+            ],
+        ),
+        (
+            "b",
+            &tensor.0,
+            expect![[
+                r#"op0 (onnx.Relu): the attribute `b` is in ONNX's own form (`opaque`), and its bytes call it "a"."#
+            ]],
+        ),
+        (
+            "a",
+            &number.0,
+            expect![
+                "op0 (onnx.Relu): the attribute `a` is in ONNX's own form (`opaque`), and its value isn't one that only this form has."
+            ],
+        ),
+        ("a", &tensor.0, expect!["written"]),
+    ] {
+        let mut module = relu();
+        let relu = op(main_of(&mut module), "y");
+        set(&mut module, relu, name, AttrValue::Opaque(bytes));
+        refused(&module, expected);
+    }
+}
+
+#[test]
+fn nodes_with_more_attributes_than_are_read_and_with_two_of_a_name() {
+    let mut module = relu();
+    let relu = op(main_of(&mut module), "y");
+    for number in 0..5000 {
+        set(&mut module, relu, &format!("a{number}"), AttrValue::Int(1));
+    }
+    refused(
+        &module,
+        expect![
+            "op0 (onnx.Relu): a node can't have more than 4096 attributes, and it would have 5000."
+        ],
+    );
+    let source = r#"module { fn @main(%x) -> (%y) opset("" = 17) {
+        %y = onnx.If(%x) {then_branch = 1} region then_branch { yield %x } return %y } }"#;
+    refused(
+        &parse(source),
+        expect![
+            "op0 (onnx.If): a region and an attribute are both called `then_branch`, and ONNX's graphs are attributes."
+        ],
+    );
+}
+
+#[test]
+fn functions_that_onnx_has_not() {
+    let with = |function: &str| {
+        parse(&format!(
+            r#"module {{ fn @main(%x) -> (%y) opset("" = 17) {{ %y = onnx.Relu(%x) return %y }} {function} }}"#
+        ))
+    };
+    refused(
+        &with("prim @acme.loop(%a: buffer<f32[4]>) { for %i in 0..4 { } }"),
+        expect![
+            "@acme.loop: it is a function of loops, and ONNX has only graphs; remove it before exporting."
+        ],
+    );
+    refused(
+        &with(r#"fn @f(%x) -> (%y) { return %x }"#),
+        expect!["@f: ONNX functions have a domain, and @f has none: call it `DOMAIN.f`."],
+    );
+    refused(
+        &with(r#"fn @symbol("a b.F")(%x) -> (%y) { return %x }"#),
+        expect![[
+            r#"@a b.F: "a b.F" isn't the canonical name of an op or a function; `"a b".F` is."#
+        ]],
+    );
+    let mut module = parse(r#"module { prim @main(%a: buffer<f32[4]>) { } }"#);
+    _ = main_of(&mut module);
+    refused(
+        &module,
+        expect![
+            "@main: it is a function of loops, and ONNX has only graphs; remove it before exporting."
+        ],
+    );
+}
+
+#[test]
+fn names_of_ops_that_are_not_canonical() {
+    let mut module = relu();
+    let mut errors = String::new();
+    for name in ["a b.F", "ai.onnx.Relu", "acme..F"] {
+        let name = module.symbols().intern(name);
+        let f = main_of(&mut module);
+        let made = f.create_op(&NewOp::new(name), Position::end(f.body()));
+        errors += &(made.unwrap_err().message + "\n");
+    }
+    expect![[r#"
+        "a b.F" isn't the canonical name of an op or a function; `"a b".F` is.
+        "ai.onnx.Relu" isn't the canonical name of an op or a function; `onnx.Relu` is.
+        "acme..F" isn't the canonical name of an op or a function; `"acme.".F` is.
+    "#]]
+    .assert_eq(&errors);
+    let source = r#"module { fn @main(%x) -> (%y) opset("" = 17) {
+        %y = symbol("a b.F")(%x) return %y } }"#;
+    refused(
+        &parse(source),
+        expect![[
+            r#"op0 (a b.F): "a b.F" isn't the canonical name of an op or a function; `"a b".F` is."#
+        ]],
+    );
+}
+
+const RECURSIVE: &str = r#"module {
+    fn @main(%x) -> (%y) opset("" = 17, "acme" = 1) { %y = acme.A(%x) return %y }
+    fn @acme.A(%x) -> (%y) opset("acme" = 1) { %y = acme.B(%x) return %y }
+    fn @acme.B(%x) -> (%y) opset("acme" = 1) { %y = acme.A(%x) return %y }
+}"#;
+
+#[test]
+fn functions_that_call_themselves() {
+    refused(
+        &parse(RECURSIVE),
+        expect![
+            "ONNX's functions can't be recursive, and @acme.A calls @acme.B calls @acme.A; take one of the calls out before exporting."
+        ],
+    );
+    // What the file says is the file's own business, as long as nobody changes it.
+    let f = function(
+        "acme",
+        "F",
+        &[node("w = F(v)").text(7, "acme")],
+        &["v"],
+        &["w"],
+    );
+    let bytes = model(10, &graph(&[node("y = Relu(x)")], &["x"], &["y"]))
+        .msg(models::FUNCTIONS, &f)
+        .0;
+    let mut module = read(&bytes).unwrap();
+    assert!(bytes_of(&module) == bytes);
+    let relu = op(main_of(&mut module), "y");
+    set(&mut module, relu, "a", AttrValue::Int(1));
+    bytes_of(&module);
+    let name = module.symbols().intern("acme.F");
+    let f = module.function_mut(name).unwrap();
+    let call = op(f, "w");
+    let a = f.symbols().intern("a");
+    f.set_attr(call, &NewAttr::new(a, AttrValue::Int(1)))
+        .unwrap();
+    refused(
+        &module,
+        expect![
+            "ONNX's functions can't be recursive, and @acme.F calls @acme.F; take one of the calls out before exporting."
+        ],
+    );
+}
+
+/// The imports in a file, of the model and then of its functions.
+fn imports(bytes: &[u8]) -> String {
+    let message = crate::wire::Message { bytes, at: 0 };
+    let text = |message, number| {
+        let mut opsets = Vec::new();
+        for import in crate::read::bodies(message, number) {
+            crate::read::read_opset(import.unwrap(), &mut opsets).unwrap();
+        }
+        format!("{opsets:?}\n")
+    };
+    let mut lines = text(message, models::OPSET_IMPORT);
+    for function in crate::read::bodies(message, models::FUNCTIONS) {
+        lines += &text(function.unwrap(), functions::OPSET_IMPORT);
+    }
+    lines
+}
+
+/// A model whose function a pass lets call another function, of a domain that nobody imports.
+#[test]
+fn the_domains_of_functions_that_passes_call_are_imported() {
+    let f = function("acme", "F", &[node("w = Relu(v)")], &["v"], &["w"]);
+    let import = |domain| {
+        Msg::new()
+            .text(opset::DOMAIN, domain)
+            .int(opset::VERSION, 1)
+    };
+    let call = node("y = F(x)").text(crate::schema::node::DOMAIN, "acme");
+    let bytes = model(10, &graph(&[call], &["x"], &["y"]))
+        .msg(models::OPSET_IMPORT, &import("acme"))
+        .msg(models::FUNCTIONS, &f)
+        .0;
+    let mut module = read(&bytes).unwrap();
+    let added = r#"fn @new.G(%x) -> (%y) opset("" = 17) { %y = onnx.Abs(%x) return %y }"#;
+    let mut added = text::parse_body(added, module.symbols().clone()).unwrap();
+    // A pass made it.
+    added.set_opset(passdock_abi::symbol::EMPTY, 17);
+    module.insert(added).unwrap();
+    let names = ["acme.F", "new.G"].map(|name| module.symbols().intern(name));
+    let f = module.function_mut(names[0]).unwrap();
+    let (relu, v) = (op(f, "w"), value(f, "v"));
+    replace(f, relu, names[1], v);
+    expect![[r#"
+        [("", 17), ("acme", 1), ("new", 1)]
+        [("", 17), ("new", 1)]
+        [("", 17)]
+    "#]]
+    .assert_eq(&imports(&bytes_of(&module)));
+    assert_eq!(remarks(&module), []);
+    // Nobody touched main: its bytes are the file's.
+    assert!(!main_of(&mut module).is_touched());
+}
+
+fn replace(f: &mut Function, op: OpId, name: SymbolId, operand: ValueId) {
+    let ty = f.value(f.result(op, 0).unwrap()).ty;
+    let (operands, types) = ([operand], [ty]);
+    let new = NewOp {
+        operands: &operands,
+        result_types: &types,
+        ..NewOp::new(name)
+    };
+    f.replace_op(op, &new).unwrap();
+}
+
+#[test]
+fn domains_that_nobody_imports_are_named() {
+    let module = parse(
+        r#"module {
+        fn @main(%x) -> (%y) opset("" = 17) { %a = acme.F(%x) %b = com.Op(%a) %y = com.Op2(%b) return %y }
+        fn @acme.F(%x) -> (%y) { %y = onnx.Relu(%x) return %y } }"#,
+    );
+    let found = remarks(&module).into_iter();
+    let lines: Vec<String> = found.map(|remark| remark.message + "\n").collect();
+    expect![[r#"
+        The model has `acme.F`, and @main no opset version of its domain "acme", so runtimes may refuse it.
+        The model has `com.Op`, and @main no opset version of its domain "com", so runtimes may refuse it.
+        The model has `onnx.Relu`, and @acme.F no opset version of its domain "", so runtimes may refuse it.
+    "#]].assert_eq(&lines.concat());
+}
+
+/// A pass may give a name any length that can be read; a number that the writer puts behind it fits.
+#[test]
+fn long_names_stay_readable() {
+    let mut module = relu();
+    let long = "n".repeat(passdock_ir::symbols::MAX_SYMBOL_BYTES);
+    let f = main_of(&mut module);
+    let loc = f.add_name_loc(&long);
+    let relu = op(f, "y");
+    let name = f.op(relu).name;
+    for _ in 0..3 {
+        let x = value(f, "x");
+        let (operands, types) = ([x], [f.value(x).ty]);
+        let new = NewOp {
+            operands: &operands,
+            result_types: &types,
+            ..NewOp::new(name)
+        };
+        let made = f.create_op(&new, Position::before(relu)).unwrap();
+        f.set_loc(made, loc).unwrap();
+    }
+    read(&bytes_of(&module)).unwrap();
+}

@@ -1,0 +1,224 @@
+//! Opset imports: what functions say, and the domains of the functions that they call.
+
+use passdock_abi::{FunctionKind, SymbolId};
+use passdock_ir::{Function, MAX_OPSETS, Module, OpName};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::model::is_made;
+use crate::MAIN;
+use crate::error::{OnnxError, Result};
+use crate::read::{Opsets, read_opset};
+use crate::schema::opset;
+use crate::wire::{Message, Value, put_bytes, put_int};
+
+/// What the functions of a module have to import beside what they say. A call needs an import of the
+/// function's domain where it stands and in the model; the main graph's imports are the model's.
+#[derive(Default)]
+pub(crate) struct Domains {
+    /// By function: what passes' calls need.
+    added: FxHashMap<SymbolId, Opsets>,
+    /// What nobody imports: the function, the domain and an op of it. In whose place the model's
+    /// import is missing, it is a call.
+    pub(crate) missing: Vec<(SymbolId, String, SymbolId)>,
+    /// Which functions each one calls.
+    callees: FxHashMap<SymbolId, Vec<SymbolId>>,
+}
+
+impl Domains {
+    pub(crate) fn of(module: &Module) -> Domains {
+        let mut domains = Domains::default();
+        let Some(main) = module.function_named(MAIN) else {
+            return domains;
+        };
+        let mut said = FxHashSet::default();
+        let graphs = module
+            .functions()
+            .filter(|f| f.kind() == FunctionKind::GRAPH);
+        for f in graphs {
+            let mut seen = FxHashSet::default();
+            let names = f.walk(f.body()).map(|op| f.op(op).name);
+            for name in names.filter(|&name| seen.insert(name)) {
+                let Some(domain) = OpName::parse(f.text(name)).and_then(|name| name.domain) else {
+                    continue;
+                };
+                let callee = module.function(name);
+                // A function may be called as an operator is: whose import it is, is anybody's guess.
+                if callee.is_some() {
+                    domains.callees.entry(f.name()).or_default().push(name);
+                }
+                let called = callee.filter(|_| !domain.is_empty());
+                let made = called.is_some_and(|callee| f.is_touched() || is_made(callee));
+                let holders = [f, main];
+                for holder in &holders[..1 + usize::from(called.is_some())] {
+                    let known = domains.opsets_of(holder);
+                    if known.iter().any(|(known, _)| *known == domain) {
+                        continue;
+                    }
+                    if made {
+                        let version = version_of(module, &domain);
+                        let added = domains.added.entry(holder.name()).or_default();
+                        added.push((domain.clone().into_owned(), version));
+                    } else if said.insert((holder.name(), domain.clone().into_owned())) {
+                        let missing = (holder.name(), domain.clone().into_owned(), name);
+                        domains.missing.push(missing);
+                    }
+                }
+            }
+        }
+        domains
+    }
+
+    /// Refuses functions that call themselves, as ONNX does. Those that are all `copied` are as the
+    /// file has them.
+    pub(super) fn check_recursion(
+        &self,
+        module: &Module,
+        copied: impl Fn(&Function) -> bool,
+    ) -> Result {
+        let callees = |f| self.callees.get(&f).into_iter().flatten();
+        let (mut done, mut open) = (FxHashSet::default(), FxHashSet::default());
+        for root in module.names().filter(|f| self.callees.contains_key(f)) {
+            if done.contains(&root) {
+                continue;
+            }
+            open.insert(root);
+            let mut path = vec![(root, callees(root))];
+            while let Some((caller, rest)) = path.last_mut() {
+                let Some(&callee) = rest.next() else {
+                    open.remove(caller);
+                    done.insert(*caller);
+                    path.pop();
+                    continue;
+                };
+                if open.contains(&callee) {
+                    let circle = path.iter().map(|(name, _)| *name);
+                    let circle: Vec<SymbolId> = circle.skip_while(|&f| f != callee).collect();
+                    let functions = circle.iter().filter_map(|&f| module.function(f));
+                    if functions.clone().any(|f| !copied(f)) {
+                        return Err(recursion(module, &circle));
+                    }
+                } else if !done.contains(&callee) {
+                    open.insert(callee);
+                    path.push((callee, callees(callee)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The opset versions that a function is written with.
+    pub(super) fn opsets_of(&self, f: &Function) -> Opsets {
+        let own = f.opsets().iter();
+        let own = own.map(|opset| (f.text(opset.domain).to_owned(), opset.version));
+        let added = self.added.get(&f.name()).into_iter().flatten().cloned();
+        own.chain(added).collect()
+    }
+}
+
+fn recursion(module: &Module, circle: &[SymbolId]) -> OnnxError {
+    let names = circle.iter().chain(circle.first());
+    let names: Vec<String> = names
+        .map(|&name| format!("@{}", module.symbols().text(name)))
+        .collect();
+    OnnxError::new(format!(
+        "ONNX's functions can't be recursive, and {}; take one of the calls out before exporting",
+        names.join(" calls ")
+    ))
+}
+
+/// The version of a domain of functions that others have; there are no others.
+fn version_of(module: &Module, domain: &str) -> i64 {
+    let symbol = module.symbols().find(domain);
+    let mut known = module.functions().filter_map(|f| f.opset(symbol?));
+    known.next().unwrap_or(1)
+}
+
+/// Opset imports: the file's records as long as they say what the function does.
+pub(super) struct Imports<'o> {
+    opsets: &'o Opsets,
+    number: u32,
+    same: bool,
+    done: bool,
+    /// How the file writes ONNX's own domain: not at all, as "" or as "ai.onnx".
+    own: Option<&'static str>,
+}
+
+impl<'o> Imports<'o> {
+    pub(super) fn new(
+        opsets: &'o Opsets,
+        template: Option<Message<'_>>,
+        number: u32,
+    ) -> Result<Imports<'o>> {
+        let mut old = Opsets::new();
+        let mut own = Some("");
+        for field in template.iter().flat_map(|template| template.fields()) {
+            let field = field?;
+            let Value::Bytes(body) = field.value else {
+                continue;
+            };
+            if field.number != number {
+                continue;
+            }
+            read_opset(body, &mut old)?;
+            let mut domain = None;
+            for field in body.fields() {
+                let field = field?;
+                if let (opset::DOMAIN, Value::Bytes(text)) = (field.number, field.value) {
+                    domain = Some(text.bytes);
+                }
+            }
+            match domain {
+                None => own = None,
+                Some(b"") => own = Some(""),
+                Some(b"ai.onnx") => own = Some("ai.onnx"),
+                Some(_) => {}
+            }
+        }
+        if opsets.len() > MAX_OPSETS {
+            return Err(OnnxError::new(format!(
+                "it would import {} domains; the limit is {MAX_OPSETS}",
+                opsets.len()
+            )));
+        }
+        let same = old == *opsets;
+        Ok(Imports {
+            opsets,
+            number,
+            same,
+            done: false,
+            own,
+        })
+    }
+
+    /// What stands at the next record; `None`: the record itself.
+    pub(super) fn next(&mut self) -> Option<Vec<u8>> {
+        (!self.same).then(|| self.rest())
+    }
+
+    /// What wasn't written yet.
+    pub(super) fn rest(&mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        if std::mem::replace(&mut self.done, true) || self.same {
+            return bytes;
+        }
+        for (domain, version) in self.opsets {
+            let domain = if domain.is_empty() {
+                self.own
+            } else {
+                Some(domain.as_str())
+            };
+            put_import(&mut bytes, self.number, domain, *version);
+        }
+        bytes
+    }
+}
+
+/// Appends an opset import; no domain is ONNX's own.
+pub(crate) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
+    let mut body = Vec::new();
+    if let Some(domain) = domain {
+        put_bytes(&mut body, opset::DOMAIN, domain.as_bytes());
+    }
+    put_int(&mut body, opset::VERSION, version);
+    put_bytes(to, number, &body);
+}
