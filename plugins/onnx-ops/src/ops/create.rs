@@ -5,7 +5,7 @@ use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 use super::Operator;
 use crate::decompose;
 use crate::eval::create;
-use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes};
+use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes, wrong};
 
 const GROWS: OpTraits = OpTraits::GROWS;
 
@@ -149,6 +149,7 @@ fn range(op: &Infer) -> Answer {
                         way / delta + i128::from(way % delta != 0 && (way < 0) == (delta < 0));
                     i64::try_from(count.max(0)).map_or(Dim::UNKNOWN, Dim::constant)
                 }
+                (_, _, Some(0)) => return wrong!("steps of 0 lead nowhere"),
                 (Some(0), _, Some(1)) => limit,
                 _ => Dim::UNKNOWN,
             }

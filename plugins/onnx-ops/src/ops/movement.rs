@@ -7,7 +7,7 @@ use super::shape::same_type;
 use super::{MANY, Moves, OpTraits, Operator};
 use crate::decompose;
 use crate::eval::{compare_logic, data_movement, gather, scatter};
-use crate::infer::{Answer, Infer, Stop, as_const, is_known, sizes, wrong};
+use crate::infer::{Answer, Infer, Stop, as_const, as_consts, is_known, sizes, wrong};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -227,7 +227,19 @@ fn split(op: &Infer) -> Answer {
         Some(lengths) if lengths.len() != pieces => {
             return wrong!("{} lengths for {pieces} results", lengths.len());
         }
-        Some(lengths) => lengths,
+        Some(lengths) => {
+            let whole = as_consts(&lengths).and_then(|lengths| {
+                lengths
+                    .iter()
+                    .try_fold(0i64, |sum, &one| sum.checked_add(one))
+            });
+            match (whole, as_const(dims[at])) {
+                (Some(whole), Some(size)) if whole != size => {
+                    return wrong!("lengths of {whole} in all for {size}");
+                }
+                _ => lengths,
+            }
+        }
         None => match as_const(dims[at]) {
             Some(size) => sizes(data_movement::even(
                 usize::try_from(size).unwrap_or(0),
@@ -261,6 +273,11 @@ fn slice(op: &Infer) -> Answer {
         Ok(op.ints(attr)?.map(|list| sizes(list.iter().copied())))
     };
     let (starts, ends) = (given(1, "starts")?, given(2, "ends")?);
+    if let (Some(starts), Some(ends)) = (&starts, &ends)
+        && starts.len() != ends.len()
+    {
+        return wrong!("{} starts and {} ends", starts.len(), ends.len());
+    }
     let axes = match op.ints_since(10, 3, "axes") {
         Ok(Some(axes)) => Some(axes),
         // Without axes, the first ones; but how many are they?
@@ -278,6 +295,18 @@ fn slice(op: &Infer) -> Answer {
         true => given(4, "")?,
         false => Some(sizes(vec![1; axes.len()])),
     };
+    for list in [&starts, &steps].into_iter().flatten() {
+        if list.len() != axes.len() {
+            return wrong!("{} starts or steps for {} axes", list.len(), axes.len());
+        }
+    }
+    if steps
+        .iter()
+        .flatten()
+        .any(|&step| as_const(step) == Some(0))
+    {
+        return wrong!("a step of 0 goes nowhere");
+    }
     for (at, &axis) in axes.iter().enumerate() {
         let d = op.axis(axis, dims.len())?;
         let entry = |list: &Option<Vec<Dim>>| list.as_ref()?.get(at).copied();

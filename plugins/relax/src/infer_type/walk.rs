@@ -307,8 +307,10 @@ impl Frame {
     }
 
     fn ask(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> Result<(), EditError> {
+        let is_known = |&value: &ValueId| f.type_of(value).kind() != TypeKind::UNKNOWN;
+        let any_known = f.results(op).iter().any(is_known);
         if let Err(error) = cx.infer(f, op) {
-            self.said.push(explain(f, cx, op, error));
+            self.said.push(explain(f, cx, op, error, any_known));
         }
         Ok(())
     }
