@@ -8,7 +8,7 @@ use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
 
 use crate::eval::{Attr, Attrs, Call, NotFolded, Tensor};
 use crate::infer::{Answer, Infer, Said, Stop, Ty, as_consts, carry, compute_known};
-use crate::ops::{self, Moves, Operator};
+use crate::ops::{self, Moves, Operator, attributes};
 
 /// The type rule of every operator.
 pub(crate) fn infer(host: &OpCall) -> OpResult {
@@ -16,11 +16,7 @@ pub(crate) fn infer(host: &OpCall) -> OpResult {
         return Ok(());
     };
     let attrs = HostAttrs(host);
-    let (said, wrong) = match said(host, operator, &question(operator, version, &attrs)) {
-        (_, Err(Stop::Unknown)) => return Ok(()),
-        (said, Err(Stop::Wrong(reason))) => (said, Err(Refusal::new(reason))),
-        (said, Ok(())) => (said, Ok(())),
-    };
+    let (said, answer) = said(host, operator, &question(operator, version, &attrs));
     for (index, said) in said.into_iter().enumerate() {
         if let Some(ty) = said.ty {
             host.set_result_type(index, &ty.spec())?;
@@ -30,8 +26,11 @@ pub(crate) fn infer(host: &OpCall) -> OpResult {
             let _ = host.set_result_dims(index, &values);
         }
     }
-    // What was said before is so, whatever is wrong with the op.
-    wrong
+    // What was said before is so all the same.
+    match answer {
+        Err(Stop::Wrong(reason)) => Err(Refusal::new(reason)),
+        _ => Ok(()),
+    }
 }
 
 /// The evaluation of every operator that has one.
@@ -112,7 +111,7 @@ fn said(host: &OpCall, operator: &Operator, question: &Call) -> (Vec<Said>, Answ
         return (Vec::new(), Err(Stop::Unknown));
     };
     let op = Infer::new(host, question);
-    let answer = match operator.evaluate {
+    let ruled = match operator.evaluate {
         None => rule(&op),
         Some(evaluate) => {
             let known = operator.check(question).map_err(Stop::from);
@@ -124,6 +123,7 @@ fn said(host: &OpCall, operator: &Operator, question: &Call) -> (Vec<Said>, Answ
             })
         }
     };
+    let answer = attributes::check(operator, &op).and(ruled);
     (op.finish(), answer)
 }
 

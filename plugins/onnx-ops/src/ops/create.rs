@@ -118,8 +118,8 @@ pub(super) fn shape_in(op: &Infer, index: usize) -> Option<Vec<Dim>> {
 
 /// The operand's shape.
 fn eye_like(op: &Infer) -> Answer {
-    let dtype = match op.int("dtype")? {
-        Some(dtype) => DType(u32::try_from(dtype).unwrap_or(0)),
+    let dtype = match op.dtype_attr("dtype")? {
+        Some(dtype) => dtype,
         None => op.dtype(0)?,
     };
     op.set(0, dtype, op.dims(0))
@@ -140,6 +140,9 @@ fn one_hot(op: &Infer) -> Answer {
 fn range(op: &Infer) -> Answer {
     let dtype = op.dtype_of_any(0..3)?;
     let scalar = |index: usize| op.values(index)?.first().copied();
+    if scalar(2).and_then(as_const) == Some(0) {
+        return wrong!("steps of 0 lead nowhere");
+    }
     let length = match [scalar(0), scalar(1), scalar(2)] {
         [Some(start), Some(limit), Some(delta)] => {
             match (as_const(start), as_const(limit), as_const(delta)) {
@@ -149,7 +152,6 @@ fn range(op: &Infer) -> Answer {
                         way / delta + i128::from(way % delta != 0 && (way < 0) == (delta < 0));
                     i64::try_from(count.max(0)).map_or(Dim::UNKNOWN, Dim::constant)
                 }
-                (_, _, Some(0)) => return wrong!("steps of 0 lead nowhere"),
                 (Some(0), _, Some(1)) => limit,
                 _ => Dim::UNKNOWN,
             }

@@ -280,11 +280,7 @@ fn truth(op: &Infer) -> Answer {
 
 /// The operand's shape, of the type that the attribute `to` says.
 fn to_type(op: &Infer) -> Answer {
-    let to = op
-        .int("to")?
-        .and_then(|to| u32::try_from(to).ok())
-        .ok_or(Stop::Unknown)?;
-    as_type(op, DType(to))
+    as_type(op, op.dtype_attr("to")?.ok_or(Stop::Unknown)?)
 }
 
 /// The operand's shape, of the second operand's type.

@@ -3,7 +3,7 @@
 use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::create::shape_in;
-use super::shape::same_type;
+use super::shape::{along_first, same_type};
 use super::{MANY, Moves, OpTraits, Operator};
 use crate::decompose;
 use crate::eval::{compare_logic, data_movement, gather, scatter};
@@ -71,19 +71,19 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(data_movement::pad),
     Operator::new("onnx.ReverseSequence", 10, (2, 2))
         .attrs(attrs![batch_axis: int = 1, time_axis: int = 0])
-        .infers(same_type)
+        .infers(reverse_sequence)
         .folds(gather::reverse_sequence),
     Operator::new("onnx.Scatter", 9, (3, 3))
         .attrs(attrs![axis: int = 0])
-        .infers(same_type)
+        .infers(along_first)
         .folds(scatter::scatter_elements),
     Operator::new("onnx.ScatterElements", 11, (3, 3))
         .attrs(attrs![axis: int = 0])
-        .infers(same_type)
+        .infers(along_first)
         .folds(scatter::scatter_elements),
     Operator::new("onnx.ScatterElements", 16, (3, 3))
         .attrs(attrs![axis: int = 0, reduction: string = "none"])
-        .infers(same_type)
+        .infers(along_first)
         .folds(scatter::scatter_elements),
     Operator::new("onnx.ScatterND", 11, (3, 3))
         .infers(same_type)
@@ -157,7 +157,10 @@ fn transpose(op: &Infer) -> Answer {
     let perm = op.ints("perm")?;
     let dims = match (op.dims(0), perm) {
         (None, None) => None,
-        (None, Some(perm)) => Some(vec![Dim::UNKNOWN; perm.len()]),
+        (None, Some(perm)) => {
+            op.axes(&perm, perm.len())?;
+            Some(vec![Dim::UNKNOWN; perm.len()])
+        }
         (Some(dims), None) => Some(dims.into_iter().rev().collect()),
         (Some(dims), Some(perm)) => {
             if perm.len() != dims.len() {
@@ -454,7 +457,20 @@ fn gather_along(op: &Infer) -> Answer {
 
 /// The indices' shape.
 fn gather_elements(op: &Infer) -> Answer {
-    op.set(0, op.dtype(0)?, op.dims(1))
+    op.set(0, op.dtype(0)?, op.dims(1))?;
+    if let Some(dims) = op.dims(0) {
+        op.axis(op.int_or("axis", 0)?, dims.len())?;
+    }
+    Ok(())
+}
+
+/// The operand's type; its first two axes are those of the batch and of the sequence.
+fn reverse_sequence(op: &Infer) -> Answer {
+    same_type(op)?;
+    match op.int_or("batch_axis", 1)? == op.int_or("time_axis", 0)? {
+        true => wrong!("one axis can't be that of the batch and of the sequence"),
+        false => Ok(()),
+    }
 }
 
 /// The indices' shape but the last dim, then the dims that an index tuple doesn't choose among.
@@ -467,6 +483,9 @@ fn gather_nd(op: &Infer) -> Answer {
         return wrong!("its indices are a scalar");
     };
     let batch = usize::try_from(op.int_or("batch_dims", 0)?).unwrap_or(0);
+    if batch > outer.len() {
+        return wrong!("{batch} dims of a batch for indices of {}", at.len());
+    }
     let Some(width) = as_const(width).and_then(|width| usize::try_from(width).ok()) else {
         return op.set(0, dtype, None);
     };

@@ -71,6 +71,25 @@ pub(super) fn same_type(op: &Infer) -> Answer {
     }
 }
 
+/// As [`same_type`], along the axis of the attribute, or this one.
+pub(super) fn along(op: &Infer, default: i64) -> Answer {
+    same_type(op)?;
+    if let Some(dims) = op.dims(0) {
+        op.axis(op.int_or("axis", default)?, dims.len())?;
+    }
+    Ok(())
+}
+
+/// As [`along`] the last axis, if the attribute says no other.
+pub(super) fn along_last(op: &Infer) -> Answer {
+    along(op, -1)
+}
+
+/// As [`along`] the first axis, if the attribute says no other.
+pub(super) fn along_first(op: &Infer) -> Answer {
+    along(op, 0)
+}
+
 /// A list of the dims from `start` to `end`, which are its elements.
 fn shape_of(op: &Infer) -> Answer {
     let Some(dims) = op.dims(0) else {
