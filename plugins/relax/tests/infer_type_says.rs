@@ -210,7 +210,7 @@ fn operands_of_calls_are_checked() {
         expect![[r#"
             module {
               fn @main(%x: f32[2,3]) -> (%y) opset("" = 17) {
-                %0 = acme.F(%x)
+                %0 = acme.F(%x) : f32[5]
                 return %0
               }
               fn @acme.F(%v: f32[5]) -> (%w: f32[5]) opset("" = 17) {
