@@ -210,7 +210,7 @@ fn slots_are_kept_while_the_module_stays_the_same() {
 fn a_type_that_came_back_is_no_change() {
     let module = module();
     let done = |back: bool| {
-        run(&module, &Around::new(), |f, _| {
+        run(&module, &Around::new(), move |f, _| {
             let op = f.ops_named("t.A").next().ok_or("no op")?;
             let (value, known) = (f.result(op, 0), f.type_id(f.result(op, 0)));
             let tried = f.add_type(&sdk::TypeSpec::shaped(abi::DType::F32, &[2]))?;
