@@ -181,6 +181,18 @@ impl PassContext {
         self.raw.check_op(&function.raw, op)
     }
 
+    /// Whether an op could be right with these in place of its operands, as far as its definition says:
+    /// whether a constant may stand where something is computed. The error's message is the reason
+    /// alone, without a subject and a full stop. Nothing is kept of what the definition says.
+    pub fn infer_with(
+        &self,
+        function: &mut Function,
+        op: OpId,
+        operands: &[ValueId],
+    ) -> Result<(), EditError> {
+        self.raw.infer_with(&mut function.raw, op, operands)
+    }
+
     /// Copies the body that an op's definition gives it to the place before the op, and answers
     /// what stands for each of the op's results: `f.replace_op_with(op, &values)` does the rest.
     /// `None` if it has no body.

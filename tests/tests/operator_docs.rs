@@ -43,7 +43,7 @@ fn render(ops: &[OpInfo]) -> String {
 
 The standard plugin `onnx-ops` knows {} operators: the types of {}, how to evaluate {}, what {} are made of. A version is
 the first of its domain that a definition holds for; where not all versions have something, those that have it are listed.
-`passdock list ops onnx.Conv` shows an operator's attributes with their defaults.
+`passdock list ops onnx.Conv` shows an operator's attributes: what they mean, what they may be, and their defaults.
 ",
         by_name.len(),
         known[0],

@@ -1,6 +1,10 @@
 //! Properties of the standard passes on real models.
 
+use std::fs;
+use std::path::Path;
+
 use passdock::{PassContext, Registry, Verify};
+use passdock_ir::Module;
 use passdock_tests::{PASSES, models, standard_registry};
 
 /// Runs passes in this order with everything verified, and answers the text of the result.
@@ -86,5 +90,57 @@ fn a_second_run_finds_nothing_to_do() {
             "{}",
             model.display()
         );
+    }
+}
+
+/// The IR that the tests of the standard passes are written in.
+fn sources() -> Vec<String> {
+    let plugins = Path::new(env!("CARGO_MANIFEST_DIR")).join("../plugins");
+    let mut pending = vec![plugins.join("relax/tests"), plugins.join("tir/tests")];
+    let mut sources = Vec::new();
+    while let Some(dir) = pending.pop() {
+        for file in fs::read_dir(dir).expect("a directory").flatten() {
+            if file.path().is_dir() {
+                pending.push(file.path());
+                continue;
+            }
+            let text = fs::read_to_string(file.path()).expect("a test");
+            let literals = text.split("r#\"").skip(1);
+            let literals = literals.filter_map(|rest| rest.split_once("\"#"));
+            let modules = literals.filter(|(literal, _)| literal.starts_with("module {"));
+            sources.extend(modules.map(|(literal, _)| literal.to_owned()));
+        }
+    }
+    sources
+}
+
+#[test]
+fn no_pass_changes_what_it_made() {
+    let registry = standard_registry();
+    let onnx = models().into_iter();
+    let onnx = onnx.map(|path| passdock_onnx::read(&path).expect("a model"));
+    let sources = sources();
+    assert!(sources.len() > 100, "{} modules", sources.len());
+    // Some of them are there to be refused.
+    let text = sources
+        .iter()
+        .filter_map(|text| passdock_ir::text::parse(text).ok());
+    let context = PassContext::builder()
+        .registry(&registry)
+        .opt_level(3)
+        .on_diagnostic(|_| ())
+        .build()
+        .expect("a plain context");
+    for module in onnx.chain(text) {
+        for name in registry.pass_names() {
+            let pass = registry.get_pass(&name).expect("a standard pass");
+            let run = |module: &Module| context.scope(|_| pass.call(module.clone()));
+            let Ok(once) = run(&module) else {
+                continue;
+            };
+            let twice = run(&once).expect("what went through goes through again");
+            let text = || passdock_ir::text::print(&once);
+            assert!(twice.is_same(&once), "{name} again on {}", text());
+        }
     }
 }

@@ -67,6 +67,8 @@ pub struct Function {
     pub(crate) kind: FunctionKind,
     pub(crate) body: RegionId,
     pub(crate) version: u64,
+    /// How many of the edits that the version counts gave a value another type.
+    pub(crate) retyped: u64,
     pub(crate) touched: bool,
     pub(crate) ops: Vec<Op>,
     pub(crate) values: Vec<Value>,
@@ -124,6 +126,7 @@ impl Function {
             kind,
             body: RegionId(0),
             version: 0,
+            retyped: 0,
             touched: true,
             ops: Vec::new(),
             values: Vec::new(),
@@ -227,6 +230,15 @@ impl Function {
     /// Grows with every edit.
     pub fn version(&self) -> u64 {
         self.version
+    }
+
+    /// Whether edits of a copy of `original`, which this is, came to nothing: whoever tries types out gives
+    /// values other ones, and then those that they had.
+    pub fn is_still(&self, original: &Function) -> bool {
+        let others = |function: &Function| function.version - function.retyped;
+        self.version == original.version
+            || others(self) == others(original)
+                && (self.values.iter().zip(&original.values)).all(|(a, b)| a.ty == b.ty)
     }
 
     /// Whether anything of it changed since it was imported.

@@ -498,4 +498,15 @@ pub struct OpApi {
     /// REFUSED if an op hasn't as many operands as its definition says, or not the attributes that it
     /// lists (`last_error` says in what); OK also if nothing is known. (ABI 0.3)
     pub check_op: Option<unsafe extern "C" fn(*mut Context, *mut Function, OpId) -> Status>,
+    /// REFUSED if an op couldn't be right with these in place of its operands: its definition's `infer`
+    /// is asked, and nothing that it says is kept. `last_error` is the reason alone (ABI 0.3).
+    pub infer_with: Option<
+        unsafe extern "C" fn(
+            *mut Context,
+            *mut Function,
+            OpId,
+            operands: *const ValueId,
+            operand_count: usize,
+        ) -> Status,
+    >,
 }

@@ -182,6 +182,24 @@ impl RawContext {
         function.done(status, "check_op", Some(op))
     }
 
+    /// Whether an op could be right with these operands.
+    pub(crate) fn infer_with(
+        &self,
+        function: &mut RawFunction,
+        op: OpId,
+        operands: &[ValueId],
+    ) -> Result<(), EditError> {
+        let infer = match self.tables.ops.infer_with {
+            Some(infer) => infer,
+            // An older host doesn't know.
+            None => return Ok(()),
+        };
+        let (given, given_count) = (operands.as_ptr(), operands.len());
+        // SAFETY: both handles live; the function is ours to edit; `given` is as long as its count.
+        let status = unsafe { infer(self.handle, function.handle, op, given, given_count) };
+        function.done(status, "infer_with", Some(op))
+    }
+
     /// Copies an op's body before it; `values` gets what stands for each result.
     pub(crate) fn decompose(
         &self,

@@ -7,8 +7,8 @@ use passdock_plugin_api as api;
 use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
 
 use crate::eval::{Attr, Attrs, Call, NotFolded, Tensor};
-use crate::infer::{Infer, Said, Stop, Ty, as_consts, carry, compute_known};
-use crate::ops::{self, Moves, Operator};
+use crate::infer::{Answer, Infer, Said, Stop, Ty, as_consts, carry, compute_known};
+use crate::ops::{self, Moves, Operator, attributes};
 
 /// The type rule of every operator.
 pub(crate) fn infer(host: &OpCall) -> OpResult {
@@ -16,11 +16,7 @@ pub(crate) fn infer(host: &OpCall) -> OpResult {
         return Ok(());
     };
     let attrs = HostAttrs(host);
-    let said = match said(host, operator, &question(operator, version, &attrs)) {
-        Ok(said) => said,
-        Err(Stop::Unknown) => return Ok(()),
-        Err(Stop::Wrong(reason)) => return Err(Refusal::new(reason)),
-    };
+    let (said, answer) = said(host, operator, &question(operator, version, &attrs));
     for (index, said) in said.into_iter().enumerate() {
         if let Some(ty) = said.ty {
             host.set_result_type(index, &ty.spec())?;
@@ -30,7 +26,11 @@ pub(crate) fn infer(host: &OpCall) -> OpResult {
             let _ = host.set_result_dims(index, &values);
         }
     }
-    Ok(())
+    // What was said before is so all the same.
+    match answer {
+        Err(Stop::Wrong(reason)) => Err(Refusal::new(reason)),
+        _ => Ok(()),
+    }
 }
 
 /// The evaluation of every operator that has one.
@@ -40,7 +40,10 @@ pub(crate) fn evaluate(host: &OpCall) -> OpResult {
     };
     let attrs = HostAttrs(host);
     let question = question(operator, version, &attrs);
-    let said = said(host, operator, &question).unwrap_or_default();
+    let said = match said(host, operator, &question) {
+        (said, Ok(())) => said,
+        _ => Vec::new(),
+    };
     match operands(host)? {
         Some(inputs) => {
             let outputs = host.result_count();
@@ -102,23 +105,26 @@ fn question<'a>(operator: &'static Operator, version: i64, attrs: &'a HostAttrs<
     }
 }
 
-/// What the operator's rule says of the results.
-fn said(host: &OpCall, operator: &Operator, question: &Call) -> Result<Vec<Said>, Stop> {
+/// What the operator's rule says of the results, and why it stopped if it did.
+fn said(host: &OpCall, operator: &Operator, question: &Call) -> (Vec<Said>, Answer) {
     let Some(rule) = operator.rule() else {
-        return Err(Stop::Unknown);
+        return (Vec::new(), Err(Stop::Unknown));
     };
     let op = Infer::new(host, question);
-    let Some(evaluate) = operator.evaluate else {
-        rule(&op)?;
-        return Ok(op.finish());
+    let ruled = match operator.evaluate {
+        None => rule(&op),
+        Some(evaluate) => {
+            let known = operator.check(question).map_err(Stop::from);
+            known.and_then(|()| rule(&op)).map(|()| {
+                match operator.moved() {
+                    Moves::Nothing => compute_known(&op, evaluate),
+                    moved => carry(&op, moved, evaluate),
+                };
+            })
+        }
     };
-    operator.check(question)?;
-    rule(&op)?;
-    match operator.moved() {
-        Moves::Nothing => compute_known(&op, evaluate),
-        moved => carry(&op, moved, evaluate),
-    };
-    Ok(op.finish())
+    let answer = attributes::check(operator, &op).and(ruled);
+    (op.finish(), answer)
 }
 
 /// The operands' elements, if all are constant.

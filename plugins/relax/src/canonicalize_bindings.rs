@@ -15,16 +15,20 @@
 //!
 //! A field of a tuple that is at hand is a copy too. It does not take away a copy that a region
 //! gives out and that would have to come back on export: of a parameter, of a constant, of a value
-//! from outside the region, or of one that the region gives out already.
+//! from outside the region, or of one that the region gives out already. Nor a copy of a constant that a
+//! user couldn't take: see FoldConstant.
 //!
 //! Source: TVM `src/relax/transform/canonicalize_bindings.cc`.
 
 use passdock_plugin_api::prelude::*;
 
-pub(crate) fn canonicalize_bindings(f: &mut Function, _cx: &PassContext) -> PassResult {
+use crate::accept;
+
+pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassResult {
     for op in f.walk(f.body()) {
         if let Some(original) = original(f, op)
             && !is_needed(f, op, original)
+            && !is_refused(f, cx, op, original)
         {
             f.replace_op_with(op, &[original])?;
         }
@@ -50,6 +54,13 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
     } else {
         None
     }
+}
+
+/// Whether the original is a constant that a user of the copy couldn't take.
+fn is_refused(f: &mut Function, cx: &PassContext, op: OpId, original: ValueId) -> bool {
+    let constant = |f: &Function, value| f.constant(value).map(|_| value);
+    let results = f.results(op).to_vec();
+    accept::refusal_of_users(f, cx, &results, &[original], constant).is_some()
 }
 
 /// Whether the region that the op is in gives its result out and couldn't give out the original.

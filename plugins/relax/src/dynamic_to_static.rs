@@ -43,6 +43,7 @@
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
+use crate::accept;
 use crate::operators::is_operator;
 
 pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResult {
@@ -61,7 +62,7 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
         if gives_shape(f, op) && traits.is_defined() && traits.is_pure() {
             // An op that is wrong is InferType's to report.
             if cx.infer(f, op).is_ok() {
-                make_known_constant(f, op)?;
+                make_known_constant(f, cx, op)?;
             }
             continue;
         }
@@ -72,7 +73,7 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
         let Some(operand) = f.operand(op, slot).filter(|&v| f.constant(v).is_none()) else {
             continue;
         };
-        let sizes = rule(f, op, operand);
+        let sizes = rule(f, op, operand).filter(|_| !is_refused(f, cx, op));
         if let Some(sizes) =
             sizes.filter(|sizes| f.shape(operand) == Some(vec![sizes.len() as i64]))
         {
@@ -98,8 +99,15 @@ fn gives_shape(f: &Function, op: OpId) -> bool {
     !results.is_empty() && results.iter().all(is_small)
 }
 
+/// Whether an op couldn't be right with what is known of its operands: as constants they would make the
+/// model wrong, and not only the op when it is run.
+fn is_refused(f: &mut Function, cx: &PassContext, op: OpId) -> bool {
+    let operands: Vec<ValueId> = f.operands(op).collect();
+    accept::refusal(f, cx, op, &operands).is_some()
+}
+
 /// Lets the uses of results whose elements are all known use constants.
-fn make_known_constant(f: &mut Function, op: OpId) -> PassResult {
+fn make_known_constant(f: &mut Function, cx: &PassContext, op: OpId) -> PassResult {
     for result in f.results(op).to_vec() {
         if f.use_count(result) == 0 {
             continue;
@@ -109,7 +117,9 @@ fn make_known_constant(f: &mut Function, op: OpId) -> PassResult {
         let Some(known): Option<Vec<i64>> = known else {
             continue;
         };
+        let users: Vec<OpId> = f.users(result).collect();
         if f.type_of(result).element_count() == Some(known.len() as u64)
+            && !users.into_iter().any(|user| is_refused(f, cx, user))
             && let Some(constant) = add_constant(f, f.type_id(result), &known)?
         {
             f.replace_uses(result, constant)?;

@@ -2,6 +2,7 @@
 //!
 //! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code.
 
+mod accept;
 pub mod bind_params;
 pub mod bind_symbolic_vars;
 mod callee;

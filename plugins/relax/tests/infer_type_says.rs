@@ -210,7 +210,7 @@ fn operands_of_calls_are_checked() {
         expect![[r#"
             module {
               fn @main(%x: f32[2,3]) -> (%y) opset("" = 17) {
-                %0 = acme.F(%x)
+                %0 = acme.F(%x) : f32[5]
                 return %0
               }
               fn @acme.F(%v: f32[5]) -> (%w: f32[5]) opset("" = 17) {
@@ -277,6 +277,34 @@ fn only_a_type_that_is_declared_was_kept() {
               |
               = in pass relax.transform.InferType of plugin relax, function @main, op1 (onnx.Add)
               = help: The type that the model declares was kept.
+        "#]],
+    );
+}
+
+#[test]
+fn an_attribute_out_of_range_is_told_and_the_type_known_all_the_same() {
+    check(
+        r#"module {
+  fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 17) {
+    %0 = onnx.Softmax(%x) {axis = 7}
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 17) {
+                %0 = onnx.Softmax(%x) {axis = 7} : f32[2,3]
+                return %0
+              }
+            }
+
+            warning[relax::infer-type]: op0 (onnx.Softmax) is wrong: axis 7 is out of range for rank 2
+             --> test.ir:3:5
+              |
+            3 |     %0 = onnx.Softmax(%x) {axis = 7}
+              |     ^^^^^^^^^^^^^^^^^^^^^
+              |
+              = in pass relax.transform.InferType of plugin relax, function @main, op0 (onnx.Softmax)
         "#]],
     );
 }

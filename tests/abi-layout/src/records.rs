@@ -427,6 +427,7 @@ records! {
         evaluate_with,
         known_dims,
         check_op,
+        infer_with,
     }
     AnalysisApi "passdock_analysis_api" {
         struct_size,

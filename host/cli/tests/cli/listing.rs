@@ -86,15 +86,15 @@ fn an_operator_is_shown_with_its_attributes() {
         known       types
         traits      pure
         attributes  8
-          attribute       type    default
-          auto_pad        string  "NOTSET"
-          dilations       ints
-          group           int     1
-          kernel_shape    ints
-          output_padding  ints
-          output_shape    ints
-          pads            ints
-          strides         ints
+          attribute       type    default   meaning
+          auto_pad        string  "NOTSET"  Whether margins are those of `pads`, none, or so wide that the result has the operand's size over the stride; an odd one then lies at the end or at the start (`NOTSET`, `VALID`, `SAME_UPPER`, `SAME_LOWER`).
+          dilations       ints              The distance between elements of the kernel, along each spatial axis; 1 by default.
+          group           int     1         How many groups channels and kernels are divided into.
+          kernel_shape    ints              The size of the window along each spatial axis; by default the weights'.
+          output_padding  ints              What is added to one side of the result, along each spatial axis.
+          output_shape    ints              The spatial sizes of the result, from which the margins follow.
+          pads            ints              The margins: before the first element along each spatial axis, then behind the last; 0 by default.
+          strides         ints              How far apart windows are, along each spatial axis; 1 by default.
     "#]]
     .assert_eq(&ran.stdout);
     let ran = bench.passdock("list ops onnx.Softmax --json");

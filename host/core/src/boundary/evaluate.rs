@@ -1,4 +1,5 @@
 //! `OpApi::evaluate` and `evaluate_with`: what an op's results are when its operands are constant.
+//! `OpApi::infer_with`: whether it could be right with them.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use super::known_dims::{constant_dims, known_results};
 use super::ops::{OpCall, ask, describe_op, wrong};
 use super::session::FunctionSession;
 
-// SAFETY of both calls is the contract's: handles are those that the host handed out and that
+// SAFETY of all calls is the contract's: handles are those that the host handed out and that
 // haven't ended, and what a pointer leads to is there as long as the call.
 
 pub(super) unsafe extern "C" fn evaluate(
@@ -73,6 +74,37 @@ pub(super) unsafe extern "C" fn evaluate_with(
             })?;
             answer(&values, out);
             Ok(())
+        })
+    }
+}
+
+pub(super) unsafe extern "C" fn infer_with(
+    cx: *mut abi::Context,
+    f: *mut abi::Function,
+    op: OpId,
+    operands: *const ValueId,
+    operand_count: usize,
+) -> Status {
+    // SAFETY: see above.
+    unsafe {
+        ask(cx, f, |context, session| {
+            let name = session.with(|state| Ok(state.read()?.live_op(op)?.name))?;
+            let operands = input::list(operands, operand_count, "operands")?;
+            let Some(definition) = definitions::find(context, session, name) else {
+                return Ok(());
+            };
+            let Some(function) = definition.entry.infer else {
+                return Ok(());
+            };
+            let _shown = Shown::new(session, op, operands)?;
+            let mut call = OpCall::new(session, op);
+            let status = call.run(function, &definition)?;
+            match (status, call.refusal.take()) {
+                (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
+                (Status::PANICKED, said) => Err(wrong(session, op, status, said)),
+                (_, Some(why)) => Err(EditError::refused(why)),
+                (_, None) => Err(wrong(session, op, status, None)),
+            }
         })
     }
 }

@@ -269,7 +269,7 @@ impl State<'_> {
             let function = self.now(name)?;
             let module = self.editable()?;
             let known = module.function(name);
-            let same = known.is_some_and(|f| f.version() == function.version());
+            let same = known.is_some_and(|f| function.is_still(f));
             if !same {
                 module.replace(function)?;
             }

@@ -38,6 +38,7 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
     evaluate_with: Some(evaluate::evaluate_with),
     known_dims: Some(known_dims::known_dims),
     check_op: Some(check_op),
+    infer_with: Some(evaluate::infer_with),
 };
 
 /// More elements than shape data is kept of.
@@ -187,6 +188,11 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
             match (status, call.refusal.take()) {
                 (Status::OK, None) => keep_inferred(call),
                 (Status::NOT_FOUND, _) => Ok(()),
+                // What it said before is so all the same; a contradiction has been told already.
+                (Status::REFUSED, Some(why)) => {
+                    let _ = keep_inferred(call);
+                    Err(wrong(session, op, status, Some(why)))
+                }
                 (status, said) => Err(wrong(session, op, status, said)),
             }
         })

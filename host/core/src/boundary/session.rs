@@ -155,7 +155,7 @@ impl FunctionSession {
         if access == Access::Broken {
             return Err(broken());
         }
-        Ok((own.version() != slot.function.version()).then(|| {
+        Ok((!own.is_still(&slot.function)).then(|| {
             let mut own = own;
             own.forget_all_stale();
             own

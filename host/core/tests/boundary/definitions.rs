@@ -53,6 +53,17 @@ fn twice(call: &OpCall) -> OpResult {
     Ok(())
 }
 
+/// Says what it gives, and takes no constant.
+const PICKY: OpDef = OpDef::new("t.Picky", 1).operands(1, 1).infer(picky);
+
+fn picky(call: &OpCall) -> OpResult {
+    call.set_result_type(0, &sdk::TypeSpec::shaped(DType::I32, &[2]))?;
+    match call.operand_data(0)? {
+        Some(_) => Err("its operand is constant".into()),
+        None => Ok(()),
+    }
+}
+
 /// Holds on to a slice of the function while it adds types.
 const READER: OpDef = OpDef::new("t.Reader", 1).infer(read_on);
 
@@ -82,7 +93,7 @@ plugin! {
         /// Does nothing.
         function "t.transform.Nothing" => nothing { thread_safe: true },
     ],
-    ops: [DOUBLE, TWO, TWICE, READER],
+    ops: [DOUBLE, TWO, TWICE, PICKY, READER],
 }
 
 #[test]
@@ -184,6 +195,33 @@ fn a_chain_is_evaluated_beside_the_function() {
         Ok(())
     });
     assert!(unchanged.expect("works").is_none());
+}
+
+#[test]
+fn whether_an_op_takes_a_constant_is_asked_beside_the_function() {
+    let module = module();
+    let changed = run(&module, &Around::with_ops(), |f, cx| {
+        let at = abi::Position::end_of(f.body());
+        let ty = f.add_type(&sdk::TypeSpec::unknown())?;
+        let operand = f.params()[0];
+        let picky = f.create_op(OpBuilder::new("t.Picky").operand(operand).result(ty), at)?;
+        let result = f.result(picky, 0);
+        let ints = f.add_type(&sdk::TypeSpec::shaped(DType::I32, &[2]))?;
+        let constant = f.add_constant(&sdk::ConstantSpec::new(ints, &[0; 8]))?;
+        let before = f.version();
+        cx.infer_with(f, picky, &[operand])?;
+        let error = cx.infer_with(f, picky, &[constant]);
+        let error = error.expect_err("it takes no constant");
+        assert_eq!(error.message, "its operand is constant");
+        assert_eq!((f.version(), f.operand(picky, 0)), (before, Some(operand)));
+        assert_eq!(f.shape(result), None);
+        // Asked for good, what it has set before it refused is known.
+        f.set_operand(picky, 0, constant)?;
+        cx.infer(f, picky).expect_err("it takes no constant");
+        assert_eq!(f.shape(result), Some(vec![2]));
+        Ok(())
+    });
+    assert!(changed.expect("works").is_some());
 }
 
 #[test]

@@ -205,3 +205,24 @@ fn slots_are_kept_while_the_module_stays_the_same() {
     assert!(module.take_kept().is_none());
     assert_eq!(ModuleInput::with_slots(&module).1.len(), 1);
 }
+
+#[test]
+fn a_type_that_came_back_is_no_change() {
+    let module = module();
+    let done = |back: bool| {
+        run(&module, &Around::new(), move |f, _| {
+            let op = f.ops_named("t.A").next().ok_or("no op")?;
+            let (value, known) = (f.result(op, 0), f.type_id(f.result(op, 0)));
+            let tried = f.add_type(&sdk::TypeSpec::shaped(abi::DType::F32, &[2]))?;
+            let unknown = f.add_type(&sdk::TypeSpec::unknown())?;
+            f.set_type(value, tried)?;
+            if back {
+                f.set_type(value, unknown)?;
+                f.set_type(value, known)?;
+            }
+            Ok(())
+        })
+    };
+    assert!(done(false).expect("works").is_some());
+    assert!(done(true).expect("works").is_none());
+}

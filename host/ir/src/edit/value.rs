@@ -19,6 +19,7 @@ impl Function {
         if old != new {
             self.values[value.index()].ty = new;
             self.touch_value(value);
+            self.retyped += 1;
         }
         Ok(())
     }

@@ -284,7 +284,7 @@ typedef struct passdock_op_api {
     passdock_status (*allocate_result)(passdock_op_call *, uint32_t index,
                                        const passdock_type_desc *, size_t len, uint8_t **out);
     /* Says why the definition is about to answer REFUSED: it has no answer (`evaluate`), or the op
-     * is wrong (`infer`). */
+     * is wrong (`infer`: the types that it has set before are kept). */
     void (*refuse)(passdock_op_call *, passdock_str reason);
     /* The sentence of the last call on this handle that didn't answer OK; lives until the next. */
     passdock_str (*last_error)(const passdock_op_call *);
@@ -319,6 +319,13 @@ typedef struct passdock_op_api {
     /* For passes: REFUSED if an op hasn't as many operands as its definition says, or not the attributes
      * that it lists; the function's `last_error` says in what. OK also if nothing is known (ABI 0.3). */
     passdock_status (*check_op)(passdock_context *, passdock_function *, passdock_op_id);
+
+    /* For passes: REFUSED if an op couldn't be right with these in place of its operands, of which there
+     * are as many: its definition's `infer` is asked, and nothing that it says is kept. `last_error`
+     * of the function is the reason alone, without a subject and a full stop. OK also if nothing is known
+     * (ABI 0.3). */
+    passdock_status (*infer_with)(passdock_context *, passdock_function *, passdock_op_id,
+                                  const passdock_value_id *operands, size_t operand_count);
 } passdock_op_api;
 
 /* Everything the host offers. */

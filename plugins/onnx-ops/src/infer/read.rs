@@ -51,6 +51,22 @@ impl<'a> Infer<'a> {
         Tensor::from_bytes(ty.dtype(), shape, bytes).ok()
     }
 
+    /// Whether an operand of integers is known to have one that is 0.
+    pub(crate) fn has_zero(&self, index: usize) -> bool {
+        let ty = self.host.operand_type(index);
+        let (Some(size), true) = (integer_size(ty.dtype()), ty.is_tensor()) else {
+            return false;
+        };
+        match self.host.operand_data(index) {
+            Ok(Some(bytes)) => bytes
+                .chunks_exact(size)
+                .any(|element| element.iter().all(|&byte| byte == 0)),
+            _ => self
+                .values(index)
+                .is_some_and(|values| values.into_iter().any(|value| as_const(value) == Some(0))),
+        }
+    }
+
     /// The element type that an attribute says.
     pub(crate) fn dtype_attr(&self, name: &str) -> Answer<Option<DType>> {
         let Some(code) = self.int(name)? else {
@@ -102,4 +118,15 @@ fn elements(tensor: &Tensor) -> Result<Vec<f64>, NotFolded> {
     with_number!(tensor.dtype(), T => {
         Ok(tensor.stored::<T>()?.iter().map(|x| x.to_f64()).collect())
     })
+}
+
+/// How many bytes one of these integers takes; `None` for anything else.
+fn integer_size(dtype: DType) -> Option<usize> {
+    match dtype {
+        DType::I8 | DType::U8 => Some(1),
+        DType::I16 | DType::U16 => Some(2),
+        DType::I32 | DType::U32 => Some(4),
+        DType::I64 | DType::U64 => Some(8),
+        _ => None,
+    }
 }

@@ -96,8 +96,10 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
     let pads = op.sizes_or("pads", 0, 2 * count)?;
     let auto = op.word("auto_pad", &["NOTSET", "VALID", "SAME_UPPER", "SAME_LOWER"])?;
     let rounds_up = op.flag("ceil_mode", false)?;
-    let Some(kernel) = kernel.filter(|kernel| kernel.len() == count) else {
-        return Ok(vec![Dim::UNKNOWN; count]);
+    let kernel = match kernel {
+        Some(kernel) if kernel.len() == count => kernel,
+        Some(kernel) => return wrong!("a kernel of {} dims for {count}", kernel.len()),
+        None => return Ok(vec![Dim::UNKNOWN; count]),
     };
     let window = |d: usize| {
         let (size, stride) = (spatial[d], strides[d]);
@@ -154,7 +156,7 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
     let Some(dims) = op.dims(x) else {
         return Ok(weights.map(|weights| vec![Dim::UNKNOWN; weights.len()]));
     };
-    let (batch, _, spatial) = split_spatial(&dims)?;
+    let (batch, channels, spatial) = split_spatial(&dims)?;
     let (kernels, shape) = match &weights {
         Some(weights) if weights.len() != dims.len() => {
             return wrong!(
@@ -163,13 +165,20 @@ fn conv_dims(op: &Infer, x: usize, w: usize) -> Answer<Option<Vec<Dim>>> {
                 dims.len()
             );
         }
-        Some(weights) => (weights[0], as_consts(&weights[2..])),
+        Some(weights) => {
+            let group = op.int_or("group", 1)?;
+            op.agree(channels, op.mul(weights[1], Dim::constant(group)))?;
+            op.parts(weights[0], group)?;
+            (weights[0], as_consts(&weights[2..]))
+        }
         None => (Dim::UNKNOWN, None),
     };
-    let kernel = op
-        .ints("kernel_shape")?
-        .map(|kernel| kernel.into_owned())
-        .or(shape);
+    let kernel = match (op.ints("kernel_shape")?, shape) {
+        (Some(kernel), Some(shape)) if *kernel != *shape => {
+            return wrong!("a kernel of {kernel:?} for weights of {shape:?}");
+        }
+        (kernel, shape) => kernel.map(|kernel| kernel.into_owned()).or(shape),
+    };
     let windows = windows(op, spatial, kernel)?;
     Ok(Some([&[batch, kernels], &*windows].concat()))
 }

@@ -5,7 +5,7 @@ use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 use super::Operator;
 use crate::decompose;
 use crate::eval::create;
-use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes};
+use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes, wrong};
 
 const GROWS: OpTraits = OpTraits::GROWS;
 
@@ -118,8 +118,8 @@ pub(super) fn shape_in(op: &Infer, index: usize) -> Option<Vec<Dim>> {
 
 /// The operand's shape.
 fn eye_like(op: &Infer) -> Answer {
-    let dtype = match op.int("dtype")? {
-        Some(dtype) => DType(u32::try_from(dtype).unwrap_or(0)),
+    let dtype = match op.dtype_attr("dtype")? {
+        Some(dtype) => dtype,
         None => op.dtype(0)?,
     };
     op.set(0, dtype, op.dims(0))
@@ -140,6 +140,9 @@ fn one_hot(op: &Infer) -> Answer {
 fn range(op: &Infer) -> Answer {
     let dtype = op.dtype_of_any(0..3)?;
     let scalar = |index: usize| op.values(index)?.first().copied();
+    if scalar(2).and_then(as_const) == Some(0) {
+        return wrong!("steps of 0 lead nowhere");
+    }
     let length = match [scalar(0), scalar(1), scalar(2)] {
         [Some(start), Some(limit), Some(delta)] => {
             match (as_const(start), as_const(limit), as_const(delta)) {

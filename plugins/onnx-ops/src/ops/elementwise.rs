@@ -7,7 +7,7 @@ use super::{MANY, Operator};
 use crate::decompose;
 use crate::eval::unary::map_float;
 use crate::eval::{Evaluate, activation, bits, cast, compare_logic, elementwise, unary};
-use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop, sizes};
+use crate::infer::{Answer, Arithmetic, Infer, Rule, Stop, sizes, wrong};
 
 const ELEMENTWISE: OpTraits = OpTraits::ELEMENTWISE;
 const COMMUTATIVE: OpTraits = OpTraits::COMMUTATIVE;
@@ -98,7 +98,7 @@ pub(super) const OPERATORS: &[Operator] = &[
         .decomposes(decompose::elementwise::clip),
     unary("onnx.Cos", 7, |call| map_float(call, f32::cos, f64::cos)),
     unary("onnx.Cosh", 9, |call| map_float(call, f32::cosh, f64::cosh)),
-    binary("onnx.Div", 7, elementwise::div).infers(div),
+    binary("onnx.Div", 7, elementwise::div).infers(quotient),
     unary("onnx.Elu", 6, activation::elu)
         .attrs(attrs![alpha: float = 1.0])
         .decomposes(decompose::elementwise::elu),
@@ -239,13 +239,27 @@ arithmetic! {
     greater = broadcast_truth, Greater;
 }
 
-/// As of any other tensors; of shapes, the elements too, but not with `fmod`.
+/// As of any other tensors; of shapes, the elements too.
+fn quotient(op: &Infer) -> Answer {
+    div(op)?;
+    divides(op)
+}
+
+/// As [`quotient`], but not with `fmod`.
 fn modulo(op: &Infer) -> Answer {
     broadcast(op)?;
     if !op.flag("fmod", false)? {
         op.compute(Arithmetic::Mod);
     }
-    Ok(())
+    divides(op)
+}
+
+/// Integers aren't divided by 0.
+fn divides(op: &Infer) -> Answer {
+    match op.has_zero(1) {
+        true => wrong!("it divides by zero"),
+        false => Ok(()),
+    }
 }
 
 /// The operand's type; of constant elements, theirs negated.
@@ -266,11 +280,7 @@ fn truth(op: &Infer) -> Answer {
 
 /// The operand's shape, of the type that the attribute `to` says.
 fn to_type(op: &Infer) -> Answer {
-    let to = op
-        .int("to")?
-        .and_then(|to| u32::try_from(to).ok())
-        .ok_or(Stop::Unknown)?;
-    as_type(op, DType(to))
+    as_type(op, op.dtype_attr("to")?.ok_or(Stop::Unknown)?)
 }
 
 /// The operand's shape, of the second operand's type.

@@ -4,6 +4,7 @@
 //! be folded.
 
 mod attention;
+pub(crate) mod attributes;
 mod control;
 mod convolution;
 mod create;
@@ -29,7 +30,7 @@ mod vision;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
-use passdock_plugin_api::{AttrDef, OpDef, OpTraits};
+use passdock_plugin_api::{AttrDef, AttrKind, OpDef, OpTraits};
 
 use crate::define;
 use crate::eval::{Call, Evaluate, NotFolded, refuse};
@@ -209,13 +210,21 @@ impl Operator {
         }
     }
 
-    /// As the host takes it.
-    const fn definition(&self) -> OpDef {
+    /// How many attributes are listed.
+    const fn attr_count(&self) -> usize {
+        match self.attrs {
+            Some(attrs) => attrs.len(),
+            None => 0,
+        }
+    }
+
+    /// As the host takes it; these are its attributes with what they mean.
+    const fn definition(&self, attrs: &'static [AttrDef]) -> OpDef {
         let (fewest, most) = self.operands;
         let mut definition = OpDef::new(self.name, self.since)
             .operands(fewest, most)
             .traits(self.traits);
-        if let Some(attrs) = self.attrs {
+        if self.attrs.is_some() {
             definition = definition.attrs(attrs);
         }
         if self.rule.is_some() {
@@ -257,22 +266,55 @@ const FAMILIES: &[&[Operator]] = &[
     vision::OPERATORS,
 ];
 
-const fn count() -> usize {
-    let (mut family, mut count) = (0, 0);
+/// How many rows there are, and how many attributes of all.
+const fn count() -> (usize, usize) {
+    let (mut family, mut rows, mut attrs) = (0, 0, 0);
     while family < FAMILIES.len() {
-        count += FAMILIES[family].len();
+        let mut row = 0;
+        while row < FAMILIES[family].len() {
+            attrs += FAMILIES[family][row].attr_count();
+            row += 1;
+        }
+        rows += row;
         family += 1;
     }
-    count
+    (rows, attrs)
 }
 
-const fn definitions() -> [OpDef; count()] {
-    let mut definitions = [OpDef::new("", 0); count()];
+/// The attributes of all rows, one row after the other, with what they mean.
+const fn documented() -> [AttrDef; count().1] {
+    let mut documented = [AttrDef::new("", AttrKind::INT); count().1];
     let (mut family, mut next) = (0, 0);
     while family < FAMILIES.len() {
         let mut row = 0;
         while row < FAMILIES[family].len() {
-            definitions[next] = FAMILIES[family][row].definition();
+            let operator = &FAMILIES[family][row];
+            let mut at = 0;
+            while at < operator.attr_count() {
+                if let Some(attrs) = operator.attrs {
+                    documented[next] = attributes::documented(operator.name, attrs[at]);
+                }
+                next += 1;
+                at += 1;
+            }
+            row += 1;
+        }
+        family += 1;
+    }
+    documented
+}
+
+const fn definitions() -> [OpDef; count().0] {
+    const ATTRS: &[AttrDef] = &documented();
+    let mut definitions = [OpDef::new("", 0); count().0];
+    let (mut family, mut next, mut rest) = (0, 0, ATTRS);
+    while family < FAMILIES.len() {
+        let mut row = 0;
+        while row < FAMILIES[family].len() {
+            let operator = &FAMILIES[family][row];
+            let (attrs, more) = rest.split_at(operator.attr_count());
+            definitions[next] = operator.definition(attrs);
+            rest = more;
             next += 1;
             row += 1;
         }

@@ -3,11 +3,11 @@
 use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::create::shape_in;
-use super::shape::same_type;
+use super::shape::{along_first, same_type};
 use super::{MANY, Moves, OpTraits, Operator};
 use crate::decompose;
 use crate::eval::{compare_logic, data_movement, gather, scatter};
-use crate::infer::{Answer, Infer, Stop, as_const, is_known, sizes, wrong};
+use crate::infer::{Answer, Infer, Stop, as_const, as_consts, is_known, sizes, wrong};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -71,19 +71,19 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(data_movement::pad),
     Operator::new("onnx.ReverseSequence", 10, (2, 2))
         .attrs(attrs![batch_axis: int = 1, time_axis: int = 0])
-        .infers(same_type)
+        .infers(reverse_sequence)
         .folds(gather::reverse_sequence),
     Operator::new("onnx.Scatter", 9, (3, 3))
         .attrs(attrs![axis: int = 0])
-        .infers(same_type)
+        .infers(along_first)
         .folds(scatter::scatter_elements),
     Operator::new("onnx.ScatterElements", 11, (3, 3))
         .attrs(attrs![axis: int = 0])
-        .infers(same_type)
+        .infers(along_first)
         .folds(scatter::scatter_elements),
     Operator::new("onnx.ScatterElements", 16, (3, 3))
         .attrs(attrs![axis: int = 0, reduction: string = "none"])
-        .infers(same_type)
+        .infers(along_first)
         .folds(scatter::scatter_elements),
     Operator::new("onnx.ScatterND", 11, (3, 3))
         .infers(same_type)
@@ -157,7 +157,10 @@ fn transpose(op: &Infer) -> Answer {
     let perm = op.ints("perm")?;
     let dims = match (op.dims(0), perm) {
         (None, None) => None,
-        (None, Some(perm)) => Some(vec![Dim::UNKNOWN; perm.len()]),
+        (None, Some(perm)) => {
+            op.axes(&perm, perm.len())?;
+            Some(vec![Dim::UNKNOWN; perm.len()])
+        }
         (Some(dims), None) => Some(dims.into_iter().rev().collect()),
         (Some(dims), Some(perm)) => {
             if perm.len() != dims.len() {
@@ -227,7 +230,19 @@ fn split(op: &Infer) -> Answer {
         Some(lengths) if lengths.len() != pieces => {
             return wrong!("{} lengths for {pieces} results", lengths.len());
         }
-        Some(lengths) => lengths,
+        Some(lengths) => {
+            let whole = as_consts(&lengths).and_then(|lengths| {
+                lengths
+                    .iter()
+                    .try_fold(0i64, |sum, &one| sum.checked_add(one))
+            });
+            match (whole, as_const(dims[at])) {
+                (Some(whole), Some(size)) if whole != size => {
+                    return wrong!("lengths of {whole} in all for {size}");
+                }
+                _ => lengths,
+            }
+        }
         None => match as_const(dims[at]) {
             Some(size) => sizes(data_movement::even(
                 usize::try_from(size).unwrap_or(0),
@@ -261,6 +276,11 @@ fn slice(op: &Infer) -> Answer {
         Ok(op.ints(attr)?.map(|list| sizes(list.iter().copied())))
     };
     let (starts, ends) = (given(1, "starts")?, given(2, "ends")?);
+    if let (Some(starts), Some(ends)) = (&starts, &ends)
+        && starts.len() != ends.len()
+    {
+        return wrong!("{} starts and {} ends", starts.len(), ends.len());
+    }
     let axes = match op.ints_since(10, 3, "axes") {
         Ok(Some(axes)) => Some(axes),
         // Without axes, the first ones; but how many are they?
@@ -278,6 +298,18 @@ fn slice(op: &Infer) -> Answer {
         true => given(4, "")?,
         false => Some(sizes(vec![1; axes.len()])),
     };
+    for list in [&starts, &steps].into_iter().flatten() {
+        if list.len() != axes.len() {
+            return wrong!("{} starts or steps for {} axes", list.len(), axes.len());
+        }
+    }
+    if steps
+        .iter()
+        .flatten()
+        .any(|&step| as_const(step) == Some(0))
+    {
+        return wrong!("a step of 0 goes nowhere");
+    }
     for (at, &axis) in axes.iter().enumerate() {
         let d = op.axis(axis, dims.len())?;
         let entry = |list: &Option<Vec<Dim>>| list.as_ref()?.get(at).copied();
@@ -425,7 +457,20 @@ fn gather_along(op: &Infer) -> Answer {
 
 /// The indices' shape.
 fn gather_elements(op: &Infer) -> Answer {
-    op.set(0, op.dtype(0)?, op.dims(1))
+    op.set(0, op.dtype(0)?, op.dims(1))?;
+    if let Some(dims) = op.dims(0) {
+        op.axis(op.int_or("axis", 0)?, dims.len())?;
+    }
+    Ok(())
+}
+
+/// The operand's type; its first two axes are those of the batch and of the sequence.
+fn reverse_sequence(op: &Infer) -> Answer {
+    same_type(op)?;
+    match op.int_or("batch_axis", 1)? == op.int_or("time_axis", 0)? {
+        true => wrong!("one axis can't be that of the batch and of the sequence"),
+        false => Ok(()),
+    }
 }
 
 /// The indices' shape but the last dim, then the dims that an index tuple doesn't choose among.
@@ -438,6 +483,9 @@ fn gather_nd(op: &Infer) -> Answer {
         return wrong!("its indices are a scalar");
     };
     let batch = usize::try_from(op.int_or("batch_dims", 0)?).unwrap_or(0);
+    if batch > outer.len() {
+        return wrong!("{batch} dims of a batch for indices of {}", at.len());
+    }
     let Some(width) = as_const(width).and_then(|width| usize::try_from(width).ok()) else {
         return op.set(0, dtype, None);
     };

@@ -3,7 +3,7 @@
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::Operator;
-use super::shape::same_type;
+use super::shape::{along_last, same_type};
 use crate::decompose;
 use crate::eval::{choose, softmax};
 use crate::infer::{Answer, Infer, wrong};
@@ -33,16 +33,20 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(dropout),
     same("onnx.GroupNormalization", 18, (3, 3))
         .attrs(attrs![epsilon: float = 1e-5, num_groups: required int])
+        .infers(group_normalization)
         .decomposes(decompose::normalize::group),
     same("onnx.GroupNormalization", 21, (3, 3))
         .attrs(attrs![epsilon: float = 1e-5, num_groups: required int, stash_type: int = 1])
+        .infers(group_normalization)
         .decomposes(decompose::normalize::group),
     same("onnx.Hardmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
+        .infers(along_last)
         .with(OpTraits::IDEMPOTENT)
         .folds(choose::hardmax),
     same("onnx.Hardmax", 13, (1, 1))
         .attrs(attrs![axis: int = -1])
+        .infers(along_last)
         .with(OpTraits::IDEMPOTENT)
         .folds(choose::hardmax),
     same("onnx.InstanceNormalization", 1, (3, 3)).any_attrs(),
@@ -53,31 +57,58 @@ pub(super) const OPERATORS: &[Operator] = &[
         .decomposes(decompose::normalize::layer),
     same("onnx.LogSoftmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
+        .infers(along_last)
         .folds(softmax::log_softmax)
         .decomposes(decompose::normalize::log_softmax),
     same("onnx.LogSoftmax", 13, (1, 1))
         .attrs(attrs![axis: int = -1])
+        .infers(along_last)
         .folds(softmax::log_softmax)
         .decomposes(decompose::normalize::log_softmax),
-    same("onnx.LpNormalization", 1, (1, 1)).attrs(attrs![axis: int = -1, p: int = 2]),
+    same("onnx.LpNormalization", 1, (1, 1))
+        .attrs(attrs![axis: int = -1, p: int = 2])
+        .infers(along_last),
     same("onnx.LRN", 1, (1, 1)).attrs(attrs![
         alpha: float = 0.0001, beta: float = 0.75, bias: float = 1.0, size: required int,
     ]),
     same("onnx.MeanVarianceNormalization", 9, (1, 1))
         .attrs(attrs![axes: ints = [0, 2, 3]])
+        .infers(mean_variance)
         .decomposes(decompose::normalize::mean_variance),
     same("onnx.RMSNormalization", 23, (2, 2))
         .attrs(attrs![axis: int = -1, epsilon: float = 1e-5, stash_type: int = 1])
+        .infers(along_last)
         .decomposes(decompose::normalize::rms),
     same("onnx.Softmax", 1, (1, 1))
         .attrs(attrs![axis: int = 1])
+        .infers(along_last)
         .folds(softmax::softmax)
         .decomposes(decompose::normalize::softmax),
     same("onnx.Softmax", 13, (1, 1))
         .attrs(attrs![axis: int = -1])
+        .infers(along_last)
         .folds(softmax::softmax)
         .decomposes(decompose::normalize::softmax),
 ];
+
+/// The operand's type, along the axes of the attribute.
+fn mean_variance(op: &Infer) -> Answer {
+    same_type(op)?;
+    if let (Some(dims), Some(axes)) = (op.dims(0), op.ints("axes")?) {
+        op.axes(&axes, dims.len())?;
+    }
+    Ok(())
+}
+
+/// The operand's type; the channels are the second dim, in groups of as many.
+fn group_normalization(op: &Infer) -> Answer {
+    same_type(op)?;
+    if let (Some(&[_, channels, ..]), Some(groups)) = (op.dims(0).as_deref(), op.int("num_groups")?)
+    {
+        op.parts(channels, groups)?;
+    }
+    Ok(())
+}
 
 /// The operand's type, and a mask of its shape: bools, before version 10 of its own type.
 fn dropout(op: &Infer) -> Answer {
@@ -93,10 +124,7 @@ fn dropout(op: &Infer) -> Answer {
 /// The operand's type; mean and inverse deviation have 1 in the place of what is normalised.
 fn layer_normalization(op: &Infer) -> Answer {
     op.set(0, op.dtype(0)?, op.dims(0))?;
-    let stash = match op.int_or("stash_type", 1)? {
-        1 => DType::F32,
-        other => DType(u32::try_from(other).unwrap_or(0)),
-    };
+    let stash = op.dtype_attr("stash_type")?.unwrap_or(DType::F32);
     let Some(mut dims) = op.dims(0) else {
         return Ok(());
     };

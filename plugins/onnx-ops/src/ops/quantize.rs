@@ -1,11 +1,11 @@
 //! Quantisation.
 
-use passdock_plugin_api::{DType, OpTraits, attrs};
+use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::Operator;
 use crate::decompose;
 use crate::eval::quantize;
-use crate::infer::{Answer, Infer};
+use crate::infer::{Answer, Infer, as_const};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.DequantizeLinear", 10, (2, 3))
@@ -58,21 +58,42 @@ pub(super) const OPERATORS: &[Operator] = &[
 
 /// The operand's shape, of the type that `output_dtype` says, else of the scale's.
 fn dequantize(op: &Infer) -> Answer {
-    let dtype = match op.int_or("output_dtype", 0)? {
-        0 => op.dtype(1)?,
-        given => DType(u32::try_from(given).unwrap_or(0)),
+    let dtype = match output_dtype(op)? {
+        None => op.dtype(1)?,
+        Some(dtype) => dtype,
     };
-    op.set(0, dtype, op.dims(0))
+    op.set(0, dtype, op.dims(0))?;
+    scaled(op)
 }
 
 /// The operand's shape, of the zero point's type, else of what `output_dtype` says, else uint8.
 fn quantized(op: &Infer) -> Answer {
-    let dtype = match (op.has(2), op.int_or("output_dtype", 0)?) {
+    let dtype = match (op.has(2), output_dtype(op)?) {
         (true, _) => op.dtype(2)?,
-        (false, 0) => DType::U8,
-        (false, given) => DType(u32::try_from(given).unwrap_or(0)),
+        (false, given) => given.unwrap_or(DType::U8),
     };
-    op.set(0, dtype, op.dims(0))
+    op.set(0, dtype, op.dims(0))?;
+    scaled(op)
+}
+
+/// The element type of the result, if it is said.
+fn output_dtype(op: &Infer) -> Answer<Option<DType>> {
+    match op.int_or("output_dtype", 0)? {
+        0 => Ok(None),
+        _ => op.dtype_attr("output_dtype"),
+    }
+}
+
+/// Where there is more than one scale, there is the axis that they are for.
+fn scaled(op: &Infer) -> Answer {
+    let one = |dim: Dim| as_const(dim) == Some(1);
+    let (Some(dims), Some(scale)) = (op.dims(0), op.dims(1)) else {
+        return Ok(());
+    };
+    if dims.len() > 1 && !scale.iter().copied().all(one) {
+        op.axis(op.int_or("axis", 1)?, dims.len())?;
+    }
+    Ok(())
 }
 
 /// The operand's shape as uint8, and the scale and zero point found.

@@ -38,22 +38,15 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(like),
 ];
 
-/// The type that the attribute `dtype` says, if it is there.
-fn dtype(op: &Infer) -> Answer<Option<DType>> {
-    Ok(op
-        .int("dtype")?
-        .map(|dtype| DType(u32::try_from(dtype).unwrap_or(0))))
-}
-
 /// The shape in the attribute.
 fn shaped(op: &Infer) -> Answer {
     let dims = op.ints("shape")?.map(|shape| sizes(shape.iter().copied()));
-    op.set(0, dtype(op)?.unwrap_or(DType::F32), dims)
+    op.set(0, op.dtype_attr("dtype")?.unwrap_or(DType::F32), dims)
 }
 
 /// The operand's shape.
 fn like(op: &Infer) -> Answer {
-    let dtype = match dtype(op)? {
+    let dtype = match op.dtype_attr("dtype")? {
         Some(dtype) => dtype,
         None => op.dtype(0)?,
     };
@@ -69,7 +62,7 @@ fn multinomial(op: &Infer) -> Answer {
     let samples = Dim::constant(op.int_or("sample_size", 1)?);
     op.set(
         0,
-        dtype(op)?.unwrap_or(DType::I32),
+        op.dtype_attr("dtype")?.unwrap_or(DType::I32),
         Some(vec![rows, samples]),
     )
 }

@@ -6,7 +6,7 @@ use super::shape::same_type;
 use super::{Operator, create};
 use crate::decompose;
 use crate::eval::{Evaluate, choose, reduce, scan};
-use crate::infer::{Answer, Infer, is_known};
+use crate::infer::{Answer, Infer, as_const, is_known, wrong};
 
 /// A reduction as it was first: along the axes in an attribute.
 const fn reduction(name: &'static str, evaluate: Evaluate) -> Operator {
@@ -27,7 +27,7 @@ const fn reduction_by(name: &'static str, since: u32, evaluate: Evaluate) -> Ope
 const fn running(name: &'static str, since: u32, evaluate: Evaluate) -> Operator {
     Operator::new(name, since, (2, 2))
         .attrs(attrs![exclusive: int = 0, reverse: int = 0])
-        .infers(same_type)
+        .infers(running_total)
         .folds(evaluate)
 }
 
@@ -148,6 +148,15 @@ fn product(op: &Infer) -> Answer {
     Ok(())
 }
 
+/// The operand's type; the second one says along which axis.
+fn running_total(op: &Infer) -> Answer {
+    same_type(op)?;
+    if let (Some(&[axis]), Some(dims)) = (op.known_ints(1).as_deref(), op.dims(0)) {
+        op.axis(axis, dims.len())?;
+    }
+    Ok(())
+}
+
 /// One int64 index along the axis.
 fn position(op: &Infer) -> Answer {
     let keep = op.flag("keepdims", true)?;
@@ -166,6 +175,8 @@ fn position(op: &Infer) -> Answer {
 /// The largest elements along the axis, and their int64 indices.
 fn top(op: &Infer) -> Answer {
     let count = if op.version >= 10 {
+        let [length] = op.dims_of(1, "how many are chosen")?;
+        op.agree(length, Dim::constant(1))?;
         create::shape_in(op, 1)
             .and_then(|list| list.first().copied())
             .unwrap_or(Dim::UNKNOWN)
@@ -176,7 +187,12 @@ fn top(op: &Infer) -> Answer {
         None => None,
         Some(mut dims) => {
             let at = op.axis(op.int_or("axis", -1)?, dims.len())?;
-            dims[at] = count;
+            match (as_const(count), as_const(dims[at])) {
+                (Some(count), Some(size)) if count > size => {
+                    return wrong!("{count} of {size} elements are chosen");
+                }
+                _ => dims[at] = count,
+            }
             Some(dims)
         }
     };

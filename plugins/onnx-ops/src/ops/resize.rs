@@ -111,6 +111,14 @@ fn scaled(op: &Infer, dims: &[Dim], scales: Option<&[f64]>) -> Answer<Option<Vec
     if scales.len() != dims.len() {
         return wrong!("{} scales for {} axes", scales.len(), dims.len());
     }
+    // An Upsample makes nothing smaller.
+    let is_scale = |scale: f64| match op.name {
+        "onnx.Upsample" => scale >= 1.0,
+        _ => scale > 0.0,
+    };
+    if let Some(scale) = scales.iter().find(|&&scale| !is_scale(scale)) {
+        return wrong!("{scale} isn't a scale");
+    }
     let one = |(&dim, &scale): (&Dim, &f64)| match as_const(dim) {
         _ if scale == 1.0 => dim,
         Some(size) => Dim::constant((size as f32 * scale as f32).floor() as i64),

@@ -123,6 +123,12 @@ fn split(op: &Infer) -> Answer {
         }
         return op.set_sequence(0, &TypeSpec::tensor(dtype, dims));
     }
+    if let (Some(&[length @ ..=0]), Some(0)) = (
+        op.known_ints(1).as_deref(),
+        op.dims(1).map(|dims| dims.len()),
+    ) {
+        return wrong!("pieces of {length}");
+    }
     if let (Some(lengths), Some(1)) = (op.known_ints(1), op.dims(1).map(|dims| dims.len())) {
         let whole = lengths
             .iter()

@@ -71,6 +71,25 @@ pub(super) fn same_type(op: &Infer) -> Answer {
     }
 }
 
+/// As [`same_type`], along the axis of the attribute, or this one.
+pub(super) fn along(op: &Infer, default: i64) -> Answer {
+    same_type(op)?;
+    if let Some(dims) = op.dims(0) {
+        op.axis(op.int_or("axis", default)?, dims.len())?;
+    }
+    Ok(())
+}
+
+/// As [`along`] the last axis, if the attribute says no other.
+pub(super) fn along_last(op: &Infer) -> Answer {
+    along(op, -1)
+}
+
+/// As [`along`] the first axis, if the attribute says no other.
+pub(super) fn along_first(op: &Infer) -> Answer {
+    along(op, 0)
+}
+
 /// A list of the dims from `start` to `end`, which are its elements.
 fn shape_of(op: &Infer) -> Answer {
     let Some(dims) = op.dims(0) else {
@@ -92,21 +111,23 @@ fn size_of(op: &Infer) -> Answer {
 
 /// The shape in the second operand: 0 keeps a dim (unless `allowzero`), one -1 takes what is left.
 fn reshape(op: &Infer) -> Answer {
-    let dtype = op.dtype(0)?;
+    let dtype = op.dtype(0);
     let Some(mut wanted) = shape_in(op, 1) else {
-        return op.set(0, dtype, None);
+        return op.set(0, dtype?, None);
     };
     let old = op.dims(0);
     let keeps = !op.flag("allowzero", false)?;
+    let has = |size: i64| wanted.iter().any(|&dim| as_const(dim) == Some(size));
+    if !keeps && has(0) && has(-1) {
+        return wrong!("nothing says what -1 stands for beside a dim of 0");
+    }
     for (at, dim) in wanted.iter_mut().enumerate() {
         match as_const(*dim) {
-            Some(0) if keeps => {
-                *dim = old
-                    .as_ref()
-                    .and_then(|old| old.get(at))
-                    .copied()
-                    .unwrap_or(Dim::UNKNOWN);
-            }
+            Some(0) if keeps => match old.as_ref().map(|old| old.get(at)) {
+                Some(Some(&kept)) => *dim = kept,
+                Some(None) => return wrong!("there is no dim {at} to keep"),
+                None => *dim = Dim::UNKNOWN,
+            },
             Some(..=-2) => return wrong!("{} isn't a size", dim.value),
             None if keeps && op.may_be_zero(*dim) => {
                 // Were it 0, the size would be that of the dim that stands there.
@@ -135,7 +156,7 @@ fn reshape(op: &Infer) -> Answer {
         }
         _ => return wrong!("the shape leaves {} dims open", open.len()),
     }
-    op.set(0, dtype, Some(wanted))
+    op.set(0, dtype?, Some(wanted))
 }
 
 /// The product of some dims, divided by the product of others. Equal ones cancel out: were they 0,

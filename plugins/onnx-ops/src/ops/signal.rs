@@ -42,7 +42,11 @@ pub(super) const OPERATORS: &[Operator] = &[
 /// `[size]`.
 fn window(op: &Infer) -> Answer {
     let dtype = op.dtype_attr("output_datatype")?.unwrap_or(DType::F32);
-    op.set(0, dtype, Some(vec![op.size(0)]))
+    let size = op.size(0);
+    if as_const(size) == Some(0) {
+        return wrong!("a window of 0");
+    }
+    op.set(0, dtype, Some(vec![size]))
 }
 
 /// `[dft_length / 2 + 1, num_mel_bins]`.

@@ -57,7 +57,7 @@ fn heads_must_fit() {
         27,
         params,
         "%0, %1 = onnx.LinearAttention(%q, %k, %k) {kv_num_heads = 0, q_num_heads = 3}",
-        expect!["onnx.LinearAttention: 3 heads of the query for 0 of keys and values"],
+        expect!["onnx.LinearAttention: its `kv_num_heads` can't be 0: it is at least 1"],
     );
     wrong(
         23,

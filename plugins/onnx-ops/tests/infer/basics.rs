@@ -275,7 +275,6 @@ fn shapes_are_computed_with() {
     %4 = onnx.Div(%3, %i)
     %5 = onnx.Sub(%3, %4)
     %6 = onnx.Sub(%4, %four)
-    %7 = onnx.Range(%zero, %5, %zero)
     %8 = onnx.Expand(%f, %4)
     %9 = onnx.Unsqueeze(%5, %zero)
     %10 = onnx.ConstantOfShape(%9)
@@ -294,12 +293,11 @@ fn shapes_are_computed_with() {
             %4 = onnx.Div(%3, %i) : i64[]
             %5 = onnx.Sub(%3, %4) : i64[]
             %6 = onnx.Sub(%4, %four) : i64[]
-            %7 = onnx.Range(%zero, %5, %zero) : i64[?]
-            %8 = onnx.Expand(%f, %4) : f32[n]
-            %9 = onnx.Unsqueeze(%5, %zero) : i64[1]
-            %10 = onnx.ConstantOfShape(%9) : f32[n*11]
-            %11 = onnx.Unsqueeze(%6, %zero) : i64[1]
-            %12 = onnx.ConstantOfShape(%11) : f32[?]
+            %7 = onnx.Expand(%f, %4) : f32[n]
+            %8 = onnx.Unsqueeze(%5, %zero) : i64[1]
+            %9 = onnx.ConstantOfShape(%8) : f32[n*11]
+            %10 = onnx.Unsqueeze(%6, %zero) : i64[1]
+            %11 = onnx.ConstantOfShape(%10) : f32[?]
         "#]],
     );
 }

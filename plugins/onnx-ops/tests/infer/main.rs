@@ -10,6 +10,7 @@ mod learning;
 mod matrix;
 mod movement;
 mod normalize;
+mod ranges;
 mod reduce;
 mod resize;
 mod sequence;

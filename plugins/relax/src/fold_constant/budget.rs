@@ -8,7 +8,7 @@
 use passdock_plugin_api::prelude::*;
 
 use super::FoldConstant;
-use super::forward::{Forward, byte_len};
+use super::forward::{Folded, Forward, byte_len};
 
 /// What a constant takes in a file beside its bytes (its name, dims), and an op (its names).
 const CONSTANT: u64 = 32;
@@ -115,8 +115,9 @@ pub(super) struct Plan {
 impl Plan {
     pub(super) fn new(f: &Function, forward: &Forward, limits: &Limits) -> Plan {
         let count = forward.folded.len();
+        let is_pinned = |folded: &Folded| forward.pinned.contains(&folded.op);
         let mut plan = Plan {
-            stays: vec![false; count],
+            stays: forward.folded.iter().map(is_pinned).collect(),
             needed: vec![false; count],
         };
         let mut one = limits.one;

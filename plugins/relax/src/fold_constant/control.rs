@@ -5,6 +5,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Status, abi};
 
 use super::forward::Forward;
+use crate::accept;
 use crate::operators::is_operator;
 
 impl Forward {
@@ -24,23 +25,66 @@ impl Forward {
     }
 
     fn try_decide(
-        &self,
+        &mut self,
         f: &mut Function,
         op: OpId,
         cx: &PassContext,
     ) -> Result<Decided, EditError> {
         if f.symbol(op) == abi::symbol::TUPLE_GET {
-            return field(f, op);
+            return match field(f, op) {
+                Some(field) if !self.is_refused(f, op, &[field], cx) => take_field(f, op, field),
+                _ => Ok(Decided::No),
+            };
         }
         match f.name(op) {
             "onnx.If" | "onnx.Loop" if !is_operator(cx, f.name(op)) => Ok(Decided::No),
             // The IR's own means the same.
             "onnx.If" | "if" => match self.flag(f, op, 0)? {
-                Some(taken) => inline(f, op, taken),
+                Some(taken) => match branch(f, op, taken) {
+                    Some((branch, given)) if !self.is_refused(f, op, &given, cx) => {
+                        inline(f, op, branch)
+                    }
+                    _ => Ok(Decided::No),
+                },
                 None => Ok(Decided::No),
             },
-            "onnx.Loop" if self.runs_never(f, op)? => skip(f, op),
-            _ if f.traits(op).is_identity() => copy(f, op),
+            "onnx.Loop" if self.runs_never(f, op)? => self.stand_for(f, op, initial(f, op), cx),
+            _ if f.traits(op).is_identity() => self.stand_for(f, op, original(f, op), cx),
+            _ => Ok(Decided::No),
+        }
+    }
+
+    /// Whether a user of the op couldn't take one of the values that would stand for its results.
+    fn is_refused(
+        &mut self,
+        f: &mut Function,
+        op: OpId,
+        values: &[ValueId],
+        cx: &PassContext,
+    ) -> bool {
+        let results = f.results(op).to_vec();
+        let constant = |f: &Function, value| self.constant(f, value);
+        let why = accept::refusal_of_users(f, cx, &results, values, constant);
+        why.inspect(|why| self.refuse(f, op, why)).is_some()
+    }
+
+    /// Lets values stand for an op's results, unless a result was declared as something else.
+    fn stand_for(
+        &mut self,
+        f: &mut Function,
+        op: OpId,
+        values: Option<Vec<ValueId>>,
+        cx: &PassContext,
+    ) -> Result<Decided, EditError> {
+        let next = f.next_op(op);
+        match values {
+            Some(values) if !self.is_refused(f, op, &values, cx) => {
+                match f.replace_op_with(op, &values) {
+                    Ok(()) => Ok(Decided::Gone(next)),
+                    Err(error) if error.status == Status::REFUSED => Ok(Decided::No),
+                    Err(error) => Err(error),
+                }
+            }
             _ => Ok(Decided::No),
         }
     }
@@ -77,25 +121,19 @@ pub(super) enum Decided {
     Gone(Option<OpId>),
 }
 
-fn field(f: &mut Function, op: OpId) -> Result<Decided, EditError> {
+/// The field that a `tuple_get` takes out of a `tuple` at hand.
+fn field(f: &Function, op: OpId) -> Option<ValueId> {
+    let tuple = f.operand(op, 0).and_then(|value| f.defining_op(value))?;
+    let index = usize::try_from(f.int(op, "index")?).ok()?;
+    (f.symbol(tuple) == abi::symbol::TUPLE).then(|| f.operand(tuple, index))?
+}
+
+fn take_field(f: &mut Function, op: OpId, field: ValueId) -> Result<Decided, EditError> {
     let tuple = f.operand(op, 0).and_then(|value| f.defining_op(value));
-    let index = f.int(op, "index").and_then(|at| usize::try_from(at).ok());
-    let (Some(tuple), Some(index)) = (tuple, index) else {
-        return Ok(Decided::No);
-    };
-    if f.symbol(tuple) != abi::symbol::TUPLE {
-        return Ok(Decided::No);
-    }
-    let Some(field) = f.operand(tuple, index) else {
-        return Ok(Decided::No);
-    };
     let next = f.next_op(op);
     f.replace_op_with(op, &[field])?;
-    let unused = f
-        .results(tuple)
-        .iter()
-        .all(|&value| f.use_count(value) == 0);
-    if unused {
+    let is_used = |&value: &ValueId| f.use_count(value) > 0;
+    if let Some(tuple) = tuple.filter(|&tuple| !f.results(tuple).iter().any(is_used)) {
         f.erase_op(tuple)?;
     }
     Ok(Decided::Gone(next))
@@ -109,35 +147,23 @@ pub(super) fn is_given_out(f: &Function, op: OpId) -> bool {
             .any(|user| Some(user) == terminator)
 }
 
-fn copy(f: &mut Function, op: OpId) -> Result<Decided, EditError> {
+/// The constant that an op copies.
+fn original(f: &Function, op: OpId) -> Option<Vec<ValueId>> {
     let original = f
         .operand(op, 0)
-        .filter(|&value| f.constant(value).is_some());
-    let (Some(original), 1) = (original, f.result_count(op)) else {
-        return Ok(Decided::No);
-    };
-    if is_given_out(f, op) {
-        return Ok(Decided::No);
-    }
-    stand_for(f, op, &[original])
+        .filter(|&value| f.constant(value).is_some())?;
+    (f.result_count(op) == 1 && !is_given_out(f, op)).then(|| vec![original])
 }
 
-/// Lets values stand for an op's results, unless a result was declared as something else.
-fn stand_for(f: &mut Function, op: OpId, values: &[ValueId]) -> Result<Decided, EditError> {
-    let next = f.next_op(op);
-    match f.replace_op_with(op, values) {
-        Ok(()) => Ok(Decided::Gone(next)),
-        Err(error) if error.status == Status::REFUSED => Ok(Decided::No),
-        Err(error) => Err(error),
-    }
+/// The branch that is taken, and what it gives.
+fn branch(f: &Function, op: OpId, taken: bool) -> Option<(RegionId, Vec<ValueId>)> {
+    let name = if taken { "then_branch" } else { "else_branch" };
+    let branch = f.region(op, name)?;
+    Some((branch, f.operands(f.terminator(branch)?).collect()))
 }
 
 /// Puts a branch's ops in the place of the op that holds it.
-fn inline(f: &mut Function, op: OpId, taken: bool) -> Result<Decided, EditError> {
-    let name = if taken { "then_branch" } else { "else_branch" };
-    let Some(branch) = f.region(op, name) else {
-        return Ok(Decided::No);
-    };
+fn inline(f: &mut Function, op: OpId, branch: RegionId) -> Result<Decided, EditError> {
     let first = f.first_op(branch);
     let is_empty = first == f.terminator(branch);
     let next = f.next_op(op);
@@ -146,19 +172,14 @@ fn inline(f: &mut Function, op: OpId, taken: bool) -> Result<Decided, EditError>
     Ok(Decided::Gone(if is_empty { next } else { first }))
 }
 
-/// Lets a loop's initial values stand for its results. What it would gather from each turn has to be
+/// The initial values of a loop, to stand for its results. What it would gather from each turn has to be
 /// unused: how large an empty gathering is, nobody says.
-fn skip(f: &mut Function, op: OpId) -> Result<Decided, EditError> {
+fn initial(f: &Function, op: OpId) -> Option<Vec<ValueId>> {
     let initial: Vec<ValueId> = f.operands(op).skip(2).collect();
-    let results = f.results(op);
     let stands_for = |(at, &result): (usize, &ValueId)| match initial.get(at) {
         Some(&value) if value.is_some() => Some(value),
         _ if f.use_count(result) == 0 => Some(ValueId::NONE),
         _ => None,
     };
-    let values: Option<Vec<ValueId>> = results.iter().enumerate().map(stands_for).collect();
-    let Some(values) = values else {
-        return Ok(Decided::No);
-    };
-    stand_for(f, op, &values)
+    f.results(op).iter().enumerate().map(stands_for).collect()
 }

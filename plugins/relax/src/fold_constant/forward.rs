@@ -1,12 +1,13 @@
 //! Forward: what each op comes to, tried out beside the function.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use passdock_plugin_api::Evaluated;
 use passdock_plugin_api::prelude::*;
 
 use super::checker::{is_shape_data, may_fold};
 use super::control::Decided;
+use crate::accept;
 
 /// What the ops of a function come to.
 pub(super) struct Forward {
@@ -20,6 +21,8 @@ pub(super) struct Forward {
     known: Vec<ValueId>,
     /// In program order.
     pub(super) folded: Vec<Folded>,
+    /// Ops of which a user couldn't take the value as a constant.
+    pub(super) pinned: HashSet<OpId>,
     /// Constants that ops which are gone used.
     pub(super) left: Vec<ConstId>,
     /// What isn't folded although its operands are constant: name and reason, how many, an example.
@@ -40,6 +43,7 @@ impl Forward {
             room,
             known: Vec::new(),
             folded: Vec::new(),
+            pinned: HashSet::new(),
             left: Vec::new(),
             refused: BTreeMap::new(),
         }
@@ -67,6 +71,7 @@ impl Forward {
                 }
                 self.evaluate(f, op, cx)?;
             }
+            self.ask(f, op, cx);
             for &region in f.regions(op) {
                 after.push(std::mem::replace(&mut next, f.first_op(region)));
             }
@@ -78,8 +83,42 @@ impl Forward {
         if f.constant(value).is_some() {
             return Some(value);
         }
+        self.known(value)
+    }
+
+    /// The scratch constant that a value comes to.
+    fn known(&self, value: ValueId) -> Option<ValueId> {
         let known = self.known.get(value.index()).copied();
         known.filter(|known| known.is_some())
+    }
+
+    /// Asks an op that isn't folded whether it takes what its operands come to. Otherwise those who give
+    /// them stay.
+    fn ask(&mut self, f: &mut Function, op: OpId, cx: &PassContext) {
+        let is_folded =
+            |&value: &ValueId| f.constant(value).is_none() && self.known(value).is_some();
+        let folded: Vec<OpId> = f
+            .operands(op)
+            .filter(is_folded)
+            .filter_map(|v| f.defining_op(v))
+            .collect();
+        if folded.is_empty()
+            || f.results(op)
+                .iter()
+                .any(|&value| self.known(value).is_some())
+        {
+            return;
+        }
+        let constant = |value| self.constant(f, value).unwrap_or(value);
+        let operands: Vec<ValueId> = f.operands(op).map(constant).collect();
+        let Some(why) = accept::refusal(f, cx, op, &operands) else {
+            return;
+        };
+        for giver in folded {
+            if self.pinned.insert(giver) {
+                self.refuse(f, giver, &why);
+            }
+        }
     }
 
     fn evaluate(&mut self, f: &mut Function, op: OpId, cx: &PassContext) -> PassResult {
@@ -118,15 +157,6 @@ impl Forward {
             return Ok(());
         }
         match cx.evaluate_with(f, op, &operands, self.room)? {
-            Evaluated::Constants(values) if is_forbidden_shape(f, op, &values)? => {
-                self.left
-                    .extend(values.iter().filter_map(|&v| f.constant(v)));
-                self.refuse(
-                    f,
-                    op,
-                    "no Reshape that takes zeros literally may have 0 and -1",
-                );
-            }
             Evaluated::Constants(values) => self.know(f, op, values),
             Evaluated::Refused(why) if all_constant => self.refuse(f, op, &why),
             Evaluated::Refused(_) => {}
@@ -145,7 +175,7 @@ impl Forward {
         self.folded.push(Folded { op, values });
     }
 
-    fn refuse(&mut self, f: &Function, op: OpId, why: &str) {
+    pub(super) fn refuse(&mut self, f: &Function, op: OpId, why: &str) {
         let key = (f.name(op).to_owned(), why.to_owned());
         self.refused.entry(key).or_insert((0, op)).0 += 1;
     }
@@ -166,23 +196,6 @@ fn why_not(traits: OpTraits) -> &'static str {
     } else {
         "its definition has no evaluation"
     }
-}
-
-/// Whether an op gives a Reshape a shape that ONNX forbids: as a constant it makes the whole model
-/// invalid, computed it is an error only when the op is run.
-fn is_forbidden_shape(f: &Function, op: OpId, values: &[ValueId]) -> Result<bool, EditError> {
-    for (&result, &value) in f.results(op).iter().zip(values) {
-        let reshapes = |user: OpId| {
-            f.name(user) == "onnx.Reshape"
-                && f.operand(user, 1) == Some(result)
-                && f.int(user, "allowzero") == Some(1)
-        };
-        if f.users(result).any(reshapes) {
-            let sizes = f.constant_ints(value)?;
-            return Ok(sizes.is_some_and(|sizes| sizes.contains(&0) && sizes.contains(&-1)));
-        }
-    }
-    Ok(false)
 }
 
 /// How many bytes a constant takes; 0 for what is none.

@@ -33,7 +33,7 @@ pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward, plan: &Pla
         .folded
         .iter()
         .zip(&plan.stays)
-        .filter(|(_, stays)| **stays);
+        .filter(|(folded, stays)| **stays && !forward.pinned.contains(&folded.op));
     for (folded, _) in staying {
         let bytes = folded.values.iter().map(|&value| byte_len(f, value)).sum();
         let group = groups.entry((f.name(folded.op), GROWS)).or_insert(Group {

@@ -8,15 +8,14 @@ const CODE: &str = "relax::infer-type";
 const HELP: &str = "The declared type was kept: correct it, or the op.";
 
 /// What is wrong with an op, as far as it can be said: with a type that its definition contradicts, both
-/// places.
+/// places. Was any result's type known before?
 pub(crate) fn explain(
     f: &mut Function,
     cx: &PassContext,
     op: OpId,
     error: EditError,
+    any_known: bool,
 ) -> Diagnostic {
-    let mut results = f.results(op).iter();
-    let any_known = results.any(|&value| f.type_of(value).kind() != TypeKind::UNKNOWN);
     match contradiction(f, cx, op) {
         Ok(Some(diagnostic)) => diagnostic,
         _ => {

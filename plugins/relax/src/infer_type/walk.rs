@@ -46,6 +46,8 @@ struct Asked {
     op: OpId,
     call: Call,
     results: Vec<ValueId>,
+    /// What the function says that it gives, as far as that holds for each call.
+    declared: Vec<Sort>,
 }
 
 enum Step {
@@ -141,11 +143,11 @@ impl Inference {
         let mut asked = self.frames.iter().filter_map(|frame| frame.asked.as_ref());
         let recursive = asked.any(|asked| asked.call.callee == call.callee);
         let mut caller = SymbolId::NONE;
+        let callee = m.snapshot(call.callee)?;
         if let Some(frame) = self.frames.last_mut() {
             caller = frame.function;
             // What is wrong inside of a copy is said of the function itself.
             if frame.asked.is_none() {
-                let callee = m.snapshot(call.callee)?;
                 called_with(&*m.edit(caller)?, op, &callee, &mut frame.said);
             }
         }
@@ -161,8 +163,14 @@ impl Inference {
             }
             return Ok(());
         };
-        let results = copied.results;
-        let asked = Asked { op, call, results };
+        let given = callee.ports(callee.body());
+        let declared = given.map(|port| Sort::of_type(&callee, port.ty).without_symbols());
+        let asked = Asked {
+            op,
+            call,
+            results: copied.results,
+            declared: declared.collect(),
+        };
         let symbols = Symbols::of(&*m.edit(copied.holder)?);
         self.frames.push(Frame::new(
             copied.holder,
@@ -183,10 +191,14 @@ impl Inference {
             return Ok(());
         };
         let f = m.edit(frame.function)?;
-        let sorts: Vec<Sort> = asked
-            .results
+        let results = asked.results.iter().map(|&value| Sort::of(&f, value));
+        let declared = asked
+            .declared
             .iter()
-            .map(|&value| Sort::of(&f, value))
+            .chain(std::iter::repeat(&Sort::Unknown));
+        let sorts: Vec<Sort> = results
+            .zip(declared)
+            .map(|(found, declared)| found.or(declared))
             .collect();
         let Some(caller) = self.frames.last_mut() else {
             return Ok(());
@@ -307,8 +319,10 @@ impl Frame {
     }
 
     fn ask(&mut self, f: &mut Function, cx: &PassContext, op: OpId) -> Result<(), EditError> {
+        let is_known = |&value: &ValueId| f.type_of(value).kind() != TypeKind::UNKNOWN;
+        let any_known = f.results(op).iter().any(is_known);
         if let Err(error) = cx.infer(f, op) {
-            self.said.push(explain(f, cx, op, error));
+            self.said.push(explain(f, cx, op, error, any_known));
         }
         Ok(())
     }

@@ -2,6 +2,7 @@
 
 mod control;
 mod growth;
+mod refused;
 #[path = "../support/mod.rs"]
 mod support;
 mod tuples;
@@ -44,8 +45,16 @@ fn check(source: &str, expected: Expect) {
 
 /// The pass leaves the module as it is, and says this.
 #[track_caller]
-fn check_stays(source: &str, said: Expect) {
+fn check_stays(source: &str, notes: Expect) {
     let printed = passdock::testing::run_on_text(&support::registry(), &[], source, |cx| cx);
+    let (result, heard) = said(source);
+    assert!(printed.starts_with("module"), "{printed}");
+    assert_eq!(result, printed);
+    notes.assert_eq(&heard);
+}
+
+/// The text after the pass, and its notes.
+fn said(source: &str) -> (String, String) {
     let heard = Arc::new(Mutex::new(String::new()));
     let hear = heard.clone();
     let result = passdock::testing::run_on_text(&support::registry(), &[PASS], source, |cx| {
@@ -57,9 +66,8 @@ fn check_stays(source: &str, said: Expect) {
                 .for_each(|note| *heard += &format!("{note}\n"));
         })
     });
-    assert!(printed.starts_with("module"), "{printed}");
-    assert_eq!(result, printed);
-    said.assert_eq(&heard.lock().expect("nobody panicked"));
+    let said = heard.lock().expect("nobody panicked").clone();
+    (result, said)
 }
 
 #[test]

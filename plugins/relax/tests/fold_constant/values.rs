@@ -147,8 +147,8 @@ fn a_shape_that_onnx_forbids_is_left_to_be_an_error_when_it_is_used() {
     check_stays(
         &source(" {allowzero = 1}"),
         expect![[r#"
-        1 onnx.Concat: no Reshape that takes zeros literally may have 0 and -1.
-    "#]],
+            1 onnx.Concat: onnx.Reshape couldn't take its value: nothing says what -1 stands for beside a dim of 0.
+        "#]],
     );
     check(
         &source(""),
