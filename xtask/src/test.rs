@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use crate::project::{Profile, Project};
 use crate::shell;
 use crate::steps::Steps;
-use crate::{demo, embed, guides, native, python, sdk, tidy};
+use crate::{demo, embed, guides, native, python, sdk, tidy, windows};
 
 /// True if all passed; with `all`, a skipped step counts as failed. `word` chooses steps by name.
 pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
@@ -30,6 +30,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     });
     steps.step("tests of the workspace", || {
         cargo(&["test", "--workspace", "--no-fail-fast"])
+    });
+    steps.step("the workspace for Windows, checked", || {
+        windows::check(project)
     });
     steps.step("a vendor's plugin, today's compiler", || {
         sdk::test_vendor(project)
