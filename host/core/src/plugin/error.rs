@@ -55,6 +55,14 @@ pub enum PluginErrorKind {
         found: String,
         expected: &'static str,
     },
+    #[error(
+        "it is a library for {system}, by its ending; a plugin here is {expected}: build it for \
+         this system"
+    )]
+    OtherSystem {
+        system: &'static str,
+        expected: &'static str,
+    },
     #[error("it is {found}, this host needs {expected}; build it for this machine")]
     WrongTarget { found: String, expected: String },
     #[error(
