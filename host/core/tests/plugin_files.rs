@@ -137,7 +137,7 @@ fn each_wrong_table_has_its_sentence() {
     check_load(
         &with(&|p| p.entry = "return 0;"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` answered null: it refuses this host (ABI 0.3, IR 0.1)"
+            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` answered null: it refuses this host (ABI 0.3, IR 0.1), or serves only another in this process"
         ],
     );
     check_load(

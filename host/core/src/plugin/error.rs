@@ -143,7 +143,10 @@ pub enum PluginErrorKind {
     // Loading.
     #[error("the system refuses to load it: {0}")]
     Refused(String),
-    #[error("its entry `{symbol}` answered null: it refuses this host (ABI {abi}, IR {ir})")]
+    #[error(
+        "its entry `{symbol}` answered null: it refuses this host (ABI {abi}, IR {ir}), or serves \
+         only another in this process"
+    )]
     NullTable {
         symbol: &'static str,
         abi: Ver,
