@@ -31,6 +31,9 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     steps.step("tests of the workspace", || {
         cargo(&["test", "--workspace", "--no-fail-fast"])
     });
+    steps.step("benchmarks, once and quickly", || {
+        cargo(&["test", "--workspace", "--bench", "*"])
+    });
     steps.step("the workspace for Windows, checked", || {
         windows::check(project)
     });
