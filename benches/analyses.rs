@@ -4,10 +4,12 @@
 
 use passdock::analyses::{self, Analysis, Effects, Liveness, Names, Order};
 use passdock::{PassContext, Registry, Verify};
-use passdock_benches::{Figure, measure, module, plugin, report, report_ratio};
+use passdock_benches::{Figure, measure, module, plugin, report, report_ratio, sized};
 use passdock_benches_plugin::TIMES;
 
-const OPS: usize = 100_000;
+fn ops() -> usize {
+    sized(100_000)
+}
 
 fn main() {
     let registry = Registry::new();
@@ -23,7 +25,7 @@ fn main() {
         .jobs(1)
         .build()
         .expect("a plain context");
-    let big = module(1, OPS);
+    let big = module(1, ops());
     let run = |name: &str, items: usize| {
         let pass = registry.get_pass(name).expect("a pass of the plugin");
         measure(items, || {
@@ -42,32 +44,32 @@ fn main() {
     );
 
     let f = big.functions().next().expect("a function");
-    let ops = registry.op_defs();
+    let defs = registry.op_defs();
     // Each beside a walk over the ops, which is the least that it takes.
-    let walk = measure(OPS, || f.walk(f.body()).count());
-    let names = compute::<Names>(f, &ops);
+    let walk = measure(ops(), || f.walk(f.body()).count());
+    let names = compute::<Names>(f, &defs);
     for (what, figure) in [
         (
             "liveness of 100,000 ops, per op, beside a walk",
-            compute::<Liveness>(f, &ops),
+            compute::<Liveness>(f, &defs),
         ),
-        ("order", compute::<Order>(f, &ops)),
+        ("order", compute::<Order>(f, &defs)),
         ("names", names),
-        ("effects, the names known", compute::<Effects>(f, &ops)),
+        ("effects, the names known", compute::<Effects>(f, &defs)),
     ] {
         report_ratio(what, figure, walk, "<= 5 x");
     }
-    let edit = run("bench.transform.Edit", OPS);
+    let edit = run("bench.transform.Edit", ops());
     report_ratio(
         "one edit and liveness anew, per op, beside the edit",
-        run("bench.transform.EditAndAsk", OPS),
+        run("bench.transform.EditAndAsk", ops()),
         edit,
         "one liveness more",
     );
 }
 
-fn compute<A: Analysis>(f: &passdock_ir::Function, ops: &passdock::plugin::OpDefs) -> Figure {
+fn compute<A: Analysis>(f: &passdock_ir::Function, defs: &passdock::plugin::OpDefs) -> Figure {
     // What it is made of is there, itself it isn't.
-    analyses::get::<A>(f, ops);
-    measure(OPS, || A::compute(f, ops))
+    analyses::get::<A>(f, defs);
+    measure(ops(), || A::compute(f, defs))
 }

@@ -3,10 +3,14 @@
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
 use passdock::{PassContext, PassRef, Registry};
-use passdock_benches::{Figure, measure, measure_with, module, plugin, report, report_ratio};
+use passdock_benches::{
+    Figure, measure, measure_with, module, plugin, report, report_ratio, sized,
+};
 use passdock_ir::{Module, NewOp};
 
-const OPS: usize = 100_000;
+fn ops() -> usize {
+    sized(100_000)
+}
 
 fn main() {
     let registry = Registry::new();
@@ -29,26 +33,26 @@ fn main() {
     let run =
         |pass: &PassRef, module: &Module| pass.call_in(module.clone(), &context).expect("it runs");
 
-    let small = module(1000, 4);
+    let small = module(sized(1000), 4);
     let empty = pass("bench.transform.Empty");
     report(
         "empty pass over 1,000 functions, per function",
-        measure(1000, || run(&empty, &small)),
+        measure(sized(1000), || run(&empty, &small)),
         "<= 8 ns",
     );
 
-    let big = module(1, OPS);
+    let big = module(1, ops());
     let visit = pass("bench.transform.Visit");
     report_ratio(
         "visit all ops from a plugin, beside the host's own loop",
-        measure(OPS, || run(&visit, &big)),
+        measure(ops(), || run(&visit, &big)),
         visit_inside(&big),
         "<= 1.15 x",
     );
     let rewrite = pass("bench.transform.Rewrite");
     report_ratio(
         "rewrite 10 % from a plugin, beside the host's own",
-        measure(OPS, || run(&rewrite, &big)),
+        measure(ops(), || run(&rewrite, &big)),
         rewrite_inside(&big),
         "<= 1.4 x",
     );
@@ -62,7 +66,7 @@ fn main() {
 
 fn visit_inside(module: &Module) -> Figure {
     let f = module.functions().next().expect("a function");
-    measure(OPS, || {
+    measure(ops(), || {
         f.walk(f.body())
             .map(|op| f.operands(op).len() + f.op(op).name.index())
             .sum::<usize>()
@@ -74,15 +78,15 @@ fn rewrite_inside(module: &Module) -> Figure {
     let symbols = module.symbols();
     let (relu, gelu) = (symbols.intern("onnx.Relu"), symbols.intern("onnx.Gelu"));
     measure_with(
-        OPS,
+        ops(),
         || module.clone(),
         |mut module| {
             let f = module.function_mut(name).expect("the function");
-            let ops: Vec<_> = f
+            let relus: Vec<_> = f
                 .walk(f.body())
                 .filter(|&op| f.op(op).name == relu)
                 .collect();
-            for op in ops {
+            for op in relus {
                 let operands = [f.operand(op, 0)];
                 let result_types = &[passdock_abi::TypeId::NONE];
                 let new = NewOp {

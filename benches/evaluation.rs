@@ -6,17 +6,17 @@
 use std::hint::black_box;
 
 use passdock_abi::DType;
-use passdock_benches::{Figure, measure, report, report_ratio};
+use passdock_benches::{Figure, measure, report, report_ratio, sized};
 use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor, evaluate};
 
-const MILLION: usize = 1_000_000;
-/// More bytes than caches have.
-const LARGE: usize = 256 << 20;
-
 fn main() {
-    let floats = || singles(&[1000, 1000]);
-    let (source, mut target) = (vec![1_u8; LARGE], vec![2_u8; LARGE]);
-    let copy = measure(LARGE / size_of::<f32>(), || {
+    let (side, edge) = (sized(1000), sized(100));
+    let million = side * side;
+    // More bytes than caches have.
+    let bytes = sized(256 << 20);
+    let floats = || singles(&[side, side]);
+    let (source, mut target) = (vec![1_u8; bytes], vec![2_u8; bytes]);
+    let copy = measure(bytes / size_of::<f32>(), || {
         black_box(&mut target).copy_from_slice(&source);
     });
     drop((source, target));
@@ -26,32 +26,37 @@ fn main() {
         let figure = run(what, inputs, attrs, of);
         report_ratio(&format!("{what}, to copying"), figure, copy, "<= 10 x");
     };
-    large("onnx.Add", &[floats(), floats()], &[], MILLION);
-    large("onnx.Mul", &[floats(), singles(&[1000])], &[], MILLION);
-    large("onnx.Less", &[floats(), singles(&[])], &[], MILLION);
-    large("onnx.Sqrt", &[floats()], &[], MILLION);
-    large("onnx.Cast", &[floats()], &[("to", 10)], MILLION);
-    large("onnx.Cast", &[floats()], &[("to", 7)], MILLION);
-    large("onnx.Transpose", &[floats()], &[], MILLION);
-    large("onnx.Transpose", &[singles(&[100, 100, 100])], &[], MILLION);
+    large("onnx.Add", &[floats(), floats()], &[], million);
+    large("onnx.Mul", &[floats(), singles(&[side])], &[], million);
+    large("onnx.Less", &[floats(), singles(&[])], &[], million);
+    large("onnx.Sqrt", &[floats()], &[], million);
+    large("onnx.Cast", &[floats()], &[("to", 10)], million);
+    large("onnx.Cast", &[floats()], &[("to", 7)], million);
+    large("onnx.Transpose", &[floats()], &[], million);
+    large(
+        "onnx.Transpose",
+        &[singles(&[edge, edge, edge])],
+        &[],
+        million,
+    );
     large(
         "onnx.Concat",
         &[floats(), floats()],
         &[("axis", 1)],
-        2 * MILLION,
+        2 * million,
     );
-    let columns = ints(&[1000], (0..1000).rev().collect());
-    large("onnx.Gather", &[floats(), columns], &[("axis", 0)], MILLION);
-    let columns = ints(&[1000], (0..1000).rev().collect());
-    large("onnx.Gather", &[floats(), columns], &[("axis", 1)], MILLION);
-    large("onnx.ReduceSum", &[floats(), axes(&[1])], &[], MILLION);
-    large("onnx.ReduceSum", &[floats(), axes(&[0])], &[], MILLION);
-    large("onnx.ReduceMax", &[floats(), axes(&[1])], &[], MILLION);
+    let columns = ints(&[side], (0..side as i64).rev().collect());
+    large("onnx.Gather", &[floats(), columns], &[("axis", 0)], million);
+    let columns = ints(&[side], (0..side as i64).rev().collect());
+    large("onnx.Gather", &[floats(), columns], &[("axis", 1)], million);
+    large("onnx.ReduceSum", &[floats(), axes(&[1])], &[], million);
+    large("onnx.ReduceSum", &[floats(), axes(&[0])], &[], million);
+    large("onnx.ReduceMax", &[floats(), axes(&[1])], &[], million);
     large(
         "onnx.Expand",
-        &[singles(&[1000, 1]), axes(&[1000, 1000])],
+        &[singles(&[side, 1]), axes(&[side as i64; 2])],
         &[],
-        MILLION,
+        million,
     );
 
     let small = [

@@ -7,6 +7,7 @@ use std::fmt::Write;
 use std::time::{Duration, Instant};
 
 use passdock::{PassContext, Registry, Verify};
+use passdock_benches::is_quick;
 use passdock_ir::{Module, text};
 
 /// Makes the text of a model of about so many ops.
@@ -24,6 +25,7 @@ fn main() {
             .load_static(plugin)
             .expect("a plugin that is well made");
     }
+    let sizes = if is_quick() { 1 } else { SIZES.len() };
     println!("to reach: 10 x a tenfold, which is linear");
     let sources: [(&str, Source); 6] = [
         ("a chain", chain),
@@ -36,7 +38,7 @@ fn main() {
     for (what, source) in sources {
         let mut line = format!("{what:<36}");
         let mut before: Option<Duration> = None;
-        for size in SIZES {
+        for size in SIZES.into_iter().take(sizes) {
             let module = text::parse(&source(size)).expect("it is a module");
             let time = infer(&registry, &module);
             let _ = write!(line, "{:>10.1?}", time);

@@ -2,20 +2,22 @@
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
-use passdock_benches::{chain, measure, measure_with, module, report};
+use passdock_benches::{chain, measure, measure_with, module, report, sized};
 use passdock_ir::{NewOp, Position, Symbols};
 
-const OPS: usize = 100_000;
+fn ops() -> usize {
+    sized(100_000)
+}
 
 fn main() {
     let symbols = Symbols::new();
     report(
         "build a chain, per op",
-        measure(OPS, || chain(&symbols, "f", OPS)),
+        measure(ops(), || chain(&symbols, "f", ops())),
         "(for scale)",
     );
-    let f = chain(&symbols, "f", OPS);
-    let visit = measure(OPS, || {
+    let f = chain(&symbols, "f", ops());
+    let visit = measure(ops(), || {
         f.ops_in(f.body())
             .map(|op| f.operands(op).len() + f.op(op).name.index())
             .sum::<usize>()
@@ -24,14 +26,14 @@ fn main() {
     let relu = symbols.intern("onnx.Relu");
     let gelu = symbols.intern("onnx.Gelu");
     let rewrite = measure_with(
-        OPS,
+        ops(),
         || f.clone(),
         |mut f| {
-            let ops: Vec<_> = f
+            let relus: Vec<_> = f
                 .ops_in(f.body())
                 .filter(|&op| f.op(op).name == relu)
                 .collect();
-            for op in ops {
+            for op in relus {
                 let operands = [f.operand(op, 0)];
                 let new = NewOp {
                     operands: &operands,
@@ -49,14 +51,14 @@ fn main() {
         "(the reference of the boundary's)",
     );
     let insert = measure_with(
-        OPS / 10,
+        ops() / 10,
         || f.clone(),
         |mut f| {
             let middle = f
                 .ops_in(f.body())
-                .nth(OPS / 2)
+                .nth(ops() / 2)
                 .expect("an op in the middle");
-            for _ in 0..OPS / 10 {
+            for _ in 0..ops() / 10 {
                 f.create_op(&NewOp::new(relu), Position::before(middle))
                     .expect("a new op");
             }
@@ -70,10 +72,10 @@ fn main() {
     );
     report(
         "copy of a function, per op",
-        measure(OPS, || f.clone()),
+        measure(ops(), || f.clone()),
         "(for scale)",
     );
-    let big = module(1000, 10);
+    let big = module(sized(1000), 10);
     report(
         "snapshot of a module of 1,000 functions, all",
         measure(1, || big.clone()),

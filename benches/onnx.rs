@@ -10,10 +10,10 @@ use std::process::Command;
 
 use passdock::model_file::{self, ExternalData, WriteOptions};
 use passdock_abi::{DType, Dim, FunctionKind, symbol};
-use passdock_benches::{Figure, measure, named_main, one_function, report, report_ratio};
+use passdock_benches::{
+    Figure, is_quick, measure, named_main, one_function, report, report_ratio, sized,
+};
 use passdock_ir::{ConstantData, Function, Module, NewOp, NewPort, Payload, Position, TypeSpec};
-
-const MIB: u64 = 1 << 20;
 
 /// Load and save of each file named, in one process; prints the seconds without the import.
 const PYTHON: &str = r#"
@@ -41,7 +41,7 @@ fn main() {
     let out = dir.path().join("out");
     std::fs::create_dir(&out).expect("a new directory");
     let python = python();
-    if python.is_none() {
+    if python.is_none() && !is_quick() {
         println!("no Python with onnx was found: not compared");
     }
     let compare = |what: &str, models: &[PathBuf], copies: &str| {
@@ -83,6 +83,7 @@ fn main() {
         compare("the real models in and out", &models, "(for scale)");
     }
     for (ops, to_reach) in [(100_000, "<= 0.2 s"), (1_000_000, "linear")] {
+        let ops = sized(ops);
         let path = dir.path().join(format!("chain{ops}.onnx"));
         save(
             &one_function(|module| named_main(module, ops)),
@@ -92,12 +93,13 @@ fn main() {
         println!("{ops} nodes: to reach: {to_reach}");
         compare("  in and out", &[path], "(for scale)");
     }
+    let weight = 4 * sized(8 << 20) as u64;
     for (what, count, external) in [
         ("1 GiB in the model", 32, ExternalData::None),
         ("2.25 GiB in a data file", 72, ExternalData::All),
     ] {
         let path = dir.path().join("weights.onnx");
-        save(&weights(count, 32 * MIB), &path, external);
+        save(&weights(count, weight), &path, external);
         println!("{what}");
         compare("  in and out", std::slice::from_ref(&path), "<= 2 x");
         memory(&path, &out);
@@ -221,6 +223,9 @@ fn weights(count: u64, bytes: u64) -> Module {
 
 /// A Python that has the `onnx` package.
 fn python() -> Option<PathBuf> {
+    if is_quick() {
+        return None;
+    }
     let named = std::env::var_os("PASSDOCK_PYTHON").map(PathBuf::from);
     let python = named.unwrap_or_else(|| "python3".into());
     let known = Command::new(&python).args(["-c", "import onnx"]).output();

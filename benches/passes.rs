@@ -4,14 +4,12 @@
 
 use passdock::{PassContext, Registry, Verify};
 use passdock_benches::{
-    measure, measure_with, module, named_main, one_function, report, report_ratio,
+    measure, measure_with, module, named_main, one_function, report, report_ratio, sized,
 };
 use passdock_ir::{Function, Module, NewPort};
 
-const MILLION: usize = 1_000_000;
-const OPS: usize = 100_000;
-
 fn main() {
+    let (million, ops) = (sized(1_000_000), sized(100_000));
     let registry = Registry::new();
     let plugins = [
         passdock_plugins_onnx_ops::PLUGIN,
@@ -36,21 +34,21 @@ fn main() {
         measure_with(1, || edited(module), run)
     };
 
-    let all_dead = one_function(|module| dead(named_main(module, MILLION)));
+    let all_dead = one_function(|module| dead(named_main(module, million)));
     let dce = "relax.transform.DeadCodeElimination";
     report(
         "DeadCodeElimination of 1,000,000 dead ops",
         run(dce, &all_dead, 1),
         "<= 1 s",
     );
-    let alive = one_function(|module| named_main(module, MILLION));
+    let alive = one_function(|module| named_main(module, million));
     let canonicalize = "relax.transform.CanonicalizeBindings";
     report(
         "CanonicalizeBindings of 1,000,000 ops",
         run(canonicalize, &alive, 1),
         "<= 1 s",
     );
-    let small = one_function(|module| named_main(module, OPS));
+    let small = one_function(|module| named_main(module, ops));
     let fold = "relax.transform.FoldConstant";
     report(
         "FoldConstant of 100,000 ops, nothing to fold",
@@ -69,7 +67,7 @@ fn main() {
         "<= 1 µs",
     );
 
-    let many = module(1000, 1000);
+    let many = module(sized(1000), sized(1000));
     let one = run("bench.transform.Rewrite", &many, 1);
     let two = run("bench.transform.Rewrite", &many, 2);
     report_ratio(

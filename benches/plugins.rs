@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use passdock::Registry;
-use passdock_benches::{Figure, plugin, report, report_ratio};
+use passdock_benches::{Figure, is_quick, plugin, report, report_ratio};
 
 fn main() {
     let original = std::fs::read(plugin()).expect("the benchmarks' plugin");
     let dir = tempfile::tempdir().expect("a temporary directory");
-    for count in [100, 1000] {
+    let [few, many] = if is_quick() { [2, 10] } else { [100, 1000] };
+    for count in [few, many] {
         let ours = copies(&original, &dir.path().join(format!("ours{count}")), count);
         let theirs = copies(&original, &dir.path().join(format!("theirs{count}")), count);
         // The first to load finds the system's own libraries cold.
@@ -34,14 +35,14 @@ fn main() {
         let what = format!("load {count} plugins, all needed, beside dlopen");
         report_ratio(&what, host, system, "<= 1.3 x");
     }
-    let many = copies(&original, &dir.path().join("some"), 1000);
+    let all = copies(&original, &dir.path().join("some"), many);
     let start = timed(1, || {
         let registry = Registry::new();
-        let at = many[0].parent().expect("their directory");
+        let at = all[0].parent().expect("their directory");
         registry
             .load_dir(at, &Default::default())
             .expect("a directory of plugins");
-        for number in [7, 500, 999] {
+        for number in [7, many / 2, many - 1] {
             let name = format!("b{number:04}.transform.Empty");
             registry
                 .get_pass(&name)
@@ -70,8 +71,9 @@ fn copies(original: &[u8], dir: &Path, count: usize) -> Vec<PathBuf> {
     let write = |number: usize| {
         let own = format!("b{number:04}");
         let mut bytes = original.to_vec();
-        rename(&mut bytes, b"bench.transform", own.as_bytes());
-        rename(&mut bytes, b"bench\"\n", own.as_bytes());
+        for name in ["bench.transform", "bench.idle", "bench\"\n"] {
+            rename(&mut bytes, name.as_bytes(), own.as_bytes());
+        }
         let path = dir.join(format!("lib{own}.{}", std::env::consts::DLL_EXTENSION));
         std::fs::write(&path, bytes).expect("a copy");
         path

@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use passdock::{PassContext, Registry, Verify};
 use passdock_abi::{DType, Dim, FunctionKind, TypeId, ValueId};
-use passdock_benches::one_function;
+use passdock_benches::{is_quick, one_function};
 use passdock_ir::{ConstantData, Function, Module, NewOp, NewPort, Position, TypeSpec};
 
 const SIZES: [usize; 4] = [1_000, 10_000, 100_000, 1_000_000];
@@ -38,7 +38,8 @@ const SERIES: [(&str, &str, Shape); 12] = [
 
 fn main() {
     let limit = std::env::args().find_map(|argument| argument.parse().ok());
-    let limit: usize = limit.unwrap_or(usize::MAX);
+    let all = if is_quick() { SIZES[0] } else { usize::MAX };
+    let limit: usize = limit.unwrap_or(all);
     let registry = Registry::new();
     for plugin in [
         passdock_plugins_onnx_ops::PLUGIN,

@@ -2,28 +2,30 @@
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 
-use passdock_benches::{measure, module, report};
+use passdock_benches::{measure, module, report, sized};
 use passdock_ir::{text, verify};
 
-const OPS: usize = 100_000;
+fn ops() -> usize {
+    sized(100_000)
+}
 
 fn main() {
-    let module = module(1, OPS);
+    let module = module(1, ops());
     let printed = text::print(&module);
     report(
         "print, per op",
-        measure(OPS, || text::print(&module)),
+        measure(ops(), || text::print(&module)),
         "<= 1 µs",
     );
     report(
         "parse, per op",
-        measure(OPS, || text::parse(&printed).expect("a print")),
+        measure(ops(), || text::parse(&printed).expect("a print")),
         "<= 2 µs",
     );
     let function = module.functions().next().expect("a function");
     report(
         "verify, per op",
-        measure(OPS, || verify::verify(function)),
+        measure(ops(), || verify::verify(function)),
         "(for scale)",
     );
 }

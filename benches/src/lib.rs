@@ -4,12 +4,15 @@
 //! the median of several runs; beside it stands what it is to reach, as a ratio to something that
 //! ran in the same minute wherever there is such a thing, because absolute times differ between
 //! machines. No figure fails a build.
+//!
+//! Run as a test (`cargo test -p passdock-benches --benches`) each does its work once, on something
+//! small, and prints no figures: so it is found out when one doesn't work any more.
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
 use std::hint::black_box;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use passdock_abi::{FunctionKind, OpId};
@@ -17,6 +20,21 @@ use passdock_ir::{Function, Module, NewOp, NewPort, Position, Symbols, TypeSpec}
 
 /// How long each figure is measured, about.
 const BUDGET: Duration = Duration::from_millis(600);
+
+/// Whether nothing is measured: the program was run as a test, and not by `cargo bench`, which says
+/// `--bench`.
+pub fn is_quick() -> bool {
+    static QUICK: OnceLock<bool> = OnceLock::new();
+    *QUICK.get_or_init(|| std::env::args().all(|argument| argument != "--bench"))
+}
+
+/// So many, but few where nothing is measured.
+pub fn sized(count: usize) -> usize {
+    match is_quick() {
+        true => count.min(50),
+        false => count,
+    }
+}
 
 /// A measured time, per item.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +51,9 @@ pub fn measure_with<S, T>(
 ) -> Figure {
     let mut times = Vec::new();
     let started = Instant::now();
-    while times.len() < 5 || (started.elapsed() < BUDGET && times.len() < 1001) {
+    let enough = if is_quick() { 1 } else { 5 };
+    while times.len() < enough || (!is_quick() && started.elapsed() < BUDGET && times.len() < 1001)
+    {
         let input = setup();
         let start = Instant::now();
         let result = black_box(run(black_box(input)));
@@ -53,6 +73,9 @@ pub fn measure<T>(items: usize, mut run: impl FnMut() -> T) -> Figure {
 
 /// Prints a figure and what it is to reach.
 pub fn report(what: &str, figure: Figure, to_reach: &str) {
+    if is_quick() {
+        return println!("{what:<58} ran, on something small");
+    }
     println!(
         "{what:<58} {:>12}   to reach: {to_reach}",
         time(figure.nanos)
@@ -61,6 +84,9 @@ pub fn report(what: &str, figure: Figure, to_reach: &str) {
 
 /// Prints a figure as a ratio to another that ran beside it.
 pub fn report_ratio(what: &str, figure: Figure, beside: Figure, to_reach: &str) {
+    if is_quick() {
+        return println!("{what:<58} ran, on something small");
+    }
     let ratio = figure.nanos / beside.nanos;
     let both = format!("{ratio:.2} x");
     println!(

@@ -115,6 +115,8 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
     static passdock_plugin plugin;
     uint32_t bits;
 
+    /* There is room for one host: another in this process is refused. */
+    if (host != NULL && host != the_host) return NULL;
     /* A host without these is too old for this plugin. */
     if (!PASSDOCK_HAS(the_host->symbols, find) || !PASSDOCK_HAS(the_host->functions, constant_data) ||
         !PASSDOCK_HAS(the_host->ops, set_result_type) ||

@@ -126,6 +126,8 @@ const passdock_plugin *passdock_plugin_v0(const passdock_host *the_host) {
     static passdock_instrument_entry instrument;
     static passdock_plugin plugin;
 
+    /* There is room for one host: another in this process is refused. */
+    if (host != NULL && host != the_host) return NULL;
     /* A host without these is too old for this plugin. */
     if (!PASSDOCK_HAS(the_host->symbols, find) || !PASSDOCK_HAS(the_host->context, fail) ||
         !PASSDOCK_HAS(the_host->context, option) ||

@@ -291,6 +291,10 @@ pub const fn render<const N: usize>(plugin: &PluginSpec) -> ([u8; N], usize) {
 /// Stops the compilation at what every host would refuse.
 #[doc(hidden)]
 pub const fn check(plugin: &PluginSpec) {
+    assert!(
+        !plugin.name.is_empty(),
+        "a plugin needs a name: `name: \"acme\"`"
+    );
     let mut p = 0;
     while p < plugin.passes.len() {
         assert!(

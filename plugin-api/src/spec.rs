@@ -107,10 +107,10 @@ pub struct PluginSpec {
 }
 
 impl PluginSpec {
-    /// Of a plugin that offers nothing.
-    pub const fn new(name: &'static str, version: &'static str, unwinds: bool) -> PluginSpec {
+    /// Of a plugin that has no name and offers nothing.
+    pub const fn new(version: &'static str, unwinds: bool) -> PluginSpec {
         PluginSpec {
-            name,
+            name: "",
             version,
             unwinds,
             passes: &[],
@@ -151,8 +151,8 @@ impl PluginSpec {
 /// # assert!(manifest.contains("required = [\"acme.transform.Nothing\"]"), "{}", manifest);
 /// ```
 ///
-/// The sections come in this order, and all but the name may be missing: `name`, `version` (the
-/// crate's, if it isn't given), `passes`, `configs`, `ops`, `instruments`.
+/// The sections are `name`, `version` (the crate's, if it isn't given), `passes`, `configs`, `ops` and
+/// `instruments`, in any order; all but the name may be missing.
 ///
 /// A pass is `function` (called with each graph function), `prim_function` (with each loop-level
 /// function) or `module`; its doc comment is its summary. Its keys, all with defaults:
@@ -176,68 +176,12 @@ impl PluginSpec {
 /// [`Instrument`](crate::Instrument)s; the doc comment is the summary, `options` may be left out.
 #[macro_export]
 macro_rules! plugin {
-    (
-        name: $name:expr
-        $(, version: $version:expr)?
-        $(, passes: [$(
-            $(#[doc = $doc:expr])*
-            $kind:ident $pass:literal => $run:path $({ $($keys:tt)* })?
-        ),* $(,)?])?
-        $(, configs: [$(
-            $(#[doc = $config_doc:expr])*
-            $config:literal => $config_type:ty
-        ),* $(,)?])?
-        $(, ops: $ops:tt)?
-        $(, instruments: [$(
-            $(#[doc = $instrument_doc:expr])*
-            $instrument:literal => $instrument_type:ty $({ $($instrument_keys:tt)* })?
-        ),* $(,)?])?
-        $(,)?
-    ) => {
+    ($($sections:tt)*) => {
         /// This plugin: its entry and its manifest.
         pub const PLUGIN: $crate::StaticPlugin = {
             use $crate::__private as private;
 
-            const __PASSES: &[private::PassSpec] = &[$($(
-                $crate::__pass!(
-                    @keys
-                    (private::PassSpec::new(
-                        $pass,
-                        $crate::__pass!(@run $kind $run),
-                        &[$($doc),*],
-                    ))
-                    []
-                    $($($keys)*)?
-                ),
-            )*)?];
-            const __CONFIGS: &[private::ConfigSpec] = &[$($(
-                private::ConfigSpec {
-                    key: $config,
-                    docs: &[$($config_doc),*],
-                    fields: <$config_type as $crate::Options>::OPTIONS,
-                },
-            )*)?];
-            const __OPS: &[$crate::OpDef] = $crate::__ops!($($ops)?);
-            const __INSTRUMENTS: &[private::InstrumentSpec] = &[$($(
-                $crate::__instrument!(
-                    (private::InstrumentSpec::new::<$instrument_type>(
-                        $instrument,
-                        &[$($instrument_doc),*],
-                    ))
-                    $($($instrument_keys)*)?
-                ),
-            )*)?];
-            const __SPEC: private::PluginSpec = private::PluginSpec {
-                passes: __PASSES,
-                configs: __CONFIGS,
-                ops: __OPS,
-                instruments: __INSTRUMENTS,
-                ..private::PluginSpec::new(
-                    $name,
-                    $crate::__version!($($version)?),
-                    ::std::cfg!(panic = "unwind"),
-                )
-            };
+            const __SPEC: private::PluginSpec = $crate::__plugin!([] $($sections)*);
             const _: () = private::check(&__SPEC);
             const __LENGTH: usize = private::render::<0>(&__SPEC).1;
             const __MANIFEST: &[u8] = &private::render::<__LENGTH>(&__SPEC).0;
@@ -258,6 +202,111 @@ macro_rules! plugin {
                 manifest: __MANIFEST,
             }
         };
+    };
+}
+
+/// The sections of a plugin, one after the other.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __plugin {
+    ([$($done:tt)*]) => {
+        $crate::__private::PluginSpec {
+            $($done)*
+            ..$crate::__private::PluginSpec::new(
+                ::std::env!("CARGO_PKG_VERSION"),
+                ::std::cfg!(panic = "unwind"),
+            )
+        }
+    };
+    ([$($done:tt)*] name: $name:expr $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* name: $name,] $($($rest)*)?)
+    };
+    ([$($done:tt)*] version: $version:expr $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* version: $version,] $($($rest)*)?)
+    };
+    ([$($done:tt)*] passes: [$($passes:tt)*] $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* passes: $crate::__passes!($($passes)*),] $($($rest)*)?)
+    };
+    ([$($done:tt)*] configs: [$($configs:tt)*] $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* configs: $crate::__configs!($($configs)*),] $($($rest)*)?)
+    };
+    ([$($done:tt)*] ops: [$($op:expr),* $(,)?] $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* ops: &[$($op),*],] $($($rest)*)?)
+    };
+    ([$($done:tt)*] ops: $ops:expr $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* ops: $ops,] $($($rest)*)?)
+    };
+    ([$($done:tt)*] instruments: [$($instruments:tt)*] $(, $($rest:tt)*)?) => {
+        $crate::__plugin!(
+            [$($done)* instruments: $crate::__instruments!($($instruments)*),]
+            $($($rest)*)?
+        )
+    };
+    ([$($done:tt)*] $key:tt $($rest:tt)*) => {
+        ::std::compile_error!(::std::concat!(
+            "`", ::std::stringify!($key), "` isn't a section of a plugin, or has another kind of \
+             value, or no comma follows it; the sections are, in any order, `name: \"acme\"`, \
+             `version: \"1.0.0\"`, `passes: [...]`, `configs: [...]`, `ops: [...]` and \
+             `instruments: [...]`"
+        ))
+    };
+}
+
+/// The list of passes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __passes {
+    ($(
+        $(#[doc = $doc:expr])*
+        $kind:ident $pass:literal => $run:path $({ $($keys:tt)* })?
+    ),* $(,)?) => {
+        &[$(
+            $crate::__pass!(
+                @keys
+                ($crate::__private::PassSpec::new(
+                    $pass,
+                    $crate::__pass!(@run $kind $run),
+                    &[$($doc),*],
+                ))
+                []
+                $($($keys)*)?
+            ),
+        )*]
+    };
+}
+
+/// The list of config structs.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __configs {
+    ($($(#[doc = $doc:expr])* $config:literal => $config_type:ty),* $(,)?) => {
+        &[$(
+            $crate::__private::ConfigSpec {
+                key: $config,
+                docs: &[$($doc),*],
+                fields: <$config_type as $crate::Options>::OPTIONS,
+            },
+        )*]
+    };
+}
+
+/// The list of instruments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __instruments {
+    ($(
+        $(#[doc = $doc:expr])*
+        $instrument:literal => $instrument_type:ty $({ $($keys:tt)* })?
+    ),* $(,)?) => {
+        &[$(
+            $crate::__instrument!(
+                ($crate::__private::InstrumentSpec::new::<$instrument_type>(
+                    $instrument,
+                    &[$($doc),*],
+                ))
+                $($($keys)*)?
+            ),
+        )*]
     };
 }
 
@@ -318,27 +367,6 @@ macro_rules! __pass {
              `required`, `thread_safe`, `changes_interface`, `phase`, `needs`, `establishes`, \
              `breaks`, `options` and `config`"
         ))
-    };
-}
-
-/// The list of op definitions.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __ops {
-    () => { &[] };
-    ([$($op:expr),* $(,)?]) => { &[$($op),*] };
-    ($ops:expr) => { $ops };
-}
-
-/// The plugin's version: the crate's, if none is given.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __version {
-    () => {
-        ::std::env!("CARGO_PKG_VERSION")
-    };
-    ($version:expr) => {
-        $version
     };
 }
 

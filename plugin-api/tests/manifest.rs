@@ -76,6 +76,46 @@ mod small {
     passdock_plugin_api::plugin! { name: "small" }
 }
 
+/// The sections of a plugin, in two orders.
+mod orders {
+    use super::*;
+
+    const OPS: &[OpDef] = &[RELU];
+
+    pub mod usual {
+        use super::*;
+        plugin! {
+            name: "order",
+            version: "1.2.0",
+            passes: [function "order.transform.Pass" => nothing { options: Unroll }],
+            configs: ["order.Target" => Unroll],
+            ops: [RELU],
+        }
+    }
+
+    pub mod other {
+        use super::*;
+        plugin! {
+            ops: super::OPS,
+            configs: ["order.Target" => Unroll,],
+            passes: [function "order.transform.Pass" => nothing { options: Unroll },],
+            version: "1.2.0",
+            name: "order"
+        }
+    }
+}
+
+#[test]
+fn sections_come_in_any_order() {
+    let usual = orders::usual::PLUGIN.manifest_text();
+    assert!(
+        usual.contains("name = \"order.transform.Pass\""),
+        "{}",
+        usual
+    );
+    assert_eq!(orders::other::PLUGIN.manifest_text(), usual);
+}
+
 #[test]
 fn everything_that_is_said_is_written() {
     let expected = r#"[plugin]

@@ -27,6 +27,7 @@ mod steps;
 mod system_calls;
 mod test;
 mod tidy;
+mod windows;
 
 use std::process::ExitCode;
 
@@ -35,7 +36,7 @@ use project::{Profile, Project};
 const USAGE: &str = "\
 cargo xtask demo              build passdock and a plugin, run them on the example model
 cargo xtask demo --release    the same, optimised; takes longer to build
-cargo xtask test              run every check; says what it skipped and why
+cargo xtask test              run every check; says what it skipped, or is not here, and why
 cargo xtask test --all        the same, and a skip is a failure
 cargo xtask test WORD         only the steps whose name contains the word
 cargo xtask guides            only what the guides say; UPDATE_EXPECT=1 corrects them

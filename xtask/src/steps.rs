@@ -1,4 +1,4 @@
-//! A list of named steps: what passed, what failed, what was skipped and why.
+//! A list of named steps: what passed, what failed, what was skipped or isn't here, and why.
 
 use std::fmt;
 use std::time::{Duration, Instant};
@@ -17,6 +17,19 @@ impl fmt::Display for Skip {
 
 impl std::error::Error for Skip {}
 
+/// The error of a step that needs what even a machine of CI may be without: it is told of, and
+/// fails nothing.
+#[derive(Debug)]
+pub(crate) struct NotHere(pub(crate) String);
+
+impl fmt::Display for NotHere {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotHere {}
+
 /// Steps done so far, and what became of each.
 #[derive(Default)]
 pub(crate) struct Steps {
@@ -30,6 +43,17 @@ enum Outcome {
     Passed,
     Failed(String),
     Skipped(String),
+    NotHere(String),
+}
+
+impl From<anyhow::Error> for Outcome {
+    fn from(error: anyhow::Error) -> Self {
+        match (error.downcast_ref(), error.downcast_ref()) {
+            (Some(Skip(why)), _) => Outcome::Skipped(why.clone()),
+            (_, Some(NotHere(why))) => Outcome::NotHere(why.clone()),
+            _ => Outcome::Failed(format!("{error:#}")),
+        }
+    }
 }
 
 impl Steps {
@@ -50,15 +74,13 @@ impl Steps {
         let start = Instant::now();
         let outcome = match work() {
             Ok(()) => Outcome::Passed,
-            Err(error) => match error.downcast::<Skip>() {
-                Ok(Skip(why)) => Outcome::Skipped(why),
-                Err(error) => Outcome::Failed(format!("{error:#}")),
-            },
+            Err(error) => error.into(),
         };
         match &outcome {
             Outcome::Passed => {}
             Outcome::Failed(why) => println!("FAILED: {why}"),
             Outcome::Skipped(why) => println!("skipped: {why}"),
+            Outcome::NotHere(why) => println!("not here: {why}"),
         }
         self.done.push((name.to_owned(), start.elapsed(), outcome));
     }
@@ -73,42 +95,48 @@ impl Steps {
                 Outcome::Skipped(why) => {
                     (if skips_fail { "FAILED" } else { "skipped" }, why.as_str())
                 }
+                Outcome::NotHere(why) => ("not here", why.as_str()),
             };
             let why = why.lines().next().unwrap_or_default();
             let colon = if why.is_empty() { "" } else { ": " };
             println!("{word:8} {:6.1} s  {name}{colon}{why}", time.as_secs_f64());
         }
-        let (passed, failed, skipped) = self.totals(skips_fail);
-        if skips_fail
-            && self
-                .done
-                .iter()
-                .any(|(_, _, outcome)| matches!(outcome, Outcome::Skipped(_)))
-        {
+        let totals = self.totals(skips_fail);
+        if skips_fail && totals != self.totals(false) {
             println!("A skipped step counts as failed with --all.");
         }
-        println!("{passed} passed, {failed} failed, {skipped} skipped");
-        passed + skipped > 0 && failed == 0
+        let Totals {
+            passed,
+            failed,
+            skipped,
+            not_here,
+        } = totals;
+        println!("{passed} passed, {failed} failed, {skipped} skipped, {not_here} not here");
+        passed + skipped + not_here > 0 && failed == 0
     }
 
-    fn totals(&self, skips_fail: bool) -> (usize, usize, usize) {
-        let passed = self
-            .done
-            .iter()
-            .filter(|(_, _, outcome)| *outcome == Outcome::Passed)
-            .count();
-        let skipped = self
-            .done
-            .iter()
-            .filter(|(_, _, outcome)| matches!(outcome, Outcome::Skipped(_)))
-            .count();
-        let failed = self.done.len() - passed - skipped;
-        if skips_fail {
-            (passed, failed + skipped, 0)
-        } else {
-            (passed, failed, skipped)
+    fn totals(&self, skips_fail: bool) -> Totals {
+        let mut totals = Totals::default();
+        for (_, _, outcome) in &self.done {
+            *match outcome {
+                Outcome::Passed => &mut totals.passed,
+                Outcome::Failed(_) => &mut totals.failed,
+                Outcome::Skipped(_) if skips_fail => &mut totals.failed,
+                Outcome::Skipped(_) => &mut totals.skipped,
+                Outcome::NotHere(_) => &mut totals.not_here,
+            } += 1;
         }
+        totals
     }
+}
+
+/// How many steps ended in which way.
+#[derive(Debug, Default, PartialEq)]
+struct Totals {
+    passed: usize,
+    failed: usize,
+    skipped: usize,
+    not_here: usize,
 }
 
 #[cfg(test)]
@@ -116,15 +144,34 @@ mod tests {
     use super::*;
     use anyhow::bail;
 
+    fn totals(steps: &Steps, skips_fail: bool) -> [usize; 4] {
+        let totals = steps.totals(skips_fail);
+        [
+            totals.passed,
+            totals.failed,
+            totals.skipped,
+            totals.not_here,
+        ]
+    }
+
     #[test]
     fn a_skip_is_a_failure_only_when_asked() {
         let mut steps = Steps::default();
         steps.step("works", || Ok(()));
         steps.step("breaks", || bail!("it broke"));
         steps.step("cannot", || bail!(Skip("no such tool".into())));
-        assert_eq!(steps.totals(false), (1, 1, 1));
-        assert_eq!(steps.totals(true), (1, 2, 0));
+        assert_eq!(totals(&steps, false), [1, 1, 1, 0]);
+        assert_eq!(totals(&steps, true), [1, 2, 0, 0]);
         assert!(!steps.summary(false));
+    }
+
+    #[test]
+    fn what_not_every_machine_has_is_told_and_fails_nothing() {
+        let mut steps = Steps::default();
+        steps.step("works", || Ok(()));
+        steps.step("elsewhere", || bail!(NotHere("no such target".into())));
+        assert_eq!(totals(&steps, true), [1, 0, 0, 1]);
+        assert!(steps.summary(true));
     }
 
     #[test]
@@ -132,6 +179,6 @@ mod tests {
         let mut steps = Steps::only("rust");
         steps.step("old rust", || Ok(()));
         steps.step("python", || bail!("not chosen"));
-        assert_eq!(steps.totals(false), (1, 0, 0));
+        assert_eq!(totals(&steps, false), [1, 0, 0, 0]);
     }
 }

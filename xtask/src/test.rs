@@ -5,7 +5,7 @@ use anyhow::{Result, bail};
 use crate::project::{Profile, Project};
 use crate::shell;
 use crate::steps::Steps;
-use crate::{demo, embed, guides, native, python, sdk, system_calls, tidy};
+use crate::{demo, embed, guides, native, python, sdk, system_calls, tidy, windows};
 
 /// True if all passed; with `all`, a skipped step counts as failed. `word` chooses steps by name.
 pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
@@ -33,6 +33,12 @@ pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {
     });
     steps.step("system calls that fail, or are the last", || {
         system_calls::test(project)
+    });
+    steps.step("benchmarks, once and quickly", || {
+        cargo(&["test", "--workspace", "--bench", "*"])
+    });
+    steps.step("the workspace for Windows, checked", || {
+        windows::check(project)
     });
     steps.step("a vendor's plugin, today's compiler", || {
         sdk::test_vendor(project)

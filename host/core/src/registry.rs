@@ -44,6 +44,8 @@ struct Inner {
     paths: HashSet<PathBuf>,
     /// Files that look like plugins and can't be used: they matter when a pass is missed.
     unreadable: Vec<PluginError>,
+    /// Libraries of other systems, of which nobody is warned before.
+    passed_over: Vec<PluginError>,
     config: ConfigTable,
     instruments: InstrumentTable,
     ops: OnceLock<Arc<OpDefs>>,
@@ -201,7 +203,9 @@ impl Registry {
             self.add(plugin, &options.unwrap_or_default(), named)
                 .or_else(&mut *refused)?;
         }
-        self.write().unreadable.extend(found.unreadable);
+        let mut inner = self.write();
+        inner.unreadable.extend(found.unreadable);
+        inner.passed_over.extend(found.passed_over);
         Ok(())
     }
 
@@ -526,9 +530,14 @@ impl Inner {
             }
             None => Some("`passdock list passes` shows what there is.".to_owned()),
         };
-        // It may be a pass of a file that can't be read.
-        error.notes = self.unreadable.iter().map(ToString::to_string).collect();
+        error.notes = self.unusable();
         error
+    }
+
+    /// Why files can't be used that may hold what is missed.
+    fn unusable(&self) -> Vec<String> {
+        let errors = self.unreadable.iter().chain(&self.passed_over);
+        errors.map(ToString::to_string).collect()
     }
 }
 

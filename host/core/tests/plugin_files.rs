@@ -137,7 +137,7 @@ fn each_wrong_table_has_its_sentence() {
     check_load(
         &with(&|p| p.entry = "return 0;"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` answered null: it refuses this host (ABI 0.3, IR 0.1)"
+            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` answered null: it refuses this host (ABI 0.3, IR 0.1), or serves only another in this process"
         ],
     );
     check_load(
@@ -502,6 +502,37 @@ fn a_directory_with_everything_wrong() {
         plugin `DIR/empty.so` can't be used: it is empty; build it again
         plugin `DIR/folder.so` can't be used: it isn't a regular file; name a shared library
         plugin `DIR/noise.so` can't be used: it isn't a shared library (its first bytes are of no kind of library); a plugin here is a `.so`"#]].assert_eq(&said);
+}
+
+/// A library of another system is told of where nothing else is there, noted where a pass is missed,
+/// and not worth a word where the plugin is there for this system, too.
+#[test]
+#[cfg(target_os = "linux")]
+fn a_library_of_another_system() {
+    let dir = here();
+    let said = |missed: &str| {
+        let registry = passdock::Registry::new();
+        let loaded = registry.load_dir(dir.path(), &Default::default());
+        loaded.expect("the directory is there");
+        let warnings = registry.unreadable();
+        let error = registry.get_pass(missed).map(drop).expect_err("missed");
+        let mut said: Vec<String> = warnings.iter().map(|e| format!("warning: {e}")).collect();
+        said.extend(error.notes.clone());
+        said.join("\n")
+            .replace(&dir.path().display().to_string(), "DIR")
+    };
+    std::fs::write(dir.path().join("acme.dll"), b"MZ").expect("writes");
+    expect![[r#"
+        warning: plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: build it for this system
+        plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: build it for this system"#]].assert_eq(&said("acme.transform.One"));
+    if !parts("c.transform.One").build(&dir.path().join("libc.so")) {
+        return;
+    }
+    expect!["plugin `DIR/acme.dll` can't be used: it is a library for Windows, by its ending; a plugin here is a `.so`: build it for this system"]
+        .assert_eq(&said("acme.transform.One"));
+    let both = dir.path().join("c.dll");
+    std::fs::rename(dir.path().join("acme.dll"), both).expect("renames");
+    expect![""].assert_eq(&said("c.transform.Two"));
 }
 
 #[test]

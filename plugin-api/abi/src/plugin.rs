@@ -16,7 +16,8 @@ pub const ENTRY_SYMBOL: &str = "passdock_plugin_v0";
 /// The exported manifest.
 pub const MANIFEST_SYMBOL: &str = "passdock_manifest_v0";
 
-/// Given the host's table, which outlives the plugin, answers the plugin's; null if it refuses.
+/// Given the host's table, which outlives the plugin, answers the plugin's for this host; null if it
+/// refuses.
 pub type Entry = unsafe extern "C" fn(host: *const Host) -> *const Plugin;
 
 /// What a pass works on.

@@ -16,7 +16,8 @@ use crate::module::Module;
 use crate::op_def::{OpCall, OpDef, OpFn};
 use crate::spec::{PassRun, PassSpec, PluginSpec};
 
-/// Where a plugin keeps which host it is attached to.
+/// Where a plugin keeps which hosts it is attached to: an application and a module in it may both
+/// be hosts, and the library is loaded once.
 #[doc(hidden)]
 pub struct Slot(AtomicPtr<Attached>);
 
@@ -28,10 +29,31 @@ impl Slot {
     }
 }
 
-/// A plugin attached to a host; made once, lives for ever, as the library does.
+/// A plugin attached to a host; made once for each, lives for ever, as the library does.
 struct Attached {
     host: *const abi::Host,
     table: abi::Plugin,
+    /// To which host the plugin was attached before, or null.
+    before: *const Attached,
+}
+
+impl Attached {
+    /// The table for a host, in a list that begins here.
+    ///
+    /// # Safety
+    /// `first` is null or a leaked box, and so is `before` of each in the list.
+    unsafe fn find(first: *const Attached, host: *const abi::Host) -> Option<&'static abi::Plugin> {
+        // SAFETY: the caller's promise.
+        let mut next = unsafe { first.as_ref() };
+        while let Some(attached) = next {
+            if attached.host == host {
+                return Some(&attached.table);
+            }
+            // SAFETY: as above.
+            next = unsafe { attached.before.as_ref() };
+        }
+        None
+    }
 }
 
 /// A pass and the host that calls it.
@@ -46,8 +68,7 @@ pub(crate) struct BoundOp {
     tables: &'static Tables,
 }
 
-/// Answers the plugin's table, made at the first call; null for a host it doesn't fit, or for a
-/// second one.
+/// Answers the plugin's table for a host, made at its first call; null for a host it doesn't fit.
 ///
 /// # Safety
 /// `host` is as the contract says and lives for ever.
@@ -57,15 +78,10 @@ pub unsafe fn attach(
     plugin: &'static PluginSpec,
     host: *const abi::Host,
 ) -> *const abi::Plugin {
-    let known = slot.0.load(Ordering::Acquire);
-    if !known.is_null() {
-        // SAFETY: only ever set to a leaked box.
-        let known = unsafe { &*known };
-        return if known.host == host {
-            &known.table
-        } else {
-            std::ptr::null()
-        };
+    let mut first = slot.0.load(Ordering::Acquire);
+    // SAFETY: the slot holds what is leaked below, and nothing else.
+    if let Some(known) = unsafe { Attached::find(first, host) } {
+        return known;
     }
     // SAFETY: the caller's promise.
     let tables = match unsafe { Tables::new(host) } {
@@ -77,38 +93,38 @@ pub unsafe fn attach(
     let passes = pass_entries(plugin.passes, tables);
     let ops = op_entries(plugin.ops, tables);
     let instruments = instrument::entries(plugin.instruments, tables);
-    let made = Box::into_raw(Box::new(Attached {
-        host,
-        table: abi::Plugin {
-            struct_size: std::mem::size_of::<abi::Plugin>() as u32,
-            pass_count: passes.len() as u32,
-            passes: passes.as_ptr(),
-            pass_stride: std::mem::size_of::<abi::PassEntry>() as u32,
-            op_stride: std::mem::size_of::<abi::OpEntry>() as u32,
-            ops: ops.as_ptr(),
-            op_count: ops.len() as u32,
-            reserved: 0,
-            instruments: instruments.as_ptr(),
-            instrument_count: instruments.len() as u32,
-            instrument_stride: std::mem::size_of::<abi::InstrumentEntry>() as u32,
-        },
-    }));
-    let nobody = std::ptr::null_mut();
-    match slot
-        .0
-        .compare_exchange(nobody, made, Ordering::AcqRel, Ordering::Acquire)
-    {
-        // SAFETY: just leaked.
-        Ok(_) => unsafe { &(*made).table },
-        // Another thread was faster; its host may be another, and ours stays unused.
-        // SAFETY: only ever set to a leaked box.
-        Err(first) => unsafe {
-            if (*first).host == host {
-                &(*first).table
-            } else {
-                std::ptr::null()
-            }
-        },
+    let table = abi::Plugin {
+        struct_size: std::mem::size_of::<abi::Plugin>() as u32,
+        pass_count: passes.len() as u32,
+        passes: passes.as_ptr(),
+        pass_stride: std::mem::size_of::<abi::PassEntry>() as u32,
+        op_stride: std::mem::size_of::<abi::OpEntry>() as u32,
+        ops: ops.as_ptr(),
+        op_count: ops.len() as u32,
+        reserved: 0,
+        instruments: instruments.as_ptr(),
+        instrument_count: instruments.len() as u32,
+        instrument_stride: std::mem::size_of::<abi::InstrumentEntry>() as u32,
+    };
+    loop {
+        let made = Box::into_raw(Box::new(Attached {
+            host,
+            table,
+            before: first,
+        }));
+        let put = slot
+            .0
+            .compare_exchange(first, made, Ordering::AcqRel, Ordering::Acquire);
+        match put {
+            // SAFETY: just leaked.
+            Ok(_) => return unsafe { &(*made).table },
+            Err(now) => first = now,
+        }
+        // Another thread was faster. If it attached the same host, ours stays unused.
+        // SAFETY: the slot holds what is leaked above, and nothing else.
+        if let Some(known) = unsafe { Attached::find(first, host) } {
+            return known;
+        }
     }
 }
 

@@ -209,7 +209,7 @@ fn gated(
 fn tables() -> Option<&'static Tables> {
     static TABLES: OnceLock<Option<Tables>> = OnceLock::new();
     static HOST: Slot = Slot::new();
-    static NOTHING: PluginSpec = PluginSpec::new("host", "", true);
+    static NOTHING: PluginSpec = PluginSpec::new("", true);
     let tables = TABLES.get_or_init(|| {
         // SAFETY: the host's tables are as the contract says and live for good.
         unsafe {

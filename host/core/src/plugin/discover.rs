@@ -2,15 +2,17 @@
 //!
 //! Directories in the order in which the user named them, not their subdirectories, files by the
 //! system's ending for libraries, in the order of their names. A file that can't be used is kept as
-//! a warning: it only matters when something that it might have given is missed.
+//! a warning: it only matters when something that it might have given is missed. So is a library of
+//! another system, unless one of the same name for this system is beside it.
 
 use std::collections::HashSet;
+use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::error::{DirError, PluginError, PluginErrorKind as Kind};
-use super::file::{EXTENSION, Identity};
+use super::file::{EXPECTED, EXTENSION, Identity};
 use super::library::Plugin;
 
 /// A directory to look in.
@@ -29,6 +31,17 @@ pub struct Discovered {
     pub plugins: Vec<Arc<Plugin>>,
     /// Files that look like plugins and can't be used.
     pub unreadable: Vec<PluginError>,
+    /// Libraries of other systems, by their endings, among others of this one.
+    pub passed_over: Vec<PluginError>,
+}
+
+/// The libraries in a directory.
+#[derive(Default)]
+struct Listing {
+    /// By the ending that this system's have.
+    own: Vec<PathBuf>,
+    /// By the ending of another system's.
+    foreign: Vec<(PathBuf, &'static str)>,
 }
 
 /// Looks for plugins. A library that is reached by two ways counts once.
@@ -37,15 +50,16 @@ pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
     let mut names = HashSet::new();
     let mut files: HashSet<Identity> = HashSet::new();
     for dir in dirs {
-        let paths = match libraries_in(&dir.path) {
-            Ok(paths) => paths,
+        let listing = match libraries_in(&dir.path) {
+            Ok(listing) => listing,
             Err(_) if !dir.required => continue,
             Err(error) => {
                 let path = dir.path.clone();
                 return Err(DirError { path, error });
             }
         };
-        for path in paths {
+        found.tell_foreign(&listing, &mut names);
+        for path in listing.own {
             if !names.insert(path.clone()) {
                 continue;
             }
@@ -85,17 +99,57 @@ pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(),
     Ok(())
 }
 
-fn libraries_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
+impl Discovered {
+    /// Keeps a warning for each library of another system that isn't there for this one, too.
+    fn tell_foreign(&mut self, listing: &Listing, names: &mut HashSet<PathBuf>) {
+        let known: HashSet<&str> = listing.own.iter().filter_map(|own| name(own)).collect();
+        // Where nothing is of this system, somebody mistook the file; elsewhere it may just be there.
+        let errors = match listing.own.is_empty() {
+            true => &mut self.unreadable,
+            false => &mut self.passed_over,
+        };
+        for (path, system) in &listing.foreign {
+            let alone = name(path).is_none_or(|name| !known.contains(name));
+            if alone && names.insert(path.clone()) {
+                let kind = Kind::OtherSystem {
+                    system,
+                    expected: EXPECTED,
+                };
+                errors.push(PluginError::file(path, kind));
+            }
+        }
+    }
+}
+
+/// What a library is called on any system: `acme` of `libacme.so` and of `acme.dll`.
+fn name(path: &Path) -> Option<&str> {
+    let stem = path.file_stem()?.to_str()?;
+    Some(stem.strip_prefix("lib").unwrap_or(stem))
+}
+
+/// The systems whose libraries have an ending of their own.
+const SYSTEMS: [(&str, &str); 3] = [("so", "Linux"), ("dylib", "macOS"), ("dll", "Windows")];
+
+fn libraries_in(dir: &Path) -> io::Result<Listing> {
+    let mut listing = Listing::default();
     for entry in std::fs::read_dir(dir)? {
         let path = entry?.path();
         let is_hidden = path
             .file_name()
             .is_none_or(|name| name.as_encoded_bytes().starts_with(b"."));
-        if !is_hidden && path.extension().is_some_and(|e| e == EXTENSION) {
-            files.push(path);
+        let Some(ending) = path.extension().and_then(OsStr::to_str) else {
+            continue;
+        };
+        if is_hidden {
+            continue;
+        }
+        if ending == EXTENSION {
+            listing.own.push(path);
+        } else if let Some((_, system)) = SYSTEMS.iter().find(|(known, _)| *known == ending) {
+            listing.foreign.push((path, system));
         }
     }
-    files.sort();
-    Ok(files)
+    listing.own.sort();
+    listing.foreign.sort();
+    Ok(listing)
 }

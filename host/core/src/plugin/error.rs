@@ -55,6 +55,14 @@ pub enum PluginErrorKind {
         found: String,
         expected: &'static str,
     },
+    #[error(
+        "it is a library for {system}, by its ending; a plugin here is {expected}: build it for \
+         this system"
+    )]
+    OtherSystem {
+        system: &'static str,
+        expected: &'static str,
+    },
     #[error("it is {found}, this host needs {expected}; build it for this machine")]
     WrongTarget { found: String, expected: String },
     #[error(
@@ -135,7 +143,10 @@ pub enum PluginErrorKind {
     // Loading.
     #[error("the system refuses to load it: {0}")]
     Refused(String),
-    #[error("its entry `{symbol}` answered null: it refuses this host (ABI {abi}, IR {ir})")]
+    #[error(
+        "its entry `{symbol}` answered null: it refuses this host (ABI {abi}, IR {ir}), or serves \
+         only another in this process"
+    )]
     NullTable {
         symbol: &'static str,
         abi: Ver,

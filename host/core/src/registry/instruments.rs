@@ -367,10 +367,8 @@ impl Registry {
     fn instrument_spec(&self, name: &str) -> Result<InstrumentSpec, PassError> {
         let inner = self.read();
         let found = inner.instruments.get(name).cloned();
-        // It may be one of a file that can't be read.
-        let unreadable = inner.unreadable.iter().map(ToString::to_string);
         found.map_err(|mut error| {
-            error.notes.extend(unreadable);
+            error.notes.extend(inner.unusable());
             error
         })
     }

@@ -117,9 +117,11 @@ typedef struct passdock_plugin {
 #define PASSDOCK_IN_SECTION
 #endif
 
-/* Called once, before anything else of the plugin. Answers the plugin's table, or null if it
- * doesn't want this host; a second call with the same host answers the same table. It must not
- * refer to itself by its name: in a program that exports symbols, that would be the program's. */
+/* Called by a host before anything else of the plugin; on any thread. Answers the plugin's table for
+ * this host, or null if it doesn't want this host; a second call with the same host answers the same
+ * table. There may be several hosts in a process, a program and a module in it, and they share the
+ * library: a plugin that has room for one host refuses others. It must not refer to itself by its
+ * name: in a program that exports symbols, that would be the program's. */
 PASSDOCK_EXPORT const passdock_plugin *passdock_plugin_v0(const passdock_host *host);
 
 /* TOML text, ended by a NUL, at most 1 MiB. */

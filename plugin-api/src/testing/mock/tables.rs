@@ -386,7 +386,7 @@ unsafe fn empty<T>() -> T {
     unsafe { std::mem::zeroed() }
 }
 
-/// The mock host's table: one a process, as a plugin is attached to one host.
+/// The mock host's table: one a process, as a host has one.
 pub(super) fn host() -> *const abi::Host {
     static HOST: AtomicPtr<abi::Host> = AtomicPtr::new(std::ptr::null_mut());
     static MADE: Once = Once::new();

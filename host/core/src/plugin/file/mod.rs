@@ -41,6 +41,13 @@ pub fn check(path: &Path) -> Result<Checked, PluginError> {
 /// The ending of a library's name on this system, without the dot.
 pub const EXTENSION: &str = std::env::consts::DLL_EXTENSION;
 
+/// A library of this system, as messages call it.
+pub const EXPECTED: &str = match HOST_FORMAT {
+    BinaryFormat::MachO => "a `.dylib`",
+    BinaryFormat::Pe => "a `.dll`",
+    _ => "a `.so`",
+};
+
 /// What a check finds in the file's bytes.
 struct Found<'d> {
     /// The exported manifest; its first NUL ends it.
@@ -99,11 +106,7 @@ fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<Found<'d>, Kind>
 fn not_a_library(found: &str) -> Kind {
     Kind::NotALibrary {
         found: found.to_owned(),
-        expected: match HOST_FORMAT {
-            BinaryFormat::MachO => "a `.dylib`",
-            BinaryFormat::Pe => "a `.dll`",
-            _ => "a `.so`",
-        },
+        expected: EXPECTED,
     }
 }
 

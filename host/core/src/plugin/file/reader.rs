@@ -156,7 +156,7 @@ fn read_exact_at(file: &File, out: &mut [u8], at: u64) -> std::io::Result<()> {
 
 #[cfg(not(unix))]
 fn read_exact_at(mut file: &File, out: &mut [u8], at: u64) -> std::io::Result<()> {
-    use std::io::{Read, Seek};
-    file.seek(std::io::SeekFrom::Start(at))?;
-    file.read_exact(out)
+    // Named by their traits: a file has `object`'s methods of these names, too.
+    std::io::Seek::seek(&mut file, std::io::SeekFrom::Start(at))?;
+    std::io::Read::read_exact(&mut file, out)
 }

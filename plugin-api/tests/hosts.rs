@@ -1,0 +1,72 @@
+//! Several hosts in one process: a plugin's library is loaded once, and serves each.
+
+use std::ptr;
+
+use passdock_abi as abi;
+use passdock_plugin_api::prelude::*;
+
+fn nothing(_f: &mut Function, _cx: &PassContext) -> PassResult {
+    Ok(())
+}
+
+plugin! {
+    name: "shared",
+    passes: [function "shared.transform.Nothing" => nothing],
+}
+
+/// A host without any functions.
+fn host() -> &'static abi::Host {
+    Box::leak(Box::new(abi::Host {
+        struct_size: std::mem::size_of::<abi::Host>() as u32,
+        reserved: 0,
+        abi: abi::ABI,
+        ir: abi::IR,
+        symbols: ptr::null(),
+        functions: ptr::null(),
+        modules: ptr::null(),
+        context: ptr::null(),
+        ops: ptr::null(),
+        get_extension: None,
+    }))
+}
+
+/// The address of the table that the plugin answers.
+fn attach(host: &'static abi::Host) -> usize {
+    // SAFETY: a host's table, which lives for ever.
+    unsafe { (PLUGIN.entry)(host) as usize }
+}
+
+#[test]
+fn each_host_has_a_table_of_its_own_and_always_the_same() {
+    let hosts: Vec<usize> = (0..16).map(|_| host() as *const _ as usize).collect();
+    let attach_all = move |from: usize| {
+        let mut tables = vec![0; hosts.len()];
+        for at in (0..hosts.len()).map(|at| (at + from) % hosts.len()) {
+            // SAFETY: made above.
+            tables[at] = attach(unsafe { &*(hosts[at] as *const abi::Host) });
+        }
+        tables
+    };
+    let threads: Vec<_> = (0..4)
+        .map(|from| {
+            let attach_all = attach_all.clone();
+            std::thread::spawn(move || attach_all(from))
+        })
+        .collect();
+    let tables = attach_all(8);
+    for thread in threads {
+        assert_eq!(thread.join().unwrap(), tables);
+    }
+    let mut different = tables;
+    different.sort_unstable();
+    different.dedup();
+    assert_eq!(different.len(), 16);
+    assert_ne!(different[0], 0);
+}
+
+#[test]
+fn a_host_of_another_version_is_refused() {
+    let mut other = *host();
+    other.abi.major += 1;
+    assert_eq!(attach(Box::leak(Box::new(other))), 0);
+}
