@@ -127,6 +127,7 @@ impl DataArgs {
                 ExternalData::All => model_file::ExternalData::All,
                 ExternalData::None => model_file::ExternalData::None,
             },
+            temporary: false,
         }
     }
 }

@@ -85,7 +85,11 @@ impl CheckCommand {
                 .map_err(|error| failed("The directory of a candidate can't be made", &error))?;
             let path = dir.join(format!("{name}.{}", self.extension));
             let path = path.to_string_lossy();
-            if let Err(error) = model_file::write(module, &*path, WriteOptions::default()) {
+            let options = WriteOptions {
+                temporary: true,
+                ..WriteOptions::default()
+            };
+            if let Err(error) = model_file::write(module, &*path, options) {
                 self.said = error.to_string();
                 return Ok(Verdict::Unknown);
             }

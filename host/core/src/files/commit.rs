@@ -18,6 +18,8 @@ pub(crate) struct Commit {
     pub(crate) new: Vec<(PathBuf, Unfinished)>,
     /// Files that nobody needs once the file is in its place.
     pub(crate) old: Vec<PathBuf>,
+    /// Whether to wait until all of it is on the disk.
+    pub(crate) durable: bool,
 }
 
 /// Locks a directory against others that put files there; waits for them. `None` where the system
@@ -47,10 +49,12 @@ impl Commit {
     /// to its place: that the system doesn't promise to keep it there.
     pub(crate) fn put(mut self, file: Unfinished, path: &Path) -> io::Result<()> {
         let dir = directory_of(path);
-        for (_, file) in &self.new {
+        if self.durable {
+            for (_, file) in &self.new {
+                file.sync()?;
+            }
             file.sync()?;
         }
-        file.sync()?;
         let _placing = placing();
         let record = self.record(dir)?;
         let mut made: Vec<PathBuf> = Vec::new();
@@ -65,7 +69,7 @@ impl Commit {
             }
             return Err(error);
         }
-        let kept = sync_directory(dir);
+        let kept = self.sync_directory(dir);
         for name in &self.old {
             remove_unless(dir, name, &|_| false);
         }
@@ -98,9 +102,11 @@ impl Commit {
         names.extend(self.old.iter().map(PathBuf::as_path));
         let mut record = Unfinished::in_dir(dir)?;
         record.file().write_all(&serde_json::to_vec(&names)?)?;
-        record.sync()?;
+        if self.durable {
+            record.sync()?;
+        }
         let record = record.hidden(RECORD)?;
-        sync_directory(dir)?;
+        self.sync_directory(dir)?;
         Ok(Some(record))
     }
 
@@ -122,19 +128,24 @@ impl Commit {
         let mut synced: Vec<&Path> = made.iter().map(|path| directory_of(path)).collect();
         synced.sort_unstable();
         synced.dedup();
-        synced.into_iter().try_for_each(sync_directory)
+        synced
+            .into_iter()
+            .try_for_each(|dir| self.sync_directory(dir))
     }
-}
 
-/// Waits until the names in a directory are on the disk.
-pub(super) fn sync_directory(dir: &Path) -> io::Result<()> {
-    match File::open(dir).and_then(|file| file.sync_all()) {
-        // Systems that can't open directories, or can't wait for them, keep names in their own time.
-        Err(error)
-            if cfg!(not(unix)) || matches!(error.kind(), PermissionDenied | InvalidInput) =>
-        {
-            Ok(())
+    /// Waits until the names in a directory are on the disk.
+    fn sync_directory(&self, dir: &Path) -> io::Result<()> {
+        if !self.durable {
+            return Ok(());
         }
-        done => done,
+        match File::open(dir).and_then(|file| file.sync_all()) {
+            // Systems that can't open directories, or can't wait for them, keep names in their own time.
+            Err(error)
+                if cfg!(not(unix)) || matches!(error.kind(), PermissionDenied | InvalidInput) =>
+            {
+                Ok(())
+            }
+            done => done,
+        }
     }
 }

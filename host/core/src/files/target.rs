@@ -29,12 +29,20 @@ impl Target {
         Ok(Target::File(path, file))
     }
 
-    /// Writes the file, and puts it in its place when it is whole.
-    pub(crate) fn write(self, fill: impl FnOnce(&mut File) -> io::Result<()>) -> io::Result<()> {
+    /// Writes the file, and puts it in its place when it is whole; `durable`: when it is on the disk.
+    pub(crate) fn write(
+        self,
+        durable: bool,
+        fill: impl FnOnce(&mut File) -> io::Result<()>,
+    ) -> io::Result<()> {
         match self {
             Target::File(path, mut file) => {
                 fill(file.file())?;
-                Commit::default().put(file, &path)
+                let commit = Commit {
+                    durable,
+                    ..Commit::default()
+                };
+                commit.put(file, &path)
             }
             Target::Special(path) => fill(&mut open_special(&path)?),
         }

@@ -209,7 +209,7 @@ impl PassTimingInstrument {
                 failed: pass.failed,
             }
         });
-        target.write(|file| trace::write(file, events))
+        target.write(false, |file| trace::write(file, events))
     }
 }
 

@@ -46,6 +46,12 @@ impl From<io::Error> for Taken {
     }
 }
 
+/// Removes what dead runs have left in a directory.
+pub(super) fn clean(dir: &Path) {
+    let used = |name: &Path| is_used(dir, name, None).unwrap_or(true);
+    leftovers::remove(dir, Some(&used));
+}
+
 /// Where a model's own data file is, from its directory.
 pub(super) fn own_location(model: &Path) -> String {
     let name = model.file_name().unwrap_or_default().to_string_lossy();
@@ -68,8 +74,6 @@ impl Plan {
             clean: FxHashSet::default(),
             _lock: lock_directory(dir),
         };
-        let used = |name: &Path| is_used(dir, name, None).unwrap_or(true);
-        leftovers::remove(dir, Some(&used));
         plan.clean.insert(dir.to_path_buf());
         let mut wanted: Vec<&str> = vec![own];
         let mut locations: Vec<String> = Vec::new();

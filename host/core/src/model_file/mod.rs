@@ -67,6 +67,8 @@ pub struct WriteOptions {
     pub drop_spans: bool,
     /// Where the data of an ONNX model's initializers goes.
     pub external_data: ExternalData,
+    /// Whether it is needed only as long as this process lives, so that nothing waits for the disk.
+    pub temporary: bool,
 }
 
 /// What a model file holds.

@@ -9,7 +9,7 @@ use passdock_ir::{Module, text};
 use super::data_files::{self, Taken};
 use super::{Format, WriteOptions};
 use crate::error::{ErrorKind, PassError};
-use crate::files::{Target, open_special};
+use crate::files::{Target, directory_of, open_special};
 
 /// Where a model is written. Made before any work is done for the model, it finds out that the place
 /// takes no file, and keeps the place whatever happens to the process meanwhile.
@@ -42,7 +42,13 @@ impl Output {
         let format = Format::of(&path)?;
         let target = match path == Path::new("-") {
             true => None,
-            false => Some(Target::new(&path).map_err(|error| failed(&path, error))?),
+            false => {
+                let target = Target::new(&path).map_err(|error| failed(&path, error))?;
+                if let Target::File(place, _) = &target {
+                    data_files::clean(directory_of(place));
+                }
+                Some(target)
+            }
         };
         Ok(Output {
             path,
@@ -58,6 +64,7 @@ impl Output {
     /// was.
     pub fn write(self, module: &Module, options: WriteOptions) -> Result<(), PassError> {
         let path = self.path;
+        let temporary = options.temporary;
         match (self.format, self.target) {
             (Format::Onnx, Some(target)) => write_onnx(module, &path, target, options),
             (_, target) => {
@@ -76,7 +83,8 @@ impl Output {
                             directory: directory.as_deref().and_then(Path::parent),
                             ..text::PrintOptions::default()
                         };
-                        target.write(|file| print(&module, file, &options))
+                        let durable = !temporary;
+                        target.write(durable, |file| print(&module, file, &options))
                     }
                 };
                 written.map_err(|error| failed(&path, error))
@@ -129,7 +137,7 @@ fn write_onnx(
     let own = data_files::own_location(&place);
     writing.data_file = Some(&own);
     let mut output = encode(writing)?;
-    let plan = data_files::Plan::new(&output, &place, &own).map_err(|error| match error {
+    let mut plan = data_files::Plan::new(&output, &place, &own).map_err(|error| match error {
         Taken::Refused(error) => refused(path, error),
         Taken::Failed(error) => failed(error),
         Taken::Other(to) => {
@@ -146,6 +154,7 @@ fn write_onnx(
         output = encode(writing)?;
     }
     output.write_file(file.file()).map_err(failed)?;
+    plan.commit.durable = !options.temporary;
     plan.commit.put(file, &place).map_err(failed)
 }
 

@@ -141,6 +141,7 @@ fn run_to_end(
         let options = WriteOptions {
             drop_spans: request.drop_spans,
             external_data: request.external_data,
+            ..WriteOptions::default()
         };
         if let Some(path) = &request.output {
             let remarks = model_file::remarks(&after, path);
