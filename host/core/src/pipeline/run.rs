@@ -25,16 +25,16 @@ use crate::util;
 /// Runs a request from the pipeline's text to the written model. Whatever goes wrong is in the
 /// report, and then nothing was written. `on_pass` is called when a pass starts.
 pub fn run(request: &Request, on_pass: Option<Box<OnPass>>) -> Report {
-    run_in(&Registry::new(), request, on_pass)
+    run_in(&Registry::new(), request, on_pass).0
 }
 
 /// As [`run`], with the passes of a registry, to which the plugins of the request's directories
-/// come.
+/// come. What the passes made comes with the report, if all went well.
 pub(crate) fn run_in(
     registry: &Registry,
     request: &Request,
     on_pass: Option<Box<OnPass>>,
-) -> Report {
+) -> (Report, Option<Module>) {
     let start = Instant::now();
     let mut report = Report {
         model: ModelReport {
@@ -48,8 +48,11 @@ pub(crate) fn run_in(
     let result = run_to_end(registry, request, &mut report, &diagnostics, &recorder);
     report.passes = recorder.take();
     report.diagnostics = std::mem::take(&mut util::lock(&diagnostics));
-    match result {
-        Ok(()) => report.ok = true,
+    let after = match result {
+        Ok(after) => {
+            report.ok = true;
+            Some(after)
+        }
         Err(error) => {
             report.exit_status = error.kind.exit_status();
             // What the pass said is there already.
@@ -57,10 +60,11 @@ pub(crate) fn run_in(
                 report.diagnostics.push(error.to_diagnostic());
             }
             reproduce::write(request, &error, &mut report);
+            None
         }
-    }
+    };
     report.seconds = start.elapsed().as_secs_f64();
-    report
+    (report, after)
 }
 
 fn run_to_end(
@@ -69,7 +73,7 @@ fn run_to_end(
     report: &mut Report,
     diagnostics: &Arc<Mutex<Vec<Diagnostic>>>,
     recorder: &Arc<Recorder>,
-) -> Result<(), PassError> {
+) -> Result<Module, PassError> {
     Format::of(&request.model)?;
     request.output.as_deref().map(Format::of).transpose()?;
     let Built {
@@ -139,7 +143,7 @@ fn run_to_end(
         model_file::write(&after, output, options)?;
         report.model.output = Some(output.clone());
     }
-    Ok(())
+    Ok(after)
 }
 
 /// Asks the instruments what they have to show. One that fails over it fails the run, if nothing

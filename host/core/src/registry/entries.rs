@@ -160,9 +160,12 @@ mod tests {
         let r = &Registry::new();
         let own = create_host_pass(PassInfo::new("x.transform.Fold"), |m, _| Ok(m.clone()));
         r.register(own).unwrap();
-        check(&[add(r, "b", true), remove(r, "b")], expect![[r#"
+        check(
+            &[add(r, "b", true), remove(r, "b")],
+            expect![[r#"
             b, option of b
-            the program, option of nobody"#]]);
+            the program, option of nobody"#]],
+        );
     }
 
     #[test]
