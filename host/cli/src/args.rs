@@ -379,9 +379,10 @@ Examples:
 
 A reproducer is a directory that can be sent: the module before the pass (before.ir), the passes from
 that one on (pipeline.toml), and what failed, with the hashes of the plugins (reproducer.toml).
-Constants of more than 64 KiB stay in the model, unless `run --self-contained` copied them.
+Constants of more than 64 KiB stay in the model, unless `run --self-contained` copied them. One that
+`bisect` wrote has its command, too, which is run again on what the pass makes.
 
-Exit status, as of run: 1 if something fails (the text says whether it is the same failure), 0 if
+Exit status, as of run: 1 if something fails, or the command calls it bad (the text says whether it is the same failure), 0 if
 nothing does.")]
 pub(crate) struct ReplayArgs {
     /// The directory.

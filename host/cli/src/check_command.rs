@@ -45,7 +45,8 @@ impl CheckCommand {
             .map_err(|error| failed("A temporary directory can't be made", &error))?;
         Ok(CheckCommand {
             command,
-            timeout: args.check_timeout.map(Duration::from_secs_f64),
+            timeout: (args.check_timeout)
+                .and_then(|seconds| Duration::try_from_secs_f64(seconds).ok()),
             extension: match Format::of(model)? {
                 Format::Onnx => "onnx",
                 Format::Text => "ir",

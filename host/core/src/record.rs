@@ -224,6 +224,7 @@ mod tests {
     use super::*;
     use crate::context::PassContext;
     use crate::instrument::{InstrumentResult, PassInstrument};
+    use crate::instruments::PassTimingInstrument;
     use crate::pass::create_module_pass;
     use crate::pass_info::PassInfo;
     use crate::registry::Registry;
@@ -261,9 +262,11 @@ mod tests {
             .load_static(sdk::StaticPlugin { entry, manifest })
             .unwrap();
         let recorder = Arc::new(Recorder::default());
+        let timing = Arc::new(PassTimingInstrument::new());
         let context = PassContext::builder()
             .registry(&registry)
             .instrument(Slow)
+            .shared_instrument(timing.clone())
             .recorder(recorder.clone());
         let pass = create_module_pass(PassInfo::new("pass"), |m, cx| {
             // It can't be loaded.
@@ -273,11 +276,20 @@ mod tests {
         let inner = Sequential::new([pass]).name("inner").into_pass();
         let start = Instant::now();
         let all = Sequential::new([inner]);
-        let ran = context.build().unwrap().scope(|_| all.call(Module::new()));
-        ran.unwrap();
+        let ran = context.build().unwrap().scope(|_| {
+            all.call(Module::new())?;
+            Ok(timing.report_data().unwrap())
+        });
+        let timed = ran.unwrap();
         assert!(start.elapsed() >= LONG * 3);
         for record in recorder.take() {
             assert!(record.seconds < LONG.as_secs_f64(), "{record:?}");
         }
+        let pass = &timed["tree"][3];
+        assert_eq!(pass["name"], "slow.transform.Slow");
+        assert!(
+            pass["seconds"].as_f64() < Some(LONG.as_secs_f64()),
+            "{timed}"
+        );
     }
 }

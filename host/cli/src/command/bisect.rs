@@ -5,11 +5,11 @@ use std::path::Path;
 use passdock::bisect::{self, Bisection, Checked, Suspect};
 use passdock::model_file::{self, ReadOptions, WriteOptions};
 use passdock::pipeline::Request;
-use passdock::reproducer::{self, ReproducerOptions};
+use passdock::reproducer::{self, Check, ReproducerOptions};
 use passdock::{ErrorKind, PassError, Registry};
 use serde::Serialize;
 
-use crate::args::BisectArgs;
+use crate::args::{BisectArgs, CheckCommandArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{plugins, show};
@@ -114,14 +114,19 @@ fn search(
     let found = found.map_err(|error| command.with_said(error))?;
     drop(progress);
     let kept = match &args.output {
-        Some(dir) => keep(&found, dir, &model)?,
+        Some(dir) => keep(&found, dir, &model, &args.check)?,
         None => None,
     };
     Ok((found, kept))
 }
 
 /// Writes the models before and after the pass, and a reproducer of it.
-fn keep(found: &Bisection, dir: &Path, model: &str) -> Result<Option<Kept>, PassError> {
+fn keep(
+    found: &Bisection,
+    dir: &Path,
+    model: &str,
+    check: &CheckCommandArgs,
+) -> Result<Option<Kept>, PassError> {
     let Some(proof) = &found.proof else {
         return Ok(None);
     };
@@ -147,6 +152,10 @@ fn keep(found: &Bisection, dir: &Path, model: &str) -> Result<Option<Kept>, Pass
     };
     let options = ReproducerOptions {
         model: Some(model.to_owned()),
+        check: proof.error.is_none().then(|| Check {
+            command: check.check.clone().unwrap_or_default(),
+            timeout_s: check.check_timeout,
+        }),
         ..ReproducerOptions::default()
     };
     reproducer::write(&proof.error(), &reproducer, &options)?;

@@ -1,9 +1,11 @@
 //! `passdock replay`: a failed pass again, and whether it fails the same way.
 
-use passdock::Registry;
+use passdock::bisect::Verdict;
 use passdock::reproducer::{Outcome, Replay, ReplayOptions, Reproducer};
+use passdock::{ModuleRef, Registry};
 
-use crate::args::ReplayArgs;
+use crate::args::{CheckCommandArgs, ReplayArgs};
+use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{plugins, show};
 
@@ -18,8 +20,24 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
         jobs: args.jobs,
         locked: args.locked,
     };
+    let mut command = None;
+    if let Some(check) = reproducer.check() {
+        let check = CheckCommandArgs {
+            check: Some(check.command.clone()),
+            check_timeout: check.timeout_s,
+        };
+        match CheckCommand::new(&check, reproducer.model().unwrap_or("before.ir")) {
+            Ok(made) => command = Some(made),
+            Err(error) => return super::fail(&error),
+        }
+    }
+    let mut judge = |before: &ModuleRef, after: &ModuleRef| match &mut command {
+        Some(command) => command.check(after, before),
+        None => Ok(Verdict::Unknown),
+    };
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
-    let replay = reproducer.replay(&Registry::new(), &options, progress.watch(args.json));
+    let watch = progress.watch(args.json);
+    let replay = reproducer.replay(&Registry::new(), &options, &mut judge, watch);
     drop(progress);
     for diagnostic in &replay.report.diagnostics {
         show::diagnostic(diagnostic);

@@ -125,6 +125,29 @@ fn bisect_finds_the_pass_and_the_function() {
     let words = "run found/reproducer/pipeline.toml found/reproducer/before.ir -o again.ir";
     assert_eq!(bench.passdock(words).status, 0);
     assert_eq!(bench.read("again.ir"), bench.read("found/bad.ir"));
+    // Run again, it is judged again, and it is what was found.
+    let ran = bench.passdock("replay found/reproducer");
+    assert_eq!(ran.status, 1, "{}\n{}", ran.stdout, ran.stderr);
+    let same = "the same failure: check in bad.transform.SwapSub: ";
+    assert!(ran.stdout.contains(same), "{}", ran.stdout);
+    // The check calls it good, or can't tell.
+    let about = bench.read("found/reproducer/reproducer.toml");
+    let (before, after) = about.split_once("[check]").expect("a table");
+    let (_, after) = after.split_once("\n\n").expect("more tables");
+    let judged = |command: &str, status: i32, said: &str| {
+        let check = format!("{before}[check]\ncommand = '{command}'\n\n{after}");
+        bench.write("found/reproducer/reproducer.toml", check);
+        let ran = bench.passdock("replay found/reproducer");
+        assert_eq!(ran.status, status, "{}\n{}", ran.stdout, ran.stderr);
+        let text = format!("{}{}", ran.stdout, ran.stderr);
+        assert!(text.contains(said), "{text}");
+    };
+    judged("test -e {}", 0, "it didn't fail; it was: check in");
+    judged(
+        "test -e {} && exit 125",
+        1,
+        "The check can't tell whether the result is bad.",
+    );
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use expect_test::expect;
 
 use crate::planted::{PANIC, bench, model};
-use crate::support::{Bench, plugin};
+use crate::support::{Bench, RELUS, plugin};
 
 #[test]
 fn a_failure_is_replayed_far_from_its_model() {
@@ -254,6 +254,37 @@ fn the_verdict_of_an_instrument_is_replayed_with_it() {
         ran.stdout,
         ran.stderr
     );
+}
+
+#[test]
+fn an_instrument_of_the_command_line_is_replayed_too() {
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    // A judge that has something to say of a pass: the tap, which a plugin gives.
+    let run = "run m.ir --passes bad.transform.ChangeResults --instrument";
+    let tap = "tap.tap={fails='after'}";
+    let keeps = "reproducer={dir='kept'}";
+    for (flags, dir) in [
+        (vec![tap, "-o", "out.ir"], "out.ir.reproducer"),
+        (
+            vec![tap, "--instrument", keeps],
+            "kept/bad.transform.ChangeResults.reproducer",
+        ),
+    ] {
+        let ran = bench.run(run.split(' ').chain(flags), "");
+        assert_eq!(ran.status, 1, "{}", ran.stderr);
+        let pipeline = bench.read(&format!("{dir}/pipeline.toml"));
+        let named = "[[instruments]]\nfails = \"after\"\nname = \"tap.tap\"\n";
+        assert!(pipeline.contains(named), "{pipeline}");
+        let ran = bench.passdock(&format!("replay {dir}"));
+        assert_eq!(ran.status, 1);
+        assert!(
+            ran.stdout.contains("the same failure"),
+            "{}\n{}",
+            ran.stdout,
+            ran.stderr
+        );
+    }
 }
 
 #[test]

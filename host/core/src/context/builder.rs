@@ -41,6 +41,7 @@ pub struct ContextBuilder {
     config: Vec<(String, toml::Value)>,
     registry: Option<Registry>,
     instruments: Vec<InstrumentRef>,
+    judges: Vec<toml::Table>,
     verify: Verify,
     jobs: usize,
     renderer: Option<Arc<Renderer>>,
@@ -142,6 +143,12 @@ impl ContextBuilder {
         self
     }
 
+    /// Keeps how a pipeline names an instrument that judges the passes.
+    pub(crate) fn judge(mut self, table: toml::Table) -> ContextBuilder {
+        self.judges.push(table);
+        self
+    }
+
     /// Keeps only the instruments that `keeps` wants.
     pub(crate) fn retain_instruments(mut self, keeps: impl Fn(&str) -> bool) -> ContextBuilder {
         self.instruments
@@ -197,6 +204,7 @@ impl ContextBuilder {
             given,
             registry,
             instruments: Mutex::new(Instruments::new(self.instruments)),
+            judges: self.judges,
             is_default: false,
             verify: self.verify,
             jobs: self.jobs,
@@ -226,6 +234,7 @@ impl PassContext {
             watches_input: false,
             registry: Registry::global().clone(),
             instruments: Mutex::new(Instruments::new(Vec::new())),
+            judges: Vec::new(),
             is_default: true,
             verify: Verify::default(),
             jobs: 0,

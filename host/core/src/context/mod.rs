@@ -52,6 +52,8 @@ struct Inner {
     watches_input: bool,
     registry: Registry,
     instruments: Mutex<Instruments>,
+    /// How a pipeline names those that judge the passes.
+    judges: Vec<toml::Table>,
     /// The thread's own: entered as long as the thread lives.
     is_default: bool,
     verify: Verify,
@@ -142,6 +144,11 @@ impl PassContext {
     /// that is entered on another thread to a worker. Its instruments aren't called for that.
     pub fn carry<T>(&self, body: impl FnOnce() -> T) -> T {
         stack::with_pushed(self, body)
+    }
+
+    /// The `[[instruments]]` whose failure is one of the passes.
+    pub(crate) fn judges(&self) -> &[toml::Table] {
+        &self.0.judges
     }
 
     /// Whether passes are watched for changes to the module that they were given.

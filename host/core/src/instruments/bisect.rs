@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use passdock_ir::Module;
 
 use super::Sink;
+use super::running::Entries;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::registry::InstrumentSpec;
@@ -37,6 +38,7 @@ pub struct Bisect {
     sink: Sink,
     uncounted: BTreeSet<String>,
     count: AtomicI64,
+    entries: Entries,
 }
 
 impl Bisect {
@@ -47,6 +49,7 @@ impl Bisect {
             sink,
             uncounted: BTreeSet::new(),
             count: AtomicI64::new(0),
+            entries: Entries::default(),
         }
     }
 
@@ -68,7 +71,14 @@ impl PassInstrument for Bisect {
     }
 
     fn enter_pass_ctx(&self) -> InstrumentResult {
-        self.count.store(0, Ordering::Relaxed);
+        if self.entries.enter() {
+            self.count.store(0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self) -> InstrumentResult {
+        self.entries.exit();
         Ok(())
     }
 

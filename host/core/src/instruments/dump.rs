@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use passdock_ir::{Module, text};
 
+use super::running::Entries;
 use super::{Sink, in_file, stderr};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::PassError;
@@ -48,6 +49,7 @@ pub struct DumpIr {
     refresh: bool,
     warn: Sink,
     count: AtomicU32,
+    entries: Entries,
 }
 
 impl DumpIr {
@@ -58,6 +60,7 @@ impl DumpIr {
             refresh: false,
             warn: stderr(),
             count: AtomicU32::new(0),
+            entries: Entries::default(),
         }
     }
 
@@ -85,6 +88,24 @@ impl DumpIr {
         out.flush()
     }
 
+    /// Makes the directory, and removes what an earlier run left there.
+    fn begin(&self) -> io::Result<()> {
+        self.count.store(0, Ordering::Relaxed);
+        fs::create_dir_all(&self.dir)?;
+        if !self.refresh {
+            return Ok(());
+        }
+        if let Some(other) = remove_dumps(&self.dir)? {
+            let message = format!(
+                "Nothing is removed from the directory `{}`: `{other}` in it is no dump.",
+                self.dir.display()
+            );
+            let warning = Diagnostic::new(Severity::Warning, "dump", message);
+            (self.warn)(&(warning.render(false) + "\n"));
+        }
+        Ok(())
+    }
+
     fn next(&self) -> u32 {
         self.count.fetch_add(1, Ordering::Relaxed)
     }
@@ -96,19 +117,17 @@ impl PassInstrument for DumpIr {
     }
 
     fn enter_pass_ctx(&self) -> InstrumentResult {
-        self.count.store(0, Ordering::Relaxed);
-        fs::create_dir_all(&self.dir).map_err(|error| in_file(&self.dir, &error))?;
-        if self.refresh {
-            let kept = remove_dumps(&self.dir).map_err(|error| in_file(&self.dir, &error))?;
-            if let Some(other) = kept {
-                let message = format!(
-                    "Nothing is removed from the directory `{}`: `{other}` in it is no dump.",
-                    self.dir.display()
-                );
-                let warning = Diagnostic::new(Severity::Warning, "dump", message);
-                (self.warn)(&(warning.render(false) + "\n"));
-            }
+        if self.entries.enter()
+            && let Err(error) = self.begin()
+        {
+            self.entries.exit();
+            return Err(in_file(&self.dir, &error).into());
         }
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self) -> InstrumentResult {
+        self.entries.exit();
         Ok(())
     }
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 use passdock_ir::Module;
 use serde_json::{Value, json};
 
-use super::running::Running;
+use super::running::{Entries, Running};
 use super::table::{Table, bytes};
 use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
@@ -30,6 +30,7 @@ pub struct PassMemory {
     passes: Mutex<Vec<Measured>>,
     /// Those that run, by their places in `passes`.
     running: Running<usize>,
+    entries: Entries,
 }
 
 /// One run of a pass. Bytes; `None`: not measured.
@@ -82,8 +83,14 @@ impl PassInstrument for PassMemory {
     }
 
     fn enter_pass_ctx(&self) -> InstrumentResult {
-        util::lock(&self.passes).clear();
-        self.running.clear();
+        if self.entries.enter() {
+            util::lock(&self.passes).clear();
+        }
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self) -> InstrumentResult {
+        self.entries.exit();
         Ok(())
     }
 

@@ -12,7 +12,7 @@ use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::running::Running;
+use super::running::{Entries, Running};
 use super::table::Table;
 use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
@@ -32,6 +32,7 @@ pub struct OpCount {
     passes: Mutex<Vec<Counted>>,
     /// The module before each pass that is running, or after the last one in it.
     running: Running<Module>,
+    entries: Entries,
 }
 
 /// All runs of a pass.
@@ -57,8 +58,14 @@ impl PassInstrument for OpCount {
     }
 
     fn enter_pass_ctx(&self) -> InstrumentResult {
-        util::lock(&self.passes).clear();
-        self.running.clear();
+        if self.entries.enter() {
+            util::lock(&self.passes).clear();
+        }
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self) -> InstrumentResult {
+        self.entries.exit();
         Ok(())
     }
 

@@ -57,11 +57,6 @@ impl PassInstrument for PrintChanged {
         "print-changed"
     }
 
-    fn exit_pass_ctx(&self) -> InstrumentResult {
-        self.running.clear();
-        Ok(())
-    }
-
     fn run_before_pass(&self, module: &Module, _info: &PassInfo) -> InstrumentResult {
         self.running.push(module.clone());
         Ok(())

@@ -1,5 +1,7 @@
-//! What an instrument keeps of the passes that run: a stack for each thread.
+//! What an instrument keeps of the passes that run: a stack for each thread, and how often the
+//! context is entered.
 
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use crate::context::stack::thread_number;
@@ -42,12 +44,27 @@ impl<T> Running<T> {
         self.lock().iter().filter(|(id, _)| *id == thread).count()
     }
 
-    /// Forgets all.
-    pub(super) fn clear(&self) {
-        self.lock().clear();
-    }
-
     fn lock(&self) -> MutexGuard<'_, Vec<(u32, T)>> {
         util::lock(&self.0)
+    }
+}
+
+/// How often the context is entered: on several threads, perhaps, or again inside. What an
+/// instrument has begins anew with the first time only.
+#[derive(Default)]
+pub(super) struct Entries(AtomicU32);
+
+impl Entries {
+    /// The context is entered; answers whether nobody was in it.
+    pub(super) fn enter(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) == 0
+    }
+
+    /// The context is left.
+    pub(super) fn exit(&self) {
+        let less = |count: u32| Some(count.saturating_sub(1));
+        let _ = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
     }
 }

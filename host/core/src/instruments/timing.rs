@@ -18,6 +18,7 @@ use crate::error::PassError;
 use crate::files::Target;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
+use crate::plugin::loading_time;
 use crate::registry::{InstrumentSpec, Registry};
 use crate::util;
 
@@ -41,7 +42,8 @@ pub(super) fn spec() -> InstrumentSpec {
     })
 }
 
-/// Times each pass. Ask for the result before the context is left: leaving it forgets.
+/// Times each pass, the loading of plugins left out; instruments behind it in the list are left in.
+/// Ask for the result before the context is left: leaving it forgets.
 #[derive(Default)]
 pub struct PassTimingInstrument {
     state: Mutex<State>,
@@ -81,7 +83,10 @@ struct Timed {
     depth: u32,
     thread: u32,
     start: Instant,
+    /// Without the loading of plugins.
     total: Duration,
+    /// How long plugins were loaded meanwhile; while it runs, before it.
+    loading: Duration,
     /// The part of `total` that passes inside it took.
     inside: Duration,
     failed: bool,
@@ -171,7 +176,8 @@ impl PassTimingInstrument {
         };
         let at = state.running[slot].1;
         let pass = &mut state.passes[at];
-        pass.total = now.duration_since(pass.start);
+        pass.loading = loading_time().saturating_sub(pass.loading);
+        pass.total = now.duration_since(pass.start).saturating_sub(pass.loading);
         pass.failed = failed;
         let total = pass.total;
         match pass.parent {
@@ -201,7 +207,8 @@ impl PassTimingInstrument {
             Event {
                 name,
                 start: pass.start.duration_since(start),
-                duration: pass.total,
+                // Events nest by their times, so this is all of it.
+                duration: pass.total + pass.loading,
                 thread: pass.thread,
                 plugin: plugin.clone(),
                 ops_before: ops.0,
@@ -337,6 +344,7 @@ impl PassInstrument for PassTimingInstrument {
             thread,
             start: Instant::now(),
             total: Duration::ZERO,
+            loading: loading_time(),
             inside: Duration::ZERO,
             failed: false,
         });

@@ -100,4 +100,5 @@ pub(crate) fn spec() -> InstrumentSpec {
             Ok(Arc::new(Numerics::new(options)))
         },
     )
+    .paths(["library", "inputs"])
 }

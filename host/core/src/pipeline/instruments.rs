@@ -17,8 +17,8 @@ use crate::registry::{InstrumentSetup, Registry};
 use crate::sequential::Sequential;
 
 /// Whether an instrument only shows what passes do. The others judge it: their failure is one of
-/// the run that is to be found again.
-pub(crate) fn only_watches(name: &str) -> bool {
+/// the run that is to be found again: reproducers name them.
+pub(super) fn only_watches(name: &str) -> bool {
     const WATCH: &[&str] = &[
         "timing",
         "print",
@@ -57,14 +57,48 @@ pub(crate) fn add(
     if let Some(file) = file {
         for table in &file.instruments {
             let instrument = named(table, &file.source, registry, &setup)?;
-            context = context.shared_instrument(instrument);
+            context = with(
+                context,
+                &table.name.value,
+                &options(table),
+                instrument,
+                &setup,
+            )?;
         }
     }
     setup.base = Path::new("");
     for asked in &request.instruments {
-        context = context.shared_instrument(one(asked, registry, &setup)?);
+        let (name, options) = read(asked)?;
+        let instrument = registry.get_instrument(name, &options, &setup)?;
+        context = with(context, name, &options, instrument, &setup)?;
     }
     asked(context, request, &setup)
+}
+
+/// Adds one; if it judges the passes, the context knows how it is named, too.
+fn with(
+    context: ContextBuilder,
+    name: &str,
+    options: &toml::Table,
+    instrument: InstrumentRef,
+    setup: &InstrumentSetup<'_>,
+) -> Result<ContextBuilder, PassError> {
+    let context = context.shared_instrument(instrument);
+    if only_watches(name) {
+        return Ok(context);
+    }
+    let table = setup
+        .registry()
+        .instrument_table(name, options, setup.base)?;
+    Ok(context.judge(table))
+}
+
+/// The options of one of a file's.
+fn options(table: &InstrumentTable) -> toml::Table {
+    let options = table.options.iter();
+    options
+        .map(|(key, value)| (key.value.clone(), value.value.clone()))
+        .collect()
 }
 
 /// One of a file's.
@@ -79,12 +113,7 @@ fn named(
         .instrument_schema(&name.value)
         .map_err(|error| source.locate(error, &name.span))?;
     build::check_options(&schema, &table.options, source)?;
-    let options = table
-        .options
-        .iter()
-        .map(|(key, value)| (key.value.clone(), value.value.clone()))
-        .collect();
-    let made = registry.get_instrument(&name.value, &options, setup);
+    let made = registry.get_instrument(&name.value, &options(table), setup);
     made.map_err(|error| {
         // The option that it is about, if it is about one that the file gives.
         let field = error.source.as_ref().and_then(|cause| {
@@ -101,13 +130,9 @@ fn named(
 }
 
 /// One of the command line's: `NAME`, or `NAME={OPTION=VALUE, …}`.
-fn one(
-    asked: &str,
-    registry: &Registry,
-    setup: &InstrumentSetup<'_>,
-) -> Result<InstrumentRef, PassError> {
-    let (name, options) = match asked.split_once('=') {
-        None => (asked.trim(), toml::Table::new()),
+fn read(asked: &str) -> Result<(&str, toml::Table), PassError> {
+    match asked.split_once('=') {
+        None => Ok((asked.trim(), toml::Table::new())),
         Some((name, text)) => {
             let read = format!("options = {text}").parse::<toml::Table>().ok();
             let options = read.and_then(|mut table| table.remove("options"));
@@ -116,10 +141,9 @@ fn one(
                 let error = PassError::new(ErrorKind::Config, message);
                 return Err(error.help("Write `--instrument 'NAME={OPTION=VALUE}'`."));
             };
-            (name.trim(), options)
+            Ok((name.trim(), options))
         }
-    };
-    registry.get_instrument(name, &options, setup)
+    }
 }
 
 /// What flags ask for; their names were checked.
@@ -167,6 +191,8 @@ mod tests {
 
     use super::*;
     use crate::pipeline::Pipeline;
+    #[cfg(feature = "numerics")]
+    use crate::pipeline::PipelineText;
 
     #[track_caller]
     fn check_error(text: &str, expected: Expect) {
@@ -215,6 +241,37 @@ mod tests {
              |
              = help: Write `--instrument 'NAME={OPTION=VALUE}'`."#]],
         );
+    }
+
+    #[test]
+    #[cfg(feature = "numerics")]
+    fn those_that_judge_are_kept_with_paths_that_hold_anywhere() {
+        let text = "passes = []\n[[instruments]]\nname = 'timing'\n[[instruments]]\n\
+                    name = 'numerics'\ninputs = 'samples'\nsamples = 3\n";
+        let request = Request {
+            pipeline: Some(PipelineText {
+                path: "/there/pipeline.toml".into(),
+                text: text.to_owned(),
+            }),
+            instruments: vec![
+                "verify".to_owned(),
+                "numerics={library='/lib/ort.so'}".to_owned(),
+            ],
+            ..Request::default()
+        };
+        let context = build::build(&request).unwrap().context.build().unwrap();
+        let judges = context.judges().iter().map(|table| table.to_string());
+        expect![[r#"
+            inputs = "/there/samples"
+            name = "numerics"
+            samples = 3
+
+            name = "verify"
+
+            library = "/lib/ort.so"
+            name = "numerics"
+        "#]]
+        .assert_eq(&judges.collect::<Vec<_>>().join("\n"));
     }
 
     #[test]

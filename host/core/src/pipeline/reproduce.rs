@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 
-use super::instruments::only_watches;
 use super::report::Report;
 use super::request::Request;
 use crate::diagnostic::{Diagnostic, Severity};
@@ -31,10 +30,7 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
     let options = ReproducerOptions {
         self_contained: request.self_contained,
         model: Some(request.model.clone()),
-        instruments: match error.kind {
-            ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => judges(request),
-            _ => Vec::new(),
-        },
+        ..ReproducerOptions::default()
     };
     let said = match reproducer::write(error, &dir, &options) {
         Ok(()) => {
@@ -69,17 +65,4 @@ fn place(request: &Request) -> Option<PathBuf> {
     };
     let name = Path::new(output.unwrap_or(model)).file_name()?;
     Some(dir.join(format!("{}.reproducer", name.to_string_lossy())))
-}
-
-/// The pipeline's instruments that may fail, as its file has them.
-fn judges(request: &Request) -> Vec<toml::Table> {
-    let text = request.pipeline.as_ref().map(|file| file.text.as_str());
-    let root: toml::Table = text.unwrap_or_default().parse().unwrap_or_default();
-    let tables = root.get("instruments").and_then(toml::Value::as_array);
-    let tables = tables.into_iter().flatten().filter_map(|t| t.as_table());
-    let judges = tables.filter(|table| {
-        let name = table.get("name").and_then(toml::Value::as_str);
-        name.is_some_and(|name| !only_watches(name))
-    });
-    judges.cloned().collect()
 }

@@ -26,12 +26,16 @@ use crate::util;
 /// Runs a request from the pipeline's text to the written model. Whatever goes wrong is in the
 /// report, and then nothing was written.
 pub fn run(request: &Request, watch: Watch) -> Report {
-    run_in(&Registry::new(), request, watch)
+    run_in(&Registry::new(), request, watch).0
 }
 
 /// As [`run`], with the passes of a registry, to which the plugins of the request's directories
-/// come.
-pub(crate) fn run_in(registry: &Registry, request: &Request, watch: Watch) -> Report {
+/// come. What the passes made comes with the report, if all went well.
+pub(crate) fn run_in(
+    registry: &Registry,
+    request: &Request,
+    watch: Watch,
+) -> (Report, Option<Module>) {
     let start = Instant::now();
     let mut report = Report {
         model: ModelReport {
@@ -52,8 +56,11 @@ pub(crate) fn run_in(registry: &Registry, request: &Request, watch: Watch) -> Re
     );
     report.passes = recorder.take();
     report.diagnostics = std::mem::take(&mut util::lock(&diagnostics));
-    match result {
-        Ok(()) => report.ok = true,
+    let after = match result {
+        Ok(after) => {
+            report.ok = true;
+            Some(after)
+        }
         Err(error) => {
             report.exit_status = error.kind.exit_status();
             // What the pass said is there already.
@@ -61,10 +68,11 @@ pub(crate) fn run_in(registry: &Registry, request: &Request, watch: Watch) -> Re
                 report.diagnostics.push(error.to_diagnostic());
             }
             reproduce::write(request, &error, &mut report);
+            None
         }
-    }
+    };
     report.seconds = start.elapsed().as_secs_f64();
-    report
+    (report, after)
 }
 
 fn run_to_end(
@@ -74,7 +82,7 @@ fn run_to_end(
     report: &mut Report,
     diagnostics: &Arc<Mutex<Vec<Diagnostic>>>,
     recorder: &Arc<Recorder>,
-) -> Result<(), PassError> {
+) -> Result<Module, PassError> {
     Format::of(&request.model)?;
     request.output.as_ref().map(Format::of).transpose()?;
     let Built {
@@ -152,7 +160,7 @@ fn run_to_end(
         output.write(&after, options)?;
         report.model.output = request.output.clone();
     }
-    Ok(())
+    Ok(after)
 }
 
 /// Asks the instruments what they have to show. One that fails over it fails the run, if nothing

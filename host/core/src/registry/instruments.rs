@@ -37,6 +37,9 @@ pub struct InstrumentSpec {
     /// Where that plugin comes from.
     #[serde(skip)]
     origin: Option<Origin>,
+    /// The options that are paths.
+    #[serde(skip)]
+    paths: Vec<String>,
     #[serde(skip)]
     make: Arc<Make>,
 }
@@ -134,6 +137,7 @@ impl InstrumentSpec {
             options,
             plugin: None,
             origin: None,
+            paths: Vec::new(),
             make: Arc::new(make),
         }
     }
@@ -156,6 +160,12 @@ impl InstrumentSpec {
         if let Some(field) = options.find(|field| field.name == option) {
             field.mandatory = true;
         }
+        self
+    }
+
+    /// Says which options are paths, so that what is kept of a run finds them from elsewhere.
+    pub fn paths<N: Into<String>>(mut self, options: impl IntoIterator<Item = N>) -> Self {
+        self.paths = options.into_iter().map(Into::into).collect();
         self
     }
 
@@ -362,6 +372,27 @@ impl Registry {
     /// The options that an instrument takes.
     pub fn instrument_schema(&self, name: &str) -> Result<Schema, PassError> {
         self.instrument_spec(name).map(|spec| spec.schema())
+    }
+
+    /// What it takes to name an instrument again from anywhere: its name and options, with paths
+    /// that don't depend on where they stand.
+    pub(crate) fn instrument_table(
+        &self,
+        name: &str,
+        options: &toml::Table,
+        base: &Path,
+    ) -> Result<toml::Table, PassError> {
+        let mut table = toml::Table::from_iter([("name".to_owned(), name.into())]);
+        table.extend(options.clone());
+        for path in self.instrument_spec(name)?.paths {
+            if let Some(toml::Value::String(path)) = table.get_mut(&path)
+                && !path.is_empty()
+                && let Ok(absolute) = std::path::absolute(base.join(&*path))
+            {
+                *path = absolute.to_string_lossy().into_owned();
+            }
+        }
+        Ok(table)
     }
 
     fn instrument_spec(&self, name: &str) -> Result<InstrumentSpec, PassError> {

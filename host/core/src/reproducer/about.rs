@@ -25,6 +25,8 @@ pub(super) struct About {
     pub(super) model: Option<String>,
     pub(super) verify: Verify,
     pub(super) failure: Failure,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) check: Option<Check>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub(super) plugins: Vec<PluginFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -54,6 +56,16 @@ pub struct Failure {
     pub location: Option<String>,
     /// What it said.
     pub message: String,
+}
+
+/// The command that calls what a pass makes bad, though the pass doesn't fail.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Check {
+    /// As it was given to `--check`.
+    pub command: String,
+    /// After how many seconds it is ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_s: Option<f64>,
 }
 
 /// A plugin whose code was loaded.

@@ -19,7 +19,7 @@ mod replay;
 mod site;
 mod write;
 
-pub use about::{DataRange, Failure, PluginFile};
+pub use about::{Check, DataRange, Failure, PluginFile};
 pub use command::command;
 pub use replay::{Outcome, Replay, ReplayOptions, Reproducer};
 pub use site::FailureSite;

@@ -4,15 +4,19 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use passdock_ir::Module;
 use serde::Serialize;
 
-use super::about::{About, Failure, PluginFile, VERSION, hash_range};
+use super::about::{About, Check, Failure, PluginFile, VERSION, hash_range};
 use super::{ABOUT, BEFORE, PIPELINE};
+use crate::bisect::Verdict;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
+use crate::model_file::{self, ReadOptions};
 use crate::pipeline::{self, PipelineText, Report, Request};
 use crate::plugin::{Plugin, SearchDir, discover};
 use crate::record::Watch;
+use crate::reduce::Check as Judge;
 use crate::registry::Registry;
 
 /// A reproducer that was read.
@@ -105,6 +109,16 @@ impl Reproducer {
         &self.about.failure
     }
 
+    /// What judges the result, if the pass itself doesn't fail.
+    pub fn check(&self) -> Option<&Check> {
+        self.about.check.as_ref()
+    }
+
+    /// The model that was read, as the user named it.
+    pub fn model(&self) -> Option<&str> {
+        self.about.model.as_deref()
+    }
+
     /// The plugins whose code was loaded then.
     pub fn plugins(&self) -> &[PluginFile] {
         &self.about.plugins
@@ -116,13 +130,27 @@ impl Reproducer {
     }
 
     /// Runs it again, with the passes of a registry, to which the plugins come. What goes wrong is
-    /// in the report.
-    pub fn replay(&self, registry: &Registry, options: &ReplayOptions, watch: Watch) -> Replay {
+    /// in the report. `judge` runs the [`Check`], if there is one, on the module before the passes
+    /// and the one after them.
+    pub fn replay(
+        &self,
+        registry: &Registry,
+        options: &ReplayOptions,
+        judge: &mut Judge<'_>,
+        watch: Watch,
+    ) -> Replay {
         let request = self.request(options);
-        let (report, ran) = match self.check(registry, &request, options.locked) {
+        let (report, ran) = match self.differences(registry, &request, options.locked) {
             Ok(differences) => {
-                let mut report = pipeline::run_in(registry, &request, watch);
+                let (mut report, after) = pipeline::run_in(registry, &request, watch);
                 report.diagnostics.splice(0..0, differences);
+                if let (Some(_), Some(after)) = (self.check(), after)
+                    && let Err(error) = self.judge(&request, &after, judge)
+                {
+                    report.ok = false;
+                    report.exit_status = error.kind.exit_status();
+                    report.diagnostics.push(error.to_diagnostic());
+                }
                 (report, true)
             }
             Err(error) => {
@@ -172,8 +200,32 @@ impl Reproducer {
         }
     }
 
+    /// An error unless the check calls the result good.
+    fn judge(
+        &self,
+        request: &Request,
+        after: &Module,
+        judge: &mut Judge<'_>,
+    ) -> Result<(), PassError> {
+        let reading = ReadOptions {
+            outside_data: request.outside_data,
+        };
+        let before = model_file::read_with(&request.model, reading)?;
+        let error = |message: &str| PassError::new(ErrorKind::Check, message);
+        match judge(&before, after)? {
+            Verdict::Good => Ok(()),
+            Verdict::Bad => {
+                let mut error = error(&self.about.failure.message);
+                error.pass.clone_from(&self.about.failure.pass);
+                Err(error)
+            }
+            Verdict::Unknown => Err(error("The check can't tell whether the result is bad.")
+                .help("Run it where `bisect` ran, with what the command needs.")),
+        }
+    }
+
     /// Whether what it was made with is here; what is different and may be, comes back.
-    fn check(
+    fn differences(
         &self,
         registry: &Registry,
         request: &Request,

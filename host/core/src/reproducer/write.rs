@@ -8,7 +8,7 @@ use std::sync::Arc;
 use passdock_ir::text;
 use serde::{Deserialize, Serialize};
 
-use super::about::{About, Failure, PluginFile, VERSION};
+use super::about::{About, Check, Failure, PluginFile, VERSION};
 use super::site::FailureSite;
 use super::{ABOUT, BEFORE, PIPELINE, data, passes};
 use crate::error::{ErrorKind, PassError};
@@ -23,8 +23,8 @@ pub struct ReproducerOptions {
     pub self_contained: bool,
     /// The model that was read, as the user named it.
     pub model: Option<String>,
-    /// The `[[instruments]]` whose verdict the failure was.
-    pub instruments: Vec<toml::Table>,
+    /// What judges the pass's result, if the pass itself doesn't fail.
+    pub check: Option<Check>,
 }
 
 /// Writes what it takes to run into a pass's failure again to the directory `dir`. A reproducer
@@ -66,7 +66,11 @@ fn fill(
         .map(|plugin| &**plugin)
         .filter(|plugin| plugin.is_loaded())
         .collect();
-    let pipeline = passes::pipeline(site, &loaded, &options.instruments)?;
+    let instruments = match error.kind {
+        ErrorKind::Instrument | ErrorKind::Numerics | ErrorKind::Verify => site.context.judges(),
+        _ => &[],
+    };
+    let pipeline = passes::pipeline(site, &loaded, instruments)?;
     fs::write(dir.join(PIPELINE), pipeline).map_err(failed)?;
 
     let other = |error| failed(io::Error::other(error));
@@ -87,6 +91,7 @@ fn fill(
         model: options.model.clone(),
         verify: site.context.verify(),
         failure: Failure::from(error),
+        check: options.check.clone(),
         plugins: loaded.into_iter().map(PluginFile::of).collect(),
         data,
     };

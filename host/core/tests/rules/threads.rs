@@ -1,16 +1,18 @@
 //! Several threads of the program at once.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::mpsc::channel;
 use std::thread;
 use std::time::Duration;
 
-use passdock::instruments::WriteReproducer;
+use expect_test::expect;
+use passdock::instruments::{Bisect, DumpIr, OpCount, PrintChanged, Sink, WriteReproducer};
 use passdock::{InstrumentSetup, PassContext, Registry, create_host_pass};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{PassContext as Cx, plugin};
 
-use crate::common::{info, module};
+use crate::common::{Log, info, module};
 
 /// Long enough for another thread to come in, if it may.
 const MEANWHILE: Duration = Duration::from_millis(100);
@@ -122,6 +124,59 @@ fn two_threads_make_one_instance_of_an_instrument() {
         }
     });
     assert_eq!(MADE.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn instruments_go_on_when_their_context_is_entered_again() {
+    let dir = tempfile::tempdir().unwrap();
+    let log = Log::new();
+    let says = log.clone();
+    let sink: Sink = Arc::new(move |text: &str| says.add(text.trim_end()));
+    let cx = PassContext::builder()
+        .instrument(DumpIr::new(dir.path()).refresh())
+        .instrument(Bisect::new(2, sink.clone()))
+        .instrument(PrintChanged::new(sink))
+        .instrument(OpCount::new())
+        .build()
+        .unwrap();
+    let again = cx.clone();
+    let enters = create_host_pass(info("enters"), move |module, _| {
+        let mut after = module.clone();
+        after.set_metadata(vec![("key".to_owned(), "value".to_owned())]);
+        again.scope(|_| Ok(after))
+    });
+    let passes = [log.pass(info("a")), enters, log.pass(info("b"))];
+    cx.scope(|cx| {
+        let mut module = module();
+        for pass in &passes {
+            module = pass.call(module)?;
+        }
+        for report in cx.instrument_reports() {
+            log.add(report?.text);
+        }
+        Ok(())
+    })
+    .unwrap();
+    let files = std::fs::read_dir(dir.path()).unwrap().flatten();
+    let mut files: Vec<_> = files.map(|file| file.file_name()).collect();
+    files.sort();
+    log.add(format!("{files:?}"));
+    log.check(expect![[r#"
+        BISECT: running pass (1) a
+        run a
+        BISECT: running pass (2) enters
+        Changed by enters:
+        --- module
+        +++ module
+        @@ -0,0 +1 @@
+        +metadata "key" = "value"
+        BISECT: NOT running pass (3) b
+        pass    runs  ops
+        a          1  none
+        enters     1  none
+        all           none
+
+        ["000_a.ir", "001_enters.ir"]"#]]);
 }
 
 #[test]
