@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::blame;
 use super::build::{self, locate};
 use super::file::{InstrumentTable, PipelineFile, SourceText};
 use super::request::Request;
@@ -116,7 +117,8 @@ fn one(
             (name.trim(), options)
         }
     };
-    registry.get_instrument(name, &options, setup)
+    let made = registry.get_instrument(name, &options, setup);
+    made.map_err(|error| blame::in_instrument(error, asked))
 }
 
 /// What flags ask for; their names were checked.

@@ -4,6 +4,7 @@
 //! and answers a [`Report`], [`explain`](fn@explain) says what it would do.
 
 mod bind;
+mod blame;
 mod build;
 mod dot;
 mod embed;

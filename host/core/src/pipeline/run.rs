@@ -4,12 +4,12 @@ use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use super::bind;
 use super::build::{self, Built};
 use super::report::{ModelReport, Report};
 use super::reproduce;
 use super::request::Request;
 use super::unknown_ops;
+use super::{bind, blame};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError, capitalized};
 use crate::instruments::Sink;
@@ -50,6 +50,7 @@ pub(crate) fn run_in(registry: &Registry, request: &Request, watch: Watch) -> Re
     match result {
         Ok(()) => report.ok = true,
         Err(error) => {
+            let error = blame::locate(error, request, registry);
             report.exit_status = error.kind.exit_status();
             // What the pass said is there already.
             if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
