@@ -198,9 +198,13 @@ mod tests {
         check_asked(
             "bisect={limit='3'}",
             expect![[r#"
-            error[config]: Expected the field `limit` of `bisect` to be an int, but got the string "3".
-             |
-             = help: Write 3 without quotes."#]],
+                error[config]: Expected the field `limit` of `bisect` to be an int, but got the string "3".
+                --> --instrument
+                 |
+                 | bisect={limit='3'}
+                 |         ^^^^^
+                 |
+                 = help: Write 3 without quotes."#]],
         );
         check_asked(
             "bisect=3",

@@ -16,7 +16,7 @@ use crate::instruments::Sink;
 use crate::model_file::{self, Format, ReadOptions, WriteOptions};
 use crate::record::{Recorder, Watch};
 use crate::registry::Registry;
-use crate::util;
+use crate::{suggest, util};
 
 /// Runs a request from the pipeline's text to the written model. Whatever goes wrong is in the
 /// report, and then nothing was written.
@@ -136,8 +136,28 @@ fn run_to_end(
             drop_spans: request.drop_spans,
             external_data: request.external_data,
         };
-        model_file::write(&after, output, options)?;
+        let written = model_file::write(&after, output, options);
+        written.map_err(|error| made_by(error, recorder))?;
         report.model.output = Some(output.clone());
     }
     Ok(())
+}
+
+/// Names the passes that made what the output's format doesn't have. A disk that is full is none of
+/// theirs.
+fn made_by(error: PassError, recorder: &Recorder) -> PassError {
+    let source = error.source.as_ref();
+    if source.is_none_or(|source| source.is::<std::io::Error>()) {
+        return error;
+    }
+    let passes = recorder.changing();
+    match passes.is_empty() {
+        true => error,
+        false => {
+            let names = suggest::listed(passes.iter().map(String::as_str));
+            error.note(format!(
+                "passes that changed the model since it was read: {names}"
+            ))
+        }
+    }
 }

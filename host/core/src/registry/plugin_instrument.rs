@@ -55,7 +55,11 @@ impl PluginInstrument {
         if util::lock(&self.instance).is_some() {
             return Ok(());
         }
-        let loaded = &self.plugin.load()?.instruments()[self.at];
+        let loaded = self.plugin.load().map_err(|error| {
+            let name = self.name();
+            PassError::from(error).note(format!("the instrument `{name}` needs it"))
+        })?;
+        let loaded = &loaded.instruments()[self.at];
         let made = self.heard(cx, Instance::new(loaded, cx, &self.options));
         let made = made.map_err(|error| {
             let (name, origin) = (self.name(), self.plugin.origin());
