@@ -56,7 +56,12 @@ fn a_definition_that_panics_is_its_plugins_mistake() {
           = in pass relax.transform.FoldConstant of plugin `libpassdock_relax.so`, function @main, op0 (bad.Odd)
     "#]],
     );
-    check(&odd("infer panics"), "InferType", "o.ir", 0, expect![[r#"
+    check(
+        &odd("infer panics"),
+        "InferType",
+        "o.ir",
+        0,
+        expect![[r#"
         warning[relax::infer-type]: The definition of op0 (bad.Odd), of plugin `libpassdock_misbehaving.so`, failed: panicked at tests/bad-plugins/misbehaving/src/odd_op.rs:40:5: no table for this Odd
          --> m.ir:4:5
           |
@@ -65,7 +70,8 @@ fn a_definition_that_panics_is_its_plugins_mistake() {
           |
           = in pass relax.transform.InferType of plugin `libpassdock_relax.so`, function @main, op0 (bad.Odd)
           = help: The type that the model declares was kept.
-    "#]]);
+    "#]],
+    );
 }
 
 #[test]
