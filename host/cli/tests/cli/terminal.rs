@@ -72,6 +72,8 @@ fn names_in_models_and_of_files_do_not_steer_the_terminal() {
         &["explain", "p\u{9b}.toml"],
         &["list", "--plugin-dir", "\u{9b}31m"],
         &["inspect", "\u{9b}31m"],
+        &["stats", name, "other\u{1b}[31m.ir"],
+        &["run", name, "--verify", "\u{9b}31m"],
         &[
             "bisect",
             name,
