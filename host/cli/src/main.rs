@@ -28,7 +28,15 @@ fn main() -> ExitCode {
             show::written(said.print().and_then(|()| std::io::stdout().flush()));
             return ExitCode::from(show::finish(0, 1));
         }
-        Err(error) => error.exit(),
+        // It shows arguments, which may be names of files.
+        Err(error) => {
+            let text = error.render().to_string();
+            if passdock::terminal::safe(&text) == text {
+                error.exit();
+            }
+            show::print_error(&text);
+            return ExitCode::from(2);
+        }
     };
     let trouble = match cli.command {
         Command::Diff(_) => command::diff::TROUBLE,

@@ -144,6 +144,24 @@ impl Recorder {
         }
     }
 
+    /// The passes that changed the module, without Sequentials, each once, in order.
+    pub(crate) fn changing(&self) -> Vec<String> {
+        let records = util::lock(&self.records);
+        let changing = records
+            .iter()
+            .filter(|record| record.status == Status::Changed);
+        let mut names: Vec<String> = Vec::new();
+        for PassRecord { name, .. } in changing {
+            let is_sequential = records
+                .iter()
+                .any(|inner| inner.parent.as_ref() == Some(name));
+            if !is_sequential && !names.contains(name) {
+                names.push(name.clone());
+            }
+        }
+        names
+    }
+
     /// A pass that isn't a Sequential ran.
     pub(crate) fn keep(&self, step: &Step, before: &Module, after: &Module) {
         if let Some(kept) = &self.kept {

@@ -199,9 +199,13 @@ impl Plan {
     /// Makes everything ready that will run: a plugin that can't be loaded is found before the
     /// first pass runs.
     pub(crate) fn load(&self) -> Result<(), PassError> {
-        self.order()
-            .iter()
-            .try_for_each(|pass| pass.work().map(drop))
+        self.order().iter().try_for_each(|pass| {
+            let loaded = pass.work().map(drop);
+            loaded.map_err(|error| {
+                let name = &pass.info().name;
+                error.note(format!("the pass `{name}` needs it"))
+            })
+        })
     }
 
     /// The passes that will run, in order; those of a Sequential come after it.

@@ -270,3 +270,84 @@ options = { batch = 4 }
     "#]].assert_eq(&ran.stderr);
     assert_eq!(ran.status, 2);
 }
+
+/// What only the model shows is underlined in the pipeline, too.
+#[test]
+fn a_wrong_name_in_a_pipeline_is_underlined() {
+    let bench = Bench::new();
+    bench.write("m.ir", MODEL);
+    let pass = "[[passes]]\nname = \"BindSymbolicVars\"\n";
+    let symbols = format!("{pass}options = {{ bacth = 1 }}\n");
+    let table = format!("{pass}options = {{ dims = {{ batch2 = 1, \"bacth\" = 1 }} }}\n");
+    let nested = "[[passes]]\nname = \"s\"\npasses = [{ name = \"BindParams\", options = { scael = 0.5 } }]\n";
+    let config = format!("[context.config]\n\"relax.BindSymbolicVars\" = {{ bacth = 1 }}\n{pass}");
+    for (text, more, expected) in [
+        (
+            &symbols,
+            &[][..],
+            expect![[r#"
+            error[pass-failed]: The model has no dim symbol `bacth`. Did you mean `batch`? There are: `batch`, `seq`.
+             --> p.toml:3:13
+              |
+            3 | options = { bacth = 1 }
+              |             ^^^^^
+              |
+              = in pass relax.transform.BindSymbolicVars of plugin `libpassdock_relax.so`"#]],
+        ),
+        (
+            &table,
+            &[],
+            expect![[r#"
+            error[pass-failed]: The model has no dim symbol `bacth`. Did you mean `batch`? There are: `batch`, `seq`.
+             --> p.toml:3:35
+              |
+            3 | options = { dims = { batch2 = 1, "bacth" = 1 } }
+              |                                   ^^^^^
+              |
+              = in pass relax.transform.BindSymbolicVars of plugin `libpassdock_relax.so`"#]],
+        ),
+        (
+            &nested.to_owned(),
+            &[],
+            expect![[r#"
+            error[pass-failed]: The model has no parameter `scael`. Did you mean `scale`? There are: `x`, `scale`, `seq`.
+             --> p.toml:3:46
+              |
+            3 | passes = [{ name = "BindParams", options = { scael = 0.5 } }]
+              |                                              ^^^^^
+              |
+              = in pass relax.transform.BindParams of plugin `libpassdock_relax.so`"#]],
+        ),
+        (
+            &config,
+            &[],
+            expect![[r#"
+            error[pass-failed]: The model has no dim symbol `bacth`. Did you mean `batch`? There are: `batch`, `seq`.
+             --> p.toml:2:30
+              |
+            2 | "relax.BindSymbolicVars" = { bacth = 1 }
+              |                              ^^^^^
+              |
+              = in pass relax.transform.BindSymbolicVars of plugin `libpassdock_relax.so`"#]],
+        ),
+        (
+            &pass.to_owned(),
+            &["--config", "relax.BindSymbolicVars.bacth=1"],
+            expect![[r#"
+                error[pass-failed]: The model has no dim symbol `bacth`. Did you mean `batch`? There are: `batch`, `seq`.
+                --> --config
+                 |
+                 | relax.BindSymbolicVars.bacth=1
+                 |                        ^^^^^
+                 |
+                 = in pass relax.transform.BindSymbolicVars of plugin `libpassdock_relax.so`"#]],
+        ),
+    ] {
+        bench.write("p.toml", text);
+        let words = ["run", "p.toml", "m.ir"]
+            .into_iter()
+            .chain(more.iter().copied());
+        let said = bench.run(words, "").stderr.replace(&bench.plugins(), "");
+        expected.assert_eq(said.split("\nnote[").next().unwrap_or_default());
+    }
+}

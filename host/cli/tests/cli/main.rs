@@ -2,6 +2,7 @@
 
 mod bad_input;
 mod bind;
+mod blamed;
 mod data;
 mod diagnostics;
 mod diff;

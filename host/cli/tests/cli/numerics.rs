@@ -77,12 +77,16 @@ fn an_option_wins_over_the_variable() {
     check(
         &[NOWHERE],
         library,
-        0,
+        2,
         expect![[r#"
-        warning[not-checked]: The model's results aren't checked: ONNX Runtime can't be loaded from `/nowhere/else.so` (the option `library`): …
-         |
-         = help: `ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library.
-    "#]],
+            error[config]: There is no `/nowhere/else.so`.
+             --> p.toml:3:11
+              |
+            3 | library = '/nowhere/else.so'
+              |           ^^^^^^^^^^^^^^^^^^
+              |
+              = help: Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.
+        "#]],
     );
 }
 
@@ -158,4 +162,60 @@ fn options_are_checked() {
           |                 ^^^^^^^^^
     "#]],
     );
+}
+
+#[test]
+fn files_that_are_not_there_are_mistakes() {
+    check(
+        &[NOWHERE],
+        "inputs = 'nodir'\n",
+        2,
+        expect![[r#"
+        error[config]: There is no `nodir`.
+         --> p.toml:3:10
+          |
+        3 | inputs = 'nodir'
+          |          ^^^^^^^
+          |
+          = help: Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.
+    "#]],
+    );
+    let bench = Bench::new();
+    bench.write("m.ir", RELUS);
+    for (option, expected) in [
+        (
+            "numerics={inputs=\"nodir\"}",
+            expect![[r#"
+            error[config]: There is no `nodir`.
+            --> --instrument
+             |
+             | numerics={inputs="nodir"}
+             |                   ^^^^^
+             |
+             = help: Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.
+        "#]],
+        ),
+        (
+            "numerics={samples=0}",
+            expect![[r#"
+            error[config]: Expected the field `samples` of `numerics` to be from 1 to 64, but got the int 0.
+            --> --instrument
+             |
+             | numerics={samples=0}
+             |           ^^^^^^^
+        "#]],
+        ),
+    ] {
+        let words = [
+            "run",
+            "m.ir",
+            "--passes",
+            "FoldConstant",
+            "--instrument",
+            option,
+        ];
+        let ran = bench.run_with(&[NOWHERE], words, "");
+        assert_eq!(ran.status, 2, "{}", ran.stderr);
+        expected.assert_eq(&ran.stderr);
+    }
 }

@@ -475,3 +475,41 @@ fn reduce_says_why_there_is_nothing_to_keep() {
     "#]]
     .assert_eq(&ran.stderr);
 }
+
+/// A weight goes with the op that used it: candidates are small, also the one that is the last because
+/// the time is over.
+#[test]
+fn reduce_leaves_no_weights_behind() {
+    let bench = Bench::new();
+    let mut text = "module {\n  fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17) {\n    \
+                    %spare = const f32[2] [9.0, 9.0]\n"
+        .to_owned();
+    for op in 0..16 {
+        writeln!(text, "    %w{op} = const f32[2] [{op}.0, 1.0]").unwrap();
+    }
+    let mut last = "%x".to_owned();
+    for op in 0..16 {
+        let made = match op {
+            15 => format!("onnx.Erf({last})"),
+            _ => format!("onnx.Add({last}, %w{op})"),
+        };
+        writeln!(text, "    %v{op} = {made} : f32[2]").unwrap();
+        last = format!("%v{op}");
+    }
+    writeln!(text, "    return {last}\n  }}\n}}").unwrap();
+    bench.write("m.ir", text).write("p.toml", PANIC);
+    for most in 1..12 {
+        let words = format!("reduce p.toml m.ir -o small.ir --max-checks {most}");
+        let ran = bench.passdock(&words);
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+        let left = bench.read("small.ir");
+        for weight in left
+            .split("\n    %")
+            .filter(|line| line.contains(" = const "))
+        {
+            let name = format!("%{}", weight.split(' ').next().unwrap_or_default());
+            let uses = left.matches(&format!("{name})")).count();
+            assert_eq!(uses, 1, "{name} after {most} checks:\n{left}");
+        }
+    }
+}

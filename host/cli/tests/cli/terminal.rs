@@ -35,7 +35,7 @@ fn names_in_models_and_of_files_do_not_steer_the_terminal() {
         STEERING.replace("return", "return %\"\u{9b}31m\", "),
     );
     bench.write("p\u{9b}.toml", "passes = [\"\u{9b}31m\"]");
-    let tap = r#"test.tap={label="\u001b[31m"}"#;
+    let tap = r#"tap.tap={label="\u001b[31m"}"#;
     let run = ["run", name, "--passes", "relax.transform.InferType"];
     for more in [
         &["-o", "-"][..],
@@ -72,6 +72,8 @@ fn names_in_models_and_of_files_do_not_steer_the_terminal() {
         &["explain", "p\u{9b}.toml"],
         &["list", "--plugin-dir", "\u{9b}31m"],
         &["inspect", "\u{9b}31m"],
+        &["stats", name, "other\u{1b}[31m.ir"],
+        &["run", name, "--verify", "\u{9b}31m"],
         &[
             "bisect",
             name,

@@ -49,12 +49,14 @@ pub(super) unsafe extern "C" fn decompose(
             let status = call.run(function, &definition)?;
             let body = match (status, call.refusal.take(), call.body.take()) {
                 (Status::OK, None, Some(body)) => body,
-                (Status::PANICKED, said, _) => return Err(wrong(session, op, status, said)),
+                (Status::PANICKED, said, _) => {
+                    return Err(wrong(context, session, op, status, said));
+                }
                 (_, Some(why), _) => return Err(no_body(session, op, &why)),
                 (Status::OK | Status::NOT_FOUND | Status::REFUSED, None, _) => {
                     return Err(no_body(session, op, "its definition has no answer"));
                 }
-                (status, None, _) => return Err(wrong(session, op, status, None)),
+                (status, None, _) => return Err(wrong(context, session, op, status, None)),
             };
             let values = session.with(|state| copy_body(state.edit()?, op, &body))?;
             for (at, value) in values.into_iter().enumerate() {

@@ -10,7 +10,7 @@
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
 
-use passdock_abi::{OpEntry, SymbolId};
+use passdock_abi::{OpEntry, OpId, SymbolId};
 use passdock_ir::{Function, OpName, Symbols};
 
 use super::context::{self, ContextSession};
@@ -69,6 +69,27 @@ pub(super) fn find(
         Ok(found.filter(|_| !function.symbols().names_function(name)))
     });
     found.ok().flatten()
+}
+
+/// The definition of an op as messages name it: with its plugin, which isn't the pass's.
+pub(super) fn describe(
+    context: &ContextSession<'_>,
+    session: &FunctionSession,
+    op: OpId,
+) -> String {
+    let described = session.with(|state| {
+        let function = state.function();
+        let text = function.text(function.live_op(op)?.name);
+        let domain = OpName::parse(text).and_then(|name| name.domain);
+        let domain = domain.and_then(|domain| function.symbols().find(&domain));
+        let version = function.opset(domain.unwrap_or(SymbolId::NONE));
+        let shown = function.describe_op(op);
+        Ok(match context.around().op_defs().provider(text, version) {
+            Some(origin) => format!("The definition of {shown}, of plugin {origin},"),
+            None => format!("The definition of {shown}"),
+        })
+    });
+    described.unwrap_or_else(|_| format!("The definition of {op}"))
 }
 
 /// What the entry says, and what follows from it.

@@ -101,9 +101,9 @@ pub(super) unsafe extern "C" fn infer_with(
             let status = call.run(function, &definition)?;
             match (status, call.refusal.take()) {
                 (Status::OK, None) | (Status::NOT_FOUND, _) => Ok(()),
-                (Status::PANICKED, said) => Err(wrong(session, op, status, said)),
+                (Status::PANICKED, said) => Err(wrong(context, session, op, status, said)),
                 (_, Some(why)) => Err(EditError::refused(why)),
-                (_, None) => Err(wrong(session, op, status, None)),
+                (_, None) => Err(wrong(context, session, op, status, None)),
             }
         })
     }
@@ -186,31 +186,36 @@ fn results_of(
     let status = call.run(function, &definition)?;
     match (status, call.refusal.take()) {
         (Status::OK, None) => {}
-        (Status::PANICKED, said) => return Err(wrong(session, op, status, said)),
+        (Status::PANICKED, said) => return Err(wrong(context, session, op, status, said)),
         (_, Some(why)) => return Ok(Err(why)),
         (Status::NOT_FOUND | Status::REFUSED, None) => {
             return Ok(Err("its definition has no answer".to_owned()));
         }
-        (status, None) => return Err(wrong(session, op, status, None)),
+        (status, None) => return Err(wrong(context, session, op, status, None)),
     }
     let mut results = call.results;
     results.sort_by_key(|(index, ..)| *index);
     if results.len() != count {
         return Ok(Err("its definition didn't give all results".to_owned()));
     }
-    session.with(|state| {
+    let contradiction = session.with(|state| {
         let function = state.read()?;
         for (value, (_, ty, _)) in function.results(op).zip(&results) {
             if !function.is_compatible(function.value(value).ty, *ty) {
-                return Err(EditError::refused(format!(
-                    "The evaluation of {} contradicts the type of {}.",
-                    function.describe_op(op),
-                    function.describe(value)
+                let [is, would] = [function.value(value).ty, *ty]
+                    .map(|ty| passdock_ir::text::type_text(function, ty));
+                let value = function.describe(value);
+                return Ok(Some(format!(
+                    "evaluates {value} to {would}, but its type is {is}."
                 )));
             }
         }
-        Ok(())
+        Ok(None)
     })?;
+    if let Some(what) = contradiction {
+        let definition = definitions::describe(context, session, op);
+        return Err(EditError::refused(format!("{definition} {what}")));
+    }
     let made = results.into_iter().map(|(_, ty, bytes)| (ty, bytes));
     Ok(Ok(made.collect()))
 }

@@ -191,9 +191,9 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
                 // What it said before is so all the same; a contradiction has been told already.
                 (Status::REFUSED, Some(why)) => {
                     let _ = keep_inferred(call);
-                    Err(wrong(session, op, status, Some(why)))
+                    Err(wrong(context, session, op, status, Some(why)))
                 }
-                (status, said) => Err(wrong(session, op, status, said)),
+                (status, said) => Err(wrong(context, session, op, status, said)),
             }
         })
     }
@@ -223,20 +223,23 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
     })
 }
 
+/// What a definition failed of, which is its plugin's mistake, or what it says is wrong with an op.
 pub(super) fn wrong(
+    context: &ContextSession<'_>,
     session: &FunctionSession,
     op: OpId,
     status: Status,
     said: Option<String>,
 ) -> EditError {
-    let op = describe_op(session, op);
+    let definition = || definitions::describe(context, session, op);
     let message = match (status, said) {
-        (Status::PANICKED, Some(said)) => format!("The definition of {op} failed: {said}"),
-        (_, Some(said)) => format!("{op} is wrong: {said}"),
-        (Status::PANICKED, None) => format!("The definition of {op} panicked."),
-        (Status(code), None) => {
-            format!("The definition of {op} failed with status {code} and didn't say why.")
-        }
+        (Status::PANICKED, Some(said)) => format!("{} failed: {said}", definition()),
+        (_, Some(said)) => format!("{} is wrong: {said}", describe_op(session, op)),
+        (Status::PANICKED, None) => format!("{} panicked.", definition()),
+        (Status(code), None) => format!(
+            "{} failed with status {code} and didn't say why.",
+            definition()
+        ),
     };
     EditError::refused(message)
 }

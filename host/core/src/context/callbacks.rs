@@ -66,8 +66,13 @@ fn call<T>(
     let cause: Cause = match stack::callback(|| catch_unwind(AssertUnwindSafe(body))) {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {
-            // What it says is about the pass or the model, not about the instrument.
-            Ok(error) if matches!(error.kind, ErrorKind::Numerics | ErrorKind::NotChecked) => {
+            // What it says is about the pass, the model or its options, not about the instrument.
+            Ok(error)
+                if matches!(
+                    error.kind,
+                    ErrorKind::Numerics | ErrorKind::NotChecked | ErrorKind::Config
+                ) =>
+            {
                 return Err(*error);
             }
             Ok(error) => Arc::new(*error),

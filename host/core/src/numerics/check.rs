@@ -15,6 +15,7 @@ use crate::numerics::options::Options;
 use crate::numerics::ort::{Input, Model, Result, Runtime, Session};
 use crate::numerics::samples::{self, Sample};
 use crate::numerics::tensor::{Output, Value};
+use crate::suggest;
 
 /// A model file up to this size is handed over in memory.
 const IN_MEMORY: u64 = 64 << 20;
@@ -45,6 +46,29 @@ pub(crate) enum NoResults {
     Failed(String),
 }
 
+/// Why nothing of a model is checked.
+#[derive(Clone, Debug)]
+pub(crate) struct Reason {
+    pub(crate) text: String,
+    /// The option that is wrong, if that is why.
+    pub(crate) option: Option<&'static str>,
+}
+
+impl From<String> for Reason {
+    fn from(text: String) -> Reason {
+        Reason { text, option: None }
+    }
+}
+
+impl Reason {
+    fn of(option: &'static str) -> impl Fn(String) -> Reason {
+        move |text| Reason {
+            text,
+            option: Some(option),
+        }
+    }
+}
+
 /// What a module is compared with.
 pub(crate) struct Baseline {
     pub(crate) samples: Vec<Sample>,
@@ -66,10 +90,10 @@ pub(crate) struct Checker {
 pub fn compare(before: &Module, after: &Module, options: &Options) -> Outcome {
     let checker = match Checker::new(options.clone()) {
         Ok(checker) => checker,
-        Err(reason) => return Outcome::NotChecked(reason),
+        Err(reason) => return Outcome::NotChecked(reason.text),
     };
     match checker.baseline(before) {
-        Err(reason) => Outcome::NotChecked(reason),
+        Err(reason) => Outcome::NotChecked(reason.text),
         Ok(base) => match checker.run(after, &base.samples) {
             Ok(results) => compare_results(&base.results, &results),
             Err(NoResults::Refused(reason)) => Outcome::NotChecked(reason),
@@ -89,9 +113,14 @@ pub(crate) fn fails(error: String) -> Difference {
 
 impl Checker {
     /// Finds and loads ONNX Runtime.
-    pub(crate) fn new(options: Options) -> Result<Checker> {
+    pub(crate) fn new(options: Options) -> Result<Checker, Reason> {
+        let library = options.library.as_deref();
+        let runtime = find::runtime(library).map_err(|text| Reason {
+            text,
+            option: library.map(|_| "library"),
+        });
         Ok(Checker {
-            runtime: find::runtime(options.library.as_deref())?,
+            runtime: runtime?,
             options,
             directory: Cell::new(None),
             files: Cell::new(0),
@@ -103,14 +132,15 @@ impl Checker {
     }
 
     /// Finds sample inputs with which a module runs, and runs it.
-    pub(crate) fn baseline(&self, module: &Module) -> Result<Baseline> {
+    pub(crate) fn baseline(&self, module: &Module) -> Result<Baseline, Reason> {
         // The data files of another model may have the same names.
         self.directory.set(None);
         let session = self.session(module)?;
         let (samples, results) = match &self.options.inputs {
             Some(path) => {
                 let samples = files::samples(path, &session.inputs)
-                    .map_err(|error| format!("the sample inputs can't be used: {error}"))?;
+                    .map_err(|error| format!("the sample inputs can't be used: {error}"))
+                    .map_err(Reason::of("inputs"))?;
                 let results = run_all(&session, &samples).map_err(|error| {
                     format!("ONNX Runtime fails to run the model before any pass: {error}")
                 })?;
@@ -119,22 +149,22 @@ impl Checker {
             None => self.guess(&session)?,
         };
         if results.iter().all(|outputs| compare::says_nothing(outputs)) {
-            return Err("each result of the model is NaN for the sample inputs".to_owned());
+            let text = "each result of the model is NaN for the sample inputs";
+            return Err(text.to_owned().into());
         }
         // What is drawn depends on the op's place in the module, too: nothing random can be compared.
         let again = run_all(&session, &samples[..1]);
         let again = again.map(|again| compare_results(&results[..1], &again));
         if !matches!(again, Ok(Outcome::Same { .. } | Outcome::NotChecked(_))) {
-            return Err(
-                "the model's results aren't reproducible: two runs of it differ".to_owned(),
-            );
+            let text = "the model's results aren't reproducible: two runs of it differ";
+            return Err(text.to_owned().into());
         }
         let results = Arc::new(results);
         Ok(Baseline { samples, results })
     }
 
     /// Makes up inputs with which the model runs.
-    fn guess(&self, session: &Session<'_>) -> Result<(Vec<Sample>, Vec<Vec<Output>>)> {
+    fn guess(&self, session: &Session<'_>) -> Result<(Vec<Sample>, Vec<Vec<Output>>), Reason> {
         let (inputs, dims) = (&session.inputs, &self.options.dims);
         let symbols = samples::symbols(inputs);
         if let Some(unknown) = dims.keys().find(|dim| !symbols.contains(&dim.as_str())) {
@@ -142,9 +172,10 @@ impl Checker {
                 true => "which have none".to_owned(),
                 false => format!("which are {}", symbols.join(", ")),
             };
-            return Err(format!(
-                "`dims` binds `{unknown}`, which isn't among the symbols of the model's inputs, {known}"
-            ));
+            let near = suggest::did_you_mean(unknown, symbols.iter().copied());
+            return Err(Reason::of("dims")(format!(
+                "`dims` binds `{unknown}`, which isn't among the symbols of the model's inputs, {known}.{near}"
+            )));
         }
         let (mut error, mut tried) = (None, Vec::new());
         for guess in samples::guesses() {
@@ -172,7 +203,7 @@ impl Checker {
                 }
             }
         }
-        Err(error.unwrap_or_default())
+        Err(error.unwrap_or_default().into())
     }
 
     /// Runs a module.

@@ -10,15 +10,16 @@ use std::thread::{self, ThreadId};
 
 use passdock_ir::Module;
 
-use super::check::{Checker, NoResults, Outcome, Results, compare_results, fails};
+use super::check::{Checker, NoResults, Outcome, Reason, Results, compare_results, fails};
 use super::options::{OnDifference, Options};
 use super::report::{self, Row, Verdict};
 use super::samples::Sample;
 use crate::context::PassContext;
 use crate::diagnostic::{Diagnostic, Severity};
-use crate::error::{ErrorKind, PassError};
+use crate::error::{ErrorKind, PassError, capitalized};
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
+use crate::registry::wrong;
 use crate::util;
 
 /// Runs the model in ONNX Runtime around each pass and compares the results.
@@ -30,7 +31,7 @@ pub struct Numerics {
 #[derive(Default)]
 struct State {
     /// Made when the first pass begins; otherwise why there is none.
-    checker: Option<Result<Checker, String>>,
+    checker: Option<Result<Checker, Reason>>,
     chains: HashMap<ThreadId, Chain>,
     rows: Vec<Row>,
     /// Of the first model, for the report: its inputs, and why it isn't checked.
@@ -41,7 +42,7 @@ struct State {
 /// Modules that came one from another, on one thread.
 struct Chain {
     /// Why none of them is checked.
-    broken: Option<String>,
+    broken: Option<Reason>,
     samples: Vec<Sample>,
     /// The results of the module that the chain began with.
     original: Option<Results>,
@@ -70,6 +71,8 @@ struct Finding {
     message: String,
     help: Option<&'static str>,
     is_difference: bool,
+    /// The option that is wrong, if one is: the user's mistake, whatever `required` says.
+    option: Option<&'static str>,
 }
 
 impl Numerics {
@@ -83,6 +86,10 @@ impl Numerics {
 
     /// Says what was found: as an error if the options ask for one.
     fn say(&self, finding: Finding, pass: Option<&str>) -> InstrumentResult {
+        if let Some(option) = finding.option {
+            let error = wrong("numerics", option, finding.message);
+            return Err(PassError::from(error).into());
+        }
         let (fails, kind) = match finding.is_difference {
             true => (
                 self.options.on_difference == OnDifference::Error,
@@ -204,7 +211,14 @@ impl Numerics {
             let checker = state.checker.get_or_insert_with(make);
             let chain = Chain::new(checker, module);
             finding = chain.broken.as_ref().map(|reason| Finding {
-                message: format!("The model's results aren't checked: {}.", bare(reason)),
+                message: match reason.option {
+                    None => format!(
+                        "The model's results aren't checked: {}.",
+                        bare(&reason.text)
+                    ),
+                    Some(_) => capitalized(&reason.text),
+                },
+                option: reason.option,
                 help: Some(match checker {
                     Err(_) => {
                         "`ORT_DYLIB_PATH` or the option `library` names ONNX Runtime's library."
@@ -215,7 +229,7 @@ impl Numerics {
             });
             if state.chains.is_empty() {
                 state.inputs.clone_from(&chain.samples);
-                state.not_checked.clone_from(&chain.broken);
+                state.not_checked = chain.broken.as_ref().map(|reason| reason.text.clone());
             }
             state.chains.insert(thread, chain);
         }
@@ -234,8 +248,8 @@ impl Numerics {
 }
 
 impl Chain {
-    fn new(checker: &Result<Checker, String>, module: &Module) -> Chain {
-        let base = checker.as_ref().map_err(String::clone);
+    fn new(checker: &Result<Checker, Reason>, module: &Module) -> Chain {
+        let base = checker.as_ref().map_err(Reason::clone);
         let base = base.and_then(|checker| checker.baseline(module));
         let mut chain = Chain {
             broken: None,
@@ -284,7 +298,8 @@ impl Chain {
             return Some(Verdict::Unchanged);
         }
         let (None, Some(checker)) = (&self.broken, checker) else {
-            let reason = self.broken.clone().unwrap_or_default();
+            let reason = self.broken.as_ref().map(|reason| reason.text.clone());
+            let reason = reason.unwrap_or_default();
             return Some(Verdict::NotChecked { reason });
         };
         let before = match frame.results {
@@ -370,6 +385,7 @@ impl Verdict {
                 ),
                 help: None,
                 is_difference: false,
+                option: None,
             }),
             Verdict::Different {
                 difference,
@@ -390,6 +406,7 @@ impl Verdict {
                     ),
                     help: Some("`--print-changed` shows what it changed."),
                     is_difference: true,
+                    option: None,
                 })
             }
             Verdict::Same { .. } | Verdict::Unchanged => None,

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::instrument::Numerics;
+use crate::error::PassError;
 use crate::registry::{InstrumentSpec, wrong};
 
 /// How results are compared, and what it means if they differ.
@@ -74,6 +75,8 @@ crate::config_struct! {
     }
 }
 
+const NAMED_FROM: &str = "Paths start in the directory of the pipeline's file, those of `--instrument` in the current one.";
+
 /// The instrument `numerics`.
 pub(crate) fn spec() -> InstrumentSpec {
     InstrumentSpec::new(
@@ -85,11 +88,22 @@ pub(crate) fn spec() -> InstrumentSpec {
                 let message = format!("The size of `{dim}` can't be {size}.");
                 return Err(wrong("numerics", "dims", message).into());
             }
-            let path = |path: &str| (!path.is_empty()).then(|| setup.path(path));
+            let path = |field: &str, path: &str| -> Result<Option<PathBuf>, PassError> {
+                let there = (!path.is_empty()).then(|| setup.path(path));
+                match &there {
+                    Some(place) if !place.exists() => {
+                        let message = format!("There is no `{}`.", place.display());
+                        let mut error = wrong("numerics", field, message);
+                        error.help = Some(NAMED_FROM.to_owned());
+                        Err(error.into())
+                    }
+                    _ => Ok(there),
+                }
+            };
             let options = Options {
-                library: path(&fields.library),
+                library: path("library", &fields.library)?,
                 required: fields.required,
-                inputs: path(&fields.inputs),
+                inputs: path("inputs", &fields.inputs)?,
                 dims: fields.dims,
                 samples: usize::try_from(fields.samples).unwrap_or(1),
                 on_difference: match fields.on_difference.as_str() {

@@ -6,9 +6,9 @@ use std::ops::Range;
 use passdock_abi::FunctionKind;
 use passdock_ir::{Function, Module};
 
+use super::blame;
 use super::build::PIPELINE;
 use super::request::Request;
-use crate::diagnostic::Snippet;
 use crate::error::{ErrorKind, PassError};
 use crate::pass::PassRef;
 use crate::registry::Registry;
@@ -121,10 +121,8 @@ impl<'a> Binding<'a> {
     }
 }
 
-fn shown(mut error: PassError, binding: &str, span: Range<usize>) -> PassError {
-    error.location = Some("--bind".to_owned());
-    error.snippet = Some(Box::new(Snippet::of_line("--bind", 0, binding, span)));
-    error
+fn shown(error: PassError, binding: &str, span: Range<usize>) -> PassError {
+    blame::in_argument(error, "--bind", binding, span)
 }
 
 /// What can be bound in a model.

@@ -5,13 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use super::blame;
 use super::file::{Entry, Located, PassTable, PipelineFile, SourceText};
 use super::instruments;
 use super::phases::Phases;
 use super::request::Request;
 use crate::config::{ConfigError, Schema, Wrong};
 use crate::context::{ContextBuilder, PassContext};
-use crate::diagnostic::Snippet;
 use crate::error::{ErrorKind, PassError};
 use crate::instruments::Sink;
 use crate::pass::PassRef;
@@ -412,11 +412,8 @@ fn set(
     registry: &Registry,
     config: &mut BTreeMap<String, toml::Value>,
 ) -> Result<(), PassError> {
-    let shown = |mut error: PassError, span: Range<usize>| {
-        error.location = Some("--config".to_owned());
-        error.snippet = Some(Box::new(Snippet::of_line("--config", 0, setting, span)));
-        error
-    };
+    let shown =
+        |error: PassError, span: Range<usize>| blame::in_argument(error, "--config", setting, span);
     let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
     let Some(equals) = setting.find('=') else {
         let error = wrong("`--config` needs a value.").help("Write `--config KEY=VALUE`.");

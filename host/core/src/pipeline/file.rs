@@ -10,7 +10,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::table::Table;
+use super::table::{Table, not_toml};
 
 use crate::diagnostic::Snippet;
 use crate::error::{ErrorKind, PassError};
@@ -144,21 +144,7 @@ impl PipelineFile {
             name: name.into(),
             text: text.into(),
         };
-        let root = DeTable::parse(text).map_err(|error| {
-            let span = error.span().unwrap_or(0..0);
-            match bare_word(text, span.start) {
-                Some(span) => {
-                    let word = &text[span.clone()];
-                    source
-                        .error(&span, "", format!("This isn't TOML: `{word}` is no value."))
-                        .help(format!("A string needs quotes: `\"{word}\"`."))
-                }
-                None => {
-                    let why = error.message().trim_end_matches('.');
-                    source.error(&span, "", format!("This isn't TOML: {why}."))
-                }
-            }
-        })?;
+        let root = DeTable::parse(text).map_err(|error| not_toml(&source, &error))?;
         let span = root.span();
         let mut table = Table::new(
             &source,
@@ -192,18 +178,6 @@ impl PipelineFile {
             passes,
         })
     }
-}
-
-/// The word without quotes that stands around a byte where a value should be.
-fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
-    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
-    let (before, after) = text.split_at_checked(at)?;
-    let start = before.trim_end_matches(is_word).len();
-    let end = at + after.find(|c| !is_word(c)).unwrap_or(after.len());
-    let opens = text[..start].trim_end().ends_with(['=', '[', ',']);
-    let word = &text[start..end];
-    (opens && word.starts_with(|c: char| is_word(c) && !c.is_numeric() && c != '-'))
-        .then_some(start..end)
 }
 
 fn read_context(mut table: Table<'_, '_>) -> Result<ContextTable, PassError> {

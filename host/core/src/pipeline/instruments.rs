@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use super::blame;
 use super::build::{self, locate};
 use super::file::{InstrumentTable, PipelineFile, SourceText};
 use super::request::Request;
@@ -69,7 +70,8 @@ pub(crate) fn add(
     setup.base = Path::new("");
     for asked in &request.instruments {
         let (name, options) = read(asked)?;
-        let instrument = registry.get_instrument(name, &options, &setup)?;
+        let made = registry.get_instrument(name, &options, &setup);
+        let instrument = made.map_err(|error| blame::in_instrument(error, asked))?;
         context = with(context, name, &options, instrument, &setup)?;
     }
     asked(context, request, &setup)
@@ -230,9 +232,13 @@ mod tests {
         check_asked(
             "bisect={limit='3'}",
             expect![[r#"
-            error[config]: Expected the field `limit` of `bisect` to be an int, but got the string "3".
-             |
-             = help: Write 3 without quotes."#]],
+                error[config]: Expected the field `limit` of `bisect` to be an int, but got the string "3".
+                --> --instrument
+                 |
+                 | bisect={limit='3'}
+                 |         ^^^^^
+                 |
+                 = help: Write 3 without quotes."#]],
         );
         check_asked(
             "bisect=3",

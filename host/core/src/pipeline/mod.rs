@@ -5,6 +5,7 @@
 
 mod absent;
 mod bind;
+mod blame;
 mod build;
 mod dot;
 mod embed;

@@ -6,13 +6,12 @@ use std::time::Instant;
 
 use passdock_ir::Module;
 
-use super::absent;
-use super::bind;
 use super::build::{self, Built};
 use super::report::{ModelReport, Report};
 use super::reproduce;
 use super::request::Request;
 use super::unknown_ops;
+use super::{absent, bind, blame};
 use crate::context::PassContext;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError, capitalized};
@@ -21,7 +20,7 @@ use crate::instruments::Sink;
 use crate::model_file::{self, Format, Output, ReadOptions, WriteOptions};
 use crate::record::{Recorder, Watch};
 use crate::registry::Registry;
-use crate::util;
+use crate::{suggest, util};
 
 /// Runs a request from the pipeline's text to the written model. Whatever goes wrong is in the
 /// report, and then nothing was written.
@@ -62,6 +61,7 @@ pub(crate) fn run_in(
             Some(after)
         }
         Err(error) => {
+            let error = blame::locate(error, request, registry);
             report.exit_status = error.kind.exit_status();
             // What the pass said is there already.
             if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
@@ -157,7 +157,8 @@ fn run_to_end(
                 .into_iter()
                 .for_each(|warning| context.emit(warning));
         }
-        output.write(&after, options)?;
+        let written = output.write(&after, options);
+        written.map_err(|error| made_by(error, recorder))?;
         report.model.output = request.output.clone();
     }
     Ok(after)
@@ -178,4 +179,23 @@ fn reported(
         }
     }
     result
+}
+
+/// Names the passes that made what the output's format doesn't have. A disk that is full is none of
+/// theirs.
+fn made_by(error: PassError, recorder: &Recorder) -> PassError {
+    let source = error.source.as_ref();
+    if source.is_none_or(|source| source.is::<std::io::Error>()) {
+        return error;
+    }
+    let passes = recorder.changing();
+    match passes.is_empty() {
+        true => error,
+        false => {
+            let names = suggest::listed(passes.iter().map(String::as_str));
+            error.note(format!(
+                "passes that changed the model since it was read: {names}"
+            ))
+        }
+    }
 }

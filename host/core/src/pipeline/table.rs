@@ -211,6 +211,31 @@ impl<'s, 'i> Table<'s, 'i> {
     }
 }
 
+/// What there is to say of a text that isn't TOML.
+pub(super) fn not_toml(source: &SourceText, error: &toml::de::Error) -> PassError {
+    let span = error.span().unwrap_or(0..0);
+    if let Some(span) = bare_word(&source.text, span.start) {
+        let word = &source.text[span.clone()];
+        return source
+            .error(&span, "", format!("This isn't TOML: `{word}` is no value."))
+            .help(format!("A string needs quotes: `\"{word}\"`."));
+    }
+    let why = error.message().trim_end_matches('.');
+    source.error(&span, "", format!("This isn't TOML: {why}."))
+}
+
+/// The word without quotes that stands around a byte where a value should be.
+fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let (before, after) = text.split_at_checked(at)?;
+    let start = before.trim_end_matches(is_word).len();
+    let end = at + after.find(|c| !is_word(c)).unwrap_or(after.len());
+    let opens = text[..start].trim_end().ends_with(['=', '[', ',']);
+    let word = &text[start..end];
+    (opens && word.starts_with(|c: char| is_word(c) && !c.is_numeric() && c != '-'))
+        .then_some(start..end)
+}
+
 fn as_string(
     source: &SourceText,
     key: &str,

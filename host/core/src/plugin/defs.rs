@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
+use super::Origin;
 use super::error::PluginError;
 use super::library::{LoadedOp, Plugin};
 use super::op_info::OpInfo;
@@ -60,9 +61,7 @@ impl OpDefs {
     /// How an op of this canonical name is defined in a version of its domain (`None`: the newest).
     /// A plugin that can't be loaded defines nothing; [`OpDefs::failures`] tells of it.
     pub(crate) fn find(&self, name: &str, version: Option<i64>) -> Option<LoadedOp> {
-        let definitions = self.by_name.get(name)?;
-        let fits = |d: &&Definition| version.is_none_or(|v| i64::from(d.since) <= v);
-        let definition = definitions.iter().rev().find(fits)?;
+        let definition = self.definition(name, version)?;
         match definition.plugin.load() {
             Ok(plugin) => plugin.ops().get(definition.at).copied(),
             Err(error) => {
@@ -73,6 +72,17 @@ impl OpDefs {
                 None
             }
         }
+    }
+
+    /// Where the definition of an op of this name comes from.
+    pub(crate) fn provider(&self, name: &str, version: Option<i64>) -> Option<&Origin> {
+        let definition = self.definition(name, version)?;
+        Some(definition.plugin.origin())
+    }
+
+    fn definition(&self, name: &str, version: Option<i64>) -> Option<&Definition> {
+        let fits = |d: &&Definition| version.is_none_or(|v| i64::from(d.since) <= v);
+        self.by_name.get(name)?.iter().rev().find(fits)
     }
 
     /// Whether an op of this name is defined in a version of its domain, by what the manifests say.

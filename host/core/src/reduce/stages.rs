@@ -5,6 +5,7 @@ use std::sync::Arc;
 use passdock_abi::{ConstId, OpId, SymbolId, ValueId};
 use passdock_ir::edit::NewPort;
 use passdock_ir::{Extras, Function, Module, Origins};
+use rustc_hash::FxHashSet;
 
 use super::ops::{self, Instead};
 use super::{Reducer, Stop};
@@ -24,6 +25,7 @@ pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop
         let before = r.steps.len();
         functions(r)?;
         for name in r.best.names().collect::<Vec<_>>() {
+            unused(r, name)?;
             results(r, name)?;
             if !ops::is_called(&r.best, name) {
                 fewest_ops(r, name, Instead::ParameterAndResult)?;
@@ -93,9 +95,17 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
     let what = format!("ops of @{}", f.text(name));
     let all = ops::ops(&f);
     let before = all.len();
+    let idle: FxHashSet<ConstId> = ops::unused_constants(&f).into_iter().collect();
     r.keep_fewest(all, &what, |base, kept| {
         edited(base, name, |f| {
             ops::keep_ops(f, kept, instead)?;
+            // What only ops that went used goes with them: a small candidate is checked fast, and it
+            // may be the last. Refused, a constant stays.
+            for id in ops::unused_constants(f) {
+                if !idle.contains(&id) {
+                    _ = f.erase_constant(id);
+                }
+            }
             // Those that nothing can stand for stay.
             (ops::ops(f).len() < before).then_some(())
         })

@@ -57,7 +57,11 @@ impl PluginInstrument {
         if instance.is_some() {
             return Ok(());
         }
-        let loaded = &self.plugin.load()?.instruments()[self.at];
+        let loaded = self.plugin.load().map_err(|error| {
+            let name = self.name();
+            PassError::from(error).note(format!("the instrument `{name}` needs it"))
+        })?;
+        let loaded = &loaded.instruments()[self.at];
         let answer = match Instance::new(loaded, cx, &self.options) {
             Ok(made) => {
                 *instance = Some(made);

@@ -207,7 +207,7 @@ fn a_definition_that_fails_is_an_error() {
     check(
         "fn @main(%x: f32[2]) { %0 = t.Broken(%x) return %0 }",
         expect![
-            "failed: The definition of op0 (t.Broken) failed: panicked at host/core/tests/boundary/decompose.rs:49:5: oh [main, op0 (t.Broken)]"
+            "failed: The definition of op0 (t.Broken), of plugin `bodies` (built in), failed: panicked at host/core/tests/boundary/decompose.rs:49:5: oh [main, op0 (t.Broken)]"
         ],
     );
 }

@@ -139,7 +139,7 @@ fn an_evaluation_makes_constants_or_nothing() {
         let error = cx.evaluate(f, op, 8).expect_err("2 isn't 3");
         Err(error.into())
     });
-    expect!["failed: The evaluation of op4 (t.Two) contradicts the type of the value v5. [main, op4 (t.Two)]"].assert_eq(&changed.expect_err("2 isn't 3"));
+    expect!["failed: The definition of op4 (t.Two), of plugin `t` (built in), evaluates the value v5 to i32[2], but its type is i32[3]. [main, op4 (t.Two)]"].assert_eq(&changed.expect_err("2 isn't 3"));
 }
 
 #[test]
