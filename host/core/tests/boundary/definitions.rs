@@ -72,6 +72,14 @@ fn read_on(call: &OpCall) -> OpResult {
     Ok(())
 }
 
+/// Asks for an analysis of the function that it is shown.
+const ASKS: OpDef = OpDef::new("t.Asks", 1).operands(1, 1).evaluate(asks);
+
+fn asks(call: &OpCall) -> OpResult {
+    call.liveness()?;
+    Err("it was asked".into())
+}
+
 fn nothing(_f: &mut sdk::Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
@@ -82,7 +90,7 @@ plugin! {
         /// Does nothing.
         function "t.transform.Nothing" => nothing { thread_safe: true },
     ],
-    ops: [DOUBLE, TWO, TWICE, READER],
+    ops: [DOUBLE, TWO, TWICE, READER, ASKS],
 }
 
 #[test]
@@ -184,6 +192,29 @@ fn a_chain_is_evaluated_beside_the_function() {
         Ok(())
     });
     assert!(unchanged.expect("works").is_none());
+}
+
+/// What is worked out while other operands are shown isn't true of the function.
+#[test]
+fn a_trial_leaves_nothing_in_the_analyses() {
+    let module = module();
+    let changed = run(&module, &Around::with_ops(), |f, cx| {
+        let at = abi::Position::end_of(f.body());
+        let ty = f.add_type(&sdk::TypeSpec::unknown())?;
+        let operand = f.params()[0];
+        let two = f.create_op(OpBuilder::new("t.Two").result(ty), at)?;
+        let asks = f.create_op(OpBuilder::new("t.Asks").operand(operand).result(ty), at)?;
+        let sdk::Evaluated::Constants(constants) = cx.evaluate_with(f, two, &[], 8)? else {
+            return Err("an answer".into());
+        };
+        for known in [false, true] {
+            let done = cx.evaluate_with(f, asks, &constants, 8)?;
+            assert_eq!(done, sdk::Evaluated::Refused("it was asked".to_owned()));
+            assert_eq!(f.liveness()?.last_use(operand), Some(asks), "{known}");
+        }
+        Ok(())
+    });
+    changed.expect("works");
 }
 
 #[test]
