@@ -484,6 +484,7 @@ impl Function {
             next = slot.next;
             Some((id, slot))
         })
+        .take(self.uses.len())
     }
 
     /// The ops of a region, in order.
@@ -494,6 +495,7 @@ impl Function {
             next = self.op(id).next;
             Some(id)
         })
+        .take(self.ops.len())
     }
 
     /// All ops of a region and the regions nested in it, each before those nested in it.

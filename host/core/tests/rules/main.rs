@@ -16,5 +16,6 @@ mod phases;
 mod plugins;
 mod registry;
 mod required;
+mod scribbled;
 mod states;
 mod timing;
