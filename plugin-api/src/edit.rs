@@ -242,12 +242,14 @@ impl Function {
         self.raw.replace_symbols(&symbols, &dims)
     }
 
-    /// Ends a region with these values: makes its `return` or `yield`, or changes what it has.
+    /// Ends a region with these values: makes its `return` or `yield`, or changes what it has. Names and
+    /// declared types stay: those of the places if there are as many values as before, else those
+    /// that the same values had.
     pub fn set_results(&mut self, region: RegionId, values: &[ValueId]) -> Result<(), EditError> {
         self.raw.set_results(region, values, std::iter::empty())
     }
 
-    /// As [`Function::set_results`], under these names and declared types.
+    /// As [`Function::set_results`], under these names and declared types; `""` and NONE say nothing.
     pub fn set_named_results(
         &mut self,
         region: RegionId,

@@ -1,6 +1,7 @@
 //! Verifying what a pass made, and only that.
 
 use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use passdock_abi::SymbolId;
@@ -11,6 +12,7 @@ use crate::diagnostic::excerpt::{self, Part};
 use crate::error::{ErrorKind, PassError};
 use crate::interface::same_interface;
 use crate::pass::Pass;
+use crate::util::panic_text;
 
 /// How many violations an error tells of.
 const SHOWN: usize = 5;
@@ -44,9 +46,13 @@ impl Input {
 ///
 /// A function that didn't change is looked at too if what it calls may be another one now.
 pub(crate) fn changed(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
-    if when == Verify::Off {
-        return Ok(());
+    match when {
+        Verify::Off => Ok(()),
+        when => guarded(None, || look_at_changes(before, after, when)),
     }
+}
+
+fn look_at_changes(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
     let removed = before.names().any(|name| after.function(name).is_none());
     let is_other = |function: &Arc<Function>| match before.function(function.name()) {
         Some(known) if Arc::ptr_eq(known, function) => false,
@@ -80,15 +86,27 @@ pub(crate) fn all(module: &Module) -> Result<(), PassError> {
 }
 
 fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassError> {
-    let Err(violations) = verify::verify_in(module, name, function) else {
-        return Ok(());
-    };
+    let look = || Ok(verify::verify_in(module, name, function).err());
+    let violations = guarded(Some(function), look)?.unwrap_or_default();
     let Some((first, rest)) = violations.split_first() else {
         return Ok(());
     };
+    let mut error = PassError::new(ErrorKind::Verify, &first.message);
     let text = module.text_source().map(Arc::as_ref);
-    let shown = excerpt::excerpt(function, first.op, Part::WHOLE, text, &RefCell::default());
-    let mut error = PassError::new(ErrorKind::Verify, &first.message).at(shown);
+    // To show a line of what is broken may fail, too.
+    let shown = guarded(Some(function), || {
+        let seen = RefCell::default();
+        Ok(excerpt::excerpt(
+            function,
+            first.op,
+            Part::WHOLE,
+            text,
+            &seen,
+        ))
+    });
+    if let Ok(shown) = shown {
+        error = error.at(shown);
+    }
     error.function = Some(first.function.clone());
     error.notes = rest
         .iter()
@@ -101,4 +119,22 @@ fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassE
             .push(format!("and {} more", rest.len() + 1 - SHOWN));
     }
     Err(error)
+}
+
+/// Looks at what may be broken in ways that no edit allows: a plugin that writes into a view can do
+/// anything to it.
+fn guarded<T>(
+    function: Option<&Function>,
+    look: impl FnOnce() -> Result<T, PassError>,
+) -> Result<T, PassError> {
+    catch_unwind(AssertUnwindSafe(look)).unwrap_or_else(|payload| {
+        let message = format!(
+            "What the pass left can't be looked at: {}.",
+            panic_text(&*payload)
+        );
+        let mut error = PassError::new(ErrorKind::Verify, message)
+            .help("A pass may change a function only by the functions of the host.");
+        error.function = function.map(|f| f.text(f.name()).to_owned());
+        Err(error)
+    })
 }

@@ -496,6 +496,7 @@ impl Function {
             next = slot.next;
             Some((id, slot))
         })
+        .take(self.uses.len())
     }
 
     /// The ops of a region, in order.
@@ -506,6 +507,7 @@ impl Function {
             next = self.op(id).next;
             Some(id)
         })
+        .take(self.ops.len())
     }
 
     /// All ops of a region and the regions nested in it, each before those nested in it.

@@ -69,6 +69,15 @@ struct Entry {
     next: [Link; 4],
 }
 
+/// What a version gets added while something is tried out beside the function: less than so many are
+/// made by edits.
+const ASIDE: u64 = 1 << 48;
+
+/// How many things are being tried out, one within the other.
+fn depth(version: u64) -> u64 {
+    version / ASIDE
+}
+
 impl Entry {
     #[inline]
     fn is(&self, key: &KeptKey<'_>) -> bool {
@@ -108,12 +117,12 @@ impl Kept {
         None
     }
 
-    /// The entry of a key, for whatever version.
-    fn find_mut(&mut self, key: &KeptKey<'_>) -> Option<&mut Entry> {
+    /// The entry of a key, for whatever version of a depth.
+    fn find_mut(&mut self, key: &KeptKey<'_>, of: u64) -> Option<&mut Entry> {
         let mut place = &mut self.root;
         let mut path = Path::to(key);
         while let Some(entry) = place.get_mut() {
-            if entry.is(key) {
+            if depth(entry.version) == of && entry.is(key) {
                 return Some(entry);
             }
             place = &mut entry.next[path.step()];
@@ -220,7 +229,7 @@ impl Function {
     /// The same in the place of what is kept under the key for another version.
     pub fn keep_instead(&mut self, key: KeptKey<'_>, value: KeptValue) -> &KeptValue {
         if self.kept(&key).is_none()
-            && let Some(entry) = self.kept.find_mut(&key)
+            && let Some(entry) = self.kept.find_mut(&key, depth(self.version))
         {
             entry.version = self.version;
             entry.value = value.clone();
@@ -231,11 +240,30 @@ impl Function {
     /// Throws away all that is kept for another version.
     pub fn forget_all_stale(&mut self) {
         let version = self.version;
-        if self.kept.entries().any(|entry| entry.version != version) {
-            for entry in self.kept.take() {
-                if entry.version == version {
-                    self.kept.add(entry.key, version, entry.value);
-                }
+        self.retain_kept(|kept| kept == version || depth(kept) < depth(version));
+    }
+
+    /// From here on something is tried out, which is no edit: what is kept is for that alone, and
+    /// what was kept waits.
+    pub(crate) fn begin_aside(&mut self) {
+        self.version += ASIDE;
+    }
+
+    /// It was tried out: the function is what it was before.
+    pub(crate) fn end_aside(&mut self) {
+        let tried = depth(self.version);
+        self.retain_kept(|kept| depth(kept) < tried);
+        self.version -= ASIDE;
+    }
+
+    /// Throws away all that isn't for a version that satisfies a predicate.
+    fn retain_kept(&mut self, stays: impl Fn(u64) -> bool) {
+        if self.kept.entries().all(|entry| stays(entry.version)) {
+            return;
+        }
+        for entry in self.kept.take() {
+            if stays(entry.version) {
+                self.kept.add(entry.key, entry.version, entry.value);
             }
         }
     }
@@ -246,7 +274,7 @@ impl Function {
             return true;
         }
         let version = self.version;
-        let found = self.kept.find_mut(key);
+        let found = self.kept.find_mut(key, depth(version));
         found.map(|entry| entry.version = version).is_some()
     }
 }
@@ -311,6 +339,23 @@ mod tests {
         f.touch_function();
         f.forget_all_stale();
         assert!(!f.still_holds(&KEY), "it was of an older version");
+    }
+
+    #[test]
+    fn what_is_worked_out_of_a_trial_goes_with_it() {
+        let mut f = function();
+        f.keep(KEY, Arc::new(7_u32));
+        f.begin_aside();
+        assert_eq!(number(&f), None);
+        f.keep_instead(KEY, Arc::new(8_u32));
+        f.begin_aside();
+        assert!(!f.still_holds(&KEY));
+        f.keep(KEY, Arc::new(9_u32));
+        f.forget_all_stale();
+        f.end_aside();
+        assert_eq!(number(&f), Some(8));
+        f.end_aside();
+        assert_eq!((number(&f), f.kept_count()), (Some(7), 1));
     }
 
     #[test]

@@ -4,12 +4,15 @@ use passdock_abi::{OpId, RegionId};
 
 use crate::function::Function;
 
-/// Ops in pre-order; keeps its own stack.
+/// Ops in pre-order; keeps its own stack. It ends, however ops are linked: it meets no more than there
+/// are.
 pub struct Walk<'f> {
     function: &'f Function,
     next: OpId,
     /// Where to go on: first the regions still to enter, then the op after.
     after: Vec<OpId>,
+    /// How many it may still meet.
+    left: usize,
 }
 
 impl<'f> Walk<'f> {
@@ -18,6 +21,7 @@ impl<'f> Walk<'f> {
             function,
             next: function.region(region).first,
             after: Vec::new(),
+            left: function.op_ids(),
         }
     }
 }
@@ -29,6 +33,7 @@ impl Iterator for Walk<'_> {
         while self.next.is_none() {
             self.next = self.after.pop()?;
         }
+        self.left = self.left.checked_sub(1)?;
         let id = self.next;
         let op = self.function.op(id);
         self.next = op.next;

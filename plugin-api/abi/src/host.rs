@@ -134,6 +134,8 @@ pub struct FunctionApi {
         unsafe extern "C" fn(*mut Function, RegionId, *const PortDesc, out: *mut ValueId) -> Status,
     >,
     /// Ends a region: makes its `return` or `yield` if it has none, and sets its operands and ports.
+    /// A name or type that a port doesn't say stays what it was: of the port in its place if there
+    /// are as many as before, else of the port that had the value.
     /// Of a body that had results, this changes the interface.
     pub set_results: Option<
         unsafe extern "C" fn(

@@ -126,15 +126,15 @@ impl<'s> Shown<'s> {
             op,
             operands: operands.to_vec(),
         };
-        shown.swap()?;
+        shown.change(Function::show_operands)?;
         Ok(shown)
     }
 
-    fn swap(&mut self) -> Edit {
+    fn change(&mut self, change: fn(&mut Function, OpId, &mut [ValueId]) -> Edit) -> Edit {
         let (op, operands) = (self.op, &mut self.operands);
         self.session.with(|state| {
             state.edit()?;
-            state.own().swap_shown_operands(op, operands)
+            change(state.own(), op, operands)
         })?;
         // The first edit copied the function.
         self.session.refresh();
@@ -145,7 +145,7 @@ impl<'s> Shown<'s> {
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
         // What could be shown can be taken back.
-        let _ = self.swap();
+        let _ = self.change(Function::take_back_operands);
     }
 }
 

@@ -9,6 +9,7 @@ use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, OpTraits, plugin};
 use passdock_plugin_api::{OpBuilder, PassContext, PassResult};
 
+use crate::analyses::raw;
 use crate::support::{Around, module, ops, run};
 
 const DOUBLE: OpDef = OpDef::new("t.A", 1)
@@ -83,6 +84,31 @@ fn read_on(call: &OpCall) -> OpResult {
     Ok(())
 }
 
+/// Keeps an analysis of the function that it is shown: who its operand is.
+const KEEPS: OpDef = OpDef::new("t.Keeps", 1).operands(1, 1).evaluate(keeps);
+
+fn keeps(call: &OpCall) -> OpResult {
+    let operand = call.operand(0).ok_or("there is no operand")?;
+    let data = std::ptr::without_provenance_mut(operand.index() + 1);
+    let mut kept = std::ptr::null_mut();
+    let (f, owner) = (call.as_raw().handle, std::ptr::from_ref(raw()).cast());
+    let put = raw().put.ok_or("no `put`")?;
+    // SAFETY: the handle lives, and nobody reads what the data points to.
+    let status = unsafe { put(f, owner, abi::Str::new("operand"), data, None, &mut kept) };
+    assert!(status.is_ok() && kept == data);
+    Err("it was asked".into())
+}
+
+/// What is kept of that.
+fn kept_operand(f: &sdk::Function) -> Option<usize> {
+    let mut kept = std::ptr::null_mut();
+    let (f, owner) = (f.as_raw().handle, std::ptr::from_ref(raw()).cast());
+    // SAFETY: as above.
+    let status =
+        unsafe { raw().get.expect("is there")(f, owner, abi::Str::new("operand"), &mut kept) };
+    status.is_ok().then(|| kept.addr() - 1)
+}
+
 fn nothing(_f: &mut sdk::Function, _cx: &PassContext) -> PassResult {
     Ok(())
 }
@@ -93,7 +119,7 @@ plugin! {
         /// Does nothing.
         function "t.transform.Nothing" => nothing { thread_safe: true },
     ],
-    ops: [DOUBLE, TWO, TWICE, PICKY, READER],
+    ops: [DOUBLE, TWO, TWICE, PICKY, READER, KEEPS],
 }
 
 #[test]
@@ -195,6 +221,29 @@ fn a_chain_is_evaluated_beside_the_function() {
         Ok(())
     });
     assert!(unchanged.expect("works").is_none());
+}
+
+/// What is worked out while other operands are shown isn't true of the function.
+#[test]
+fn a_trial_leaves_nothing_in_the_analyses() {
+    let module = module();
+    let changed = run(&module, &Around::with_ops(), |f, cx| {
+        let at = abi::Position::end_of(f.body());
+        let ty = f.add_type(&sdk::TypeSpec::unknown())?;
+        let operand = f.params()[0];
+        let two = f.create_op(OpBuilder::new("t.Two").result(ty), at)?;
+        let keeps = f.create_op(OpBuilder::new("t.Keeps").operand(operand).result(ty), at)?;
+        let sdk::Evaluated::Constants(constants) = cx.evaluate_with(f, two, &[], 8)? else {
+            return Err("an answer".into());
+        };
+        for _ in 0..2 {
+            let done = cx.evaluate_with(f, keeps, &constants, 8)?;
+            assert_eq!(done, sdk::Evaluated::Refused("it was asked".to_owned()));
+            assert_eq!(kept_operand(f), None);
+        }
+        Ok(())
+    });
+    changed.expect("works");
 }
 
 #[test]

@@ -16,6 +16,7 @@ mod phases;
 mod plugins;
 mod registry;
 mod required;
+mod scribbled;
 mod states;
 mod threads;
 mod timing;

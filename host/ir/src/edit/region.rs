@@ -1,8 +1,10 @@
 //! Regions: making them, their arguments, their results.
 
 use passdock_abi::{
-    LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId, Value, ValueId, symbol,
+    LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId, TypeId, Value, ValueId, symbol,
 };
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 use super::{NewPort, NewRegion};
 use crate::error::{Edit, EditError};
@@ -142,7 +144,8 @@ impl Function {
         value
     }
 
-    /// Ends a region: makes its terminator if it has none, and sets its operands and ports.
+    /// Ends a region: makes its terminator if it has none, and sets its operands and ports. A name or
+    /// type that a port doesn't say stays what it was.
     pub fn set_results(
         &mut self,
         region: RegionId,
@@ -163,22 +166,53 @@ impl Function {
         for port in ports.iter().filter(|port| port.ty.is_some()) {
             self.live_type(port.ty)?;
         }
-        let symbols = self.symbols.clone();
-        let records: Vec<Port> = ports
-            .iter()
-            .map(|port| Port {
-                name: if port.name.is_empty() {
-                    SymbolId::NONE
-                } else {
-                    symbols.intern(port.name)
-                },
-                ty: port.ty,
-                flags: Port::TOUCHED,
-                reserved: 0,
-            })
-            .collect();
+        let known = self.known_ports(region, values);
+        let ports = ports.iter().zip(&known).map(|(port, known)| Port {
+            name: match port.name {
+                "" => known.name,
+                name => self.symbols.intern(name),
+            },
+            ty: port.ty.option().unwrap_or(known.ty),
+            ..*known
+        });
+        let records: Vec<Port> = ports.collect();
         self.end_region(region, values, &records);
         Ok(())
+    }
+
+    /// What is known of a region's results when these values take their places: of as many, what was
+    /// said of the place; of more or fewer, what was said of the value.
+    fn known_ports(&self, region: RegionId, values: &[ValueId]) -> Vec<Port> {
+        let old = self.ports(region);
+        let mut places: FxHashMap<ValueId, VecDeque<usize>> = FxHashMap::default();
+        if let Some(terminator) = self
+            .terminator(region)
+            .filter(|_| old.len() != values.len())
+        {
+            for (place, slot) in self.operands(terminator).iter().enumerate() {
+                places.entry(slot.value).or_default().push_back(place);
+            }
+        }
+        let known = |(place, &value): (usize, &ValueId)| {
+            let place = match old.len() == values.len() {
+                true => Some(place),
+                false => places.get_mut(&value).and_then(VecDeque::pop_front),
+            };
+            let known = place.and_then(|place| old.get(place));
+            let declared = known.map_or(TypeId::NONE, |known| known.ty);
+            let ty = value.option().map(|value| self.value(value).ty);
+            Port {
+                name: known.map_or(SymbolId::NONE, |known| known.name),
+                // A declaration that isn't true of the new value gives way to it.
+                ty: match ty.filter(|&ty| !self.is_compatible(declared, ty)) {
+                    Some(ty) => ty,
+                    None => declared,
+                },
+                flags: Port::TOUCHED,
+                reserved: 0,
+            }
+        };
+        values.iter().enumerate().map(known).collect()
     }
 
     /// Ends a region as checked.

@@ -24,9 +24,22 @@ impl Function {
     }
 
     /// Shows other operands in an op's slots, and hands back those that were there. Nobody uses the
-    /// shown ones: they have to be swapped back before the function is used for anything but
-    /// reading this op.
-    pub fn swap_shown_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
+    /// shown ones: they have to be taken back before the function is used for anything but reading
+    /// this op. Until then it is another version: what is worked out about it is good for no other.
+    pub fn show_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
+        self.swap_shown_operands(op, operands)?;
+        self.begin_aside();
+        Ok(())
+    }
+
+    /// Takes back what was shown, the last first; the function is the version that it was.
+    pub fn take_back_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
+        self.swap_shown_operands(op, operands)?;
+        self.end_aside();
+        Ok(())
+    }
+
+    fn swap_shown_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         let range = self.live_op(op)?.operands;
         if range.len as usize != operands.len() {
             return Err(EditError::invalid(format!(

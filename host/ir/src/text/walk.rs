@@ -27,6 +27,8 @@ pub(super) struct Events<'f> {
     function: &'f Function,
     entry: Option<RegionId>,
     stack: Vec<Step>,
+    /// How many ops it may still meet: it ends, however they are linked.
+    left: usize,
 }
 
 impl<'f> Events<'f> {
@@ -35,6 +37,7 @@ impl<'f> Events<'f> {
             function,
             entry: Some(function.body()),
             stack: Vec::new(),
+            left: function.op_ids(),
         }
     }
 
@@ -54,10 +57,11 @@ impl Iterator for Events<'_> {
         }
         match *self.stack.last()? {
             Step::Ops(region, next) => {
-                let Some(op) = next.option() else {
+                let Some(op) = next.option().filter(|_| self.left > 0) else {
                     self.stack.pop();
                     return Some(Event::Leave);
                 };
+                self.left -= 1;
                 let record = self.function.op(op);
                 if let Some(top) = self.stack.last_mut() {
                     *top = Step::Ops(region, record.next);

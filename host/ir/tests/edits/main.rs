@@ -2,6 +2,7 @@
 
 mod inline;
 mod ops;
+mod results;
 mod sharing;
 mod symbols;
 mod values;

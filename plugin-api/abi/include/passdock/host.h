@@ -72,7 +72,9 @@ typedef struct passdock_function_api {
     passdock_status (*add_arg)(passdock_function *, passdock_region_id, const passdock_port_desc *,
                                passdock_value_id *out);
     /* Ends a region: makes its `return` or `yield` if it has none, and sets its operands and ports
-     * (`count` of each). Of a body that had results, this changes the interface. */
+     * (`count` of each). A name or type that a port doesn't say stays what it was: of the port in its
+     * place if there are as many as before, else of the port that had the value. Of a body that had
+     * results, this changes the interface. */
     passdock_status (*set_results)(passdock_function *, passdock_region_id,
                                    const passdock_value_id *values, const passdock_port_desc *ports,
                                    size_t count);

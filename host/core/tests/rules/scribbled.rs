@@ -1,0 +1,136 @@
+//! Plugins that write into a view, which they must not: whatever they write, the run ends, with an
+//! error or without one.
+
+use std::sync::mpsc;
+use std::time::Duration;
+
+use passdock::{PassContext, Registry, Sequential, Verify, create_function_pass};
+use passdock_abi::{
+    FunctionView, Op, OpId, Range, Region, RegionId, SymbolId, TypeId, Use, UseId, Value,
+};
+
+use crate::common::{info, module};
+
+/// A record of a column, to be written over: what a plugin must not do.
+fn record<T>(column: passdock_abi::Column, at: usize) -> &'static mut T {
+    // SAFETY: there are as many, and they live as long as the pass; that nobody may write to them is
+    // the point of the test.
+    unsafe { &mut *column.base.cast::<T>().cast_mut().add(at) }
+}
+
+const OUTSIDE: Range = Range {
+    start: 1 << 30,
+    len: 5,
+};
+
+type Scribble = (&'static str, fn(&FunctionView));
+
+/// All of them leave a function that no edit could have made.
+const SCRIBBLES: &[Scribble] = &[
+    ("next = self", |v| record::<Op>(v.ops, 0).next = OpId(0)),
+    ("next outside", |v| {
+        record::<Op>(v.ops, 0).next = OpId(1 << 30)
+    }),
+    ("prev = self", |v| record::<Op>(v.ops, 0).prev = OpId(0)),
+    ("parent outside", |v| {
+        record::<Op>(v.ops, 0).parent = RegionId(1 << 30)
+    }),
+    ("operands outside", |v| {
+        record::<Op>(v.ops, 0).operands = OUTSIDE
+    }),
+    ("results outside", |v| {
+        record::<Op>(v.ops, 0).results = OUTSIDE
+    }),
+    ("attributes outside", |v| {
+        record::<Op>(v.ops, 0).attrs = OUTSIDE
+    }),
+    ("regions outside", |v| {
+        record::<Op>(v.ops, 0).regions = OUTSIDE
+    }),
+    ("no name", |v| {
+        record::<Op>(v.ops, 0).name = SymbolId(1 << 30)
+    }),
+    ("dead", |v| record::<Op>(v.ops, 0).flags = Op::DEAD),
+    ("type outside", |v| {
+        record::<Value>(v.values, 0).ty = TypeId(1 << 30)
+    }),
+    ("first use outside", |v| {
+        record::<Value>(v.values, 0).first_use = UseId(1 << 30)
+    }),
+    ("use in a circle", |v| {
+        record::<Use>(v.uses, 0).next = UseId(0)
+    }),
+    ("user outside", |v| {
+        record::<Use>(v.uses, 0).user = OpId(1 << 30)
+    }),
+    ("first op outside", |v| {
+        record::<Region>(v.regions, 0).first = OpId(1 << 30)
+    }),
+    ("last op outside", |v| {
+        record::<Region>(v.regions, 0).last = OpId(1 << 30)
+    }),
+    ("arguments outside", |v| {
+        record::<Region>(v.regions, 0).args = OUTSIDE
+    }),
+    ("ports outside", |v| {
+        record::<Region>(v.regions, 0).ports = OUTSIDE
+    }),
+];
+
+/// How a run of a pass that does so ends, if it does.
+fn ends(scribble: Scribble, edits: bool, verify: Verify) -> String {
+    let (send, receive) = mpsc::channel();
+    let thread = std::thread::spawn(move || {
+        let pass = create_function_pass(info("acme.transform.Scribble"), move |f, _| {
+            if f.function_name() == "main" {
+                if edits {
+                    f.set_function_attr("touched", 1)?;
+                }
+                // SAFETY: the view lives as long as the handle.
+                (scribble.1)(unsafe { &*f.as_raw().view });
+            }
+            Ok(())
+        });
+        let sequential = Sequential::new([pass]);
+        let context = context(verify);
+        let ended = context.scope(|_| sequential.call(module()));
+        _ = send.send(match ended {
+            Ok(_) => "fine".to_owned(),
+            Err(error) => error.to_string(),
+        });
+    });
+    match receive.recv_timeout(Duration::from_secs(20)) {
+        Ok(said) => said,
+        Err(mpsc::RecvTimeoutError::Timeout) => "hangs".to_owned(),
+        Err(mpsc::RecvTimeoutError::Disconnected) => {
+            _ = thread.join();
+            "panics".to_owned()
+        }
+    }
+}
+
+fn context(verify: Verify) -> PassContext {
+    PassContext::builder()
+        .registry(&Registry::new())
+        .verify(verify)
+        .build()
+        .expect("a context")
+}
+
+#[test]
+fn whatever_is_written_into_a_view_the_run_ends() {
+    let mut wrong = Vec::new();
+    for &scribble in SCRIBBLES {
+        for edits in [true, false] {
+            for verify in [Verify::Changed, Verify::All] {
+                let said = ends(scribble, edits, verify);
+                if matches!(&*said, "hangs" | "panics")
+                    || (said == "fine" && (edits || verify == Verify::All))
+                {
+                    wrong.push(format!("{} ({edits}, {verify:?}): {said}", scribble.0));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
