@@ -10,10 +10,11 @@ use crate::shell;
 const EXAMPLE: &str = "examples/embed-host";
 const MOST_LINES: usize = 60;
 /// The crates of this project that it depends on.
-const OURS: [&str; 7] = [
+const OURS: [&str; 8] = [
     "passdock",
     "passdock-abi",
     "passdock-ir",
+    "passdock-npy",
     "passdock-onnx",
     "passdock-plugin-api",
     "passdock-plugins-onnx-ops",

@@ -16,7 +16,9 @@
 //! Parameters are bound by name, in the functions that nobody calls. With `defaults = true` those that
 //! have a default (ONNX's initializers that are inputs, too) become what they default to. A value
 //! has to be one of the parameter's type: integers, bools and strings exactly, numbers with a point
-//! rounded to the nearest. Its sizes become those of the parameter's dim symbols, everywhere.
+//! rounded to the nearest. `"scale.npy"` is the tensor in that file, as `numpy.save` writes it, of just the
+//! parameter's element type; a relative path begins where the host runs. The value's sizes become those of
+//! the parameter's dim symbols, everywhere.
 //! A name that no parameter has, and a value of another shape, are errors.
 //!
 //! It does not fold what is constant now: that is FoldConstant's. Functions that skip optimization are
@@ -29,7 +31,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::bind_symbolic_vars::bind;
 use crate::entries;
-use crate::literal::{Literal, literal};
+use crate::literal::{Literal, from_file, literal};
 
 options! {
     /// Which parameters become constants.
@@ -90,7 +92,12 @@ fn bind_param(
         ));
     }
     let dtype = ty.dtype();
-    let Literal { shape, bytes } = literal(value, dtype).map_err(wrong)?;
+    let read = match value {
+        // A string is no value of any other type.
+        OptionValue::String(path) if dtype != DType::STRING => from_file(path, dtype),
+        value => literal(value, dtype),
+    };
+    let Literal { shape, bytes } = read.map_err(wrong)?;
     let mut sizes: Vec<(SymbolId, i64)> = Vec::new();
     if let Some(dims) = ty.dims() {
         let dims: Vec<Dim> = dims.collect();

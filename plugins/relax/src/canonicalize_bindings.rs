@@ -13,10 +13,10 @@
 //! }
 //! ```
 //!
-//! A field of a tuple that is at hand is a copy too. It does not take away a copy that a region
-//! gives out and that would have to come back on export: of a parameter, of a constant, of a value
-//! from outside the region, or of one that the region gives out already. Nor a copy of a constant that a
-//! user couldn't take: see FoldConstant.
+//! A field of a tuple that is at hand is a copy too, and so is a tuple of all the fields of another. It
+//! does not take away a copy that a region gives out and that would have to come back on export: of a
+//! parameter, of a constant, of a value from outside the region, or of one that the region gives out
+//! already. Nor a copy of a constant that a user couldn't take: see FoldConstant.
 //!
 //! Source: TVM `src/relax/transform/canonicalize_bindings.cc`.
 
@@ -44,6 +44,9 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
     if f.traits(op).is_identity() {
         return f.operand(op, 0);
     }
+    if f.name(op) == "tuple" {
+        return taken_apart(f, op);
+    }
     if f.name(op) != "tuple_get" {
         return None;
     }
@@ -54,6 +57,22 @@ fn original(f: &Function, op: OpId) -> Option<ValueId> {
     } else {
         None
     }
+}
+
+/// The tuple of which a `tuple` has all the fields, in their order.
+fn taken_apart(f: &Function, op: OpId) -> Option<ValueId> {
+    let field = |(at, value)| {
+        let get = f
+            .defining_op(value)
+            .filter(|&get| f.name(get) == "tuple_get")?;
+        let tuple = f.operand(get, 0)?;
+        (f.int(get, "index") == Some(at as i64)).then_some(tuple)
+    };
+    let mut fields = f.operands(op).enumerate().map(field);
+    let tuple = fields.next()??;
+    let ty = f.type_of(tuple);
+    let whole = ty.kind() == TypeKind::TUPLE && ty.items().len() == f.operand_count(op);
+    (whole && fields.all(|other| other == Some(tuple))).then_some(tuple)
 }
 
 /// Whether the original is a constant that a user of the copy couldn't take.

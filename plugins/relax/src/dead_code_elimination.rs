@@ -30,7 +30,7 @@ use passdock_plugin_api::ConstId;
 use passdock_plugin_api::abi::Constant;
 use passdock_plugin_api::prelude::*;
 
-use crate::purity::Purity;
+use crate::purity::{Purity, callee_or_name};
 
 options! {
     /// What is alive from the start.
@@ -73,10 +73,8 @@ fn erase_dead_ops(f: &mut Function, purity: &Purity) -> PassResult {
 fn kept_for_effects(f: &Function, purity: &Purity) -> Result<HashSet<OpId>, EditError> {
     let impure = purity.impure_names(f)?;
     let mut kept = HashSet::new();
-    if impure.is_empty() {
-        return Ok(kept);
-    }
-    for op in f.iter().filter(|&op| impure.contains(&f.symbol(op))) {
+    let is_impure = |&op: &OpId| impure.contains(&callee_or_name(f, op));
+    for op in f.iter().filter(is_impure) {
         let mut holder = Some(op);
         while let Some(op) = holder.filter(|&op| kept.insert(op)) {
             holder = f.parent_op(f.parent_region(op));

@@ -20,8 +20,8 @@
 //! a region gives way to one that stands before it, there or around, never to one of another branch.
 //! What is left has the locations of all that it stands for.
 //!
-//! It does not merge ops that may have an effect (an op without a definition may, so may a call of a
-//! function), random ops, and ops with regions, nor ops of which one spells out an attribute's
+//! It does not merge ops that may have an effect (an op without a definition may), random ops, calls of
+//! functions that hold such ops or call themselves, and ops with regions, nor ops of which one spells out an attribute's
 //! default. It does not merge where the file would need more copies (ONNX's `Identity`) for what the
 //! regions give out than there were ops.
 //!

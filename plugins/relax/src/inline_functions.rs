@@ -24,8 +24,8 @@
 //!
 //! It does not inline `@main`, loop-level functions, functions that skip optimization (`SkipOptimization`,
 //! `Compiler`, `Extern`) nor calls in them, nor calls of a function of another opset version than its
-//! caller: these are named in a note, as are calls that would make a function larger than `max_ops`.
-//! Recursion is an error.
+//! caller: these are named in a note, as are calls that would make a function larger than `max_ops`, and
+//! functions that call themselves; to name one of these is an error.
 //!
 //! Source: TVM `src/relax/transform/inline_functions.cc`, `src/relay/transforms/inline.cc`.
 
@@ -50,11 +50,25 @@ options! {
 pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<InlineFunctions>()?;
     let graph = m.call_graph()?;
-    let chosen = chosen(m, &graph, &options)?;
+    let mut chosen = chosen(m, &graph, &options)?;
     let mut callees: HashMap<SymbolId, Callee<'_>> = HashMap::new();
     // Calls that stay, by callee.
     let mut kept: HashSet<SymbolId> = HashSet::new();
-    for caller in callees_first(m, &graph, &chosen)? {
+    let (order, circles) = callees_first(&graph, &chosen);
+    for circle in circles {
+        let said = recursion(m, &circle);
+        if !options.functions.is_empty() {
+            return Err(PassError::new(format!(
+                "Recursion can't be inlined: {said}."
+            )));
+        }
+        let note = format!("What calls itself isn't inlined: {said}.");
+        cx.emit(&Diagnostic::note(note).code("relax::not-inlined"));
+        circle
+            .iter()
+            .for_each(|function| _ = chosen.remove(function));
+    }
+    for caller in order {
         let is_graph = graph.function(caller).map(|entry| entry.kind) == Some(FunctionKind::GRAPH);
         let called: Vec<SymbolId> = graph
             .callees(caller)
@@ -125,12 +139,12 @@ fn chosen(
     Ok(chosen)
 }
 
-/// All functions, each behind those of its callees that are inlined into it.
+/// All functions, each behind those of its callees that are inlined into it, and the circles of calls that
+/// would have no end.
 fn callees_first(
-    m: &Module<'_>,
     graph: &CallGraph,
     chosen: &HashSet<SymbolId>,
-) -> Result<Vec<SymbolId>, PassError> {
+) -> (Vec<SymbolId>, Vec<Vec<SymbolId>>) {
     let callees = |caller| {
         let callees: Vec<SymbolId> = graph
             .callees(caller)
@@ -139,6 +153,7 @@ fn callees_first(
         callees.into_iter()
     };
     let (mut order, mut done, mut open) = (Vec::new(), HashSet::new(), HashSet::new());
+    let (mut circles, mut circular) = (Vec::new(), HashSet::<SymbolId>::new());
     for root in graph.functions().map(|entry| entry.name) {
         if done.contains(&root) {
             continue;
@@ -153,30 +168,28 @@ fn callees_first(
                 path.pop();
                 continue;
             };
+            // One function less that is inlined breaks a circle: those that it closes are told once.
             if open.contains(&callee) {
-                let chain: Vec<SymbolId> = path.iter().map(|(name, _)| *name).collect();
-                return Err(recursion(m, &chain, callee));
-            }
-            if !done.contains(&callee) {
+                if !circular.contains(&callee) {
+                    let names = path.iter().map(|(name, _)| *name);
+                    let circle: Vec<SymbolId> = names.skip_while(|&name| name != callee).collect();
+                    circular.extend(&circle);
+                    circles.push(circle);
+                }
+            } else if !done.contains(&callee) {
                 open.insert(callee);
                 path.push((callee, callees(callee)));
             }
         }
     }
-    Ok(order)
+    (order, circles)
 }
 
-/// What is wrong with a chain of calls whose last calls one of it again.
-fn recursion(m: &Module<'_>, path: &[SymbolId], again: SymbolId) -> PassError {
-    let circle = path.iter().skip_while(|&&name| name != again);
-    let names: Vec<String> = circle
-        .chain([&again])
-        .map(|&name| format!("`{}`", m.text(name)))
-        .collect();
-    PassError::new(format!(
-        "Recursion can't be inlined: {}.",
-        names.join(" calls ")
-    ))
+/// A chain of calls whose last calls the first again, in words.
+fn recursion(m: &Module<'_>, circle: &[SymbolId]) -> String {
+    let names = circle.iter().chain(circle.first());
+    let names: Vec<String> = names.map(|&name| format!("`{}`", m.text(name))).collect();
+    names.join(" calls ")
 }
 
 /// The calls of these functions, in program order.

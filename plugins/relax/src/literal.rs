@@ -1,4 +1,6 @@
-//! Tensors out of what stands in an option: `2.5`, `[[1, 2], [3, 4]]`, `"text"`.
+//! Tensors out of what stands in an option: `2.5`, `[[1, 2], [3, 4]]`, `"text"`, `"file.npy"`.
+
+use std::path::Path;
 
 use half::{bf16, f16};
 use passdock_plugin_api::prelude::*;
@@ -34,6 +36,25 @@ pub(crate) fn literal(value: &OptionValue, dtype: DType) -> Result<Literal, Stri
         }
     };
     Ok(Literal { shape, bytes })
+}
+
+/// The tensor in a `.npy` file, if its elements are of this type. The error is the end of a sentence.
+pub(crate) fn from_file(path: &str, dtype: DType) -> Result<Literal, String> {
+    let name = |dtype: DType| dtype.name().unwrap_or("?");
+    if !path.ends_with(".npy") {
+        return Err(format!(
+            "it isn't one of {}, nor the name of a `.npy` file",
+            name(dtype)
+        ));
+    }
+    let array = passdock_npy::read(Path::new(path)).map_err(|error| error.to_string())?;
+    if array.dtype != dtype {
+        return Err(format!("its elements are {}", name(array.dtype)));
+    }
+    Ok(Literal {
+        shape: array.shape,
+        bytes: array.data,
+    })
 }
 
 fn items(value: &OptionValue) -> Option<&[OptionValue]> {

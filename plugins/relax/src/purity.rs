@@ -1,39 +1,88 @@
-//! Which ops have no effect but their results.
+//! Which ops have no effect but their results, calls of the module's functions among them.
 
 use std::collections::{HashMap, HashSet};
 
-use passdock_plugin_api::abi::NameUse;
+use passdock_plugin_api::abi::{NameUse, symbol};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{CallGraph, FunctionEntry};
 
-/// Says whether an op may be erased when nobody uses its results.
+/// How many functions a function pass looks through, so that the time it takes doesn't grow with the
+/// square of their number.
+const MOST_FUNCTIONS: usize = 1000;
+
+/// What the ops of a function have to be, so that a call of it is like them.
+type Rule = fn(OpTraits) -> bool;
+
+/// Says whether an op is as the rule says: whether it may be erased when nobody uses its results.
 pub(crate) struct Purity {
-    /// The module's functions that only hold such ops; a call of one is an op of its name, unless an
-    /// operator has that name too.
+    rule: Rule,
+    /// The module's functions that only hold such ops; a call of one is a `call`, or an op of its name,
+    /// unless an operator has that name too.
     pure_functions: HashSet<SymbolId>,
 }
 
 impl Purity {
     /// Looks through a module's functions; each counts as pure once all that it calls does.
     pub(crate) fn new(graph: &CallGraph) -> Purity {
+        let is_graph = |entry: &FunctionEntry| entry.kind == FunctionKind::GRAPH;
+        let functions = graph.functions().filter(is_graph);
+        let named = functions.map(|entry| (entry.name, graph.names(entry.name).to_vec()));
+        Purity::among(named, OpTraits::is_pure)
+    }
+
+    /// As [`Purity::new`], of the functions that one calls, and those that these call.
+    pub(crate) fn of_calls(
+        f: &Function,
+        cx: &PassContext,
+        rule: Rule,
+    ) -> Result<Purity, EditError> {
+        let mut pending: Vec<NameUse> = f.names()?.iter().collect();
+        let mut seen = HashSet::new();
+        let mut functions = Vec::new();
+        while let Some(used) = pending.pop() {
+            let traits = OpTraits(used.traits);
+            let is_called = !traits.is_defined() && !traits.is_ambiguous();
+            if !is_called || !seen.insert(used.name) || functions.len() >= MOST_FUNCTIONS {
+                continue;
+            }
+            let callee = cx
+                .module()
+                .and_then(|module| module.snapshot(used.name).ok());
+            if let Some(callee) = callee.filter(|callee| callee.kind() == FunctionKind::GRAPH) {
+                let names: Vec<NameUse> = callee.names()?.iter().collect();
+                pending.extend(&names);
+                functions.push((used.name, names));
+            }
+        }
+        Ok(Purity::among(functions, rule))
+    }
+
+    fn among(functions: impl IntoIterator<Item = (SymbolId, Vec<NameUse>)>, rule: Rule) -> Purity {
         let mut purity = Purity {
+            rule,
             pure_functions: HashSet::new(),
         };
         // Per function, the callers that wait for it to be pure, and how many each waits for.
         let mut waiting: HashMap<SymbolId, Vec<SymbolId>> = HashMap::new();
         let mut open: HashMap<SymbolId, usize> = HashMap::new();
         let mut pending = Vec::new();
-        let is_graph = |entry: &FunctionEntry| entry.kind == FunctionKind::GRAPH;
-        for caller in graph.functions().filter(is_graph).map(|entry| entry.name) {
-            let mut calls = Vec::new();
-            let names = op_names(graph.names(caller)).filter(|used| !purity.is_pure(used));
-            let is_call = |used: NameUse| {
-                calls.push(used.name);
-                graph.function(used.name).is_some() && !OpTraits(used.traits).is_ambiguous()
+        for (caller, names) in functions {
+            let count = |is_meant: fn(&NameUse) -> bool| -> u32 {
+                names
+                    .iter()
+                    .filter(|used| is_meant(used))
+                    .map(|used| used.count)
+                    .sum()
             };
-            if !names.copied().all(is_call) {
+            // A `call` of what isn't there.
+            if count(|used| used.name == symbol::CALL) > count(is_callee) {
                 continue;
             }
+            let uncertain = || names.iter().filter(|used| !purity.is_pure(used));
+            if uncertain().any(|used| OpTraits(used.traits).is_ambiguous()) {
+                continue;
+            }
+            let calls: Vec<SymbolId> = uncertain().map(|used| used.name).collect();
             if calls.is_empty() {
                 pending.push(caller);
             }
@@ -56,22 +105,47 @@ impl Purity {
         purity
     }
 
-    /// The names of a function's ops that, their regions left aside, have an effect beside their
-    /// results.
-    pub(crate) fn impure_names(&self, f: &Function) -> Result<HashSet<SymbolId>, EditError> {
+    /// Whether calls of a function are pure.
+    pub(crate) fn is_pure_function(&self, name: SymbolId) -> bool {
+        self.pure_functions.contains(&name)
+    }
+
+    /// What a function's ops use by name that, regions left aside, has an effect beside its results:
+    /// see [`callee_or_name`].
+    pub(crate) fn impure_names(&self, f: &Function) -> Result<HashSet<NameOf>, EditError> {
         let names = f.names()?;
-        let impure = names.of_ops().filter(|used| !self.is_pure(used));
-        Ok(impure.map(|used| used.name).collect())
+        let impure = names.iter().filter(|used| !self.is_pure(used));
+        let impure = impure.map(|used| (is_callee(&used), used.name));
+        // So is a `call` of what isn't there.
+        Ok(impure.chain([(true, SymbolId::NONE)]).collect())
     }
 
     fn is_pure(&self, used: &NameUse) -> bool {
         let traits = OpTraits(used.traits);
-        traits.is_pure() || !traits.is_ambiguous() && self.pure_functions.contains(&used.name)
+        match is_callee(used) {
+            true => self.is_pure_function(used.name),
+            // It is as its callee is, which stands among the names, too.
+            false if used.name == symbol::CALL => true,
+            false => {
+                (self.rule)(traits) || !traits.is_ambiguous() && self.is_pure_function(used.name)
+            }
+        }
     }
 }
 
-fn op_names(names: &[NameUse]) -> impl Iterator<Item = &NameUse> {
-    names
-        .iter()
-        .filter(|used| used.flags & NameUse::CALLEE == 0)
+fn is_callee(used: &NameUse) -> bool {
+    used.flags & NameUse::CALLEE != 0
+}
+
+/// Whether a name is that of a `call`'s callee, and the name.
+pub(crate) type NameOf = (bool, SymbolId);
+
+/// What decides whether an op has an effect: the function that a `call` names, otherwise its own name.
+pub(crate) fn callee_or_name(f: &Function, op: OpId) -> NameOf {
+    if f.symbol(op) != symbol::CALL {
+        return (false, f.symbol(op));
+    }
+    let callee = f.string(op, symbol::CALLEE);
+    let callee = callee.and_then(|name| f.find_symbol(name));
+    (true, callee.unwrap_or(SymbolId::NONE))
 }

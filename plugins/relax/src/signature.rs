@@ -6,13 +6,16 @@ use std::hash::{Hash, Hasher};
 use std::mem::discriminant;
 
 use passdock_plugin_api::Attr;
-use passdock_plugin_api::abi::NameUse;
+use passdock_plugin_api::abi::{NameUse, symbol};
 use passdock_plugin_api::prelude::*;
+
+use crate::purity::{Purity, callee_or_name};
 
 /// Hashes and compares the ops of a function that may be merged.
 pub(crate) struct Signatures {
     /// The names of such ops.
     names: HashMap<SymbolId, OpTraits>,
+    calls: Purity,
 }
 
 impl Signatures {
@@ -20,12 +23,13 @@ impl Signatures {
         let named = |used: NameUse| (used.name, OpTraits(used.traits));
         let all = f.names()?;
         let mut names: HashMap<SymbolId, OpTraits> = all.of_ops().map(named).collect();
-        names.retain(|_, traits| may_merge(*traits));
-        // A function of the module stands for the operator of its name.
-        for entry in cx.module().into_iter().flat_map(Module::functions) {
-            names.remove(&entry.name);
-        }
-        Ok(Signatures { names })
+        let calls = Purity::of_calls(f, cx, may_merge)?;
+        names.retain(|&name, traits| {
+            may_merge(*traits)
+                || name == symbol::CALL
+                || !traits.is_ambiguous() && calls.is_pure_function(name)
+        });
+        Ok(Signatures { names, calls })
     }
 
     /// A hash of what an op computes; `None` if it may not be merged.
@@ -35,6 +39,11 @@ impl Signatures {
             return Ok(None);
         };
         if f.result_count(op) == 0 || !f.regions(op).is_empty() {
+            return Ok(None);
+        }
+        if let (true, callee) = callee_or_name(f, op)
+            && !self.calls.is_pure_function(callee)
+        {
             return Ok(None);
         }
         let mut hasher = DefaultHasher::new();

@@ -98,3 +98,34 @@ fn a_field_of_a_tuple_at_hand_is_the_operand() {
         "#]],
     );
 }
+
+#[test]
+fn a_tuple_of_all_fields_of_another_is_that_one() {
+    check(
+        r#"module {
+  fn @main(%x: f32[4]) -> (%z: f32[4]) opset("acme" = 1) {
+    %t = acme.Pair(%x) : tuple<f32[4], f32[4]>
+    %a = tuple_get(%t) {index = 0} : f32[4]
+    %b = tuple_get(%t) {index = 1} : f32[4]
+    %same = tuple(%a, %b) : tuple<f32[4], f32[4]>
+    %turned = tuple(%b, %a) : tuple<f32[4], f32[4]>
+    %part = tuple(%a) : tuple<f32[4]>
+    %0 = acme.Use(%same, %turned, %part) : f32[4]
+    return %0
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[4]) -> (%z: f32[4]) opset("acme" = 1) {
+                %t = acme.Pair(%x) : tuple<f32[4], f32[4]>
+                %a = tuple_get(%t) {index = 0} : f32[4]
+                %b = tuple_get(%t) {index = 1} : f32[4]
+                %turned = tuple(%b, %a) : tuple<f32[4], f32[4]>
+                %part = tuple(%a) : tuple<f32[4]>
+                %0 = acme.Use(%t, %turned, %part) : f32[4]
+                return %0
+              }
+            }
+        "#]],
+    );
+}

@@ -211,15 +211,69 @@ fn dims_are_named_in_the_callers_words() {
 }
 
 #[test]
-fn recursion_is_an_error_that_names_the_circle() {
+fn functions_that_call_themselves_stay() {
     check(
         r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
     %a = acme.A(%x) : f32[2]
-    return %a
+    %b = call @self(%a) : f32[2]
+    return %b
   }
   fn @acme.A(%x) -> (%y) opset("" = 17, "acme" = 1) {
     %a = acme.B(%x)
+    return %a
+  }
+  fn @acme.B(%x) -> (%y) opset("" = 17, "acme" = 1) {
+    %a = acme.C(%x)
+    %b = acme.D(%a)
+    return %b
+  }
+  fn @acme.C(%x) -> (%y) opset("" = 17, "acme" = 1) {
+    %a = acme.B(%x)
+    return %a
+  }
+  fn @acme.D(%x) -> (%y) opset("" = 17, "acme" = 1) {
+    %a = onnx.Relu(%x)
+    return %a
+  }
+  fn @self(%x) -> (%y) opset("" = 17, "acme" = 1) {
+    %a = call @self(%x)
+    return %a
+  }
+}"#,
+        expect![[r#"
+            module {
+              fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+                %a = acme.B(%x) : f32[2]
+                %b = call @self(%a) : f32[2]
+                return %b
+              }
+              fn @acme.B(%x: ?) -> (%y) opset("" = 17, "acme" = 1) {
+                %a = acme.C(%x)
+                %b = onnx.Relu(%a)
+                return %b
+              }
+              fn @acme.C(%x: ?) -> (%y) opset("" = 17, "acme" = 1) {
+                %a = acme.B(%x)
+                return %a
+              }
+              fn @self(%x: ?) -> (%y) opset("" = 17, "acme" = 1) {
+                %a = call @self(%x)
+                return %a
+              }
+            }
+        "#]],
+    );
+}
+
+#[test]
+fn to_name_a_function_that_calls_itself_is_an_error_that_names_the_circle() {
+    support::check_options(
+        "relax.transform.InlineFunctions",
+        r#"functions = ["acme.B", "acme.C"]"#,
+        r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
+    %a = acme.B(%x) : f32[2]
     return %a
   }
   fn @acme.B(%x) -> (%y) opset("" = 17, "acme" = 1) {
@@ -233,22 +287,6 @@ fn recursion_is_an_error_that_names_the_circle() {
 }"#,
         expect![[r#"
             error[pass-failed]: Recursion can't be inlined: `acme.B` calls `acme.C` calls `acme.B`.
-             |
-             = in pass relax.transform.InlineFunctions of plugin relax"#]],
-    );
-    check(
-        r#"module {
-  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
-    %a = acme.A(%x) : f32[2]
-    return %a
-  }
-  fn @acme.A(%x) -> (%y) opset("" = 17, "acme" = 1) {
-    %a = acme.A(%x)
-    return %a
-  }
-}"#,
-        expect![[r#"
-            error[pass-failed]: Recursion can't be inlined: `acme.A` calls `acme.A`.
              |
              = in pass relax.transform.InlineFunctions of plugin relax"#]],
     );

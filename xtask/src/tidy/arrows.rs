@@ -12,11 +12,13 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("passdock-abi", &[]),
     ("passdock-plugin-api", &["passdock-abi"]),
     ("passdock-ir", &["passdock-abi"]),
+    ("passdock-npy", &["passdock-abi"]),
     ("passdock-onnx", &["passdock-ir", "passdock-abi"]),
     (
         "passdock",
         &[
             "passdock-ir",
+            "passdock-npy",
             "passdock-onnx",
             "passdock-plugin-api",
             "passdock-abi",
@@ -27,7 +29,10 @@ const ARROWS: &[(&str, &[&str])] = &[
         &["passdock", "passdock-ir", "passdock-onnx"],
     ),
     ("passdock-plugins-onnx-ops", &["passdock-plugin-api"]),
-    ("passdock-plugins-relax", &["passdock-plugin-api"]),
+    (
+        "passdock-plugins-relax",
+        &["passdock-plugin-api", "passdock-npy"],
+    ),
     ("passdock-plugins-tir", &["passdock-plugin-api"]),
     (
         "passdock-onnx-ops",

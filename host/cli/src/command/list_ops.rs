@@ -33,7 +33,32 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
             shown.join("\n")
         }
     };
+    let text = text + &in_several_plugins(&ops);
     Ok((json!({ "ops": ops }), text))
+}
+
+/// Which operators more than one plugin defines, and for which versions each does.
+fn in_several_plugins(ops: &[OpInfo]) -> String {
+    let mut text = String::new();
+    for versions in ops.chunk_by(|a, b| a.name == b.name) {
+        let runs: Vec<&[OpInfo]> = versions.chunk_by(|a, b| a.plugin == b.plugin).collect();
+        let [first, later @ ..] = &runs[..] else {
+            continue;
+        };
+        if later.is_empty() {
+            continue;
+        }
+        let from = |run: &&[OpInfo]| format!("from {} on by {}", run[0].since, run[0].plugin);
+        let later: Vec<String> = later.iter().map(from).collect();
+        text += &format!(
+            "\n{} is defined by more than one plugin: from version {} of its domain on by {}, {}.\n",
+            first[0].name,
+            first[0].since,
+            first[0].plugin,
+            later.join(", ")
+        );
+    }
+    text
 }
 
 fn table(ops: &[OpInfo]) -> String {
@@ -123,5 +148,38 @@ fn default(attribute: &AttrInfo) -> String {
         Some(value) => value.to_string(),
         None if attribute.required => "(required)".to_owned(),
         None => String::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_operator_of_several_plugins_is_told() {
+        let op = |name: &str, since, plugin: &str| OpInfo {
+            name: name.to_owned(),
+            since,
+            min_operands: 1,
+            max_operands: Some(1),
+            traits: Vec::new(),
+            types: false,
+            evaluation: false,
+            decomposition: false,
+            attributes: None,
+            plugin: plugin.to_owned(),
+        };
+        let ops = [
+            op("acme.Own", 1, "acme"),
+            op("acme.Own", 2, "acme"),
+            op("onnx.Relu", 1, "acme"),
+            op("onnx.Relu", 6, "onnx-ops"),
+            op("onnx.Relu", 13, "onnx-ops"),
+            op("onnx.Relu", 20, "acme"),
+            op("onnx.Selu", 6, "onnx-ops"),
+        ];
+        let told = "\nonnx.Relu is defined by more than one plugin: from version 1 of its domain on by \
+                    acme, from 6 on by onnx-ops, from 20 on by acme.\n";
+        assert_eq!(in_several_plugins(&ops), told);
     }
 }

@@ -1,4 +1,5 @@
-//! Sample inputs from files: `TensorProto`s, as ONNX's model zoo and test data have them.
+//! Sample inputs from files: `TensorProto`s, as ONNX's model zoo and test data have them, and `.npy` files,
+//! as NumPy writes them.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -8,13 +9,13 @@ use crate::numerics::samples::Sample;
 use crate::numerics::tensor::Tensor;
 
 /// Reads the samples at a path: one file for a model of one input, a directory of files
-/// `input_N.pb`, or a directory of such directories (`test_data_set_0`, …).
+/// `input_N.pb`, `input_N.npy` or `NAME.npy`, or a directory of such directories (`test_data_set_0`, …).
 pub(crate) fn samples(path: &Path, inputs: &[Input]) -> Result<Vec<Sample>> {
     if path.is_file() {
         return Ok(vec![sample(&[path.to_owned()], inputs, path)?]);
     }
     let entries = sorted(path)?;
-    let is_input = |path: &&PathBuf| number(path).is_some();
+    let is_input = |path: &&PathBuf| number(path).or(named(path, inputs)).is_some();
     let files: Vec<PathBuf> = entries.iter().filter(is_input).cloned().collect();
     if !files.is_empty() {
         return Ok(vec![sample(&files, inputs, path)?]);
@@ -32,7 +33,7 @@ pub(crate) fn samples(path: &Path, inputs: &[Input]) -> Result<Vec<Sample>> {
     }
     match samples.is_empty() {
         true => Err(format!(
-            "there is no file `input_0.pb` in `{}`",
+            "there is no file `input_0.pb` or `input_0.npy` in `{}`",
             path.display()
         )),
         false => Ok(samples),
@@ -49,9 +50,19 @@ fn sorted(directory: &Path) -> Result<Vec<PathBuf>> {
     Ok(paths)
 }
 
-/// `N` of `input_N.pb`.
+fn is_npy(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "npy")
+}
+
+/// The input that a `.npy` file is called like.
+fn named(path: &Path, inputs: &[Input]) -> Option<usize> {
+    let name = path.file_stem().filter(|_| is_npy(path))?.to_str()?;
+    inputs.iter().position(|input| input.name == name)
+}
+
+/// `N` of `input_N.pb` and `input_N.npy`.
 fn number(path: &Path) -> Option<usize> {
-    let is_tensor = path.extension().is_some_and(|extension| extension == "pb");
+    let is_tensor = is_npy(path) || path.extension().is_some_and(|extension| extension == "pb");
     let number = path.file_stem()?.to_str()?.strip_prefix("input_")?;
     number.parse().ok().filter(|_| is_tensor)
 }
@@ -64,10 +75,10 @@ fn trailing_number(path: &Path) -> Option<usize> {
 fn sample(files: &[PathBuf], inputs: &[Input], place: &Path) -> Result<Sample> {
     let mut sample: Vec<Option<Tensor>> = vec![None; inputs.len()];
     for path in files {
-        let read = passdock_onnx::read_tensor(path).map_err(|error| error.to_string())?;
-        let named = read.name.as_deref();
-        let named = named.and_then(|name| inputs.iter().position(|input| input.name == name));
-        let Some(at) = named.or(number(path)).or((inputs.len() == 1).then_some(0)) else {
+        let (name, tensor) = tensor(path)?;
+        let said = name.and_then(|name| inputs.iter().position(|input| input.name == name));
+        let at = said.or(named(path, inputs)).or(number(path));
+        let Some(at) = at.or((inputs.len() == 1).then_some(0)) else {
             return Err(format!(
                 "`{}` has no name or number of an input",
                 path.display()
@@ -80,15 +91,7 @@ fn sample(files: &[PathBuf], inputs: &[Input], place: &Path) -> Result<Sample> {
                 path.display()
             ));
         };
-        let data = read
-            .data
-            .bytes()
-            .map_err(|error| error.trim_end_matches('.').to_owned())?;
-        *slot = Some(Tensor {
-            dtype: read.dtype,
-            shape: read.shape,
-            data: data.to_vec(),
-        });
+        *slot = Some(tensor);
     }
     let given = |(input, tensor): (&Input, Option<Tensor>)| match tensor {
         Some(tensor) => Ok((input.name.clone(), tensor)),
@@ -99,6 +102,32 @@ fn sample(files: &[PathBuf], inputs: &[Input], place: &Path) -> Result<Sample> {
         )),
     };
     inputs.iter().zip(sample).map(given).collect()
+}
+
+/// The tensor in a file, and its name if it has one.
+fn tensor(path: &Path) -> Result<(Option<String>, Tensor)> {
+    if is_npy(path) {
+        let read = passdock_npy::read(path);
+        let read =
+            read.map_err(|error| format!("`{}` gives no tensor: {error}", path.display()))?;
+        let tensor = Tensor {
+            dtype: read.dtype,
+            shape: read.shape,
+            data: read.data,
+        };
+        return Ok((None, tensor));
+    }
+    let read = passdock_onnx::read_tensor(path).map_err(|error| error.to_string())?;
+    let data = read
+        .data
+        .bytes()
+        .map_err(|error| error.trim_end_matches('.').to_owned())?;
+    let tensor = Tensor {
+        dtype: read.dtype,
+        shape: read.shape,
+        data: data.to_vec(),
+    };
+    Ok((read.name, tensor))
 }
 
 #[cfg(test)]
@@ -177,11 +206,41 @@ mod tests {
         );
         check(
             &[("output_0.pb", tensor("", 1.0))],
-            expect!["there is no file `input_0.pb` in `DIR`"],
+            expect!["there is no file `input_0.pb` or `input_0.npy` in `DIR`"],
         );
         check(
             &[(first, vec![0x4a, 9])],
             expect!["DIR/input_0.pb: a length goes beyond the end of its message (at byte 1)."],
+        );
+    }
+
+    /// A `.npy` file of one number.
+    fn npy(descr: &str, value: f32) -> Vec<u8> {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (), }}");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(value.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn tensors_of_numpy_are_called_by_name_or_number() {
+        check(
+            &[("input_1.npy", npy("<f4", 1.0)), ("a.npy", npy("<f4", 2.0))],
+            expect![[r#"
+                a: f32[] = 2; b: f32[] = 1
+            "#]],
+        );
+        check(
+            &[("a.npy", npy("|O", 1.0)), ("b.npy", npy("<f4", 1.0))],
+            expect![
+                "`DIR/a.npy` gives no tensor: its elements are Python objects; numbers and bools can be read"
+            ],
+        );
+        check(
+            &[("other.npy", npy("<f4", 1.0))],
+            expect!["there is no file `input_0.pb` or `input_0.npy` in `DIR`"],
         );
     }
 

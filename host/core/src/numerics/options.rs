@@ -15,8 +15,8 @@ pub struct Options {
     pub library: Option<PathBuf>,
     /// Whether "not checked" is an error. It also is where the environment variable `CI` is true.
     pub required: bool,
-    /// Sample inputs: a file, a directory of `input_0.pb`, `input_1.pb`, …, or a directory of such
-    /// directories; `None`: they are made up.
+    /// Sample inputs: a file, a directory of `input_0.pb`, `input_1.npy`, `NAME.npy`, …, or a directory of
+    /// such directories; `None`: they are made up.
     pub inputs: Option<PathBuf>,
     /// Sizes of dims that inputs leave open, by symbol.
     pub dims: BTreeMap<String, i64>,
@@ -64,7 +64,7 @@ crate::config_struct! {
         library: String = "";
         /// Whether "not checked" is an error. It always is where the environment variable `CI` is true.
         required: bool = false;
-        /// Sample inputs: a file `input_0.pb`, a directory of such files, or one of such directories. Without it they are made up.
+        /// Sample inputs: a file `input_0.pb` or `input_0.npy`, a directory of such files, or one of such directories. Without it they are made up.
         inputs: String = "";
         /// Sizes of dims that the model's inputs leave open: `{ batch = 2 }`.
         dims: BTreeMap<String, i64> = BTreeMap::new();

@@ -1,0 +1,125 @@
+//! Tensors out of `.npy` files, as `numpy.save` writes them.
+//!
+//! A file is a short header in Python's words and the elements behind it. Here they come out as constants
+//! of the IR have them: little-endian and row by row, whatever the file says. Nothing of a file is believed
+//! before it is there: what is read is as large as the file, whatever its header says.
+//!
+//! NumPy has no bfloat16; what `ml_dtypes` saves as two raw bytes (`<V2`) is taken for it. Strings, records
+//! and Python objects aren't read.
+
+mod header;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+
+use passdock_abi::DType;
+
+use header::Header;
+
+/// A tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Array {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// Its sizes; none: one element.
+    pub shape: Vec<i64>,
+    /// Its elements, little-endian and row by row.
+    pub data: Vec<u8>,
+}
+
+/// Why a file gives no tensor: the end of a sentence.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The system says no.
+    #[error("it can't be read: {0}")]
+    Io(#[from] io::Error),
+    /// Something else is in it.
+    #[error("it isn't a `.npy` file")]
+    NotNpy,
+    /// Its header isn't one.
+    #[error("its header {0}")]
+    Header(String),
+    /// Its elements are of a type that tensors don't have.
+    #[error("its elements are {0}; numbers and bools can be read")]
+    Elements(String),
+    /// There are more or fewer elements than the header says.
+    #[error("it has {found} bytes of elements where {shape:?} takes {expected}")]
+    Size {
+        /// The shape.
+        shape: Vec<i64>,
+        /// How many bytes such a tensor takes.
+        expected: u64,
+        /// How many there are, or one more than there should be.
+        found: u64,
+    },
+}
+
+/// Reads the tensor in a file.
+pub fn read(path: &Path) -> Result<Array, Error> {
+    read_from(File::open(path)?)
+}
+
+/// As [`read`], of anything that gives bytes.
+pub fn read_from(mut file: impl Read) -> Result<Array, Error> {
+    let header = Header::read(&mut file)?;
+    let wrong_size = |found| Error::Size {
+        shape: header.shape.clone(),
+        expected: header.byte_len,
+        found,
+    };
+    let mut data = Vec::new();
+    // One byte more shows that there are more.
+    let found = file
+        .take(header.byte_len.saturating_add(1))
+        .read_to_end(&mut data)?;
+    if found as u64 != header.byte_len {
+        return Err(wrong_size(found as u64));
+    }
+    if header.is_big_endian {
+        data.chunks_exact_mut(header.number_len)
+            .for_each(<[u8]>::reverse);
+    }
+    if header.dtype == DType::BOOL {
+        data.iter_mut()
+            .for_each(|byte| *byte = u8::from(*byte != 0));
+    }
+    if header.by_columns {
+        data = by_rows(&data, &header);
+    }
+    Ok(Array {
+        dtype: header.dtype,
+        shape: header.shape,
+        data,
+    })
+}
+
+/// Elements column by column, put row by row.
+fn by_rows(data: &[u8], header: &Header) -> Vec<u8> {
+    let len = header.element_len;
+    let sizes: Vec<usize> = header.shape.iter().map(|&size| size as usize).collect();
+    let strides: Vec<usize> = sizes
+        .iter()
+        .scan(len, |next, size| {
+            let stride = *next;
+            *next *= size;
+            Some(stride)
+        })
+        .collect();
+    let mut rows = Vec::with_capacity(data.len());
+    let (mut index, mut from) = (vec![0; sizes.len()], 0);
+    while rows.len() < data.len() {
+        rows.extend_from_slice(&data[from..from + len]);
+        // The last index counts first.
+        for axis in (0..sizes.len()).rev() {
+            index[axis] += 1;
+            from += strides[axis];
+            if index[axis] < sizes[axis] {
+                break;
+            }
+            from -= strides[axis] * sizes[axis];
+            index[axis] = 0;
+        }
+    }
+    rows
+}
