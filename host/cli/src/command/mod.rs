@@ -93,6 +93,7 @@ fn request(
         config: context.config,
         plugin_dirs: plugin_args.plugin_dir,
         standard_dirs: plugins::standard_dirs(),
+        manifest_cache: plugins::manifest_cache(),
         ..Request::default()
     })
 }

@@ -70,6 +70,9 @@ fn load_plugins(
     request: &Request,
     file: Option<&PipelineFile>,
 ) -> Result<(), PassError> {
+    if let Some(dir) = &request.manifest_cache {
+        registry.keep_manifests(dir);
+    }
     let named = |path: &PathBuf| SearchDir {
         path: path.clone(),
         required: true,
