@@ -1,84 +1,136 @@
-//! Plugins: finding and loading many, beside what the system's loader alone takes.
+//! Plugins: finding and loading many, beside what the system's loader alone takes; with manifests that
+//! are kept between runs, and without.
 //!
-//! A library is loaded once in a process, so each figure is one run; start it again for another.
+//! A library is loaded once in a process, and the more are loaded the longer the loader takes for the
+//! next: each time is that of a process of its own.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
+#![allow(clippy::print_stdout, reason = "a child says its time")]
 
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::process::Command;
+use std::time::{Duration, Instant};
 
 use passdock::Registry;
 use passdock_benches::{Figure, is_quick, plugin, report, report_ratio};
 
+/// Which plugins are needed where few are.
+const NEEDED: [usize; 3] = [1, 5, 9];
+
 fn main() {
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    if let ["child", what, dir, cache] = words[..] {
+        let time = child(what, dir.as_ref(), cache);
+        return println!("{}", time.as_nanos());
+    }
     let original = std::fs::read(plugin()).expect("the benchmarks' plugin");
     let dir = tempfile::tempdir().expect("a temporary directory");
-    let [few, many] = if is_quick() { [2, 10] } else { [100, 1000] };
-    for count in [few, many] {
-        let ours = copies(&original, &dir.path().join(format!("ours{count}")), count);
-        let theirs = copies(&original, &dir.path().join(format!("theirs{count}")), count);
-        // The first to load finds the system's own libraries cold.
-        let system = timed(count, || theirs.iter().for_each(|path| open(path)));
-        let host = timed(count, || {
-            let registry = Registry::new();
-            let at = ours[0].parent().expect("their directory");
-            registry
-                .load_dir(at, &Default::default())
-                .expect("a directory of plugins");
-            for name in registry.pass_names() {
-                registry
-                    .get_pass(&name)
-                    .and_then(|pass| pass.work().map(drop))
-                    .expect("a pass");
-            }
-        });
-        let what = format!("load {count} plugins, all needed, beside dlopen");
-        report_ratio(&what, host, system, "<= 1.3 x");
-    }
-    let all = copies(&original, &dir.path().join("some"), many);
-    let start = timed(1, || {
-        let registry = Registry::new();
-        let at = all[0].parent().expect("their directory");
-        registry
-            .load_dir(at, &Default::default())
-            .expect("a directory of plugins");
-        for number in [7, many / 2, many - 1] {
-            let name = format!("b{number:04}.transform.Empty");
-            registry
-                .get_pass(&name)
-                .and_then(|pass| pass.work().map(drop))
-                .expect("a pass");
-        }
+    let counts = if is_quick() { [2, 10] } else { [100, 1000] };
+    let dirs = counts.map(|count| {
+        let plugins = dir.path().join(count.to_string());
+        copies(&original, &plugins, count);
+        plugins
     });
-    report(
-        "start with 1,000 plugins, 3 needed",
-        start,
-        "<= 20 ms cold, <= 5 ms warm",
-    );
+    // Manifests of files that were just written aren't kept.
+    if !is_quick() {
+        std::thread::sleep(Duration::from_secs(3));
+    }
+    let kept = dir.path().join("kept").display().to_string();
+    for (count, plugins) in counts.iter().zip(&dirs) {
+        // The first finds files and loader cold, and keeps what it finds.
+        run("load", plugins, &kept);
+        let [system, host, warm] = medians([
+            &|| run("dlopen", plugins, ""),
+            &|| run("load", plugins, ""),
+            &|| run("load", plugins, &kept),
+        ]);
+        let of = |time: Duration| Figure {
+            nanos: time.as_nanos() as f64 / *count as f64,
+        };
+        let what = format!("load {count} plugins, all needed, beside dlopen");
+        report_ratio(&what, of(host), of(system), "(for scale)");
+        let what = "  the same, their manifests kept";
+        report_ratio(what, of(warm), of(system), "<= 1.3 x");
+    }
+    let [_, many] = &dirs;
+    let [cold, warm] = medians([&|| run("start", many, ""), &|| run("start", many, &kept)]);
+    let of = |time: Duration| Figure {
+        nanos: time.as_nanos() as f64,
+    };
+    let what = "start with 1,000 plugins, 3 needed";
+    report(what, of(cold), "<= 20 ms");
+    report("  the same, their manifests kept", of(warm), "<= 5 ms");
 }
 
-fn timed(items: usize, run: impl FnOnce()) -> Figure {
+/// The medians of times that are taken in turns.
+fn medians<const N: usize>(take: [&dyn Fn() -> Duration; N]) -> [Duration; N] {
+    let rounds = if is_quick() { 1 } else { 9 };
+    let times: Vec<[Duration; N]> = (0..rounds).map(|_| take.map(|take| take())).collect();
+    std::array::from_fn(|at| {
+        let mut times: Vec<Duration> = times.iter().map(|round| round[at]).collect();
+        times.sort_unstable();
+        times[rounds / 2]
+    })
+}
+
+/// This program again, which does one of the things below.
+fn run(what: &str, plugins: &Path, cache: &str) -> Duration {
+    let exe = std::env::current_exe().expect("this program");
+    let mut command = Command::new(exe);
+    let ran = command.args(["child", what]).arg(plugins).arg(cache);
+    let ran = ran.output().expect("it starts");
+    let nanos = String::from_utf8_lossy(&ran.stdout).trim().parse();
+    let error = String::from_utf8_lossy(&ran.stderr);
+    Duration::from_nanos(nanos.unwrap_or_else(|_| panic!("{what} failed: {error}")))
+}
+
+fn child(what: &str, plugins: &Path, cache: &str) -> Duration {
     let start = Instant::now();
-    run();
-    Figure {
-        nanos: start.elapsed().as_nanos() as f64 / items as f64,
+    if what == "dlopen" {
+        let mut files: Vec<PathBuf> = std::fs::read_dir(plugins)
+            .expect("their directory")
+            .map(|file| file.expect("an entry").path())
+            .collect();
+        files.sort();
+        files.iter().for_each(|file| open(file));
+        return start.elapsed();
     }
+    let registry = Registry::new();
+    if !cache.is_empty() {
+        registry.keep_manifests(cache);
+    }
+    registry
+        .load_dir(plugins, &Default::default())
+        .expect("a directory of plugins");
+    let names = match what {
+        "load" => registry.pass_names(),
+        _ => NEEDED
+            .iter()
+            .map(|number| format!("b{number:04}.transform.Empty"))
+            .collect(),
+    };
+    for name in names {
+        registry
+            .get_pass(&name)
+            .and_then(|pass| pass.work().map(drop))
+            .expect("a pass");
+    }
+    start.elapsed()
 }
 
 /// Writes copies of the plugin, each with names of its own.
-fn copies(original: &[u8], dir: &Path, count: usize) -> Vec<PathBuf> {
+fn copies(original: &[u8], dir: &Path, count: usize) {
     std::fs::create_dir(dir).expect("a new directory");
-    let write = |number: usize| {
+    for number in 0..count {
         let own = format!("b{number:04}");
         let mut bytes = original.to_vec();
         for name in ["bench.transform", "bench.idle", "bench\"\n"] {
             rename(&mut bytes, name.as_bytes(), own.as_bytes());
         }
-        let path = dir.join(format!("lib{own}.{}", std::env::consts::DLL_EXTENSION));
-        std::fs::write(&path, bytes).expect("a copy");
-        path
-    };
-    (0..count).map(write).collect()
+        let file = format!("lib{own}.{}", std::env::consts::DLL_EXTENSION);
+        std::fs::write(dir.join(file), &bytes).expect("a copy");
+    }
 }
 
 /// Writes `new` over the beginning of each `old`.

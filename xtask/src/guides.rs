@@ -174,6 +174,7 @@ impl Reader<'_> {
             .env("CARGO_TERM_QUIET", "true")
             .env("NO_COLOR", "1")
             .env("COLUMNS", "120")
+            .env("PASSDOCK_CACHE", "off")
             .env_remove("PASSDOCK_PLUGIN_PATH");
         let output = shell::output(&mut sh)?;
         let text = String::from_utf8_lossy(&output.stdout).into_owned();

@@ -177,7 +177,7 @@ pub(crate) fn test_op_definitions(project: &Project) -> Result<()> {
         project,
         "plugins/onnx-ops/tests/node_cases.py",
         "node-cases",
-        &["passdock-plugins-onnx-ops", "--test", "node_cases"],
+        &["node_cases"],
     )
 }
 
@@ -188,24 +188,19 @@ pub(crate) fn test_node_types(project: &Project) -> Result<()> {
         project,
         "tests/python/node_types.py",
         "node-types",
-        &[
-            "passdock-tests",
-            "--test",
-            "node_types",
-            "--",
-            "--nocapture",
-        ],
+        &["node_types", "--", "--nocapture"],
     )
 }
 
-/// Lets a script write cases to a directory, and a package's test read them.
+/// Lets a script write cases to a directory, and a test of the workspace read them. One package's
+/// alone would be built with other features of what it depends on, and all of that again.
 fn with_cases(project: &Project, script: &str, directory: &str, test: &[&str]) -> Result<()> {
     let cases = project.target.join(directory);
     let mut python = Command::new(environment(project)?);
     python.args(["-B", script]).arg(&cases);
     shell::run(python.current_dir(&project.root))?;
     let mut cargo = project.cargo();
-    cargo.args(["test", "--package"]).args(test);
+    cargo.args(["test", "--workspace", "--test"]).args(test);
     shell::run(cargo.env("PASSDOCK_NODE_CASES", cases))
 }
 

@@ -23,6 +23,11 @@ Examples:
   passdock diff before.onnx after.onnx
   passdock bisect pipeline.toml model.onnx --check 'test-model {}'
 
+Environment:
+  PASSDOCK_PLUGIN_PATH  more directories of plugins, after all that are named
+  PASSDOCK_CACHE        where manifests of plugins are kept between runs, instead of `passdock` among
+                        the user's caches ($XDG_CACHE_HOME, ~/.cache); `off`: nowhere
+
 Exit status: 0 all done; 1 a pass, the model, its file or the output failed;
 2 the command line or the pipeline is wrong; 3 a plugin that is needed could not be loaded."
 )]

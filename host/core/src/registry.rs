@@ -9,18 +9,22 @@ mod plugin_instrument;
 mod plugin_pass;
 pub(crate) mod solo;
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 use passdock_plugin_api::StaticPlugin;
+use rustc_hash::FxHashMap;
 
 use crate::config::{ConfigError, ConfigInfo, ConfigOption, ConfigTable, ConfigValue, Schema};
 use crate::error::{ErrorKind, PassError};
 use crate::pass::{PassRef, Work};
 use crate::pass_info::check_name;
 use crate::plugin::discover::check_op_conflicts;
-use crate::plugin::{OpDefs, PassKind, PassSpec, Phase, Plugin, PluginError, SearchDir, discover};
+use crate::plugin::{
+    Discovered, ManifestCache, OpDefs, PassKind, PassSpec, Phase, Plugin, PluginError, SearchDir,
+    discover,
+};
 use crate::states::States;
 use crate::suggest;
 use entries::Entries;
@@ -38,7 +42,7 @@ pub struct Registry(Arc<RwLock<Inner>>);
 struct Inner {
     passes: Entries,
     /// Other spellings of canonical names.
-    aliases: HashMap<String, String>,
+    aliases: FxHashMap<String, String>,
     plugins: Vec<Arc<Plugin>>,
     /// The files of the plugins.
     paths: HashSet<PathBuf>,
@@ -46,6 +50,8 @@ struct Inner {
     unreadable: Vec<PluginError>,
     /// Libraries of other systems, of which nobody is warned before.
     passed_over: Vec<PluginError>,
+    /// Where manifests are kept between runs.
+    manifests: Option<ManifestCache>,
     config: ConfigTable,
     instruments: InstrumentTable,
     ops: OnceLock<Arc<OpDefs>>,
@@ -147,6 +153,24 @@ impl Registry {
         Ok(())
     }
 
+    /// Keeps the manifests of plugins in `dir` between runs, so that directories of many are searched
+    /// faster. A registry that isn't told so keeps nothing.
+    ///
+    /// A manifest is taken from there if its file is in the very state it was in when it was checked.
+    /// A directory that can't be written to is no error.
+    pub fn keep_manifests(&self, dir: impl Into<PathBuf>) {
+        self.write().manifests = Some(ManifestCache::new(dir));
+    }
+
+    /// Looks for plugins in directories, in their order.
+    pub(crate) fn discover(&self, dirs: &[SearchDir]) -> Result<Discovered, PassError> {
+        let cache = self.read().manifests.clone();
+        discover(dirs, cache.as_ref()).map_err(|error| {
+            let message = crate::error::capitalized(&error.to_string());
+            PassError::new(ErrorKind::Usage, message).caused_by(Arc::new(error))
+        })
+    }
+
     /// Takes in a plugin file. Its code isn't loaded before a pass of it runs.
     pub fn load_plugin(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
         self.add_plugin(Plugin::open(path)?, options)
@@ -186,10 +210,7 @@ impl Registry {
         options: &BTreeMap<Option<String>, LoadOptions>,
         refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
     ) -> Result<(), PassError> {
-        let found = discover(dirs).map_err(|error| {
-            let message = crate::error::capitalized(&error.to_string());
-            PassError::new(ErrorKind::Usage, message).caused_by(Arc::new(error))
-        })?;
+        let found = self.discover(dirs)?;
         let named: HashSet<&Path> = dirs
             .iter()
             .filter(|dir| dir.required)

@@ -398,7 +398,7 @@ fn nothing_runs_before_it_is_needed() {
     if !parts.build(&library(dir.path(), "plugin")) {
         return;
     }
-    let found = discover(&search(dir.path())).expect("the directory is there");
+    let found = discover(&search(dir.path()), None).expect("the directory is there");
     assert_eq!(found.plugins.len(), 1);
     let plugin = &found.plugins[0];
     assert_eq!(plugin.manifest().passes[0].name, "c.transform.One");
@@ -417,7 +417,7 @@ fn many_plugins_keep_apart() {
             return;
         }
     }
-    let found = discover(&search(dir.path())).expect("the directory is there");
+    let found = discover(&search(dir.path()), None).expect("the directory is there");
     assert_eq!(found.plugins.len(), 20);
     for (i, plugin) in found.plugins.iter().enumerate() {
         let name = format!("c.transform.P{i}");
@@ -436,7 +436,7 @@ fn two_plugins_that_define_one_op_are_both_named() {
             return;
         }
     }
-    let found = discover(&search(dir.path())).expect("the directory is there");
+    let found = discover(&search(dir.path()), None).expect("the directory is there");
     let [a, b] = &found.plugins[..] else {
         panic!("two plugins were built: {found:?}");
     };
@@ -486,7 +486,7 @@ fn a_directory_with_everything_wrong() {
     std::fs::copy(&good, library(&dir.path().join("nested"), "deep")).expect("copies");
     #[cfg(unix)]
     std::os::unix::fs::symlink(&good, library(dir.path(), "link")).expect("links");
-    let found = discover(&search(dir.path())).expect("the directory is there");
+    let found = discover(&search(dir.path()), None).expect("the directory is there");
     let mut said: Vec<String> = found
         .plugins
         .iter()
@@ -541,14 +541,14 @@ fn a_directory_that_is_missing() {
         path: PathBuf::from("no/such/directory"),
         required: true,
     };
-    let error = discover(std::slice::from_ref(&missing)).expect_err("it is missing");
+    let error = discover(std::slice::from_ref(&missing), None).expect_err("it is missing");
     expect!["the plugin directory `no/such/directory` can't be read (No such file or directory (os error 2)); correct its name or create it"].assert_eq(&error.to_string());
     let optional = SearchDir {
         required: false,
         ..missing
     };
     assert!(
-        discover(&[optional])
+        discover(&[optional], None)
             .expect("may be missing")
             .plugins
             .is_empty()

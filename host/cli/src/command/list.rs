@@ -18,6 +18,7 @@ pub(crate) fn list(args: ListArgs) -> u8 {
     let request = Request {
         plugin_dirs: args.plugins.plugin_dir,
         standard_dirs: plugins::standard_dirs(),
+        manifest_cache: plugins::manifest_cache(),
         ..Request::default()
     };
     let (registry, conflicts) = match pipeline::registry(&request) {

@@ -108,6 +108,7 @@ fn request(
         config: context.config,
         plugin_dirs: plugin_args.plugin_dir,
         standard_dirs: plugins::standard_dirs(),
+        manifest_cache: plugins::manifest_cache(),
         ..Request::default()
     })
 }

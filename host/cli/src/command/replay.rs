@@ -17,6 +17,7 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
     let options = ReplayOptions {
         plugin_dirs: args.plugins.plugin_dir,
         standard_dirs: plugins::standard_dirs(),
+        manifest_cache: plugins::manifest_cache(),
         jobs: args.jobs,
         locked: args.locked,
     };

@@ -286,3 +286,43 @@ options = { auto_max_step = 4 }
         "explicit_unroll" = false ("config")"#]]
     .assert_eq(&options.join("\n"));
 }
+
+/// Manifests are kept among the user's caches, in a directory of one's own, or nowhere; it is no
+/// matter if they can't be.
+#[test]
+#[cfg(unix)]
+fn manifests_are_kept_between_runs() {
+    let bench = Bench::new();
+    plugin("passdock-tap");
+    // A file that changed just now may change again without a trace.
+    std::thread::sleep(std::time::Duration::from_millis(2500));
+    let home = bench.path("home").display().to_string();
+    let list = |cache: &str| {
+        let variables = [
+            ("HOME", home.as_str()),
+            ("XDG_CACHE_HOME", ""),
+            ("PASSDOCK_CACHE", cache),
+        ];
+        let ran = bench.run_with(&variables, ["list", "instruments"], "");
+        assert_eq!((ran.status, ran.stderr.as_str()), (0, ""));
+        assert!(ran.stdout.contains("tap"), "{}", ran.stdout);
+        ran.stdout
+    };
+    let is_kept = |dir: &str| {
+        let files = std::fs::read_dir(bench.path(dir)).into_iter().flatten();
+        files.flatten().any(|file| {
+            let bytes = std::fs::read(file.path()).expect("a file");
+            bytes.windows(12).any(|part| part == b"passdock_tap")
+        })
+    };
+    let expected = list("off");
+    assert!(!bench.exists("home"));
+    for (cache, dir) in [("", "home/.cache/passdock"), ("mine/kept", "mine/kept")] {
+        for _ in 0..2 {
+            assert_eq!(list(cache), expected);
+            assert!(is_kept(dir), "{dir}");
+        }
+    }
+    bench.write("file", "no directory");
+    assert_eq!(list("file/within"), expected);
+}

@@ -82,6 +82,9 @@ fn load_plugins(
     file: Option<&PipelineFile>,
     refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
 ) -> Result<(), PassError> {
+    if let Some(dir) = &request.manifest_cache {
+        registry.keep_manifests(dir);
+    }
     let named = |path: &PathBuf| SearchDir {
         path: path.clone(),
         required: true,

@@ -23,6 +23,8 @@ pub struct Request {
     pub plugin_dirs: Vec<PathBuf>,
     /// Where else plugins are, after the directories of the file: they may be missing.
     pub standard_dirs: Vec<PathBuf>,
+    /// Where the manifests of plugins are kept between runs; `None`: nowhere.
+    pub manifest_cache: Option<PathBuf>,
     /// Wins over the file's.
     pub opt_level: Option<u32>,
     /// Added to the file's `required_pass`.

@@ -11,6 +11,9 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use rayon::prelude::*;
+
+use super::cache::ManifestCache;
 use super::error::{DirError, PluginError, PluginErrorKind as Kind};
 use super::file::{EXPECTED, EXTENSION, Identity};
 use super::library::Plugin;
@@ -44,12 +47,19 @@ struct Listing {
     foreign: Vec<(PathBuf, &'static str)>,
 }
 
-/// Looks for plugins. A library that is reached by two ways counts once.
-pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
+/// So many files of a directory are looked at on all cores: for fewer, threads aren't worth it.
+const MANY: usize = 32;
+
+/// Looks for plugins. A library that is reached by two ways counts once. Manifests that `cache` has
+/// aren't read again.
+pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Discovered, DirError> {
     let mut found = Discovered::default();
-    let mut names = HashSet::new();
+    let mut searched = HashSet::new();
     let mut files: HashSet<Identity> = HashSet::new();
     for dir in dirs {
+        if searched.contains(&dir.path) {
+            continue;
+        }
         let listing = match libraries_in(&dir.path) {
             Ok(listing) => listing,
             Err(_) if !dir.required => continue,
@@ -58,20 +68,30 @@ pub fn discover(dirs: &[SearchDir]) -> Result<Discovered, DirError> {
                 return Err(DirError { path, error });
             }
         };
-        found.tell_foreign(&listing, &mut names);
-        for path in listing.own {
-            if !names.insert(path.clone()) {
-                continue;
-            }
-            match Plugin::open(&path) {
-                Ok(plugin) => {
-                    if plugin.identity().is_none_or(|file| files.insert(*file)) {
-                        found.plugins.push(Arc::new(plugin));
-                    }
-                }
+        searched.insert(&dir.path);
+        found.tell_foreign(&listing);
+        let kept = cache.map(|cache| cache.of(&dir.path));
+        let open = |path: &PathBuf| {
+            let known = kept.as_ref().and_then(|kept| kept.plugin(path));
+            known.map_or_else(|| Plugin::open(path), Ok).map(Arc::new)
+        };
+        let own = listing.own;
+        let opened: Vec<Result<Arc<Plugin>, PluginError>> = match own.len() < MANY {
+            true => own.iter().map(open).collect(),
+            false => own.par_iter().map(open).collect(),
+        };
+        let mut plugins = Vec::with_capacity(opened.len());
+        for opened in opened {
+            match opened {
+                Ok(plugin) => plugins.push(plugin),
                 Err(error) => found.unreadable.push(error),
             }
         }
+        if let Some(kept) = kept {
+            kept.keep(&plugins);
+        }
+        plugins.retain(|plugin| plugin.file().is_none_or(|(file, _)| files.insert(*file)));
+        found.plugins.extend(plugins);
     }
     Ok(found)
 }
@@ -101,7 +121,10 @@ pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(),
 
 impl Discovered {
     /// Keeps a warning for each library of another system that isn't there for this one, too.
-    fn tell_foreign(&mut self, listing: &Listing, names: &mut HashSet<PathBuf>) {
+    fn tell_foreign(&mut self, listing: &Listing) {
+        if listing.foreign.is_empty() {
+            return;
+        }
         let known: HashSet<&str> = listing.own.iter().filter_map(|own| name(own)).collect();
         // Where nothing is of this system, somebody mistook the file; elsewhere it may just be there.
         let errors = match listing.own.is_empty() {
@@ -110,7 +133,7 @@ impl Discovered {
         };
         for (path, system) in &listing.foreign {
             let alone = name(path).is_none_or(|name| !known.contains(name));
-            if alone && names.insert(path.clone()) {
+            if alone {
                 let kind = Kind::OtherSystem {
                     system,
                     expected: EXPECTED,
@@ -125,6 +148,10 @@ impl Discovered {
 fn name(path: &Path) -> Option<&str> {
     let stem = path.file_stem()?.to_str()?;
     Some(stem.strip_prefix("lib").unwrap_or(stem))
+}
+
+fn text(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
 }
 
 /// The systems whose libraries have an ending of their own.
@@ -149,7 +176,8 @@ fn libraries_in(dir: &Path) -> io::Result<Listing> {
             listing.foreign.push((path, system));
         }
     }
-    listing.own.sort();
+    // As text: all begin with the same directory, and comparing paths takes them apart each time.
+    listing.own.sort_unstable_by(|a, b| text(a).cmp(text(b)));
     listing.foreign.sort();
     Ok(listing)
 }

@@ -124,15 +124,30 @@ impl Plugin {
     /// Reads a plugin file's manifest. Nothing of it runs.
     pub fn open(path: &Path) -> Result<Plugin, PluginError> {
         let checked = file::check(path)?;
-        Ok(Plugin {
+        Ok(Plugin::known(
+            path,
+            checked.manifest,
+            checked.identity,
+            checked.needs_path,
+        ))
+    }
+
+    /// A plugin file whose check is known, in the state that it was in.
+    pub(super) fn known(
+        path: &Path,
+        manifest: Manifest,
+        identity: Identity,
+        needs_path: bool,
+    ) -> Plugin {
+        Plugin {
             origin: Origin::File(path.to_path_buf()),
-            manifest: Arc::new(checked.manifest),
+            manifest: Arc::new(manifest),
             source: Source::File {
-                identity: checked.identity,
-                needs_path: checked.needs_path,
+                identity,
+                needs_path,
             },
             loaded: OnceLock::new(),
-        })
+        }
     }
 
     /// A plugin that is linked into this program.
@@ -168,10 +183,14 @@ impl Plugin {
         matches!(self.loaded.get(), Some(Ok(_)))
     }
 
-    /// Which state of which file it is; a static plugin has none.
-    pub(super) fn identity(&self) -> Option<&Identity> {
+    /// Which state of which file it is, and whether the loader must know its path; a static plugin
+    /// has no file.
+    pub(super) fn file(&self) -> Option<(&Identity, bool)> {
         match &self.source {
-            Source::File { identity, .. } => Some(identity),
+            Source::File {
+                identity,
+                needs_path,
+            } => Some((identity, *needs_path)),
             Source::Static(_) => None,
         }
     }

@@ -3,10 +3,11 @@
 //!
 //! In the order in which a plugin meets them: [`discover`](mod@discover) finds files in the directories that the
 //! user named, [`file`](mod@file) checks each without running any of it and takes out its manifest,
-//! [`manifest`] reads that as hostile text, [`library`] loads the few that a pipeline needs and
+//! [`manifest`] reads that as hostile text, [`cache`] may keep it for the next run, [`library`] loads the few that a pipeline needs and
 //! checks the table that they answer, [`defs`] finds the definition of an op among all of them.
 //! [`error`] has a sentence for everything that can go wrong on the way.
 
+pub mod cache;
 pub mod defs;
 pub mod discover;
 pub mod error;
@@ -25,6 +26,7 @@ use std::path::{Path, PathBuf};
 
 use serde::Serialize;
 
+pub use cache::ManifestCache;
 pub use defs::OpDefs;
 pub use discover::{Discovered, SearchDir, discover};
 pub use error::{DirError, PluginError, PluginErrorKind, Ver};

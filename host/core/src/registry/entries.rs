@@ -1,17 +1,18 @@
 //! Who gives each pass. An entry that overrides another one's hides it and keeps it, whichever came
 //! first, so that it is there again when the plugin that overrides it goes.
 
-use std::collections::HashMap;
 use std::ops::Deref;
+
+use rustc_hash::FxHashMap;
 
 use super::Entry;
 
 /// The entries in force, by the passes' names.
 #[derive(Default)]
 pub(super) struct Entries {
-    in_force: HashMap<String, Entry>,
+    in_force: FxHashMap<String, Entry>,
     /// Those that others take the place of.
-    overridden: HashMap<String, Entry>,
+    overridden: FxHashMap<String, Entry>,
 }
 
 impl Entries {
@@ -47,15 +48,15 @@ impl Entries {
             .into_iter()
             .partition(|(name, _)| self.in_force.contains_key(name));
         self.overridden = hidden;
-        self.in_force.extend::<HashMap<_, _>>(bare);
+        self.in_force.extend::<FxHashMap<_, _>>(bare);
     }
 }
 
 /// The entries in force.
 impl Deref for Entries {
-    type Target = HashMap<String, Entry>;
+    type Target = FxHashMap<String, Entry>;
 
-    fn deref(&self) -> &HashMap<String, Entry> {
+    fn deref(&self) -> &FxHashMap<String, Entry> {
         &self.in_force
     }
 }

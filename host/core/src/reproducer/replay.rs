@@ -14,7 +14,7 @@ use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
 use crate::model_file::{self, ReadOptions};
 use crate::pipeline::{self, PipelineText, Report, Request};
-use crate::plugin::{Plugin, SearchDir, discover};
+use crate::plugin::{Plugin, SearchDir};
 use crate::record::Watch;
 use crate::reduce::Check as Judge;
 use crate::registry::Registry;
@@ -34,6 +34,8 @@ pub struct ReplayOptions {
     pub plugin_dirs: Vec<PathBuf>,
     /// Where else they are; those may be missing.
     pub standard_dirs: Vec<PathBuf>,
+    /// Where the manifests of plugins are kept between runs; `None`: nowhere.
+    pub manifest_cache: Option<PathBuf>,
     /// How many threads run function passes; `None`: as many as there are cores.
     pub jobs: Option<usize>,
     /// Refuse plugins that aren't the files that the reproducer was made with.
@@ -140,6 +142,9 @@ impl Reproducer {
         watch: Watch,
     ) -> Replay {
         let request = self.request(options);
+        if let Some(dir) = &request.manifest_cache {
+            registry.keep_manifests(dir);
+        }
         let (report, ran) = match self.differences(registry, &request, options.locked) {
             Ok(differences) => {
                 let (mut report, after) = pipeline::run_in(registry, &request, watch);
@@ -191,6 +196,7 @@ impl Reproducer {
             model: self.dir.join(BEFORE).to_string_lossy().into_owned(),
             plugin_dirs: options.plugin_dirs.clone(),
             standard_dirs: options.standard_dirs.clone(),
+            manifest_cache: options.manifest_cache.clone(),
             verify: self.about.verify,
             jobs: options.jobs,
             // What it refers to elsewhere has the hash that it should have.
@@ -238,11 +244,7 @@ impl Reproducer {
         };
         let mut all = dirs(&request.plugin_dirs, true);
         all.extend(dirs(&request.standard_dirs, false));
-        let found = discover(&all).map_err(|error| {
-            let message = crate::error::capitalized(&error.to_string());
-            PassError::new(ErrorKind::Usage, message).caused_by(Arc::new(error))
-        })?;
-        let mut found = found.plugins;
+        let mut found = registry.discover(&all)?.plugins;
         found.extend(registry.plugins());
         let differences = self.about.plugins.iter().filter_map(|expected| {
             let name = expected.name.as_str();

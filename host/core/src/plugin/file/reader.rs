@@ -5,6 +5,7 @@
 
 use std::fs::{File, Metadata};
 use std::path::Path;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use object::read::ReadCacheOps;
 
@@ -16,19 +17,21 @@ const FRONT: u64 = 16 << 10;
 /// What tells one state of a file from another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
-    len: u64,
-    modified: i128,
-    changed: i128,
-    device: u64,
-    inode: u64,
+    pub(in super::super) len: u64,
+    pub(in super::super) modified: i128,
+    pub(in super::super) changed: i128,
+    pub(in super::super) device: u64,
+    pub(in super::super) inode: u64,
 }
+
+const SECOND: i128 = 1_000_000_000;
 
 impl Identity {
     /// Of an open file.
     #[cfg(unix)]
-    fn of(meta: &Metadata) -> Identity {
+    pub(in super::super) fn of(meta: &Metadata) -> Identity {
         use std::os::unix::fs::MetadataExt;
-        let nanos = |s: i64, ns: i64| i128::from(s) * 1_000_000_000 + i128::from(ns);
+        let nanos = |s: i64, ns: i64| i128::from(s) * SECOND + i128::from(ns);
         Identity {
             len: meta.len(),
             modified: nanos(meta.mtime(), meta.mtime_nsec()),
@@ -40,11 +43,11 @@ impl Identity {
 
     /// Of an open file.
     #[cfg(not(unix))]
-    fn of(meta: &Metadata) -> Identity {
+    pub(in super::super) fn of(meta: &Metadata) -> Identity {
         let modified = meta
             .modified()
             .ok()
-            .and_then(|t| t.duration_since(std::time::UNIX_EPOCH).ok())
+            .and_then(|t| t.duration_since(UNIX_EPOCH).ok())
             .map_or(0, |d| d.as_nanos() as i128);
         Identity {
             len: meta.len(),
@@ -55,8 +58,17 @@ impl Identity {
         }
     }
 
+    /// Whether a change after `now` would make another state of it. Clocks of file systems are
+    /// coarse: what changed in the last two seconds may change again within the same tick. A time
+    /// without a fraction is of a clock of whole seconds, or was made up for an image.
+    pub(in super::super) fn is_settled(&self, now: SystemTime) -> bool {
+        let now = now.duration_since(UNIX_EPOCH);
+        let now = now.map_or(0, |since| since.as_nanos() as i128);
+        self.changed % SECOND != 0 && self.changed + 2 * SECOND <= now
+    }
+
     /// Its length in bytes.
-    pub(super) fn len(&self) -> u64 {
+    pub(in super::super) fn len(&self) -> u64 {
         self.len
     }
 }
