@@ -16,16 +16,17 @@ pub(crate) struct Signatures {
 }
 
 impl Signatures {
-    pub(crate) fn new(f: &Function, cx: &PassContext) -> Result<Signatures, EditError> {
+    pub(crate) fn new(f: &Function) -> Result<Signatures, EditError> {
         let named = |used: NameUse| (used.name, OpTraits(used.traits));
         let all = f.names()?;
-        let mut names: HashMap<SymbolId, OpTraits> = all.of_ops().map(named).collect();
-        names.retain(|_, traits| may_merge(*traits));
-        // A function of the module stands for the operator of its name.
-        for entry in cx.module().into_iter().flat_map(Module::functions) {
-            names.remove(&entry.name);
-        }
-        Ok(Signatures { names })
+        // An operator that has the name of a function of the module is ambiguous, and so isn't pure.
+        let mergeable = all
+            .of_ops()
+            .map(named)
+            .filter(|(_, traits)| may_merge(*traits));
+        Ok(Signatures {
+            names: mergeable.collect(),
+        })
     }
 
     /// A hash of what an op computes; `None` if it may not be merged.

@@ -172,12 +172,12 @@ fn why_not(traits: OpTraits) -> &'static str {
 /// invalid, computed it is an error only when the op is run.
 fn is_forbidden_shape(f: &Function, op: OpId, values: &[ValueId]) -> Result<bool, EditError> {
     for (&result, &value) in f.results(op).iter().zip(values) {
-        let reshapes = |user: OpId| {
-            f.name(user) == "onnx.Reshape"
-                && f.operand(user, 1) == Some(result)
-                && f.int(user, "allowzero") == Some(1)
+        let reshapes = |used: passdock_plugin_api::Use| {
+            used.index == 1
+                && f.name(used.op) == "onnx.Reshape"
+                && f.int(used.op, "allowzero") == Some(1)
         };
-        if f.users(result).any(reshapes) {
+        if f.iter_uses(result).any(reshapes) {
             let sizes = f.constant_ints(value)?;
             return Ok(sizes.is_some_and(|sizes| sizes.contains(&0) && sizes.contains(&-1)));
         }
