@@ -93,6 +93,8 @@ pub struct Function {
     pub(crate) data: Vec<Arc<ConstantData>>,
     /// Per region: more than that of the region around it, and how deep it is nested unless `loose`.
     pub(crate) levels: Vec<u32>,
+    /// Per region: one far around it, as [`Function::outermost_inside`] jumps; `loose`: not to be used.
+    pub(crate) far: Vec<RegionId>,
     /// Whether regions came to be nested less deep than their levels say.
     pub(crate) loose: bool,
     /// The constants of nested regions, which die with their region.
@@ -147,6 +149,7 @@ impl Function {
             live_ops: 0,
             data: Vec::new(),
             levels: vec![0],
+            far: vec![RegionId(0)],
             loose: false,
             nested_constants: FxHashMap::default(),
             origins: Origins::default(),
@@ -524,6 +527,37 @@ impl Function {
         self.levels[region.index()]
     }
 
+    /// Of a region and those around it, the outermost one whose level is larger than that of `outer`, as
+    /// its own has to be.
+    ///
+    /// Each region knows one that is far around it, so that a few jumps lead through thousands of levels
+    /// (Myers, "An applicative random-access stack", 1983).
+    pub(crate) fn outermost_inside(&self, region: RegionId, outer: RegionId) -> RegionId {
+        let mut region = region;
+        loop {
+            let far = self.far[region.index()];
+            let around = self.op(self.region(region).parent).parent;
+            region = if !self.loose && self.level(far) > self.level(outer) {
+                far
+            } else if self.level(around) > self.level(outer) {
+                around
+            } else {
+                return region;
+            };
+        }
+    }
+
+    /// What a region in `around` knows as far around it.
+    pub(crate) fn far_around(&self, around: RegionId) -> RegionId {
+        let far = self.far[around.index()];
+        let farther = self.far[far.index()];
+        let jump = |from, to| self.level(from) - self.level(to);
+        match jump(around, far) == jump(far, farther) {
+            true => farther,
+            false => around,
+        }
+    }
+
     /// Whether `value` may be an operand of an op that stands right before `before` in `region`
     /// (NONE: at its end).
     pub fn is_visible(&self, value: ValueId, region: RegionId, before: OpId) -> bool {
@@ -537,8 +571,8 @@ impl Function {
             return true;
         }
         let (mut region, mut before) = (region, before);
-        while self.level(region) > self.level(home) {
-            before = self.region(region).parent;
+        if self.level(region) > self.level(home) {
+            before = self.region(self.outermost_inside(region, home)).parent;
             region = self.op(before).parent;
         }
         region == home
