@@ -17,8 +17,7 @@
 //! }
 //! ```
 //!
-//! A function's own calls come first, so each body is complete when it is copied, and each call is
-//! replaced once. Attribute parameters become what the call sets, or their defaults. A copy's location
+//! What the copies call is replaced in turn. Attribute parameters become what the call sets, or their defaults. A copy's location
 //! begins with that of the call. Dims that the function names after its parameters' are the
 //! arguments', others are unknown. A function that nobody calls any more is removed.
 //!
@@ -34,7 +33,7 @@ use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::abi::symbol;
 use passdock_plugin_api::prelude::*;
 
-use crate::callee::Callee;
+use crate::callee::{Callee, Grown};
 
 options! {
     /// Which calls are replaced.
@@ -50,48 +49,99 @@ pub(crate) fn inline_functions(m: &mut Module<'_>, cx: &PassContext) -> PassResu
     let options = cx.options::<InlineFunctions>()?;
     let graph = m.call_graph()?;
     let chosen = chosen(m, &graph, &options)?;
-    let mut callees: HashMap<SymbolId, Callee<'_>> = HashMap::new();
-    // Calls that stay, by callee.
-    let mut kept: HashSet<SymbolId> = HashSet::new();
+    let mut plan = Plan::default();
     for caller in callees_first(m, &graph, &chosen)? {
-        let is_graph = graph.function(caller).map(|entry| entry.kind) == Some(FunctionKind::GRAPH);
-        let called: Vec<SymbolId> = graph
-            .callees(caller)
-            .filter(|f| chosen.contains(f))
-            .collect();
-        if !is_graph {
-            kept.extend(called);
-        } else if !called.is_empty() {
-            let mut f = m.edit(caller)?;
-            for op in calls(&f, &called) {
-                let callee = &callees[&callee_of(&f, op)];
-                let why = if f.traits(op).is_ambiguous() {
-                    Err("an operator has this name, too, and the runtime may mean that".into())
-                } else {
-                    callee.check(&f, op, options.max_ops)?
-                };
-                if let Err(why) = why {
-                    let note = format!("The call of `{}` isn't inlined: {why}.", callee.name());
-                    let place = Place::name(op).within(&f);
-                    cx.emit(&Diagnostic::note(note).code("relax::not-inlined").at(place));
-                    kept.insert(callee_of(&f, op));
-                    continue;
-                }
-                callee.inline(&mut f, op)?;
-            }
-        }
-        if chosen.contains(&caller) {
-            callees.insert(caller, Callee::new(m.snapshot(caller)?));
-        }
+        plan.decide(m, cx, &graph, &chosen, &options, caller)?;
     }
-    drop(callees);
     for function in graph.functions().map(|entry| entry.name) {
         let was_called = graph.callers(function).next().is_some();
-        if chosen.contains(&function) && was_called && !kept.contains(&function) {
+        if chosen.contains(&function) && was_called && !plan.kept.contains(&function) {
             m.remove(function)?;
+        } else {
+            plan.carry_out(m, function)?;
         }
     }
     Ok(())
+}
+
+/// Which calls are replaced. It is known for all functions before one is changed: what only leads to
+/// others isn't written out, so a chain of n functions doesn't take n^2 copies.
+#[derive(Default)]
+struct Plan<'h> {
+    /// The functions whose calls are replaced.
+    callees: HashMap<SymbolId, Callee<'h>>,
+    /// The calls to replace, by caller.
+    calls: HashMap<SymbolId, Calls>,
+    /// Those of which calls stay.
+    kept: HashSet<SymbolId>,
+}
+
+/// Calls to replace, in program order, and what they call.
+type Calls = Vec<(OpId, SymbolId)>;
+
+impl<'h> Plan<'h> {
+    /// Decides about the calls in a function. Those in its callees are decided.
+    fn decide(
+        &mut self,
+        m: &Module<'h>,
+        cx: &PassContext,
+        graph: &CallGraph,
+        chosen: &HashSet<SymbolId>,
+        options: &InlineFunctions,
+        caller: SymbolId,
+    ) -> PassResult {
+        let callees = graph.callees(caller);
+        let called: HashSet<SymbolId> = callees.filter(|f| chosen.contains(f)).collect();
+        if graph.function(caller).map(|entry| entry.kind) != Some(FunctionKind::GRAPH) {
+            self.kept.extend(called);
+            return Ok(());
+        }
+        if called.is_empty() && !chosen.contains(&caller) {
+            return Ok(());
+        }
+        let f = m.snapshot(caller)?;
+        let mut grown = Grown::new(&f);
+        let mut replaced = Calls::new();
+        let all = f.iter().map(|op| (op, callee_of(&f, op)));
+        for (op, name) in all.filter(|(_, name)| called.contains(name)) {
+            let callee = &self.callees[&name];
+            let why = if f.traits(op).is_ambiguous() {
+                Err("an operator has this name, too, and the runtime may mean that".into())
+            } else {
+                callee.check(&f, op, &grown, options.max_ops)
+            };
+            if let Err(why) = why {
+                let note = format!("The call of `{}` isn't inlined: {why}.", callee.name());
+                let place = Place::name(op).within(&f);
+                cx.emit(&Diagnostic::note(note).code("relax::not-inlined").at(place));
+                self.kept.insert(name);
+                continue;
+            }
+            grown.take(callee);
+            replaced.push((op, name));
+        }
+        if chosen.contains(&caller) {
+            let callee = Callee::new(m.snapshot(caller)?, grown, &replaced);
+            self.callees.insert(caller, callee);
+        }
+        self.calls.insert(caller, replaced);
+        Ok(())
+    }
+
+    /// Replaces the calls in a function, and those in what comes in their place.
+    fn carry_out(&mut self, m: &mut Module<'_>, caller: SymbolId) -> PassResult {
+        let mut pending = self.calls.remove(&caller).unwrap_or_default();
+        if pending.is_empty() {
+            return Ok(());
+        }
+        let mut f = m.edit(caller)?;
+        pending.reverse();
+        while let Some((op, name)) = pending.pop() {
+            let nested = self.callees[&name].inline(&mut f, op)?;
+            pending.extend(nested.into_iter().rev());
+        }
+        Ok(())
+    }
 }
 
 /// The functions whose calls are replaced.
@@ -100,14 +150,16 @@ fn chosen(
     graph: &CallGraph,
     options: &InlineFunctions,
 ) -> Result<HashSet<SymbolId>, PassError> {
+    let all = graph.functions().map(|entry| entry.name);
+    let known: HashMap<&str, SymbolId> = all.map(|name| (m.text(name), name)).collect();
     let mut named = HashSet::new();
     for name in &options.functions {
-        let Some(entry) = m.function(name.as_str()) else {
+        let symbol = known.get(name.as_str()).copied();
+        named.insert(symbol.ok_or_else(|| {
             let message =
                 format!("The option `functions` names `{name}`, which the module hasn't.");
-            return Err(PassError::new(message));
-        };
-        named.insert(entry.name);
+            PassError::new(message)
+        })?);
     }
     let mut chosen = HashSet::new();
     for entry in graph.functions() {
@@ -175,12 +227,6 @@ fn recursion(m: &Module<'_>, path: &[SymbolId], again: SymbolId) -> PassError {
         "Recursion can't be inlined: {}.",
         names.join(" calls ")
     ))
-}
-
-/// The calls of these functions, in program order.
-fn calls(f: &Function, called: &[SymbolId]) -> Vec<OpId> {
-    let is_call = |&op: &OpId| called.contains(&callee_of(f, op));
-    f.iter().filter(is_call).collect()
 }
 
 /// What an op calls: the callee of a `call`, otherwise the function of the op's name, if there is one.

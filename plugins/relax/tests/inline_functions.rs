@@ -103,22 +103,22 @@ fn attribute_parameters_are_bound() {
               fn @main(%x: f32[2], %c: bool[]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
                 %a_1 = onnx.If(%c)
                   region then_branch {
-                    %t = onnx.LeakyRelu(%x) {alpha = 0.5}
-                    yield %t
+                    %t_1 = onnx.LeakyRelu(%x) {alpha = 0.5}
+                    yield %t_1
                   }
                   region else_branch {
-                    %t_1 = onnx.Softmax(%x)
-                    yield %t_1
+                    %t = onnx.Softmax(%x)
+                    yield %t
                   }
                 %a = onnx.Transpose(%a_1) {perm = [1, 0]} : f32[2]
                 %a_2 = onnx.If(%c)
                   region then_branch {
-                    %t_2 = onnx.LeakyRelu(%a) {alpha = 0.25}
-                    yield %t_2
+                    %t_3 = onnx.LeakyRelu(%a) {alpha = 0.25}
+                    yield %t_3
                   }
                   region else_branch {
-                    %t_1_1 = onnx.Softmax(%a) {axis = 1}
-                    yield %t_1_1
+                    %t_2 = onnx.Softmax(%a) {axis = 1}
+                    yield %t_2
                   }
                 %b = onnx.Transpose(%a_2) : f32[2]
                 return %b
