@@ -65,6 +65,8 @@ struct Cost {
     has_loop: bool,
     /// Its ops without the terminator, with what is nested in them.
     ops: i64,
+    /// Loops in it that wait to be written out.
+    waiting: usize,
 }
 
 impl Cost {
@@ -73,6 +75,7 @@ impl Cost {
         self.unrolled = self.unrolled.max(inner.unrolled);
         self.has_loop |= inner.has_loop;
         self.ops = self.ops.saturating_add(inner.ops);
+        self.waiting += inner.waiting;
     }
 }
 
@@ -81,6 +84,7 @@ pub(crate) fn unroll_loop(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut unroller = Unroller {
         room: options.max_ops,
         options,
+        waiting: Vec::new(),
     };
     let mut costs: HashMap<RegionId, Cost> = HashMap::new();
     // From the back, loops come after the loops that they hold.
@@ -101,13 +105,16 @@ pub(crate) fn unroll_loop(f: &mut Function, cx: &PassContext) -> PassResult {
         }
         costs.entry(region).or_default().add(cost);
     }
-    Ok(())
+    unroller.write_out(f, usize::MAX)
 }
 
 struct Unroller {
     options: UnrollLoop,
     /// Ops that copies may still make.
     room: i64,
+    /// Loops that run once, the first in the function last. Written out from the outside, each op moves
+    /// once, however many loops are around it.
+    waiting: Vec<(OpId, Runs)>,
 }
 
 impl Unroller {
@@ -149,12 +156,23 @@ impl Unroller {
         }
         if (is_marked || is_unit || (is_auto && options.explicit_unroll)) && made <= self.room {
             self.room -= made;
-            runs.write_out(f, op, body.ops)?;
+            let mut waiting = 0;
+            if body.ops == 0 || runs.extent == 0 {
+                self.waiting.truncate(self.waiting.len() - body.waiting);
+                erase(f, op)?;
+            } else if runs.extent == 1 {
+                self.waiting.push((op, runs));
+                waiting = body.waiting + 1;
+            } else {
+                self.write_out(f, body.waiting)?;
+                runs.write_out(f, op)?;
+            }
             return Ok(Cost {
                 steps,
                 unrolled: body.unrolled + i64::from(is_marked || is_auto),
                 has_loop: body.has_loop || !(is_marked || is_auto),
                 ops: body.ops.saturating_mul(runs.extent).saturating_add(indices),
+                waiting,
             });
         }
         if is_auto && !options.explicit_unroll {
@@ -165,7 +183,17 @@ impl Unroller {
             has_loop: !is_auto,
             unrolled: body.unrolled,
             ops: body.ops.saturating_add(1),
+            waiting: body.waiting,
         })
+    }
+
+    /// Writes out the loops that wait, no more than so many.
+    fn write_out(&mut self, f: &mut Function, count: usize) -> PassResult {
+        let from = self.waiting.len().saturating_sub(count);
+        for (op, runs) in self.waiting.drain(from..).rev() {
+            runs.write_out(f, op)?;
+        }
+        Ok(())
     }
 }
 
@@ -216,7 +244,7 @@ impl Runs {
     }
 
     /// Puts a copy of the body for each run in the place of the loop; the last one is the body itself.
-    fn write_out(self, f: &mut Function, op: OpId, ops: i64) -> PassResult {
+    fn write_out(self, f: &mut Function, op: OpId) -> PassResult {
         let Some(body) = f.region(op, "body") else {
             return Err(PassError::new("A `for` has to have a region `body`.").at(op));
         };
@@ -228,27 +256,18 @@ impl Runs {
             let message = "The argument of a loop's body has to have an integer type.";
             return Err(PassError::new(message).at(op));
         }
-        let runs = if ops == 0 { 0 } else { self.extent };
-        for run in 0..runs {
+        for run in 0..self.extent {
             let value = match uses_index(f, op) {
                 true => self.index(f, op, index, run)?,
                 false => ValueId::NONE,
             };
-            if run + 1 < runs {
+            if run + 1 < self.extent {
                 f.clone_region(body, Position::before(op), &[value])?;
             } else {
                 f.inline_region(body, &[value])?;
             }
         }
-        let operands: Vec<ValueId> = f.operands(op).collect();
-        f.erase_op(op)?;
-        for operand in operands {
-            // The bounds were the loop's own.
-            if let (0, Some(constant)) = (f.use_count(operand), f.constant(operand)) {
-                f.erase_constant(constant)?;
-            }
-        }
-        Ok(())
+        erase(f, op)
     }
 
     /// What the index is in a run.
@@ -275,6 +294,18 @@ impl Runs {
         let sum = f.create_op(sum.result(ty).loc(f.loc(op)), Position::before(op))?;
         Ok(f.result(sum, 0))
     }
+}
+
+/// Erases a loop, and its bounds if they were its own.
+fn erase(f: &mut Function, op: OpId) -> PassResult {
+    let operands: Vec<ValueId> = f.operands(op).collect();
+    f.erase_op(op)?;
+    for operand in operands {
+        if let (0, Some(constant)) = (f.use_count(operand), f.constant(operand)) {
+            f.erase_constant(constant)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether a loop's body says which run it is.
