@@ -510,54 +510,6 @@ impl Function {
         matches!(self.op(last).name, symbol::RETURN | symbol::YIELD).then_some(last)
     }
 
-    /// How deep a region is nested; the body is at 0.
-    pub fn depth(&self, region: RegionId) -> u32 {
-        if !self.loose {
-            return self.level(region);
-        }
-        let (mut region, mut depth) = (region, 0);
-        while let Some(op) = self.region(region).parent.option() {
-            (region, depth) = (self.op(op).parent, depth + 1);
-        }
-        depth
-    }
-
-    /// A number that is larger than that of the region around it.
-    pub(crate) fn level(&self, region: RegionId) -> u32 {
-        self.levels[region.index()]
-    }
-
-    /// Of a region and those around it, the outermost one whose level is larger than that of `outer`, as
-    /// its own has to be.
-    ///
-    /// Each region knows one that is far around it, so that a few jumps lead through thousands of levels
-    /// (Myers, "An applicative random-access stack", 1983).
-    pub(crate) fn outermost_inside(&self, region: RegionId, outer: RegionId) -> RegionId {
-        let mut region = region;
-        loop {
-            let far = self.far[region.index()];
-            let around = self.op(self.region(region).parent).parent;
-            region = if !self.loose && self.level(far) > self.level(outer) {
-                far
-            } else if self.level(around) > self.level(outer) {
-                around
-            } else {
-                return region;
-            };
-        }
-    }
-
-    /// What a region in `around` knows as far around it.
-    pub(crate) fn far_around(&self, around: RegionId) -> RegionId {
-        let far = self.far[around.index()];
-        let farther = self.far[far.index()];
-        let jump = |from, to| self.level(from) - self.level(to);
-        match jump(around, far) == jump(far, farther) {
-            true => farther,
-            false => around,
-        }
-    }
-
     /// Whether `value` may be an operand of an op that stands right before `before` in `region`
     /// (NONE: at its end).
     pub fn is_visible(&self, value: ValueId, region: RegionId, before: OpId) -> bool {

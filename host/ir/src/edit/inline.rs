@@ -36,36 +36,6 @@ impl Function {
         Ok(())
     }
 
-    /// Whether [`Function::settle_depths`] has anything to do.
-    pub fn has_loose_depths(&self) -> bool {
-        self.loose
-    }
-
-    /// Makes asking for depths cheap again: [`Function::inline_region`] leaves that for the end of
-    /// the pass, since each of many may bring all that is nested one level up.
-    pub fn settle_depths(&mut self) {
-        if std::mem::take(&mut self.loose) {
-            self.measure_depths();
-        }
-    }
-
-    /// Finds out how deep each region is nested, and what is far around it.
-    pub(crate) fn measure_depths(&mut self) {
-        self.levels[self.body.index()] = 0;
-        self.far[self.body.index()] = self.body;
-        let ops: Vec<OpId> = self.walk(self.body).collect();
-        // Each op comes before what is nested in it.
-        for op in ops {
-            let around = self.op(op).parent;
-            let (level, far) = (self.level(around) + 1, self.far_around(around));
-            let regions = self.op(op).regions;
-            for at in regions.start..regions.start + regions.len {
-                let region = self.ids[at as usize] as usize;
-                (self.levels[region], self.far[region]) = (level, far);
-            }
-        }
-    }
-
     fn check_inline(&self, region: RegionId, holder: OpId, args: &[ValueId]) -> Edit {
         if holder.is_none() {
             let message = "The body of a function is no op's region, so nothing can be inlined.";
