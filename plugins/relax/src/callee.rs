@@ -12,7 +12,7 @@ use crate::retype::{Retype, Words, names_dims};
 pub(crate) struct Callee<'h> {
     f: Snapshot<'h>,
     /// The attribute parameters that its ops refer to, and their defaults.
-    params: Vec<(SymbolId, Default)>,
+    params: Vec<(SymbolId, ParamDefault)>,
     /// Whether types of it name dims.
     has_symbols: bool,
     /// The calls in it that are replaced in turn, and what they call.
@@ -21,12 +21,56 @@ pub(crate) struct Callee<'h> {
     grown: Grown,
 }
 
+/// A function's ops, copied before a call of it.
+pub(crate) struct Copied {
+    call: OpId,
+    /// What stands for the call's results.
+    values: Vec<ValueId>,
+    args: Vec<ValueId>,
+    /// The calls among the copies that are replaced in turn, and what they call.
+    pub(crate) calls: Vec<(OpId, SymbolId)>,
+}
+
+/// What came in the place of calls' results.
+#[derive(Default)]
+pub(crate) struct Replaced {
+    values: HashMap<ValueId, ValueId>,
+    /// Results that stand for those of a call around: it has the name for them.
+    handed_on: HashSet<ValueId>,
+}
+
+impl Copied {
+    /// Lets the copies stand for the call. Calls among them are replaced by now: where many functions
+    /// hand one value on, each use of it moves once.
+    pub(crate) fn replace(
+        mut self,
+        f: &mut Function,
+        replaced: &mut Replaced,
+    ) -> Result<(), EditError> {
+        for value in &mut self.values {
+            *value = replaced.values.get(value).copied().unwrap_or(*value);
+        }
+        let results = f.results(self.call).iter().copied();
+        replaced
+            .values
+            .extend(results.zip(self.values.iter().copied()));
+        replace(f, self.call, &self.values, &self.args, replaced)
+    }
+
+    /// What is handed on is named by those who get it.
+    pub(crate) fn hand_on(&self, replaced: &mut Replaced) {
+        replaced.handed_on.extend(&self.values);
+    }
+}
+
 /// The default of an attribute parameter: none, a value, or one of another kind than numbers and text.
-type Default = Result<Option<AttrValue>, ()>;
+type ParamDefault = Result<Option<AttrValue>, ()>;
 
 /// What a function comes to once calls in it are replaced.
 pub(crate) struct Grown {
     ops: usize,
+    /// How many it had.
+    own: usize,
     /// Its opset versions.
     opsets: HashMap<String, i64>,
     /// The domains that came with what was called.
@@ -40,9 +84,15 @@ impl Grown {
             .map(|(domain, version)| (domain.to_owned(), version));
         Grown {
             ops: f.op_count(),
+            own: f.op_count(),
             opsets: opsets.collect(),
             taken: HashSet::new(),
         }
+    }
+
+    /// How many ops it has more than it had.
+    pub(crate) fn growth(&self) -> usize {
+        self.ops.saturating_sub(self.own)
     }
 
     /// Counts a call that is replaced.
@@ -104,6 +154,10 @@ impl<'h> Callee<'h> {
 
     pub(crate) fn name(&self) -> &str {
         self.f.function_name()
+    }
+
+    pub(crate) fn growth(&self) -> usize {
+        self.grown.growth()
     }
 
     /// Whether a call in a function that has grown so far can be replaced.
@@ -171,13 +225,8 @@ impl<'h> Callee<'h> {
         Ok(bindings)
     }
 
-    /// Puts the function's ops in the place of a call that was checked. Answers the calls among them
-    /// that are replaced in turn, and what they call.
-    pub(crate) fn inline(
-        &self,
-        f: &mut Function,
-        call: OpId,
-    ) -> Result<Vec<(OpId, SymbolId)>, EditError> {
+    /// Copies the function's ops before a call that was checked.
+    pub(crate) fn copy(&self, f: &mut Function, call: OpId) -> Result<Copied, EditError> {
         for (domain, version) in sorted(&self.grown.opsets) {
             f.set_opset(domain, version)?;
         }
@@ -200,10 +249,14 @@ impl<'h> Callee<'h> {
         }
         place(f, &made, call)?;
         values.truncate(f.result_count(call));
-        replace(f, call, &values, &args)?;
         let copies = self.f.iter().zip(made);
         let calls = copies.filter_map(|(op, copy)| Some((copy, *self.calls.get(&op)?)));
-        Ok(calls.collect())
+        Ok(Copied {
+            call,
+            values,
+            args,
+            calls: calls.collect(),
+        })
     }
 
     /// Says in the callers' words how large what was copied is.
@@ -249,7 +302,7 @@ impl<'h> Callee<'h> {
 }
 
 /// The default of an attribute parameter; ids would be the function's own.
-fn default_of(attr: Option<&Attr<'_>>) -> Default {
+fn default_of(attr: Option<&Attr<'_>>) -> ParamDefault {
     match attr {
         None | Some(Attr::Unset) => Ok(None),
         Some(default) => match default.to_value() {
@@ -371,6 +424,7 @@ fn replace(
     call: OpId,
     values: &[ValueId],
     args: &[ValueId],
+    replaced: &Replaced,
 ) -> Result<(), EditError> {
     let results = f.results(call).to_vec();
     let args: HashSet<ValueId> = args.iter().copied().collect();
@@ -382,7 +436,8 @@ fn replace(
         if f.type_of(value).rank().is_none() {
             f.set_type(value, f.type_id(result))?;
         }
-        if let Some(name) = f.value_name(result) {
+        let name = f.value_name(result);
+        if let Some(name) = name.filter(|_| !replaced.handed_on.contains(&result)) {
             names.push((value, name.to_owned()));
         }
     }

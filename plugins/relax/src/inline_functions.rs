@@ -23,7 +23,8 @@
 //!
 //! It does not inline `@main`, loop-level functions, what another compiler is meant for (the attribute
 //! `Compiler`), nor calls of a function of another opset version than its caller: these are named in a
-//! note, as are calls that would make a function larger than `max_ops`. Recursion is an error.
+//! note, as are calls that would make a function larger than `max_ops`, and all others once the functions
+//! that stay have grown by as much together. Recursion is an error.
 //!
 //! Source: TVM `src/relax/transform/inline_functions.cc`, `src/relay/transforms/inline.cc`.
 
@@ -33,7 +34,7 @@ use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::abi::symbol;
 use passdock_plugin_api::prelude::*;
 
-use crate::callee::{Callee, Grown};
+use crate::callee::{Callee, Copied, Grown, Replaced};
 
 options! {
     /// Which calls are replaced.
@@ -74,10 +75,19 @@ struct Plan<'h> {
     calls: HashMap<SymbolId, Calls>,
     /// Those of which calls stay.
     kept: HashSet<SymbolId>,
+    /// By how many ops the functions that stay grow.
+    growth: usize,
 }
 
 /// Calls to replace, in program order, and what they call.
 type Calls = Vec<(OpId, SymbolId)>;
+
+/// What is left to do with a call.
+enum Step {
+    Copy((OpId, SymbolId)),
+    /// Once the calls in the copy are replaced.
+    Replace(Copied),
+}
 
 impl<'h> Plan<'h> {
     /// Decides about the calls in a function. Those in its callees are decided.
@@ -108,17 +118,24 @@ impl<'h> Plan<'h> {
             let why = if f.traits(op).is_ambiguous() {
                 Err("an operator has this name, too, and the runtime may mean that".into())
             } else {
-                callee.check(&f, op, &grown, options.max_ops)
+                let why = callee.check(&f, op, &grown, options.max_ops);
+                why.and_then(|()| self.check_growth(options.max_ops))
             };
             if let Err(why) = why {
                 let note = format!("The call of `{}` isn't inlined: {why}.", callee.name());
                 let place = Place::name(op).within(&f);
                 cx.emit(&Diagnostic::note(note).code("relax::not-inlined").at(place));
-                self.kept.insert(name);
+                if self.kept.insert(name) {
+                    self.growth += self.callees[&name].growth();
+                }
                 continue;
             }
             grown.take(callee);
             replaced.push((op, name));
+        }
+        let is_called = graph.callers(caller).next().is_some();
+        if !(is_called && chosen.contains(&caller)) {
+            self.growth += grown.growth();
         }
         if chosen.contains(&caller) {
             let callee = Callee::new(m.snapshot(caller)?, grown, &replaced);
@@ -128,17 +145,37 @@ impl<'h> Plan<'h> {
         Ok(())
     }
 
+    /// Each of many functions may be large, and call the next one twice.
+    fn check_growth(&self, max_ops: i64) -> Result<(), String> {
+        if i64::try_from(self.growth).is_ok_and(|growth| growth <= max_ops) {
+            return Ok(());
+        }
+        Err(format!(
+            "functions that stay have {} ops more already (`max_ops` is {max_ops})",
+            self.growth
+        ))
+    }
+
     /// Replaces the calls in a function, and those in what comes in their place.
     fn carry_out(&mut self, m: &mut Module<'_>, caller: SymbolId) -> PassResult {
-        let mut pending = self.calls.remove(&caller).unwrap_or_default();
-        if pending.is_empty() {
+        let calls = self.calls.remove(&caller).unwrap_or_default();
+        if calls.is_empty() {
             return Ok(());
         }
         let mut f = m.edit(caller)?;
-        pending.reverse();
-        while let Some((op, name)) = pending.pop() {
-            let nested = self.callees[&name].inline(&mut f, op)?;
-            pending.extend(nested.into_iter().rev());
+        let mut replaced = Replaced::default();
+        let mut steps: Vec<Step> = calls.into_iter().rev().map(Step::Copy).collect();
+        while let Some(step) = steps.pop() {
+            match step {
+                Step::Copy((op, name)) => {
+                    let mut copied = self.callees[&name].copy(&mut f, op)?;
+                    copied.hand_on(&mut replaced);
+                    let calls = std::mem::take(&mut copied.calls);
+                    steps.push(Step::Replace(copied));
+                    steps.extend(calls.into_iter().rev().map(Step::Copy));
+                }
+                Step::Replace(copied) => copied.replace(&mut f, &mut replaced)?,
+            }
         }
         Ok(())
     }

@@ -373,3 +373,27 @@ fn a_module_without_calls_is_left_alone() {
         "#]],
     );
 }
+
+/// Each calls the next one twice: written out, that would be 2^40 ops.
+#[test]
+fn what_grows_without_end_stops_at_the_bound() {
+    let mut source = String::from(
+        "module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17, \"acme\" = 1) {\n\
+         %y = acme.F0(%x) : f32[2] return %y }\n",
+    );
+    for at in 0..40 {
+        let next = match at {
+            39 => "onnx.Neg".to_owned(),
+            at => format!("acme.F{}", at + 1),
+        };
+        source += &format!(
+            "fn @acme.F{at}(%x) -> (%y) opset(\"\" = 17, \"acme\" = 1) {{\n\
+             %a = {next}(%x) %y = {next}(%a) return %y }}\n"
+        );
+    }
+    source += "}";
+    let pass = "relax.transform.InlineFunctions";
+    let result = support::run_options(pass, "max_ops = 1000", &source);
+    let ops = result.lines().filter(|line| line.contains(" = ")).count();
+    assert!((1000..3000).contains(&ops), "{ops} ops");
+}

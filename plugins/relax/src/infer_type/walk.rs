@@ -25,6 +25,8 @@ pub(crate) struct Inference {
     calls: Calls,
     fresh: Fresh,
     frames: Vec<Frame>,
+    /// The functions that calls lead into, each a frame.
+    open: HashSet<SymbolId>,
 }
 
 /// A function, or the copy of one, that is being walked.
@@ -80,6 +82,7 @@ impl Inference {
             calls: Calls::new(graph),
             fresh: Fresh::new(m, graph)?,
             frames: Vec::new(),
+            open: HashSet::new(),
         })
     }
 
@@ -138,8 +141,7 @@ impl Inference {
 
     /// Goes into a copy of what is called.
     fn enter(&mut self, m: &mut Module<'_>, op: OpId, call: Call) -> Result<(), EditError> {
-        let mut asked = self.frames.iter().filter_map(|frame| frame.asked.as_ref());
-        let recursive = asked.any(|asked| asked.call.callee == call.callee);
+        let recursive = self.open.contains(&call.callee);
         let mut caller = SymbolId::NONE;
         if let Some(frame) = self.frames.last_mut() {
             caller = frame.function;
@@ -162,6 +164,7 @@ impl Inference {
             return Ok(());
         };
         let results = copied.results;
+        self.open.insert(call.callee);
         let asked = Asked { op, call, results };
         let symbols = Symbols::of(&*m.edit(copied.holder)?);
         self.frames.push(Frame::new(
@@ -182,6 +185,7 @@ impl Inference {
             frame.said.iter().for_each(|diagnostic| cx.emit(diagnostic));
             return Ok(());
         };
+        self.open.remove(&asked.call.callee);
         let f = m.edit(frame.function)?;
         let sorts: Vec<Sort> = asked
             .results
