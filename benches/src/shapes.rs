@@ -22,8 +22,11 @@ pub struct Shape {
     /// A model with about so many ops, or whatever there is much of.
     pub text: fn(usize) -> String,
     /// A pass that does more with these options: its name, and they as TOML.
-    pub options: Option<(&'static str, fn(usize) -> String)>,
+    pub options: Option<PassOptions>,
 }
+
+/// A pass, and options of it for a size.
+pub type PassOptions = (&'static str, fn(usize) -> String);
 
 const fn shape(name: &'static str, text: fn(usize) -> String) -> Shape {
     Shape {
