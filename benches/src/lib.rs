@@ -10,6 +10,8 @@
 
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
 
+pub mod shapes;
+
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};

@@ -224,15 +224,16 @@ impl Function {
         self.raw.add_arg(region, name, ty)
     }
 
-    /// Removes an argument that nobody uses; of the body: a parameter, which changes the interface.
-    pub fn remove_arg(&mut self, arg: ValueId) -> Result<(), EditError> {
-        self.raw.remove_arg(arg)
+    /// Removes arguments that nobody uses, all or none; of the body: parameters, which changes the
+    /// interface.
+    pub fn remove_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
+        self.raw.remove_args(args)
     }
 
-    /// Makes a parameter that has a default the constant that it defaults to, under the same id, which
-    /// changes the interface.
-    pub fn freeze_arg(&mut self, arg: ValueId) -> Result<(), EditError> {
-        self.raw.freeze_arg(arg)
+    /// Makes parameters that have a default the constants that they default to, under the same ids, all
+    /// or none, which changes the interface.
+    pub fn freeze_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
+        self.raw.freeze_args(args)
     }
 
     /// Puts dims in the place of dim symbols, of all at once, in all types of the function, which may

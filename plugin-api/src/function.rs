@@ -1,14 +1,13 @@
 //! [`Function`]: what a pass reads. Its constants and attributes are read in `read.rs`; what a pass
 //! edits is in `edit.rs`.
 
-use std::collections::HashSet;
 use std::fmt;
 
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, ValueId};
 
 use crate::error::EditError;
-use crate::iter::{Ops, Use, Uses, Walk};
+use crate::iter::{Ops, Walk};
 use crate::name::Name;
 use crate::op_def::OpTraits;
 use crate::raw::{RawFunction, Tables};
@@ -392,40 +391,6 @@ impl Function {
     pub fn use_count(&self, value: ValueId) -> usize {
         self.value_record(value)
             .map_or(0, |record| record.use_count as usize)
-    }
-
-    /// The uses of a value. A snapshot.
-    #[track_caller]
-    pub fn uses(&self, value: ValueId) -> Uses {
-        let mut uses = Vec::with_capacity(self.use_count(value));
-        self.each_use(value, |op, index| uses.push(Use { op, index }));
-        Uses::new(self, uses)
-    }
-
-    /// The ops that use a value, each once. A snapshot.
-    #[track_caller]
-    pub fn users(&self, value: ValueId) -> Ops {
-        let mut ids = Vec::with_capacity(self.use_count(value));
-        let mut seen = HashSet::new();
-        self.each_use(value, |op, _| {
-            if seen.insert(op) {
-                ids.push(op);
-            }
-        });
-        Ops::new(self, ids)
-    }
-
-    #[track_caller]
-    fn each_use(&self, value: ValueId, mut then: impl FnMut(OpId, usize)) {
-        let mut next = match self.value_record(value) {
-            Some(record) => record.first_use,
-            None => return,
-        };
-        while let Some(slot) = self.raw.use_(next.0) {
-            let first = self.op_record(slot.user).operands.start;
-            then(slot.user, (next.0 - first) as usize);
-            next = slot.next;
-        }
     }
 
     /// The name of a value.

@@ -2,10 +2,12 @@
 //!
 //! [`Ops`] and [`Uses`] are snapshots: they own the ids they found when they were made, so the
 //! function can be edited between two steps; what is erased meanwhile is skipped, what is made
-//! meanwhile isn't met. [`Walk`] borrows the function and copies nothing: for passes that only
-//! look.
+//! meanwhile isn't met. [`Walk`] and [`IterUses`] borrow the function and copy nothing: for passes that
+//! only look.
 
-use passdock_abi::{OpId, RegionId};
+use std::collections::HashSet;
+
+use passdock_abi::{OpId, RegionId, UseId, ValueId};
 
 use crate::function::Function;
 use crate::raw::Alive;
@@ -83,6 +85,67 @@ impl Iterator for Uses {
 
     fn size_hint(&self) -> (usize, Option<usize>) {
         (0, Some(self.uses.len()))
+    }
+}
+
+/// Uses of a value, looked up one after the other.
+#[derive(Clone)]
+pub struct IterUses<'a> {
+    function: &'a Function,
+    next: UseId,
+}
+
+impl Iterator for IterUses<'_> {
+    type Item = Use;
+
+    #[inline]
+    fn next(&mut self) -> Option<Use> {
+        let slot = self.function.raw.use_(self.next.0)?;
+        let first = self.function.op_record(slot.user).operands.start;
+        let index = (self.next.0 - first) as usize;
+        self.next = slot.next;
+        Some(Use {
+            op: slot.user,
+            index,
+        })
+    }
+}
+
+impl Function {
+    /// The uses of a value. A snapshot.
+    #[track_caller]
+    pub fn uses(&self, value: ValueId) -> Uses {
+        let mut uses = Vec::with_capacity(self.use_count(value));
+        uses.extend(self.iter_uses(value));
+        Uses::new(self, uses)
+    }
+
+    /// As [`Function::uses`], but borrowing the function instead of copying its list: to look for one.
+    /// A value may have as many uses as there are ops, so asking this of each op for one value takes
+    /// quadratic time.
+    #[track_caller]
+    pub fn iter_uses(&self, value: ValueId) -> IterUses<'_> {
+        let next = match self.value_record(value) {
+            Some(record) => record.first_use,
+            None => UseId::NONE,
+        };
+        IterUses {
+            function: self,
+            next,
+        }
+    }
+
+    /// The ops that use a value, each once. A snapshot.
+    #[track_caller]
+    pub fn users(&self, value: ValueId) -> Ops {
+        let count = self.use_count(value);
+        let mut ids = Vec::with_capacity(count);
+        ids.extend(self.iter_uses(value).map(|used| used.op));
+        if count > 1 {
+            let mut seen = HashSet::with_capacity(count);
+            ids.retain(|op| seen.insert(*op));
+        }
+        Ops::new(self, ids)
     }
 }
 

@@ -123,7 +123,7 @@ pub use diagnostic::{Diagnostic, Place};
 pub use error::{EditError, PassError, PassResult};
 pub use function::Function;
 pub use instrument::{Instrument, PassInfo};
-pub use iter::{Ops, Use, Uses, Walk};
+pub use iter::{IterUses, Ops, Use, Uses, Walk};
 pub use module::{FunctionMut, Module, Snapshot};
 pub use mutator::{MutateResult, Mutated, Mutation, Mutator};
 pub use name::Name;

@@ -171,6 +171,12 @@ impl Function {
         })
     }
 
+    /// All attributes of the function itself, with their names' symbols.
+    pub fn function_attrs(&self) -> impl Iterator<Item = (SymbolId, Attr<'_>)> + '_ {
+        let attrs = self.raw.attr_range(self.raw.view().function_attrs);
+        attrs.map(move |attr| (attr.name, Attr::read(self, &attr)))
+    }
+
     /// An integer attribute.
     #[track_caller]
     pub fn int<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<i64> {

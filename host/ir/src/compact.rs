@@ -109,6 +109,10 @@ impl Function {
         (self.constants, self.data) = (made.constants, made.data);
         (self.attrs, self.ids, self.ints) = (made.attrs, made.ids, made.ints);
         (self.floats, self.strings, self.bytes) = (made.floats, made.strings, made.bytes);
+        self.far = vec![self.body; self.regions.len()];
+        if !self.loose {
+            self.measure_depths();
+        }
     }
 
     /// Types and locations keep their ids; their lists move to the new pool.

@@ -95,6 +95,8 @@ pub struct Function {
     pub(crate) data: Vec<Arc<ConstantData>>,
     /// Per region: more than that of the region around it, and how deep it is nested unless `loose`.
     pub(crate) levels: Vec<u32>,
+    /// Per region: one far around it, as [`Function::outermost_inside`] jumps; `loose`: not to be used.
+    pub(crate) far: Vec<RegionId>,
     /// Whether regions came to be nested less deep than their levels say.
     pub(crate) loose: bool,
     /// The constants of nested regions, which die with their region.
@@ -150,6 +152,7 @@ impl Function {
             live_ops: 0,
             data: Vec::new(),
             levels: vec![0],
+            far: vec![RegionId(0)],
             loose: false,
             nested_constants: FxHashMap::default(),
             origins: Origins::default(),
@@ -521,23 +524,6 @@ impl Function {
         matches!(self.op(last).name, symbol::RETURN | symbol::YIELD).then_some(last)
     }
 
-    /// How deep a region is nested; the body is at 0.
-    pub fn depth(&self, region: RegionId) -> u32 {
-        if !self.loose {
-            return self.level(region);
-        }
-        let (mut region, mut depth) = (region, 0);
-        while let Some(op) = self.region(region).parent.option() {
-            (region, depth) = (self.op(op).parent, depth + 1);
-        }
-        depth
-    }
-
-    /// A number that is larger than that of the region around it.
-    pub(crate) fn level(&self, region: RegionId) -> u32 {
-        self.levels[region.index()]
-    }
-
     /// Whether `value` may be an operand of an op that stands right before `before` in `region`
     /// (NONE: at its end).
     pub fn is_visible(&self, value: ValueId, region: RegionId, before: OpId) -> bool {
@@ -551,8 +537,8 @@ impl Function {
             return true;
         }
         let (mut region, mut before) = (region, before);
-        while self.level(region) > self.level(home) {
-            before = self.region(region).parent;
+        if self.level(region) > self.level(home) {
+            before = self.region(self.outermost_inside(region, home)).parent;
             region = self.op(before).parent;
         }
         region == home

@@ -10,6 +10,7 @@
 
 mod compact;
 pub mod constant;
+mod depth;
 pub mod edit;
 pub mod error;
 mod expr;

@@ -31,6 +31,7 @@ impl Function {
             + of(&self.bytes)
             + of(&self.data)
             + of(&self.levels)
+            + of(&self.far)
             + of(&self.origins.ops)
             + of(&self.origins.values)
             + of(&self.origins.regions)

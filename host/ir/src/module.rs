@@ -6,9 +6,8 @@
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use indexmap::IndexMap;
 use passdock_abi::SymbolId;
-use rustc_hash::FxBuildHasher;
+use rustc_hash::FxHashMap;
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
@@ -16,7 +15,79 @@ use crate::origin::Extras;
 use crate::symbols::Symbols;
 use crate::text::TextSource;
 
-type Functions = IndexMap<SymbolId, Arc<Function>, FxBuildHasher>;
+/// Functions in order. What is removed leaves a gap, and gaps go when there are more of them than
+/// functions, so that removing all of n functions one by one takes n steps.
+#[derive(Clone, Default)]
+struct Functions {
+    slots: Vec<Option<Entry>>,
+    places: FxHashMap<SymbolId, u32>,
+}
+
+type Entry = (SymbolId, Arc<Function>);
+
+impl Functions {
+    fn iter(&self) -> InOrder<'_> {
+        InOrder {
+            slots: self.slots.iter(),
+            left: self.places.len(),
+        }
+    }
+
+    fn get(&self, name: SymbolId) -> Option<&Arc<Function>> {
+        let entry = self.slots[*self.places.get(&name)? as usize].as_ref();
+        entry.map(|(_, function)| function)
+    }
+
+    fn get_mut(&mut self, name: SymbolId) -> Option<&mut Arc<Function>> {
+        let entry = self.slots[*self.places.get(&name)? as usize].as_mut();
+        entry.map(|(_, function)| function)
+    }
+
+    fn push(&mut self, name: SymbolId, function: Arc<Function>) {
+        self.places.insert(name, self.slots.len() as u32);
+        self.slots.push(Some((name, function)));
+    }
+
+    fn remove(&mut self, name: SymbolId) -> Option<Arc<Function>> {
+        let place = self.places.remove(&name)?;
+        let removed = self.slots[place as usize].take();
+        if self.slots.len() > 2 * self.places.len() {
+            self.retain(|_| true);
+        }
+        removed.map(|(_, function)| function)
+    }
+
+    fn retain(&mut self, mut keep: impl FnMut(&Function) -> bool) {
+        let slots = std::mem::take(&mut self.slots);
+        self.places.clear();
+        let entries = slots.into_iter().flatten();
+        entries
+            .filter(|(_, function)| keep(function))
+            .for_each(|(name, function)| self.push(name, function));
+    }
+}
+
+#[derive(Clone)]
+struct InOrder<'m> {
+    slots: std::slice::Iter<'m, Option<Entry>>,
+    left: usize,
+}
+
+impl<'m> Iterator for InOrder<'m> {
+    type Item = &'m Entry;
+
+    fn next(&mut self) -> Option<&'m Entry> {
+        let next = self.slots.find_map(Option::as_ref)?;
+        self.left -= 1;
+        Some(next)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for InOrder<'_> {}
 
 /// The functions of one state of a module.
 #[derive(Default)]
@@ -69,27 +140,27 @@ impl Module {
 
     /// Its functions, in order.
     pub fn functions(&self) -> impl ExactSizeIterator<Item = &Arc<Function>> + Clone + '_ {
-        self.table.functions.values()
+        self.table.functions.iter().map(|(_, function)| function)
     }
 
     /// The names of its functions, in order.
     pub fn names(&self) -> impl ExactSizeIterator<Item = SymbolId> + '_ {
-        self.table.functions.keys().copied()
+        self.table.functions.iter().map(|(name, _)| *name)
     }
 
     /// How many functions it has.
     pub fn len(&self) -> usize {
-        self.table.functions.len()
+        self.table.functions.places.len()
     }
 
     /// Whether it has no functions.
     pub fn is_empty(&self) -> bool {
-        self.table.functions.is_empty()
+        self.len() == 0
     }
 
     /// A function.
     pub fn function(&self, name: SymbolId) -> Option<&Arc<Function>> {
-        self.table.functions.get(&name)
+        self.table.functions.get(name)
     }
 
     /// A function by its canonical name.
@@ -99,7 +170,7 @@ impl Module {
 
     /// A function to edit: copied first if anyone else holds it.
     pub fn function_mut(&mut self, name: SymbolId) -> Option<&mut Function> {
-        self.functions_mut().get_mut(&name).map(Arc::make_mut)
+        self.functions_mut().get_mut(name).map(Arc::make_mut)
     }
 
     /// Adds a function at the end.
@@ -107,13 +178,13 @@ impl Module {
         let function = function.into();
         self.check_symbols(&function)?;
         let name = function.name();
-        if self.table.functions.contains_key(&name) {
+        if self.function(name).is_some() {
             let name = self.symbols.text(name);
             let message = format!("The module has a function @{name} already.");
             return Err(EditError::refused(message));
         }
         self.symbols.name_function(name);
-        self.functions_mut().insert(name, function);
+        self.functions_mut().push(name, function);
         Ok(())
     }
 
@@ -122,7 +193,7 @@ impl Module {
         let function = function.into();
         self.check_symbols(&function)?;
         let name = function.name();
-        match self.functions_mut().get_mut(&name) {
+        match self.functions_mut().get_mut(name) {
             Some(place) => {
                 *place = function;
                 Ok(())
@@ -134,13 +205,13 @@ impl Module {
     /// Removes a function; the others keep their order.
     pub fn remove(&mut self, name: SymbolId) -> Edit<Arc<Function>> {
         self.functions_mut()
-            .shift_remove(&name)
+            .remove(name)
             .ok_or_else(|| self.missing(name))
     }
 
     /// Keeps the functions that satisfy a predicate, which is asked in order.
     pub fn retain(&mut self, mut keep: impl FnMut(&Function) -> bool) {
-        self.functions_mut().retain(|_, function| keep(function));
+        self.functions_mut().retain(|function| keep(function));
     }
 
     /// Keeps something beside this very state of the functions: what one pass needed and the next

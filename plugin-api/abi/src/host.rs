@@ -186,10 +186,12 @@ pub struct FunctionApi {
             count: usize,
         ) -> Status,
     >,
-    /// Removes an argument that nobody uses; those behind it move up (ABI 0.3).
-    pub remove_arg: Option<unsafe extern "C" fn(*mut Function, ValueId) -> Status>,
-    /// Makes a parameter that has a default the constant that it defaults to (ABI 0.3).
-    pub freeze_arg: Option<unsafe extern "C" fn(*mut Function, ValueId) -> Status>,
+    /// Removes arguments that nobody uses; those behind them move up (ABI 0.3).
+    pub remove_args:
+        Option<unsafe extern "C" fn(*mut Function, args: *const ValueId, count: usize) -> Status>,
+    /// Makes parameters that have a default the constants that they default to (ABI 0.3).
+    pub freeze_args:
+        Option<unsafe extern "C" fn(*mut Function, args: *const ValueId, count: usize) -> Status>,
 }
 
 /// Reading and editing a module.

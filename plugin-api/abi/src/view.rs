@@ -170,7 +170,7 @@ pub struct FunctionView {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionEntry {
-    /// Its canonical name.
+    /// Its canonical name; NONE: it was removed, and the entry is to be skipped.
     pub name: SymbolId,
     /// Graph or prim.
     pub kind: FunctionKind,

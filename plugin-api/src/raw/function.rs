@@ -459,12 +459,12 @@ impl RawFunction {
         call!(self.replace_symbols(None; symbols.as_ptr(), dims.as_ptr(), symbols.len()))
     }
 
-    pub(crate) fn remove_arg(&mut self, arg: ValueId) -> Result<(), EditError> {
-        call!(self.remove_arg(None; arg))
+    pub(crate) fn remove_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
+        call!(self.remove_args(None; args.as_ptr(), args.len()))
     }
 
-    pub(crate) fn freeze_arg(&mut self, arg: ValueId) -> Result<(), EditError> {
-        call!(self.freeze_arg(None; arg))
+    pub(crate) fn freeze_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
+        call!(self.freeze_args(None; args.as_ptr(), args.len()))
     }
 
     /// What inference found of a value's elements; `None` if nothing.

@@ -76,14 +76,16 @@ impl RawModule {
         self.view().version
     }
 
-    pub(crate) fn functions(&self) -> Records<'_, abi::FunctionEntry> {
+    pub(crate) fn functions(&self) -> impl Iterator<Item = abi::FunctionEntry> + '_ {
         let column = self.view().functions;
         let all = Range {
             start: 0,
             len: column.len,
         };
         // SAFETY: the column holds `FunctionEntry`s and changes only under `&mut self`.
-        unsafe { Records::new(column, all) }
+        let entries: Records<'_, abi::FunctionEntry> = unsafe { Records::new(column, all) };
+        // What was removed leaves an entry without a name.
+        entries.filter(|entry| entry.name.is_some())
     }
 
     pub(crate) fn text(&self, symbol: SymbolId) -> &str {

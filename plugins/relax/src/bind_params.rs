@@ -26,6 +26,8 @@
 //!
 //! Source: TVM `src/relax/transform/bind_params.cc`.
 
+use std::collections::{BTreeMap, HashMap, HashSet};
+
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
@@ -53,79 +55,102 @@ pub(crate) fn bind_params(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
         let params = f.params().iter();
         known.extend(params.filter_map(|&param| f.value_name(param).map(str::to_owned)));
     }
-    let is_known = |name: &str| known.iter().any(|known| known == name);
+    let names: HashSet<&str> = known.iter().map(String::as_str).collect();
+    let is_known = |name: &str| names.contains(name);
     if let Some((name, _)) = options.params.iter().find(|(name, _)| !is_known(name)) {
         return Err(entries::unknown("parameter", name, &known));
     }
+    let values: HashMap<&str, &OptionValue> = options.params.iter().collect();
     for entry in entries {
         let mut f = m.edit(entry)?;
-        for param in f.params().to_vec() {
-            let value = f
-                .value_name(param)
-                .and_then(|name| options.params.get(name));
-            match value {
-                Some(value) => bind_param(&mut f, cx, param, value)?,
-                None if options.defaults && f.default_of(param).is_some() => f.freeze_arg(param)?,
-                None => {}
-            }
+        bind_params_of(&mut f, cx, &values)?;
+        if options.defaults {
+            let params = f.params().iter().copied();
+            let defaults = params.filter(|&param| f.default_of(param).is_some());
+            let defaults: Vec<ValueId> = defaults.collect();
+            f.freeze_args(&defaults)?;
         }
     }
     Ok(())
 }
 
-/// Puts a constant in the place of a parameter.
-fn bind_param(
+/// Puts constants in the place of a function's parameters, of all at once: each time that a size comes
+/// to be known, all types are inferred again.
+fn bind_params_of(
     f: &mut Function,
     cx: &PassContext,
+    values: &HashMap<&str, &OptionValue>,
+) -> PassResult {
+    let mut bound: Vec<(ValueId, &OptionValue, DType, Literal)> = Vec::new();
+    let mut sizes = BTreeMap::new();
+    for &param in f.params() {
+        let name = f.value_name(param).unwrap_or_default();
+        if let Some(&value) = values.get(name) {
+            let (dtype, literal) = literal_for(f, param, value)?;
+            let dims = f.dims(param).into_iter().flatten();
+            for (dim, &size) in dims.zip(&literal.shape) {
+                if dim.kind == DimKind::SYMBOL {
+                    sizes.entry(SymbolId(dim.value as u32)).or_insert(size);
+                }
+            }
+            bound.push((param, value, dtype, literal));
+        }
+    }
+    bind(f, cx, sizes.into_iter().collect())?;
+    let mut names = Vec::new();
+    for (param, value, dtype, literal) in &bound {
+        check_shape(f, *param, value, &literal.shape)?;
+        let ty = f.add_type(&TypeSpec::shaped(*dtype, &literal.shape))?;
+        let constant = f.add_constant(&ConstantSpec::new(ty, &literal.bytes))?;
+        f.replace_uses(*param, constant)?;
+        let name = f.value_name(*param).unwrap_or_default();
+        names.push((constant, name.to_owned()));
+    }
+    let params: Vec<ValueId> = bound.iter().map(|(param, ..)| *param).collect();
+    f.remove_args(&params)?;
+    for (constant, name) in names {
+        // Not before: two values can't have one name.
+        f.set_value_name(constant, &name)?;
+    }
+    Ok(())
+}
+
+/// A value as a tensor of a parameter's type.
+fn literal_for(
+    f: &Function,
     param: ValueId,
     value: &OptionValue,
-) -> PassResult {
-    let name = f.value_name(param).unwrap_or_default().to_owned();
+) -> Result<(DType, Literal), PassError> {
     let ty = f.type_of(param);
-    let wrong = |why: String| {
-        let message = format!("The parameter `{name}` is {ty} and can't be {value}: {why}.");
-        PassError::new(message).within(f)
-    };
     if !ty.is_tensor() || ty.dtype() == DType::NONE {
-        return Err(wrong(
-            "only tensors of a known element type can be bound".to_owned(),
-        ));
+        let why = "only tensors of a known element type can be bound".to_owned();
+        return Err(wrong(f, param, value, why));
     }
-    let dtype = ty.dtype();
     let read = match value {
         // A string is no value of any other type.
-        OptionValue::String(path) if dtype != DType::STRING => from_file(path, dtype),
-        value => literal(value, dtype),
+        OptionValue::String(path) if ty.dtype() != DType::STRING => from_file(path, ty.dtype()),
+        value => literal(value, ty.dtype()),
     };
-    let Literal { shape, bytes } = read.map_err(wrong)?;
-    let mut sizes: Vec<(SymbolId, i64)> = Vec::new();
-    if let Some(dims) = ty.dims() {
-        let dims: Vec<Dim> = dims.collect();
-        let other = || wrong(format!("its shape is {shape:?}"));
-        if dims.len() != shape.len() {
-            return Err(other());
-        }
-        for (dim, &size) in dims.iter().zip(&shape) {
-            match dim.kind {
-                DimKind::CONST if dim.value != size => return Err(other()),
-                DimKind::SYMBOL => {
-                    let symbol = SymbolId(dim.value as u32);
-                    match sizes.iter().find(|(known, _)| *known == symbol) {
-                        Some((_, known)) if *known != size => return Err(other()),
-                        Some(_) => {}
-                        None => sizes.push((symbol, size)),
-                    }
-                }
-                _ => {}
-            }
-        }
+    let literal = read.map_err(|why| wrong(f, param, value, why))?;
+    check_shape(f, param, value, &literal.shape)?;
+    Ok((ty.dtype(), literal))
+}
+
+/// Refuses a shape that a parameter can't have, as far as its sizes are known.
+fn check_shape(f: &Function, param: ValueId, value: &OptionValue, shape: &[i64]) -> PassResult {
+    let Some(mut dims) = f.dims(param) else {
+        return Ok(());
+    };
+    let fits = |(dim, &size): (Dim, &i64)| dim.as_const().is_none_or(|known| known == size);
+    if dims.len() != shape.len() || !dims.by_ref().zip(shape).all(fits) {
+        let why = format!("its shape is {shape:?}");
+        return Err(wrong(f, param, value, why));
     }
-    bind(f, cx, sizes)?;
-    let ty = f.add_type(&TypeSpec::shaped(dtype, &shape))?;
-    let constant = f.add_constant(&ConstantSpec::new(ty, &bytes))?;
-    f.replace_uses(param, constant)?;
-    f.remove_arg(param)?;
-    // Not before: two values can't have one name.
-    f.set_value_name(constant, &name)?;
     Ok(())
+}
+
+fn wrong(f: &Function, param: ValueId, value: &OptionValue, why: String) -> PassError {
+    let (name, ty) = (f.value_name(param).unwrap_or_default(), f.type_of(param));
+    let message = format!("The parameter `{name}` is {ty} and can't be {value}: {why}.");
+    PassError::new(message).within(f)
 }

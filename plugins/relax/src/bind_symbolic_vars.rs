@@ -55,11 +55,12 @@ pub(crate) fn bind_symbolic_vars(m: &mut Module<'_>, cx: &PassContext) -> PassRe
     }
     known.sort_unstable();
     known.dedup();
-    if let Some((name, _)) = options
-        .dims
-        .iter()
-        .find(|(name, _)| known.iter().all(|known| known != name))
-    {
+    let is_unknown = |name: &str| {
+        known
+            .binary_search_by(|known| known.as_str().cmp(name))
+            .is_err()
+    };
+    if let Some((name, _)) = options.dims.iter().find(|(name, _)| is_unknown(name)) {
         return Err(entries::unknown("dim symbol", name, &known));
     }
     for entry in entries {

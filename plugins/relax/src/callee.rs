@@ -11,24 +11,114 @@ use crate::retype::{Retype, Words, names_dims};
 /// What is looked at once for all calls of a function.
 pub(crate) struct Callee<'h> {
     f: Snapshot<'h>,
-    /// The names of its ops.
-    ops: HashSet<SymbolId>,
-    /// The attribute parameters that its ops refer to.
-    params: Vec<SymbolId>,
+    /// The attribute parameters that its ops refer to, and their defaults.
+    params: Vec<(SymbolId, ParamDefault)>,
     /// Whether types of it name dims.
     has_symbols: bool,
+    /// The calls in it that are replaced in turn, and what they call.
+    calls: HashMap<OpId, SymbolId>,
+    /// What it comes to with those replaced.
+    grown: Grown,
+}
+
+/// A function's ops, copied before a call of it.
+pub(crate) struct Copied {
+    call: OpId,
+    /// What stands for the call's results.
+    values: Vec<ValueId>,
+    args: Vec<ValueId>,
+    /// The calls among the copies that are replaced in turn, and what they call.
+    pub(crate) calls: Vec<(OpId, SymbolId)>,
+}
+
+/// What came in the place of calls' results.
+#[derive(Default)]
+pub(crate) struct Replaced {
+    values: HashMap<ValueId, ValueId>,
+    /// Results that stand for those of a call around: it has the name for them.
+    handed_on: HashSet<ValueId>,
+}
+
+impl Copied {
+    /// Lets the copies stand for the call. Calls among them are replaced by now: where many functions
+    /// hand one value on, each use of it moves once.
+    pub(crate) fn replace(
+        mut self,
+        f: &mut Function,
+        replaced: &mut Replaced,
+    ) -> Result<(), EditError> {
+        for value in &mut self.values {
+            *value = replaced.values.get(value).copied().unwrap_or(*value);
+        }
+        let results = f.results(self.call).iter().copied();
+        replaced
+            .values
+            .extend(results.zip(self.values.iter().copied()));
+        replace(f, self.call, &self.values, &self.args, replaced)
+    }
+
+    /// What is handed on is named by those who get it.
+    pub(crate) fn hand_on(&self, replaced: &mut Replaced) {
+        replaced.handed_on.extend(&self.values);
+    }
+}
+
+/// The default of an attribute parameter: none, a value, or one of another kind than numbers and text.
+type ParamDefault = Result<Option<AttrValue>, ()>;
+
+/// What a function comes to once calls in it are replaced.
+pub(crate) struct Grown {
+    ops: usize,
+    /// How many it had.
+    own: usize,
+    /// Its opset versions.
+    opsets: HashMap<String, i64>,
+    /// The domains that came with what was called.
+    taken: HashSet<String>,
+}
+
+impl Grown {
+    pub(crate) fn new(f: &Function) -> Grown {
+        let opsets = f
+            .opsets()
+            .map(|(domain, version)| (domain.to_owned(), version));
+        Grown {
+            ops: f.op_count(),
+            own: f.op_count(),
+            opsets: opsets.collect(),
+            taken: HashSet::new(),
+        }
+    }
+
+    /// How many ops it has more than it had.
+    pub(crate) fn growth(&self) -> usize {
+        self.ops.saturating_sub(self.own)
+    }
+
+    /// Counts a call that is replaced.
+    pub(crate) fn take(&mut self, callee: &Callee<'_>) {
+        // Neither the call nor the function's end is left.
+        self.ops = (self.ops + callee.grown.ops).saturating_sub(2);
+        for (domain, version) in &callee.grown.opsets {
+            self.opsets.entry(domain.clone()).or_insert(*version);
+            self.taken.insert(domain.clone());
+        }
+    }
 }
 
 /// Why a call stays.
 type Why = Result<(), String>;
 
 impl<'h> Callee<'h> {
-    pub(crate) fn new(f: Snapshot<'h>) -> Callee<'h> {
-        let (mut ops, mut params) = (HashSet::new(), Vec::new());
-        let mut seen = HashSet::new();
+    pub(crate) fn new(f: Snapshot<'h>, mut grown: Grown, calls: &[(OpId, SymbolId)]) -> Callee<'h> {
+        let calls: HashMap<OpId, SymbolId> = calls.iter().copied().collect();
+        let mut params = Vec::new();
+        let (mut seen, mut names) = (HashSet::new(), HashSet::new());
         let mut has_symbols = false;
         for op in f.iter() {
-            ops.insert(f.symbol(op));
+            if !calls.contains_key(&op) {
+                names.insert(f.symbol(op));
+            }
             for (_, attr) in f.attrs(op) {
                 if let Attr::Reference(param) = attr
                     && seen.insert(param)
@@ -43,11 +133,22 @@ impl<'h> Callee<'h> {
                 .chain(args)
                 .any(|&v| names_dims(&f, f.type_id(v)));
         }
+        // Of its own domains those count that it has ops of.
+        let used = Domains::of(names.into_iter().map(|name| f.text(name)));
+        let taken = &grown.taken;
+        let needed = |domain: &String| used.contain(domain) || taken.contains(domain);
+        grown.opsets.retain(|domain, _| needed(domain));
+        let attrs: HashMap<SymbolId, Attr<'_>> = f.function_attrs().collect();
+        let params = params
+            .into_iter()
+            .map(|param| (param, default_of(attrs.get(&param))))
+            .collect();
         Callee {
-            f,
-            ops,
             params,
             has_symbols,
+            calls,
+            grown,
+            f,
         }
     }
 
@@ -55,100 +156,81 @@ impl<'h> Callee<'h> {
         self.f.function_name()
     }
 
-    /// Whether a call can be replaced.
-    pub(crate) fn check(&self, f: &Function, call: OpId, max_ops: i64) -> Result<Why, EditError> {
+    pub(crate) fn growth(&self) -> usize {
+        self.grown.growth()
+    }
+
+    /// Whether a call in a function that has grown so far can be replaced.
+    pub(crate) fn check(&self, f: &Function, call: OpId, caller: &Grown, max_ops: i64) -> Why {
         let (takes, gives) = (self.f.params().len(), self.f.ports(self.f.body()).len());
         if f.operand_count(call) > takes {
-            return Ok(Err(format!(
+            return Err(format!(
                 "it has more operands than the {takes} that the function takes"
-            )));
+            ));
         }
         if f.result_count(call) > gives {
-            return Ok(Err(format!(
+            return Err(format!(
                 "it has more results than the {gives} that the function gives"
-            )));
+            ));
         }
-        for (domain, version) in self.opsets() {
-            match f.opset(domain) {
-                Some(own) if own != version => {
+        for (domain, version) in sorted(&self.grown.opsets) {
+            match caller.opsets.get(domain) {
+                Some(&own) if own != version => {
                     let domain = if domain.is_empty() { "onnx" } else { domain };
-                    return Ok(Err(format!(
+                    return Err(format!(
                         "the function is of version {version} of `{domain}`, its caller of {own}"
-                    )));
+                    ));
                 }
                 _ => {}
             }
         }
-        for &param in &self.params {
-            if let Err(why) = self.binding(f, call, param) {
-                return Ok(Err(why));
-            }
-        }
-        let ops = f.op_count() + self.f.op_count();
+        self.bindings(f, call)?;
+        let ops = caller.ops + self.grown.ops;
         if i64::try_from(ops).is_ok_and(|ops| ops > max_ops) {
-            return Ok(Err(format!(
+            return Err(format!(
                 "its caller would have {ops} ops (`max_ops` is {max_ops})"
-            )));
+            ));
         }
-        Ok(Ok(()))
+        Ok(())
     }
 
-    /// The function's opset versions, of the domains that it has ops of.
-    fn opsets(&self) -> impl Iterator<Item = (&str, i64)> {
-        let used = |domain: &str| {
-            let prefix = if domain.is_empty() { "onnx" } else { domain };
-            let is_of = |name: &str| match name.strip_prefix(prefix) {
-                Some(rest) => rest.starts_with('.'),
-                // Its domain may be any, in quotes.
-                None => name.starts_with('"'),
-            };
-            self.ops.iter().any(|&name| is_of(self.f.text(name)))
-        };
-        self.f.opsets().filter(move |(domain, _)| used(domain))
-    }
-
-    /// What an attribute parameter is in a call; `None`: nothing.
-    fn binding(
+    /// What the attribute parameters are in a call; `None`: nothing.
+    fn bindings(
         &self,
         f: &Function,
         call: OpId,
-        param: SymbolId,
-    ) -> Result<Option<AttrValue>, String> {
-        let name = f.text(param);
-        if let Some(given) = f.attr(call, param) {
-            let value = given.to_value();
-            return match value {
-                Some(value) => Ok(Some(value)),
-                None => Err(format!("its attribute `{name}` is a graph")),
+    ) -> Result<HashMap<SymbolId, Option<AttrValue>>, String> {
+        let mut bindings = HashMap::new();
+        if self.params.is_empty() {
+            return Ok(bindings);
+        }
+        let given: HashMap<SymbolId, Attr<'_>> = f.attrs(call).collect();
+        for (param, default) in &self.params {
+            let name = || f.text(*param);
+            let value = match (given.get(param), default) {
+                (Some(given), _) => match given.to_value() {
+                    Some(value) => Some(value),
+                    None => return Err(format!("its attribute `{}` is a graph", name())),
+                },
+                (None, Ok(default)) => default.clone(),
+                (None, Err(())) => {
+                    return Err(format!(
+                        "the default of `{}` isn't a number or text",
+                        name()
+                    ));
+                }
             };
+            bindings.insert(*param, value);
         }
-        match self.f.function_attr(param) {
-            None | Some(Attr::Unset) => Ok(None),
-            Some(default) => match default.to_value() {
-                // Ids of the function's own.
-                None
-                | Some(
-                    AttrValue::Tensor(_)
-                    | AttrValue::Tensors(_)
-                    | AttrValue::Type(_)
-                    | AttrValue::Types(_)
-                    | AttrValue::Reference(_),
-                ) => Err(format!("the default of `{name}` isn't a number or text")),
-                value => Ok(value),
-            },
-        }
+        Ok(bindings)
     }
 
-    /// Puts the function's ops in the place of a call that was checked.
-    pub(crate) fn inline(&self, f: &mut Function, call: OpId) -> Result<(), EditError> {
-        for (domain, version) in self.opsets() {
+    /// Copies the function's ops before a call that was checked.
+    pub(crate) fn copy(&self, f: &mut Function, call: OpId) -> Result<Copied, EditError> {
+        for (domain, version) in sorted(&self.grown.opsets) {
             f.set_opset(domain, version)?;
         }
-        let mut bindings = HashMap::new();
-        for &param in &self.params {
-            let value = self.binding(f, call, param).unwrap_or_default();
-            bindings.insert(param, value);
-        }
+        let bindings = self.bindings(f, call).unwrap_or_default();
         let mut args: Vec<ValueId> = f.operands(call).collect();
         args.resize(self.f.params().len(), ValueId::NONE);
         let before = f.previous_op(call);
@@ -167,7 +249,14 @@ impl<'h> Callee<'h> {
         }
         place(f, &made, call)?;
         values.truncate(f.result_count(call));
-        replace(f, call, &values, &args)
+        let copies = self.f.iter().zip(made);
+        let calls = copies.filter_map(|(op, copy)| Some((copy, *self.calls.get(&op)?)));
+        Ok(Copied {
+            call,
+            values,
+            args,
+            calls: calls.collect(),
+        })
     }
 
     /// Says in the callers' words how large what was copied is.
@@ -210,6 +299,59 @@ impl<'h> Callee<'h> {
         }
         Ok(())
     }
+}
+
+/// The default of an attribute parameter; ids would be the function's own.
+fn default_of(attr: Option<&Attr<'_>>) -> ParamDefault {
+    match attr {
+        None | Some(Attr::Unset) => Ok(None),
+        Some(default) => match default.to_value() {
+            None
+            | Some(
+                AttrValue::Tensor(_)
+                | AttrValue::Tensors(_)
+                | AttrValue::Type(_)
+                | AttrValue::Types(_)
+                | AttrValue::Reference(_),
+            ) => Err(()),
+            value => Ok(value),
+        },
+    }
+}
+
+/// The domains that names of ops may be of.
+struct Domains<'f> {
+    /// What stands before a point in a name.
+    prefixes: HashSet<&'f str>,
+    /// Whether a domain is in quotes: it may be any.
+    any: bool,
+}
+
+impl<'f> Domains<'f> {
+    fn of(names: impl Iterator<Item = &'f str>) -> Domains<'f> {
+        let mut domains = Domains {
+            prefixes: HashSet::new(),
+            any: false,
+        };
+        for name in names {
+            domains.any |= name.starts_with('"');
+            let prefixes = name.match_indices('.').map(|(at, _)| &name[..at]);
+            domains.prefixes.extend(prefixes);
+        }
+        domains
+    }
+
+    fn contain(&self, domain: &str) -> bool {
+        let prefix = if domain.is_empty() { "onnx" } else { domain };
+        self.any || self.prefixes.contains(prefix)
+    }
+}
+
+fn sorted(opsets: &HashMap<String, i64>) -> Vec<(&str, i64)> {
+    let opsets = opsets.iter().map(|(domain, version)| (&**domain, *version));
+    let mut opsets: Vec<(&str, i64)> = opsets.collect();
+    opsets.sort_unstable();
+    opsets
 }
 
 /// The ops from one up to another of its region, with what is nested in them.
@@ -282,8 +424,10 @@ fn replace(
     call: OpId,
     values: &[ValueId],
     args: &[ValueId],
+    replaced: &Replaced,
 ) -> Result<(), EditError> {
     let results = f.results(call).to_vec();
+    let args: HashSet<ValueId> = args.iter().copied().collect();
     let mut names = Vec::new();
     for (&result, &value) in results.iter().zip(values) {
         if value.is_none() || args.contains(&value) || f.constant(value).is_some() {
@@ -292,7 +436,8 @@ fn replace(
         if f.type_of(value).rank().is_none() {
             f.set_type(value, f.type_id(result))?;
         }
-        if let Some(name) = f.value_name(result) {
+        let name = f.value_name(result);
+        if let Some(name) = name.filter(|_| !replaced.handed_on.contains(&result)) {
             names.push((value, name.to_owned()));
         }
     }

@@ -23,13 +23,16 @@
 use passdock_plugin_api::prelude::*;
 
 use crate::accept;
+use crate::given_out::GivenOut;
 
 pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassResult {
+    let mut given = GivenOut::of(f);
     for op in f.walk(f.body()) {
         if let Some(original) = original(f, op)
-            && !is_needed(f, op, original)
+            && !given.needs_copy(f, op, original)
             && !is_refused(f, cx, op, original)
         {
+            given.replace(f.result(op, 0), original);
             f.replace_op_with(op, &[original])?;
         }
     }
@@ -80,19 +83,4 @@ fn is_refused(f: &mut Function, cx: &PassContext, op: OpId, original: ValueId) -
     let constant = |f: &Function, value| f.constant(value).map(|_| value);
     let results = f.results(op).to_vec();
     accept::refusal_of_users(f, cx, &results, &[original], constant).is_some()
-}
-
-/// Whether the region that the op is in gives its result out and couldn't give out the original.
-pub(crate) fn is_needed(f: &Function, op: OpId, original: ValueId) -> bool {
-    let region = f.parent_region(op);
-    let Some(terminator) = f.terminator(region) else {
-        return false;
-    };
-    if !f.users(f.result(op, 0)).any(|user| user == terminator) {
-        return false;
-    }
-    let is_local = f
-        .defining_op(original)
-        .is_some_and(|def| f.parent_region(def) == region);
-    !is_local || f.users(original).any(|user| user == terminator)
 }

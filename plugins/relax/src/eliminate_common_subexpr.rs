@@ -28,11 +28,12 @@
 //! Source: TVM `src/relax/transform/eliminate_common_subexpr.cc`. A table by scope stands for the
 //! hashing of whole expressions there: operands were merged before an op is looked at.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap};
 
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, LocId, abi};
 
+use crate::given_out::GivenOut;
 use crate::signature::Signatures;
 
 /// With how many of the same hash something is compared: of large constants only a part is hashed.
@@ -77,8 +78,7 @@ struct Merger {
     constants: Scoped<ConstId>,
     /// Per region, the constants in it that might be like another.
     candidates: HashMap<RegionId, Vec<ConstId>>,
-    /// What regions give out.
-    given_out: HashSet<(RegionId, ValueId)>,
+    given_out: GivenOut,
     /// The locations of the ops that gave way to one.
     merged: BTreeMap<OpId, Vec<LocId>>,
 }
@@ -103,28 +103,19 @@ impl Merger {
             ops: Scoped::with_capacity(f.op_count()),
             constants: Scoped::with_capacity(0),
             candidates,
-            given_out: HashSet::new(),
+            given_out: GivenOut::of(f),
             merged: BTreeMap::new(),
         })
     }
 
     fn enter(&mut self, f: &mut Function, region: RegionId) -> PassResult {
-        if let Some(terminator) = f.terminator(region) {
-            let given = f.operands(terminator).map(|value| (region, value));
-            self.given_out.extend(given);
-        }
         for constant in self.candidates.remove(&region).unwrap_or_default() {
-            self.visit_constant(f, constant, region)?;
+            self.visit_constant(f, constant)?;
         }
         Ok(())
     }
 
-    fn visit_constant(
-        &mut self,
-        f: &mut Function,
-        constant: ConstId,
-        region: RegionId,
-    ) -> PassResult {
+    fn visit_constant(&mut self, f: &mut Function, constant: ConstId) -> PassResult {
         let Some(record) = f.constant_record(constant) else {
             return Ok(());
         };
@@ -135,9 +126,7 @@ impl Merger {
                 continue;
             };
             // It would come back as a copy.
-            if self.given_out.contains(&(region, record.value))
-                || !f.constants_equal(constant, known)?
-            {
+            if self.given_out.contains(record.value) || !f.constants_equal(constant, known)? {
                 continue;
             }
             f.replace_uses(record.value, other.value)?;
@@ -163,14 +152,12 @@ impl Merger {
 
     /// Lets `known` stand for `op`, if that is of use.
     fn merge(&mut self, f: &mut Function, op: OpId, known: OpId) -> Result<bool, EditError> {
-        let region = f.parent_region(op);
-        let is_local = f.parent_region(known) == region;
+        let is_local = f.parent_region(known) == f.parent_region(op);
         let pairs: Vec<[ValueId; 2]> = (0..f.result_count(op))
             .map(|index| [f.result(op, index), f.result(known, index)])
             .collect();
         let needs_copy = |&&[from, to]: &&[ValueId; 2]| {
-            self.given_out.contains(&(region, from))
-                && (!is_local || self.given_out.contains(&(region, to)))
+            self.given_out.contains(from) && (!is_local || self.given_out.contains(to))
         };
         let copies = pairs.iter().filter(needs_copy).count();
         if copies > usize::from(!f.traits(op).is_identity()) {
@@ -188,10 +175,8 @@ impl Merger {
                 f.set_type(value, ty)?;
             }
         }
-        for &[from, to] in &pairs {
-            if self.given_out.contains(&(region, from)) {
-                self.given_out.insert((region, to));
-            }
+        for &[from, to] in pairs.iter().filter(|_| is_local) {
+            self.given_out.replace(from, to);
         }
         let loc = f.loc(op);
         self.merged.entry(known).or_default().push(loc);

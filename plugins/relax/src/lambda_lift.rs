@@ -63,17 +63,17 @@ options! {
 pub(crate) fn lambda_lift(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     let options = cx.options::<LambdaLift>()?;
     let entries: Vec<_> = m.functions().collect();
-    let mut names: HashSet<String> = entries.iter().map(|f| m.text(f.name).to_owned()).collect();
+    let mut names = Names::new(entries.iter().map(|f| m.text(f.name).to_owned()));
     for entry in entries.iter().filter(|f| f.kind == FunctionKind::GRAPH) {
         let f = m.snapshot(entry.name)?;
         if f.skips_optimization() {
             continue;
         }
-        let regions = regions_to_lift(&f, &options, &names, cx)?;
+        let regions = regions_to_lift(&f, &options, &names.taken, cx)?;
         drop(f);
         let named: Vec<(RegionId, String)> = regions
             .into_iter()
-            .map(|(region, base)| (region, free_name(&mut names, &options.domain, &base)))
+            .map(|(region, base)| (region, names.free(&options.domain, &base)))
             .collect();
         // Those nested in others first.
         for (region, name) in named.into_iter().rev() {
@@ -91,13 +91,14 @@ fn regions_to_lift(
     cx: &PassContext,
 ) -> Result<Vec<(RegionId, String)>, EditError> {
     let mut found = Vec::new();
+    let referring = referring(f);
     for op in f.iter().filter(|&op| !f.regions(op).is_empty()) {
         if !options.ops.is_empty() && !options.ops.iter().any(|name| name == f.name(op)) {
             continue;
         }
         for &region in f.regions(op) {
-            let mut ops = f.ops_in(region);
-            let Some(first) = ops.next().filter(|&op| f.terminator(region) != Some(op)) else {
+            let first = f.first_op(region);
+            let Some(first) = first.filter(|&op| f.terminator(region) != Some(op)) else {
                 continue;
             };
             let ends = f.terminator(region).into_iter();
@@ -108,7 +109,8 @@ fn regions_to_lift(
             if f.next_op(first) == f.terminator(region) && functions.contains(f.name(first)) {
                 continue;
             }
-            if let Some((op, name)) = reference(f, region) {
+            if let Some(&(op, param)) = referring.get(&region) {
+                let name = f.text(param);
                 let note = format!(
                     "This region isn't lifted: an op of it refers to the attribute parameter `{name}`."
                 );
@@ -125,28 +127,59 @@ fn regions_to_lift(
     Ok(found)
 }
 
-/// An op in a region that refers to an attribute parameter, and its name.
-fn reference(f: &Function, region: RegionId) -> Option<(OpId, &str)> {
-    f.iter_in(region).find_map(|op| {
-        let mut attrs = f.attrs(op);
-        attrs.find_map(|(_, attr)| match attr {
-            Attr::Reference(param) => Some((op, f.text(param))),
+/// The regions in which an op refers to an attribute parameter, the first such op in each, and the
+/// parameter.
+fn referring(f: &Function) -> HashMap<RegionId, (OpId, SymbolId)> {
+    let mut found = HashMap::new();
+    for op in f.iter() {
+        let param = f.attrs(op).find_map(|(_, attr)| match attr {
+            Attr::Reference(param) => Some(param),
             _ => None,
-        })
-    })
+        });
+        let Some(param) = param else {
+            continue;
+        };
+        let mut region = f.parent_region(op);
+        // Where another is known already, it is in all that are around, too.
+        while !found.contains_key(&region) {
+            found.insert(region, (op, param));
+            match f.parent_op(region) {
+                Some(holder) => region = f.parent_region(holder),
+                None => break,
+            }
+        }
+    }
+    found
 }
 
-/// A name that no function has.
-fn free_name(names: &mut HashSet<String>, domain: &str, base: &str) -> String {
-    let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
-    let base: String = base.chars().map(plain).collect();
-    let mut name = format!("{domain}.{base}");
-    let mut number = 1;
-    while !names.insert(name.clone()) {
-        name = format!("{domain}.{base}_{number}");
-        number += 1;
+/// The names of functions.
+struct Names {
+    taken: HashSet<String>,
+    /// The number to try next, by the name that it goes to.
+    next: HashMap<String, usize>,
+}
+
+impl Names {
+    fn new(taken: impl Iterator<Item = String>) -> Names {
+        Names {
+            taken: taken.collect(),
+            next: HashMap::new(),
+        }
     }
-    name
+
+    /// A name that no function has.
+    fn free(&mut self, domain: &str, base: &str) -> String {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let base: String = base.chars().map(plain).collect();
+        let base = format!("{domain}.{base}");
+        let mut name = base.clone();
+        while !self.taken.insert(name.clone()) {
+            let number = self.next.entry(base.clone()).or_insert(1);
+            name = format!("{base}_{number}");
+            *number += 1;
+        }
+        name
+    }
 }
 
 /// Moves a region's ops into a function, and lets the region call it.

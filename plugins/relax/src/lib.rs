@@ -13,6 +13,7 @@ pub mod dynamic_to_static;
 pub mod eliminate_common_subexpr;
 mod entries;
 pub mod fold_constant;
+mod given_out;
 pub mod infer_type;
 pub mod inline_functions;
 pub mod lambda_lift;

@@ -34,9 +34,8 @@
 
 use passdock_plugin_api::prelude::*;
 
+use crate::given_out::GivenOut;
 use crate::operators::is_operator;
-
-use crate::canonicalize_bindings::is_needed;
 
 options! {
     /// What is simplified.
@@ -50,9 +49,10 @@ pub(crate) fn simplify_inference(f: &mut Function, cx: &PassContext) -> PassResu
     let options = cx.options::<SimplifyInference>()?;
     let all = |names: &[&str]| names.iter().all(|name| is_operator(cx, name));
     if all(&["onnx.Dropout", "onnx.Identity"]) {
+        let mut given = GivenOut::of(f);
         for op in f.ops_named("onnx.Dropout") {
             if !is_trained(f, op)? {
-                skip_dropout(f, op)?;
+                skip_dropout(f, op, &mut given)?;
             }
         }
     }
@@ -97,7 +97,7 @@ fn is_trained(f: &Function, op: OpId) -> Result<bool, EditError> {
 }
 
 /// Lets the operand of a Dropout stand for its first result.
-fn skip_dropout(f: &mut Function, op: OpId) -> PassResult {
+fn skip_dropout(f: &mut Function, op: OpId, given: &mut GivenOut) -> PassResult {
     let results = f.results(op).to_vec();
     let (Some(operand), Some((&result, masks))) = (f.operand(op, 0), results.split_first()) else {
         return Ok(());
@@ -106,7 +106,7 @@ fn skip_dropout(f: &mut Function, op: OpId) -> PassResult {
     if has_mask && f.use_count(result) == 0 {
         return Ok(());
     }
-    let stands_for = if is_needed(f, op, operand) {
+    let stands_for = if given.needs_copy(f, op, operand) {
         // Its region has to give out something of its own.
         let copy = OpBuilder::new("onnx.Identity").operand(operand);
         let copy = copy.result(f.type_id(result)).loc(f.loc(op));
@@ -119,6 +119,7 @@ fn skip_dropout(f: &mut Function, op: OpId) -> PassResult {
     } else {
         operand
     };
+    given.replace(result, stands_for);
     if has_mask {
         f.replace_uses(result, stands_for)?;
         return Ok(());

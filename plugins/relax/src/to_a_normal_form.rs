@@ -34,7 +34,7 @@ use std::collections::HashSet;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::schedule::{needed, schedule};
+use crate::schedule::{Constraints, schedule};
 
 pub(crate) fn to_a_normal_form(m: &mut Module<'_>, _: &PassContext) -> PassResult {
     for entry in m.functions() {
@@ -49,10 +49,10 @@ pub(crate) fn to_a_normal_form(m: &mut Module<'_>, _: &PassContext) -> PassResul
 }
 
 /// The ops of a region in the order in which they are needed.
-fn depth_first(f: &Function, region: RegionId, fixed: &HashSet<OpId>) -> Vec<OpId> {
+fn depth_first(f: &Function, region: RegionId, constraints: &Constraints) -> Vec<OpId> {
     // What has to come in this order; the terminator is the last of it.
     let is_root = |op: &OpId| {
-        fixed.contains(op)
+        constraints.fixed.contains(op)
             || f.terminator(region) == Some(*op)
             || f.results(*op)
                 .iter()
@@ -60,17 +60,17 @@ fn depth_first(f: &Function, region: RegionId, fixed: &HashSet<OpId>) -> Vec<OpI
     };
     let mut order = Vec::new();
     let mut done = HashSet::new();
-    let mut pending: Vec<(OpId, std::vec::IntoIter<OpId>)> = Vec::new();
+    let mut pending: Vec<(OpId, std::slice::Iter<'_, OpId>)> = Vec::new();
     for root in f.ops_in(region).filter(is_root) {
         let mut next = Some(root);
         loop {
             if let Some(op) = next.take().filter(|&op| done.insert(op)) {
-                pending.push((op, needed(f, region, op).into_iter()));
+                pending.push((op, constraints.needed(op).iter()));
             }
             let Some((op, rest)) = pending.last_mut() else {
                 break;
             };
-            next = rest.next();
+            next = rest.next().copied();
             if next.is_none() {
                 order.push(*op);
                 pending.pop();

@@ -27,27 +27,27 @@
 //!
 //! Source: TVM `src/relay/transforms/to_graph_normal_form.cc`.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::schedule::{needed, schedule};
+use crate::schedule::{Constraints, schedule};
 
 pub(crate) fn to_graph_normal_form(f: &mut Function, _: &PassContext) -> PassResult {
     Ok(schedule(f, by_level)?)
 }
 
 /// The ops of a region by how many others have to come before them.
-fn by_level(f: &Function, region: RegionId, fixed: &HashSet<OpId>) -> Vec<OpId> {
+fn by_level(f: &Function, region: RegionId, constraints: &Constraints) -> Vec<OpId> {
     let mut levels: HashMap<OpId, usize> = HashMap::new();
     let mut ordered = Vec::new();
     let mut last_fixed = 0;
     for op in f.ops_in(region) {
-        let before = needed(f, region, op).into_iter().map(|op| levels[&op]);
+        let before = constraints.needed(op).iter().map(|op| levels[op]);
         let mut level = before.max().unwrap_or(0) + 1;
         if f.terminator(region) == Some(op) {
             level = usize::MAX;
-        } else if fixed.contains(&op) {
+        } else if constraints.fixed.contains(&op) {
             level = level.max(last_fixed + 1);
             last_fixed = level;
         }

@@ -103,22 +103,22 @@ fn attribute_parameters_are_bound() {
               fn @main(%x: f32[2], %c: bool[]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
                 %a_1 = onnx.If(%c)
                   region then_branch {
-                    %t = onnx.LeakyRelu(%x) {alpha = 0.5}
-                    yield %t
+                    %t_1 = onnx.LeakyRelu(%x) {alpha = 0.5}
+                    yield %t_1
                   }
                   region else_branch {
-                    %t_1 = onnx.Softmax(%x)
-                    yield %t_1
+                    %t = onnx.Softmax(%x)
+                    yield %t
                   }
                 %a = onnx.Transpose(%a_1) {perm = [1, 0]} : f32[2]
                 %a_2 = onnx.If(%c)
                   region then_branch {
-                    %t_2 = onnx.LeakyRelu(%a) {alpha = 0.25}
-                    yield %t_2
+                    %t_3 = onnx.LeakyRelu(%a) {alpha = 0.25}
+                    yield %t_3
                   }
                   region else_branch {
-                    %t_1_1 = onnx.Softmax(%a) {axis = 1}
-                    yield %t_1_1
+                    %t_2 = onnx.Softmax(%a) {axis = 1}
+                    yield %t_2
                   }
                 %b = onnx.Transpose(%a_2) : f32[2]
                 return %b
@@ -410,4 +410,28 @@ fn a_module_without_calls_is_left_alone() {
             }
         "#]],
     );
+}
+
+/// Each calls the next one twice: written out, that would be 2^40 ops.
+#[test]
+fn what_grows_without_end_stops_at_the_bound() {
+    let mut source = String::from(
+        "module { fn @main(%x: f32[2]) -> (%y: f32[2]) opset(\"\" = 17, \"acme\" = 1) {\n\
+         %y = acme.F0(%x) : f32[2] return %y }\n",
+    );
+    for at in 0..40 {
+        let next = match at {
+            39 => "onnx.Neg".to_owned(),
+            at => format!("acme.F{}", at + 1),
+        };
+        source += &format!(
+            "fn @acme.F{at}(%x) -> (%y) opset(\"\" = 17, \"acme\" = 1) {{\n\
+             %a = {next}(%x) %y = {next}(%a) return %y }}\n"
+        );
+    }
+    source += "}";
+    let pass = "relax.transform.InlineFunctions";
+    let result = support::run_options(pass, "max_ops = 1000", &source);
+    let ops = result.lines().filter(|line| line.contains(" = ")).count();
+    assert!((1000..3000).contains(&ops), "{ops} ops");
 }

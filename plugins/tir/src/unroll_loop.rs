@@ -19,18 +19,20 @@
 //! A loop that is marked `unroll` always; a serial loop if the options say so: it and what it holds
 //! make no more than `auto_max_step` steps, or it runs no more than `auto_max_extent` times, it holds
 //! no loop that stays, and no more than `auto_max_depth` loops were unrolled in it. A loop that runs
-//! once counts as such. Without `explicit_unroll` such serial loops are marked `unroll` instead.
+//! once counts as such. Without `explicit_unroll` such serial loops are marked `unroll` instead. With
+//! `auto_max_extent = 1` any loop that runs once or never goes, whatever it holds.
 //!
-//! It does not unroll loops whose bounds aren't constant; one that is marked `unroll` is an error.
+//! How often a loop runs has to be constant, where it starts need not: `%n..%m` with `%m = tir.add(%n, 2)`
+//! runs twice, at `%n` and `tir.add(%n, 1)`.
+//!
+//! It does not unroll other loops; one that is marked `unroll` is an error, and so is one that would make
+//! more than `max_ops` ops.
 //!
 //! Source: TVM `src/tir/transforms/unroll_loop.cc`.
 
 use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
-
-/// The most ops that unrolling one loop may make.
-const MAX_OPS: u64 = 1 << 22;
 
 options! {
     /// Which loops are unrolled.
@@ -46,6 +48,9 @@ options! {
         auto_max_extent: i64 = 0,
         /// Write the copies out; otherwise only mark the loops.
         explicit_unroll: bool = true,
+        /// The most ops that copies may make in a function. A serial loop that would make more stays.
+        #[range(0..)]
+        max_ops: i64 = 1_000_000,
     }
 }
 
@@ -58,6 +63,10 @@ struct Cost {
     unrolled: i64,
     /// Whether a loop in it stays.
     has_loop: bool,
+    /// Its ops without the terminator, with what is nested in them.
+    ops: i64,
+    /// Loops in it that wait to be written out.
+    waiting: usize,
 }
 
 impl Cost {
@@ -65,153 +74,287 @@ impl Cost {
         self.steps = self.steps.saturating_add(inner.steps);
         self.unrolled = self.unrolled.max(inner.unrolled);
         self.has_loop |= inner.has_loop;
+        self.ops = self.ops.saturating_add(inner.ops);
+        self.waiting += inner.waiting;
     }
 }
 
 pub(crate) fn unroll_loop(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<UnrollLoop>()?;
+    let mut unroller = Unroller {
+        room: options.max_ops,
+        options,
+        waiting: Vec::new(),
+    };
     let mut costs: HashMap<RegionId, Cost> = HashMap::new();
     // From the back, loops come after the loops that they hold.
     for op in f.walk(f.body()).rev() {
         let region = f.parent_region(op);
+        let is_end = f.terminator(region) == Some(op);
         let mut cost = Cost::default();
-        for &inner in f.regions(op) {
-            cost.add(costs.get(&inner).copied().unwrap_or_default());
+        for inner in f.regions(op) {
+            cost.add(costs.get(inner).copied().unwrap_or_default());
         }
         if f.name(op) == "for" {
-            cost = visit_loop(f, op, cost, &options)?;
-        } else if f.result_count(op) == 0 && f.terminator(region) != Some(op) {
+            cost = unroller.visit(f, op, cost)?;
+        } else {
             // What has no result is there for its effect: a step.
-            cost.steps = cost.steps.saturating_add(1);
+            let steps = i64::from(f.result_count(op) == 0 && !is_end);
+            cost.steps = cost.steps.saturating_add(steps);
+            cost.ops = cost.ops.saturating_add(i64::from(!is_end));
         }
         costs.entry(region).or_default().add(cost);
     }
-    Ok(())
+    unroller.write_out(f, usize::MAX)
 }
 
-/// Unrolls a loop, or not, and answers what it costs now.
-fn visit_loop(
-    f: &mut Function,
-    op: OpId,
-    body: Cost,
-    options: &UnrollLoop,
-) -> Result<Cost, PassError> {
-    let is_marked = f.string(op, "kind") == Some("unroll");
-    let is_serial = matches!(f.string(op, "kind"), None | Some("serial"));
-    let Some(bounds) = Bounds::of(f, op)? else {
-        if is_marked {
-            let message = "A loop that is marked `unroll` has to have constant bounds.";
+struct Unroller {
+    options: UnrollLoop,
+    /// Ops that copies may still make.
+    room: i64,
+    /// Loops that run once, the first in the function last. Written out from the outside, each op moves
+    /// once, however many loops are around it.
+    waiting: Vec<(OpId, Runs)>,
+}
+
+impl Unroller {
+    /// Unrolls a loop, or not, and answers what it costs now.
+    fn visit(&mut self, f: &mut Function, op: OpId, body: Cost) -> Result<Cost, PassError> {
+        let options = &self.options;
+        let is_marked = f.string(op, "kind") == Some("unroll");
+        let is_serial = matches!(f.string(op, "kind"), None | Some("serial"));
+        let Some(runs) = Runs::of(f, op)? else {
+            if is_marked {
+                let message =
+                    "A loop that is marked `unroll` has to run a constant number of times.";
+                return Err(PassError::new(message).at(op));
+            }
+            return Ok(Cost {
+                has_loop: true,
+                ops: body.ops.saturating_add(1),
+                ..body
+            });
+        };
+        let steps = body.steps.saturating_mul(runs.extent);
+        let is_small = steps <= options.auto_max_step || runs.extent <= options.auto_max_extent;
+        let is_auto = is_serial
+            && !body.has_loop
+            && body.unrolled <= options.auto_max_depth
+            && (is_small && runs.extent > 0 || runs.extent == 1);
+        let is_unit = options.auto_max_extent == 1 && runs.extent <= 1;
+        let indices = runs.indices(f, op);
+        // The last run is the body itself.
+        let copies = (runs.extent - 1).max(0);
+        let made = body.ops.saturating_mul(copies).saturating_add(indices);
+        if is_marked && made > self.room {
+            let message = format!(
+                "Unrolling this loop would make {made} more ops; of the {} that `max_ops` allows in a \
+                 function, {} are left.",
+                options.max_ops, self.room
+            );
             return Err(PassError::new(message).at(op));
         }
-        return Ok(Cost {
-            has_loop: true,
-            ..body
-        });
-    };
-    let steps = body.steps.saturating_mul(bounds.extent);
-    let is_small = steps <= options.auto_max_step || bounds.extent <= options.auto_max_extent;
-    let is_auto = is_serial
-        && !body.has_loop
-        && body.unrolled <= options.auto_max_depth
-        && (is_small && bounds.extent > 0 || bounds.extent == 1);
-    if is_marked || (is_auto && options.explicit_unroll) {
-        unroll(f, op, bounds)?;
-        return Ok(Cost {
+        if (is_marked || is_unit || (is_auto && options.explicit_unroll)) && made <= self.room {
+            self.room -= made;
+            let mut waiting = 0;
+            if body.ops == 0 || runs.extent == 0 {
+                self.waiting.truncate(self.waiting.len() - body.waiting);
+                erase(f, op)?;
+            } else if runs.extent == 1 {
+                self.waiting.push((op, runs));
+                waiting = body.waiting + 1;
+            } else {
+                self.write_out(f, body.waiting)?;
+                runs.write_out(f, op)?;
+            }
+            return Ok(Cost {
+                steps,
+                unrolled: body.unrolled + i64::from(is_marked || is_auto),
+                has_loop: body.has_loop || !(is_marked || is_auto),
+                ops: body.ops.saturating_mul(runs.extent).saturating_add(indices),
+                waiting,
+            });
+        }
+        if is_auto && !options.explicit_unroll {
+            f.set_attr(op, "kind", "unroll")?;
+        }
+        Ok(Cost {
             steps,
-            unrolled: body.unrolled + 1,
-            has_loop: body.has_loop,
-        });
+            has_loop: !is_auto,
+            unrolled: body.unrolled,
+            ops: body.ops.saturating_add(1),
+            waiting: body.waiting,
+        })
     }
-    if is_auto {
-        f.set_attr(op, "kind", "unroll")?;
+
+    /// Writes out the loops that wait, no more than so many.
+    fn write_out(&mut self, f: &mut Function, count: usize) -> PassResult {
+        let from = self.waiting.len().saturating_sub(count);
+        for (op, runs) in self.waiting.drain(from..).rev() {
+            runs.write_out(f, op)?;
+        }
+        Ok(())
     }
-    Ok(Cost {
-        steps,
-        has_loop: !is_auto,
-        unrolled: body.unrolled,
-    })
 }
 
-/// A loop's constant bounds.
+/// When a loop runs.
 #[derive(Clone, Copy)]
-struct Bounds {
-    first: i64,
+struct Runs {
+    /// Where it starts: at this number, or where its first operand says.
+    first: Option<i64>,
     step: i64,
     extent: i64,
 }
 
-impl Bounds {
-    fn of(f: &Function, op: OpId) -> Result<Option<Bounds>, EditError> {
-        let constant = |index| match f.operand(op, index) {
-            Some(value) => Ok(f
-                .constant_ints(value)?
-                .and_then(|ints| ints.first().copied())),
-            None => Ok(None),
-        };
-        let (Some(first), Some(end)) = (constant(0)?, constant(1)?) else {
+impl Runs {
+    /// `None` if how often it runs isn't constant.
+    fn of(f: &Function, op: OpId) -> Result<Option<Runs>, EditError> {
+        let (Some(first), Some(end)) = (f.operand(op, 0), f.operand(op, 1)) else {
             return Ok(None);
         };
         let step = match f.operand(op, 2) {
-            Some(_) => constant(2)?,
+            Some(step) => constant(f, step)?,
             None => Some(1),
         };
         let Some(step) = step.filter(|&step| step > 0) else {
             return Ok(None);
         };
-        let span = i128::from(end) - i128::from(first);
+        let (from, to) = (Sum::of(f, first)?, Sum::of(f, end)?);
+        let index = f.region(op, "body").and_then(|body| f.args(body).first());
+        let is_index = |value| index.is_some_and(|&index| f.type_id(index) == f.type_id(value));
+        if from.value != to.value || from.value.is_some() && !is_index(first) {
+            return Ok(None);
+        }
+        let span = i128::from(to.number) - i128::from(from.number);
         let runs = (span.max(0) + i128::from(step) - 1) / i128::from(step);
-        let extent = i64::try_from(runs).unwrap_or(i64::MAX);
-        Ok(Some(Bounds {
-            first,
+        Ok(Some(Runs {
+            first: from.value.is_none().then_some(from.number),
             step,
-            extent,
+            extent: i64::try_from(runs).unwrap_or(i64::MAX),
         }))
+    }
+
+    /// How many ops say where the runs are: of a loop that starts at a number there are none, and where
+    /// another one starts is there already.
+    fn indices(self, f: &Function, op: OpId) -> i64 {
+        match self.first {
+            None if uses_index(f, op) => (self.extent - 1).max(0),
+            _ => 0,
+        }
+    }
+
+    /// Puts a copy of the body for each run in the place of the loop; the last one is the body itself.
+    fn write_out(self, f: &mut Function, op: OpId) -> PassResult {
+        let Some(body) = f.region(op, "body") else {
+            return Err(PassError::new("A `for` has to have a region `body`.").at(op));
+        };
+        let &[index] = f.args(body) else {
+            return Err(PassError::new("The body of a `for` has to have one argument.").at(op));
+        };
+        let width = (f.dtype(index).bits() / 8) as usize;
+        if !matches!(width, 1 | 2 | 4 | 8) {
+            let message = "The argument of a loop's body has to have an integer type.";
+            return Err(PassError::new(message).at(op));
+        }
+        for run in 0..self.extent {
+            let value = match uses_index(f, op) {
+                true => self.index(f, op, index, run)?,
+                false => ValueId::NONE,
+            };
+            if run + 1 < self.extent {
+                f.clone_region(body, Position::before(op), &[value])?;
+            } else {
+                f.inline_region(body, &[value])?;
+            }
+        }
+        erase(f, op)
+    }
+
+    /// What the index is in a run.
+    fn index(
+        self,
+        f: &mut Function,
+        op: OpId,
+        index: ValueId,
+        run: i64,
+    ) -> Result<ValueId, EditError> {
+        let ty = f.type_id(index);
+        let behind = run.wrapping_mul(self.step);
+        let number = self.first.unwrap_or(0).wrapping_add(behind);
+        let start = f.operand(op, 0).unwrap_or(ValueId::NONE);
+        if self.first.is_none() && run == 0 {
+            return Ok(start);
+        }
+        let width = (f.dtype(index).bits() / 8) as usize;
+        let number = f.add_constant(&ConstantSpec::new(ty, &number.to_le_bytes()[..width]))?;
+        if self.first.is_some() {
+            return Ok(number);
+        }
+        let sum = OpBuilder::new("tir.add").operands([start, number]);
+        let sum = f.create_op(sum.result(ty).loc(f.loc(op)), Position::before(op))?;
+        Ok(f.result(sum, 0))
     }
 }
 
-/// Puts a copy of the body for each run in the place of the loop.
-fn unroll(f: &mut Function, op: OpId, bounds: Bounds) -> PassResult {
-    let Some(body) = f.region(op, "body") else {
-        return Err(PassError::new("A `for` has to have a region `body`.").at(op));
-    };
-    let &[index] = f.args(body) else {
-        return Err(PassError::new("The body of a `for` has to have one argument.").at(op));
-    };
-    // All but the terminator.
-    let ops = (f.iter_in(body).count() as u64).saturating_sub(1);
-    if ops.saturating_mul(bounds.extent as u64) > MAX_OPS {
-        let message = format!(
-            "Unrolling this loop would make {} copies of {ops} ops; the limit is {MAX_OPS} ops.",
-            bounds.extent
-        );
-        return Err(PassError::new(message).at(op));
-    }
-    let ty = f.type_id(index);
-    let width = (f.dtype(index).bits() / 8) as usize;
-    if !matches!(width, 1 | 2 | 4 | 8) {
-        let message = "The argument of a loop's body has to have an integer type.";
-        return Err(PassError::new(message).at(op));
-    }
-    for run in 0..bounds.extent {
-        let value = bounds.first.wrapping_add(run.wrapping_mul(bounds.step));
-        let bytes = value.to_le_bytes();
-        let value = f.add_constant(&ConstantSpec::new(ty, &bytes[..width]))?;
-        f.clone_region(
-            body,
-            Position {
-                region: f.parent_region(op),
-                before: op,
-            },
-            &[value],
-        )?;
-    }
+/// Erases a loop, and its bounds if they were its own.
+fn erase(f: &mut Function, op: OpId) -> PassResult {
     let operands: Vec<ValueId> = f.operands(op).collect();
     f.erase_op(op)?;
     for operand in operands {
-        // The bounds were the loop's own.
         if let (0, Some(constant)) = (f.use_count(operand), f.constant(operand)) {
             f.erase_constant(constant)?;
         }
     }
     Ok(())
+}
+
+/// Whether a loop's body says which run it is.
+fn uses_index(f: &Function, op: OpId) -> bool {
+    let body = f.region(op, "body");
+    body.is_some_and(|body| f.args(body).iter().any(|&index| f.use_count(index) > 0))
+}
+
+/// A value and a number, added.
+#[derive(Clone, Copy)]
+struct Sum {
+    value: Option<ValueId>,
+    number: i64,
+}
+
+/// More additions of numbers, one after the other, aren't looked through.
+const MAX_ADDITIONS: usize = 16;
+
+impl Sum {
+    fn of(f: &Function, value: ValueId) -> Result<Sum, EditError> {
+        let (mut value, mut number) = (value, 0_i64);
+        for _ in 0..MAX_ADDITIONS {
+            if let Some(constant) = constant(f, value)? {
+                return Ok(Sum {
+                    value: None,
+                    number: number.wrapping_add(constant),
+                });
+            }
+            let Some(op) = f.defining_op(value).filter(|&op| f.name(op) == "tir.add") else {
+                break;
+            };
+            let (Some(a), Some(b)) = (f.operand(op, 0), f.operand(op, 1)) else {
+                break;
+            };
+            let (added, other) = match (constant(f, a)?, constant(f, b)?) {
+                (_, Some(added)) => (added, a),
+                (Some(added), None) => (added, b),
+                (None, None) => break,
+            };
+            (value, number) = (other, number.wrapping_add(added));
+        }
+        Ok(Sum {
+            value: Some(value),
+            number,
+        })
+    }
+}
+
+fn constant(f: &Function, value: ValueId) -> Result<Option<i64>, EditError> {
+    let ints = f.constant_ints(value)?;
+    Ok(ints.and_then(|ints| ints.first().copied()))
 }

@@ -342,8 +342,8 @@ records! {
         constants_equal,
         name_loc,
         replace_symbols,
-        remove_arg,
-        freeze_arg,
+        remove_args,
+        freeze_args,
     }
     ModuleApi "passdock_module_api" {
         struct_size,

@@ -43,8 +43,8 @@ pub(super) static TABLE: abi::FunctionApi = abi::FunctionApi {
     constants_equal: Some(constants_equal),
     name_loc: Some(name_loc),
     replace_symbols: Some(replace_symbols),
-    remove_arg: Some(remove_arg),
-    freeze_arg: Some(freeze_arg),
+    remove_args: Some(remove_args),
+    freeze_args: Some(freeze_args),
 };
 
 // SAFETY of all calls below is the contract's: handles are those that the host handed out and that
@@ -539,12 +539,30 @@ unsafe extern "C" fn replace_symbols(
     }
 }
 
-unsafe extern "C" fn remove_arg(f: *mut abi::Function, arg: ValueId) -> Status {
+unsafe extern "C" fn remove_args(
+    f: *mut abi::Function,
+    args: *const ValueId,
+    count: usize,
+) -> Status {
     // SAFETY: see above.
-    unsafe { gate::edit(f, |state| state.edit()?.remove_arg(arg)) }
+    unsafe {
+        gate::edit(f, |state| {
+            let args = input::list(args, count, "arguments")?;
+            state.edit()?.remove_args(args)
+        })
+    }
 }
 
-unsafe extern "C" fn freeze_arg(f: *mut abi::Function, arg: ValueId) -> Status {
+unsafe extern "C" fn freeze_args(
+    f: *mut abi::Function,
+    args: *const ValueId,
+    count: usize,
+) -> Status {
     // SAFETY: see above.
-    unsafe { gate::edit(f, |state| state.edit()?.freeze_arg(arg)) }
+    unsafe {
+        gate::edit(f, |state| {
+            let args = input::list(args, count, "arguments")?;
+            state.edit()?.freeze_args(args)
+        })
+    }
 }

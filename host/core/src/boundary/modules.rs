@@ -8,7 +8,9 @@ use std::cell::{Cell, UnsafeCell};
 use std::sync::Arc;
 
 use passdock_abi as abi;
-use passdock_abi::{FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, Status, Str, SymbolId};
+use passdock_abi::{
+    FunctionDesc, FunctionEntry, FunctionKind, FunctionRef, Opset, Status, Str, SymbolId,
+};
 use passdock_ir::{Edit, EditError, Function, Module, name};
 use rustc_hash::FxHashMap;
 
@@ -91,8 +93,10 @@ struct State<'a> {
 /// What is kept beside the module.
 #[derive(Default)]
 struct Extras {
-    /// Of the module that is edited.
+    /// Of the module that is edited; what was removed leaves an entry without a name.
     entries: Vec<FunctionEntry>,
+    /// Where they are, by name, and how many have none, once something was removed.
+    places: Option<(FxHashMap<SymbolId, u32>, usize)>,
     /// The handles to edit that are good.
     edits: FxHashMap<SymbolId, Box<FunctionSession>>,
     /// The snapshots that weren't given back.
@@ -204,12 +208,15 @@ impl<'a> ModuleSession<'a> {
         body(unsafe { &mut *self.state.get() })
     }
 
-    /// Lists the functions again after the list changed.
+    /// Lists all functions again.
     fn refresh(&self, step: u64) {
+        self.list(step, |state| state.relist());
+    }
+
+    /// Tells the plugin of a change of the list.
+    fn list(&self, step: u64, change: impl FnOnce(&mut State<'_>)) {
         let listed = self.with(|state| {
-            if let Held::Edit(module) = &state.module {
-                state.extras().entries = entries(module);
-            }
+            change(state);
             Ok(column(&state.extras().entries))
         });
         if let Ok(functions) = listed {
@@ -226,6 +233,45 @@ impl<'a> ModuleSession<'a> {
 impl State<'_> {
     fn extras(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
+    }
+
+    /// Lists all functions.
+    fn relist(&mut self) {
+        if let Held::Edit(module) = &self.module {
+            let entries = entries(module);
+            let extras = self.extras();
+            (extras.entries, extras.places) = (entries, None);
+        }
+    }
+
+    /// Lists a function more, the last one.
+    fn list_new(&mut self, name: SymbolId) {
+        let Some(new) = self.module.get().function(name).map(entry) else {
+            return;
+        };
+        let extras = self.extras();
+        let place = extras.entries.len() as u32;
+        extras.entries.push(new);
+        if let Some((places, _)) = &mut extras.places {
+            places.insert(name, place);
+        }
+    }
+
+    /// Takes a function from the list. Moving all that stand behind it would make removing n functions
+    /// take n^2 steps.
+    fn unlist(&mut self, name: SymbolId) {
+        let extras = self.extras();
+        let (places, gaps) = extras.places.get_or_insert_with(|| {
+            let each = extras.entries.iter().zip(0..);
+            (each.map(|(entry, at)| (entry.name, at)).collect(), 0)
+        });
+        if let Some(place) = places.remove(&name) {
+            extras.entries[place as usize].name = SymbolId::NONE;
+            *gaps += 1;
+        }
+        if *gaps > places.len() {
+            self.relist();
+        }
     }
 
     /// The session of a function that was handed out to be edited.
@@ -258,6 +304,14 @@ impl State<'_> {
             .function(name)
             .cloned()
             .ok_or_else(|| missing(module, name))
+    }
+
+    /// The domains of a function. It may be half edited, and goes on being so without a copy.
+    fn opsets_of(&self, name: SymbolId) -> Edit<Vec<Opset>> {
+        if let Some(session) = self.edited(name) {
+            return session.with(|state| Ok(state.read()?.opsets().to_vec()));
+        }
+        Ok(self.now(name)?.opsets().to_vec())
     }
 
     /// Puts what was edited into the module.
@@ -452,11 +506,11 @@ unsafe extern "C" fn create_function(
             input::check_out(out)?;
             let desc = input::described(desc)?;
             let text = input::text(desc.name, "name of the function")?;
-            let reference = session.with(|state| {
+            let (name, reference) = session.with(|state| {
                 let name = create(state, desc, text)?;
-                state.open(name)
+                Ok((name, state.open(name)?))
             })?;
-            session.refresh(1);
+            session.list(1, |state| state.list_new(name));
             input::answer(out, reference);
             Ok(())
         })
@@ -470,7 +524,7 @@ fn create(state: &mut State<'_>, desc: &FunctionDesc, text: &str) -> Edit<Symbol
     }
     name::check_canonical(text).map_err(EditError::invalid)?;
     let opsets = match desc.opsets_of.option() {
-        Some(other) => state.now(other)?.opsets().to_vec(),
+        Some(other) => state.opsets_of(other)?,
         None => Vec::new(),
     };
     let module = state.editable()?;
@@ -492,7 +546,7 @@ unsafe extern "C" fn remove_function(m: *mut abi::Module, name: SymbolId) -> Sta
                 state.retire(name);
                 Ok(())
             })?;
-            session.refresh(1);
+            session.list(1, |state| state.unlist(name));
             Ok(())
         })
     }

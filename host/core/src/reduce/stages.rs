@@ -132,8 +132,8 @@ fn unused(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
     let what = format!("unused parameters of @{}", f.text(name));
     r.keep_fewest(params.clone(), &what, |base, kept: &[ValueId]| {
         edited(base, name, |f| {
-            let mut gone = params.iter().filter(|id| !kept.contains(id));
-            gone.try_for_each(|&id| f.remove_arg(id).ok())
+            let gone = params.iter().copied().filter(|id| !kept.contains(id));
+            f.remove_args(&gone.collect::<Vec<_>>()).ok()
         })
     })
 }

@@ -119,11 +119,11 @@ impl Function {
 
     /// Whether a region is `outer` or nested in it.
     pub fn encloses(&self, outer: RegionId, region: RegionId) -> bool {
-        let mut region = region;
-        while self.level(region) > self.level(outer) {
-            region = self.op(self.region(region).parent).parent;
+        if self.level(region) <= self.level(outer) {
+            return region == outer;
         }
-        region == outer
+        let inside = self.outermost_inside(region, outer);
+        self.op(self.region(inside).parent).parent == outer
     }
 }
 

@@ -36,29 +36,6 @@ impl Function {
         Ok(())
     }
 
-    /// Whether [`Function::settle_depths`] has anything to do.
-    pub fn has_loose_depths(&self) -> bool {
-        self.loose
-    }
-
-    /// Makes asking for depths cheap again: [`Function::inline_region`] leaves that for the end of
-    /// the pass, since each of many may bring all that is nested one level up.
-    pub fn settle_depths(&mut self) {
-        if !std::mem::take(&mut self.loose) {
-            return;
-        }
-        self.levels[self.body.index()] = 0;
-        let ops: Vec<OpId> = self.walk(self.body).collect();
-        // Each op comes before what is nested in it.
-        for op in ops {
-            let level = self.level(self.op(op).parent) + 1;
-            let regions = self.op(op).regions;
-            for at in regions.start..regions.start + regions.len {
-                self.levels[self.ids[at as usize] as usize] = level;
-            }
-        }
-    }
-
     fn check_inline(&self, region: RegionId, holder: OpId, args: &[ValueId]) -> Edit {
         if holder.is_none() {
             let message = "The body of a function is no op's region, so nothing can be inlined.";

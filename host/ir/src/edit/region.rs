@@ -6,6 +6,8 @@ use passdock_abi::{
 use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 
+use rustc_hash::FxHashSet;
+
 use super::{NewPort, NewRegion};
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_DEPTH, MAX_LIST};
@@ -61,6 +63,7 @@ impl Function {
         });
         let around = self.ops[op.index()].parent;
         self.levels.push(self.level(around) + 1);
+        self.far.push(self.far_around(around));
         self.touch_region(id);
         id
     }
@@ -76,62 +79,77 @@ impl Function {
         Ok(value)
     }
 
-    /// Removes an argument that nobody uses, with its default; those behind it move up.
-    pub fn remove_arg(&mut self, arg: ValueId) -> Edit {
-        let record = *self.live_value(arg)?;
-        if record.flags & Value::KIND != Value::ARG || record.use_count > 0 {
-            let name = self.describe(arg);
-            let why = match record.use_count {
-                0 => "isn't an argument",
-                _ => "is used",
-            };
-            let message = format!("{name} {why}, so it can't be removed from the arguments.");
-            return Err(EditError::refused(message));
+    /// Removes arguments that nobody uses, with their defaults; those behind them move up. All are
+    /// removed, or none.
+    pub fn remove_args(&mut self, args: &[ValueId]) -> Edit {
+        for &arg in args {
+            let record = *self.live_value(arg)?;
+            if record.flags & Value::KIND != Value::ARG || record.use_count > 0 {
+                let name = self.describe(arg);
+                let why = match record.use_count {
+                    0 => "isn't an argument",
+                    _ => "is used",
+                };
+                let message = format!("{name} {why}, so it can't be removed from the arguments.");
+                return Err(EditError::refused(message));
+            }
         }
-        let region = RegionId(record.def);
-        self.unlist_arg(&record);
-        if let Some(default) = record.constant.option() {
-            self.bury_constant(default);
+        for region in self.unlist_args(args) {
+            self.touch_region(region);
         }
-        if self.live_value(arg).is_ok() {
-            self.bury_value(arg);
+        for &arg in args {
+            if let Some(default) = self.value(arg).constant.option() {
+                self.bury_constant(default);
+            }
+            if self.live_value(arg).is_ok() {
+                self.bury_value(arg);
+            }
         }
-        self.touch_region(region);
         Ok(())
     }
 
-    /// Makes a parameter that has a default the constant that it defaults to: nobody can set it any
-    /// more. The value stays, with its name and its uses.
-    pub fn freeze_arg(&mut self, arg: ValueId) -> Edit {
-        let record = *self.live_value(arg)?;
-        let constant = match record.constant.option() {
-            Some(constant) if record.flags & Value::KIND == Value::ARG => constant,
-            _ => {
+    /// Makes parameters that have a default the constants that they default to: nobody can set them any
+    /// more. The values stay, with their names and their uses. All change, or none.
+    pub fn freeze_args(&mut self, args: &[ValueId]) -> Edit {
+        for &arg in args {
+            let record = *self.live_value(arg)?;
+            if record.flags & Value::KIND != Value::ARG || record.constant.is_none() {
                 let name = self.describe(arg);
                 let message = format!("{name} isn't a parameter with a default.");
                 return Err(EditError::refused(message));
             }
-        };
-        self.unlist_arg(&record);
-        let ty = self.constant(constant).ty;
-        let value = &mut self.values[arg.index()];
-        value.flags = value.flags & !Value::KIND | Value::CONST;
-        (value.def, value.index, value.ty) = (constant.0, 0, ty);
-        self.touch_value(arg);
+        }
+        self.unlist_args(args);
+        for &arg in args {
+            let constant = self.value(arg).constant;
+            let ty = self.constant(constant).ty;
+            let value = &mut self.values[arg.index()];
+            value.flags = value.flags & !Value::KIND | Value::CONST;
+            (value.def, value.index, value.ty) = (constant.0, 0, ty);
+            self.touch_value(arg);
+        }
         Ok(())
     }
 
-    /// Takes an argument out of its region's list.
-    fn unlist_arg(&mut self, record: &Value) {
-        let region = RegionId(record.def);
-        let range = &mut self.regions[region.index()].args;
-        let (start, end) = (range.start as usize, (range.start + range.len) as usize);
-        range.len -= 1;
-        let at = start + record.index as usize;
-        self.ids.copy_within(at + 1..end, at);
-        for moved in at..end - 1 {
-            self.values[self.ids[moved] as usize].index -= 1;
+    /// Takes arguments out of their regions' lists, and answers which regions these are.
+    fn unlist_args(&mut self, args: &[ValueId]) -> FxHashSet<RegionId> {
+        let gone: FxHashSet<ValueId> = args.iter().copied().collect();
+        let regions = args.iter().map(|&arg| RegionId(self.value(arg).def));
+        let regions: FxHashSet<RegionId> = regions.collect();
+        for region in &regions {
+            let range = self.regions[region.index()].args;
+            let mut len = 0;
+            for at in range.start..range.start + range.len {
+                let arg = self.ids[at as usize];
+                if !gone.contains(&ValueId(arg)) {
+                    self.ids[(range.start + len) as usize] = arg;
+                    self.values[arg as usize].index = len;
+                    len += 1;
+                }
+            }
+            self.regions[region.index()].args.len = len;
         }
+        regions
     }
 
     pub(crate) fn push_arg(&mut self, region: RegionId, new: &NewPort<'_>) -> ValueId {

@@ -3,6 +3,7 @@
 use passdock_abi::{
     LocId, LocKind, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId, symbol,
 };
+use rustc_hash::FxHashSet;
 
 use super::{NewOp, Position};
 use crate::error::{Edit, EditError};
@@ -92,7 +93,8 @@ impl Function {
                 self.check_unused(old, std::iter::once(from))?;
                 continue;
             }
-            if results.contains(&to) {
+            self.live_value(to)?;
+            if self.defining_op(to) == Some(old) {
                 let name = self.describe_op(old);
                 let message = format!("{name} can't be replaced by a result of its own.");
                 return Err(EditError::refused(message));
@@ -145,18 +147,8 @@ impl Function {
         let target = order(before);
         // Going back, its operands (and what its regions capture) have to be defined already.
         if target < record.order {
-            let defined =
-                |value: ValueId| value.is_none() || self.is_visible(value, region, before);
-            let inside = std::iter::once(op).chain(
-                self.regions_of(op)
-                    .flat_map(|nested| self.walk(nested))
-                    .collect::<Vec<_>>(),
-            );
-            let captured = inside
-                .flat_map(|id| self.operands(id))
-                .map(|slot| slot.value);
-            let outer = |value: &ValueId| value.is_some() && !self.is_inside(*value, op);
-            if let Some(value) = captured.filter(outer).find(|&value| !defined(value)) {
+            let defined = |value| self.is_visible(value, region, before);
+            if let Some(value) = self.needed(op).into_iter().find(|&value| !defined(value)) {
                 let (op, value) = (self.describe_op(op), self.describe(value));
                 let message = format!("{op} can't move before its operand {value} is defined.");
                 return Err(EditError::refused(message));
@@ -165,9 +157,9 @@ impl Function {
         // Going forward, nobody may use its results before its new place.
         for result in self.results(op) {
             for (_, slot) in self.uses(result) {
-                let mut user = slot.user;
-                while self.op(user).parent != region {
-                    user = self.region(self.op(user).parent).parent;
+                let (mut user, around) = (slot.user, self.op(slot.user).parent);
+                if around != region {
+                    user = self.region(self.outermost_inside(around, region)).parent;
                 }
                 if order(user) < target {
                     let (op, user) = (self.describe_op(op), self.describe_op(slot.user));
@@ -193,10 +185,20 @@ impl Function {
         }
     }
 
-    /// Whether a value is defined in a region of an op.
-    fn is_inside(&self, value: ValueId, op: OpId) -> bool {
-        self.regions_of(op)
-            .any(|region| self.is_within(value, region))
+    /// The values that an op and what is nested in it use from outside of it, each once.
+    fn needed(&self, op: OpId) -> Vec<ValueId> {
+        let mut inside: FxHashSet<RegionId> = self.regions_of(op).collect();
+        let (mut seen, mut needed) = (FxHashSet::default(), Vec::new());
+        let nested = self.regions_of(op).flat_map(|region| self.walk(region));
+        for user in std::iter::once(op).chain(nested) {
+            inside.extend(self.regions_of(user));
+            for value in self.operands(user).iter().map(|slot| slot.value) {
+                if value.is_some() && seen.insert(value) && !inside.contains(&self.home(value)) {
+                    needed.push(value);
+                }
+            }
+        }
+        needed
     }
 
     fn check_replaceable(&self, op: OpId) -> Edit {

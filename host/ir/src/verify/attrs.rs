@@ -34,6 +34,10 @@ impl Checker<'_> {
             self.report(Invariant::Attributes, op, message);
             return;
         };
+        // Clearing takes as long as the longest list so far.
+        if seen.capacity() > 64 + 4 * attrs.len() {
+            *seen = FxHashSet::default();
+        }
         seen.clear();
         let regions: FxHashSet<u32> = entries(&f.ids, regions)
             .unwrap_or(&[])

@@ -34,6 +34,7 @@ impl Checker<'_> {
         let columns = [
             ("constants", f.constants.len(), f.data.len()),
             ("regions", f.regions.len(), f.levels.len()),
+            ("regions", f.regions.len(), f.far.len()),
             ("dim expressions", f.exprs.len(), f.expr_terms.len()),
         ];
         for (what, records, beside) in columns {

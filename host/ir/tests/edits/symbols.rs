@@ -144,7 +144,7 @@ fn the_symbols_are_those_of_types() {
 #[test]
 fn a_default_becomes_a_constant() {
     check(
-        |f| f.freeze_arg(value(f, "d")),
+        |f| f.freeze_args(&[value(f, "d")]),
         expect![[r#"
             module {
               fn @f(%x: f32[n,m], %s: seq<f32[n*4]>) -> (%y: f32[m+n]) {
@@ -162,11 +162,11 @@ fn a_default_becomes_a_constant() {
         "#]],
     );
     check(
-        |f| f.freeze_arg(value(f, "x")),
+        |f| f.freeze_args(&[value(f, "x")]),
         expect!["%x isn't a parameter with a default."],
     );
     check(
-        |f| f.freeze_arg(value(f, "a")),
+        |f| f.freeze_args(&[value(f, "a")]),
         expect!["%a isn't a parameter with a default."],
     );
 }

@@ -226,6 +226,7 @@ impl Planner<'_> {
     /// Sees to it that every output has its name.
     fn outputs(&mut self) {
         let f = self.f;
+        let mut holders = None;
         for region in self.plan.regions.clone() {
             if !self.plan.dirty_regions[region.index()] {
                 continue;
@@ -274,7 +275,9 @@ impl Planner<'_> {
             let mut given = FxHashSet::default();
             missing.retain(|&output| given.insert(output));
             for (value, name) in missing {
-                self.free(region, name, value);
+                let holders = holders.get_or_insert_with(|| self.holders_by_name());
+                let known = holders.get(&(region, name)).map_or(&[][..], Vec::as_slice);
+                self.free(region, name, value, known);
                 let here = f
                     .defining_op(value)
                     .is_some_and(|op| f.op(op).parent == region);
@@ -291,23 +294,33 @@ impl Planner<'_> {
         }
     }
 
+    /// The values of each region by the names that they have now.
+    fn holders_by_name(&self) -> FxHashMap<(RegionId, SymbolId), Vec<ValueId>> {
+        let f = self.f;
+        let args = self.plan.regions.iter().flat_map(|&region| f.args(region));
+        let results = f.walk(f.body()).flat_map(|op| f.results(op));
+        let constants = f.live_constants().map(|(_, constant)| constant.value);
+        let constants = constants.filter(|value| value.is_some());
+        let constants =
+            constants.filter(|&value| f.value(value).flags & Value::KIND == Value::CONST);
+        let mut holders: FxHashMap<(RegionId, SymbolId), Vec<ValueId>> = FxHashMap::default();
+        for value in args.chain(results).chain(constants) {
+            let key = (home(f, value), self.plan.names[value.index()]);
+            holders.entry(key).or_default().push(value);
+        }
+        holders
+    }
+
     /// Takes a name away from the values of a region that have it. The names of the main graph's
     /// inputs are its interface; all other inputs are known by their place.
-    fn free(&mut self, region: RegionId, name: SymbolId, keeper: ValueId) {
+    fn free(&mut self, region: RegionId, name: SymbolId, keeper: ValueId, known: &[ValueId]) {
         let f = self.f;
-        let args = f.args(region);
-        let ops = f.ops_in(region).flat_map(|op| f.results(op));
-        let constants = f
-            .live_constants()
-            .filter(|(_, constant)| constant.region == region);
-        let constants = constants.filter_map(|(_, constant)| constant.value.option());
-        let holders: Vec<ValueId> = args
-            .chain(ops)
-            .chain(constants.filter(|&value| f.value(value).flags & Value::KIND == Value::CONST))
-            .filter(|&value| value != keeper && self.plan.names[value.index()] == name)
-            .collect();
         let is_interface = region == f.body() && f.text(f.name()) == MAIN;
-        for value in holders {
+        for &value in known {
+            // It may have got another name meanwhile.
+            if value == keeper || self.plan.names[value.index()] != name {
+                continue;
+            }
             if is_interface && f.value(value).flags & Value::KIND == Value::ARG {
                 let name = f.text(name);
                 self.plan.clash = Some(format!(

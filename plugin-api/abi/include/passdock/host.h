@@ -108,12 +108,12 @@ typedef struct passdock_function_api {
      * type would contradict what is known (ABI 0.3). */
     passdock_status (*replace_symbols)(passdock_function *, const passdock_symbol_id *symbols,
                                        const passdock_dim *dims, size_t count);
-    /* Removes an argument that nobody uses; those behind it move up. Of the body: a parameter, which
-     * changes the interface (ABI 0.3). */
-    passdock_status (*remove_arg)(passdock_function *, passdock_value_id);
-    /* Makes a parameter that has a default the constant that it defaults to. The value stays, with
-     * its name and uses; the interface changes (ABI 0.3). */
-    passdock_status (*freeze_arg)(passdock_function *, passdock_value_id);
+    /* Removes arguments that nobody uses, all or none; those behind them move up. Of the body:
+     * parameters, which changes the interface (ABI 0.3). */
+    passdock_status (*remove_args)(passdock_function *, const passdock_value_id *args, size_t count);
+    /* Makes parameters that have a default the constants that they default to, all or none. The
+     * values stay, with their names and uses; the interface changes (ABI 0.3). */
+    passdock_status (*freeze_args)(passdock_function *, const passdock_value_id *args, size_t count);
 } passdock_function_api;
 
 /* A module. In a function pass it is the pass's input, and edits are refused. */

@@ -68,7 +68,7 @@ typedef struct passdock_function_view {
 } passdock_function_view;
 
 typedef struct passdock_function_entry {
-    passdock_symbol_id name;
+    passdock_symbol_id name; /* PASSDOCK_NONE: it was removed during the pass; skip the entry */
     passdock_function_kind kind;
     uint32_t op_count;
     uint32_t reserved;

@@ -142,9 +142,8 @@ fn take_field(f: &mut Function, op: OpId, field: ValueId) -> Result<Decided, Edi
 /// Whether an op's result goes out of its region, which may take an op of its own to say.
 pub(super) fn is_given_out(f: &Function, op: OpId) -> bool {
     let terminator = f.terminator(f.parent_region(op));
-    terminator.is_some()
-        && f.users(f.result(op, 0))
-            .any(|user| Some(user) == terminator)
+    let mut uses = f.iter_uses(f.result(op, 0));
+    terminator.is_some() && uses.any(|used| Some(used.op) == terminator)
 }
 
 /// The constant that an op copies.

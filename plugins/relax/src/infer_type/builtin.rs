@@ -21,19 +21,23 @@ pub(crate) fn results(f: &Function, op: OpId) -> Option<Result<Vec<Sort>, String
 }
 
 fn field(f: &Function, op: OpId) -> Result<Sort, String> {
-    let tuple = f
-        .operand(op, 0)
-        .map_or(Sort::Unknown, |value| Sort::of(f, value));
-    let fields = match tuple {
-        Sort::Tuple(fields) => fields,
-        Sort::Unknown => return Ok(Sort::Unknown),
-        _ => return Err("`tuple_get` takes a field of what is no tuple.".to_owned()),
+    // Of many fields only this one is looked at: each may have an op that takes it.
+    let Some(tuple) = f.operand(op, 0).map(|value| f.type_of(value)) else {
+        return Ok(Sort::Unknown);
     };
+    match tuple.kind() {
+        TypeKind::TUPLE => {}
+        TypeKind::TENSOR | TypeKind::SEQUENCE | TypeKind::OPTIONAL => {
+            return Err("`tuple_get` takes a field of what is no tuple.".to_owned());
+        }
+        _ => return Ok(Sort::Unknown),
+    }
     let Some(index) = f.int(op, "index") else {
         return Err("`tuple_get` doesn't say which field it takes.".to_owned());
     };
+    let fields = tuple.items();
     let field = usize::try_from(index).ok().and_then(|at| fields.get(at));
-    field.cloned().ok_or_else(|| {
+    field.map(|&ty| Sort::of_type(f, ty)).ok_or_else(|| {
         let count = fields.len();
         format!("`tuple_get` takes field {index} of a tuple of {count}; the first one is 0.")
     })

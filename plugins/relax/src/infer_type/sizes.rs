@@ -123,10 +123,12 @@ impl Symbols {
         inner: &HashSet<i64>,
     ) -> Result<(), EditError> {
         let is_inner = |symbol: i64| inner.contains(&symbol);
+        // In the order of the values.
+        let mut kept = kept.iter().peekable();
         for &value in values {
             let found = Sort::of(f, value);
             let mut named = found.without(&is_inner);
-            let old = kept.iter().find(|old| old.value == value);
+            let old = kept.next_if(|old| old.value == value);
             if let Sort::Tensor(_, Some(sizes)) = &mut named {
                 let known = match old.map(|old| &old.sort) {
                     Some(Sort::Tensor(_, Some(known))) if known.len() == sizes.len() => &known[..],
@@ -179,7 +181,7 @@ fn is_given_out(f: &Function, value: ValueId) -> bool {
         return false;
     };
     let last = f.terminator(region);
-    f.users(value).any(|user| Some(user) == last)
+    f.iter_uses(value).any(|used| Some(used.op) == last)
 }
 
 /// Puts a type in the place of another.

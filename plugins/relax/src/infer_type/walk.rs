@@ -25,6 +25,8 @@ pub(crate) struct Inference {
     calls: Calls,
     fresh: Fresh,
     frames: Vec<Frame>,
+    /// The functions that calls lead into, each a frame.
+    open: HashSet<SymbolId>,
 }
 
 /// A function, or the copy of one, that is being walked.
@@ -82,6 +84,7 @@ impl Inference {
             calls: Calls::new(graph),
             fresh: Fresh::new(m, graph)?,
             frames: Vec::new(),
+            open: HashSet::new(),
         })
     }
 
@@ -140,8 +143,7 @@ impl Inference {
 
     /// Goes into a copy of what is called.
     fn enter(&mut self, m: &mut Module<'_>, op: OpId, call: Call) -> Result<(), EditError> {
-        let mut asked = self.frames.iter().filter_map(|frame| frame.asked.as_ref());
-        let recursive = asked.any(|asked| asked.call.callee == call.callee);
+        let recursive = self.open.contains(&call.callee);
         let mut caller = SymbolId::NONE;
         let callee = m.snapshot(call.callee)?;
         if let Some(frame) = self.frames.last_mut() {
@@ -165,6 +167,7 @@ impl Inference {
         };
         let given = callee.ports(callee.body());
         let declared = given.map(|port| Sort::of_type(&callee, port.ty).without_symbols());
+        self.open.insert(call.callee);
         let asked = Asked {
             op,
             call,
@@ -190,6 +193,7 @@ impl Inference {
             frame.said.iter().for_each(|diagnostic| cx.emit(diagnostic));
             return Ok(());
         };
+        self.open.remove(&asked.call.callee);
         let f = m.edit(frame.function)?;
         let results = asked.results.iter().map(|&value| Sort::of(&f, value));
         let declared = asked

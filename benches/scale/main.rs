@@ -1,0 +1,251 @@
+//! Everything a run does, over models with much of one thing, from 10^3 to 10^5: no pass is quadratic,
+//! on any shape.
+//!
+//! The table has a block for each shape and a line for each pass of the standard plugins, and for
+//! reading and writing text and ONNX and the verifier. The last column is how much longer ten times as
+//! many take; what is above 30 x is marked, and listed again at the end. The fastest of a few runs
+//! counts, in time of the processor where the system tells it, so that others on the machine count less. `cargo bench -p passdock-benches --bench scale -- 10000` stops there, and
+//! `-- "calls" FoldConstant` shows only the shapes and lines whose names hold such a word.
+
+#![allow(missing_docs, reason = "a benchmark has no callers")]
+#![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use passdock::plugin::PassKind;
+use passdock::{PassContext, PassRef, Registry, Verify};
+use passdock_benches::is_quick;
+use passdock_benches::shapes::{SHAPES, Shape};
+use passdock_ir::{Module, text, verify};
+
+const SIZES: [usize; 3] = [1_000, 10_000, 100_000];
+/// Where nothing is measured.
+const QUICK: usize = 20;
+/// Runs that count, as long as they don't take long.
+const RUNS: usize = 3;
+const LONG: Duration = Duration::from_millis(300);
+/// More is marked: linear is ten, caches that get too small take their part, quadratic is a hundred.
+const LINEAR: f64 = 30.0;
+/// Shorter than this is noise.
+const NOISE: Duration = Duration::from_millis(5);
+/// What is expected to take longer, if it is quadratic, isn't tried.
+const TOO_LONG: Duration = Duration::from_secs(60);
+
+/// One thing that is done to a model.
+enum Step {
+    Parse,
+    Verify,
+    Print,
+    Write,
+    Read,
+    Pass(Box<PassRef>),
+}
+
+/// A model in all the forms that steps begin with.
+struct Model {
+    text: String,
+    module: Module,
+    onnx: Option<Vec<u8>>,
+}
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let limit = arguments.iter().find_map(|argument| argument.parse().ok());
+    let limit: usize = limit.unwrap_or(usize::MAX);
+    let words: Vec<&String> = arguments
+        .iter()
+        .filter(|word| !word.starts_with('-') && word.parse::<usize>().is_err())
+        .collect();
+    let sizes: Vec<usize> = match is_quick() {
+        true => vec![QUICK],
+        false => SIZES.into_iter().filter(|&size| size <= limit).collect(),
+    };
+    let registry = Registry::new();
+    let plugins = [
+        passdock_plugins_onnx_ops::PLUGIN,
+        passdock_plugins_relax::PLUGIN,
+        passdock_plugins_tir::PLUGIN,
+    ];
+    for plugin in plugins {
+        registry
+            .load_static(plugin)
+            .expect("a plugin that is well made");
+    }
+    let context = PassContext::builder()
+        .registry(&registry)
+        .verify(Verify::Off)
+        .jobs(1)
+        .on_diagnostic(|_| ())
+        .build()
+        .expect("a plain context");
+    let mut marked = Vec::new();
+    for shape in SHAPES {
+        let all: Vec<Model> = sizes.iter().map(|&size| Model::new(shape, size)).collect();
+        println!("{}", shape.name);
+        for (name, steps) in steps(&registry, shape, &sizes, &all[0].module) {
+            let is_meant =
+                |word: &&String| shape.name.contains(word.as_str()) || name.contains(word.as_str());
+            if !words.is_empty() && !words.iter().any(is_meant) {
+                continue;
+            }
+            let line = measure(&name, &steps, &all, &context);
+            println!("  {line}");
+            if line.ends_with('!') {
+                marked.push(format!("{}: {line}", shape.name));
+            }
+        }
+    }
+    println!("\nmore than {LINEAR} x, or too long to try:");
+    marked.iter().for_each(|line| println!("  {line}"));
+}
+
+/// What is done to models of a shape, for each size.
+fn steps(
+    registry: &Registry,
+    shape: &Shape,
+    sizes: &[usize],
+    module: &Module,
+) -> Vec<(String, Vec<Step>)> {
+    let each = |step: fn() -> Step| sizes.iter().map(|_| step()).collect();
+    let mut steps = vec![
+        ("parse".to_owned(), each(|| Step::Parse)),
+        ("verify".to_owned(), each(|| Step::Verify)),
+        ("print".to_owned(), each(|| Step::Print)),
+        ("write ONNX".to_owned(), each(|| Step::Write)),
+        ("read ONNX".to_owned(), each(|| Step::Read)),
+    ];
+    let is_prim = |f: &passdock_ir::Function| f.kind() == passdock_abi::FunctionKind::PRIM;
+    let is_prim = module.functions().any(|f| is_prim(f));
+    for name in registry.pass_names() {
+        let on_prim = registry.pass_kind(&name) == Some(PassKind::PrimFunction);
+        if on_prim != is_prim {
+            continue;
+        }
+        let pass = |&size: &usize| {
+            let options = match shape.options {
+                Some((pass, options)) if pass == name => options(size),
+                _ => default_options(&name).to_owned(),
+            };
+            let options: passdock::toml::Table = options.parse().expect("options in TOML");
+            let pass = registry.get_pass_with_options(&name, &options);
+            Step::Pass(Box::new(pass.expect("a pass that takes these options")))
+        };
+        steps.push((name.clone(), sizes.iter().map(pass).collect()));
+    }
+    steps
+}
+
+/// What makes a pass do more.
+fn default_options(pass: &str) -> &'static str {
+    match pass {
+        "relax.transform.SimplifyInference" => "batch_norm = true",
+        "relax.transform.FoldConstant" => "allow_growth = true",
+        "relax.transform.LambdaLift" => "",
+        _ => "",
+    }
+}
+
+impl Model {
+    fn new(shape: &Shape, size: usize) -> Model {
+        let text = (shape.text)(size);
+        let module = text::parse(&text);
+        let module = module.unwrap_or_else(|error| panic!("{}: {error}", shape.name));
+        let onnx = passdock_onnx::write(&module, passdock_onnx::WriteOptions::default());
+        let onnx = onnx.ok().map(|output| {
+            let mut bytes = Vec::new();
+            output.write_to(&mut bytes).expect("a vector takes all");
+            bytes
+        });
+        Model { text, module, onnx }
+    }
+
+    /// How long a step takes; `None` if it can't be done to this model.
+    fn time(&self, step: &Step, context: &PassContext) -> Option<Duration> {
+        let module = self.module.clone();
+        let start = Clock::start();
+        let result: Box<dyn std::any::Any> = match step {
+            Step::Parse => Box::new(text::parse(&self.text)),
+            Step::Verify => Box::new(verify::verify_module(&module)),
+            Step::Print => Box::new(text::print(&module)),
+            Step::Write => {
+                let output = passdock_onnx::write(&module, passdock_onnx::WriteOptions::default());
+                output.ok()?.write_to(&mut std::io::sink()).ok()?;
+                Box::new(())
+            }
+            Step::Read => {
+                let bytes = self.onnx.clone()?;
+                Box::new(passdock_onnx::read_bytes(Path::new("model.onnx"), bytes))
+            }
+            Step::Pass(pass) => Box::new(pass.call_in(module, context).ok()?),
+        };
+        let time = start.elapsed();
+        drop(result);
+        Some(time)
+    }
+}
+
+/// Time that this thread had a processor for; all time where the system doesn't tell.
+struct Clock {
+    start: Instant,
+    busy: Option<u64>,
+}
+
+impl Clock {
+    fn start() -> Clock {
+        Clock {
+            busy: Clock::busy(),
+            start: Instant::now(),
+        }
+    }
+
+    fn elapsed(&self) -> Duration {
+        let all = self.start.elapsed();
+        let busy = Clock::busy().zip(self.busy);
+        busy.map_or(all, |(now, then)| Duration::from_nanos(now - then))
+    }
+
+    fn busy() -> Option<u64> {
+        // The system counts up when it looks at who runs next.
+        std::thread::yield_now();
+        let stat = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+        stat.split(' ').next()?.parse().ok()
+    }
+}
+
+/// A line of the table.
+fn measure(name: &str, steps: &[Step], models: &[Model], context: &PassContext) -> String {
+    let mut line = format!("{name:<40}");
+    let mut before: Option<Duration> = None;
+    let mut growth = String::new();
+    for (step, model) in steps.iter().zip(models) {
+        if before.is_some_and(|before| before * 100 > TOO_LONG) {
+            line += &format!("{:>11}", "-");
+            growth = "too long !".to_owned();
+            break;
+        }
+        let mut fastest: Option<Duration> = None;
+        for _ in 0..RUNS {
+            let Some(time) = model.time(step, context) else {
+                return line + "          - (refused)";
+            };
+            fastest = Some(fastest.map_or(time, |fastest| fastest.min(time)));
+            if time > LONG {
+                break;
+            }
+        }
+        let time = fastest.unwrap_or_default();
+        line += &format!("{:>11}", format!("{time:.1?}"));
+        if let Some(before) = before {
+            let ratio = time.as_secs_f64() / before.as_secs_f64();
+            let mark = if ratio > LINEAR && time > NOISE {
+                " !"
+            } else {
+                ""
+            };
+            growth = format!("{ratio:.1} x{mark}");
+        }
+        before = Some(time);
+    }
+    line + &format!("{growth:>12}")
+}

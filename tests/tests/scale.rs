@@ -1,0 +1,127 @@
+//! Passes on models with much of one thing: each of these would take minutes if the time it takes grew
+//! with the square of that. `cargo bench -p passdock-benches --bench scale` measures all passes on all
+//! shapes.
+
+use passdock::{PassContext, Verify};
+use passdock_benches::shapes::SHAPES;
+use passdock_ir::{Module, text};
+use passdock_tests::standard_registry;
+
+const SIZE: usize = 50_000;
+
+/// A model of a shape.
+#[track_caller]
+fn model(shape: &str) -> Module {
+    let shape = SHAPES.iter().find(|known| known.name == shape);
+    let shape = shape.expect("a shape of this name");
+    text::parse(&(shape.text)(SIZE)).expect("well-formed text")
+}
+
+/// Runs a pass on a model of a shape, and checks how many ops and functions there are then.
+#[track_caller]
+fn check(shape: &str, pass: &str, ops: usize, functions: usize) {
+    check_with(shape, pass, "", ops, functions);
+}
+
+#[track_caller]
+fn check_with(shape: &str, pass: &str, options: &str, ops: usize, functions: usize) {
+    let registry = standard_registry();
+    let context = PassContext::builder()
+        .registry(&registry)
+        .verify(Verify::Changed)
+        .on_diagnostic(|_| ())
+        .build()
+        .expect("a plain context");
+    let options = options.parse().expect("TOML");
+    let pass = registry.get_pass_with_options(pass, &options);
+    let module = pass
+        .expect("a standard pass")
+        .call_in(model(shape), &context);
+    let module = module.unwrap_or_else(|error| panic!("{shape}: {error}"));
+    assert_eq!((module.op_count(), module.len()), (ops, functions));
+}
+
+#[test]
+fn copies_that_are_given_out() {
+    let canonicalize = "relax.transform.CanonicalizeBindings";
+    check("copies of a result, returned", canonicalize, SIZE, 1);
+    let simplify = "relax.transform.SimplifyInference";
+    check("dropouts of one value, returned", simplify, SIZE, 1);
+}
+
+#[test]
+fn fields_of_one_tuple() {
+    let infer = "relax.transform.InferType";
+    check("a tuple of many fields", infer, SIZE / 3 * 2 + 2, 1);
+}
+
+#[test]
+fn parameters() {
+    let bind = "relax.transform.BindParams";
+    let options: String = (0..SIZE)
+        .step_by(2)
+        .map(|at| format!("p{at} = [1, 2]\n"))
+        .collect();
+    check_with("parameters bound", bind, &options, SIZE, 1);
+    let defaults = "parameters with defaults";
+    check_with(defaults, bind, "defaults = true", 1, 1);
+    let bind = "relax.transform.BindSymbolicVars";
+    let options: String = (0..SIZE).map(|at| format!("s{at} = 2\n")).collect();
+    check_with("symbols", bind, &options, SIZE, 1);
+}
+
+#[test]
+fn regions_in_regions() {
+    let nested = "regions in regions";
+    let ops = model(nested).op_count();
+    check(nested, "relax.transform.ToGraphNormalForm", ops, 1);
+    check(nested, "relax.transform.ToANormalForm", ops, 1);
+    let merge = "relax.transform.EliminateCommonSubexpr";
+    check(nested, merge, SIZE / 10 * 2 + 2, 1);
+    let lift = "relax.transform.LambdaLift";
+    let levels = SIZE / 10;
+    check(nested, lift, ops + 2 * levels, 1 + 2 * levels);
+}
+
+#[test]
+fn regions_side_by_side() {
+    let lift = "relax.transform.LambdaLift";
+    let ifs = SIZE / 3;
+    check("regions under one condition", lift, 4 * ifs + 2, ifs + 1);
+}
+
+#[test]
+fn functions() {
+    let merge = "relax.transform.EliminateCommonSubexpr";
+    check("functions that nobody calls", merge, SIZE + 1, SIZE + 1);
+    let erase = "relax.transform.DeadCodeElimination";
+    check(
+        "every other function dead",
+        erase,
+        SIZE / 2 + 1,
+        SIZE / 4 + 1,
+    );
+    let inline = "relax.transform.InlineFunctions";
+    check("functions", inline, SIZE / 2 + 1, 1);
+    check("calls in a chain", inline, SIZE, 1);
+    check("attribute parameters", inline, SIZE, 1);
+}
+
+#[test]
+fn loops_in_one_another() {
+    let levels = SIZE / 10;
+    let unroll = "tir.transform.UnrollLoop";
+    check("loops of one run in one another", unroll, 8 * levels, 1);
+}
+
+#[test]
+fn outputs_and_regions_in_a_file() {
+    for shape in ["results returned", "regions in regions"] {
+        let module = model(shape);
+        let output = passdock_onnx::write(&module, Default::default()).expect("a model");
+        let mut bytes = Vec::new();
+        output.write_to(&mut bytes).expect("bytes in memory");
+        let again = passdock_onnx::read_bytes("model.onnx".as_ref(), bytes).expect("the model");
+        assert_eq!(again.op_count(), module.op_count());
+    }
+}
