@@ -153,10 +153,10 @@ Without -o no model is written; the report is printed all the same."
 pub(crate) struct RunArgs {
     /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
-    pub(crate) inputs: Vec<String>,
+    pub(crate) inputs: Vec<PathBuf>,
     /// Write the result here: .onnx, .ir, or `-` for IR text.
     #[arg(short, long, value_name = "OUT")]
-    pub(crate) output: Option<String>,
+    pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
     pub(crate) context: ContextArgs,
     #[command(flatten)]
@@ -304,10 +304,10 @@ Examples:
 pub(crate) struct ConvertArgs {
     /// The model to read: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "IN")]
-    pub(crate) input: String,
+    pub(crate) input: PathBuf,
     /// The model to write: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "OUT")]
-    pub(crate) output: String,
+    pub(crate) output: PathBuf,
     #[command(flatten)]
     pub(crate) data: DataArgs,
 }
@@ -325,7 +325,7 @@ kB, MB and GB are powers of 1000.")]
 pub(crate) struct StatsArgs {
     /// The model: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "MODEL")]
-    pub(crate) model: String,
+    pub(crate) model: PathBuf,
     /// Show the N largest constants.
     #[arg(long, value_name = "N", default_value_t = 5)]
     pub(crate) top: usize,
@@ -354,10 +354,10 @@ Exit status, as of diff(1): 0 the same; 1 different; 2 trouble.")]
 pub(crate) struct DiffArgs {
     /// The model before: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "A")]
-    pub(crate) old: String,
+    pub(crate) old: PathBuf,
     /// The model after: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "B")]
-    pub(crate) new: String,
+    pub(crate) new: PathBuf,
     /// Show a unified diff of the IR texts, large constants left out.
     #[arg(long)]
     pub(crate) text: bool,
@@ -453,7 +453,7 @@ Exit status: 0 the pass was found; 1 it wasn't, or can't be; 2 and 3 as of run."
 pub(crate) struct BisectArgs {
     /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
-    pub(crate) inputs: Vec<String>,
+    pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) check: CheckCommandArgs,
     /// Write the last good and the first bad model and a reproducer of the pass to DIR.
@@ -493,12 +493,12 @@ Exit status: 0 done; 1 nothing is wrong with the model, or a check can't be made
 pub(crate) struct ReduceArgs {
     /// The pipeline (.toml), if there is one, then the model: .onnx, .ir, or `-` for IR text.
     #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
-    pub(crate) inputs: Vec<String>,
+    pub(crate) inputs: Vec<PathBuf>,
     #[command(flatten)]
     pub(crate) check: CheckCommandArgs,
     /// Write the smaller model here: .onnx, .ir, or `-` for IR text.
     #[arg(short, long, value_name = "OUT")]
-    pub(crate) output: Option<String>,
+    pub(crate) output: Option<PathBuf>,
     /// Run the pipeline N times at most.
     #[arg(long, value_name = "N", default_value_t = 2000)]
     pub(crate) max_checks: usize,

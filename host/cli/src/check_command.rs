@@ -28,7 +28,7 @@ pub(crate) struct CheckCommand {
 
 impl CheckCommand {
     /// For models like `model`. The command has to say where the model's path goes.
-    pub(crate) fn new(args: &CheckCommandArgs, model: &str) -> Result<CheckCommand, PassError> {
+    pub(crate) fn new(args: &CheckCommandArgs, model: &Path) -> Result<CheckCommand, PassError> {
         let Some(command) = args.check.clone() else {
             let error = PassError::new(ErrorKind::Usage, "There is no `--check`.");
             return Err(error.help(

@@ -80,13 +80,9 @@ fn search(
     let request = Request {
         model: model.clone(),
         jobs: args.jobs,
-        ..super::request(
-            pipeline.as_deref().map(Path::new),
-            args.context,
-            args.plugins,
-        )?
+        ..super::request(pipeline.as_deref(), args.context, args.plugins)?
     };
-    let progress = Progress::start(&format!("reading {model}"));
+    let progress = Progress::start(&format!("reading {}", model.display()));
     let reading = ReadOptions {
         outside_data: args.allow_outside_data,
     };
@@ -124,7 +120,7 @@ fn search(
 fn keep(
     found: &Bisection,
     dir: &Path,
-    model: &str,
+    model: &Path,
     check: &CheckCommandArgs,
 ) -> Result<Option<Kept>, PassError> {
     let Some(proof) = &found.proof else {
@@ -134,10 +130,10 @@ fn keep(
         let message = format!("The directory `{}` can't be made: {error}.", dir.display());
         PassError::new(ErrorKind::Write, message)
     })?;
-    let extension = Path::new(model).extension().and_then(|e| e.to_str());
+    let extension = model.extension().and_then(|e| e.to_str());
     let path = |name: &str| {
         let file = format!("{name}.{}", extension.unwrap_or("ir"));
-        dir.join(file).to_string_lossy().into_owned()
+        dir.join(file)
     };
     let reproducer = dir.join("reproducer");
     let good = path("good");
@@ -151,7 +147,7 @@ fn keep(
         }
     };
     let options = ReproducerOptions {
-        model: Some(model.to_owned()),
+        model: Some(model.display().to_string()),
         check: proof.error.is_none().then(|| Check {
             command: check.check.clone().unwrap_or_default(),
             timeout_s: check.check_timeout,
@@ -160,8 +156,8 @@ fn keep(
     };
     reproducer::write(&proof.error(), &reproducer, &options)?;
     Ok(Some(Kept {
-        good,
-        bad,
+        good: good.display().to_string(),
+        bad: bad.map(|bad| bad.display().to_string()),
         replay: reproducer::command(&reproducer, &proof.site, &plugins::standard_dirs()),
         reproducer: reproducer.to_string_lossy().into_owned(),
     }))

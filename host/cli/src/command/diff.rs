@@ -2,11 +2,13 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::path::Path;
 
 use passdock::diff::{
     self, Change, ConstantDiff, Diff, FunctionDiff, OpChange, OpDiff, PortChange, PortDiff,
     Rewired, Setting, Summary,
 };
+use passdock::model_file::is_standard;
 use passdock::{Diagnostic, ErrorKind, PassError, model_file};
 use serde::Serialize;
 
@@ -62,8 +64,8 @@ pub(crate) fn diff(args: DiffArgs) -> u8 {
         show::print_json(&Answer {
             ok: error.is_none(),
             exit_status: status,
-            old: &args.old,
-            new: &args.new,
+            old: &args.old.to_string_lossy(),
+            new: &args.new.to_string_lossy(),
             same: diff.map(Diff::is_same),
             summary: diff.map(Diff::summary),
             diff,
@@ -73,7 +75,9 @@ pub(crate) fn diff(args: DiffArgs) -> u8 {
     } else if let Ok((diff, text)) = compared {
         let text = match text {
             _ if args.brief && status == SAME => String::new(),
-            _ if args.brief => format!("{} and {} differ\n", args.old, args.new),
+            _ if args.brief => {
+                format!("{} and {} differ\n", args.old.display(), args.new.display())
+            }
             Some(text) => format!("{text}{}", summary(&diff)),
             None => render(&diff, args.all) + &summary(&diff),
         };
@@ -87,14 +91,14 @@ pub(crate) fn diff(args: DiffArgs) -> u8 {
 
 /// The difference, and the texts' if they are asked for.
 fn compare(args: &DiffArgs) -> Result<(Diff, Option<String>), PassError> {
-    if args.old == "-" && args.new == "-" {
+    if is_standard(&args.old) && is_standard(&args.new) {
         let message = "Only one of the two models can come from standard input.";
         return Err(PassError::new(ErrorKind::Usage, message));
     }
     let options = model_file::ReadOptions {
         outside_data: args.allow_outside_data,
     };
-    let read = |path: &str| model_file::read_with(path, options);
+    let read = |path: &Path| model_file::read_with(path, options);
     let (old, new) = (read(&args.old)?, read(&args.new)?);
     let text = (args.text && !args.brief).then(|| diff::unified(&old, &new));
     Ok((diff::compare(&old, &new)?, text))

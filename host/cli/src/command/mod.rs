@@ -14,7 +14,7 @@ pub(crate) mod run;
 pub(crate) mod stats;
 
 use std::io::ErrorKind as IoErrorKind;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use passdock::pipeline::{PipelineText, Request};
 use passdock::states::{ModelNeed, State};
@@ -31,16 +31,17 @@ fn fail(error: &PassError) -> u8 {
 
 /// The pipeline, if there is one, and the model: `command [PIPELINE.toml] MODEL`.
 fn inputs(
-    inputs: &[String],
+    inputs: &[PathBuf],
     command: &str,
     has_passes: bool,
-) -> Result<(Option<String>, String), PassError> {
+) -> Result<(Option<PathBuf>, PathBuf), PassError> {
     let usage = |message: &str| Err(PassError::new(ErrorKind::Usage, message));
-    let is_pipeline = |path: &String| Path::new(path).extension().is_some_and(|e| e == "toml");
+    let is_pipeline = |path: &PathBuf| path.extension().is_some_and(|e| e == "toml");
     match inputs {
         [pipeline, model] if is_pipeline(pipeline) => Ok((Some(pipeline.clone()), model.clone())),
         [pipeline, _] => usage(&format!(
-            "`{pipeline}` isn't a pipeline: the first of two files is a .toml."
+            "`{}` isn't a pipeline: the first of two files is a .toml.",
+            pipeline.display()
         )),
         [model] if is_pipeline(model) => usage(&format!(
             "There is a pipeline and no model: `passdock {command} PIPELINE.toml MODEL`."

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use passdock::bisect::Verdict;
-use passdock::model_file::{self, Format, Output, ReadOptions, WriteOptions};
+use passdock::model_file::{self, Format, Output, ReadOptions, WriteOptions, is_standard};
 use passdock::pipeline::Request;
 use passdock::reduce::{self, Check, ReduceOptions, Reduction, Step};
 use passdock::{ErrorKind, ModuleRef, PassError, Registry};
@@ -39,7 +39,7 @@ pub(crate) fn reduce(args: ReduceArgs) -> u8 {
     if json {
         show::print_json(&Report {
             ok: status == 0,
-            output: output.filter(|_| reduction.is_some()),
+            output: (output.filter(|_| reduction.is_some())).map(|path| path.display().to_string()),
             reduction,
             exit_status: status,
             diagnostics,
@@ -47,9 +47,10 @@ pub(crate) fn reduce(args: ReduceArgs) -> u8 {
         return status;
     }
     if let Some(reduction) = &reduction {
-        match output.as_deref() {
-            Some("-") => show::print_error(&render(reduction, output.as_deref())),
-            _ => show::print(&render(reduction, output.as_deref())),
+        let text = render(reduction, output.as_deref());
+        match output.is_some_and(is_standard) {
+            true => show::print_error(&text),
+            false => show::print(&text),
         }
     }
     status
@@ -58,7 +59,8 @@ pub(crate) fn reduce(args: ReduceArgs) -> u8 {
 fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     let output = args.output.as_deref();
     output.map(Format::of).transpose()?;
-    if args.json && output == Some("-") {
+    let to_stdout = output.is_some_and(is_standard);
+    if args.json && to_stdout {
         let message = "With --json standard output is the report's; give `-o` a file.";
         return Err(PassError::new(ErrorKind::Usage, message));
     }
@@ -71,20 +73,16 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     let request = Request {
         model: model.clone(),
         jobs: args.jobs,
-        ..super::request(
-            pipeline.as_deref().map(Path::new),
-            args.context,
-            args.plugins,
-        )?
+        ..super::request(pipeline.as_deref(), args.context, args.plugins)?
     };
-    let progress = Progress::start(&format!("reading {model}"));
+    let progress = Progress::start(&format!("reading {}", model.display()));
     let reading = ReadOptions {
         outside_data: args.allow_outside_data,
     };
     let place = output.map(Output::new).transpose()?;
     let module = model_file::read_with(&model, reading)?;
     progress.say("running the pipeline");
-    let to_stderr = args.json || output == Some("-");
+    let to_stderr = args.json || to_stdout;
     let mut note = |step: &Step| {
         progress.say(&format!("{} ops, {} runs", step.ops, step.checks));
         if !to_stderr {
@@ -124,10 +122,10 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     Ok(reduction)
 }
 
-fn render(reduction: &Reduction, output: Option<&str>) -> String {
+fn render(reduction: &Reduction, output: Option<&Path>) -> String {
     let place = match output {
-        Some("-") => "written to standard output".to_owned(),
-        Some(path) => format!("written to {path}"),
+        Some(path) if is_standard(path) => "written to standard output".to_owned(),
+        Some(path) => format!("written to {}", path.display()),
         None => "not written (no -o)".to_owned(),
     };
     let still = match &reduction.failure {

@@ -27,7 +27,8 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
             check: Some(check.command.clone()),
             check_timeout: check.timeout_s,
         };
-        match CheckCommand::new(&check, reproducer.model().unwrap_or("before.ir")) {
+        let model = reproducer.model().unwrap_or("before.ir");
+        match CheckCommand::new(&check, model.as_ref()) {
             Ok(made) => command = Some(made),
             Err(error) => return super::fail(&error),
         }

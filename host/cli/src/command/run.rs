@@ -1,7 +1,6 @@
 //! `passdock run`: a pipeline over a model, and the report of it.
 
-use std::path::Path;
-
+use passdock::model_file::is_standard;
 use passdock::pipeline::{self, Print, Report, Request};
 use passdock::{ErrorKind, PassError, PassRecord, Status, Verify};
 
@@ -15,7 +14,7 @@ pub(crate) fn run(args: RunArgs) -> u8 {
         Ok(request) => request,
         Err(error) => return fail(&error, json),
     };
-    let progress = Progress::start(&format!("reading {}", request.model));
+    let progress = Progress::start(&format!("reading {}", request.model.display()));
     let report = pipeline::run(&request, progress.watch(request.print.to_stderr));
     drop(progress);
     for diagnostic in &report.diagnostics {
@@ -26,9 +25,9 @@ pub(crate) fn run(args: RunArgs) -> u8 {
     } else {
         let text = render(&report);
         // With the model on standard output, people read the report on standard error.
-        match request.output.as_deref() {
-            Some("-") => show::print_error(&text),
-            _ => show::print(&text),
+        match request.output.as_ref().is_some_and(is_standard) {
+            true => show::print_error(&text),
+            false => show::print(&text),
         }
     }
     report.exit_status
@@ -50,15 +49,12 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
     let usage = |message: &str| Err(PassError::new(ErrorKind::Usage, message));
     let has_passes = !args.context.passes.is_empty() || !args.bind.is_empty();
     let (pipeline, model) = super::inputs(&args.inputs, "run", has_passes)?;
-    if args.json && args.output.as_deref() == Some("-") {
+    let to_stdout = args.output.as_ref().is_some_and(is_standard);
+    if args.json && to_stdout {
         return usage("With --json standard output is the report's; give `-o` a file.");
     }
-    let to_stderr = args.json || args.output.as_deref() == Some("-");
-    let request = super::request(
-        pipeline.as_deref().map(Path::new),
-        args.context,
-        args.plugins,
-    )?;
+    let to_stderr = args.json || to_stdout;
+    let request = super::request(pipeline.as_deref(), args.context, args.plugins)?;
     Ok(Request {
         model,
         print: Print {

@@ -215,6 +215,50 @@ mod unix {
         );
     }
 
+    #[test]
+    fn names_need_not_be_utf_8() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let bench = bench();
+        let name = |name: &'static [u8]| OsStr::from_bytes(name);
+        fs::rename(
+            bench.path("m.onnx"),
+            bench.path("").join(name(b"\xff.onnx")),
+        )
+        .unwrap();
+        for words in [
+            [name(b"convert"), name(b"\xff.onnx"), name(b"\xfe.ir")].as_slice(),
+            &[
+                name(b"run"),
+                name(b"\xfe.ir"),
+                name(b"--passes=DeadCodeElimination"),
+                name(b"-o"),
+                name(b"\xfd.onnx"),
+                name(b"--json"),
+            ],
+            &[
+                name(b"convert"),
+                name(b"\xff.onnx"),
+                name(b"w\xff.onnx"),
+                name(b"--external-data=all"),
+            ],
+            &[name(b"stats"), name(b"\xfd.onnx")],
+            &[name(b"diff"), name(b"\xff.onnx"), name(b"\xfd.onnx")],
+        ] {
+            let ran = Command::new(passdock())
+                .args(words)
+                .current_dir(bench.path(""))
+                .output()
+                .unwrap();
+            let said = String::from_utf8(ran.stderr).unwrap();
+            assert_eq!(
+                (ran.status.code(), said.as_str()),
+                (Some(0), ""),
+                "{words:?}"
+            );
+        }
+    }
+
     /// A model whose text takes a while to write, into a FIFO that nobody reads to its end.
     fn stuck(bench: &Bench, words: &str) -> Child {
         let mut command = Command::new(passdock());

@@ -86,17 +86,22 @@ impl Format {
         let path = path.as_ref();
         let extension = path.extension().and_then(|e| e.to_str());
         match extension.map(str::to_ascii_lowercase).as_deref() {
-            _ if path == Path::new("-") => Ok(Format::Text),
+            _ if is_standard(path) => Ok(Format::Text),
             Some("onnx") => Ok(Format::Onnx),
             Some("ir") => Ok(Format::Text),
             _ => {
                 let path = path.display();
                 let message = format!("The file `{path}` is neither `.onnx` nor `.ir`.");
-                let error = PassError::new(ErrorKind::Pipeline, message);
+                let error = PassError::new(ErrorKind::Usage, message);
                 Err(error.help("The extension says what a model file holds; `-` is IR text."))
             }
         }
     }
+}
+
+/// Whether a path stands for standard input or output.
+pub fn is_standard(path: impl AsRef<Path>) -> bool {
+    path.as_ref() == Path::new("-")
 }
 
 /// Reads a model whose data is in its directory.
@@ -118,7 +123,7 @@ pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Module,
 
 fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {
     let mut text = String::new();
-    let read = match path == Path::new("-") {
+    let read = match is_standard(path) {
         true => io::stdin().lock().read_to_string(&mut text),
         false => File::open(path).and_then(|mut file| file.read_to_string(&mut text)),
     };

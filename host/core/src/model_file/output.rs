@@ -7,7 +7,7 @@ use std::sync::Arc;
 use passdock_ir::{Module, text};
 
 use super::data_files::{self, Taken};
-use super::{Format, WriteOptions};
+use super::{Format, WriteOptions, is_standard};
 use crate::error::{ErrorKind, PassError};
 use crate::files::{Target, directory_of, open_special};
 
@@ -40,7 +40,7 @@ impl Output {
     pub fn new(path: impl AsRef<Path>) -> Result<Output, PassError> {
         let path = path.as_ref().to_path_buf();
         let format = Format::of(&path)?;
-        let target = match path == Path::new("-") {
+        let target = match is_standard(&path) {
             true => None,
             false => {
                 let target = Target::new(&path).map_err(|error| failed(&path, error))?;

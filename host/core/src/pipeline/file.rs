@@ -10,7 +10,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::table::{Table, not_toml};
+use super::table::{TOP, Table, not_toml};
 
 use crate::diagnostic::Snippet;
 use crate::error::{ErrorKind, PassError};
@@ -146,11 +146,7 @@ impl PipelineFile {
         };
         let root = DeTable::parse(text).map_err(|error| not_toml(&source, &error))?;
         let span = root.span();
-        let mut table = Table::new(
-            &source,
-            "the pipeline",
-            Spanned::new(span, root.into_inner()),
-        );
+        let mut table = Table::new(&source, TOP, Spanned::new(span, root.into_inner()));
         let context = match table.table("context", "`[context]`")? {
             Some(context) => read_context(context)?,
             None => ContextTable::default(),

@@ -6,6 +6,7 @@ use super::report::Report;
 use super::request::Request;
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
+use crate::model_file;
 use crate::reproducer::{self, ReproducerOptions};
 
 /// Writes the reproducer of a failure beside the output, or where the request says, and tells of
@@ -29,7 +30,7 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
     };
     let options = ReproducerOptions {
         self_contained: request.self_contained,
-        model: Some(request.model.clone()),
+        model: Some(request.model.display().to_string()),
         ..ReproducerOptions::default()
     };
     let said = match reproducer::write(error, &dir, &options) {
@@ -55,14 +56,18 @@ pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
 }
 
 fn place(request: &Request) -> Option<PathBuf> {
-    let output = request.output.as_deref().filter(|output| *output != "-");
+    let output = request.output.as_deref();
+    let output = output.filter(|output| !model_file::is_standard(output));
     let Some(dir) = &request.reproducer_dir else {
-        return output.map(|output| format!("{output}.reproducer").into());
+        let mut place = output?.as_os_str().to_owned();
+        place.push(".reproducer");
+        return Some(place.into());
     };
-    let model = match request.model.as_str() {
-        "-" => "stdin",
-        model => model,
+    let model = match model_file::is_standard(&request.model) {
+        true => Path::new("stdin"),
+        false => &request.model,
     };
-    let name = Path::new(output.unwrap_or(model)).file_name()?;
-    Some(dir.join(format!("{}.reproducer", name.to_string_lossy())))
+    let mut name = output.unwrap_or(model).file_name()?.to_owned();
+    name.push(".reproducer");
+    Some(dir.join(name))
 }

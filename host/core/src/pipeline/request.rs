@@ -16,9 +16,9 @@ pub struct Request {
     /// Passes to run after the file's, by name.
     pub passes: Vec<String>,
     /// The model to read: a path, or `-` for IR text on standard input.
-    pub model: String,
+    pub model: PathBuf,
     /// The model to write; nothing is written without it.
-    pub output: Option<String>,
+    pub output: Option<PathBuf>,
     /// Where plugins are, before the directories of the file.
     pub plugin_dirs: Vec<PathBuf>,
     /// Where else plugins are, after the directories of the file: they may be missing.

@@ -38,7 +38,7 @@ pub(crate) fn run_in(
     let start = Instant::now();
     let mut report = Report {
         model: ModelReport {
-            input: request.model.clone(),
+            input: request.model.display().to_string(),
             ..ModelReport::default()
         },
         ..Report::default()
@@ -159,7 +159,8 @@ fn run_to_end(
         }
         let written = output.write(&after, options);
         written.map_err(|error| made_by(error, recorder))?;
-        report.model.output = request.output.clone();
+        let output = request.output.as_ref();
+        report.model.output = output.map(|path| path.display().to_string());
     }
     Ok(after)
 }

@@ -10,7 +10,10 @@ use super::file::{Entry, Located, SourceText};
 use crate::error::PassError;
 use crate::suggest::{listed, nearest};
 
-/// Keys that people put elsewhere, and the tables that they are of.
+/// The table that is all of a file, as messages call it.
+pub(super) const TOP: &str = "the pipeline";
+
+/// Keys that people write at the top of a file, and the tables that they are of.
 const HOMES: [(&str, &str); 9] = [
     ("config", "`[context.config]`"),
     ("opt_level", "`[context]`"),
@@ -195,7 +198,8 @@ impl<'s, 'i> Table<'s, 'i> {
         };
         let message = format!("There is no key `{}` in {}.", key.value, self.what);
         let error = self.source.error(&key.span, "unknown key", message);
-        let home = HOMES.iter().find(|(name, _)| *name == key.value);
+        let is_top = self.what == TOP;
+        let home = HOMES.iter().find(|(name, _)| is_top && *name == key.value);
         let known = nearest(&key.value, self.known.iter().copied());
         Err(match (home, known) {
             (Some((name, home)), _) if home.ends_with(&format!(".{name}]`")) => {

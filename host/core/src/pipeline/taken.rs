@@ -11,14 +11,10 @@ use crate::registry::Registry;
 pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Option<String> {
     let path = whole(path)?;
     let is = |known: &Path| whole(known).is_some_and(|known| known == path);
-    if is(Path::new(&request.model)) {
+    if is(&request.model) {
         return Some("the model".to_owned());
     }
-    if request
-        .output
-        .as_ref()
-        .is_some_and(|output| is(Path::new(output)))
-    {
+    if request.output.as_ref().is_some_and(|output| is(output)) {
         return Some("the output".to_owned());
     }
     if request
@@ -44,7 +40,7 @@ fn data(path: &Path, request: &Request) -> Option<String> {
     };
     // A model that can't be read is another error, later.
     let module = model_file::read_with(&request.model, reading).ok()?;
-    let dir = directory_of(Path::new(&request.model));
+    let dir = directory_of(&request.model);
     let mut locations = passdock_onnx::external_locations(&module);
     let is = |location: &str| whole(&dir.join(location)).is_some_and(|data| data == path);
     locations.any(is).then(|| "the model's data".to_owned())

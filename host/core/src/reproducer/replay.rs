@@ -193,7 +193,7 @@ impl Reproducer {
                 path: self.dir.join(PIPELINE),
                 text: self.pipeline.clone(),
             }),
-            model: self.dir.join(BEFORE).to_string_lossy().into_owned(),
+            model: self.dir.join(BEFORE),
             plugin_dirs: options.plugin_dirs.clone(),
             standard_dirs: options.standard_dirs.clone(),
             manifest_cache: options.manifest_cache.clone(),

@@ -4,7 +4,9 @@ mod summary;
 mod table;
 mod text;
 
-use passdock::model_file::{self, Format, ReadOptions};
+use std::path::Path;
+
+use passdock::model_file::{self, Format, ReadOptions, is_standard};
 use passdock::stats::Stats;
 use passdock::{Diagnostic, PassError};
 use serde::Serialize;
@@ -37,7 +39,7 @@ struct Model {
 }
 
 pub(crate) fn stats(args: StatsArgs) -> u8 {
-    let progress = Progress::start(&format!("reading {}", args.model));
+    let progress = Progress::start(&format!("reading {}", args.model.display()));
     let result = look(&args);
     drop(progress);
     let (stats, error) = match result {
@@ -71,11 +73,11 @@ fn look(args: &StatsArgs) -> Result<Stats, PassError> {
 }
 
 impl Model {
-    fn of(input: &str) -> Model {
+    fn of(input: &Path) -> Model {
         let metadata = std::fs::metadata(input).ok();
-        let file = metadata.filter(|metadata| metadata.is_file() && input != "-");
+        let file = metadata.filter(|metadata| metadata.is_file() && !is_standard(input));
         Model {
-            input: input.to_owned(),
+            input: input.display().to_string(),
             format: match Format::of(input) {
                 Ok(Format::Onnx) => Some("onnx"),
                 Ok(Format::Text) => Some("ir"),
