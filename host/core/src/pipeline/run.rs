@@ -1,6 +1,8 @@
 //! `run`: a function from a request to a report.
 
+use std::any::Any;
 use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
@@ -45,14 +47,19 @@ pub(crate) fn run_in(
     };
     let diagnostics: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
     let recorder = Arc::new(Recorder::new(watch.on_pass));
-    let result = run_to_end(
-        registry,
-        request,
-        watch.sink.as_ref(),
-        &mut report,
-        &diagnostics,
-        &recorder,
-    );
+    let sink = watch.sink.as_ref();
+    let end = || {
+        run_to_end(
+            registry,
+            request,
+            sink,
+            &mut report,
+            &diagnostics,
+            &recorder,
+        )
+    };
+    let result =
+        catch_unwind(AssertUnwindSafe(end)).unwrap_or_else(|payload| Err(failed(&*payload)));
     report.passes = recorder.take();
     report.diagnostics = std::mem::take(&mut util::lock(&diagnostics));
     let after = match result {
@@ -67,12 +74,25 @@ pub(crate) fn run_in(
             if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
                 report.diagnostics.push(error.to_diagnostic());
             }
-            reproduce::write(request, &error, &mut report);
+            let write = || reproduce::write(request, &error, &mut report);
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(write)) {
+                report.diagnostics.push(failed(&*payload).to_diagnostic());
+            }
             None
         }
     };
     report.seconds = start.elapsed().as_secs_f64();
     (report, after)
+}
+
+/// A panic of the host's own: a mistake in it, or a plugin wrote where it may only read and nobody
+/// looked.
+fn failed(payload: &(dyn Any + Send)) -> PassError {
+    let message = format!("passdock itself failed: {}.", util::panic_text(payload));
+    PassError::new(ErrorKind::Panicked, message).help(
+        "It is a mistake in passdock, or of a plugin that writes into what it may only read: \
+         `--verify all` says which.",
+    )
 }
 
 fn run_to_end(

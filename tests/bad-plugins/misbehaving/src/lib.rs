@@ -66,6 +66,20 @@ fn points(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+/// Writes into the host's memory, which nobody is told of.
+fn scribbles(f: &mut Function, _cx: &PassContext) -> PassResult {
+    // SAFETY: the view lives as long as the handle; that it may not be written is the point.
+    unsafe {
+        let ops = (*f.as_raw().view)
+            .ops
+            .base
+            .cast::<passdock_plugin_api::abi::Op>()
+            .cast_mut();
+        (*ops).next.0 = 1 << 30;
+    }
+    Ok(())
+}
+
 /// Runs a pass that emits errors, and hands its failure on.
 fn runs_complain(m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     m.run_pass(cx, "bad.transform.Complain")
@@ -224,6 +238,8 @@ plugin! {
         function "bad.transform.Count" => counts { opt_level: 0 },
         /// Panics on some `Erf`s.
         function "bad.transform.PanicOnErf" => panics_on_erf { opt_level: 0, required: ["bad.transform.Count"], options: PanicOnErf },
+        /// Writes into the host's memory.
+        function "bad.transform.Scribble" => scribbles { opt_level: 0 },
     ],
     ops: [odd_op::ODD],
 }
