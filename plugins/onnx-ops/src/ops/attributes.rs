@@ -115,10 +115,11 @@ pub(super) const fn documented(operator: &str, attr: AttrDef) -> AttrDef {
 /// Tells of an attribute that has a value which none of its operator has. Of a version that isn't known
 /// nothing is told.
 pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
-    if operator.check(op).is_err() {
+    let mut attrs = op.host.attrs(op.host.op()).peekable();
+    if attrs.peek().is_none() || operator.check(op).is_err() {
         return Ok(());
     }
-    for (name, value) in op.host.attrs(op.host.op()) {
+    for (name, value) in attrs {
         let name = op.host.text(name);
         let Some(about) = find(operator.name, name) else {
             continue;

@@ -131,7 +131,7 @@ fn a_word_that_an_attribute_cannot_be_is_told() {
             "%0 = onnx.LSTM(%s, %s, %s) {direction = \"backward\", hidden_size = 2}",
         ],
         expect![[r#"
-            its `auto_pad` can't be `SAME`; there are `NOTSET`, `SAME_UPPER`, `SAME_LOWER`, `VALID`
+            its `auto_pad` can't be `SAME`; there are `NOTSET`, `VALID`, `SAME_UPPER`, `SAME_LOWER`
             its `mode` can't be `mirror`; there are `constant`, `reflect`, `edge`, `wrap`
             its `direction` can't be `left`; there are `LEFT`, `RIGHT`
             its `approximate` can't be `sigmoid`; there are `none`, `tanh`
