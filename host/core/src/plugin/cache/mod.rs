@@ -300,5 +300,6 @@ fn is_open(_meta: &fs::Metadata) -> bool {
     true
 }
 
-#[cfg(test)]
+// Elsewhere nothing is kept.
+#[cfg(all(test, unix))]
 mod tests;

@@ -123,7 +123,6 @@ fn all_of_a_manifest_comes_back() {
 }
 
 #[test]
-#[cfg(unix)]
 fn it_is_found_again_for_the_file_in_the_same_state() {
     let place = Place::new("1");
     assert!(place.found().is_none());
@@ -148,7 +147,6 @@ fn it_is_found_again_for_the_file_in_the_same_state() {
 
 /// The plugin is known without its file being opened: no host can read this one.
 #[test]
-#[cfg(unix)]
 fn a_search_takes_what_is_kept() {
     let place = Place::new("no library");
     let search = || {
@@ -169,7 +167,6 @@ fn a_search_takes_what_is_kept() {
 }
 
 #[test]
-#[cfg(unix)]
 fn what_changed_just_now_is_not_kept() {
     let place = Place::new("1");
     let kept = place.cache().of(&place.plugins());
@@ -187,7 +184,6 @@ fn what_changed_just_now_is_not_kept() {
 }
 
 #[test]
-#[cfg(unix)]
 fn a_spoilt_file_is_none() {
     let place = Place::new("1");
     place.keep();
@@ -216,7 +212,6 @@ fn a_spoilt_file_is_none() {
 }
 
 #[test]
-#[cfg(unix)]
 fn a_file_that_others_may_write_is_none() {
     use std::os::unix::fs::PermissionsExt;
     let place = Place::new("1");
@@ -234,7 +229,6 @@ fn a_file_that_others_may_write_is_none() {
 }
 
 #[test]
-#[cfg(unix)]
 fn a_directory_that_cannot_be_written_is_no_matter() {
     let place = Place::new("1");
     fs::write(place.dir.path().join("kept"), "no directory").expect("writes");
@@ -244,7 +238,6 @@ fn a_directory_that_cannot_be_written_is_no_matter() {
 
 /// Each directory of plugins has a file of its own; the oldest go.
 #[test]
-#[cfg(unix)]
 fn there_are_only_so_many_files() {
     let place = Place::new("1");
     for number in 0..MAX_FILES + 6 {
@@ -260,7 +253,6 @@ fn there_are_only_so_many_files() {
 
 /// A plugin that is gone, and one that came, are noticed.
 #[test]
-#[cfg(unix)]
 fn what_is_kept_is_what_is_there() {
     let place = Place::new("1");
     place.keep();
@@ -274,7 +266,6 @@ fn what_is_kept_is_what_is_there() {
 }
 
 #[test]
-#[cfg(unix)]
 fn several_processes_at_once_read_and_write_whole_files() {
     let place = Place::new("1");
     place.keep();
