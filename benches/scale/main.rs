@@ -4,8 +4,9 @@
 //! The table has a block for each shape and a line for each pass of the standard plugins, and for
 //! reading and writing text and ONNX and the verifier. The last column is how much longer ten times as
 //! many take; what is above 30 x is marked, and listed again at the end. The fastest of a few runs
-//! counts, in time of the processor where the system tells it, so that others on the machine count less. `cargo bench -p passdock-benches --bench scale -- 10000` stops there, and
-//! `-- "calls" FoldConstant` shows only the shapes and lines whose names hold such a word.
+//! counts, in time of the processor where the system tells it, so that others on the machine count less.
+//! `cargo bench -p passdock-benches --bench scale -- 10000` stops there, and `-- calls FoldConstant`
+//! shows only the lines that hold these words, in the name of the shape or of the pass.
 
 #![allow(missing_docs, reason = "a benchmark has no callers")]
 #![allow(clippy::print_stdout, reason = "printing is what a benchmark is for")]
@@ -81,14 +82,17 @@ fn main() {
         .expect("a plain context");
     let mut marked = Vec::new();
     for shape in SHAPES {
+        let mut steps = steps(&registry, shape, &sizes);
+        steps.retain(|(name, _)| {
+            let said = format!("{}: {name}", shape.name);
+            words.iter().all(|word| said.contains(word.as_str()))
+        });
+        if steps.is_empty() {
+            continue;
+        }
         let all: Vec<Model> = sizes.iter().map(|&size| Model::new(shape, size)).collect();
         println!("{}", shape.name);
-        for (name, steps) in steps(&registry, shape, &sizes, &all[0].module) {
-            let is_meant =
-                |word: &&String| shape.name.contains(word.as_str()) || name.contains(word.as_str());
-            if !words.is_empty() && !words.iter().any(is_meant) {
-                continue;
-            }
+        for (name, steps) in steps {
             let line = measure(&name, &steps, &all, &context);
             println!("  {line}");
             if line.ends_with('!') {
@@ -101,12 +105,7 @@ fn main() {
 }
 
 /// What is done to models of a shape, for each size.
-fn steps(
-    registry: &Registry,
-    shape: &Shape,
-    sizes: &[usize],
-    module: &Module,
-) -> Vec<(String, Vec<Step>)> {
+fn steps(registry: &Registry, shape: &Shape, sizes: &[usize]) -> Vec<(String, Vec<Step>)> {
     let each = |step: fn() -> Step| sizes.iter().map(|_| step()).collect();
     let mut steps = vec![
         ("parse".to_owned(), each(|| Step::Parse)),
@@ -115,6 +114,7 @@ fn steps(
         ("write ONNX".to_owned(), each(|| Step::Write)),
         ("read ONNX".to_owned(), each(|| Step::Read)),
     ];
+    let module = text::parse(&(shape.text)(sizes[0])).expect("a shape that can be read");
     let is_prim = |f: &passdock_ir::Function| f.kind() == passdock_abi::FunctionKind::PRIM;
     let is_prim = module.functions().any(|f| is_prim(f));
     for name in registry.pass_names() {

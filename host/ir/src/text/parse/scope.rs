@@ -16,8 +16,13 @@ const GAP: u64 = 1024;
 /// The names that are visible. Leaving a region forgets those defined in it.
 #[derive(Default)]
 pub(super) struct Scope {
-    /// Per symbol.
+    /// How many symbols there were before this text: a body of three ops may be read into a module of a
+    /// million names.
+    first: usize,
+    /// Per symbol that is new.
     named: Vec<ValueId>,
+    /// By a symbol that was there.
+    known: FxHashMap<SymbolId, ValueId>,
     /// Per number, as long as they come one after another.
     numbered: Vec<ValueId>,
     /// Numbers from further off.
@@ -30,6 +35,14 @@ pub(super) struct Scope {
 }
 
 impl Scope {
+    /// Nothing is visible yet; there are so many symbols.
+    pub(super) fn new(symbols: usize) -> Scope {
+        Scope {
+            first: symbols,
+            ..Scope::default()
+        }
+    }
+
     /// What to hand to [`Scope::leave`].
     pub(super) fn mark(&self) -> usize {
         self.log.len()
@@ -40,7 +53,10 @@ impl Scope {
         for key in self.log.split_off(mark.min(self.log.len())) {
             match key {
                 Key::Name(name) => {
-                    let value = std::mem::replace(&mut self.named[name.index()], ValueId::NONE);
+                    let value = match name.index().checked_sub(self.first) {
+                        Some(at) => std::mem::replace(&mut self.named[at], ValueId::NONE),
+                        None => self.known.remove(&name).unwrap_or(ValueId::NONE),
+                    };
                     if nested {
                         self.ended.insert(name, value);
                     }
@@ -64,7 +80,10 @@ impl Scope {
 
     pub(super) fn get(&self, key: Key) -> Option<ValueId> {
         match key {
-            Key::Name(name) => self.named.get(name.index())?.option(),
+            Key::Name(name) => match name.index().checked_sub(self.first) {
+                Some(at) => self.named.get(at)?.option(),
+                None => self.known.get(&name).copied(),
+            },
             Key::Number(number) => match self.near(number) {
                 Some(at) => Some(self.numbered[at]),
                 None => self.scattered.get(&number).copied(),
@@ -84,12 +103,15 @@ impl Scope {
             return Err(self.places.get(known.index()).copied().unwrap_or(0));
         }
         match key {
-            Key::Name(name) => {
-                if self.named.len() <= name.index() {
-                    self.named.resize(name.index() + 1, ValueId::NONE);
+            Key::Name(name) => match name.index().checked_sub(self.first) {
+                Some(at) => {
+                    if self.named.len() <= at {
+                        self.named.resize(at + 1, ValueId::NONE);
+                    }
+                    self.named[at] = value;
                 }
-                self.named[name.index()] = value;
-            }
+                None => _ = self.known.insert(name, value),
+            },
             Key::Number(number) if number <= self.numbered.len() as u64 + GAP => {
                 let at = number as usize;
                 if self.numbered.len() <= at {
