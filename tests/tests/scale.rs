@@ -49,6 +49,13 @@ fn copies_that_are_given_out() {
     check("dropouts of one value, returned", simplify, SIZE, 1);
 }
 
+/// Each body is read as text, into a module that has as many names as there are ops.
+#[test]
+fn bodies_of_operators() {
+    let decompose = "relax.transform.DecomposeOps";
+    check("results returned", decompose, SIZE, 1);
+}
+
 #[test]
 fn fields_of_one_tuple() {
     let infer = "relax.transform.InferType";
