@@ -196,20 +196,20 @@ fn a_command_line_that_is_wrong() {
         "run p.toml m.txt -o out.ir",
         2,
         expect![[r#"
-        error[pipeline]: The file `m.txt` is neither `.onnx` nor `.ir`.
-         |
-         = help: The extension says what a model file holds; `-` is IR text.
-    "#]],
+            error[usage]: The file `m.txt` is neither `.onnx` nor `.ir`.
+             |
+             = help: The extension says what a model file holds; `-` is IR text.
+        "#]],
     );
     check(
         &bench,
         "run p.toml m.ir -o out.txt",
         2,
         expect![[r#"
-        error[pipeline]: The file `out.txt` is neither `.onnx` nor `.ir`.
-         |
-         = help: The extension says what a model file holds; `-` is IR text.
-    "#]],
+            error[usage]: The file `out.txt` is neither `.onnx` nor `.ir`.
+             |
+             = help: The extension says what a model file holds; `-` is IR text.
+        "#]],
     );
     check(
         &bench,

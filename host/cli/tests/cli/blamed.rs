@@ -107,10 +107,10 @@ fn passes_before_a_failed_export() {
         "o.onnx",
         1,
         expect![[r#"
-        error[write]: The result can't be written to `o.onnx`: @p.op0 (for): ONNX has no type for a scalar, buffer, tuple or function of the IR; lower it to tensors before exporting.
-         |
-         = note: passes that changed the model since it was read: `relax.transform.FoldConstant`
-    "#]],
+            error[write]: The result can't be written to `o.onnx`: @p: it is a function of loops, and ONNX has only graphs; remove it before exporting.
+             |
+             = note: passes that changed the model since it was read: `relax.transform.FoldConstant`
+        "#]],
     );
     check(
         &model,
@@ -118,8 +118,8 @@ fn passes_before_a_failed_export() {
         "o.onnx",
         1,
         expect![[r#"
-        error[write]: The result can't be written to `o.onnx`: @p.op0 (for): ONNX has no type for a scalar, buffer, tuple or function of the IR; lower it to tensors before exporting.
-    "#]],
+            error[write]: The result can't be written to `o.onnx`: @p: it is a function of loops, and ONNX has only graphs; remove it before exporting.
+        "#]],
     );
 }
 

@@ -283,7 +283,8 @@ options = { auto_max_step = 4 }
         "auto_max_depth" = 8 ("default")
         "auto_max_extent" = 0 ("default")
         "auto_max_step" = 4 ("options")
-        "explicit_unroll" = false ("config")"#]]
+        "explicit_unroll" = false ("config")
+        "max_ops" = 1000000 ("default")"#]]
     .assert_eq(&options.join("\n"));
 }
 

@@ -263,7 +263,7 @@ fn errors_are_diagnostics() {
           |
         3 |     %0 = 
           |         ^
-        error[pipeline]: The file `m.txt` is neither `.onnx` nor `.ir`.
+        error[usage]: The file `m.txt` is neither `.onnx` nor `.ir`.
          |
          = help: The extension says what a model file holds; `-` is IR text.
     "#]].assert_eq(&all);

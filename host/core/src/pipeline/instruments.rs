@@ -252,16 +252,20 @@ mod tests {
     #[test]
     #[cfg(feature = "numerics")]
     fn those_that_judge_are_kept_with_paths_that_hold_anywhere() {
+        let there = tempfile::tempdir().unwrap();
+        std::fs::create_dir(there.path().join("samples")).unwrap();
+        std::fs::write(there.path().join("ort.so"), "").unwrap();
+        let there = there.path().display().to_string();
         let text = "passes = []\n[[instruments]]\nname = 'timing'\n[[instruments]]\n\
                     name = 'numerics'\ninputs = 'samples'\nsamples = 3\n";
         let request = Request {
             pipeline: Some(PipelineText {
-                path: "/there/pipeline.toml".into(),
+                path: format!("{there}/pipeline.toml").into(),
                 text: text.to_owned(),
             }),
             instruments: vec![
                 "verify".to_owned(),
-                "numerics={library='/lib/ort.so'}".to_owned(),
+                format!("numerics={{library='{there}/ort.so'}}"),
             ],
             ..Request::default()
         };
@@ -274,10 +278,15 @@ mod tests {
 
             name = "verify"
 
-            library = "/lib/ort.so"
+            library = "/there/ort.so"
             name = "numerics"
         "#]]
-        .assert_eq(&judges.collect::<Vec<_>>().join("\n"));
+        .assert_eq(
+            &judges
+                .collect::<Vec<_>>()
+                .join("\n")
+                .replace(&there, "/there"),
+        );
     }
 
     #[test]

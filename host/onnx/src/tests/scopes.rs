@@ -111,11 +111,11 @@ fn a_name_may_mean_another_value_inside() {
         expect![[r#"
             %a = onnx.Relu(%x)
             %b = onnx.If(%a)
-              %a.1 = onnx.Neg(%a)
-              %b = onnx.Relu(%a.1)
+              %"a.1" = onnx.Neg(%a)
+              %b = onnx.Relu(%"a.1")
                = yield(%b)
-              %a.2 = onnx.Neg(%a)
-              %b = onnx.Relu(%a.2)
+              %"a.2" = onnx.Neg(%a)
+              %b = onnx.Relu(%"a.2")
                = yield(%b)
             %y = onnx.Add(%a, %b)
              = return(%y)
@@ -293,7 +293,7 @@ fn a_constant_after_a_graph_that_has_its_name() {
             %a = onnx.If(%x)
               %t = onnx.Neg(%c)
                = yield(%t)
-            %y = onnx.Add(%a, %c.1)
+            %y = onnx.Add(%a, %"c.1")
              = return(%y)
         "#]],
     );
