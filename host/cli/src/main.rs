@@ -20,7 +20,10 @@ use clap::Parser;
 
 fn main() -> ExitCode {
     #[cfg(unix)]
-    signals::listen();
+    {
+        signals::listen();
+        allow_many_files();
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         // Help and the version are what was asked for.
@@ -56,4 +59,14 @@ fn main() -> ExitCode {
         Command::Diff(args) => command::diff::diff(args),
     };
     ExitCode::from(show::finish(status, trouble))
+}
+
+/// A model may have its data in more files than a process may open unless it asks for more.
+#[cfg(unix)]
+fn allow_many_files() {
+    use rustix::process::{Resource, getrlimit, setrlimit};
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    // What doesn't fit then is an error where it is opened.
+    let _ = setrlimit(Resource::Nofile, limit);
 }

@@ -2,6 +2,7 @@
 //! that signal.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 use passdock::files;
@@ -16,12 +17,20 @@ pub(crate) fn listen() {
     let ignored = ignored();
     let asked = [SIGHUP, SIGINT, SIGTERM].into_iter();
     // `nohup`, and shells that start a command in the background, ignore some for it.
-    let asked = asked.filter(|signal| ignored & (1 << (signal - 1)) == 0);
+    let asked: Vec<i32> = asked
+        .filter(|signal| ignored & (1 << (signal - 1)) == 0)
+        .collect();
+    // The second one ends the command whatever it is at.
+    let again = Arc::new(AtomicBool::new(false));
+    for &signal in &asked {
+        let _ = flag::register_conditional_default(signal, again.clone());
+    }
     let Ok(mut signals) = Signals::new(asked) else {
         return;
     };
     thread::spawn(move || {
         if let Some(signal) = signals.forever().next() {
+            again.store(true, Ordering::SeqCst);
             files::give_up();
             let _ = low_level::emulate_default_handler(signal);
         }

@@ -27,7 +27,7 @@ use crate::plugin::{
 };
 use crate::states::States;
 use crate::suggest;
-use entries::Entries;
+use entries::{Entries, Entry};
 use instruments::InstrumentTable;
 pub(crate) use instruments::wrong;
 pub use instruments::{InstrumentSetup, InstrumentSpec};
@@ -55,20 +55,6 @@ struct Inner {
     config: ConfigTable,
     instruments: InstrumentTable,
     ops: OnceLock<Arc<OpDefs>>,
-}
-
-#[derive(Clone)]
-enum Entry {
-    /// Pass `at` of a plugin's manifest; `overrides` another plugin's, as asked for.
-    Plugin {
-        plugin: Arc<Plugin>,
-        at: usize,
-        overrides: bool,
-        /// Whether the user pointed at the plugin: such passes fill phases.
-        named: bool,
-    },
-    /// The program's own.
-    Own(PassRef),
 }
 
 /// Where a name without `transform.` in it is looked for, in this order.
@@ -559,49 +545,6 @@ impl Inner {
     fn unusable(&self) -> Vec<String> {
         let errors = self.unreadable.iter().chain(&self.passed_over);
         errors.map(ToString::to_string).collect()
-    }
-}
-
-impl Entry {
-    fn states(&self) -> &States {
-        match self {
-            Entry::Plugin { plugin, at, .. } => &plugin.manifest().passes[*at].states,
-            Entry::Own(pass) => pass.states(),
-        }
-    }
-
-    fn phase(&self) -> Option<Phase> {
-        match self {
-            Entry::Plugin { named: false, .. } => None,
-            Entry::Plugin { plugin, at, .. } => plugin.manifest().passes[*at].phase,
-            Entry::Own(pass) => pass.phase(),
-        }
-    }
-
-    /// The name of the plugin that gives it.
-    fn plugin(&self) -> Option<&str> {
-        match self {
-            Entry::Plugin { plugin, .. } => Some(plugin.name()),
-            Entry::Own(_) => None,
-        }
-    }
-
-    /// Whether it takes the place of another one, as was asked for.
-    fn overrides(&self) -> bool {
-        matches!(
-            self,
-            Entry::Plugin {
-                overrides: true,
-                ..
-            }
-        )
-    }
-
-    fn origin(&self) -> String {
-        match self {
-            Entry::Plugin { plugin, .. } => format!("plugin {}", plugin.origin()),
-            Entry::Own(_) => "this program".to_owned(),
-        }
     }
 }
 

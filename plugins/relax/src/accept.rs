@@ -1,6 +1,8 @@
 //! Whether ops take a constant where something is computed. An op that can't be right with it fails when
 //! it is run, which it may never be; with the constant in plain sight a runtime refuses the whole model.
 
+use std::collections::{HashMap, HashSet};
+
 use passdock_plugin_api::prelude::*;
 
 /// Why an op couldn't be right with these in place of its operands; `None`: it could.
@@ -23,14 +25,19 @@ pub(crate) fn refusal_of_users(
     to: &[ValueId],
     constant: impl Fn(&Function, ValueId) -> Option<ValueId>,
 ) -> Option<String> {
+    let known: HashMap<ValueId, ValueId> = from.iter().copied().zip(to.iter().copied()).collect();
+    // One op may use all of them: it is asked once.
+    let mut asked = HashSet::new();
     for (&value, &other) in from.iter().zip(to) {
         if other.is_none() || constant(f, other).is_none() {
             continue;
         }
         for user in f.users(value).collect::<Vec<_>>() {
+            if !asked.insert(user) {
+                continue;
+            }
             let stands = |operand: ValueId| {
-                let at = from.iter().position(|&value| value == operand);
-                let operand = at.and_then(|at| to.get(at)).copied().unwrap_or(operand);
+                let operand = known.get(&operand).copied().unwrap_or(operand);
                 constant(f, operand).unwrap_or(operand)
             };
             let operands: Vec<ValueId> = f.operands(user).map(stands).collect();
@@ -40,4 +47,30 @@ pub(crate) fn refusal_of_users(
         }
     }
     None
+}
+
+/// Of copies of constants (result, constant), those that stay because an op that uses them couldn't be
+/// right with the constants. Each user is asked once, about all of them.
+pub(crate) fn needed_copies(
+    f: &mut Function,
+    cx: &PassContext,
+    copies: &HashMap<ValueId, ValueId>,
+) -> HashSet<ValueId> {
+    let mut users: Vec<OpId> = copies.keys().flat_map(|&copy| f.users(copy)).collect();
+    users.sort_unstable();
+    users.dedup();
+    let mut needed = HashSet::new();
+    for user in users {
+        let before: Vec<ValueId> = f.operands(user).collect();
+        let stands = |operand: &ValueId| copies.get(operand).copied().unwrap_or(*operand);
+        let operands: Vec<ValueId> = before.iter().map(stands).collect();
+        if refusal(f, cx, user, &operands).is_some() {
+            needed.extend(
+                before
+                    .into_iter()
+                    .filter(|value| copies.contains_key(value)),
+            );
+        }
+    }
+    needed
 }

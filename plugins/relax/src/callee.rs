@@ -226,11 +226,11 @@ impl<'h> Callee<'h> {
     }
 
     /// Copies the function's ops before a call that was checked.
-    pub(crate) fn copy(&self, f: &mut Function, call: OpId) -> Result<Copied, EditError> {
+    pub(crate) fn copy(&self, f: &mut Function, call: OpId) -> Result<Copied, PassError> {
         for (domain, version) in sorted(&self.grown.opsets) {
             f.set_opset(domain, version)?;
         }
-        let bindings = self.bindings(f, call).unwrap_or_default();
+        let bindings = self.bindings(f, call).map_err(PassError::new)?;
         let mut args: Vec<ValueId> = f.operands(call).collect();
         args.resize(self.f.params().len(), ValueId::NONE);
         let before = f.previous_op(call);

@@ -20,6 +20,8 @@
 //!
 //! Source: TVM `src/relax/transform/canonicalize_bindings.cc`.
 
+use std::collections::HashMap;
+
 use passdock_plugin_api::prelude::*;
 
 use crate::accept;
@@ -27,10 +29,12 @@ use crate::given_out::GivenOut;
 
 pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut given = GivenOut::of(f);
+    let copies = copied_constants(f);
+    let needed = accept::needed_copies(f, cx, &copies);
     for op in f.walk(f.body()) {
         if let Some(original) = original(f, op)
             && !given.needs_copy(f, op, original)
-            && !is_refused(f, cx, op, original)
+            && !needed.contains(&f.result(op, 0))
         {
             given.replace(f.result(op, 0), original);
             f.replace_op_with(op, &[original])?;
@@ -78,9 +82,16 @@ fn taken_apart(f: &Function, op: OpId) -> Option<ValueId> {
     (whole && fields.all(|other| other == Some(tuple))).then_some(tuple)
 }
 
-/// Whether the original is a constant that a user of the copy couldn't take.
-fn is_refused(f: &mut Function, cx: &PassContext, op: OpId, original: ValueId) -> bool {
-    let constant = |f: &Function, value| f.constant(value).map(|_| value);
-    let results = f.results(op).to_vec();
-    accept::refusal_of_users(f, cx, &results, &[original], constant).is_some()
+/// What only copies a constant, also by way of other copies, with the constant.
+fn copied_constants(f: &Function) -> HashMap<ValueId, ValueId> {
+    let mut copies = HashMap::new();
+    for op in f.walk(f.body()) {
+        if let Some(original) = original(f, op) {
+            let original = copies.get(&original).copied().unwrap_or(original);
+            if f.constant(original).is_some() {
+                copies.insert(f.result(op, 0), original);
+            }
+        }
+    }
+    copies
 }

@@ -40,6 +40,8 @@
 //!
 //! Source: TVM `src/relay/transforms/dynamic_to_static.cc`.
 
+use std::collections::HashMap;
+
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
@@ -57,12 +59,14 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
         .filter(|(name, ..)| is_operator(cx, name))
         .filter_map(|(name, slot, rule)| Some((f.find_symbol(name)?, slot, rule)))
         .collect();
+    // An op that uses many of them is asked once.
+    let mut refused: HashMap<OpId, bool> = HashMap::new();
     for op in f.ops() {
         let traits = f.traits(op);
         if gives_shape(f, op) && traits.is_defined() && traits.is_pure() {
             // An op that is wrong is InferType's to report.
             if cx.infer(f, op).is_ok() {
-                make_known_constant(f, cx, op)?;
+                make_known_constant(f, cx, op, &mut refused)?;
             }
             continue;
         }
@@ -107,7 +111,12 @@ fn is_refused(f: &mut Function, cx: &PassContext, op: OpId) -> bool {
 }
 
 /// Lets the uses of results whose elements are all known use constants.
-fn make_known_constant(f: &mut Function, cx: &PassContext, op: OpId) -> PassResult {
+fn make_known_constant(
+    f: &mut Function,
+    cx: &PassContext,
+    op: OpId,
+    refused: &mut HashMap<OpId, bool>,
+) -> PassResult {
     for result in f.results(op).to_vec() {
         if f.use_count(result) == 0 {
             continue;
@@ -119,7 +128,11 @@ fn make_known_constant(f: &mut Function, cx: &PassContext, op: OpId) -> PassResu
         };
         let users: Vec<OpId> = f.users(result).collect();
         if f.type_of(result).element_count() == Some(known.len() as u64)
-            && !users.into_iter().any(|user| is_refused(f, cx, user))
+            && !users.into_iter().any(|user| {
+                *refused
+                    .entry(user)
+                    .or_insert_with(|| is_refused(f, cx, user))
+            })
             && let Some(constant) = add_constant(f, f.type_id(result), &known)?
         {
             f.replace_uses(result, constant)?;

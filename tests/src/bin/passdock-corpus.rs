@@ -262,6 +262,7 @@ fn optimised(work: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> 
 fn save(module: &ModuleRef, path: &Path, drop_spans: bool) -> Result<(), String> {
     let options = model_file::WriteOptions {
         drop_spans,
+        temporary: true,
         ..Default::default()
     };
     model_file::write(module, path, options).map_err(whole)

@@ -189,6 +189,15 @@ fn the_data_of_a_replaced_model_goes_unless_another_one_needs_it() {
     assert_eq!(bytes(&bench, "a/m.onnx.data"), ones);
     assert!(data("a/m.onnx").contains(hashed), "{}", data("a/m.onnx"));
     assert!(data("a/k.onnx").contains("a/m.onnx.data"));
+    // Whatever the other one's name is written like, and wherever it lies between the model and the data.
+    fs::rename(bench.path("a/k.onnx"), bench.path("a/K.ONNX")).unwrap();
+    fs::create_dir(bench.path("a/dir.onnx")).unwrap();
+    bench.write("o.ir", model("3.0"));
+    run(&bench, "convert o.ir a/m.onnx --external-data all");
+    assert_eq!(bytes(&bench, "a/m.onnx.data"), ones);
+    fs::rename(bench.path("a/K.ONNX"), bench.path("a/k.onnx")).unwrap();
+    fs::remove_dir(bench.path("a/dir.onnx")).unwrap();
+    run(&bench, "convert n.ir a/m.onnx --external-data all");
     // Data of other names stays whatever happens: it isn't known whose it is.
     fs::create_dir(bench.path("c")).unwrap();
     fs::copy(bench.path("a/m.onnx"), bench.path("c/m.onnx")).unwrap();

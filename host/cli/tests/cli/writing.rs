@@ -89,6 +89,11 @@ fn a_trace_goes_over_no_file_of_its_run() {
               |         ^^^^^^^^^^^^^^^
         "#]],
     );
+    // A model that can be read only once is left to the run.
+    bench.write("once.json", "an earlier one");
+    let words = ["run", "-", "--passes", PASS, "--trace", "once.json"];
+    let ran = bench.run(words, RELUS);
+    assert_eq!(ran.status, 0, "{}", ran.stderr);
     // Another file is written over, as an output is.
     bench.write("t.json", "an earlier one");
     assert_eq!(bench.passdock("run p.toml m.onnx --trace t.json").status, 0);
@@ -259,8 +264,42 @@ mod unix {
         }
     }
 
-    /// A model whose text takes a while to write, into a FIFO that nobody reads to its end.
-    fn stuck(bench: &Bench, words: &str) -> Child {
+    #[test]
+    fn a_model_may_have_more_data_files_than_one_may_usually_open() {
+        let bench = bench();
+        let script = format!(
+            "ulimit -Sn 64; exec {} convert many.ir o.onnx",
+            passdock().display()
+        );
+        for at in 0..100 {
+            bench.write(&format!("w{at}.bin"), [at; 2048]);
+        }
+        let constants: String = (0..100)
+            .map(|at| format!("    %w{at} = const f32[512] external(\"w{at}.bin\", 0, 2048)\n"))
+            .collect();
+        let ops: String = (0..100)
+            .map(|at| format!("    %a{at} = onnx.Add(%x, %w{at}) : f32[512]\n"))
+            .collect();
+        bench.write(
+            "many.ir",
+            format!(
+                "module {{\n  fn @main(%x: f32[512]) -> (%y: f32[512]) opset(\"\" = 17) {{\n{constants}{ops}    \
+                 return %a99\n  }}\n}}\n"
+            ),
+        );
+        let ran = Command::new("sh")
+            .args(["-c", &script])
+            .current_dir(bench.path(""))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(ran.stderr).unwrap();
+        assert_eq!((ran.status.code(), said.as_str()), (Some(0), ""));
+        let len = bench.path("o.onnx").metadata().unwrap().len();
+        assert!(len > 100 * 2048, "{len}");
+    }
+
+    /// The command, which goes on while the test does.
+    fn start(bench: &Bench, words: &str) -> Child {
         let mut command = Command::new(passdock());
         command
             .args(words.split_whitespace())
@@ -277,7 +316,7 @@ mod unix {
         let before = bench.contents();
         for signal in ["INT", "TERM", "HUP", "KILL"] {
             // Reads its model from a standard input that doesn't end; the output's place is taken.
-            let mut child = stuck(&bench, "convert - o.onnx");
+            let mut child = start(&bench, "convert - o.onnx");
             let mut stdin = child.stdin.take().unwrap();
             stdin.write_all(b"module {").unwrap();
             std::thread::sleep(std::time::Duration::from_millis(300));
@@ -375,7 +414,7 @@ mod unix {
             let writers: Vec<Child> = ["one.ir", "two.ir", "one.ir", "two.ir"]
                 .iter()
                 .map(|from| {
-                    stuck(
+                    start(
                         &bench,
                         &format!("convert {from} o.onnx --external-data all"),
                     )

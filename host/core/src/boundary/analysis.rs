@@ -165,9 +165,17 @@ unsafe extern "C" fn put(
         gate::read(f, move |state| {
             input::check_out(out)?;
             let key = key(owner, name)?;
-            let function = state.read()?;
-            if function.kept_count() >= MAX_KEPT && function.kept(&key).is_none() {
-                return Err(full(&key));
+            let is_full = |function: &passdock_ir::Function| {
+                function.kept_count() >= MAX_KEPT && function.kept(&key).is_none()
+            };
+            if is_full(state.read()?) {
+                // What was kept for an earlier version takes room and is of no use.
+                if let Some(function) = state.edited() {
+                    function.forget_all_stale();
+                }
+                if is_full(state.read()?) {
+                    return Err(full(&key));
+                }
             }
             let foreign = Arc::new(foreign);
             let kept = match state.edited() {

@@ -30,13 +30,20 @@ pub(crate) fn lock_directory(dir: &Path) -> Option<File> {
     Some(file)
 }
 
+/// As [`lock_directory`], without waiting: `None` also if somebody puts files there.
+pub(super) fn try_lock_directory(dir: &Path) -> Option<File> {
+    let file = File::open(dir).ok()?;
+    file.try_lock().ok()?;
+    Some(file)
+}
+
 /// Removes a file of a directory, or a directory in which nothing is, unless it is used.
-pub(crate) fn remove_unless(dir: &Path, name: &Path, used: Used<'_>) {
+pub(crate) fn remove_unless(dir: &Path, name: &Path, used: Used) {
     let path = dir.join(name);
     // Whatever can't be removed isn't in anybody's way.
     let _ = match path.symlink_metadata() {
         Ok(known) if known.is_dir() => fs::remove_dir(&path),
-        Ok(known) if known.is_file() && !used(name) => fs::remove_file(&path),
+        Ok(known) if known.is_file() && !used(dir, name) => fs::remove_file(&path),
         _ => Ok(()),
     };
 }
@@ -71,7 +78,7 @@ impl Commit {
         }
         let kept = self.sync_directory(dir);
         for name in &self.old {
-            remove_unless(dir, name, &|_| false);
+            remove_unless(dir, name, |_, _| false);
         }
         // What couldn't be removed is left to a later run, and so is the record of it.
         let gone = |name: &PathBuf| dir.join(name).symlink_metadata().is_err();

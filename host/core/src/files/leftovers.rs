@@ -1,8 +1,13 @@
 //! What runs that died have left: hidden files that nobody holds a lock on any more.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
 use std::io::Read;
 use std::path::{Component, Path, PathBuf};
+use std::sync::Mutex;
+
+use super::commit::try_lock_directory;
+use crate::util;
 
 /// How every hidden name begins.
 pub(super) const PREFIX: &str = ".passdock-";
@@ -13,12 +18,18 @@ pub(super) const PART: &str = ".part";
 /// How the name of a [`super::Commit`]'s record ends.
 pub(super) const RECORD: &str = ".commit";
 
-/// Whether something points to a file that has a name from a directory.
-pub(crate) type Used<'a> = &'a dyn Fn(&Path) -> bool;
+/// Whether something points to a file of a directory, by its name from there.
+pub(crate) type Used = fn(&Path, &Path) -> bool;
 
 /// Removes what dead runs have left in a directory. Of files that came to their places without their
 /// model, a record tells: they go unless they are used. Without `used` that is left to another run.
-pub(crate) fn remove(dir: &Path, used: Option<Used<'_>>) {
+pub(crate) fn remove(dir: &Path, used: Option<Used>) {
+    // Whoever puts files there may count on what it has found.
+    let lock = used.and_then(|_| try_lock_directory(dir));
+    let used = used.filter(|_| lock.is_some());
+    if !is_first(dir, used.is_some()) {
+        return;
+    }
     // What can't be seen or removed is left to a later run.
     let Ok(entries) = fs::read_dir(dir) else {
         return;
@@ -37,6 +48,14 @@ pub(crate) fn remove(dir: &Path, used: Option<Used<'_>>) {
             settle(dir, &path, used);
         }
     }
+}
+
+/// Whether this process looks into a directory for the first time: the dead are those before it, and a
+/// directory may hold as many files as it writes.
+pub(super) fn is_first(dir: &Path, records: bool) -> bool {
+    static SEEN: Mutex<BTreeSet<(PathBuf, bool)>> = Mutex::new(BTreeSet::new());
+    let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
+    util::lock(&SEEN).insert((dir, records))
 }
 
 /// Removes a file or directory that no living process has locked.
@@ -64,7 +83,7 @@ fn dead(path: &Path) -> Option<(File, bool)> {
 }
 
 /// Finishes what a dead commit was about: files that no model points to go, then its record.
-fn settle(dir: &Path, record: &Path, used: Used<'_>) {
+fn settle(dir: &Path, record: &Path, used: Used) {
     let Some((mut file, false)) = dead(record) else {
         return;
     };

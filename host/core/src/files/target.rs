@@ -4,7 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::{Commit, Unfinished, directory_of, leftovers};
+use super::leftovers::{self, Used};
+use super::{Commit, Unfinished, directory_of};
 
 /// Where a file goes. Links are followed, so that a link to a model stays one.
 pub(crate) enum Target {
@@ -17,14 +18,26 @@ pub(crate) enum Target {
 impl Target {
     /// Where a path leads. The file is made here, so that a directory which isn't there or takes no
     /// file is an error before any work.
-    pub(crate) fn new(path: &Path) -> io::Result<Target> {
-        let path = match fs::metadata(path) {
+    ///
+    /// What dead runs have left in its directory goes: `used` as for [`leftovers::remove`].
+    pub(crate) fn new(path: &Path, used: Option<Used>) -> io::Result<Target> {
+        // A pass may change the current directory.
+        let whole = std::path::absolute(path)?;
+        let place = match fs::metadata(&whole) {
             Ok(known) if known.is_dir() => return Err(io::Error::other("it is a directory")),
-            Ok(known) if known.is_file() => fs::canonicalize(path)?,
-            Ok(_) => return Ok(Target::Special(path.to_path_buf())),
-            Err(_) => end_of_links(path)?,
+            Ok(known) if known.is_file() => fs::canonicalize(&whole)?,
+            Ok(_) => return Ok(Target::Special(whole)),
+            Err(_) => end_of_links(&whole)?,
         };
-        leftovers::remove(directory_of(&path), None);
+        if !directory_of(&place).is_dir() {
+            // As the user wrote it, if no link leads elsewhere.
+            let given = if place == whole { path } else { &place };
+            let dir = directory_of(given).display();
+            let message = format!("there is no directory `{dir}`");
+            return Err(io::Error::new(io::ErrorKind::NotFound, message));
+        }
+        let path = place;
+        leftovers::remove(directory_of(&path), used);
         let file = Unfinished::in_dir(directory_of(&path))?;
         Ok(Target::File(path, file))
     }

@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io;
 use std::path::{Path, PathBuf};
 
-use super::leftovers::{PART, PREFIX, remove_dead};
-use super::unfinished::{forget, register};
+use super::leftovers::{PART, PREFIX, is_first, remove_dead};
+use super::unfinished::{forget, placing, register};
 
 /// A directory that goes away with this, with all that is in it. What a run that died has left is
 /// removed by the next one that makes such a directory at the same place.
@@ -22,8 +22,10 @@ impl TemporaryDirectory {
     /// What the system says.
     pub fn new() -> io::Result<TemporaryDirectory> {
         let place = std::env::temp_dir();
-        for path in own_leftovers(&place) {
-            remove_dead(&path);
+        if is_first(&place, false) {
+            own_leftovers(&place)
+                .iter()
+                .for_each(|path| remove_dead(path));
         }
         TemporaryDirectory::make(&place, &mut tempfile::Builder::new())
     }
@@ -66,7 +68,12 @@ impl TemporaryDirectory {
     }
 
     /// Makes it stay, under another name in the same directory, where nothing is.
-    pub(crate) fn rename(mut self, to: &Path) -> io::Result<()> {
+    pub(crate) fn rename(self, to: &Path) -> io::Result<()> {
+        let _placing = placing();
+        self.put(to)
+    }
+
+    fn put(mut self, to: &Path) -> io::Result<()> {
         std::fs::rename(self.path(), to)?;
         forget(self.path());
         self.dir.take().map(tempfile::TempDir::keep);
@@ -75,6 +82,7 @@ impl TemporaryDirectory {
 
     /// Makes it stay in place of a directory, which goes away.
     pub(crate) fn exchange(self, with: &Path) -> io::Result<()> {
+        let _placing = placing();
         #[cfg(target_os = "linux")]
         {
             use rustix::fs::{CWD, RenameFlags, renameat_with};
@@ -88,10 +96,20 @@ impl TemporaryDirectory {
         let aside = TemporaryDirectory::beside(place)?;
         let old = aside.path().join("old");
         std::fs::rename(with, &old)?;
-        self.rename(with).or_else(|error| {
-            std::fs::rename(&old, with)?;
-            Err(error)
+        self.put(with).inspect_err(|_| {
+            if std::fs::rename(&old, with).is_err() {
+                // The old one is worth more than a tidy directory.
+                aside.keep();
+            }
         })
+    }
+}
+
+impl TemporaryDirectory {
+    /// Makes it stay where it is.
+    fn keep(mut self) {
+        forget(self.path());
+        self.dir.take().map(tempfile::TempDir::keep);
     }
 }
 

@@ -123,10 +123,6 @@ pub(super) fn forget(path: &Path) {
 impl Unfinished {
     /// A new file that will be in a directory, or below it. The directory has to exist.
     pub(crate) fn in_dir(dir: &Path) -> io::Result<Unfinished> {
-        if !dir.is_dir() {
-            let message = format!("there is no directory `{}`", dir.display());
-            return Err(io::Error::new(io::ErrorKind::NotFound, message));
-        }
         let dir = dir.to_path_buf();
         if let Some(file) = nameless(&dir) {
             // Names that it gets are locked from the beginning. A system without locks removes nothing.

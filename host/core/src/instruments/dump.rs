@@ -1,6 +1,6 @@
 //! The module as a file after each pass.
 
-use std::fs::{self, File};
+use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -12,6 +12,7 @@ use super::running::Entries;
 use super::{Sink, in_file, stderr};
 use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::PassError;
+use crate::files::Target;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::registry::{InstrumentSpec, wrong};
@@ -83,9 +84,11 @@ impl DumpIr {
             directory: Some(&self.dir),
             ..text::PrintOptions::default()
         };
-        let mut out = BufWriter::new(File::create(path)?);
-        text::write_module(&mut out, module, &options)?;
-        out.flush()
+        Target::new(path, None)?.write(false, |file| {
+            let mut out = BufWriter::new(file);
+            text::write_module(&mut out, module, &options)?;
+            out.flush()
+        })
     }
 
     /// Makes the directory, and removes what an earlier run left there.

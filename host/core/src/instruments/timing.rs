@@ -293,7 +293,7 @@ impl PassInstrument for PassTimingInstrument {
         if state.entered == 0 {
             state.clear();
             if let Some(to) = &self.trace {
-                let made = Target::new(&to.path);
+                let made = Target::new(&to.path, None);
                 state.file = Some(made.map_err(|error| super::in_file(&to.path, &error))?);
             }
             state.start = Some(Instant::now());

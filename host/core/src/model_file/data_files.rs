@@ -4,7 +4,6 @@
 //! hash (`OUT.HASH.data`), so that the model's own name, given last, makes both count at once. What only
 //! the replaced model needed goes after that.
 
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
@@ -13,6 +12,7 @@ use passdock_ir::Module;
 use passdock_onnx::{DataFile, Moved, OnnxError};
 use rustc_hash::FxHashSet;
 
+use super::Format;
 use crate::files::{Commit, Unfinished, directory_of, leftovers, lock_directory};
 
 /// How many hexadecimal digits of a hash are in a name.
@@ -25,8 +25,6 @@ pub(super) struct Plan {
     pub(super) moved: Vec<Moved>,
     /// The names of the new files.
     taken: FxHashSet<PathBuf>,
-    /// Directories that hold nothing of dead runs.
-    clean: FxHashSet<PathBuf>,
     /// Keeps other writers of the directory away.
     _lock: Option<File>,
 }
@@ -44,12 +42,6 @@ impl From<io::Error> for Taken {
     fn from(error: io::Error) -> Self {
         Taken::Failed(error)
     }
-}
-
-/// Removes what dead runs have left in a directory.
-pub(super) fn clean(dir: &Path) {
-    let used = |name: &Path| is_used(dir, name, None).unwrap_or(true);
-    leftovers::remove(dir, Some(&used));
 }
 
 /// Where a model's own data file is, from its directory.
@@ -71,10 +63,8 @@ impl Plan {
             commit: Commit::default(),
             moved: Vec::new(),
             taken: FxHashSet::default(),
-            clean: FxHashSet::default(),
             _lock: lock_directory(dir),
         };
-        plan.clean.insert(dir.to_path_buf());
         let mut wanted: Vec<&str> = vec![own];
         let mut locations: Vec<String> = Vec::new();
         for data in output.data_files() {
@@ -113,9 +103,7 @@ impl Plan {
         }
         let near = directory_of(to).ancestors().find(|near| near.is_dir());
         let near = near.unwrap_or(dir);
-        if self.clean.insert(near.to_path_buf()) {
-            leftovers::remove(near, None);
-        }
+        leftovers::remove(near, None);
         let mut file = Unfinished::in_dir(near)?;
         data.write_file(file.file())?;
         if free {
@@ -153,13 +141,7 @@ impl Plan {
 /// another one's in the directory.
 fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<PathBuf>> {
     let dir = directory_of(model);
-    // Most models have no data files, and need not be read for them.
-    let mut any = !kept.is_empty();
-    for entry in fs::read_dir(dir)? {
-        let name = entry?.file_name().into_string();
-        any |= name.is_ok_and(|name| without_hash(&name) == wanted[0]);
-    }
-    let Some(old) = any.then(|| read(model)).transpose()?.flatten() else {
+    let Some(old) = read(model)? else {
         return Ok(Vec::new());
     };
     let mut names = Vec::new();
@@ -167,7 +149,7 @@ fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<Pa
         let name = normal(location);
         if wanted.contains(&without_hash(location).as_str())
             && kept.iter().all(|kept| kept != location)
-            && !is_used(dir, &name, model.file_name())?
+            && !is_used_beside(dir, &name, Some(model))?
         {
             names.push(name);
         }
@@ -186,41 +168,33 @@ fn read(path: &Path) -> io::Result<Option<Module>> {
     }
 }
 
-/// Whether a model of a directory, other than `model`, points to a data file in it.
-fn is_used(dir: &Path, name: &Path, model: Option<&OsStr>) -> io::Result<bool> {
-    for entry in fs::read_dir(dir)? {
-        let path = entry?.path();
-        if path.file_name() == model {
-            continue;
-        }
-        let used = match path.extension().and_then(OsStr::to_str) {
-            Some("onnx") => match read(&path) {
-                Ok(Some(module)) => {
-                    let mut used = passdock_onnx::external_locations(&module);
-                    used.any(|used| normal(used) == name)
-                }
-                // What isn't right may be a model all the same.
-                Ok(None) => mentions(&path, name)?,
-                Err(error) if error.kind() == io::ErrorKind::PermissionDenied => true,
-                Err(error) => return Err(error),
-            },
-            Some("ir") => mentions(&path, name)?,
-            _ => false,
-        };
-        if used {
-            return Ok(true);
+/// Whether a model or text of a directory names a data file in it; if it can't be told, it does.
+pub(super) fn is_used(dir: &Path, name: &Path) -> bool {
+    is_used_beside(dir, name, None).unwrap_or(true)
+}
+
+/// As [`is_used`], by another one than `model`. Whoever is nearer to the data may name it too.
+fn is_used_beside(dir: &Path, name: &Path, model: Option<&Path>) -> io::Result<bool> {
+    let inner = name.ancestors().skip(1).map(|inner| dir.join(inner));
+    for dir in inner.filter(|dir| dir.is_dir()) {
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            // Opening a pipe would wait.
+            let is_model = Format::of(&path).is_ok() && Some(&*path) != model && path.is_file();
+            if is_model && mentions(&path, name)? {
+                return Ok(true);
+            }
         }
     }
     Ok(false)
 }
 
-/// Whether the name of a file is among the bytes of another.
+/// Whether the name of a file is among the bytes of another: of a model that may be any format's, or half
+/// written by somebody else, which is why it isn't read as one.
 fn mentions(path: &Path, name: &Path) -> io::Result<bool> {
-    let name = name.file_name().unwrap_or_default().to_string_lossy();
-    let name = name.as_bytes();
+    let name = name.file_name().unwrap_or_default().as_encoded_bytes();
     let mut file = match File::open(path) {
-        Ok(file) if file.metadata()?.is_file() => file,
-        Ok(_) => return Ok(false),
+        Ok(file) => file,
         // Nobody can tell, or it has gone meanwhile.
         Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(true),
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -229,7 +203,7 @@ fn mentions(path: &Path, name: &Path) -> io::Result<bool> {
     let mut bytes = Vec::new();
     loop {
         let read = (&mut file).take(1 << 20).read_to_end(&mut bytes)?;
-        if bytes.windows(name.len().max(1)).any(|part| part == name) {
+        if memchr::memmem::find(&bytes, name).is_some() {
             return Ok(true);
         }
         if read == 0 {

@@ -9,12 +9,14 @@ use passdock_ir::{Module, text};
 use super::data_files::{self, Taken};
 use super::{Format, WriteOptions, is_standard};
 use crate::error::{ErrorKind, PassError};
-use crate::files::{Target, directory_of, open_special};
+use crate::files::{Target, open_special};
 
 /// Where a model is written. Made before any work is done for the model, it finds out that the place
 /// takes no file, and keeps the place whatever happens to the process meanwhile.
 pub struct Output {
     path: PathBuf,
+    /// From which a text names the files that lie beside it, so that they move together.
+    directory: Option<PathBuf>,
     format: Format,
     /// `None`: standard output.
     target: Option<Target>,
@@ -43,14 +45,13 @@ impl Output {
         let target = match is_standard(&path) {
             true => None,
             false => {
-                let target = Target::new(&path).map_err(|error| failed(&path, error))?;
-                if let Target::File(place, _) = &target {
-                    data_files::clean(directory_of(place));
-                }
-                Some(target)
+                let target = Target::new(&path, Some(data_files::is_used));
+                Some(target.map_err(|error| failed(&path, error))?)
             }
         };
+        let whole = std::path::absolute(&path).ok();
         Ok(Output {
+            directory: whole.as_deref().and_then(Path::parent).map(PathBuf::from),
             path,
             format,
             target,
@@ -77,10 +78,8 @@ impl Output {
                         print(&module, out, &text::PrintOptions::default())
                     }
                     Some(target) => {
-                        // Files beside the text are named from there, so that they move together.
-                        let directory = std::path::absolute(&path).ok();
                         let options = text::PrintOptions {
-                            directory: directory.as_deref().and_then(Path::parent),
+                            directory: self.directory.as_deref(),
                             ..text::PrintOptions::default()
                         };
                         let durable = !temporary;

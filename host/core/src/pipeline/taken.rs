@@ -38,6 +38,10 @@ fn data(path: &Path, request: &Request) -> Option<String> {
     let reading = ReadOptions {
         outside_data: request.outside_data,
     };
+    // What can be read only once is left to the run.
+    if !request.model.is_file() {
+        return None;
+    }
     // A model that can't be read is another error, later.
     let module = model_file::read_with(&request.model, reading).ok()?;
     let dir = directory_of(&request.model);

@@ -2,10 +2,28 @@
 //! first, so that it is there again when the plugin that overrides it goes.
 
 use std::ops::Deref;
+use std::sync::Arc;
 
 use rustc_hash::FxHashMap;
 
-use super::Entry;
+use crate::pass::PassRef;
+use crate::plugin::{Phase, Plugin};
+use crate::states::States;
+
+/// Who gives a pass.
+#[derive(Clone)]
+pub(super) enum Entry {
+    /// Pass `at` of a plugin's manifest; `overrides` another plugin's, as asked for.
+    Plugin {
+        plugin: Arc<Plugin>,
+        at: usize,
+        overrides: bool,
+        /// Whether the user pointed at the plugin: such passes fill phases.
+        named: bool,
+    },
+    /// The program's own.
+    Own(PassRef),
+}
 
 /// The entries in force, by the passes' names.
 #[derive(Default)]
@@ -58,6 +76,49 @@ impl Deref for Entries {
 
     fn deref(&self) -> &FxHashMap<String, Entry> {
         &self.in_force
+    }
+}
+
+impl Entry {
+    pub(super) fn states(&self) -> &States {
+        match self {
+            Entry::Plugin { plugin, at, .. } => &plugin.manifest().passes[*at].states,
+            Entry::Own(pass) => pass.states(),
+        }
+    }
+
+    pub(super) fn phase(&self) -> Option<Phase> {
+        match self {
+            Entry::Plugin { named: false, .. } => None,
+            Entry::Plugin { plugin, at, .. } => plugin.manifest().passes[*at].phase,
+            Entry::Own(pass) => pass.phase(),
+        }
+    }
+
+    /// The name of the plugin that gives it.
+    pub(super) fn plugin(&self) -> Option<&str> {
+        match self {
+            Entry::Plugin { plugin, .. } => Some(plugin.name()),
+            Entry::Own(_) => None,
+        }
+    }
+
+    /// Whether it takes the place of another one, as was asked for.
+    pub(super) fn overrides(&self) -> bool {
+        matches!(
+            self,
+            Entry::Plugin {
+                overrides: true,
+                ..
+            }
+        )
+    }
+
+    pub(super) fn origin(&self) -> String {
+        match self {
+            Entry::Plugin { plugin, .. } => format!("plugin {}", plugin.origin()),
+            Entry::Own(_) => "this program".to_owned(),
+        }
     }
 }
 

@@ -62,19 +62,11 @@ impl PluginInstrument {
             PassError::from(error).note(format!("the instrument `{name}` needs it"))
         })?;
         let loaded = &loaded.instruments()[self.at];
-        let answer = match Instance::new(loaded, cx, &self.options) {
-            Ok(made) => {
-                *instance = Some(made);
-                return Ok(());
-            }
-            Err(said) => Said {
-                answer: said.answer.map(|made| *instance = Some(made)),
-                diagnostics: said.diagnostics,
-            },
+        let made = match Instance::new(loaded, cx, &self.options) {
+            Ok(made) => Ok(made),
+            Err(said) => self.hand_out(cx, *said),
         };
-        drop(instance);
-        self.hand_out(cx, answer).map_err(|error| {
-            *util::lock(&self.instance) = None;
+        let made = made.map_err(|error| {
             let (name, origin) = (self.name(), self.plugin.origin());
             let panicked = match error.verb() {
                 ("panicked", Some(at)) => format!("it panicked at {at}: "),
@@ -86,7 +78,9 @@ impl PluginInstrument {
             );
             let message = capitalized(&message);
             PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error))
-        })
+        })?;
+        *instance = Some(made);
+        Ok(())
     }
 
     /// Where it comes from.

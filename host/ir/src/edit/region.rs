@@ -1,12 +1,11 @@
 //! Regions: making them, their arguments, their results.
 
+use std::collections::VecDeque;
+
 use passdock_abi::{
     LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId, TypeId, Value, ValueId, symbol,
 };
-use rustc_hash::FxHashMap;
-use std::collections::VecDeque;
-
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::{NewPort, NewRegion};
 use crate::error::{Edit, EditError};
@@ -98,6 +97,10 @@ impl Function {
             self.touch_region(region);
         }
         for &arg in args {
+            // One that is listed twice goes once.
+            if self.live_value(arg).is_err() {
+                continue;
+            }
             if let Some(default) = self.value(arg).constant.option() {
                 self.bury_constant(default);
             }
