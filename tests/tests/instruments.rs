@@ -309,19 +309,19 @@ fn each_callback_may_fail() {
         (
             "new",
             expect![[r#"
-            first enter level 2
-            first exit
-            The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP can't be made: it is broken.
-            The instrument `tap.tap` of plugin TAP can't be made: it is broken."#]],
+                first enter level 2
+                first exit
+                The context goes on without instruments, because one failed.
+                The instrument `tap.tap` of plugin TAP can't be made: it is broken."#]],
         ),
         (
             "enter",
             expect![[r#"
-            first enter level 2
-            tap enter level 2
-            first exit
-            The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP failed in enter_pass_ctx: it is broken.
-            The instrument `tap.tap` of plugin TAP failed in enter_pass_ctx: it is broken."#]],
+                first enter level 2
+                tap enter level 2
+                first exit
+                The context goes on without instruments, because one failed.
+                The instrument `tap.tap` of plugin TAP failed in enter_pass_ctx: it is broken."#]],
         ),
         (
             "should_run",
@@ -382,24 +382,24 @@ fn each_callback_may_fail() {
         (
             "exit",
             expect![[r#"
-            first enter level 2
-            tap enter level 2
-            host enter
-            first should_run tap.transform.Nothing
-            tap should_run tap.transform.Nothing
-            host should_run tap.transform.Nothing
-            first before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-            tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-            host before tap.transform.Nothing
-            first after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-            tap after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
-            host after tap.transform.Nothing
-            report of tap.tap: first heard 4 things
-            report of tap.tap: tap heard 4 things
-            first exit
-            tap exit
-            The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP failed in exit_pass_ctx: it is broken.
-            The instrument `tap.tap` of plugin TAP failed in exit_pass_ctx: it is broken."#]],
+                first enter level 2
+                tap enter level 2
+                host enter
+                first should_run tap.transform.Nothing
+                tap should_run tap.transform.Nothing
+                host should_run tap.transform.Nothing
+                first before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+                tap before tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+                host before tap.transform.Nothing
+                first after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+                tap after tap.transform.Nothing, level 1, of tap, requires [], 2 ops
+                host after tap.transform.Nothing
+                report of tap.tap: first heard 4 things
+                report of tap.tap: tap heard 4 things
+                first exit
+                tap exit
+                The context goes on without instruments, because one failed.
+                The instrument `tap.tap` of plugin TAP failed in exit_pass_ctx: it is broken."#]],
         ),
     ] {
         check(
@@ -434,13 +434,13 @@ fn each_callback_may_panic() {
     let mut said: Vec<String> = callbacks.map(|callback| last(callback, nothing)).to_vec();
     said.push(last("failed", fails));
     expect![[r#"
-        The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP can't be made: it panicked at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
-        The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP panicked in enter_pass_ctx at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
+        The instrument `tap.tap` of plugin TAP can't be made: it panicked at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
+        The instrument `tap.tap` of plugin TAP panicked in enter_pass_ctx at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
         Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in should_run at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
         Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in run_before_pass at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
         Error in pass tap.transform.Nothing of plugin TAP: The instrument `tap.tap` of plugin TAP panicked in run_after_pass at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
         The instrument `tap.tap` of plugin TAP panicked in report at tests/plugins/tap/src/lib.rs:115:13: this is a bug.
-        The context goes on without instruments, because one failed: The instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
+        The instrument `tap.tap` of plugin TAP panicked in exit_pass_ctx at tests/plugins/tap/src/lib.rs:43:13: this is a bug.
         Error in pass fails: it is broken (The instrument `tap.tap` of plugin TAP panicked in pass_failed at tests/plugins/tap/src/lib.rs:43:13: this is a bug.)"#]].assert_eq(&said.join("\n"));
 }
 

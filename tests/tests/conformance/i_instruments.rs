@@ -398,7 +398,7 @@ fn r111_enter_fails() {
         three enter
         two exit
         one exit
-        warning[instrument]: The context goes on without instruments, because one failed: The instrument `three` failed in enter_pass_ctx: three is broken.
+        warning[instrument]: The context goes on without instruments, because one failed.
         error[instrument]: The instrument `three` failed in enter_pass_ctx: three is broken.
         0 instruments, current level 2"#]]);
 }
@@ -419,7 +419,7 @@ fn r112_an_exit_fails_while_enter_failed() {
         three enter
         two exit
         one exit
-        warning[instrument]: The context goes on without instruments, because one failed: The instrument `three` failed in enter_pass_ctx: three is broken.
+        warning[instrument]: The context goes on without instruments, because one failed.
         error[instrument]: The instrument `three` failed in enter_pass_ctx: three is broken. (The instrument `two` failed in exit_pass_ctx: two is broken.)"#]], expect![[r#"
             one enter
             two enter
@@ -448,7 +448,7 @@ fn r113_exit_fails() {
         one enter
         two enter
         one exit
-        warning[instrument]: The context goes on without instruments, because one failed: The instrument `one` failed in exit_pass_ctx: one is broken.
+        warning[instrument]: The context goes on without instruments, because one failed.
         error[instrument]: The instrument `one` failed in exit_pass_ctx: one is broken.
         0 instruments, current level 2"#]]);
 }
@@ -465,7 +465,7 @@ fn r114_the_context_goes_on_without_instruments() {
     .keep(expect![[r#"
         one enter
         one exit
-        warning[instrument]: The context goes on without instruments, because one failed: The instrument `one` failed in exit_pass_ctx: one is broken.
+        warning[instrument]: The context goes on without instruments, because one failed.
         error[instrument]: The instrument `one` failed in exit_pass_ctx: one is broken.
         run Leaf"#]]);
 }
@@ -485,7 +485,7 @@ fn r115_the_passes_error_outranks_the_exits() {
         tap before Fails
         change Fails
         tap exit
-        warning[instrument]: The context goes on without instruments, because one failed: The instrument `tap` failed in exit_pass_ctx: tap is broken.
+        warning[instrument]: The context goes on without instruments, because one failed.
         error[pass-failed] in Fails: it is broken (The instrument `tap` failed in exit_pass_ctx: tap is broken.)"#]], expect![[r#"
             tap enter
             tap should_run Fails

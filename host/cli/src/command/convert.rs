@@ -17,8 +17,11 @@ fn copy(args: &ConvertArgs) -> Result<(), PassError> {
     // First, so that a place which takes no file is told of before any work.
     let output = Output::new(&args.output)?;
     let module = model_file::read_with(&args.input, args.data.reading())?;
+    output.check_source(&module)?;
     for warning in model_file::remarks(&module, &args.output) {
         show::diagnostic(&warning);
     }
-    output.write(&module, args.data.writing())
+    let gone = output.write(&module, args.data.writing())?;
+    model_file::removed(&gone).for_each(|note| show::diagnostic(&note));
+    Ok(())
 }

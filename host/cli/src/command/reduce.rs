@@ -81,6 +81,9 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     };
     let place = output.map(Output::new).transpose()?;
     let module = model_file::read_with(&model, reading)?;
+    place
+        .iter()
+        .try_for_each(|place| place.check_source(&module))?;
     progress.say("running the pipeline");
     let to_stderr = args.json || to_stdout;
     let mut note = |step: &Step| {
@@ -117,7 +120,8 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         for warning in model_file::remarks(&reduction.module, output) {
             show::diagnostic(&warning);
         }
-        place.write(&reduction.module, WriteOptions::default())?;
+        let gone = place.write(&reduction.module, WriteOptions::default())?;
+        model_file::removed(&gone).for_each(|note| show::diagnostic(&note));
     }
     Ok(reduction)
 }

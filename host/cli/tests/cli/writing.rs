@@ -35,7 +35,7 @@ fn a_trace_goes_over_no_file_of_its_run() {
         "run p.toml m.onnx --trace m.onnx",
         2,
         expect![[r#"
-            error[pipeline]: The file `m.onnx` can't be written: it is the model.
+            error[usage]: The file `m.onnx` can't be written: it is the model.
         "#]],
     );
     fails(
@@ -43,7 +43,7 @@ fn a_trace_goes_over_no_file_of_its_run() {
         "run p.toml m.onnx --trace ./p.toml",
         2,
         expect![[r#"
-            error[pipeline]: The file `./p.toml` can't be written: it is the pipeline.
+            error[usage]: The file `./p.toml` can't be written: it is the pipeline.
         "#]],
     );
     fails(
@@ -51,7 +51,7 @@ fn a_trace_goes_over_no_file_of_its_run() {
         "run p.toml m.onnx -o o.onnx --trace o.onnx",
         2,
         expect![[r#"
-            error[pipeline]: The file `o.onnx` can't be written: it is the output.
+            error[usage]: The file `o.onnx` can't be written: it is the output.
         "#]],
     );
     let plugin = plugin("passdock_tap");
@@ -89,6 +89,29 @@ fn a_trace_goes_over_no_file_of_its_run() {
               |         ^^^^^^^^^^^^^^^
         "#]],
     );
+    // The model that a text takes its data from.
+    assert_eq!(
+        bench
+            .passdock("convert d/w.onnx e.onnx --external-data none")
+            .status,
+        0
+    );
+    assert_eq!(bench.passdock("convert e.onnx e.ir").status, 0);
+    fails(
+        &bench,
+        "run p.toml e.ir --trace e.onnx",
+        2,
+        expect![[r#"
+            error[usage]: The file `e.onnx` can't be written: it is the model's data.
+        "#]],
+    );
+    for words in ["run p.toml e.ir -o e.onnx", "convert e.ir e.onnx"] {
+        let ran = bench.passdock(words);
+        assert_eq!(ran.status, 1, "{words}");
+        let said = "to `e.onnx`: the data of the model that was read is in it.";
+        assert!(ran.stderr.contains(said), "{}", ran.stderr);
+        assert_eq!(bench.passdock("stats e.ir").status, 0);
+    }
     // A model that can be read only once is left to the run.
     bench.write("once.json", "an earlier one");
     let words = ["run", "-", "--passes", PASS, "--trace", "once.json"];
@@ -218,6 +241,40 @@ mod unix {
                 error[write]: The result can't be written to `full.ir`: No space left on device (os error 28).
             "#]],
         );
+    }
+
+    #[test]
+    fn a_text_cant_name_what_isnt_utf_8() {
+        use std::ffi::OsStr;
+        use std::os::unix::ffi::OsStrExt;
+        let bench = bench();
+        let name = OsStr::from_bytes(b"\xff.onnx");
+        let text = RELUS.replace(
+            "%0 = onnx.Relu(%x)",
+            "%w = const f32[512] splat(1.0)\n    %0 = onnx.Gather(%w, %x)",
+        );
+        bench.write("w.ir", text);
+        assert_eq!(bench.passdock("convert w.ir w.onnx").status, 0);
+        fs::rename(bench.path("w.onnx"), bench.path("").join(name)).unwrap();
+        let ran = Command::new(passdock())
+            .arg("convert")
+            .arg(name)
+            .arg("out.ir")
+            .current_dir(bench.path(""))
+            .output()
+            .unwrap();
+        assert_eq!(ran.status.code(), Some(1));
+        let said = String::from_utf8(ran.stderr).unwrap();
+        expect![[r#"
+            error[write]: The result can't be written to `out.ir`: its data is in `�.onnx`, whose name isn't UTF-8, and text can't say that.
+             |
+             = help: Rename the file.
+        "#]]
+        .assert_eq(&said.replace(
+            &format!("{}/", bench.path("").canonicalize().unwrap().display()),
+            "",
+        ));
+        assert!(!bench.exists("out.ir"));
     }
 
     #[test]

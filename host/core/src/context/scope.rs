@@ -42,7 +42,7 @@ impl PassContext {
             (now.list.clone(), now.entered)
         };
         if let Err(error) = callbacks::enter(&list, before, self) {
-            self.drop_instruments(&error);
+            self.drop_instruments();
             return Err(error);
         }
         util::lock(&self.0.instruments).entered += 1;
@@ -80,12 +80,10 @@ impl PassContext {
     }
 
     /// After a failed enter or exit the context goes on without instruments, and says so.
-    fn drop_instruments(&self, error: &PassError) {
+    fn drop_instruments(&self) {
         util::lock(&self.0.instruments).take();
-        let message = format!(
-            "The context goes on without instruments, because one failed: {}",
-            error.message
-        );
+        // The error says why.
+        let message = "The context goes on without instruments, because one failed.";
         self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
     }
 }
@@ -128,7 +126,7 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
         (instruments.list.clone(), instruments.entered == 0)
     };
     if let Err(error) = callbacks::exit(&list, context) {
-        context.drop_instruments(&error);
+        context.drop_instruments();
         return Err(error);
     }
     // Whoever is still in it may yet call a pass.

@@ -18,6 +18,12 @@ pub(super) const PART: &str = ".part";
 /// How the name of a [`super::Commit`]'s record ends.
 pub(super) const RECORD: &str = ".commit";
 
+/// Whether a file is one of a run's own, which nobody sees.
+pub(crate) fn is_hidden(path: &Path) -> bool {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().starts_with(PREFIX)
+}
+
 /// Whether something points to a file of a directory, by its name from there.
 pub(crate) type Used = fn(&Path, &Path) -> bool;
 

@@ -13,7 +13,7 @@ mod temporary;
 mod unfinished;
 
 pub(crate) use commit::{Commit, lock_directory, remove_unless};
-pub(crate) use target::{Target, open_special};
+pub(crate) use target::{Target, end_of_links, open_special};
 pub use temporary::TemporaryDirectory;
 pub(crate) use unfinished::Unfinished;
 pub use unfinished::give_up;

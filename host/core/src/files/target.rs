@@ -68,7 +68,7 @@ pub(crate) fn open_special(path: &Path) -> io::Result<File> {
 }
 
 /// Where links lead that lead to nothing yet.
-fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+pub(crate) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     /// As many as the system follows.
     const MOST: usize = 40;
     let mut path = path.to_path_buf();

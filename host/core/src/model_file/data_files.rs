@@ -12,8 +12,8 @@ use passdock_ir::Module;
 use passdock_onnx::{DataFile, Moved, OnnxError};
 use rustc_hash::FxHashSet;
 
-use super::Format;
 use crate::files::{Commit, Unfinished, directory_of, leftovers, lock_directory};
+use crate::reproducer::ABOUT;
 
 /// How many hexadecimal digits of a hash are in a name.
 const DIGITS: usize = 16;
@@ -147,7 +147,13 @@ fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<Pa
     let mut names = Vec::new();
     for location in passdock_onnx::external_locations(&old) {
         let name = normal(location);
-        if wanted.contains(&without_hash(location).as_str())
+        // A link is the user's.
+        let is_file = match dir.join(&name).symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            known => known?.is_file(),
+        };
+        if is_file
+            && wanted.contains(&without_hash(location).as_str())
             && kept.iter().all(|kept| kept != location)
             && !is_used_beside(dir, &name, Some(model))?
         {
@@ -173,15 +179,29 @@ pub(super) fn is_used(dir: &Path, name: &Path) -> bool {
     is_used_beside(dir, name, None).unwrap_or(true)
 }
 
-/// As [`is_used`], by another one than `model`. Whoever is nearer to the data may name it too.
+/// As [`is_used`], by another file than `model`: a model by whatever name, a text, a reproducer, also one
+/// that is nearer to the data.
 fn is_used_beside(dir: &Path, name: &Path, model: Option<&Path>) -> io::Result<bool> {
+    /// No model is larger than its format can hold.
+    const LARGEST: u64 = 1 << 31;
     let inner = name.ancestors().skip(1).map(|inner| dir.join(inner));
-    for dir in inner.filter(|dir| dir.is_dir()) {
+    let mut dirs: Vec<PathBuf> = inner.filter(|dir| dir.is_dir()).collect();
+    let data = dir.join(name);
+    while let Some(dir) = dirs.pop() {
         for entry in fs::read_dir(dir)? {
             let path = entry?.path();
-            // Opening a pipe would wait.
-            let is_model = Format::of(&path).is_ok() && Some(&*path) != model && path.is_file();
-            if is_model && mentions(&path, name)? {
+            let Ok(known) = path.metadata() else {
+                continue;
+            };
+            if known.is_dir() && path.join(ABOUT).is_file() {
+                dirs.push(path);
+            } else if known.is_file()
+                && known.len() <= LARGEST
+                && path != data
+                && Some(&*path) != model
+                && !leftovers::is_hidden(&path)
+                && mentions(&path, name)?
+            {
                 return Ok(true);
             }
         }

@@ -9,13 +9,14 @@ mod output;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use passdock_ir::{Module, text};
 use passdock_onnx::Reach;
 use serde::{Deserialize, Serialize};
 
+pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, write};
 use crate::diagnostic::{Diagnostic, Severity, Snippet};
 use crate::error::{ErrorKind, PassError, capitalized};
@@ -158,6 +159,17 @@ fn parse_within(path: &Path, source: &str, reach: Reach) -> Result<Module, PassE
     files.give_to(&mut module);
     module.set_text_source(Some(Arc::new(text::TextSource::new(name, source))));
     Ok(module)
+}
+
+/// A note for each data file that [`Output::write`] says is gone.
+pub fn removed(gone: &[PathBuf]) -> impl Iterator<Item = Diagnostic> {
+    gone.iter().map(|file| {
+        let message = format!(
+            "`{}` is removed: only the model that was replaced needed it.",
+            file.display()
+        );
+        Diagnostic::new(Severity::Note, "data", message)
+    })
 }
 
 /// What one should know of the file at `path` that a module is written as: a warning each.

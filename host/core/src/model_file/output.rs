@@ -1,10 +1,11 @@
 //! Writing a model to its place.
 
+use std::collections::BTreeSet;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use passdock_ir::{Module, text};
+use passdock_ir::{Module, Payload, text};
 
 use super::data_files::{self, Taken};
 use super::{Format, WriteOptions, is_standard};
@@ -31,7 +32,7 @@ pub fn write(
     path: impl AsRef<Path>,
     options: WriteOptions,
 ) -> Result<(), PassError> {
-    Output::new(path)?.write(module, options)
+    Output::new(path)?.write(module, options).map(drop)
 }
 
 impl Output {
@@ -58,12 +59,29 @@ impl Output {
         })
     }
 
-    /// Writes a model, and beside an ONNX file the files that its data is in.
+    /// Refuses to replace a file that the data of a text is in: the text couldn't be read any more.
+    ///
+    /// # Errors
+    /// If a constant of `module`, as it was read, is in the file that is to be replaced.
+    pub fn check_source(&self, module: &Module) -> Result<(), PassError> {
+        let Some(Target::File(place, _)) = &self.target else {
+            return Ok(());
+        };
+        let mut files = data_files_of(module).into_iter();
+        if !files.any(|file| file.canonicalize().is_ok_and(|file| file == *place)) {
+            return Ok(());
+        }
+        let error = fail(&self.path, &"the data of the model that was read is in it");
+        Err(error.help("Write under another name."))
+    }
+
+    /// Writes a model, and beside an ONNX file the files that its data is in. Answers the data files that
+    /// only the replaced model needed, and which are gone.
     ///
     /// # Errors
     /// If the format can't say something of the model, or what the system says. Then the place is as it
     /// was.
-    pub fn write(self, module: &Module, options: WriteOptions) -> Result<(), PassError> {
+    pub fn write(self, module: &Module, options: WriteOptions) -> Result<Vec<PathBuf>, PassError> {
         let path = self.path;
         let temporary = options.temporary;
         match (self.format, self.target) {
@@ -72,6 +90,12 @@ impl Output {
                 // A text is without the file that its model was read from.
                 let module = passdock_onnx::detach(module);
                 let module = module.map_err(|error| refused(&path, error))?;
+                if let Some(file) = lossy_name(&module) {
+                    let what = format!(
+                        "its data is in `{file}`, whose name isn't UTF-8, and text can't say that"
+                    );
+                    return Err(fail(&path, &what).help("Rename the file."));
+                }
                 let written = match target {
                     None => {
                         let out = io::stdout().lock();
@@ -86,7 +110,8 @@ impl Output {
                         target.write(durable, |file| print(&module, file, &options))
                     }
                 };
-                written.map_err(|error| failed(&path, error))
+                written.map_err(|error| failed(&path, error))?;
+                Ok(Vec::new())
             }
         }
     }
@@ -103,7 +128,7 @@ fn write_onnx(
     path: &Path,
     target: Target,
     options: WriteOptions,
-) -> Result<(), PassError> {
+) -> Result<Vec<PathBuf>, PassError> {
     // Of data that can't be read, say which tensor's it is.
     let failed = |error: io::Error| match passdock_onnx::check_external(module).into_iter().next() {
         Some(unreadable) => refused(path, unreadable),
@@ -130,7 +155,7 @@ fn write_onnx(
                 return Err(error.help("Take the data into the model: `--external-data none`."));
             }
             let written = open_special(&place).and_then(|mut file| output.write_file(&mut file));
-            return written.map_err(failed);
+            return written.map(|()| Vec::new()).map_err(failed);
         }
     };
     let own = data_files::own_location(&place);
@@ -154,7 +179,32 @@ fn write_onnx(
     }
     output.write_file(file.file()).map_err(failed)?;
     plan.commit.durable = !options.temporary;
-    plan.commit.put(file, &place).map_err(failed)
+    let old = plan.commit.old.clone();
+    plan.commit.put(file, &place).map_err(failed)?;
+    let directory = path.parent().unwrap_or(Path::new(""));
+    Ok(old.iter().map(|old| directory.join(old)).collect())
+}
+
+/// The files that constants of a module are in, but for the model file itself.
+pub(crate) fn data_files_of(module: &Module) -> Vec<PathBuf> {
+    let mut names = BTreeSet::new();
+    for f in module.functions() {
+        for (id, _) in f.live_constants() {
+            if let Payload::External { source, .. } = f.constant_data(id).payload() {
+                names.insert(source.name());
+            }
+        }
+    }
+    names.into_iter().map(PathBuf::from).collect()
+}
+
+/// The name of a file that constants are in, if it lost something when it became text.
+fn lossy_name(module: &Module) -> Option<&str> {
+    let mut names = module.functions().flat_map(|f| {
+        let constants = f.live_constants();
+        constants.filter_map(|(id, _)| Some(f.constant_data(id).in_file()?.0.name()))
+    });
+    names.find(|name| name.contains(char::REPLACEMENT_CHARACTER))
 }
 
 fn refused(path: &Path, error: passdock_onnx::OnnxError) -> PassError {

@@ -141,6 +141,9 @@ fn run_to_end(
     };
     let output = request.output.as_ref().map(Output::new).transpose()?;
     let module = model_file::read_with(&request.model, reading)?;
+    output
+        .iter()
+        .try_for_each(|output| output.check_source(&module))?;
     let sequential = match request.bind.is_empty() {
         true => sequential,
         false => {
@@ -178,7 +181,8 @@ fn run_to_end(
                 .for_each(|warning| context.emit(warning));
         }
         let written = output.write(&after, options);
-        written.map_err(|error| made_by(error, recorder))?;
+        let gone = written.map_err(|error| made_by(error, recorder))?;
+        model_file::removed(&gone).for_each(|note| context.emit(note));
         let output = request.output.as_ref();
         report.model.output = output.map(|path| path.display().to_string());
     }

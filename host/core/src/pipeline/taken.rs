@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use super::request::Request;
-use crate::files::directory_of;
+use crate::files::{directory_of, end_of_links};
 use crate::model_file::{self, ReadOptions};
 use crate::registry::Registry;
 
@@ -44,16 +44,16 @@ fn data(path: &Path, request: &Request) -> Option<String> {
     }
     // A model that can't be read is another error, later.
     let module = model_file::read_with(&request.model, reading).ok()?;
-    let dir = directory_of(&request.model);
-    let mut locations = passdock_onnx::external_locations(&module);
-    let is = |location: &str| whole(&dir.join(location)).is_some_and(|data| data == path);
-    locations.any(is).then(|| "the model's data".to_owned())
+    let mut files = model_file::data_files_of(&module).into_iter();
+    let is = |file: PathBuf| whole(&file).is_some_and(|data| data == path);
+    files.any(is).then(|| "the model's data".to_owned())
 }
 
 /// A path without links, of a file that is there or of one that could be.
 fn whole(path: &Path) -> Option<PathBuf> {
     path.canonicalize().ok().or_else(|| {
-        let directory = directory_of(path).canonicalize().ok()?;
-        Some(directory.join(path.file_name()?))
+        let end = end_of_links(path).ok()?;
+        let directory = directory_of(&end).canonicalize().ok()?;
+        Some(directory.join(end.file_name()?))
     })
 }

@@ -245,7 +245,7 @@ impl<'a> InstrumentSetup<'a> {
     /// As [`InstrumentSetup::new_file`], of a path that a flag says.
     pub(crate) fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
         let (kind, message) = match (self.taken)(path) {
-            Some(what) => (ErrorKind::Pipeline, format!("it is {what}")),
+            Some(what) => (ErrorKind::Usage, format!("it is {what}")),
             None => match Target::new(path, None) {
                 Ok(_) => return Ok(()),
                 Err(error) => (ErrorKind::Write, error.to_string()),

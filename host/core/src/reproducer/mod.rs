@@ -31,6 +31,6 @@ const BEFORE: &str = "before.ir";
 /// The passes.
 const PIPELINE: &str = "pipeline.toml";
 /// What failed, with what.
-const ABOUT: &str = "reproducer.toml";
+pub(crate) const ABOUT: &str = "reproducer.toml";
 /// Copied constants.
 const DATA: &str = "data.bin";
