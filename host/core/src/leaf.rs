@@ -23,6 +23,7 @@ use crate::error::{ErrorKind, PassError, Provider};
 use crate::interface;
 use crate::pass::{FunctionWork, Pass, Work};
 use crate::plugin::{FieldValue, OpDefs, PassKind};
+use crate::registry::solo;
 use crate::util;
 
 /// Fewer ops in all than this aren't worth waking other threads for.
@@ -160,7 +161,11 @@ impl<'c> Around<'c> {
                 Ok(())
             };
         let is_worth_it = work.thread_safe && are_many(slots.iter().filter(|slot| is_meant(slot)));
-        if is_worth_it && let Some(pool) = self.cx.pool() {
+        // Inside a pass that isn't thread-safe, another thread might wait for this one to leave it.
+        if is_worth_it
+            && !solo::is_inside()
+            && let Some(pool) = self.cx.pool()
+        {
             let mut meant: Vec<&mut FunctionSlot> =
                 slots.iter_mut().filter(|slot| is_meant(slot)).collect();
             let outcomes = pool.install(|| self.parallel(&work, &mut meant, &input));

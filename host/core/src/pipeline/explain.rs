@@ -145,6 +145,13 @@ pub(crate) fn explain_in(
 /// Says whether a request is right, down to the plugins that it needs: they are loaded. Answers
 /// what the model has to bring along. Nothing runs.
 pub fn check(request: &Request) -> Result<Vec<ModelNeed>, PassError> {
+    let Built {
+        sequential,
+        context,
+        ..
+    } = build::build(request)?;
+    let plan = crate::run::prepare(&sequential, &context.build()?)?;
+    // What is wrong with what it says comes first.
     if let Some(file) = &request.pipeline
         && request.passes.is_empty()
     {
@@ -158,12 +165,6 @@ pub fn check(request: &Request) -> Result<Vec<ModelNeed>, PassError> {
             return Err(error.help("List them as `passes = [\"relax.transform.FoldConstant\"]`, or as `[[passes]]` tables."));
         }
     }
-    let Built {
-        sequential,
-        context,
-        ..
-    } = build::build(request)?;
-    let plan = crate::run::prepare(&sequential, &context.build()?)?;
     Ok(plan.of_model)
 }
 

@@ -33,6 +33,12 @@ pub(crate) fn enter() -> Alone {
     }
 }
 
+/// Whether this thread is in: then no other one may be needed to go on.
+pub(crate) fn is_inside() -> bool {
+    let owner = util::lock(&OWNER);
+    owner.is_some_and(|(thread, _)| thread == thread::current().id())
+}
+
 impl Drop for Alone {
     fn drop(&mut self) {
         let mut owner = util::lock(&OWNER);
@@ -60,6 +66,7 @@ mod tests {
                 scope.spawn(|| {
                     for _ in 0..200 {
                         let _outer = enter();
+                        assert!(is_inside());
                         assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
                         drop(enter());
                         thread::yield_now();

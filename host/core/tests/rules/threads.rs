@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use expect_test::expect;
 use passdock::instruments::{Bisect, DumpIr, OpCount, PrintChanged, Sink, WriteReproducer};
-use passdock::{InstrumentSetup, PassContext, Registry, create_host_pass};
+use passdock::{InstrumentSetup, PassContext, Registry, create_function_pass, create_host_pass};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{PassContext as Cx, plugin};
 
@@ -82,6 +82,59 @@ fn passes_that_run_each_others_passes_dont_wait_for_ever() {
         let ran = all.recv_timeout(Duration::from_secs(20));
         assert_eq!(ran, Ok(true), "they wait for each other");
     }
+}
+
+mod wide {
+    use super::*;
+
+    fn outer(m: &mut Module, cx: &Cx) -> PassResult {
+        m.run_pass(cx, "own.transform.OnAllCores")
+    }
+
+    plugin! {
+        name: "wide",
+        passes: [
+            /// Runs a pass of the program.
+            module "wide.transform.Outer" => outer,
+        ],
+    }
+}
+
+/// A pass that isn't thread-safe runs one on all cores that runs another which isn't.
+#[test]
+fn a_pass_on_all_cores_inside_one_that_is_alone_doesnt_wait_for_ever() {
+    let registry = Registry::new();
+    registry.load_static(ping::PLUGIN).unwrap();
+    registry.load_static(wide::PLUGIN).unwrap();
+    let inner = registry.clone();
+    let work = create_function_pass(info("own.transform.OnAllCores"), move |_, _| {
+        let cx = PassContext::builder().registry(&inner).build().unwrap();
+        let pass = inner.get_pass("ping.transform.Inner").unwrap();
+        pass.call_in(module(), &cx)
+            .map(drop)
+            .map_err(|error| error.to_string())?;
+        Ok(())
+    });
+    registry.register(work).unwrap();
+    let ops = "    %0 = onnx.Relu(%x) : f32[4]\n".to_owned()
+        + &(1..5000)
+            .map(|at| format!("    %{at} = onnx.Relu(%{}) : f32[4]\n", at - 1))
+            .collect::<String>();
+    let function = |name: usize| {
+        format!("  fn @f{name}(%x: f32[4]) -> (%y: f32[4]) {{\n{ops}    return %4999\n  }}\n")
+    };
+    let functions: String = (0..8).map(function).collect();
+    let large = passdock_ir::text::parse(&format!("module {{\n{functions}}}\n")).unwrap();
+    let (done, all) = channel();
+    thread::spawn(move || {
+        let context = PassContext::builder().registry(&registry).jobs(4);
+        let outer = registry.get_pass("wide.transform.Outer").unwrap();
+        let ran = outer.call_in(large, &context.build().unwrap());
+        done.send(ran.map(drop).map_err(|error| error.to_string()))
+            .unwrap();
+    });
+    let ran = all.recv_timeout(Duration::from_secs(20));
+    assert_eq!(ran, Ok(Ok(())), "it waits for itself");
 }
 
 /// How many counters were made.
