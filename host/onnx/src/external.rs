@@ -1,7 +1,7 @@
 //! The files beside a model that its tensors' data is in: where they may be, and reading them.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -218,24 +218,10 @@ impl ExternalFile {
         bytes.copy_to(&self.location, 0, bytes.all().len() as u64, to)
     }
 
-    /// Whether a file holds the same bytes. Reads both, a part at a time.
+    /// Whether a file holds the same bytes.
     pub(crate) fn is_equal(&self, path: &Path) -> io::Result<bool> {
-        const PART: u64 = 1 << 20;
         let own = self.resolve().map_err(io::Error::other)?;
-        let files = [File::open(own)?, File::open(path)?];
-        if files[0].metadata()?.len() != files[1].metadata()?.len() {
-            return Ok(false);
-        }
-        let mut parts = [Vec::new(), Vec::new()];
-        loop {
-            for (file, part) in files.iter().zip(&mut parts) {
-                part.clear();
-                file.take(PART).read_to_end(part)?;
-            }
-            if parts[0] != parts[1] || parts[0].is_empty() {
-                return Ok(parts[0] == parts[1]);
-            }
-        }
+        same_bytes(&mut File::open(own)?, &mut File::open(path)?)
     }
 
     /// Whether it is the file at a path.
@@ -268,6 +254,29 @@ impl ByteSource for ExternalFile {
         metadata
             .map(|metadata| metadata.len())
             .map_err(|error| self.failed(error))
+    }
+}
+
+/// Whether two files hold the same. Reads both from their beginnings, a part at a time.
+///
+/// # Errors
+/// If one of them can't be read.
+pub fn same_bytes(a: &mut File, b: &mut File) -> io::Result<bool> {
+    const PART: u64 = 1 << 20;
+    if a.metadata()?.len() != b.metadata()?.len() {
+        return Ok(false);
+    }
+    let mut parts = [Vec::new(), Vec::new()];
+    a.rewind()?;
+    b.rewind()?;
+    loop {
+        for (file, part) in [&mut *a, &mut *b].into_iter().zip(&mut parts) {
+            part.clear();
+            file.take(PART).read_to_end(part)?;
+        }
+        if parts[0] != parts[1] || parts[0].is_empty() {
+            return Ok(parts[0] == parts[1]);
+        }
     }
 }
 

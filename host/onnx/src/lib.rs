@@ -33,7 +33,9 @@ mod write;
 
 pub use detach::detach;
 pub use error::OnnxError;
-pub use external::{ExternalFiles, Reach, check_external, external_locations, place_external};
+pub use external::{
+    ExternalFiles, Reach, check_external, external_locations, place_external, same_bytes,
+};
 pub use facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
 pub use read::{TensorFile, read, read_bytes, read_tensor, read_within};
 pub use remarks::{Remark, remarks};

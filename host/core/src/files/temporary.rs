@@ -73,11 +73,16 @@ impl TemporaryDirectory {
         self.put(to)
     }
 
-    fn put(mut self, to: &Path) -> io::Result<()> {
+    fn put(self, to: &Path) -> io::Result<()> {
         std::fs::rename(self.path(), to)?;
+        self.keep();
+        Ok(())
+    }
+
+    /// Lets what has its name, or had it, be.
+    fn keep(mut self) {
         forget(self.path());
         self.dir.take().map(tempfile::TempDir::keep);
-        Ok(())
     }
 
     /// Makes it stay in place of a directory, which goes away.
@@ -102,14 +107,6 @@ impl TemporaryDirectory {
                 aside.keep();
             }
         })
-    }
-}
-
-impl TemporaryDirectory {
-    /// Makes it stay where it is.
-    fn keep(mut self) {
-        forget(self.path());
-        self.dir.take().map(tempfile::TempDir::keep);
     }
 }
 

@@ -9,7 +9,7 @@ use std::io::{self, Read, Seek};
 use std::path::{Component, Path, PathBuf};
 
 use passdock_ir::Module;
-use passdock_onnx::{DataFile, Moved, OnnxError};
+use passdock_onnx::{DataFile, Moved, OnnxError, same_bytes};
 use rustc_hash::FxHashSet;
 
 use crate::files::{Commit, Unfinished, directory_of, leftovers, lock_directory};
@@ -281,26 +281,6 @@ fn hash(file: &mut File) -> io::Result<String> {
     let mut hasher = blake3::Hasher::new();
     io::copy(file, &mut hasher)?;
     Ok(hasher.finalize().to_hex()[..DIGITS].to_owned())
-}
-
-/// Whether two files hold the same. Reads both, a part at a time.
-fn same_bytes(a: &mut File, b: &mut File) -> io::Result<bool> {
-    const PART: u64 = 1 << 20;
-    if a.metadata()?.len() != b.metadata()?.len() {
-        return Ok(false);
-    }
-    let mut parts = [Vec::new(), Vec::new()];
-    a.rewind()?;
-    b.rewind()?;
-    loop {
-        for (file, part) in [&mut *a, &mut *b].into_iter().zip(&mut parts) {
-            part.clear();
-            file.take(PART).read_to_end(part)?;
-        }
-        if parts[0] != parts[1] || parts[0].is_empty() {
-            return Ok(parts[0] == parts[1]);
-        }
-    }
 }
 
 #[cfg(test)]
