@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use passdock::bisect::Verdict;
 use passdock::files::TemporaryDirectory;
+use passdock::judge::Verdict;
 use passdock::model_file::{self, Format, WriteOptions};
 use passdock::{ErrorKind, ModuleRef, PassError};
 

@@ -3,6 +3,16 @@
 use std::ffi::OsString;
 use std::path::PathBuf;
 
+use passdock::Registry;
+
+/// A registry with the instruments that the command has beside the library's.
+pub(crate) fn registry() -> Registry {
+    let registry = Registry::new();
+    // A registry that is new has no other of its name.
+    let _ = registry.register_instrument(passdock_tools::numerics::instrument());
+    registry
+}
+
 /// `PASSDOCK_PLUGIN_PATH`, then the standard plugins beside the executable or in
 /// `../lib/passdock/plugins`. None of them has to be there.
 pub(crate) fn standard_dirs() -> Vec<PathBuf> {

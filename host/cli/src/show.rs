@@ -8,7 +8,8 @@ use std::io::{self, Write};
 use std::sync::OnceLock;
 
 use passdock::diagnostic::Diagnostic;
-use passdock::{ErrorKind, PassError, diff, terminal};
+use passdock::{ErrorKind, PassError, terminal};
+use passdock_tools::diff;
 use serde::Serialize;
 
 /// Writes text to standard output.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use crate::diagnostic::excerpt::Excerpt;
 use crate::diagnostic::{Diagnostic, Label, Severity, Snippet};
 use crate::plugin::{Origin, PluginError};
-use crate::reproducer::FailureSite;
+use crate::site::FailureSite;
 
 /// An error of any kind that came from outside: an instrument's, a system's.
 pub type Cause = Arc<dyn Error + Send + Sync>;
@@ -351,7 +351,7 @@ impl From<crate::config::ConfigError> for PassError {
 }
 
 /// A sentence starts with a capital letter and ends with a full stop.
-pub(crate) fn capitalized(text: &str) -> String {
+pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     let mut out: String = match chars.next() {
         Some(first) => first.to_uppercase().chain(chars).collect(),

@@ -23,7 +23,7 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// ```
 /// use std::sync::{Arc, Mutex};
 ///
-/// use passdock::{
+/// use passdock_core::{
 ///     InstrumentResult, ModuleRef, PassContext, PassInfo, PassInstrument, create_host_pass,
 /// };
 ///
@@ -43,7 +43,7 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 ///     }
 /// }
 ///
-/// # fn main() -> Result<(), passdock::PassError> {
+/// # fn main() -> Result<(), passdock_core::PassError> {
 /// let counter = Arc::new(OpCounter::default());
 /// let cx = PassContext::builder().shared_instrument(counter.clone()).build()?;
 /// let pass = create_host_pass(PassInfo::new("nothing"), |module, _| Ok(module.clone()));

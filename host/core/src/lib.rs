@@ -1,108 +1,38 @@
-//! The pass host: what a program embeds to run compiler passes that ship as files.
+//! The core of the pass host: registry, context, run loop, instruments, plugins.
 //!
-//! A pass maps a module to a module. Passes come from plugins, which a [`Registry`] knows by their
-//! manifests and loads when they are needed, or from closures of the program itself. A
-//! [`Sequential`] runs passes in order, what they require first, under a [`PassContext`], which
-//! says up to which level, which passes not, with which options, and which [`PassInstrument`]s
-//! watch.
-//!
-//! ```
-//! use passdock::{PassContext, PassInfo, Registry, Sequential, create_function_pass};
-//!
-//! # fn main() -> Result<(), passdock::PassError> {
-//! // A pass of the program's own; a plugin's is written the same way.
-//! let fuse = create_function_pass(
-//!     PassInfo::new("demo.transform.FuseDoubleRelu").opt_level(1),
-//!     |f, _cx| {
-//!         for op in f.ops_named("onnx.Relu") {
-//!             let inner = f.operand(op, 0).and_then(|value| f.defining_op(value));
-//!             if let Some(inner) = inner.filter(|&inner| f.name(inner) == "onnx.Relu") {
-//!                 f.replace_op_with(op, &[f.result(inner, 0)])?;
-//!             }
-//!         }
-//!         Ok(())
-//!     },
-//! );
-//! let registry = Registry::new();
-//! registry.register(fuse)?;
-//! // registry.load_dir("plugins".as_ref(), &Default::default())?;
-//!
-//! let module = passdock::model_file::parse_text(
-//!     "demo.ir",
-//!     "module {
-//!        fn @main(%x: f32[2]) -> (%y: f32[2]) {
-//!          %0 = onnx.Relu(%x) : f32[2]
-//!          %1 = onnx.Relu(%0) : f32[2]
-//!          return %1
-//!        }
-//!      }",
-//! )?;
-//! let cleanup = Sequential::new([registry.get_pass("demo.transform.FuseDoubleRelu")?]).name("cleanup");
-//! let cx = PassContext::builder().registry(&registry).opt_level(3).build()?;
-//! let after = cx.scope(|_| cleanup.call(module.clone()))?;
-//!
-//! assert_eq!(after.op_count(), 1);
-//! assert_eq!(module.op_count(), 2, "the caller's module is as it was");
-//!
-//! // The same as a pipeline's text.
-//! let text = "
-//!     [context]
-//!     opt_level = 3
-//!     [[passes]]
-//!     name = 'demo.transform.FuseDoubleRelu'
-//! ";
-//! let pipeline = passdock::pipeline::Pipeline::from_toml(text)?.resolve(&registry)?;
-//! assert_eq!(pipeline.run(module)?.op_count(), 1);
-//! # Ok(())
-//! # }
-//! ```
-//!
-//! Reading order: [`PassInfo`] and [`Pass`]; [`Registry`] and [`plugin`]; [`PassContext`] and
-//! [`config`]; [`Sequential`], then `resolve.rs` (the order) and `run.rs` (the run loop, on one
-//! screen); [`PassInstrument`] and [`instruments`]; [`diagnostic`] and [`PassError`];
-//! [`pipeline`], which is what the command runs; [`analyses`]; [`model_file`], [`stats`](mod@stats) and
-//! [`diff`](mod@diff); [`terminal`]; last [`boundary`], where the
-//! plugin contract meets the IR. When something fails: [`reproducer`], [`bisect`](mod@bisect) and
-//! [`reduce`](mod@reduce).
+//! The other crates of the host are written against this one; programs embed `passdock`, which
+//! gives out what of it is meant for them.
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
-//! `unsafe` is in [`boundary`], in the loading of libraries and in calls to ONNX Runtime only.
+//! `unsafe` is in [`boundary`] and in the loading of libraries only.
 
 pub mod analyses;
-pub mod bisect;
 pub mod boundary;
 pub mod config;
-mod context;
+pub mod context;
 pub mod diagnostic;
-pub mod diff;
-mod error;
+pub mod error;
 pub mod files;
-mod instrument;
+pub mod instrument;
 pub mod instruments;
-mod interface;
-mod leaf;
-pub mod model_file;
-#[cfg(feature = "numerics")]
-pub mod numerics;
-mod pass;
-mod pass_info;
-mod passes;
-pub mod pipeline;
+pub mod interface;
+pub mod leaf;
+pub mod pass;
+pub mod pass_info;
+pub mod passes;
 pub mod plugin;
-mod record;
-pub mod reduce;
-mod registry;
-pub mod reproducer;
-mod resolve;
-mod run;
-mod sequential;
+pub mod record;
+pub mod registry;
+pub mod resolve;
+pub mod run;
+pub mod sequential;
+pub mod site;
 pub mod states;
-pub mod stats;
-mod suggest;
+pub mod suggest;
 pub mod terminal;
-pub mod testing;
-mod util;
-mod verify;
+pub mod unified;
+pub mod util;
+pub mod verify;
 
 pub use config::{list_configs, register_config_option};
 pub use context::{ContextBuilder, DeviceType, Entered, PassContext, Verify};

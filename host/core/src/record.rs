@@ -66,7 +66,7 @@ pub struct PassRecord {
 }
 
 impl PassRecord {
-    pub(crate) fn new(pass: &dyn Pass, parent: Option<&str>, requested_by: Option<&str>) -> Self {
+    pub fn new(pass: &dyn Pass, parent: Option<&str>, requested_by: Option<&str>) -> Self {
         let provider = pass.provider();
         PassRecord {
             name: pass.info().name.clone(),
@@ -84,7 +84,7 @@ impl PassRecord {
 }
 
 /// What is called at the start of each pass, for progress.
-pub(crate) type OnPass = dyn Fn(&str) + Send + Sync;
+pub type OnPass = dyn Fn(&str) + Send + Sync;
 
 /// Who follows a run while it goes on.
 #[derive(Default)]
@@ -98,7 +98,7 @@ pub struct Watch {
 
 /// Keeps what each pass did, in the order in which they started.
 #[derive(Default)]
-pub(crate) struct Recorder {
+pub struct Recorder {
     records: Mutex<Vec<PassRecord>>,
     on_pass: Option<Box<OnPass>>,
     /// The modules around each pass, if somebody asked for them.
@@ -109,7 +109,7 @@ pub(crate) struct Recorder {
 
 /// When a pass started.
 #[derive(Clone, Copy)]
-pub(crate) struct Start {
+pub struct Start {
     at: Instant,
     /// What was spent by then on anything but passes.
     aside: Duration,
@@ -129,7 +129,7 @@ pub struct PassRun {
 }
 
 impl Recorder {
-    pub(crate) fn new(on_pass: Option<Box<OnPass>>) -> Recorder {
+    pub fn new(on_pass: Option<Box<OnPass>>) -> Recorder {
         Recorder {
             on_pass,
             ..Recorder::default()
@@ -137,7 +137,7 @@ impl Recorder {
     }
 
     /// One that keeps the modules around each pass, too: clones of pointers.
-    pub(crate) fn keeping(on_pass: Option<Box<OnPass>>) -> Recorder {
+    pub fn keeping(on_pass: Option<Box<OnPass>>) -> Recorder {
         Recorder {
             kept: Some(Mutex::default()),
             ..Recorder::new(on_pass)
@@ -145,7 +145,7 @@ impl Recorder {
     }
 
     /// The passes that changed the module, without Sequentials, each once, in order.
-    pub(crate) fn changing(&self) -> Vec<String> {
+    pub fn changing(&self) -> Vec<String> {
         let records = util::lock(&self.records);
         let changing = records
             .iter()
@@ -163,7 +163,7 @@ impl Recorder {
     }
 
     /// A pass that isn't a Sequential ran.
-    pub(crate) fn keep(&self, step: &Step, before: &Module, after: &Module) {
+    pub fn keep(&self, step: &Step, before: &Module, after: &Module) {
         if let Some(kept) = &self.kept {
             util::lock(kept).push(PassRun {
                 pass: step.pass.clone(),
@@ -175,13 +175,13 @@ impl Recorder {
     }
 
     /// The runs that were kept.
-    pub(crate) fn take_runs(&self) -> Vec<PassRun> {
+    pub fn take_runs(&self) -> Vec<PassRun> {
         let kept = self.kept.as_ref();
         kept.map_or_else(Vec::new, |kept| std::mem::take(&mut util::lock(kept)))
     }
 
     /// A pass starts now.
-    pub(crate) fn now(&self) -> Start {
+    pub fn now(&self) -> Start {
         Start {
             at: Instant::now(),
             aside: self.aside(),
@@ -189,7 +189,7 @@ impl Recorder {
     }
 
     /// How long passes ran since then.
-    pub(crate) fn seconds_since(&self, start: Start) -> f64 {
+    pub fn seconds_since(&self, start: Start) -> f64 {
         let aside = self.aside().saturating_sub(start.aside);
         start.at.elapsed().saturating_sub(aside).as_secs_f64()
     }
@@ -200,7 +200,7 @@ impl Recorder {
     }
 
     /// Runs callbacks of instruments, whose time isn't the pass's.
-    pub(crate) fn watching<T>(&self, callbacks: impl FnOnce() -> T) -> T {
+    pub fn watching<T>(&self, callbacks: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = callbacks();
         let nanos = start.elapsed().as_nanos() as u64;
@@ -209,7 +209,7 @@ impl Recorder {
     }
 
     /// A pass starts; answers where its record will stand.
-    pub(crate) fn start(&self, record: PassRecord) -> usize {
+    pub fn start(&self, record: PassRecord) -> usize {
         if let Some(on_pass) = &self.on_pass {
             on_pass(&record.name);
         }
@@ -219,14 +219,14 @@ impl Recorder {
     }
 
     /// Completes a record.
-    pub(crate) fn update(&self, at: usize, change: impl FnOnce(&mut PassRecord)) {
+    pub fn update(&self, at: usize, change: impl FnOnce(&mut PassRecord)) {
         if let Some(record) = util::lock(&self.records).get_mut(at) {
             change(record);
         }
     }
 
     /// What was kept.
-    pub(crate) fn take(&self) -> Vec<PassRecord> {
+    pub fn take(&self) -> Vec<PassRecord> {
         std::mem::take(&mut util::lock(&self.records))
     }
 }

@@ -29,7 +29,7 @@ use crate::states::States;
 use crate::suggest;
 use entries::{Entries, Entry};
 use instruments::InstrumentTable;
-pub(crate) use instruments::wrong;
+pub use instruments::wrong;
 pub use instruments::{InstrumentSetup, InstrumentSpec};
 pub(crate) use plugin_instrument::{CallbackError, PluginInstrument};
 use plugin_pass::PluginPass;
@@ -149,7 +149,7 @@ impl Registry {
     }
 
     /// Looks for plugins in directories, in their order.
-    pub(crate) fn discover(&self, dirs: &[SearchDir]) -> Result<Discovered, PassError> {
+    pub fn discover(&self, dirs: &[SearchDir]) -> Result<Discovered, PassError> {
         let cache = self.read().manifests.clone();
         discover(dirs, cache.as_ref()).map_err(|error| {
             let message = crate::error::capitalized(&error.to_string());
@@ -190,7 +190,7 @@ impl Registry {
 
     /// As [`Registry::load_dirs`]; `refused` decides what becomes of a plugin that others leave no place
     /// for.
-    pub(crate) fn load_dirs_with(
+    pub fn load_dirs_with(
         &self,
         dirs: &[SearchDir],
         options: &BTreeMap<Option<String>, LoadOptions>,
@@ -322,7 +322,7 @@ impl Registry {
     }
 
     /// The passes of each plugin that take the place of another plugin's, as was asked for.
-    pub(crate) fn overrides(&self) -> BTreeMap<String, Vec<String>> {
+    pub fn overrides(&self) -> BTreeMap<String, Vec<String>> {
         let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, entry) in self.read().passes.iter() {
             if let Entry::Plugin {
@@ -394,7 +394,7 @@ impl Registry {
     }
 
     /// What a pass requires, by its canonical name; nothing if there is no such pass.
-    pub(crate) fn required_of(&self, name: &str) -> Vec<String> {
+    pub fn required_of(&self, name: &str) -> Vec<String> {
         match self.read().entry(name) {
             None => Vec::new(),
             Some(Entry::Own(pass)) => pass.info().required.clone(),
@@ -406,7 +406,7 @@ impl Registry {
 
     /// The passes that ask for a phase, by name: those of the program itself and of the plugins
     /// that the user pointed at. The standard plugins' stay where a pipeline lists them.
-    pub(crate) fn phased(&self) -> BTreeMap<String, Phase> {
+    pub fn phased(&self) -> BTreeMap<String, Phase> {
         let inner = self.read();
         let passes = inner.passes.iter();
         passes

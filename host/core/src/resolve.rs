@@ -14,34 +14,34 @@ use crate::sequential::{MAX_DEPTH, Sequential};
 use crate::states::{self, ModelNeed};
 
 /// A Sequential's passes with everything decided that can be before they run.
-pub(crate) struct Plan {
-    pub(crate) children: Vec<Child>,
+pub struct Plan {
+    pub children: Vec<Child>,
     /// States that the module has to be in before anything runs; the outermost plan has them all.
-    pub(crate) of_model: Vec<ModelNeed>,
+    pub of_model: Vec<ModelNeed>,
 }
 
 /// A direct child of a Sequential.
-pub(crate) struct Child {
-    pub(crate) step: Step,
+pub struct Child {
+    pub step: Step,
     /// What must have run before it, in order; each once.
-    pub(crate) required: Vec<Step>,
+    pub required: Vec<Step>,
     /// Why it doesn't run.
-    pub(crate) skipped: Option<String>,
+    pub skipped: Option<String>,
 }
 
 /// A pass at a place in the order.
-pub(crate) struct Step {
-    pub(crate) pass: PassRef,
+pub struct Step {
+    pub pass: PassRef,
     /// The pass that requires it, if it isn't the user's own entry.
-    pub(crate) requested_by: Option<String>,
+    pub requested_by: Option<String>,
     /// Whether instruments can't veto it.
-    pub(crate) forced: bool,
+    pub forced: bool,
     /// Of a Sequential.
-    pub(crate) plan: Option<Plan>,
+    pub plan: Option<Plan>,
 }
 
 /// Decides what of a Sequential runs, and in which order.
-pub(crate) fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
+pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let mut resolver = Resolver {
         cx,
         path: Vec::new(),
@@ -198,7 +198,7 @@ impl Child {
 impl Plan {
     /// Makes everything ready that will run: a plugin that can't be loaded is found before the
     /// first pass runs.
-    pub(crate) fn load(&self) -> Result<(), PassError> {
+    pub fn load(&self) -> Result<(), PassError> {
         self.order().iter().try_for_each(|pass| {
             let loaded = pass.work().map(drop);
             loaded.map_err(|error| {
@@ -209,7 +209,7 @@ impl Plan {
     }
 
     /// The passes that will run, in order; those of a Sequential come after it.
-    pub(crate) fn order(&self) -> Vec<PassRef> {
+    pub fn order(&self) -> Vec<PassRef> {
         let mut order = Vec::new();
         self.add_to(&mut order);
         order
@@ -225,7 +225,7 @@ impl Plan {
     }
 
     /// What runs of it, in order.
-    pub(crate) fn steps(&self) -> impl Iterator<Item = &Step> {
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
         let running = self.children.iter().filter(|child| child.skipped.is_none());
         running.flat_map(|child| child.required.iter().chain([&child.step]))
     }

@@ -20,15 +20,15 @@ use crate::leaf;
 use crate::pass::{Pass, PassRef};
 use crate::record::{PassRecord, Start, Status};
 use crate::registry::solo;
-use crate::reproducer;
 use crate::resolve::{self, Plan, Step};
 use crate::sequential::Sequential;
+use crate::site;
 use crate::states::{self, Held};
 use crate::suggest;
 use crate::verify::{self, Input};
 
 /// Runs a pass from outside: whatever its level, without what it requires.
-pub(crate) fn call(
+pub fn call(
     pass: &dyn Pass,
     module: &Module,
     cx: &PassContext,
@@ -51,7 +51,7 @@ pub(crate) fn call(
         run.resume(plan);
     }
     let outcome = run.pass(pass, plan.as_ref(), forced, module);
-    match outcome.map_err(|error| reproducer::around(error, sequential, module, cx))? {
+    match outcome.map_err(|error| site::around(error, sequential, module, cx))? {
         Outcome::Ran(after) => Ok(after),
         Outcome::Vetoed(_) => Ok(module.clone()),
     }
@@ -59,7 +59,7 @@ pub(crate) fn call(
 
 /// Finds out whether a Sequential can run: resolves it, loads the plugins that it and the context's
 /// instruments need, and makes those. States that the module has to bring along are left.
-pub(crate) fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
+pub fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let plan = resolve::resolve(sequential, cx)?;
     plan.load()?;
     callbacks::make(&cx.instrument_list(), cx)?;
@@ -139,11 +139,11 @@ impl<'c> Run<'c> {
                     self.record_skip(step, "it ran and nothing changed since", &module);
                 } else {
                     self.step(step, &mut module)
-                        .map_err(|error| reproducer::followed_by(error, &plan.children[at..]))?;
+                        .map_err(|error| site::followed_by(error, &plan.children[at..]))?;
                 }
             }
             self.step(&child.step, &mut module)
-                .map_err(|error| reproducer::followed_by(error, &plan.children[at + 1..]))?;
+                .map_err(|error| site::followed_by(error, &plan.children[at + 1..]))?;
         }
         Ok(module)
     }
@@ -152,7 +152,7 @@ impl<'c> Run<'c> {
         let record = self.record_start(step, module);
         let result = self.pass(&*step.pass, step.plan.as_ref(), step.forced, module);
         self.record_end(record, module, &result);
-        let outcome = result.map_err(|error| reproducer::at(error, step, module, self.cx))?;
+        let outcome = result.map_err(|error| site::at(error, step, module, self.cx))?;
         if let Outcome::Ran(after) = outcome {
             self.remember(step);
             if let (Some(recorder), None) = (self.cx.recorder(), &step.plan) {

@@ -91,7 +91,7 @@ impl Sequential {
     }
 
     /// The names of its children that it disables itself, in all spellings that a child may have.
-    pub(crate) fn disabled_in(&self, registry: &Registry) -> BTreeSet<String> {
+    pub fn disabled_in(&self, registry: &Registry) -> BTreeSet<String> {
         let canonical = self.disabled.iter().map(|name| registry.canonical(name));
         // A pass that isn't registered may bear a name that is short for a registered one's.
         canonical.chain(self.disabled.iter().cloned()).collect()

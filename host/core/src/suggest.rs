@@ -8,10 +8,7 @@ const NEAR: f64 = 0.6;
 /// Of dotted names the last part decides, so that `FoldConstants` finds
 /// `relax.transform.FoldConstant`, and a namespace that is right makes no other name near. Where the
 /// last part is right, the namespace may be any.
-pub(crate) fn nearest<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> Option<&'a str> {
+pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_ascii_lowercase();
     let mut best: Option<(f64, &str)> = None;
     for candidate in candidates {
@@ -35,10 +32,7 @@ pub(crate) fn nearest<'a>(
 }
 
 /// " Did you mean `…`?", or nothing.
-pub(crate) fn did_you_mean<'a>(
-    name: &str,
-    candidates: impl IntoIterator<Item = &'a str>,
-) -> String {
+pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     match nearest(name, candidates) {
         Some(found) => format!(" Did you mean `{found}`?"),
         None => String::new(),
@@ -46,7 +40,7 @@ pub(crate) fn did_you_mean<'a>(
 }
 
 /// Names as a sentence lists them.
-pub(crate) fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = names.into_iter().map(|n| format!("`{n}`")).collect();
     match quoted.is_empty() {
         true => "none".to_owned(),

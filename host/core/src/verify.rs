@@ -80,7 +80,7 @@ pub(crate) fn unchanged(module: &Module, when: Verify) -> Result<(), PassError> 
 }
 
 /// Verifies a module.
-pub(crate) fn all(module: &Module) -> Result<(), PassError> {
+pub fn all(module: &Module) -> Result<(), PassError> {
     let mut functions = module.names().zip(module.functions());
     functions.try_for_each(|(name, function)| one(module, name, function))
 }

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use passdock::bisect::{self, Bisection, Checked, Suspect};
 use passdock::model_file::{self, ReadOptions, WriteOptions};
 use passdock::pipeline::Request;
 use passdock::reproducer::{self, Check, ReproducerOptions};
-use passdock::{ErrorKind, PassError, Registry};
+use passdock::{ErrorKind, PassError};
+use passdock_tools::bisect::{self, Bisection, Checked, Suspect};
 use serde::Serialize;
 
 use crate::args::{BisectArgs, CheckCommandArgs};
@@ -101,7 +101,7 @@ fn search(
     };
     let mut check = |candidate: &_| command.check(candidate, &module);
     let found = bisect::bisect(
-        &Registry::new(),
+        &plugins::registry(),
         &request,
         module.clone(),
         &mut check,

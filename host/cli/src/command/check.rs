@@ -5,6 +5,7 @@ use passdock::states::ModelNeed;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
+use crate::plugins;
 use crate::show;
 
 /// What `--json` prints.
@@ -19,7 +20,7 @@ struct Answer {
 
 pub(crate) fn check(args: CheckArgs) -> u8 {
     let checked = super::request(Some(&args.pipeline), args.context, args.plugins)
-        .and_then(|request| pipeline::check(&request));
+        .and_then(|request| pipeline::check(&plugins::registry(), &request));
     let status = match &checked {
         Ok(_) => 0,
         Err(error) => super::fail(error),

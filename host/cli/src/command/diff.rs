@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::path::Path;
 
-use passdock::diff::{
+use passdock::model_file::is_standard;
+use passdock::{Diagnostic, ErrorKind, PassError, model_file};
+use passdock_tools::diff::{
     self, Change, ConstantDiff, Diff, FunctionDiff, OpChange, OpDiff, PortChange, PortDiff,
     Rewired, Setting, Summary,
 };
-use passdock::model_file::is_standard;
-use passdock::{Diagnostic, ErrorKind, PassError, model_file};
 use serde::Serialize;
 
 use crate::args::DiffArgs;

@@ -6,6 +6,7 @@ use passdock::{ErrorKind, PassError};
 
 use super::inspect::value;
 use crate::args::ExplainArgs;
+use crate::plugins;
 use crate::show::{self, Align, Table};
 
 pub(crate) fn explain(args: ExplainArgs) -> u8 {
@@ -14,7 +15,7 @@ pub(crate) fn explain(args: ExplainArgs) -> u8 {
         return super::fail(&PassError::new(ErrorKind::Usage, message));
     }
     let explained = super::request(args.pipeline.as_deref(), args.context, args.plugins)
-        .and_then(|request| pipeline::explain(&request));
+        .and_then(|request| pipeline::explain(&plugins::registry(), &request));
     for diagnostic in explained
         .iter()
         .flat_map(|explained| &explained.diagnostics)

@@ -21,7 +21,8 @@ pub(crate) fn list(args: ListArgs) -> u8 {
         manifest_cache: plugins::manifest_cache(),
         ..Request::default()
     };
-    let (registry, conflicts) = match pipeline::registry(&request) {
+    let registry = plugins::registry();
+    let conflicts = match pipeline::load_plugins(&registry, &request) {
         Ok(found) => found,
         Err(error) => return super::fail(&error),
     };

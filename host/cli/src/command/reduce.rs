@@ -3,15 +3,16 @@
 use std::path::Path;
 use std::time::Duration;
 
-use passdock::bisect::Verdict;
+use passdock::judge::{Judge, Verdict};
 use passdock::model_file::{self, Format, Output, ReadOptions, WriteOptions, is_standard};
 use passdock::pipeline::Request;
-use passdock::reduce::{self, Check, ReduceOptions, Reduction, Step};
-use passdock::{ErrorKind, ModuleRef, PassError, Registry};
+use passdock::{ErrorKind, ModuleRef, PassError};
+use passdock_tools::reduce::{self, ReduceOptions, Reduction, Step};
 use serde::Serialize;
 
 use crate::args::ReduceArgs;
 use crate::check_command::CheckCommand;
+use crate::plugins;
 use crate::progress::Progress;
 use crate::show;
 
@@ -101,10 +102,10 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         let check = |before: &ModuleRef, after: &ModuleRef| -> Result<Verdict, PassError> {
             command.check(after, before)
         };
-        Box::new(check) as Box<Check<'_>>
+        Box::new(check) as Box<Judge<'_>>
     });
     let reduction = reduce::reduce(
-        &Registry::new(),
+        &plugins::registry(),
         &request,
         &module,
         check,

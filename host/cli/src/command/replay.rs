@@ -1,8 +1,8 @@
 //! `passdock replay`: a failed pass again, and whether it fails the same way.
 
-use passdock::bisect::Verdict;
+use passdock::ModuleRef;
+use passdock::judge::Verdict;
 use passdock::reproducer::{Outcome, Replay, ReplayOptions, Reproducer};
-use passdock::{ModuleRef, Registry};
 
 use crate::args::{CheckCommandArgs, ReplayArgs};
 use crate::check_command::CheckCommand;
@@ -39,7 +39,7 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
     };
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
     let watch = progress.watch(args.json);
-    let replay = reproducer.replay(&Registry::new(), &options, &mut judge, watch);
+    let replay = reproducer.replay(&plugins::registry(), &options, &mut judge, watch);
     drop(progress);
     for diagnostic in &replay.report.diagnostics {
         show::diagnostic(diagnostic);

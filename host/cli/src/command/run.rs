@@ -5,6 +5,7 @@ use passdock::pipeline::{self, Print, Report, Request};
 use passdock::{ErrorKind, PassError, PassRecord, Status, Verify};
 
 use crate::args::{self, RunArgs};
+use crate::plugins;
 use crate::progress::Progress;
 use crate::show::{self, Align, Table};
 
@@ -15,7 +16,11 @@ pub(crate) fn run(args: RunArgs) -> u8 {
         Err(error) => return fail(&error, json),
     };
     let progress = Progress::start(&format!("reading {}", request.model.display()));
-    let report = pipeline::run(&request, progress.watch(request.print.to_stderr));
+    let report = pipeline::run(
+        &plugins::registry(),
+        &request,
+        progress.watch(request.print.to_stderr),
+    );
     drop(progress);
     for diagnostic in &report.diagnostics {
         show::diagnostic(diagnostic);

@@ -7,8 +7,8 @@
 //! through the contract; an embedder may have analyses of its own by implementing [`Analysis`].
 //!
 //! ```
-//! use passdock::PassContext;
-//! use passdock::analyses::Liveness;
+//! use passdock_core::PassContext;
+//! use passdock_core::analyses::Liveness;
 //!
 //! let module = passdock_ir::text::parse(
 //!     "module {

@@ -123,7 +123,7 @@ impl Schema {
     }
 
     /// The field that a name sets: its own, or the table that takes the rest.
-    pub(crate) fn settable(&self, name: &str) -> Result<&Field, ConfigError> {
+    pub fn settable(&self, name: &str) -> Result<&Field, ConfigError> {
         match (self.field(name), self.rest()) {
             (Err(_), Some(rest)) => Ok(rest),
             (found, _) => found,

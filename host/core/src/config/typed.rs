@@ -89,7 +89,7 @@ impl ConfigOption for () {
 /// `mode: String = "fast", of ["fast", "small"];`.
 ///
 /// ```
-/// passdock::config_struct! {
+/// passdock_core::config_struct! {
 ///     /// How loops are unrolled.
 ///     pub struct UnrollLoop {
 ///         /// Loops of up to this many steps are unrolled.
@@ -98,8 +98,8 @@ impl ConfigOption for () {
 ///         pub explicit_unroll: bool = true;
 ///     }
 /// }
-/// passdock::register_config_option::<UnrollLoop>("doc.UnrollLoop").unwrap();
-/// let cx = passdock::PassContext::builder()
+/// passdock_core::register_config_option::<UnrollLoop>("doc.UnrollLoop").unwrap();
+/// let cx = passdock_core::PassContext::builder()
 ///     .config("doc.UnrollLoop", UnrollLoop { auto_max_step: 16, ..UnrollLoop::default() })
 ///     .build()
 ///     .unwrap();

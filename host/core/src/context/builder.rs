@@ -132,25 +132,25 @@ impl ContextBuilder {
     }
 
     /// Keeps what each pass did.
-    pub(crate) fn recorder(mut self, recorder: Arc<Recorder>) -> ContextBuilder {
+    pub fn recorder(mut self, recorder: Arc<Recorder>) -> ContextBuilder {
         self.recorder = Some(recorder);
         self
     }
 
     /// Calls go on where another one failed: what the first pass requires has run.
-    pub(crate) fn resumes(mut self, resumes: bool) -> ContextBuilder {
+    pub fn resumes(mut self, resumes: bool) -> ContextBuilder {
         self.resumes = resumes;
         self
     }
 
     /// Keeps how a pipeline names an instrument that judges the passes.
-    pub(crate) fn judge(mut self, table: toml::Table) -> ContextBuilder {
+    pub fn judge(mut self, table: toml::Table) -> ContextBuilder {
         self.judges.push(table);
         self
     }
 
     /// Keeps only the instruments that `keeps` wants.
-    pub(crate) fn retain_instruments(mut self, keeps: impl Fn(&str) -> bool) -> ContextBuilder {
+    pub fn retain_instruments(mut self, keeps: impl Fn(&str) -> bool) -> ContextBuilder {
         self.instruments
             .retain(|instrument| keeps(instrument.name()));
         self

@@ -67,7 +67,7 @@ struct Inner {
 
 /// Why a pass runs or doesn't.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Enabled {
+pub enum Enabled {
     /// It runs; forced if a `required_pass` list names it.
     Yes { forced: bool },
     /// It doesn't, and why.
@@ -147,7 +147,7 @@ impl PassContext {
     }
 
     /// The `[[instruments]]` whose failure is one of the passes.
-    pub(crate) fn judges(&self) -> &[toml::Table] {
+    pub fn judges(&self) -> &[toml::Table] {
         &self.0.judges
     }
 
@@ -156,7 +156,7 @@ impl PassContext {
         self.0.watches_input
     }
 
-    pub(crate) fn verify(&self) -> Verify {
+    pub fn verify(&self) -> Verify {
         self.0.verify
     }
 
@@ -171,7 +171,7 @@ impl PassContext {
 
     /// The fields of each config option that this context sets, without those that stay at their
     /// defaults.
-    pub(crate) fn config_given(&self) -> &BTreeMap<String, ConfigValue> {
+    pub fn config_given(&self) -> &BTreeMap<String, ConfigValue> {
         &self.0.given
     }
 
@@ -221,7 +221,7 @@ impl PassContext {
 
     /// The enable rule: disabled, else required, else by level. `also_disabled` is a Sequential's
     /// own list.
-    pub(crate) fn enabled(&self, info: &PassInfo, also_disabled: &BTreeSet<String>) -> Enabled {
+    pub fn enabled(&self, info: &PassInfo, also_disabled: &BTreeSet<String>) -> Enabled {
         self.meet(&info.name);
         if self.0.disabled.contains(&info.name) {
             Enabled::No("disabled by the context".to_owned())

@@ -142,7 +142,7 @@ impl Snippet {
     }
 
     /// A line that is known already, and the bytes of it to underline.
-    pub(crate) fn of_line(file: &str, line: usize, text: &str, span: Range<usize>) -> Snippet {
+    pub fn of_line(file: &str, line: usize, text: &str, span: Range<usize>) -> Snippet {
         let column = match line {
             0 => 0,
             _ => text[..floor(text, span.start)].chars().count() + 1,

@@ -13,32 +13,32 @@ use super::{Unfinished, directory_of};
 /// all is as it was; after it, all is as it should be. A record of names that only a run which died
 /// in between would leave stands beside it meanwhile.
 #[derive(Default)]
-pub(crate) struct Commit {
+pub struct Commit {
     /// New files, by their names from the file's directory; nothing is there.
-    pub(crate) new: Vec<(PathBuf, Unfinished)>,
+    pub new: Vec<(PathBuf, Unfinished)>,
     /// Files that nobody needs once the file is in its place.
-    pub(crate) old: Vec<PathBuf>,
+    pub old: Vec<PathBuf>,
     /// Whether to wait until all of it is on the disk.
-    pub(crate) durable: bool,
+    pub durable: bool,
 }
 
 /// Locks a directory against others that put files there; waits for them. `None` where the system
 /// doesn't lock directories.
-pub(crate) fn lock_directory(dir: &Path) -> Option<File> {
+pub fn lock_directory(dir: &Path) -> Option<File> {
     let file = File::open(dir).ok()?;
     file.lock().ok()?;
     Some(file)
 }
 
 /// As [`lock_directory`], without waiting: `None` also if somebody puts files there.
-pub(super) fn try_lock_directory(dir: &Path) -> Option<File> {
+pub(crate) fn try_lock_directory(dir: &Path) -> Option<File> {
     let file = File::open(dir).ok()?;
     file.try_lock().ok()?;
     Some(file)
 }
 
 /// Removes a file of a directory, or a directory in which nothing is, unless it is used.
-pub(crate) fn remove_unless(dir: &Path, name: &Path, used: Used) {
+pub fn remove_unless(dir: &Path, name: &Path, used: Used) {
     let path = dir.join(name);
     // Whatever can't be removed isn't in anybody's way.
     let _ = match path.symlink_metadata() {
@@ -54,7 +54,7 @@ impl Commit {
     /// # Errors
     /// What the system says; then everything is as it was. One error is told after the file has come
     /// to its place: that the system doesn't promise to keep it there.
-    pub(crate) fn put(mut self, file: Unfinished, path: &Path) -> io::Result<()> {
+    pub fn put(mut self, file: Unfinished, path: &Path) -> io::Result<()> {
         let dir = directory_of(path);
         if self.durable {
             for (_, file) in &self.new {

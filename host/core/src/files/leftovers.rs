@@ -10,26 +10,26 @@ use super::commit::try_lock_directory;
 use crate::util;
 
 /// How every hidden name begins.
-pub(super) const PREFIX: &str = ".passdock-";
+pub(crate) const PREFIX: &str = ".passdock-";
 
 /// How the name of an unfinished file or directory ends.
-pub(super) const PART: &str = ".part";
+pub(crate) const PART: &str = ".part";
 
 /// How the name of a [`super::Commit`]'s record ends.
-pub(super) const RECORD: &str = ".commit";
+pub(crate) const RECORD: &str = ".commit";
 
 /// Whether a file is one of a run's own, which nobody sees.
-pub(crate) fn is_hidden(path: &Path) -> bool {
+pub fn is_hidden(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().starts_with(PREFIX)
 }
 
 /// Whether something points to a file of a directory, by its name from there.
-pub(crate) type Used = fn(&Path, &Path) -> bool;
+pub type Used = fn(&Path, &Path) -> bool;
 
 /// Removes what dead runs have left in a directory. Of files that came to their places without their
 /// model, a record tells: they go unless they are used. Without `used` that is left to another run.
-pub(crate) fn remove(dir: &Path, used: Option<Used>) {
+pub fn remove(dir: &Path, used: Option<Used>) {
     // Whoever puts files there may count on what it has found.
     let lock = used.and_then(|_| try_lock_directory(dir));
     let used = used.filter(|_| lock.is_some());
@@ -58,14 +58,14 @@ pub(crate) fn remove(dir: &Path, used: Option<Used>) {
 
 /// Whether this process looks into a directory for the first time: the dead are those before it, and a
 /// directory may hold as many files as it writes.
-pub(super) fn is_first(dir: &Path, records: bool) -> bool {
+pub(crate) fn is_first(dir: &Path, records: bool) -> bool {
     static SEEN: Mutex<BTreeSet<(PathBuf, bool)>> = Mutex::new(BTreeSet::new());
     let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
     util::lock(&SEEN).insert((dir, records))
 }
 
 /// Removes a file or directory that no living process has locked.
-pub(super) fn remove_dead(path: &Path) {
+pub(crate) fn remove_dead(path: &Path) {
     if let Some((_lock, is_dir)) = dead(path) {
         let _ = match is_dir {
             true => fs::remove_dir_all(path),

@@ -7,21 +7,21 @@
 //! those that are locked no more ([`leftovers`]).
 
 mod commit;
-pub(crate) mod leftovers;
+pub mod leftovers;
 mod target;
 mod temporary;
 mod unfinished;
 
-pub(crate) use commit::{Commit, lock_directory, remove_unless};
-pub(crate) use target::{Target, end_of_links, open_special};
+pub use commit::{Commit, lock_directory, remove_unless};
+pub use target::{Target, end_of_links, open_special};
 pub use temporary::TemporaryDirectory;
-pub(crate) use unfinished::Unfinished;
+pub use unfinished::Unfinished;
 pub use unfinished::give_up;
 
 use std::path::Path;
 
 /// The directory that a path is in.
-pub(crate) fn directory_of(path: &Path) -> &Path {
+pub fn directory_of(path: &Path) -> &Path {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     dir.unwrap_or(Path::new("."))
 }

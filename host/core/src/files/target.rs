@@ -8,7 +8,7 @@ use super::leftovers::{self, Used};
 use super::{Commit, Unfinished, directory_of};
 
 /// Where a file goes. Links are followed, so that a link to a model stays one.
-pub(crate) enum Target {
+pub enum Target {
     /// To a regular file, there or not.
     File(PathBuf, Unfinished),
     /// To something that can't be replaced: a pipe, a device.
@@ -20,7 +20,7 @@ impl Target {
     /// file is an error before any work.
     ///
     /// What dead runs have left in its directory goes: `used` as for [`leftovers::remove`].
-    pub(crate) fn new(path: &Path, used: Option<Used>) -> io::Result<Target> {
+    pub fn new(path: &Path, used: Option<Used>) -> io::Result<Target> {
         // A pass may change the current directory.
         let whole = std::path::absolute(path)?;
         let place = match fs::metadata(&whole) {
@@ -43,7 +43,7 @@ impl Target {
     }
 
     /// Writes the file, and puts it in its place when it is whole; `durable`: when it is on the disk.
-    pub(crate) fn write(
+    pub fn write(
         self,
         durable: bool,
         fill: impl FnOnce(&mut File) -> io::Result<()>,
@@ -63,12 +63,12 @@ impl Target {
 }
 
 /// Opens a pipe or device to write to.
-pub(crate) fn open_special(path: &Path) -> io::Result<File> {
+pub fn open_special(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
 /// Where links lead that lead to nothing yet.
-pub(crate) fn end_of_links(path: &Path) -> io::Result<PathBuf> {
+pub fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     /// As many as the system follows.
     const MOST: usize = 40;
     let mut path = path.to_path_buf();

@@ -31,7 +31,7 @@ impl TemporaryDirectory {
     }
 
     /// A new directory in another, which may stay there under another name.
-    pub(crate) fn beside(place: &Path) -> io::Result<TemporaryDirectory> {
+    pub fn beside(place: &Path) -> io::Result<TemporaryDirectory> {
         super::leftovers::remove(place, None);
         let mut builder = tempfile::Builder::new();
         #[cfg(unix)]
@@ -68,7 +68,7 @@ impl TemporaryDirectory {
     }
 
     /// Makes it stay, under another name in the same directory, where nothing is.
-    pub(crate) fn rename(self, to: &Path) -> io::Result<()> {
+    pub fn rename(self, to: &Path) -> io::Result<()> {
         let _placing = placing();
         self.put(to)
     }
@@ -86,7 +86,7 @@ impl TemporaryDirectory {
     }
 
     /// Makes it stay in place of a directory, which goes away.
-    pub(crate) fn exchange(self, with: &Path) -> io::Result<()> {
+    pub fn exchange(self, with: &Path) -> io::Result<()> {
         let _placing = placing();
         #[cfg(target_os = "linux")]
         {

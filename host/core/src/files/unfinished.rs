@@ -14,7 +14,7 @@ use crate::util;
 /// A file without a name, or with a hidden one where the system has no such files. It is gone when it
 /// is dropped, or when the process dies; one with a name stays then, until [`super::leftovers`] finds
 /// that its lock has gone.
-pub(crate) struct Unfinished {
+pub struct Unfinished {
     file: File,
     dir: PathBuf,
     name: Option<Hidden>,
@@ -41,12 +41,12 @@ pub fn give_up() {
 }
 
 /// Until this is dropped, [`give_up`] waits.
-pub(super) fn placing() -> MutexGuard<'static, ()> {
+pub(crate) fn placing() -> MutexGuard<'static, ()> {
     util::lock(&PLACING)
 }
 
 /// A name that goes away with this.
-pub(super) struct Hidden {
+pub(crate) struct Hidden {
     path: Option<TempPath>,
     /// Says to other runs that this one lives.
     lock: Option<File>,
@@ -54,7 +54,7 @@ pub(super) struct Hidden {
 
 impl Hidden {
     /// A new name in a directory, for what `make` makes there.
-    pub(super) fn new(
+    pub(crate) fn new(
         dir: &Path,
         suffix: &str,
         make: impl FnMut(&Path) -> io::Result<()>,
@@ -70,12 +70,12 @@ impl Hidden {
         })
     }
 
-    pub(super) fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.path.as_deref().unwrap_or(Path::new(""))
     }
 
     /// Leaves it where it is, to a later run.
-    pub(super) fn stay(mut self) {
+    pub(crate) fn stay(mut self) {
         if let Some(path) = self.path.take() {
             forget(&path);
             // The file has a name; what fails is not to have it removed.
@@ -111,18 +111,18 @@ impl Drop for Hidden {
 }
 
 /// Lets [`give_up`] remove a path.
-pub(super) fn register(path: &Path) {
+pub(crate) fn register(path: &Path) {
     util::lock(&HIDDEN).insert(path.to_path_buf());
 }
 
 /// Takes [`register`] back.
-pub(super) fn forget(path: &Path) {
+pub(crate) fn forget(path: &Path) {
     util::lock(&HIDDEN).remove(path);
 }
 
 impl Unfinished {
     /// A new file that will be in a directory, or below it. The directory has to exist.
-    pub(crate) fn in_dir(dir: &Path) -> io::Result<Unfinished> {
+    pub fn in_dir(dir: &Path) -> io::Result<Unfinished> {
         let dir = dir.to_path_buf();
         if let Some(file) = nameless(&dir) {
             // Names that it gets are locked from the beginning. A system without locks removes nothing.
@@ -148,12 +148,12 @@ impl Unfinished {
         }
     }
 
-    pub(crate) fn file(&mut self) -> &mut File {
+    pub fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
     /// Waits until what is in it is on the disk.
-    pub(super) fn sync(&self) -> io::Result<()> {
+    pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
@@ -161,7 +161,7 @@ impl Unfinished {
     ///
     /// # Errors
     /// `AlreadyExists` if something is there, and what the system says.
-    pub(super) fn put_new(&mut self, path: &Path) -> io::Result<()> {
+    pub(crate) fn put_new(&mut self, path: &Path) -> io::Result<()> {
         match &mut self.name {
             Some(name) => name.rename(path, false),
             None => link(&self.file, path),
@@ -169,7 +169,7 @@ impl Unfinished {
     }
 
     /// Gives it a name, in place of what is there, with the rights of that.
-    pub(super) fn put(mut self, path: &Path) -> io::Result<()> {
+    pub(crate) fn put(mut self, path: &Path) -> io::Result<()> {
         #[cfg(unix)]
         if let Ok(known) = fs::metadata(path) {
             let rights = known.permissions();
@@ -187,7 +187,7 @@ impl Unfinished {
     }
 
     /// Gives it a hidden name, which goes away with what this answers.
-    pub(super) fn hidden(mut self, suffix: &str) -> io::Result<Hidden> {
+    pub(crate) fn hidden(mut self, suffix: &str) -> io::Result<Hidden> {
         let mut hidden = match self.name.take() {
             Some(name) if name.path().to_string_lossy().ends_with(suffix) => name,
             Some(mut name) => {

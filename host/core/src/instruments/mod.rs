@@ -7,8 +7,7 @@ mod memory;
 mod op_count;
 mod print;
 mod print_changed;
-mod reproducer;
-mod running;
+pub mod running;
 mod table;
 mod timing;
 mod trace;
@@ -24,7 +23,6 @@ pub use memory::PassMemory;
 pub use op_count::OpCount;
 pub use print::{Names, PrintIr, print_ir};
 pub use print_changed::PrintChanged;
-pub use reproducer::WriteReproducer;
 pub use timing::PassTimingInstrument;
 pub use verifier::WellFormed;
 
@@ -41,10 +39,7 @@ pub(crate) fn built_in() -> Vec<InstrumentSpec> {
         print_changed::spec(),
         dump::spec(),
         verifier::spec(),
-        reproducer::spec(),
         bisect::spec(),
-        #[cfg(feature = "numerics")]
-        crate::numerics::spec(),
     ]
 }
 

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use passdock_abi::SymbolId;
+use passdock_abi::{Op, SymbolId, symbol};
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
@@ -18,7 +18,7 @@ use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::registry::InstrumentSpec;
-use crate::stats;
+use crate::states;
 use crate::util;
 
 pub(super) fn spec() -> InstrumentSpec {
@@ -131,7 +131,8 @@ fn changes(before: &Module, after: &Module) -> Changes {
         };
         let mut counts: FxHashMap<SymbolId, i64> = FxHashMap::default();
         for function in module.functions().filter(is_new) {
-            for (_, op) in stats::live_ops(function) {
+            let is_end = |op: &Op| matches!(op.name, symbol::RETURN | symbol::YIELD);
+            for (_, op) in states::live_ops(function).filter(|(_, op)| !is_end(op)) {
                 *counts.entry(op.name).or_default() += sign;
             }
         }

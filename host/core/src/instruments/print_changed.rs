@@ -9,12 +9,12 @@ use passdock_ir::Module;
 
 use super::Sink;
 use super::running::Running;
-use crate::diff;
 use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::registry::InstrumentSpec;
 use crate::terminal;
+use crate::unified;
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Prints what each pass changed, as a diff.";
@@ -66,10 +66,10 @@ impl PassInstrument for PrintChanged {
         if let Some(before) = self.running.pop() {
             // What is shown here isn't shown again for the pass around.
             self.running.update(|outer| outer.clone_from(module));
-            let text = diff::unified(&before, module);
+            let text = unified::unified(&before, module);
             if !text.is_empty() {
                 let text = match self.color {
-                    true => diff::colored(&text),
+                    true => unified::colored(&text),
                     false => terminal::safe(&text).into_owned(),
                 };
                 (self.sink)(&format!("Changed by {}:\n{text}\n", info.name));

@@ -8,7 +8,7 @@ use crate::context::stack::thread_number;
 use crate::util;
 
 /// Passes run inside passes, and on several threads.
-pub(super) struct Running<T>(Mutex<Vec<(u32, T)>>);
+pub struct Running<T>(Mutex<Vec<(u32, T)>>);
 
 impl<T> Default for Running<T> {
     fn default() -> Running<T> {
@@ -18,12 +18,12 @@ impl<T> Default for Running<T> {
 
 impl<T> Running<T> {
     /// A pass starts on this thread.
-    pub(super) fn push(&self, kept: T) {
+    pub fn push(&self, kept: T) {
         self.lock().push((thread_number(), kept));
     }
 
     /// The pass that started last on this thread ends.
-    pub(super) fn pop(&self) -> Option<T> {
+    pub fn pop(&self) -> Option<T> {
         let mut running = self.lock();
         let thread = thread_number();
         let at = running.iter().rposition(|(id, _)| *id == thread)?;
@@ -39,7 +39,7 @@ impl<T> Running<T> {
     }
 
     /// How many passes run on this thread.
-    pub(super) fn depth(&self) -> usize {
+    pub fn depth(&self) -> usize {
         let thread = thread_number();
         self.lock().iter().filter(|(id, _)| *id == thread).count()
     }
@@ -52,16 +52,16 @@ impl<T> Running<T> {
 /// How often the context is entered: on several threads, perhaps, or again inside. What an
 /// instrument has begins anew with the first time only.
 #[derive(Default)]
-pub(super) struct Entries(AtomicU32);
+pub struct Entries(AtomicU32);
 
 impl Entries {
     /// The context is entered; answers whether nobody was in it.
-    pub(super) fn enter(&self) -> bool {
+    pub fn enter(&self) -> bool {
         self.0.fetch_add(1, Ordering::Relaxed) == 0
     }
 
     /// The context is left.
-    pub(super) fn exit(&self) {
+    pub fn exit(&self) {
         let less = |count: u32| Some(count.saturating_sub(1));
         let _ = self
             .0

@@ -86,18 +86,18 @@ impl OpDefs {
     }
 
     /// Whether an op of this name is defined in a version of its domain, by what the manifests say.
-    pub(crate) fn knows(&self, name: &str, version: Option<i64>) -> bool {
+    pub fn knows(&self, name: &str, version: Option<i64>) -> bool {
         let fits = |since: u32| version.is_none_or(|version| i64::from(since) <= version);
         self.first_version(name).is_some_and(fits)
     }
 
     /// The first version of its domain that a name is defined in.
-    pub(crate) fn first_version(&self, name: &str) -> Option<u32> {
+    pub fn first_version(&self, name: &str) -> Option<u32> {
         Some(self.by_name.get(name)?.first()?.since)
     }
 
     /// Whether nothing is defined.
-    pub(crate) fn is_empty(&self) -> bool {
+    pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 

@@ -55,7 +55,7 @@ pub struct InstrumentSetup<'a> {
     pub color: bool,
     registry: &'a Registry,
     /// What of the run a path names, over which no instrument may write.
-    pub(crate) taken: &'a dyn Fn(&Path) -> Option<String>,
+    pub taken: &'a dyn Fn(&Path) -> Option<String>,
     /// What passes of the registry are called.
     passes: BTreeSet<String>,
     /// What the Sequentials of the run are called.
@@ -68,9 +68,9 @@ impl InstrumentSpec {
     /// ```
     /// use std::sync::Arc;
     ///
-    /// use passdock::{InstrumentSetup, InstrumentSpec, PassInfo, PassInstrument, Registry};
+    /// use passdock_core::{InstrumentSetup, InstrumentSpec, PassInfo, PassInstrument, Registry};
     ///
-    /// passdock::config_struct! {
+    /// passdock_core::config_struct! {
     ///     /// The options of `limit`.
     ///     pub struct Limit {
     ///         /// How many ops a module may have for passes to run on it.
@@ -85,9 +85,9 @@ impl InstrumentSpec {
     ///
     ///     fn should_run(
     ///         &self,
-    ///         module: &passdock::ModuleRef,
+    ///         module: &passdock_core::ModuleRef,
     ///         _info: &PassInfo,
-    ///     ) -> passdock::InstrumentResult<bool> {
+    ///     ) -> passdock_core::InstrumentResult<bool> {
     ///         Ok(module.op_count() as i64 <= self.ops)
     ///     }
     /// }
@@ -243,7 +243,7 @@ impl<'a> InstrumentSetup<'a> {
     }
 
     /// As [`InstrumentSetup::new_file`], of a path that a flag says.
-    pub(crate) fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
+    pub fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
         let (kind, message) = match (self.taken)(path) {
             Some(what) => (ErrorKind::Usage, format!("it is {what}")),
             None => match Target::new(path, None) {
@@ -284,7 +284,7 @@ impl<'a> InstrumentSetup<'a> {
 }
 
 /// An error about the value of an instrument's option, which the reader of the pipeline underlines.
-pub(crate) fn wrong(instrument: &str, field: &str, message: impl Into<String>) -> ConfigError {
+pub fn wrong(instrument: &str, field: &str, message: impl Into<String>) -> ConfigError {
     ConfigError {
         key: instrument.to_owned(),
         field: Some(field.to_owned()),
@@ -376,7 +376,7 @@ impl Registry {
 
     /// What it takes to name an instrument again from anywhere: its name and options, with paths
     /// that don't depend on where they stand.
-    pub(crate) fn instrument_table(
+    pub fn instrument_table(
         &self,
         name: &str,
         options: &toml::Table,

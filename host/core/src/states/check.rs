@@ -24,7 +24,7 @@ pub struct ModelNeed {
 
 /// Walks the passes in their order. Answers what the model has to bring along; an error if a pass
 /// needs what nothing establishes, or what was broken.
-pub(crate) fn check(plan: &Plan, registry: &Registry) -> Result<Vec<ModelNeed>, PassError> {
+pub fn check(plan: &Plan, registry: &Registry) -> Result<Vec<ModelNeed>, PassError> {
     let mut walk = Walk {
         registry,
         known: HashMap::new(),
@@ -35,7 +35,7 @@ pub(crate) fn check(plan: &Plan, registry: &Registry) -> Result<Vec<ModelNeed>, 
 }
 
 /// Looks at the model for what it has to bring along.
-pub(crate) fn of_model(
+pub fn of_model(
     needs: &[ModelNeed],
     module: &passdock_ir::Module,
     registry: &Registry,

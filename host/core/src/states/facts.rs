@@ -97,7 +97,7 @@ fn without(state: &str, names: &[Option<SymbolId>], module: &Module) -> Result<(
 }
 
 /// In the order of their ids, so that nothing has to be walked, however deep it is.
-fn live_ops(function: &Function) -> impl Iterator<Item = (passdock_abi::OpId, &Op)> {
+pub(crate) fn live_ops(function: &Function) -> impl Iterator<Item = (passdock_abi::OpId, &Op)> {
     let ids = (0..function.op_ids() as u32).map(passdock_abi::OpId);
     let ops = ids.map(|id| (id, function.op(id)));
     ops.filter(|(_, op)| op.flags & Op::DEAD == 0)

@@ -12,6 +12,7 @@
 
 mod check;
 mod facts;
+pub(crate) use facts::live_ops;
 mod held;
 
 use std::fmt;

@@ -1,10 +1,10 @@
 //! Op definitions, asked for by passes and answered by a static plugin.
 
 use expect_test::expect;
-use passdock::boundary::{FunctionPass, FunctionRunner, ModuleInput};
-use passdock::plugin::Plugin;
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim};
+use passdock_core::boundary::{FunctionPass, FunctionRunner, ModuleInput};
+use passdock_core::plugin::Plugin;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, OpTraits, plugin};
 use passdock_plugin_api::{OpBuilder, PassContext, PassResult};

@@ -1,10 +1,10 @@
 //! Passes on one function: what they change, what they say, how they fail.
 
 use expect_test::expect;
-use passdock::boundary::{FunctionPass, FunctionRunner, ModuleInput};
-use passdock::same_interface;
 use passdock_abi as abi;
 use passdock_abi::TypeId;
+use passdock_core::boundary::{FunctionPass, FunctionRunner, ModuleInput};
+use passdock_core::same_interface;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{PassContext, PassResult};
 

@@ -3,9 +3,9 @@
 use std::mem::offset_of;
 
 use expect_test::{Expect, expect};
-use passdock::boundary::{FunctionPass, FunctionRunner, ModuleInput, host};
 use passdock_abi as abi;
 use passdock_abi::{ConstId, DType, Dim, OpId, RegionId, Status, SymbolId, TypeId, ValueId};
+use passdock_core::boundary::{FunctionPass, FunctionRunner, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 

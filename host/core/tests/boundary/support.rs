@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
-use passdock::boundary::{
-    FunctionPass, FunctionRunner, ModuleInput, ModulePass, Surroundings, host, run_module_pass,
-};
-use passdock::plugin::{FieldValue, OpDefs, PassKind, Plugin};
-use passdock::{ErrorKind, PassError};
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim, FunctionKind, TypeId};
+use passdock_core::boundary::{
+    FunctionPass, FunctionRunner, ModuleInput, ModulePass, Surroundings, host, run_module_pass,
+};
+use passdock_core::plugin::{FieldValue, OpDefs, PassKind, Plugin};
+use passdock_core::{ErrorKind, PassError};
 use passdock_ir as ir;
 use passdock_ir::{NewOp, NewPort, Position, TypeSpec};
 use passdock_plugin_api as sdk;

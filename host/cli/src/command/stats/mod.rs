@@ -7,8 +7,8 @@ mod text;
 use std::path::Path;
 
 use passdock::model_file::{self, Format, ReadOptions, is_standard};
-use passdock::stats::Stats;
 use passdock::{Diagnostic, PassError};
+use passdock_tools::stats::Stats;
 use serde::Serialize;
 
 use crate::args::StatsArgs;
@@ -69,7 +69,7 @@ fn look(args: &StatsArgs) -> Result<Stats, PassError> {
         outside_data: args.allow_outside_data,
     };
     let module = model_file::read_with(&args.model, options)?;
-    passdock::stats::stats(&module, args.top)
+    passdock_tools::stats::stats(&module, args.top)
 }
 
 impl Model {

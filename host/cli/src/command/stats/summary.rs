@@ -1,6 +1,6 @@
 //! What there is to say of the whole, a line each.
 
-use passdock::stats::{Amount, OpsetVersion, Parameters, Stats};
+use passdock_tools::stats::{Amount, OpsetVersion, Parameters, Stats};
 
 use super::Model;
 use super::text::{MOST, fit, more, name};

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use passdock::stats::{Amount, FunctionStats, OpProvider, Parameters, Port, Stats, Storage};
+use passdock_tools::stats::{Amount, FunctionStats, OpProvider, Parameters, Port, Stats, Storage};
 
 use super::Model;
 use super::summary::opsets;

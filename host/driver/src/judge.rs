@@ -1,0 +1,32 @@
+//! Judging a module from outside: what `--check` and searches for a broken pass ask.
+
+use passdock_core::PassError;
+use passdock_ir::Module;
+use serde::Serialize;
+
+/// The judgement of a module.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The module is as it should be.
+    Good,
+    /// The module is broken.
+    Bad,
+    /// There is no telling: the module isn't one that can be checked.
+    Unknown,
+}
+
+impl Verdict {
+    /// As logs spell it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Verdict::Good => "good",
+            Verdict::Bad => "bad",
+            Verdict::Unknown => "can't say",
+        }
+    }
+}
+
+/// A check of what a pipeline made: it is given the module before and the module after. It is asked
+/// with the same module twice, too: that has to be good.
+pub type Judge<'c> = dyn FnMut(&Module, &Module) -> Result<Verdict, PassError> + 'c;

@@ -1,0 +1,308 @@
+//! Which data files come and go with a model that is written.
+//!
+//! Nothing that is there is written over. Data whose name is taken by other data gets a name with its
+//! hash (`OUT.HASH.data`), so that the model's own name, given last, makes both count at once. What only
+//! the replaced model needed goes after that.
+
+use std::fs::{self, File};
+use std::io::{self, Read, Seek};
+use std::path::{Component, Path, PathBuf};
+
+use passdock_ir::Module;
+use passdock_onnx::{DataFile, Moved, OnnxError, same_bytes};
+use rustc_hash::FxHashSet;
+
+use crate::reproducer::ABOUT;
+use passdock_core::files::{Commit, Unfinished, directory_of, leftovers, lock_directory};
+
+/// How many hexadecimal digits of a hash are in a name.
+const DIGITS: usize = 16;
+
+/// What is to be done beside a model.
+pub(super) struct Plan {
+    pub(super) commit: Commit,
+    /// The data files that go by another name.
+    pub(super) moved: Vec<Moved>,
+    /// The names of the new files.
+    taken: FxHashSet<PathBuf>,
+    /// Keeps other writers of the directory away.
+    _lock: Option<File>,
+}
+
+/// Why the data files of a model can't be placed.
+pub(super) enum Taken {
+    /// Their location isn't allowed.
+    Refused(OnnxError),
+    /// Other data is at a location that the model has to name.
+    Other(PathBuf),
+    Failed(io::Error),
+}
+
+impl From<io::Error> for Taken {
+    fn from(error: io::Error) -> Self {
+        Taken::Failed(error)
+    }
+}
+
+/// Where a model's own data file is, from its directory.
+pub(super) fn own_location(model: &Path) -> String {
+    let name = model.file_name().unwrap_or_default().to_string_lossy();
+    format!("{name}.data")
+}
+
+impl Plan {
+    /// Decides for a model that goes to `model`, and writes the files that it needs there. `own` is the
+    /// location of its own data file.
+    pub(super) fn new(
+        output: &passdock_onnx::Output,
+        model: &Path,
+        own: &str,
+    ) -> Result<Plan, Taken> {
+        let dir = directory_of(model);
+        let mut plan = Plan {
+            commit: Commit::default(),
+            moved: Vec::new(),
+            taken: FxHashSet::default(),
+            _lock: lock_directory(dir),
+        };
+        let mut wanted: Vec<&str> = vec![own];
+        let mut locations: Vec<String> = Vec::new();
+        for data in output.data_files() {
+            let location = data.location();
+            wanted.push(location);
+            let to = passdock_onnx::place_external(dir, location).map_err(Taken::Refused)?;
+            if data.is_at(&to)? {
+                locations.push(location.to_owned());
+                continue;
+            }
+            let name = plan.place(dir, location, &to, data)?;
+            if name != location {
+                plan.moved.push(Moved {
+                    from: location.to_owned(),
+                    to: name.clone(),
+                });
+            }
+            locations.push(name);
+        }
+        plan.commit.old = replaced(model, &wanted, &locations)?;
+        Ok(plan)
+    }
+
+    /// Writes a data file unless it is there; answers its location.
+    fn place(
+        &mut self,
+        dir: &Path,
+        location: &str,
+        to: &Path,
+        data: &DataFile,
+    ) -> Result<String, Taken> {
+        let free = self.is_free(to, location);
+        let there = to.is_file();
+        if !free && there && data.is_equal(to)? == Some(true) {
+            return Ok(location.to_owned());
+        }
+        let near = directory_of(to).ancestors().find(|near| near.is_dir());
+        let near = near.unwrap_or(dir);
+        leftovers::remove(near, None);
+        let mut file = Unfinished::in_dir(near)?;
+        data.write_file(file.file())?;
+        if free {
+            self.add(location, file);
+            return Ok(location.to_owned());
+        }
+        if there && same_bytes(file.file(), &mut File::open(to)?)? {
+            return Ok(location.to_owned());
+        }
+        if !data.can_move() {
+            return Err(Taken::Other(to.to_path_buf()));
+        }
+        let location = with_hash(location, &hash(file.file())?);
+        let to = dir.join(&location);
+        if self.is_free(&to, &location) {
+            self.add(&location, file);
+        } else if !to.is_file() || !same_bytes(file.file(), &mut File::open(&to)?)? {
+            return Err(Taken::Other(to));
+        }
+        Ok(location)
+    }
+
+    fn is_free(&self, to: &Path, location: &str) -> bool {
+        to.symlink_metadata().is_err() && !self.taken.contains(&normal(location))
+    }
+
+    fn add(&mut self, location: &str, file: Unfinished) {
+        self.taken.insert(normal(location));
+        self.commit.new.push((normal(location), file));
+    }
+}
+
+/// The data of the model at a place that nobody needs once another model is there: data that bears the
+/// name of the new model's (`wanted`), with or without a hash, and that is neither the new model's nor
+/// another one's in the directory.
+fn replaced(model: &Path, wanted: &[&str], kept: &[String]) -> io::Result<Vec<PathBuf>> {
+    let dir = directory_of(model);
+    let Some(old) = read(model)? else {
+        return Ok(Vec::new());
+    };
+    let mut names = Vec::new();
+    for location in passdock_onnx::external_locations(&old) {
+        let name = normal(location);
+        // A link is the user's.
+        let is_file = match dir.join(&name).symlink_metadata() {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => false,
+            known => known?.is_file(),
+        };
+        if is_file
+            && wanted.contains(&without_hash(location).as_str())
+            && kept.iter().all(|kept| kept != location)
+            && !is_used_beside(dir, &name, Some(model))?
+        {
+            names.push(name);
+        }
+    }
+    Ok(names)
+}
+
+/// A model, if one is there.
+fn read(path: &Path) -> io::Result<Option<Module>> {
+    match passdock_onnx::read(path) {
+        Ok(module) => Ok(Some(module)),
+        Err(error) => match error.system {
+            None | Some(io::ErrorKind::NotFound) => Ok(None),
+            Some(kind) => Err(io::Error::new(kind, error)),
+        },
+    }
+}
+
+/// Whether a model or text of a directory names a data file in it; if it can't be told, it does.
+pub(super) fn is_used(dir: &Path, name: &Path) -> bool {
+    is_used_beside(dir, name, None).unwrap_or(true)
+}
+
+/// As [`is_used`], by another file than `model`: a model by whatever name, a text, a reproducer, also one
+/// that is nearer to the data.
+fn is_used_beside(dir: &Path, name: &Path, model: Option<&Path>) -> io::Result<bool> {
+    /// No model is larger than its format can hold.
+    const LARGEST: u64 = 1 << 31;
+    let inner = name.ancestors().skip(1).map(|inner| dir.join(inner));
+    let mut dirs: Vec<PathBuf> = inner.filter(|dir| dir.is_dir()).collect();
+    let data = dir.join(name);
+    while let Some(dir) = dirs.pop() {
+        for entry in fs::read_dir(dir)? {
+            let path = entry?.path();
+            let Ok(known) = path.metadata() else {
+                continue;
+            };
+            if known.is_dir() && path.join(ABOUT).is_file() {
+                dirs.push(path);
+            } else if known.is_file()
+                && known.len() <= LARGEST
+                && path != data
+                && Some(&*path) != model
+                && !leftovers::is_hidden(&path)
+                && mentions(&path, name)?
+            {
+                return Ok(true);
+            }
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the name of a file is among the bytes of another: of a model that may be any format's, or half
+/// written by somebody else, which is why it isn't read as one.
+fn mentions(path: &Path, name: &Path) -> io::Result<bool> {
+    let name = name.file_name().unwrap_or_default().as_encoded_bytes();
+    let mut file = match File::open(path) {
+        Ok(file) => file,
+        // Nobody can tell, or it has gone meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => return Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    let mut bytes = Vec::new();
+    loop {
+        let read = (&mut file).take(1 << 20).read_to_end(&mut bytes)?;
+        if memchr::memmem::find(&bytes, name).is_some() {
+            return Ok(true);
+        }
+        if read == 0 {
+            return Ok(false);
+        }
+        bytes.drain(..bytes.len().saturating_sub(name.len()));
+    }
+}
+
+/// A location without `.`.
+fn normal(location: impl AsRef<Path>) -> PathBuf {
+    let parts = location.as_ref().components();
+    parts
+        .filter(|part| matches!(part, Component::Normal(_)))
+        .collect()
+}
+
+/// `w.bin` → `w.HASH.bin`.
+fn with_hash(location: &str, hash: &str) -> String {
+    let (stem, extension) = split(location);
+    match extension {
+        Some(extension) => format!("{stem}.{hash}.{extension}"),
+        None => format!("{stem}.{hash}"),
+    }
+}
+
+/// `w.HASH.bin` → `w.bin`.
+fn without_hash(location: &str) -> String {
+    let is_hash = |part: &str| {
+        let digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+        part.len() == DIGITS && part.bytes().all(digit)
+    };
+    match split(location) {
+        (stem, Some(extension)) if is_hash(extension) => stem.to_owned(),
+        (stem, Some(extension)) => match split(stem) {
+            (stem, Some(hash)) if is_hash(hash) => format!("{stem}.{extension}"),
+            _ => location.to_owned(),
+        },
+        (_, None) => location.to_owned(),
+    }
+}
+
+/// A location up to the last dot of its file's name, and what comes after that.
+fn split(location: &str) -> (&str, Option<&str>) {
+    let name = location.rfind('/').map_or(0, |at| at + 1);
+    match location[name..].rfind('.').filter(|&at| at > 0) {
+        Some(at) => (&location[..name + at], Some(&location[name + at + 1..])),
+        None => (location, None),
+    }
+}
+
+/// The hash of what is in a file, as it stands in a name.
+fn hash(file: &mut File) -> io::Result<String> {
+    file.rewind()?;
+    let mut hasher = blake3::Hasher::new();
+    io::copy(file, &mut hasher)?;
+    Ok(hasher.finalize().to_hex()[..DIGITS].to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hashes_stand_before_the_extension() {
+        const HASH: &str = "0123456789abcdef";
+        for (plain, hashed) in [
+            ("m.onnx.data", "m.onnx.0123456789abcdef.data"),
+            ("data/w.bin", "data/w.0123456789abcdef.bin"),
+            ("a.b/w", "a.b/w.0123456789abcdef"),
+            (".hidden", ".hidden.0123456789abcdef"),
+        ] {
+            assert_eq!(with_hash(plain, HASH), hashed);
+            assert_eq!(without_hash(hashed), plain);
+            assert_eq!(without_hash(plain), plain);
+        }
+        assert_eq!(
+            without_hash("m.0123456789ABCDEF.data"),
+            "m.0123456789ABCDEF.data"
+        );
+    }
+}

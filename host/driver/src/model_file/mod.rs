@@ -1,0 +1,188 @@
+//! Models as files: `.onnx`, `.ir`, or `-` for IR text on standard input and output.
+//!
+//! A file gets its name when it is whole, so the old one is there until the new one is, and the input
+//! may be the output. An ONNX model's data files come first, under names that nothing has, and the
+//! model's name makes them count.
+
+mod data_files;
+mod output;
+
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use passdock_ir::{Module, text};
+use passdock_onnx::Reach;
+use serde::{Deserialize, Serialize};
+
+pub(crate) use self::output::data_files_of;
+pub use self::output::{Output, write};
+use passdock_core::diagnostic::{Diagnostic, Severity, Snippet};
+use passdock_core::error::{ErrorKind, PassError, capitalized};
+
+/// Where the data of an ONNX model's initializers goes when it is written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ExternalData {
+    /// Where it is: data in other files goes with the model. New data goes to a file `OUT.data` if
+    /// the model has such files, or would outgrow the 2 GiB of its format.
+    #[default]
+    Keep,
+    /// All but the small goes to a file `OUT.data`, without what nobody uses.
+    All,
+    /// All of it goes into the model file.
+    None,
+}
+
+impl From<ExternalData> for passdock_onnx::ExternalData {
+    fn from(external: ExternalData) -> Self {
+        match external {
+            ExternalData::Keep => Self::Keep,
+            ExternalData::All => Self::All,
+            ExternalData::None => Self::None,
+        }
+    }
+}
+
+/// How a model is read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReadOptions {
+    /// Whether its data may be outside of its directory.
+    pub outside_data: bool,
+}
+
+impl ReadOptions {
+    fn reach(self) -> Reach {
+        match self.outside_data {
+            true => Reach::Anywhere,
+            false => Reach::Beside,
+        }
+    }
+}
+
+/// How a model is written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteOptions {
+    /// Encode everything anew instead of copying what didn't change.
+    pub drop_spans: bool,
+    /// Where the data of an ONNX model's initializers goes.
+    pub external_data: ExternalData,
+    /// Whether it is needed only as long as this process lives, so that nothing waits for the disk.
+    pub temporary: bool,
+}
+
+/// What a model file holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Format {
+    /// An ONNX model.
+    Onnx,
+    /// IR text.
+    Text,
+}
+
+impl Format {
+    /// By the file's extension; `-` is text.
+    pub fn of(path: impl AsRef<Path>) -> Result<Format, PassError> {
+        let path = path.as_ref();
+        let extension = path.extension().and_then(|e| e.to_str());
+        match extension.map(str::to_ascii_lowercase).as_deref() {
+            _ if is_standard(path) => Ok(Format::Text),
+            Some("onnx") => Ok(Format::Onnx),
+            Some("ir") => Ok(Format::Text),
+            _ => {
+                let path = path.display();
+                let message = format!("The file `{path}` is neither `.onnx` nor `.ir`.");
+                let error = PassError::new(ErrorKind::Usage, message);
+                Err(error.help("The extension says what a model file holds; `-` is IR text."))
+            }
+        }
+    }
+}
+
+/// Whether a path stands for standard input or output.
+pub fn is_standard(path: impl AsRef<Path>) -> bool {
+    path.as_ref() == Path::new("-")
+}
+
+/// Reads a model whose data is in its directory.
+pub fn read(path: impl AsRef<Path>) -> Result<Module, PassError> {
+    read_with(path, ReadOptions::default())
+}
+
+/// Reads a model.
+pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Module, PassError> {
+    let (path, reach) = (path.as_ref(), options.reach());
+    match Format::of(path)? {
+        Format::Onnx => passdock_onnx::read_within(path, reach).map_err(|error| {
+            let message = capitalized(&format!("the model {error}"));
+            PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error))
+        }),
+        Format::Text => read_text(path, reach),
+    }
+}
+
+fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {
+    let mut text = String::new();
+    let read = match is_standard(path) {
+        true => io::stdin().lock().read_to_string(&mut text),
+        false => File::open(path).and_then(|mut file| file.read_to_string(&mut text)),
+    };
+    if let Err(error) = read {
+        let message = format!("The model `{}` can't be read: {error}.", path.display());
+        return Err(PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error)));
+    }
+    parse_within(path, &text, reach)
+}
+
+/// Reads IR text; the files that its constants are in lie beside the file `name`.
+pub fn parse_text(name: &str, source: &str) -> Result<Module, PassError> {
+    parse_within(Path::new(name), source, Reach::Beside)
+}
+
+fn parse_within(path: &Path, source: &str, reach: Reach) -> Result<Module, PassError> {
+    let files = passdock_onnx::ExternalFiles::default();
+    let open = |file: &str| Ok(files.open(path, file, reach));
+    let name = &*path.to_string_lossy();
+    let options = text::ParseOptions {
+        file: Some(name),
+        open: Some(&open),
+    };
+    let mut module = text::parse_with(source, &options).map_err(|error| {
+        let snippet = Snippet::new(name, source, error.span.clone(), "");
+        let mut failure = PassError::new(ErrorKind::Read, error.message.clone());
+        failure.location = Some(snippet.location());
+        failure.snippet = Some(Box::new(snippet));
+        failure.help = error.help.clone();
+        failure.caused_by(Arc::new(error))
+    })?;
+    files.give_to(&mut module);
+    module.set_text_source(Some(Arc::new(text::TextSource::new(name, source))));
+    Ok(module)
+}
+
+/// A note for each data file that [`Output::write`] says is gone.
+pub fn removed(gone: &[PathBuf]) -> impl Iterator<Item = Diagnostic> {
+    gone.iter().map(|file| {
+        let message = format!(
+            "`{}` is removed: only the model that was replaced needed it.",
+            file.display()
+        );
+        Diagnostic::new(Severity::Note, "data", message)
+    })
+}
+
+/// What one should know of the file at `path` that a module is written as: a warning each.
+pub fn remarks(module: &Module, path: impl AsRef<Path>) -> Vec<Diagnostic> {
+    let remarks = match Format::of(path) {
+        Ok(Format::Onnx) => passdock_onnx::remarks(module),
+        Ok(Format::Text) | Err(_) => Vec::new(),
+    };
+    let warning = |remark: passdock_onnx::Remark| {
+        let mut warning = Diagnostic::new(Severity::Warning, remark.code, remark.message);
+        warning.function = remark.function;
+        warning.help = Some(remark.help.to_owned());
+        warning
+    };
+    remarks.into_iter().map(warning).collect()
+}

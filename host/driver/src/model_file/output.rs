@@ -1,0 +1,226 @@
+//! Writing a model to its place.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use passdock_ir::{Module, Payload, text};
+
+use super::data_files::{self, Taken};
+use super::{Format, WriteOptions, is_standard};
+use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::files::{Target, open_special};
+
+/// Where a model is written. Made before any work is done for the model, it finds out that the place
+/// takes no file, and keeps the place whatever happens to the process meanwhile.
+pub struct Output {
+    path: PathBuf,
+    /// From which a text names the files that lie beside it, so that they move together.
+    directory: Option<PathBuf>,
+    format: Format,
+    /// `None`: standard output.
+    target: Option<Target>,
+}
+
+/// Writes a model, and beside an ONNX file the files that its data is in.
+///
+/// # Errors
+/// As [`Output::new`] and [`Output::write`].
+pub fn write(
+    module: &Module,
+    path: impl AsRef<Path>,
+    options: WriteOptions,
+) -> Result<(), PassError> {
+    Output::new(path)?.write(module, options).map(drop)
+}
+
+impl Output {
+    /// A file by its extension, or `-` for standard output.
+    ///
+    /// # Errors
+    /// If the extension says nothing, or no file can be made there.
+    pub fn new(path: impl AsRef<Path>) -> Result<Output, PassError> {
+        let path = path.as_ref().to_path_buf();
+        let format = Format::of(&path)?;
+        let target = match is_standard(&path) {
+            true => None,
+            false => {
+                let target = Target::new(&path, Some(data_files::is_used));
+                Some(target.map_err(|error| failed(&path, error))?)
+            }
+        };
+        let whole = std::path::absolute(&path).ok();
+        Ok(Output {
+            directory: whole.as_deref().and_then(Path::parent).map(PathBuf::from),
+            path,
+            format,
+            target,
+        })
+    }
+
+    /// Refuses to replace a file that the data of a text is in: the text couldn't be read any more.
+    ///
+    /// # Errors
+    /// If a constant of `module`, as it was read, is in the file that is to be replaced.
+    pub fn check_source(&self, module: &Module) -> Result<(), PassError> {
+        let Some(Target::File(place, _)) = &self.target else {
+            return Ok(());
+        };
+        let mut files = data_files_of(module).into_iter();
+        if !files.any(|file| file.canonicalize().is_ok_and(|file| file == *place)) {
+            return Ok(());
+        }
+        let error = fail(&self.path, &"the data of the model that was read is in it");
+        Err(error.help("Write under another name."))
+    }
+
+    /// Writes a model, and beside an ONNX file the files that its data is in. Answers the data files that
+    /// only the replaced model needed, and which are gone.
+    ///
+    /// # Errors
+    /// If the format can't say something of the model, or what the system says. Then the place is as it
+    /// was.
+    pub fn write(self, module: &Module, options: WriteOptions) -> Result<Vec<PathBuf>, PassError> {
+        let path = self.path;
+        let temporary = options.temporary;
+        match (self.format, self.target) {
+            (Format::Onnx, Some(target)) => write_onnx(module, &path, target, options),
+            (_, target) => {
+                // A text is without the file that its model was read from.
+                let module = passdock_onnx::detach(module);
+                let module = module.map_err(|error| refused(&path, error))?;
+                if let Some(file) = lossy_name(&module) {
+                    let what = format!(
+                        "its data is in `{file}`, whose name isn't UTF-8, and text can't say that"
+                    );
+                    return Err(fail(&path, &what).help("Rename the file."));
+                }
+                let written = match target {
+                    None => {
+                        let out = io::stdout().lock();
+                        print(&module, out, &text::PrintOptions::default())
+                    }
+                    Some(target) => {
+                        let options = text::PrintOptions {
+                            directory: self.directory.as_deref(),
+                            ..text::PrintOptions::default()
+                        };
+                        let durable = !temporary;
+                        target.write(durable, |file| print(&module, file, &options))
+                    }
+                };
+                written.map_err(|error| failed(&path, error))?;
+                Ok(Vec::new())
+            }
+        }
+    }
+}
+
+fn print(module: &Module, to: impl Write, options: &text::PrintOptions<'_>) -> io::Result<()> {
+    let mut out = BufWriter::new(to);
+    text::write_module(&mut out, module, options)?;
+    out.flush()
+}
+
+fn write_onnx(
+    module: &Module,
+    path: &Path,
+    target: Target,
+    options: WriteOptions,
+) -> Result<Vec<PathBuf>, PassError> {
+    // Of data that can't be read, say which tensor's it is.
+    let failed = |error: io::Error| match passdock_onnx::check_external(module).into_iter().next() {
+        Some(unreadable) => refused(path, unreadable),
+        None => failed(path, error),
+    };
+    let mut writing = passdock_onnx::WriteOptions {
+        drop_spans: options.drop_spans,
+        external: options.external_data.into(),
+        data_file: None,
+        moved: &[],
+    };
+    let encode = |writing| {
+        let output = passdock_onnx::write(module, writing);
+        output.map_err(|error| refused(path, error))
+    };
+    let (place, mut file) = match target {
+        Target::File(place, file) => (place, file),
+        Target::Special(place) => {
+            let output = encode(writing)?;
+            if let Some(data) = output.data_files().first() {
+                let location = data.location();
+                let message = format!("its data is in `{location}`, and beside it is no place");
+                let error = failed(io::Error::other(message));
+                return Err(error.help("Take the data into the model: `--external-data none`."));
+            }
+            let written = open_special(&place).and_then(|mut file| output.write_file(&mut file));
+            return written.map(|()| Vec::new()).map_err(failed);
+        }
+    };
+    let own = data_files::own_location(&place);
+    writing.data_file = Some(&own);
+    let mut output = encode(writing)?;
+    let mut plan = data_files::Plan::new(&output, &place, &own).map_err(|error| match error {
+        Taken::Refused(error) => refused(path, error),
+        Taken::Failed(error) => failed(error),
+        Taken::Other(to) => {
+            let to = to.display();
+            let error = io::Error::other(format!("its data goes to `{to}`, where other data is"));
+            failed(error).help(
+                "Write to another directory, or give the model a data file of its own: \
+                 `--external-data all`.",
+            )
+        }
+    })?;
+    if !plan.moved.is_empty() {
+        writing.moved = &plan.moved;
+        output = encode(writing)?;
+    }
+    output.write_file(file.file()).map_err(failed)?;
+    plan.commit.durable = !options.temporary;
+    let old = plan.commit.old.clone();
+    plan.commit.put(file, &place).map_err(failed)?;
+    let directory = path.parent().unwrap_or(Path::new(""));
+    Ok(old.iter().map(|old| directory.join(old)).collect())
+}
+
+/// The files that constants of a module are in, but for the model file itself.
+pub(crate) fn data_files_of(module: &Module) -> Vec<PathBuf> {
+    let mut names = BTreeSet::new();
+    for f in module.functions() {
+        for (id, _) in f.live_constants() {
+            if let Payload::External { source, .. } = f.constant_data(id).payload() {
+                names.insert(source.name());
+            }
+        }
+    }
+    names.into_iter().map(PathBuf::from).collect()
+}
+
+/// The name of a file that constants are in, if it lost something when it became text.
+fn lossy_name(module: &Module) -> Option<&str> {
+    let mut names = module.functions().flat_map(|f| {
+        let constants = f.live_constants();
+        constants.filter_map(|(id, _)| Some(f.constant_data(id).in_file()?.0.name()))
+    });
+    names.find(|name| name.contains(char::REPLACEMENT_CHARACTER))
+}
+
+fn refused(path: &Path, error: passdock_onnx::OnnxError) -> PassError {
+    fail(path, &error).caused_by(Arc::new(error))
+}
+
+fn failed(path: &Path, error: io::Error) -> PassError {
+    fail(path, &error).caused_by(Arc::new(error))
+}
+
+fn fail(path: &Path, error: &dyn std::fmt::Display) -> PassError {
+    let path = path.display();
+    let message = format!("The result can't be written to `{path}`: {error}");
+    let message = match message.ends_with('.') {
+        true => message,
+        false => message + ".",
+    };
+    PassError::new(ErrorKind::Write, message)
+}

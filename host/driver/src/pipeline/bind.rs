@@ -1,0 +1,190 @@
+//! `--bind NAME=VALUE`: sizes for the model's dim symbols and values for its parameters. Which of the two
+//! a name is, the model says; the standard passes bind it, ahead of all others.
+
+use std::ops::Range;
+
+use passdock_abi::FunctionKind;
+use passdock_ir::{Function, Module};
+
+use super::blame;
+use super::build::PIPELINE;
+use super::request::Request;
+use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::pass::PassRef;
+use passdock_core::registry::Registry;
+use passdock_core::sequential::Sequential;
+use passdock_core::suggest;
+
+/// The passes that bind: they run whatever the level.
+pub(super) const PASSES: [&str; 2] = [
+    "relax.transform.BindParams",
+    "relax.transform.BindSymbolicVars",
+];
+
+/// The Sequential with the passes that bind what a request says ahead of its own.
+pub(super) fn ahead_of(
+    sequential: &Sequential,
+    request: &Request,
+    module: &Module,
+    registry: &Registry,
+) -> Result<Sequential, PassError> {
+    let names = Names::of(module);
+    let mut symbols = toml::Table::new();
+    let mut params = toml::Table::new();
+    for text in &request.bind {
+        let binding = Binding::read(text)?;
+        let (pass, field, table) = match names.is_symbol(&binding)? {
+            true => (PASSES[1], "dims", &mut symbols),
+            false => (PASSES[0], "params", &mut params),
+        };
+        let name = binding.name();
+        check(registry, pass, field, name, &binding.value).map_err(|error| match error.kind {
+            ErrorKind::Config => shown(error, text, binding.value_span.clone()),
+            _ => error,
+        })?;
+        if table
+            .insert(name.to_owned(), binding.value.clone())
+            .is_some()
+        {
+            let message = format!("`{name}` is bound twice.");
+            let error = PassError::new(ErrorKind::Config, message).help("Leave one of them out.");
+            return Err(shown(error, text, binding.name_span));
+        }
+    }
+    let mut passes: Vec<PassRef> = Vec::new();
+    // Symbols first: a value that is bound says the sizes of its parameter, too, and then they are gone.
+    for (pass, field, table) in [(PASSES[1], "dims", symbols), (PASSES[0], "params", params)] {
+        if !table.is_empty() {
+            // In the table of that name: what isn't declared may be called as an option is.
+            let options = toml::Table::from_iter([(field.to_owned(), table.into())]);
+            passes.push(registry.get_pass_with_options(pass, &options)?);
+        }
+    }
+    passes.extend(sequential.passes().iter().cloned());
+    Ok(Sequential::new(passes).name(PIPELINE))
+}
+
+/// Refuses a value that the pass doesn't take.
+fn check(
+    registry: &Registry,
+    pass: &str,
+    field: &str,
+    name: &str,
+    value: &toml::Value,
+) -> Result<(), PassError> {
+    let entry = toml::Table::from_iter([(name.to_owned(), value.clone())]);
+    let options = toml::Table::from_iter([(field.to_owned(), entry.into())]);
+    registry
+        .option_schema(pass)?
+        .accept_part(&options.into())
+        .map(drop)
+        .map_err(PassError::from)
+}
+
+/// `NAME=VALUE`, the value TOML.
+struct Binding<'a> {
+    text: &'a str,
+    /// The bytes of the name, without the blanks around it.
+    name_span: Range<usize>,
+    value: toml::Value,
+    value_span: Range<usize>,
+}
+
+impl<'a> Binding<'a> {
+    fn read(text: &'a str) -> Result<Binding<'a>, PassError> {
+        let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
+        let Some((name, value)) = text.split_once('=') else {
+            let error = wrong("`--bind` needs a value.").help("Write `--bind NAME=VALUE`.");
+            return Err(shown(error, text, 0..text.len()));
+        };
+        let start = name.len() - name.trim_start().len();
+        let value_span = name.len() + 1..text.len();
+        let parsed = format!("value = {value}").parse::<toml::Table>().ok();
+        let parsed = parsed.filter(|table| table.len() == 1);
+        match parsed.and_then(|mut table| table.remove("value")) {
+            Some(value) => Ok(Binding {
+                text,
+                name_span: start..start + name.trim().len(),
+                value,
+                value_span,
+            }),
+            None => {
+                let error = wrong("The value isn't TOML.");
+                let error = error.help("A string needs quotes: `--bind 'NAME=\"text\"'`.");
+                Err(shown(error, text, value_span))
+            }
+        }
+    }
+
+    fn name(&self) -> &'a str {
+        &self.text[self.name_span.clone()]
+    }
+}
+
+fn shown(error: PassError, binding: &str, span: Range<usize>) -> PassError {
+    blame::in_argument(error, "--bind", binding, span)
+}
+
+/// What can be bound in a model.
+struct Names {
+    symbols: Vec<String>,
+    params: Vec<String>,
+}
+
+impl Names {
+    fn of(module: &Module) -> Names {
+        let mut names = Names {
+            symbols: Vec::new(),
+            params: Vec::new(),
+        };
+        let is_graph = |f: &&Function| f.kind() == FunctionKind::GRAPH;
+        let functions: Vec<&Function> = match module.function_named("main") {
+            Some(main) => vec![main],
+            None => module.functions().map(AsRef::as_ref).collect(),
+        };
+        for f in functions.into_iter().filter(is_graph) {
+            let params = || f.args(f.body());
+            let ports = f.ports(f.body()).iter().map(|port| port.ty);
+            let symbols = f.dim_symbols(params().map(|param| f.value(param).ty).chain(ports));
+            let text = |symbol| f.text(symbol).to_owned();
+            names.symbols.extend(symbols.into_iter().map(text));
+            let named = params().filter_map(|param| f.value(param).name.option());
+            names.params.extend(named.map(text));
+        }
+        names
+    }
+
+    /// Whether a name is a dim symbol's, and not a parameter's.
+    fn is_symbol(&self, binding: &Binding<'_>) -> Result<bool, PassError> {
+        let name = binding.name();
+        let has = |names: &[String]| names.iter().any(|known| known == name);
+        let (message, help) = match (has(&self.symbols), has(&self.params)) {
+            (true, false) => return Ok(true),
+            (false, true) => return Ok(false),
+            (true, true) => (
+                format!("`{name}` is a dim symbol of the model and a parameter, too."),
+                format!(
+                    "Bind it in a pipeline, by the pass that is meant: `{}` or `{}`.",
+                    PASSES[1], PASSES[0]
+                ),
+            ),
+            (false, false) => {
+                let symbols = || self.symbols.iter().map(String::as_str);
+                let params = || self.params.iter().map(String::as_str);
+                (
+                    format!(
+                        "The model has no dim symbol and no parameter `{name}`.{}",
+                        suggest::did_you_mean(name, symbols().chain(params()))
+                    ),
+                    format!(
+                        "Its dim symbols are: {}; its parameters: {}.",
+                        suggest::listed(symbols()),
+                        suggest::listed(params())
+                    ),
+                )
+            }
+        };
+        let error = PassError::new(ErrorKind::Config, message).help(help);
+        Err(shown(error, binding.text, binding.name_span.clone()))
+    }
+}

@@ -1,0 +1,223 @@
+//! Where the user gave the option that a pass or an instrument fails of: a mistake that only the model
+//! shows, such as a name that it hasn't, is underlined as one that was seen before.
+
+use std::ops::Range;
+
+use super::file::{Entry, PassTable, PipelineFile};
+use super::request::Request;
+use passdock_core::config::ConfigError;
+use passdock_core::diagnostic::Snippet;
+use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::registry::Registry;
+
+/// Shows the option with an error that says nothing of a place.
+pub(super) fn locate(error: PassError, request: &Request, registry: &Registry) -> PassError {
+    if error.snippet.is_some() || error.op.is_some() {
+        return error;
+    }
+    let file = request.pipeline.as_ref().and_then(|text| {
+        let name = text.path.display().to_string();
+        PipelineFile::parse(&name, &text.text).ok()
+    });
+    let wrong = error
+        .source
+        .as_ref()
+        .and_then(|cause| cause.downcast_ref::<ConfigError>());
+    if let Some(ConfigError {
+        key,
+        field: Some(field),
+        ..
+    }) = wrong
+    {
+        let tables = file.iter().flat_map(|file| &file.instruments);
+        let tables = tables.filter(|table| table.name.value == *key);
+        let mut options = tables.flat_map(|table| &table.options);
+        if let Some(option) = options.find(|(name, _)| name.value == *field)
+            && let Some(file) = &file
+        {
+            let text = &file.source.text;
+            let entry = quoted(&error.message).find_map(|name| word(text, &option.1.span, name));
+            let span = entry.unwrap_or(option.1.span.clone());
+            return file.source.locate(error, &span);
+        }
+        let mut asked = request.instruments.iter();
+        let asked = asked.find(|asked| asked.split('=').next().map(str::trim) == Some(key));
+        return match asked {
+            Some(asked) => in_instrument(error, asked),
+            None => error,
+        };
+    }
+    match (error.kind, error.pass.clone()) {
+        (ErrorKind::Failed, Some(pass)) => of_pass(error, &pass, file, request, registry),
+        _ => error,
+    }
+}
+
+/// Shows an option of `--instrument` with an error that is about one.
+pub(super) fn in_instrument(error: PassError, asked: &str) -> PassError {
+    let wrong = error
+        .source
+        .as_ref()
+        .and_then(|cause| cause.downcast_ref::<ConfigError>());
+    let Some(field) = wrong.and_then(|wrong| wrong.field.clone()) else {
+        return error;
+    };
+    let options = asked.find('=').map_or(asked.len(), |at| at + 1)..asked.len();
+    // An entry of the option, if it is about one.
+    let entries = quoted(&error.message).filter(|name| *name != field);
+    let mut names = entries.chain([field.as_str()]);
+    let span = names.find_map(|name| word(asked, &options, name));
+    drop(names);
+    match span {
+        Some(span) => in_argument(error, "--instrument", asked, span),
+        None => error,
+    }
+}
+
+/// Shows a part of an argument of the command line with an error.
+pub(super) fn in_argument(
+    mut error: PassError,
+    flag: &str,
+    argument: &str,
+    span: Range<usize>,
+) -> PassError {
+    error.location = Some(flag.to_owned());
+    error.snippet = Some(Box::new(Snippet::of_line(flag, 0, argument, span)));
+    error
+}
+
+/// A failed pass names what is wrong between backticks: if it is an option that the pipeline or the
+/// command line gives to it, or an entry of one, that is shown.
+fn of_pass(
+    error: PassError,
+    pass: &str,
+    file: Option<PipelineFile>,
+    request: &Request,
+    registry: &Registry,
+) -> PassError {
+    let config = registry.pass_spec(pass).and_then(|(_, spec)| spec.config);
+    if let Some(file) = &file {
+        let mut entries = Vec::new();
+        options_of(&file.passes, pass, registry, &mut entries);
+        let given = |entry: &&Entry| Some(&entry.0.value) == config.as_ref();
+        entries.extend(file.context.config.iter().filter(given));
+        let place = |(key, value): &Entry| {
+            quoted(&error.message).find_map(|name| match key.value == name {
+                true => Some(key.span.clone()),
+                false if value.value.is_table() => word(&file.source.text, &value.span, name),
+                false => None,
+            })
+        };
+        if let Some(span) = entries.into_iter().find_map(place) {
+            return file.source.locate(error, &span);
+        }
+    }
+    let place = |setting: &String| {
+        let path = setting[..setting.find('=')?].trim_end();
+        let start = path.rfind('.')? + 1;
+        let is_named = quoted(&error.message).any(|name| name == &path[start..]);
+        let is_ours = config
+            .as_ref()
+            .is_some_and(|key| path.trim_start().starts_with(key));
+        (is_named && is_ours).then(|| (setting.clone(), start..path.len()))
+    };
+    match request.config.iter().find_map(place) {
+        Some((setting, span)) => in_argument(error, "--config", &setting, span),
+        None => error,
+    }
+}
+
+/// The options that a file gives to a pass, in Sequentials too.
+fn options_of<'f>(
+    tables: &'f [PassTable],
+    pass: &str,
+    registry: &Registry,
+    entries: &mut Vec<&'f Entry>,
+) {
+    for table in tables {
+        match table {
+            PassTable::Pass { name, options } if registry.canonical(&name.value) == pass => {
+                entries.extend(options);
+            }
+            // Nesting was limited when the file was read.
+            PassTable::Sequential { passes, .. } => options_of(passes, pass, registry, entries),
+            PassTable::Pass { .. } | PassTable::Phase(_) => {}
+        }
+    }
+}
+
+/// What stands between backticks in a sentence.
+fn quoted(sentence: &str) -> impl Iterator<Item = &str> {
+    sentence.split('`').skip(1).step_by(2)
+}
+
+/// Where a word stands in a part of a text, and not as a part of another.
+fn word(text: &str, part: &Range<usize>, name: &str) -> Option<Range<usize>> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
+    let part_text = text.get(part.clone())?;
+    let mut places = part_text.match_indices(name).filter(|_| !name.is_empty());
+    let (at, _) = places.find(|(at, _)| {
+        let (before, after) = (&part_text[..*at], &part_text[at + name.len()..]);
+        !before.ends_with(is_word) && !after.starts_with(is_word)
+    })?;
+    let start = part.start + at;
+    Some(start..start + name.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::pipeline::PipelineText;
+    use passdock_core::registry::wrong;
+
+    /// An error of `numerics` that only the model shows.
+    #[track_caller]
+    fn check(text: &str, asked: &[&str], expected: Expect) {
+        let request = Request {
+            pipeline: Some(PipelineText {
+                path: "p.toml".into(),
+                text: text.to_owned(),
+            }),
+            instruments: asked.iter().map(|&asked| asked.to_owned()).collect(),
+            ..Request::default()
+        };
+        let message = "`dims` binds `bach`, which isn't among the symbols.";
+        let cause = wrong("numerics", "dims", message);
+        let error = PassError::new(ErrorKind::Config, message).caused_by(Arc::new(cause));
+        let error = locate(error, &request, &Registry::new());
+        expected.assert_eq(&error.to_diagnostic().render(false));
+    }
+
+    #[test]
+    fn an_option_of_an_instrument_is_underlined() {
+        check(
+            "[[instruments]]\nname = 'numerics'\ndims = { bach2 = 1, bach = 2 }\n",
+            &[],
+            expect![[r#"
+                error[config]: `dims` binds `bach`, which isn't among the symbols.
+                 --> p.toml:3:21
+                  |
+                3 | dims = { bach2 = 1, bach = 2 }
+                  |                     ^^^^"#]],
+        );
+        check(
+            "",
+            &["memory", "numerics={dims={bach=2}}"],
+            expect![[r#"
+                error[config]: `dims` binds `bach`, which isn't among the symbols.
+                --> --instrument
+                 |
+                 | numerics={dims={bach=2}}
+                 |                 ^^^^"#]],
+        );
+        check(
+            "",
+            &[],
+            expect!["error[config]: `dims` binds `bach`, which isn't among the symbols."],
+        );
+    }
+}

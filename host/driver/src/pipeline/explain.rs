@@ -1,0 +1,288 @@
+//! What a pipeline would run, and why or why not; nothing runs.
+
+use std::collections::{HashMap, HashSet};
+
+use serde::{Deserialize, Serialize};
+
+use super::build::{self, Built};
+use super::file::PipelineFile;
+use super::phases::Phases;
+use super::request::Request;
+use passdock_core::config::OptionSource;
+use passdock_core::context::PassContext;
+use passdock_core::diagnostic::Diagnostic;
+use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::pass::{Pass, PassRef};
+use passdock_core::plugin::{FieldValue, Phase};
+use passdock_core::registry::Registry;
+use passdock_core::resolve::{self, Plan, Step};
+use passdock_core::sequential::Sequential;
+use passdock_core::states::{ModelNeed, State};
+
+/// A pipeline's passes in execution order, then the passes that ask for a phase and have no place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Explanation {
+    /// The passes.
+    pub passes: Vec<Explained>,
+    /// The places for phases, in the pipeline's order, and what fills them.
+    #[serde(default)]
+    pub phases: Vec<Place>,
+    /// The states that the model has to be in.
+    #[serde(default)]
+    pub model_needs: Vec<ModelNeed>,
+    /// What is odd about the plugins.
+    #[serde(default)]
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// A pass at its place.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Explained {
+    /// Its registered name.
+    pub name: String,
+    /// The name of the plugin that gives it.
+    pub plugin: Option<String>,
+    /// The plugin's file.
+    pub file: Option<String>,
+    /// The pass that required it; `None`: the pipeline lists it.
+    pub requested_by: Option<String>,
+    /// The nested Sequential that it is part of.
+    pub parent: Option<String>,
+    /// How many nested Sequentials it is inside of.
+    #[serde(default)]
+    pub depth: u32,
+    /// Whether it would run.
+    pub runs: bool,
+    /// Which rule says so.
+    pub reason: String,
+    /// The phase that it asks for, if that is why it is here.
+    #[serde(default)]
+    pub phase: Option<Phase>,
+    /// Whether the pipeline has a place for it, whether it runs or not.
+    #[serde(default)]
+    pub has_place: bool,
+    /// Whether it is a Sequential: its children come after it, one deeper.
+    #[serde(default)]
+    pub is_sequential: bool,
+    /// Its options as it would get them.
+    #[serde(default)]
+    pub options: Vec<ExplainedOption>,
+    /// The states that have to hold before it runs.
+    #[serde(default)]
+    pub needs: Vec<State>,
+    /// The states that hold after it ran.
+    #[serde(default)]
+    pub establishes: Vec<State>,
+    /// The states that may not hold any more after it ran.
+    #[serde(default)]
+    pub breaks: Vec<State>,
+}
+
+/// The value of an option.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExplainedOption {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: FieldValue,
+    /// Who says so.
+    pub from: OptionSource,
+}
+
+/// A place for a phase.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Place {
+    /// The phase.
+    pub phase: Phase,
+    /// The passes that fill it.
+    pub passes: Vec<String>,
+}
+
+/// Says what a request would run. No model is read; plugins that would be needed are loaded only by
+/// [`check`].
+pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, PassError> {
+    let Built {
+        sequential,
+        context,
+        phases,
+    } = build::build(registry, request, None)?;
+    let context = context.build()?;
+    let mut explanation = explain_in(&sequential, &context, &phases)?;
+    let plugins = context.registry().plugins();
+    explanation.diagnostics = plugins
+        .iter()
+        .flat_map(|plugin| plugin.unknown_keys())
+        .collect();
+    Ok(explanation)
+}
+
+/// Says what a Sequential would run under a context.
+pub(crate) fn explain_in(
+    sequential: &Sequential,
+    context: &PassContext,
+    phases: &Phases,
+) -> Result<Explanation, PassError> {
+    let plan = resolve::resolve(sequential, context)?;
+    let mut explainer = Explainer {
+        context,
+        placed: phases.placed(),
+        parents: Vec::new(),
+        passes: Vec::new(),
+    };
+    explainer.plan(&plan);
+    explainer.left_over(phases)?;
+    let place = |phase: &Phase| Place {
+        phase: *phase,
+        passes: phases.of(*phase).to_vec(),
+    };
+    Ok(Explanation {
+        passes: explainer.passes,
+        phases: phases.places().iter().map(place).collect(),
+        model_needs: plan.of_model,
+        diagnostics: Vec::new(),
+    })
+}
+
+/// Says whether a request is right, down to the plugins that it needs: they are loaded. Answers
+/// what the model has to bring along. Nothing runs.
+pub fn check(registry: &Registry, request: &Request) -> Result<Vec<ModelNeed>, PassError> {
+    let Built {
+        sequential,
+        context,
+        ..
+    } = build::build(registry, request, None)?;
+    let plan = passdock_core::run::prepare(&sequential, &context.build()?)?;
+    // What is wrong with what it says comes first.
+    if let Some(file) = &request.pipeline
+        && request.passes.is_empty()
+    {
+        let file = PipelineFile::parse(&file.path.display().to_string(), &file.text)?;
+        if file.passes.is_empty() {
+            let message = format!(
+                "The pipeline `{}` lists no passes: it does nothing.",
+                file.source.name
+            );
+            let error = PassError::new(ErrorKind::Pipeline, message);
+            return Err(error.help("List them as `passes = [\"relax.transform.FoldConstant\"]`, or as `[[passes]]` tables."));
+        }
+    }
+    Ok(plan.of_model)
+}
+
+struct Explainer<'e> {
+    context: &'e PassContext,
+    /// The phases of passes that stand at places for phases.
+    placed: HashMap<&'e str, Phase>,
+    /// The nested Sequentials around.
+    parents: Vec<String>,
+    passes: Vec<Explained>,
+}
+
+impl Explainer<'_> {
+    fn plan(&mut self, plan: &Plan) {
+        for child in &plan.children {
+            for step in &child.required {
+                self.step(step);
+            }
+            match &child.skipped {
+                Some(reason) => self.skipped(&child.step.pass, reason.clone()),
+                None => self.step(&child.step),
+            }
+        }
+    }
+
+    /// One that runs.
+    fn step(&mut self, step: &Step) {
+        let info = step.pass.info();
+        let below = || {
+            let level = self.context.opt_level();
+            format!("level {} ≤ opt_level {level}", info.opt_level)
+        };
+        let phase = self.placed.get(info.name.as_str()).copied();
+        let phase = phase.filter(|_| step.requested_by.is_none());
+        let reason = match (&step.requested_by, phase) {
+            (Some(by), _) => {
+                format!("`{by}` requires it, unless nothing changed since it last ran")
+            }
+            (None, Some(phase)) if step.forced => {
+                format!(
+                    "it asks for the phase `{}`, and the context requires it",
+                    phase.name()
+                )
+            }
+            (None, Some(phase)) => {
+                format!("it asks for the phase `{}`, and {}", phase.name(), below())
+            }
+            (None, None) if step.forced => "the context requires it".to_owned(),
+            (None, None) => below(),
+        };
+        let mut explained = self.explained(&*step.pass, true, reason);
+        explained.requested_by.clone_from(&step.requested_by);
+        explained.phase = phase;
+        self.passes.push(explained);
+        if let Some(plan) = &step.plan {
+            self.parents.push(info.name.clone());
+            self.plan(plan);
+            self.parents.pop();
+        }
+    }
+
+    /// One that doesn't run, and so nothing of it. Sequentials nest only so deep.
+    fn skipped(&mut self, pass: &PassRef, reason: String) {
+        let mut explained = self.explained(&**pass, false, reason);
+        explained.phase = self.placed.get(explained.name.as_str()).copied();
+        self.passes.push(explained);
+        if let Some(inner) = pass.as_sequential() {
+            let name = &pass.info().name;
+            self.parents.push(name.clone());
+            for child in inner.passes() {
+                self.skipped(child, format!("`{name}`, which it is part of, doesn't run"));
+            }
+            self.parents.pop();
+        }
+    }
+
+    /// Passes that ask for a phase that the pipeline has no place for, unless another requires them.
+    fn left_over(&mut self, phases: &Phases) -> Result<(), PassError> {
+        let here: HashSet<String> = self.passes.iter().map(|pass| pass.name.clone()).collect();
+        for (name, phase) in phases.left_over().filter(|(name, _)| !here.contains(*name)) {
+            let pass = self.context.registry().get_pass(name)?;
+            let reason = format!(
+                "offered for phase {}, which this pipeline has no place for",
+                phase.name()
+            );
+            let mut explained = self.explained(&*pass, false, reason);
+            explained.phase = Some(phase);
+            explained.has_place = false;
+            self.passes.push(explained);
+        }
+        Ok(())
+    }
+
+    fn explained(&self, pass: &dyn Pass, runs: bool, reason: String) -> Explained {
+        let provider = pass.provider();
+        let states = pass.states();
+        let option = |(name, (value, from))| ExplainedOption { name, value, from };
+        Explained {
+            name: pass.info().name.clone(),
+            plugin: provider.map(|provider| provider.plugin.clone()),
+            file: provider.and_then(|provider| provider.file()),
+            requested_by: None,
+            parent: self.parents.last().cloned(),
+            depth: self.parents.len() as u32,
+            runs,
+            reason,
+            phase: None,
+            has_place: true,
+            is_sequential: pass.as_sequential().is_some(),
+            options: pass
+                .option_sources(self.context)
+                .into_iter()
+                .map(option)
+                .collect(),
+            needs: states.needs.clone(),
+            establishes: states.establishes.clone(),
+            breaks: states.breaks.clone(),
+        }
+    }
+}

@@ -1,0 +1,584 @@
+//! A pipeline file: TOML, read with the place of everything in it.
+//!
+//! Every error underlines the key or value that it is about; a misspelt key gets the nearest valid
+//! one. Names of passes, config keys and options are only read here: whether there are such passes
+//! is asked when the pipeline is resolved, again with the place at hand.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::table::{TOP, Table, not_toml};
+
+use passdock_core::diagnostic::Snippet;
+use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::plugin::Phase;
+use passdock_core::suggest;
+
+/// How deep Sequentials may nest in a file.
+const MAX_NESTING: usize = 64;
+
+/// Something and where it stands in the file.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Located<T> {
+    /// It.
+    pub value: T,
+    /// Its bytes in the file.
+    pub span: Range<usize>,
+}
+
+/// A file's name and text, for errors that show its lines.
+#[derive(Clone, Debug)]
+pub struct SourceText {
+    /// As the user named it.
+    pub name: Arc<str>,
+    /// All of it.
+    pub text: Arc<str>,
+}
+
+/// What a pipeline file says.
+#[derive(Clone, Debug)]
+pub struct PipelineFile {
+    /// The file.
+    pub source: SourceText,
+    /// `[context]`.
+    pub context: ContextTable,
+    /// `[plugins] dirs`.
+    pub plugin_dirs: Vec<Located<String>>,
+    /// `[plugins.NAME]`.
+    pub plugins: Vec<PluginTable>,
+    /// `[[instruments]]`.
+    pub instruments: Vec<InstrumentTable>,
+    /// `[[passes]]`.
+    pub passes: Vec<PassTable>,
+}
+
+/// `[context]`.
+#[derive(Clone, Debug, Default)]
+pub struct ContextTable {
+    /// `opt_level`.
+    pub opt_level: Option<u32>,
+    /// `required_pass`.
+    pub required_pass: Vec<Located<String>>,
+    /// `disabled_pass`.
+    pub disabled_pass: Vec<Located<String>>,
+    /// `[context.config]`.
+    pub config: Vec<Entry>,
+}
+
+/// A key and its value.
+pub type Entry = (Located<String>, Located<toml::Value>);
+
+/// `[plugins.NAME]`.
+#[derive(Clone, Debug)]
+pub struct PluginTable {
+    /// The plugin's name.
+    pub name: Located<String>,
+    /// Passes of other plugins that this one's replace.
+    pub overrides: Vec<Located<String>>,
+}
+
+/// `[[instruments]]`.
+#[derive(Clone, Debug)]
+pub struct InstrumentTable {
+    /// Its name.
+    pub name: Located<String>,
+    /// Everything else in its table.
+    pub options: Vec<Entry>,
+}
+
+/// `[[passes]]`, or a pass's name in a nested list.
+#[derive(Clone, Debug)]
+pub enum PassTable {
+    /// One pass.
+    Pass {
+        /// Its registered name or an alias.
+        name: Located<String>,
+        /// `options`.
+        options: Vec<Entry>,
+    },
+    /// A nested Sequential.
+    Sequential {
+        /// Its name.
+        name: Located<String>,
+        /// Its level.
+        opt_level: u32,
+        /// What it requires.
+        required: Vec<Located<String>>,
+        /// What it leaves out.
+        disabled: Vec<Located<String>>,
+        /// Its children.
+        passes: Vec<PassTable>,
+    },
+    /// The place of the passes that ask for a phase.
+    Phase(Located<Phase>),
+}
+
+impl SourceText {
+    /// An error about a place in the file.
+    pub fn error(&self, span: &Range<usize>, label: &str, message: impl Into<String>) -> PassError {
+        let snippet = Snippet::new(&self.name, &self.text, span.clone(), label);
+        let mut error = PassError::new(ErrorKind::Pipeline, message);
+        error.location = Some(snippet.location());
+        error.snippet = Some(Box::new(snippet));
+        error
+    }
+
+    /// Shows a place in the file with an error that has none yet.
+    pub fn locate(&self, mut error: PassError, span: &Range<usize>) -> PassError {
+        if error.snippet.is_none() {
+            let snippet = Snippet::new(&self.name, &self.text, span.clone(), "");
+            error.location = Some(snippet.location());
+            error.snippet = Some(Box::new(snippet));
+        }
+        error
+    }
+}
+
+impl PipelineFile {
+    /// Reads a file's text; `name` is how errors call the file.
+    pub fn parse(name: &str, text: &str) -> Result<PipelineFile, PassError> {
+        let source = SourceText {
+            name: name.into(),
+            text: text.into(),
+        };
+        let root = DeTable::parse(text).map_err(|error| not_toml(&source, &error))?;
+        let span = root.span();
+        let mut table = Table::new(&source, TOP, Spanned::new(span, root.into_inner()));
+        let context = match table.table("context", "`[context]`")? {
+            Some(context) => read_context(context)?,
+            None => ContextTable::default(),
+        };
+        let (plugin_dirs, plugins) = match table.table("plugins", "`[plugins]`")? {
+            Some(plugins) => read_plugins(plugins)?,
+            None => (Vec::new(), Vec::new()),
+        };
+        let instruments = table
+            .tables("instruments", "`[[instruments]]`")?
+            .into_iter()
+            .map(read_instrument)
+            .collect::<Result<_, _>>()?;
+        let passes = match table.take("passes") {
+            Some((_, value)) => read_passes(&source, value, 0)?,
+            None => Vec::new(),
+        };
+        table.finish()?;
+        Ok(PipelineFile {
+            source,
+            context,
+            plugin_dirs,
+            plugins,
+            instruments,
+            passes,
+        })
+    }
+}
+
+fn read_context(mut table: Table<'_, '_>) -> Result<ContextTable, PassError> {
+    let context = ContextTable {
+        opt_level: table.level("opt_level")?,
+        required_pass: table.strings("required_pass")?,
+        disabled_pass: table.strings("disabled_pass")?,
+        config: match table.table("config", "`[context.config]`")? {
+            Some(config) => config.entries()?,
+            None => Vec::new(),
+        },
+    };
+    table.finish()?;
+    Ok(context)
+}
+
+fn read_plugins(
+    mut table: Table<'_, '_>,
+) -> Result<(Vec<Located<String>>, Vec<PluginTable>), PassError> {
+    let dirs = table.strings("dirs")?;
+    let mut plugins = Vec::new();
+    for (name, value) in std::mem::take(&mut table.rest) {
+        let what = format!("`[plugins.{}]`", name.value);
+        let mut plugin = Table::from_value(table.source, &what, value)?;
+        plugins.push(PluginTable {
+            name,
+            overrides: plugin.strings("override")?,
+        });
+        for key in ["isolation", "timeout_s"] {
+            if let Some((key, _)) = plugin.take(key) {
+                let message = format!(
+                    "This version runs plugins in its own process: it has no `{}`.",
+                    key.value
+                );
+                let error = plugin.source.error(&key.span, "not here yet", message);
+                return Err(error.help("Remove the key, or use a newer passdock."));
+            }
+        }
+        plugin.finish()?;
+    }
+    Ok((dirs, plugins))
+}
+
+fn read_instrument(mut table: Table<'_, '_>) -> Result<InstrumentTable, PassError> {
+    let name = table.required_string("name")?;
+    Ok(InstrumentTable {
+        name,
+        options: table.entries()?,
+    })
+}
+
+fn read_passes(
+    source: &SourceText,
+    list: Spanned<DeValue<'_>>,
+    depth: usize,
+) -> Result<Vec<PassTable>, PassError> {
+    if depth > MAX_NESTING {
+        let message = format!("Sequentials can't nest deeper than {MAX_NESTING} levels in a file.");
+        return Err(source.error(&list.span(), "", message));
+    }
+    let span = list.span();
+    let DeValue::Array(items) = list.into_inner() else {
+        let message = "`passes` has to be a list of passes: `[[passes]]` tables, or names.";
+        return Err(source.error(&span, "not a list", message));
+    };
+    items
+        .into_iter()
+        .map(|item| read_pass(source, item, depth))
+        .collect()
+}
+
+fn read_pass(
+    source: &SourceText,
+    item: Spanned<DeValue<'_>>,
+    depth: usize,
+) -> Result<PassTable, PassError> {
+    if let DeValue::String(name) = item.get_ref() {
+        let name = Located {
+            value: name.to_string(),
+            span: item.span(),
+        };
+        return Ok(PassTable::Pass {
+            name,
+            options: Vec::new(),
+        });
+    }
+    let mut table = Table::from_value(source, "`[[passes]]`", item)?;
+    if let Some(phase) = table.string("phase")? {
+        return read_phase(table, &phase);
+    }
+    let nested = table.take("passes");
+    let pass = match nested {
+        Some((_, children)) => PassTable::Sequential {
+            passes: read_passes(source, children, depth + 1)?,
+            name: match table.string("name")? {
+                Some(name) => name,
+                None => Located {
+                    value: "sequential".to_owned(),
+                    span: table.span.clone(),
+                },
+            },
+            opt_level: table.level("opt_level")?.unwrap_or(0),
+            required: table.strings("required")?,
+            disabled: table.strings("disabled")?,
+        },
+        None => PassTable::Pass {
+            name: table.required_string("name")?,
+            options: match table.table("options", "`options`")? {
+                Some(options) => options.entries()?,
+                None => Vec::new(),
+            },
+        },
+    };
+    table.finish()?;
+    Ok(pass)
+}
+
+/// A place for a phase: it has nothing but the phase's name.
+fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTable, PassError> {
+    for key in [
+        "name",
+        "passes",
+        "options",
+        "opt_level",
+        "required",
+        "disabled",
+    ] {
+        if let Some((key, _)) = table.take(key) {
+            let message = format!(
+                "A place for a phase has no `{}`: its passes come from the plugins that name the phase.",
+                key.value
+            );
+            let error = table.source.error(&key.span, "one too many", message);
+            return Err(error.help("Make two entries of it, or remove one of the keys."));
+        }
+    }
+    let Some(value) = Phase::named(&name.value) else {
+        let message = format!("There is no phase `{}`.", name.value);
+        let error = table.source.error(&name.span, "unknown phase", message);
+        let phases = || Phase::ALL.into_iter().map(Phase::name);
+        return Err(match suggest::nearest(&name.value, phases()) {
+            Some(near) => error.help(format!("Did you mean `{near}`?")),
+            None => error.help(format!("Phases: {}.", suggest::listed(phases()))),
+        });
+    };
+    table.finish()?;
+    let span = name.span.clone();
+    Ok(PassTable::Phase(Located { value, span }))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn name(table: &PassTable) -> &str {
+        match table {
+            PassTable::Pass { name, .. } | PassTable::Sequential { name, .. } => &name.value,
+            PassTable::Phase(phase) => phase.value.name(),
+        }
+    }
+
+    #[track_caller]
+    fn check_error(text: &str, expected: Expect) {
+        match PipelineFile::parse("p.toml", text) {
+            Ok(file) => panic!("this should be refused: {file:?}"),
+            Err(error) => expected.assert_eq(&error.to_diagnostic().render(false)),
+        }
+    }
+
+    #[test]
+    fn the_example_of_the_documentation_is_read() {
+        let text = r#"
+[context]
+opt_level = 3
+disabled_pass = ["relax.transform.EliminateCommonSubexpr"]
+[context.config]
+"tir.UnrollLoop" = { auto_max_step = 16, explicit_unroll = true }
+[plugins]
+dirs = ["plugins"]
+[plugins.acme]
+override = ["relax.transform.FoldConstant"]
+[[instruments]]
+name = "timing"
+[[passes]]
+name = "relax.transform.FoldConstant"
+[[passes]]
+name = "acme.transform.FuseDoubleRelu"
+options = { limit = 8 }
+[[passes]]
+name = "cleanup"
+opt_level = 1
+passes = ["relax.transform.CanonicalizeBindings", { name = "relax.transform.DeadCodeElimination" }]
+"#;
+        let file = PipelineFile::parse("p.toml", text).unwrap();
+        assert_eq!(file.context.opt_level, Some(3));
+        assert_eq!(file.context.config[0].0.value, "tir.UnrollLoop");
+        assert_eq!(file.plugin_dirs[0].value, "plugins");
+        assert_eq!(file.plugins[0].name.value, "acme");
+        assert_eq!(file.instruments[0].name.value, "timing");
+        let names: Vec<_> = file.passes.iter().map(name).collect();
+        assert_eq!(
+            names,
+            [
+                "relax.transform.FoldConstant",
+                "acme.transform.FuseDoubleRelu",
+                "cleanup"
+            ]
+        );
+        let PassTable::Sequential {
+            passes,
+            opt_level: 1,
+            ..
+        } = &file.passes[2]
+        else {
+            panic!("{:?}", file.passes[2])
+        };
+        assert_eq!(name(&passes[1]), "relax.transform.DeadCodeElimination");
+    }
+
+    #[test]
+    fn every_mistake_is_underlined() {
+        check_error(
+            "[context]\nopt_lvl = 3\n",
+            expect![[r#"
+            error[pipeline]: There is no key `opt_lvl` in `[context]`.
+             --> p.toml:2:1
+              |
+            2 | opt_lvl = 3
+              | ^^^^^^^ unknown key
+              |
+              = help: Did you mean `opt_level`?"#]],
+        );
+        check_error(
+            "[context]\nopt_level = \"3\"\n",
+            expect![[r#"
+                error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is a string.
+                 --> p.toml:2:13
+                  |
+                2 | opt_level = "3"
+                  |             ^^^ not a level"#]],
+        );
+        check_error(
+            "[context]\nopt_level = -1\n",
+            expect![[r#"
+                error[pipeline]: `opt_level` has to be an integer ≥ 0, and this is -1.
+                 --> p.toml:2:13
+                  |
+                2 | opt_level = -1
+                  |             ^^ not a level"#]],
+        );
+        check_error(
+            "[context]\ndisabled_pass = \"relax.transform.FoldConstant\"\n",
+            expect![[r#"
+                error[pipeline]: `disabled_pass` has to be a list of names, and this is a string.
+                 --> p.toml:2:17
+                  |
+                2 | disabled_pass = "relax.transform.FoldConstant"
+                  |                 ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ not a list
+                  |
+                  = help: Did you mean `disabled_pass = ["relax.transform.FoldConstant"]`?"#]],
+        );
+        check_error(
+            "[config]\n\"tir.UnrollLoop\" = {}\n",
+            expect![[r#"
+            error[pipeline]: There is no key `config` in the pipeline.
+             --> p.toml:1:2
+              |
+            1 | [config]
+              |  ^^^^^^ unknown key
+              |
+              = help: Did you mean `[context.config]`?"#]],
+        );
+        check_error(
+            "opt_level = 3\n",
+            expect![[r#"
+            error[pipeline]: There is no key `opt_level` in the pipeline.
+             --> p.toml:1:1
+              |
+            1 | opt_level = 3
+              | ^^^^^^^^^ unknown key
+              |
+              = help: `opt_level` stands in `[context]`."#]],
+        );
+        check_error(
+            "[[passes]]\nname = FoldConstant\n",
+            expect![[r#"
+            error[pipeline]: This isn't TOML: `FoldConstant` is no value.
+             --> p.toml:2:8
+              |
+            2 | name = FoldConstant
+              |        ^^^^^^^^^^^^
+              |
+              = help: A string needs quotes: `"FoldConstant"`."#]],
+        );
+        check_error(
+            "passes = [relax.transform.FoldConstant]\n",
+            expect![[r#"
+            error[pipeline]: This isn't TOML: `relax.transform.FoldConstant` is no value.
+             --> p.toml:1:11
+              |
+            1 | passes = [relax.transform.FoldConstant]
+              |           ^^^^^^^^^^^^^^^^^^^^^^^^^^^^
+              |
+              = help: A string needs quotes: `"relax.transform.FoldConstant"`."#]],
+        );
+        check_error(
+            "passes = [\n  \"a\",\n  true_story,\n]\n",
+            expect![[r#"
+            error[pipeline]: This isn't TOML: `true_story` is no value.
+             --> p.toml:3:3
+              |
+            3 |   true_story,
+              |   ^^^^^^^^^^
+              |
+              = help: A string needs quotes: `"true_story"`."#]],
+        );
+        check_error(
+            "[plugins]\ndirs = [../plugins]\n",
+            expect![[r#"
+                error[pipeline]: This isn't TOML: `../plugins` is no value.
+                 --> p.toml:2:9
+                  |
+                2 | dirs = [../plugins]
+                  |         ^^^^^^^^^^
+                  |
+                  = help: A string needs quotes: `"../plugins"`."#]],
+        );
+        check_error(
+            "[[passes]]\nnam = \"x\"\n",
+            expect![[r#"
+            error[pipeline]: `[[passes]]` needs a `name`.
+             --> p.toml:1:1
+              |
+            1 | [[passes]]
+              | ^^^^^^^^^^"#]],
+        );
+        check_error(
+            "[[passes]]\nphase = \"lat\"\n",
+            expect![[r#"
+            error[pipeline]: There is no phase `lat`.
+             --> p.toml:2:9
+              |
+            2 | phase = "lat"
+              |         ^^^^^ unknown phase
+              |
+              = help: Did you mean `late`?"#]],
+        );
+        check_error(
+            "[[passes]]\nphase = \"late\"\nname = \"a\"\n",
+            expect![[r#"
+                error[pipeline]: A place for a phase has no `name`: its passes come from the plugins that name the phase.
+                 --> p.toml:3:1
+                  |
+                3 | name = "a"
+                  | ^^^^ one too many
+                  |
+                  = help: Make two entries of it, or remove one of the keys."#]],
+        );
+        check_error(
+            "passes = 3\n",
+            expect![[r#"
+            error[pipeline]: `passes` has to be a list of passes: `[[passes]]` tables, or names.
+             --> p.toml:1:10
+              |
+            1 | passes = 3
+              |          ^ not a list"#]],
+        );
+        check_error(
+            "[[passes]]\nname = \"a\n",
+            expect![[r#"
+            error[pipeline]: This isn't TOML: invalid basic string, expected `"`.
+             --> p.toml:2:10
+              |
+            2 | name = "a
+              |          ^"#]],
+        );
+        check_error(
+            "[[instruments]]\n",
+            expect![[r#"
+            error[pipeline]: `[[instruments]]` needs a `name`.
+             --> p.toml:1:1
+              |
+            1 | [[instruments]]
+              | ^^^^^^^^^^^^^^^"#]],
+        );
+        check_error(
+            "[plugins]\ndirs = [1]\n",
+            expect![[r#"
+            error[pipeline]: `dirs` takes strings, and this is an integer.
+             --> p.toml:2:9
+              |
+            2 | dirs = [1]
+              |         ^ not a string"#]],
+        );
+    }
+
+    #[test]
+    fn nesting_is_limited() {
+        let deep = format!(
+            "passes = {}{}",
+            "[{passes = ".repeat(200),
+            "[]".to_owned() + &"}]".repeat(200)
+        );
+        assert!(PipelineFile::parse("p.toml", &deep).is_err());
+    }
+}

@@ -1,0 +1,123 @@
+//! Phases: which passes go to a pipeline's places for them.
+//!
+//! A pass may ask for a phase instead of being listed: a vendor's plugin is dropped into a
+//! directory, and its passes run where the pipeline has a place. What the pipeline lists by name
+//! isn't placed a second time.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::file::PassTable;
+use passdock_core::plugin::Phase;
+use passdock_core::registry::Registry;
+
+/// What goes where.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Phases {
+    /// The passes that ask for a phase, in the order in which they run there.
+    offered: BTreeMap<Phase, Vec<String>>,
+    /// The phases that the pipeline has places for, in its order.
+    places: Vec<Phase>,
+}
+
+impl Phases {
+    /// Those of a registry for a pipeline that lists some passes itself.
+    pub(super) fn new(registry: &Registry, tables: &[PassTable], passes: &[String]) -> Phases {
+        let listed = listed(registry, tables, passes);
+        let mut groups: BTreeMap<Phase, BTreeSet<String>> = BTreeMap::new();
+        for (name, phase) in registry.phased() {
+            if !listed.contains(&name) {
+                groups.entry(phase).or_default().insert(name);
+            }
+        }
+        let groups = groups.into_iter();
+        Phases {
+            offered: groups
+                .map(|(phase, names)| (phase, ordered(registry, &names)))
+                .collect(),
+            places: Vec::new(),
+        }
+    }
+
+    /// The passes for a place of the pipeline.
+    pub(super) fn fill(&mut self, phase: Phase) -> &[String] {
+        self.places.push(phase);
+        self.of(phase)
+    }
+
+    /// The passes that ask for a phase.
+    pub(super) fn of(&self, phase: Phase) -> &[String] {
+        self.offered.get(&phase).map_or(&[], Vec::as_slice)
+    }
+
+    /// The phases that have a place, in the pipeline's order.
+    pub(super) fn places(&self) -> &[Phase] {
+        &self.places
+    }
+
+    /// The phase of each pass that was placed.
+    pub(super) fn placed(&self) -> HashMap<&str, Phase> {
+        let taken = self.offered.iter();
+        let taken = taken.filter(|(phase, _)| self.places.contains(phase));
+        taken
+            .flat_map(|(phase, names)| names.iter().map(|name| (name.as_str(), *phase)))
+            .collect()
+    }
+
+    /// The passes that ask for a phase that has no place.
+    pub(super) fn left_over(&self) -> impl Iterator<Item = (&str, Phase)> {
+        let left = self.offered.iter();
+        let left = left.filter(|(phase, _)| !self.places.contains(phase));
+        left.flat_map(|(phase, names)| names.iter().map(|name| (name.as_str(), *phase)))
+    }
+}
+
+/// The canonical names of all passes that are listed, at any depth.
+fn listed(registry: &Registry, tables: &[PassTable], passes: &[String]) -> BTreeSet<String> {
+    let names = passes.iter().map(|name| registry.canonical(name));
+    let mut listed: BTreeSet<String> = names.collect();
+    let mut open: Vec<&PassTable> = tables.iter().collect();
+    while let Some(table) = open.pop() {
+        match table {
+            PassTable::Pass { name, .. } => _ = listed.insert(registry.canonical(&name.value)),
+            PassTable::Sequential { passes, .. } => open.extend(passes),
+            PassTable::Phase(_) => {}
+        }
+    }
+    listed
+}
+
+/// Passes of one phase in their order: what is required first, and else by name.
+fn ordered(registry: &Registry, names: &BTreeSet<String>) -> Vec<String> {
+    let mut waits: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut wanted_by: HashMap<String, Vec<&str>> = HashMap::new();
+    for name in names {
+        let required: BTreeSet<String> = registry
+            .required_of(name)
+            .iter()
+            .map(|required| registry.canonical(required))
+            .filter(|required| names.contains(required))
+            .collect();
+        waits.insert(name, required.len());
+        for required in required {
+            wanted_by.entry(required).or_default().push(name);
+        }
+    }
+    let free = waits.iter().filter(|(_, count)| **count == 0);
+    let mut ready: BTreeSet<&str> = free.map(|(name, _)| *name).collect();
+    let mut order: Vec<String> = Vec::with_capacity(names.len());
+    while let Some(name) = ready.pop_first() {
+        waits.remove(name);
+        order.push(name.to_owned());
+        for waiting in wanted_by.remove(name).into_iter().flatten() {
+            if let Some(count) = waits.get_mut(waiting) {
+                *count -= 1;
+                if *count == 0 {
+                    ready.insert(waiting);
+                }
+            }
+        }
+    }
+    // What is left requires itself in a circle, which the resolver refuses with the chain.
+    order.extend(waits.into_keys().map(str::to_owned));
+    order
+}

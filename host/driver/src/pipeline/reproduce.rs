@@ -1,0 +1,73 @@
+//! The reproducer of a run that failed: where it goes, and how people hear of it.
+
+use std::path::{Path, PathBuf};
+
+use super::report::Report;
+use super::request::Request;
+use crate::model_file;
+use crate::reproducer::{self, ReproducerOptions};
+use passdock_core::diagnostic::{Diagnostic, Severity};
+use passdock_core::error::{ErrorKind, PassError};
+
+/// Writes the reproducer of a failure beside the output, or where the request says, and tells of
+/// it. Errors that no pass is behind, and plugins that can't be loaded, have none.
+pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
+    let Some(site) = &error.site else {
+        return;
+    };
+    // Of what wasn't checked there is nothing to reproduce.
+    if error.kind.exit_status() != 1 || error.kind == ErrorKind::NotChecked {
+        return;
+    }
+    let Some(dir) = place(request) else {
+        if request.resumes {
+            return;
+        }
+        let message = "`--reproducer-dir DIR` writes what it takes to run into this again.";
+        let note = Diagnostic::new(Severity::Note, "reproducer", message);
+        report.diagnostics.push(note);
+        return;
+    };
+    let options = ReproducerOptions {
+        self_contained: request.self_contained,
+        model: Some(request.model.display().to_string()),
+        ..ReproducerOptions::default()
+    };
+    let said = match reproducer::write(error, &dir, &options) {
+        Ok(()) => {
+            let dir = dir.display().to_string();
+            let message = format!("A reproducer is in `{dir}`.");
+            let mut note = Diagnostic::new(Severity::Note, "reproducer", message);
+            note.help = Some(format!(
+                "Run it again: `{}`.",
+                reproducer::command(dir.as_ref(), site, &request.standard_dirs)
+            ));
+            report.reproducer = Some(dir);
+            note
+        }
+        Err(error) => {
+            let mut warning = error.to_diagnostic();
+            warning.severity = Severity::Warning;
+            warning.code = "reproducer".to_owned();
+            warning
+        }
+    };
+    report.diagnostics.push(said);
+}
+
+fn place(request: &Request) -> Option<PathBuf> {
+    let output = request.output.as_deref();
+    let output = output.filter(|output| !model_file::is_standard(output));
+    let Some(dir) = &request.reproducer_dir else {
+        let mut place = output?.as_os_str().to_owned();
+        place.push(".reproducer");
+        return Some(place.into());
+    };
+    let model = match model_file::is_standard(&request.model) {
+        true => Path::new("stdin"),
+        false => &request.model,
+    };
+    let mut name = output.unwrap_or(model).file_name()?.to_owned();
+    name.push(".reproducer");
+    Some(dir.join(name))
+}

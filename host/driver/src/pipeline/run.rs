@@ -1,0 +1,226 @@
+//! `run`: a function from a request to a report.
+
+use std::any::Any;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use passdock_ir::Module;
+
+use super::build::{self, Built};
+use super::report::{ModelReport, Report};
+use super::reproduce;
+use super::request::Request;
+use super::unknown_ops;
+use super::{absent, bind, blame};
+use crate::model_file::{self, Format, Output, ReadOptions, WriteOptions};
+use passdock_core::context::PassContext;
+use passdock_core::diagnostic::{Diagnostic, Severity};
+use passdock_core::error::{ErrorKind, PassError, capitalized};
+use passdock_core::instrument::InstrumentReport;
+use passdock_core::instruments::Sink;
+use passdock_core::record::{Recorder, Watch};
+use passdock_core::registry::Registry;
+use passdock_core::{suggest, util};
+
+/// Runs a request from the pipeline's text to the written model. The plugins of the request's
+/// directories come to the registry. Whatever goes wrong is in the
+/// report, and then nothing was written.
+pub fn run(registry: &Registry, request: &Request, watch: Watch) -> Report {
+    run_to_module(registry, request, watch).0
+}
+
+/// As [`run`]; the module that the passes made comes with the report, if all went well.
+pub(crate) fn run_to_module(
+    registry: &Registry,
+    request: &Request,
+    watch: Watch,
+) -> (Report, Option<Module>) {
+    let start = Instant::now();
+    let mut report = Report {
+        model: ModelReport {
+            input: request.model.display().to_string(),
+            ..ModelReport::default()
+        },
+        ..Report::default()
+    };
+    let diagnostics: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
+    let recorder = Arc::new(Recorder::new(watch.on_pass));
+    let sink = watch.sink.as_ref();
+    let end = || {
+        run_to_end(
+            registry,
+            request,
+            sink,
+            &mut report,
+            &diagnostics,
+            &recorder,
+        )
+    };
+    let result =
+        catch_unwind(AssertUnwindSafe(end)).unwrap_or_else(|payload| Err(failed(&*payload)));
+    report.passes = recorder.take();
+    report.diagnostics = std::mem::take(&mut util::lock(&diagnostics));
+    let after = match result {
+        Ok(after) => {
+            report.ok = true;
+            Some(after)
+        }
+        Err(error) => {
+            let error = blame::locate(error, request, registry);
+            report.exit_status = error.kind.exit_status();
+            // What the pass said is there already.
+            if error.kind != ErrorKind::Diagnostics || !error.notes.is_empty() {
+                report.diagnostics.push(error.to_diagnostic());
+            }
+            let write = || reproduce::write(request, &error, &mut report);
+            if let Err(payload) = catch_unwind(AssertUnwindSafe(write)) {
+                report.diagnostics.push(failed(&*payload).to_diagnostic());
+            }
+            None
+        }
+    };
+    report.seconds = start.elapsed().as_secs_f64();
+    (report, after)
+}
+
+/// A panic of the host's own: a mistake in it, or a plugin wrote where it may only read and nobody
+/// looked.
+fn failed(payload: &(dyn Any + Send)) -> PassError {
+    let message = format!("passdock itself failed: {}.", util::panic_text(payload));
+    PassError::new(ErrorKind::Panicked, message).help(
+        "It is a mistake in passdock, or of a plugin that writes into what it may only read: \
+         `--verify all` says which.",
+    )
+}
+
+fn run_to_end(
+    registry: &Registry,
+    request: &Request,
+    sink: Option<&Sink>,
+    report: &mut Report,
+    diagnostics: &Arc<Mutex<Vec<Diagnostic>>>,
+    recorder: &Arc<Recorder>,
+) -> Result<Module, PassError> {
+    Format::of(&request.model)?;
+    request.output.as_ref().map(Format::of).transpose()?;
+    let Built {
+        sequential,
+        context,
+        ..
+    } = build::build(registry, request, sink)?;
+    let sink = diagnostics.clone();
+    let notes: Mutex<HashSet<Diagnostic>> = Mutex::default();
+    let binding = match request.bind.is_empty() {
+        true => &[][..],
+        false => &bind::PASSES[..],
+    };
+    let context = context
+        .required_pass(binding.iter().copied())
+        .recorder(recorder.clone())
+        .on_diagnostic(move |diagnostic| {
+            // A pass that runs again notes again what it left alone.
+            let is_note = diagnostic.severity == Severity::Note;
+            if !is_note || util::lock(&notes).insert(diagnostic.clone()) {
+                util::lock(&sink).push(diagnostic);
+            }
+        })
+        .build()?;
+    // Nobody needs them, or the look-up would have failed.
+    for error in context.registry().unreadable() {
+        let message = capitalized(&error.to_string());
+        context.emit(Diagnostic::new(Severity::Warning, "plugin", message));
+    }
+    // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
+    let plan = passdock_core::run::prepare(&sequential, &context)?;
+    let notes = absent::notes(request, context.registry(), &sequential, &plan);
+    notes.into_iter().for_each(|note| context.emit(note));
+    let reading = ReadOptions {
+        outside_data: request.outside_data,
+    };
+    let output = request.output.as_ref().map(Output::new).transpose()?;
+    let module = model_file::read_with(&request.model, reading)?;
+    output
+        .iter()
+        .try_for_each(|output| output.check_source(&module))?;
+    let sequential = match request.bind.is_empty() {
+        true => sequential,
+        false => {
+            let sequential = bind::ahead_of(&sequential, request, &module, registry)?;
+            passdock_core::run::prepare(&sequential, &context)?;
+            sequential
+        }
+    };
+    // Most passes don't need it: whoever does, fails.
+    for error in passdock_onnx::check_external(&module) {
+        let message = capitalized(&error.to_string());
+        context.emit(Diagnostic::new(Severity::Warning, "data", message));
+    }
+    if let Some(warning) = unknown_ops::warning(&module, &context.registry().op_defs()) {
+        context.emit(warning);
+    }
+    report.model.ops_before = module.op_count();
+    report.model.ops_after = report.model.ops_before;
+    let after = context.scope(|_| {
+        let after = sequential.call(module);
+        // Before the context is left: some instruments forget then.
+        reported(&context, after, &mut report.instruments)
+    })?;
+    report.model.ops_after = after.op_count();
+    if let Some(output) = output {
+        let options = WriteOptions {
+            drop_spans: request.drop_spans,
+            external_data: request.external_data,
+            ..WriteOptions::default()
+        };
+        if let Some(path) = &request.output {
+            let remarks = model_file::remarks(&after, path);
+            remarks
+                .into_iter()
+                .for_each(|warning| context.emit(warning));
+        }
+        let written = output.write(&after, options);
+        let gone = written.map_err(|error| made_by(error, recorder))?;
+        model_file::removed(&gone).for_each(|note| context.emit(note));
+        let output = request.output.as_ref();
+        report.model.output = output.map(|path| path.display().to_string());
+    }
+    Ok(after)
+}
+
+/// Asks the instruments what they have to show. One that fails over it fails the run, if nothing
+/// did before.
+fn reported(
+    context: &PassContext,
+    mut result: Result<Module, PassError>,
+    shown: &mut Vec<InstrumentReport>,
+) -> Result<Module, PassError> {
+    for report in context.instrument_reports() {
+        match (report, &mut result) {
+            (Ok(report), _) => shown.push(report),
+            (Err(error), Ok(_)) => result = Err(error),
+            (Err(more), Err(error)) => error.notes.push(more.message.clone()),
+        }
+    }
+    result
+}
+
+/// Names the passes that made what the output's format doesn't have. A disk that is full is none of
+/// theirs.
+fn made_by(error: PassError, recorder: &Recorder) -> PassError {
+    let source = error.source.as_ref();
+    if source.is_none_or(|source| source.is::<std::io::Error>()) {
+        return error;
+    }
+    let passes = recorder.changing();
+    match passes.is_empty() {
+        true => error,
+        false => {
+            let names = suggest::listed(passes.iter().map(String::as_str));
+            error.note(format!(
+                "passes that changed the model since it was read: {names}"
+            ))
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! A TOML table that remembers where everything stands, read key by key.
+
+use std::ops::Range;
+
+use serde::Deserialize;
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::file::{Entry, Located, SourceText};
+use passdock_core::error::PassError;
+use passdock_core::suggest::{listed, nearest};
+
+/// The table that is all of a file, as messages call it.
+pub(super) const TOP: &str = "the pipeline";
+
+/// Keys that people write at the top of a file, and the tables that they are of.
+const HOMES: [(&str, &str); 9] = [
+    ("config", "`[context.config]`"),
+    ("opt_level", "`[context]`"),
+    ("required_pass", "`[context]`"),
+    ("disabled_pass", "`[context]`"),
+    ("dirs", "`[plugins]`"),
+    ("override", "`[plugins.NAME]`"),
+    ("options", "`[[passes]]`"),
+    ("phase", "`[[passes]]`"),
+    ("name", "`[[passes]]` or `[[instruments]]`"),
+];
+
+/// A table whose keys are taken out one by one; what is left over is unknown.
+pub(super) struct Table<'s, 'i> {
+    pub(super) source: &'s SourceText,
+    what: String,
+    pub(super) span: Range<usize>,
+    pub(super) rest: Vec<(Located<String>, Spanned<DeValue<'i>>)>,
+    known: Vec<&'static str>,
+}
+
+impl<'s, 'i> Table<'s, 'i> {
+    pub(super) fn new(
+        source: &'s SourceText,
+        what: &str,
+        table: Spanned<DeTable<'i>>,
+    ) -> Table<'s, 'i> {
+        let span = table.span();
+        let located = |key: Spanned<std::borrow::Cow<'i, str>>| Located {
+            span: key.span(),
+            value: key.into_inner().into_owned(),
+        };
+        let mut rest: Vec<_> = table
+            .into_inner()
+            .into_iter()
+            .map(|(key, value)| (located(key), value))
+            .collect();
+        rest.sort_by_key(|(key, _)| key.span.start);
+        Table {
+            source,
+            what: what.to_owned(),
+            span,
+            rest,
+            known: Vec::new(),
+        }
+    }
+
+    pub(super) fn from_value(
+        source: &'s SourceText,
+        what: &str,
+        value: Spanned<DeValue<'i>>,
+    ) -> Result<Table<'s, 'i>, PassError> {
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::Table(table) => Ok(Table::new(source, what, Spanned::new(span, table))),
+            other => {
+                let message = format!("{what} has to be a table, and this is {}.", kind(&other));
+                Err(source.error(&span, "not a table", message))
+            }
+        }
+    }
+
+    pub(super) fn take(
+        &mut self,
+        key: &'static str,
+    ) -> Option<(Located<String>, Spanned<DeValue<'i>>)> {
+        self.known.push(key);
+        let at = self.rest.iter().position(|(name, _)| name.value == key)?;
+        Some(self.rest.remove(at))
+    }
+
+    pub(super) fn table(
+        &mut self,
+        key: &'static str,
+        what: &str,
+    ) -> Result<Option<Table<'s, 'i>>, PassError> {
+        let Some((_, value)) = self.take(key) else {
+            return Ok(None);
+        };
+        Table::from_value(self.source, what, value).map(Some)
+    }
+
+    pub(super) fn tables(
+        &mut self,
+        key: &'static str,
+        what: &str,
+    ) -> Result<Vec<Table<'s, 'i>>, PassError> {
+        let Some((_, value)) = self.take(key) else {
+            return Ok(Vec::new());
+        };
+        let span = value.span();
+        let DeValue::Array(items) = value.into_inner() else {
+            let message = format!("`{key}` has to be a list of tables, written {what}.");
+            return Err(self.source.error(&span, "not a list", message));
+        };
+        items
+            .into_iter()
+            .map(|item| Table::from_value(self.source, what, item))
+            .collect()
+    }
+
+    pub(super) fn level(&mut self, key: &'static str) -> Result<Option<u32>, PassError> {
+        let Some((_, value)) = self.take(key) else {
+            return Ok(None);
+        };
+        let span = value.span();
+        let shown = match value.get_ref() {
+            DeValue::Integer(number) => number.to_string(),
+            other => kind(other).to_owned(),
+        };
+        match u32::deserialize(toml::de::ValueDeserializer::from(value)) {
+            Ok(level) => Ok(Some(level)),
+            Err(_) => {
+                let message = format!("`{key}` has to be an integer ≥ 0, and this is {shown}.");
+                Err(self.source.error(&span, "not a level", message))
+            }
+        }
+    }
+
+    pub(super) fn string(
+        &mut self,
+        key: &'static str,
+    ) -> Result<Option<Located<String>>, PassError> {
+        match self.take(key) {
+            Some((_, value)) => as_string(self.source, key, value).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    pub(super) fn required_string(
+        &mut self,
+        key: &'static str,
+    ) -> Result<Located<String>, PassError> {
+        match self.string(key)? {
+            Some(text) => Ok(text),
+            None => {
+                let message = format!("{} needs a `{key}`.", self.what);
+                Err(self.source.error(&self.span, "", message))
+            }
+        }
+    }
+
+    pub(super) fn strings(&mut self, key: &'static str) -> Result<Vec<Located<String>>, PassError> {
+        let Some((_, value)) = self.take(key) else {
+            return Ok(Vec::new());
+        };
+        let span = value.span();
+        match value.into_inner() {
+            DeValue::Array(items) => items
+                .into_iter()
+                .map(|item| as_string(self.source, key, item))
+                .collect(),
+            DeValue::String(name) => {
+                let message = format!("`{key}` has to be a list of names, and this is a string.");
+                let error = self.source.error(&span, "not a list", message);
+                Err(error.help(format!("Did you mean `{key} = [\"{name}\"]`?")))
+            }
+            other => {
+                let shown = kind(&other);
+                let message = format!("`{key}` has to be a list of names, and this is {shown}.");
+                Err(self.source.error(&span, "not a list", message))
+            }
+        }
+    }
+
+    /// Everything that is left, as it is.
+    pub(super) fn entries(self) -> Result<Vec<Entry>, PassError> {
+        let source = self.source;
+        let entry = |(key, value): (Located<String>, Spanned<DeValue<'i>>)| {
+            let span = value.span();
+            let value = toml::Value::deserialize(toml::de::ValueDeserializer::from(value));
+            let value = value.map_err(|error| source.error(&span, "", error.message()))?;
+            Ok((key, Located { value, span }))
+        };
+        self.rest.into_iter().map(entry).collect()
+    }
+
+    /// Refuses what is left.
+    pub(super) fn finish(self) -> Result<(), PassError> {
+        let Some((key, _)) = self.rest.first() else {
+            return Ok(());
+        };
+        let message = format!("There is no key `{}` in {}.", key.value, self.what);
+        let error = self.source.error(&key.span, "unknown key", message);
+        let is_top = self.what == TOP;
+        let home = HOMES.iter().find(|(name, _)| is_top && *name == key.value);
+        let known = nearest(&key.value, self.known.iter().copied());
+        Err(match (home, known) {
+            (Some((name, home)), _) if home.ends_with(&format!(".{name}]`")) => {
+                error.help(format!("Did you mean {home}?"))
+            }
+            (Some((name, home)), _) => error.help(format!("`{name}` stands in {home}.")),
+            (None, Some(known)) => error.help(format!("Did you mean `{known}`?")),
+            (None, None) => error.help(format!(
+                "Valid keys: {}.",
+                listed(self.known.iter().copied())
+            )),
+        })
+    }
+}
+
+/// What there is to say of a text that isn't TOML.
+pub(super) fn not_toml(source: &SourceText, error: &toml::de::Error) -> PassError {
+    let span = error.span().unwrap_or(0..0);
+    if let Some(span) = bare_word(&source.text, span.start) {
+        let word = &source.text[span.clone()];
+        return source
+            .error(&span, "", format!("This isn't TOML: `{word}` is no value."))
+            .help(format!("A string needs quotes: `\"{word}\"`."));
+    }
+    let why = error.message().trim_end_matches('.');
+    source.error(&span, "", format!("This isn't TOML: {why}."))
+}
+
+/// The word without quotes that stands around a byte where a value should be.
+fn bare_word(text: &str, at: usize) -> Option<Range<usize>> {
+    let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-' | '.' | '/');
+    let (before, after) = text.split_at_checked(at)?;
+    let start = before.trim_end_matches(is_word).len();
+    let end = at + after.find(|c| !is_word(c)).unwrap_or(after.len());
+    let opens = text[..start].trim_end().ends_with(['=', '[', ',']);
+    let word = &text[start..end];
+    (opens && word.starts_with(|c: char| is_word(c) && !c.is_numeric() && c != '-'))
+        .then_some(start..end)
+}
+
+fn as_string(
+    source: &SourceText,
+    key: &str,
+    value: Spanned<DeValue<'_>>,
+) -> Result<Located<String>, PassError> {
+    let span = value.span();
+    match value.into_inner() {
+        DeValue::String(text) => Ok(Located {
+            value: text.into_owned(),
+            span,
+        }),
+        other => {
+            let message = format!("`{key}` takes strings, and this is {}.", kind(&other));
+            Err(source.error(&span, "not a string", message))
+        }
+    }
+}
+
+fn kind(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "an integer",
+        DeValue::Float(_) => "a float",
+        DeValue::Boolean(_) => "a boolean",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}

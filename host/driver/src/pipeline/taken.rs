@@ -1,0 +1,59 @@
+//! The files of a run, over which nothing that is written beside the output may go.
+
+use std::path::{Path, PathBuf};
+
+use super::request::Request;
+use crate::model_file::{self, ReadOptions};
+use passdock_core::files::{directory_of, end_of_links};
+use passdock_core::registry::Registry;
+
+/// What of a run a path names: `the model`, `the output`, …
+pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Option<String> {
+    let path = whole(path)?;
+    let is = |known: &Path| whole(known).is_some_and(|known| known == path);
+    if is(&request.model) {
+        return Some("the model".to_owned());
+    }
+    if request.output.as_ref().is_some_and(|output| is(output)) {
+        return Some("the output".to_owned());
+    }
+    if request
+        .pipeline
+        .as_ref()
+        .is_some_and(|pipeline| is(&pipeline.path))
+    {
+        return Some("the pipeline".to_owned());
+    }
+    for plugin in registry.plugins() {
+        if plugin.origin().path().is_some_and(is) {
+            return Some(format!("the plugin `{}`", plugin.name()));
+        }
+    }
+    // Who names a new file names no data.
+    path.is_file().then(|| data(&path, request)).flatten()
+}
+
+/// Whether the model's data is there.
+fn data(path: &Path, request: &Request) -> Option<String> {
+    let reading = ReadOptions {
+        outside_data: request.outside_data,
+    };
+    // What can be read only once is left to the run.
+    if !request.model.is_file() {
+        return None;
+    }
+    // A model that can't be read is another error, later.
+    let module = model_file::read_with(&request.model, reading).ok()?;
+    let mut files = model_file::data_files_of(&module).into_iter();
+    let is = |file: PathBuf| whole(&file).is_some_and(|data| data == path);
+    files.any(is).then(|| "the model's data".to_owned())
+}
+
+/// A path without links, of a file that is there or of one that could be.
+fn whole(path: &Path) -> Option<PathBuf> {
+    path.canonicalize().ok().or_else(|| {
+        let end = end_of_links(path).ok()?;
+        let directory = directory_of(&end).canonicalize().ok()?;
+        Some(directory.join(end.file_name()?))
+    })
+}

@@ -1,0 +1,98 @@
+//! A reproducer of each failure.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use passdock_ir::Module;
+
+use super::{ReproducerOptions, write};
+use passdock_core::diagnostic::Severity;
+use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::instrument::{InstrumentResult, PassInstrument};
+use passdock_core::instruments::running::Running;
+use passdock_core::pass_info::PassInfo;
+use passdock_core::registry::InstrumentSpec;
+
+passdock_core::config_struct! {
+    /// The options of `reproducer`.
+    struct Options {
+        /// The directory in which the reproducer's own one is made.
+        dir: String = ".";
+        /// Copies constants of more than 64 KiB, too, instead of referring to the model.
+        self_contained: bool = false;
+    }
+}
+
+/// The instrument `reproducer`, to register.
+pub fn instrument() -> InstrumentSpec {
+    let summary = "Writes what it takes to run into a pass's failure again.";
+    InstrumentSpec::new("reproducer", summary, |options: Options, setup| {
+        let written = ReproducerOptions {
+            self_contained: options.self_contained,
+            ..ReproducerOptions::default()
+        };
+        let dir = setup.path(&options.dir);
+        Ok(Arc::new(WriteReproducer::new(dir, written)))
+    })
+}
+
+/// Writes what it takes to run into a failure again to a directory `PASS.reproducer`.
+pub struct WriteReproducer {
+    dir: PathBuf,
+    options: ReproducerOptions,
+    /// The passes that are running, one in another.
+    running: Running<()>,
+}
+
+impl WriteReproducer {
+    /// Writes to directories in this one.
+    pub fn new(dir: impl Into<PathBuf>, options: ReproducerOptions) -> WriteReproducer {
+        WriteReproducer {
+            dir: dir.into(),
+            options,
+            running: Running::default(),
+        }
+    }
+}
+
+impl PassInstrument for WriteReproducer {
+    fn name(&self) -> &str {
+        "reproducer"
+    }
+
+    fn run_before_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
+        self.running.push(());
+        Ok(())
+    }
+
+    fn run_after_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
+        self.running.pop();
+        Ok(())
+    }
+
+    /// At the outermost pass the error knows all that was still to run.
+    fn pass_failed(&self, _module: &Module, _info: &PassInfo, error: &PassError) {
+        // Of what wasn't checked there is nothing to reproduce.
+        let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
+        self.running.pop();
+        if self.running.depth() > 0 || !is_failure {
+            return;
+        }
+        let Some(site) = &error.site else { return };
+        let pass = error.pass.as_deref().unwrap_or("pipeline");
+        let plain = |c: char| {
+            if c.is_alphanumeric() || "._-".contains(c) {
+                c
+            } else {
+                '_'
+            }
+        };
+        let name: String = pass.chars().map(plain).collect();
+        let dir = self.dir.join(format!("{name}.reproducer"));
+        if let Err(error) = write(error, &dir, &self.options) {
+            let mut warning = error.to_diagnostic();
+            warning.severity = Severity::Warning;
+            site.context.emit(warning);
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! `pipeline.toml`: the passes from the one that failed on, as a pipeline of their own.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use toml::{Table, Value};
+
+use passdock_core::config::ConfigValue;
+use passdock_core::context::{Enabled, PassContext};
+use passdock_core::error::PassError;
+use passdock_core::pass::PassRef;
+use passdock_core::plugin::{FieldValue, Plugin};
+
+use passdock_core::site::FailureSite;
+
+const HEADER: &str = "\
+# The pass that failed on `before.ir` is the first; the others would have followed.
+# `passdock replay` runs it as it ran: without what the first pass requires, which had run before.
+
+";
+
+/// The text of a pipeline that goes on where one failed. It names nothing but what these plugins
+/// and the program itself have.
+pub(super) fn pipeline(
+    site: &FailureSite,
+    plugins: &[&Plugin],
+    instruments: &[Table],
+) -> Result<String, PassError> {
+    let cx = &site.context;
+    let mut root = Table::new();
+    root.insert("context".to_owned(), context(site, plugins).into());
+    let overrides = cx.registry().overrides();
+    let mut tables = Table::new();
+    for plugin in plugins {
+        if let Some(names) = overrides.get(plugin.name()) {
+            let table = Table::from_iter([("override".to_owned(), strings(names))]);
+            tables.insert(plugin.name().to_owned(), table.into());
+        }
+    }
+    if !tables.is_empty() {
+        root.insert("plugins".to_owned(), tables.into());
+    }
+    let list = |tables: &[Table]| Value::Array(tables.iter().cloned().map(Value::Table).collect());
+    if !instruments.is_empty() {
+        root.insert("instruments".to_owned(), list(instruments));
+    }
+    let passes: Vec<Table> = site
+        .passes
+        .iter()
+        .map(|pass| table(pass, cx))
+        .collect::<Result<_, _>>()?;
+    root.insert("passes".to_owned(), list(&passes));
+    Ok(format!("{HEADER}{root}"))
+}
+
+fn context(site: &FailureSite, plugins: &[&Plugin]) -> Table {
+    let cx = &site.context;
+    let registry = cx.registry();
+    let ours: BTreeSet<&str> = plugins.iter().map(|plugin| plugin.name()).collect();
+    let is_ours = |name: &String| match registry.pass_spec(name) {
+        Some((plugin, _)) => ours.contains(plugin.name()),
+        None => registry.contains(name),
+    };
+    let canonical = |names: &[String]| -> Vec<String> {
+        let names = names.iter().map(|name| registry.canonical(name));
+        names.filter(is_ours).collect()
+    };
+    let mut required = canonical(cx.required_pass());
+    // What another pass requires runs whatever its level.
+    if let Some(first) = site.passes.first() {
+        let info = first.info();
+        if info.opt_level > cx.opt_level() && !required.contains(&info.name) {
+            required.push(info.name.clone());
+        }
+    }
+    let mut table = Table::from_iter([("opt_level".to_owned(), cx.opt_level().into())]);
+    for (key, names) in [
+        ("required_pass", required),
+        ("disabled_pass", canonical(cx.disabled_pass())),
+    ] {
+        if !names.is_empty() {
+            table.insert(key.to_owned(), strings(&names));
+        }
+    }
+    let providers: BTreeMap<String, Option<String>> = registry
+        .list_configs()
+        .into_iter()
+        .map(|info| (info.schema.key, info.plugin))
+        .collect();
+    let of_ours = |key: &String| match providers.get(key) {
+        Some(Some(plugin)) => ours.contains(plugin.as_str()),
+        Some(None) => true,
+        None => false,
+    };
+    let values = cx.config_given().iter().filter(|(key, _)| of_ours(key));
+    let config: Table = values
+        .map(|(key, value)| (key.clone(), config_value(value)))
+        .collect();
+    if !config.is_empty() {
+        table.insert("config".to_owned(), config.into());
+    }
+    table
+}
+
+/// A pass with all its options; of a Sequential, the children that would run.
+fn table(pass: &PassRef, cx: &PassContext) -> Result<Table, PassError> {
+    let info = pass.info();
+    let mut table = Table::from_iter([("name".to_owned(), info.name.clone().into())]);
+    let Some(sequential) = pass.as_sequential() else {
+        let options = pass.options(cx)?;
+        if !options.is_empty() {
+            table.insert("options".to_owned(), config_value(&options));
+        }
+        return Ok(table);
+    };
+    if info.opt_level > 0 {
+        table.insert("opt_level".to_owned(), info.opt_level.into());
+    }
+    if !info.required.is_empty() {
+        table.insert("required".to_owned(), strings(&info.required));
+    }
+    let disabled = sequential.disabled_in(cx.registry());
+    let runs = |pass: &&PassRef| matches!(cx.enabled(pass.info(), &disabled), Enabled::Yes { .. });
+    let children: Vec<Value> = sequential
+        .passes()
+        .iter()
+        .filter(runs)
+        .map(|pass| self::table(pass, cx).map(Value::Table))
+        .collect::<Result<_, _>>()?;
+    table.insert("passes".to_owned(), children.into());
+    Ok(table)
+}
+
+fn strings(names: &[String]) -> Value {
+    Value::Array(names.iter().cloned().map(Value::String).collect())
+}
+
+fn config_value(value: &ConfigValue) -> Value {
+    let field = |value: &FieldValue| match value {
+        FieldValue::Bool(value) => Value::Boolean(*value),
+        FieldValue::Int(value) => Value::Integer(*value),
+        FieldValue::Float(value) => Value::Float(*value),
+        FieldValue::String(value) => Value::String(value.clone()),
+        FieldValue::Strings(values) => strings(values),
+        FieldValue::Ints(table) => table.clone().into(),
+        FieldValue::Values(table) => table.clone().into(),
+    };
+    match value.get("") {
+        Some(scalar) => field(scalar),
+        None => {
+            let fields = value.iter();
+            let fields = fields.map(|(name, value)| (name.clone(), field(value)));
+            Value::Table(fields.collect())
+        }
+    }
+}

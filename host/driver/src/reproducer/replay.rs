@@ -1,0 +1,320 @@
+//! Running a reproducer again.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use passdock_ir::Module;
+use serde::Serialize;
+
+use super::about::{About, Check, Failure, PluginFile, VERSION, hash_range};
+use super::{ABOUT, BEFORE, PIPELINE};
+use crate::judge::{Judge, Verdict};
+use crate::model_file::{self, ReadOptions};
+use crate::pipeline::{self, PipelineText, Report, Request};
+use passdock_core::diagnostic::{Diagnostic, Severity};
+use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::plugin::{Plugin, SearchDir};
+use passdock_core::record::Watch;
+use passdock_core::registry::Registry;
+
+/// A reproducer that was read.
+#[derive(Clone, Debug)]
+pub struct Reproducer {
+    dir: PathBuf,
+    about: About,
+    pipeline: String,
+}
+
+/// How a reproducer is run again.
+#[derive(Clone, Debug, Default)]
+pub struct ReplayOptions {
+    /// Where plugins are.
+    pub plugin_dirs: Vec<PathBuf>,
+    /// Where else they are; those may be missing.
+    pub standard_dirs: Vec<PathBuf>,
+    /// Where the manifests of plugins are kept between runs; `None`: nowhere.
+    pub manifest_cache: Option<PathBuf>,
+    /// How many threads run function passes; `None`: as many as there are cores.
+    pub jobs: Option<usize>,
+    /// Refuse plugins that aren't the files that the reproducer was made with.
+    pub locked: bool,
+}
+
+/// What came of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Outcome {
+    /// The same pass failed in the same way.
+    Same,
+    /// Something else failed.
+    Other,
+    /// Nothing failed.
+    None,
+}
+
+/// What came of it, and what was to come.
+#[derive(Clone, Debug, Serialize)]
+pub struct Replay {
+    /// Whether it is the same failure.
+    pub outcome: Outcome,
+    /// The failure that the reproducer was made of.
+    pub expected: Failure,
+    /// The failure of this run.
+    pub failure: Option<Failure>,
+    /// The run.
+    #[serde(flatten)]
+    pub report: Report,
+}
+
+impl Reproducer {
+    /// Reads the reproducer in a directory.
+    pub fn open(dir: &Path) -> Result<Reproducer, PassError> {
+        let shown = dir.display();
+        let wrong = |message: String| PassError::new(ErrorKind::Usage, message);
+        if !dir.join(ABOUT).is_file() {
+            let message = format!("`{shown}` isn't a reproducer: there is no `{ABOUT}` in it.");
+            return Err(
+                wrong(message).help("A reproducer is a directory that `passdock run` wrote.")
+            );
+        }
+        let read = |name: &str| {
+            fs::read_to_string(dir.join(name)).map_err(|error| {
+                let message =
+                    format!("`{name}` of the reproducer `{shown}` can't be read: {error}.");
+                wrong(message).caused_by(Arc::new(error))
+            })
+        };
+        let text = read(ABOUT)?;
+        let invalid = |error: &toml::de::Error| {
+            let message = error.message().trim_end_matches('.');
+            wrong(format!(
+                "`{ABOUT}` of the reproducer `{shown}` isn't right: {message}."
+            ))
+        };
+        let table: toml::Table = toml::from_str(&text).map_err(|error| invalid(&error))?;
+        let version = table.get("version").and_then(toml::Value::as_integer);
+        if version.is_some_and(|version| version > i64::from(VERSION)) {
+            let message = format!("The reproducer `{shown}` is of a newer passdock.");
+            return Err(wrong(message).help("Use that one."));
+        }
+        Ok(Reproducer {
+            dir: dir.to_path_buf(),
+            about: toml::from_str(&text).map_err(|error| invalid(&error))?,
+            pipeline: read(PIPELINE)?,
+        })
+    }
+
+    /// The failure that it was made of.
+    pub fn failure(&self) -> &Failure {
+        &self.about.failure
+    }
+
+    /// What judges the result, if the pass itself doesn't fail.
+    pub fn check(&self) -> Option<&Check> {
+        self.about.check.as_ref()
+    }
+
+    /// The model that was read, as the user named it.
+    pub fn model(&self) -> Option<&str> {
+        self.about.model.as_deref()
+    }
+
+    /// The plugins whose code was loaded then.
+    pub fn plugins(&self) -> &[PluginFile] {
+        &self.about.plugins
+    }
+
+    /// The version of the passdock that wrote it.
+    pub fn passdock(&self) -> &str {
+        &self.about.passdock
+    }
+
+    /// Runs it again, with the passes of a registry, to which the plugins come. What goes wrong is
+    /// in the report. `judge` runs the [`Check`], if there is one, on the module before the passes
+    /// and the one after them.
+    pub fn replay(
+        &self,
+        registry: &Registry,
+        options: &ReplayOptions,
+        judge: &mut Judge<'_>,
+        watch: Watch,
+    ) -> Replay {
+        let request = self.request(options);
+        if let Some(dir) = &request.manifest_cache {
+            registry.keep_manifests(dir);
+        }
+        let (report, ran) = match self.differences(registry, &request, options.locked) {
+            Ok(differences) => {
+                let (mut report, after) = pipeline::run_to_module(registry, &request, watch);
+                report.diagnostics.splice(0..0, differences);
+                if let (Some(_), Some(after)) = (self.check(), after)
+                    && let Err(error) = self.judge(&request, &after, judge)
+                {
+                    report.ok = false;
+                    report.exit_status = error.kind.exit_status();
+                    report.diagnostics.push(error.to_diagnostic());
+                }
+                (report, true)
+            }
+            Err(error) => {
+                let report = Report {
+                    exit_status: error.kind.exit_status(),
+                    diagnostics: vec![error.to_diagnostic()],
+                    ..Report::default()
+                };
+                (report, false)
+            }
+        };
+        let failed = !report.ok;
+        let failure = report.diagnostics.iter().rev();
+        let failure = failure
+            .clone()
+            .find(|said| failed && said.severity.is_failure());
+        let failure = failure.map(Failure::from);
+        let expected = self.about.failure.clone();
+        let outcome = match &failure {
+            None => Outcome::None,
+            Some(failure) if ran && failure.is_same(&expected) => Outcome::Same,
+            Some(_) => Outcome::Other,
+        };
+        Replay {
+            outcome,
+            expected,
+            failure,
+            report,
+        }
+    }
+
+    fn request(&self, options: &ReplayOptions) -> Request {
+        Request {
+            pipeline: Some(PipelineText {
+                path: self.dir.join(PIPELINE),
+                text: self.pipeline.clone(),
+            }),
+            model: self.dir.join(BEFORE),
+            plugin_dirs: options.plugin_dirs.clone(),
+            standard_dirs: options.standard_dirs.clone(),
+            manifest_cache: options.manifest_cache.clone(),
+            verify: self.about.verify,
+            jobs: options.jobs,
+            // What it refers to elsewhere has the hash that it should have.
+            outside_data: true,
+            resumes: true,
+            ..Request::default()
+        }
+    }
+
+    /// An error unless the check calls the result good.
+    fn judge(
+        &self,
+        request: &Request,
+        after: &Module,
+        judge: &mut Judge<'_>,
+    ) -> Result<(), PassError> {
+        let reading = ReadOptions {
+            outside_data: request.outside_data,
+        };
+        let before = model_file::read_with(&request.model, reading)?;
+        let error = |message: &str| PassError::new(ErrorKind::Check, message);
+        match judge(&before, after)? {
+            Verdict::Good => Ok(()),
+            Verdict::Bad => {
+                let mut error = error(&self.about.failure.message);
+                error.pass.clone_from(&self.about.failure.pass);
+                Err(error)
+            }
+            Verdict::Unknown => Err(error("The check can't tell whether the result is bad.")
+                .help("Run it where `bisect` ran, with what the command needs.")),
+        }
+    }
+
+    /// Whether what it was made with is here; what is different and may be, comes back.
+    fn differences(
+        &self,
+        registry: &Registry,
+        request: &Request,
+        locked: bool,
+    ) -> Result<Vec<Diagnostic>, PassError> {
+        self.check_data()?;
+        let dirs = |paths: &[PathBuf], required: bool| -> Vec<SearchDir> {
+            let paths = paths.iter().cloned();
+            paths.map(|path| SearchDir { path, required }).collect()
+        };
+        let mut all = dirs(&request.plugin_dirs, true);
+        all.extend(dirs(&request.standard_dirs, false));
+        let mut found = registry.discover(&all)?.plugins;
+        found.extend(registry.plugins());
+        let differences = self.about.plugins.iter().filter_map(|expected| {
+            let name = expected.name.as_str();
+            let plugin = found.iter().find(|plugin| plugin.name() == name);
+            difference(expected, plugin.map(|plugin| &**plugin))
+        });
+        let mut said = Vec::new();
+        for (message, help) in differences {
+            if locked {
+                return Err(PassError::new(ErrorKind::Plugin, message).help(help));
+            }
+            let mut warning = Diagnostic::new(Severity::Warning, "plugin", message);
+            warning.help = Some(help.to_owned());
+            said.push(warning);
+        }
+        Ok(said)
+    }
+
+    fn check_data(&self) -> Result<(), PassError> {
+        for range in &self.about.data {
+            let file = &range.file;
+            let problem = match hash_range(file.as_ref(), range.offset, range.length) {
+                Ok(hash) if hash == range.blake3 => continue,
+                Ok(_) => "has other data there now".to_owned(),
+                Err(error) => format!("can't be read: {error}"),
+            };
+            let message = format!(
+                "The reproducer refers to {} bytes from {} on in `{file}`, which {problem}.",
+                range.length, range.offset
+            );
+            return Err(PassError::new(ErrorKind::Read, message).help(
+                "Put the file back as it was, or make the reproducer anew with \
+                 `passdock run … --self-contained`.",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// What is different about a plugin, and what to do.
+fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, &'static str)> {
+    let PluginFile { name, version, .. } = expected;
+    let Some(found) = found else {
+        let file = expected.file.as_ref();
+        let file = file.map_or_else(String::new, |file| format!(" from a file `{file}`"));
+        let message = format!("The plugin {name} {version}, which was loaded{file}, isn't here.");
+        return Some((message, "Name its directory: `--plugin-dir DIR`."));
+    };
+    let origin = found.origin();
+    let now = PluginFile::of(found);
+    if now.version != *version {
+        let message = format!(
+            "The plugin {origin} is {name} {}; the reproducer was made with {version}.",
+            now.version
+        );
+        return Some((
+            message,
+            "What the reproducer shows may be gone, or look different.",
+        ));
+    }
+    match (&now.blake3, &expected.blake3) {
+        (Some(now), Some(then)) if now != then => {
+            let message = format!(
+                "The plugin {origin} is {name} {version}, but built differently from the one that \
+                 the reproducer was made with."
+            );
+            Some((
+                message,
+                "What the reproducer shows may be gone, or look different.",
+            ))
+        }
+        _ => None,
+    }
+}

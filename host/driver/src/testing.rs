@@ -1,0 +1,65 @@
+//! Passes on IR text, for tests: of this project and of whoever embeds the library.
+
+use passdock_ir::text;
+
+use crate::model_file;
+use passdock_core::context::{ContextBuilder, PassContext};
+use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::pass::PassRef;
+use passdock_core::registry::Registry;
+
+/// Runs passes, by name and in order, over IR text, at the highest level and with everything
+/// verified; answers the text that comes out, or the error as a terminal would show it.
+///
+/// `configure` may set config options and more on the context.
+pub fn run_on_text(
+    registry: &Registry,
+    passes: &[&str],
+    source: &str,
+    configure: impl FnOnce(ContextBuilder) -> ContextBuilder,
+) -> String {
+    let found = passes.iter().map(|name| registry.get_pass(name));
+    let run = || {
+        run(
+            registry,
+            found.collect::<Result<_, _>>()?,
+            source,
+            configure,
+        )
+    };
+    shown(run())
+}
+
+/// As [`run_on_text`], of one pass with options: `batch = 1, height = 640`, as in a TOML table on one
+/// line.
+pub fn run_with_options(registry: &Registry, pass: &str, options: &str, source: &str) -> String {
+    let run = || {
+        let table = format!("options = {{ {options} }}").parse::<toml::Table>();
+        let options = table.ok().and_then(|mut table| table.remove("options"));
+        let Some(toml::Value::Table(options)) = options else {
+            let message = "The options aren't TOML.";
+            return Err(PassError::new(ErrorKind::Config, message));
+        };
+        let pass = registry.get_pass_with_options(pass, &options)?;
+        run(registry, vec![pass], source, |context| context)
+    };
+    shown(run())
+}
+
+fn run(
+    registry: &Registry,
+    passes: Vec<PassRef>,
+    source: &str,
+    configure: impl FnOnce(ContextBuilder) -> ContextBuilder,
+) -> Result<String, PassError> {
+    let mut module = model_file::parse_text("test.ir", source)?;
+    let context = configure(PassContext::builder().registry(registry).opt_level(4)).build()?;
+    for pass in passes {
+        module = context.scope(|_| pass.call(module))?;
+    }
+    Ok(text::print(&module))
+}
+
+fn shown(result: Result<String, PassError>) -> String {
+    result.unwrap_or_else(|error| error.to_diagnostic().render(false))
+}

@@ -1,0 +1,196 @@
+//! Which pass breaks a model: a search among the modules that a pipeline makes on its way.
+//!
+//! The pipeline runs once. The module after each pass is kept, which is a clone of pointers, and a
+//! check that the caller gives judges some of them: the untouched one has to be good and the last
+//! one bad, then the middle of what is left is asked until a pass remains. Then the functions that
+//! this pass changed are narrowed down in the same way, by putting some of them into the module as
+//! it was before.
+
+mod functions;
+mod search;
+
+use passdock_ir::Module;
+use serde::Serialize;
+
+use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::record::PassRun;
+use passdock_core::registry::Registry;
+use passdock_core::site::FailureSite;
+use passdock_driver::judge::Verdict;
+use passdock_driver::pipeline::{Request, Rerun};
+use passdock_driver::reproducer::Failure;
+use search::{Found, States};
+
+/// A module that was checked.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Checked {
+    /// Which one, in words: `after 3 of 7: relax.transform.FoldConstant`.
+    pub candidate: String,
+    /// What the check said.
+    pub verdict: Verdict,
+}
+
+/// A run of a pass, as a search tells of it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Suspect {
+    /// The pass.
+    pub pass: String,
+    /// Its plugin.
+    pub plugin: Option<String>,
+    /// The plugin's file.
+    pub file: Option<String>,
+    /// The pass that required it.
+    pub requested_by: Option<String>,
+    /// The which run of a pass that changed something it is, from 1.
+    pub number: usize,
+}
+
+/// What a search found.
+#[derive(Clone, Debug, Serialize)]
+pub struct Bisection {
+    /// How many passes ran.
+    pub passes: usize,
+    /// How many of them changed the module: one of these it is.
+    pub changed: usize,
+    /// The modules that were checked, in order.
+    pub checks: Vec<Checked>,
+    /// The pass that breaks the model; several if the check can't tell them apart.
+    pub suspects: Vec<Suspect>,
+    /// The functions whose change breaks it, together; none if there is no telling.
+    pub functions: Vec<String>,
+    /// If it didn't take a search: the failure of the pass.
+    pub failure: Option<Failure>,
+    /// The last good module, the first bad one, and the pass between.
+    #[serde(skip)]
+    pub proof: Option<Proof>,
+}
+
+/// What shows that a pass breaks a model.
+#[derive(Clone, Debug)]
+pub struct Proof {
+    /// The module before the pass.
+    pub good: Module,
+    /// The module after it.
+    pub bad: Module,
+    /// What it takes to run the pass again.
+    pub site: FailureSite,
+    /// The pass's own error, if it has one.
+    pub error: Option<PassError>,
+}
+
+/// Finds the pass of a request's pipeline that breaks a module, and the function in which it does.
+/// Names are looked up in the registry, to which the plugins of the request's directories come.
+/// `log` hears of each check.
+///
+/// # Errors
+/// If the pipeline can't be built; if the module isn't good before or isn't bad after, so that there
+/// is nothing to find; and those of the check itself.
+pub fn bisect(
+    registry: &Registry,
+    request: &Request,
+    module: Module,
+    check: &mut dyn FnMut(&Module) -> Result<Verdict, PassError>,
+    log: &mut dyn FnMut(&Checked),
+) -> Result<Bisection, PassError> {
+    let rerun = Rerun::new(registry, request)?;
+    let (result, mut runs) = rerun.run_kept(module.clone());
+    let passes = runs.len();
+    runs.retain(|run| !run.after.is_same(&run.before));
+    let mut found = Bisection {
+        passes,
+        changed: runs.len(),
+        checks: Vec::new(),
+        suspects: Vec::new(),
+        functions: Vec::new(),
+        failure: None,
+        proof: None,
+    };
+    if let Err(error) = result {
+        return failed(error, found);
+    }
+    let mut checks = Vec::new();
+    let mut judge = |candidate: String, module: &Module| -> Result<Verdict, PassError> {
+        let verdict = check(module)?;
+        let checked = Checked { candidate, verdict };
+        log(&checked);
+        checks.push(checked);
+        Ok(verdict)
+    };
+    let states = States::new(&module, &runs);
+    let Found { good, bad } = states.search(&mut judge)?;
+    let suspects = &runs[good..bad];
+    if let [run] = suspects {
+        found.functions = functions::narrow(run, &mut judge)?;
+        found.proof = Some(Proof {
+            good: run.before.clone(),
+            bad: run.after.clone(),
+            site: FailureSite {
+                context: rerun.context().clone(),
+                before: run.before.clone(),
+                passes: vec![run.pass.clone()],
+            },
+            error: None,
+        });
+    }
+    let numbered = suspects.iter().zip(good + 1..);
+    found.suspects = numbered.map(|(run, at)| Suspect::of(run, at)).collect();
+    found.checks = checks;
+    Ok(found)
+}
+
+/// A pass that fails is what is looked for, whatever the check would say.
+fn failed(error: PassError, mut found: Bisection) -> Result<Bisection, PassError> {
+    let Some(site) = error.site.clone().filter(|_| error.kind.exit_status() == 1) else {
+        return Err(error);
+    };
+    found.failure = Some(Failure::from(&error));
+    found.suspects = vec![Suspect {
+        pass: error.pass.clone().unwrap_or_default(),
+        plugin: error.plugin.as_ref().map(|p| p.plugin.clone()),
+        file: error.plugin.as_ref().and_then(|p| p.file()),
+        requested_by: None,
+        number: found.changed + 1,
+    }];
+    found.functions = error.function.clone().into_iter().collect();
+    found.proof = Some(Proof {
+        good: site.before.clone(),
+        bad: site.before.clone(),
+        site: (*site).clone(),
+        error: Some(error),
+    });
+    Ok(found)
+}
+
+impl Proof {
+    /// What is wrong, as an error: a pass that doesn't fail itself is told of by the check.
+    pub fn error(&self) -> PassError {
+        if let Some(error) = &self.error {
+            return error.clone();
+        }
+        let message = "The pass doesn't fail, but the check calls what it makes bad.";
+        let mut error = PassError::new(ErrorKind::Check, message);
+        if let Some(pass) = self.site.passes.first() {
+            error = error.in_pass(&pass.info().name, pass.provider());
+        }
+        error.site = Some(self.site.clone().into());
+        error
+    }
+}
+
+impl Suspect {
+    fn of(run: &PassRun, number: usize) -> Suspect {
+        let provider = run.pass.provider();
+        Suspect {
+            pass: run.pass.info().name.clone(),
+            plugin: provider.map(|p| p.plugin.clone()),
+            file: provider.and_then(|p| p.file()),
+            requested_by: run.requested_by.clone(),
+            number,
+        }
+    }
+}
+
+/// A search that has nowhere to begin.
+fn nothing(message: impl Into<String>, help: &str) -> PassError {
+    PassError::new(ErrorKind::Check, message).help(help)
+}

@@ -1,0 +1,13 @@
+//! Tools around a run: what a model holds, what differs between two, and which pass is to blame.
+//!
+//! [`stats`](mod@stats) counts, [`diff`](mod@diff) compares two modules, [`bisect`](mod@bisect)
+//! finds the pass that breaks a model, [`reduce`](mod@reduce) makes a failing model small, and
+//! [`numerics`] is the instrument that runs modules in ONNX Runtime after each pass.
+//!
+//! **Invariant:** `unsafe` is in `numerics/ort/` only, in calls to ONNX Runtime.
+
+pub mod bisect;
+pub mod diff;
+pub mod numerics;
+pub mod reduce;
+pub mod stats;

@@ -1,0 +1,197 @@
+//! Shrinking a model to the ops on which a pipeline still goes wrong.
+//!
+//! Delta debugging, from coarse to fine and until nothing more goes away: functions, results, ops
+//! (what an op made becomes a parameter, what it alone used a result), ops that can be stood in for by an operand, attributes,
+//! data. A candidate has to be valid IR; then the pipeline runs on it, and it is taken if the same
+//! goes wrong: the same pass fails in the same way, or a check that the caller gives finds the
+//! candidate good and what the pipeline makes of it bad. All is done in a fixed order, so that the
+//! same model gives the same answer.
+
+mod ddmin;
+mod ops;
+mod stages;
+mod target;
+
+use std::time::{Duration, Instant};
+
+use passdock_ir::Module;
+use serde::Serialize;
+
+pub(crate) use ddmin::ddmin;
+use passdock_core::error::PassError;
+use passdock_core::registry::Registry;
+use passdock_core::verify;
+use passdock_driver::judge::Judge;
+use passdock_driver::pipeline::Request;
+use passdock_driver::reproducer::Failure;
+use target::Target;
+
+/// How long to go on.
+#[derive(Clone, Copy, Debug)]
+pub struct ReduceOptions {
+    /// Runs of the pipeline, at most.
+    pub max_checks: usize,
+    /// Time, at most.
+    pub max_time: Option<Duration>,
+}
+
+impl Default for ReduceOptions {
+    fn default() -> ReduceOptions {
+        ReduceOptions {
+            max_checks: 2000,
+            max_time: None,
+        }
+    }
+}
+
+/// A change that the model got smaller by.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Step {
+    /// What changed, in words.
+    pub change: String,
+    /// Ops that are left.
+    pub ops: usize,
+    /// How often the pipeline had run by then.
+    pub checks: usize,
+}
+
+/// What a model was shrunk to.
+#[derive(Clone, Debug, Serialize)]
+pub struct Reduction {
+    /// The smallest model that was found.
+    #[serde(skip)]
+    pub module: Module,
+    /// Ops of the model that was given.
+    pub ops_before: usize,
+    /// Ops of the smallest one.
+    pub ops_after: usize,
+    /// How often the pipeline ran.
+    pub checks: usize,
+    /// Whether it ended because nothing can go, not because it was to end.
+    pub minimal: bool,
+    /// The failure that was kept; `None`: the check's verdict was.
+    pub failure: Option<Failure>,
+    /// The changes, in order.
+    pub steps: Vec<Step>,
+}
+
+/// Shrinks a module on which a request's pipeline goes wrong. Without a check, a pass has to fail.
+/// Names are looked up in the registry, to which the plugins of the request's directories come. `log` hears of each change.
+///
+/// # Errors
+/// If the pipeline can't be built; if nothing goes wrong with the module as it is; and those of the
+/// check.
+pub fn reduce(
+    registry: &Registry,
+    request: &Request,
+    module: &Module,
+    check: Option<Box<Judge<'_>>>,
+    options: ReduceOptions,
+    log: &mut dyn FnMut(&Step),
+) -> Result<Reduction, PassError> {
+    // By itself: a span of a file means nothing to half of a graph.
+    let module = stages::detached(module)?;
+    let mut target = Target::new(registry, request, &module, check)?;
+    let typed = target.typed(&module);
+    let mut reducer = Reducer {
+        best: module.clone(),
+        test: &mut |candidate| target.goes_wrong(candidate),
+        checks: 0,
+        options,
+        start: Instant::now(),
+        steps: Vec::new(),
+        log,
+    };
+    let minimal = match stages::all(&mut reducer, typed) {
+        Ok(()) => true,
+        Err(Stop::Budget) => false,
+        Err(Stop::Failed(error)) => return Err(error),
+    };
+    let Reducer {
+        best,
+        checks,
+        steps,
+        ..
+    } = reducer;
+    Ok(Reduction {
+        ops_before: module.op_count(),
+        ops_after: best.op_count(),
+        module: stages::compacted(best),
+        checks,
+        minimal,
+        failure: target.failure().cloned(),
+        steps,
+    })
+}
+
+/// The smallest module so far, and what decides on the next.
+struct Reducer<'r> {
+    best: Module,
+    test: &'r mut dyn FnMut(&Module) -> Result<bool, PassError>,
+    checks: usize,
+    options: ReduceOptions,
+    start: Instant,
+    steps: Vec<Step>,
+    log: &'r mut dyn FnMut(&Step),
+}
+
+/// Why reducing ends early.
+enum Stop {
+    /// It took as long as it may.
+    Budget,
+    /// The check can't be made.
+    Failed(PassError),
+}
+
+impl Reducer<'_> {
+    /// Takes a candidate if the same goes wrong with it.
+    fn offer(&mut self, candidate: Module, change: impl FnOnce() -> String) -> Result<bool, Stop> {
+        if verify::all(&candidate).is_err() {
+            return Ok(false);
+        }
+        let is_late = |limit: Duration| self.start.elapsed() >= limit;
+        if self.checks >= self.options.max_checks || self.options.max_time.is_some_and(is_late) {
+            return Err(Stop::Budget);
+        }
+        self.checks += 1;
+        if !(self.test)(&candidate).map_err(Stop::Failed)? {
+            return Ok(false);
+        }
+        let step = Step {
+            change: change(),
+            ops: candidate.op_count(),
+            checks: self.checks,
+        };
+        (self.log)(&step);
+        self.steps.push(step);
+        self.best = candidate;
+        Ok(true)
+    }
+
+    /// Finds the fewest of `all` that have to be kept: `without` makes the candidate in which only
+    /// some are left, from the module as it is now.
+    fn keep_fewest<T: Clone>(
+        &mut self,
+        all: Vec<T>,
+        what: &str,
+        without: impl Fn(&Module, &[T]) -> Option<Module>,
+    ) -> Result<(), Stop> {
+        if all.is_empty() {
+            return Ok(());
+        }
+        let base = self.best.clone();
+        let total = all.len();
+        let mut test = |kept: &[T]| match without(&base, kept) {
+            // Nothing could go.
+            Some(candidate) if candidate.is_same(&self.best) => Ok(false),
+            Some(candidate) => {
+                self.offer(candidate, || format!("{} of {total} {what}", kept.len()))
+            }
+            None => Ok(false),
+        };
+        if !test(&[])? {
+            ddmin(all, &mut test)?;
+        }
+        Ok(())
+    }
+}

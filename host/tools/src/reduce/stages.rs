@@ -1,0 +1,227 @@
+//! What is taken away, in which order.
+
+use std::sync::Arc;
+
+use passdock_abi::{ConstId, OpId, SymbolId, ValueId};
+use passdock_ir::edit::NewPort;
+use passdock_ir::{Extras, Function, Module, Origins};
+use rustc_hash::FxHashSet;
+
+use super::ops::{self, Instead};
+use super::{Reducer, Stop};
+use passdock_core::error::{ErrorKind, PassError};
+
+/// Attributes are tried one by one, so only when few are left.
+const FEW_ATTRS: usize = 256;
+
+/// All stages, again and again until none changes anything. `typed` is the module with the types
+/// that can be inferred.
+pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop> {
+    // A parameter needs a type, so that the model can run.
+    if let Some(typed) = typed {
+        r.offer(typed, || "with inferred types".to_owned())?;
+    }
+    loop {
+        let before = r.steps.len();
+        functions(r)?;
+        for name in r.best.names().collect::<Vec<_>>() {
+            unused(r, name)?;
+            results(r, name)?;
+            if !ops::is_called(&r.best, name) {
+                fewest_ops(r, name, Instead::ParameterAndResult)?;
+                fewest_ops(r, name, Instead::Parameter)?;
+            }
+            fewest_ops(r, name, Instead::Operand)?;
+            unused(r, name)?;
+        }
+        if r.steps.len() == before {
+            break;
+        }
+    }
+    for name in r.best.names().collect::<Vec<_>>() {
+        data(r, name)?;
+        attrs(r, name)?;
+    }
+    extras(r)
+}
+
+fn functions(r: &mut Reducer<'_>) -> Result<(), Stop> {
+    let names: Vec<SymbolId> = r.best.names().collect();
+    r.keep_fewest(names, "functions", |base, kept| {
+        let mut module = base.clone();
+        for name in base.names().filter(|name| !kept.contains(name)) {
+            module.remove(name).ok()?;
+        }
+        (!module.is_empty()).then_some(module)
+    })
+}
+
+fn results(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
+    let Some(f) = r.best.function(name).cloned() else {
+        return Ok(());
+    };
+    if f.ports(f.body()).len() < 2 || ops::is_called(&r.best, name) {
+        return Ok(());
+    }
+    let all: Vec<usize> = (0..f.ports(f.body()).len()).collect();
+    let what = format!("results of @{}", f.text(name));
+    r.keep_fewest(all, &what, |base, kept| {
+        edited(base, name, |f| {
+            let body = f.body();
+            let terminator = f.terminator(body)?;
+            let values: Vec<ValueId> = kept.iter().map(|&at| f.operand(terminator, at)).collect();
+            let ports = f.ports(body).to_vec();
+            let symbols = f.symbols().clone();
+            let text = |name: SymbolId| match name.is_some() {
+                true => symbols.text(name),
+                false => "",
+            };
+            let ports: Vec<NewPort<'_>> = kept
+                .iter()
+                .map(|&at| NewPort {
+                    name: text(ports[at].name),
+                    ty: ports[at].ty,
+                })
+                .collect();
+            f.set_results(body, &values, &ports).ok()
+        })
+    })
+}
+
+fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(), Stop> {
+    let Some(f) = r.best.function(name).cloned() else {
+        return Ok(());
+    };
+    let what = format!("ops of @{}", f.text(name));
+    let all = ops::ops(&f);
+    let before = all.len();
+    let idle: FxHashSet<ConstId> = ops::unused_constants(&f).into_iter().collect();
+    r.keep_fewest(all, &what, |base, kept| {
+        edited(base, name, |f| {
+            ops::keep_ops(f, kept, instead)?;
+            // What only ops that went used goes with them: a small candidate is checked fast, and it
+            // may be the last. Refused, a constant stays.
+            for id in ops::unused_constants(f) {
+                if !idle.contains(&id) {
+                    _ = f.erase_constant(id);
+                }
+            }
+            // Those that nothing can stand for stay.
+            (ops::ops(f).len() < before).then_some(())
+        })
+    })
+}
+
+/// Parameters and constants that nobody needs.
+fn unused(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
+    let Some(f) = r.best.function(name).cloned() else {
+        return Ok(());
+    };
+    let constants = ops::unused_constants(&f);
+    let what = format!("unused constants of @{}", f.text(name));
+    r.keep_fewest(constants.clone(), &what, |base, kept: &[ConstId]| {
+        edited(base, name, |f| {
+            let mut gone = constants.iter().filter(|id| !kept.contains(id));
+            gone.try_for_each(|&id| f.erase_constant(id).ok())
+        })
+    })?;
+    if ops::is_called(&r.best, name) {
+        return Ok(());
+    }
+    let params = ops::unused_params(&f);
+    let what = format!("unused parameters of @{}", f.text(name));
+    r.keep_fewest(params.clone(), &what, |base, kept: &[ValueId]| {
+        edited(base, name, |f| {
+            let gone = params.iter().copied().filter(|id| !kept.contains(id));
+            f.remove_args(&gone.collect::<Vec<_>>()).ok()
+        })
+    })
+}
+
+fn data(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
+    let Some(f) = r.best.function(name).cloned() else {
+        return Ok(());
+    };
+    let large = ops::large_constants(&f);
+    let what = format!("large constants of @{} with their data", f.text(name));
+    r.keep_fewest(large.clone(), &what, |base, kept: &[ConstId]| {
+        edited(base, name, |f| {
+            let mut flat = large.iter().filter(|id| !kept.contains(id));
+            flat.try_for_each(|&id| ops::flatten(f, id))
+        })
+    })
+}
+
+fn attrs(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
+    let Some(f) = r.best.function(name).cloned() else {
+        return Ok(());
+    };
+    let all = ops::attrs(&f);
+    if all.len() > FEW_ATTRS {
+        return Ok(());
+    }
+    let what = format!("attributes in @{}", f.text(name));
+    r.keep_fewest(all.clone(), &what, |base, kept: &[(OpId, SymbolId)]| {
+        edited(base, name, |f| {
+            let mut gone = all.iter().filter(|attr| !kept.contains(attr));
+            gone.try_for_each(|&(op, attr)| f.remove_attr(op, attr).ok())
+        })
+    })
+}
+
+/// What is known beside what the IR says, and metadata.
+fn extras(r: &mut Reducer<'_>) -> Result<(), Stop> {
+    let mut module = r.best.clone();
+    // What the rest of an ONNX file means depends on it.
+    let kept = module.metadata().iter();
+    let kept = kept.filter(|(key, _)| key == "onnx.ir_version").cloned();
+    let kept: Vec<(String, String)> = kept.collect();
+    let has_extras = |f: &&Arc<Function>| f.origins().has_extras();
+    let names: Vec<SymbolId> = module
+        .functions()
+        .filter(has_extras)
+        .map(|f| f.name())
+        .collect();
+    let nothing = kept.len() == module.metadata().len() && module.extras().is_empty();
+    if nothing && names.is_empty() {
+        return Ok(());
+    }
+    module.set_metadata(kept);
+    module.set_extras(Extras::default());
+    for name in names {
+        if let Some(f) = module.function_mut(name) {
+            *f.origins_mut() = Origins::default();
+        }
+    }
+    r.offer(module, || "without metadata and documentation".to_owned())
+        .map(drop)
+}
+
+/// A module in which one function is edited; `None` if that can't be.
+fn edited(
+    base: &Module,
+    name: SymbolId,
+    edit: impl FnOnce(&mut Function) -> Option<()>,
+) -> Option<Module> {
+    let mut module = base.clone();
+    edit(module.function_mut(name)?)?;
+    Some(module)
+}
+
+/// The module by itself, without the file that it was read from.
+pub(super) fn detached(module: &Module) -> Result<Module, PassError> {
+    passdock_onnx::detach(module).map_err(|error| {
+        let message = passdock_core::error::capitalized(&format!("the model {error}"));
+        PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error))
+    })
+}
+
+/// The module without the remains of what was taken out.
+pub(super) fn compacted(mut module: Module) -> Module {
+    for name in module.names().collect::<Vec<_>>() {
+        if let Some(f) = module.function_mut(name) {
+            f.compact();
+        }
+    }
+    module
+}

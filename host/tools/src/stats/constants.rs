@@ -1,0 +1,276 @@
+//! Constants: how much of what, where the bytes are. Lengths only.
+
+use std::cmp::Reverse;
+use std::sync::Arc;
+
+use passdock_abi::{AttrKind, ConstId, Constant, DType, TypeKind, Value};
+use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload, text};
+use rustc_hash::FxHashMap;
+
+use super::interface::dtype_name;
+use super::ops::live_ops;
+use super::{Amount, DTypeAmount, ExternalFile, LargeConstant, Sparse, Stats, Storage};
+use passdock_core::error::{ErrorKind, PassError};
+
+/// What a constant is to its function.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Role {
+    Initializer,
+    Default,
+    Node,
+    Attribute,
+    Scalar,
+}
+
+impl Role {
+    fn is_parameter(self) -> bool {
+        self < Role::Attribute
+    }
+}
+
+/// Where data is: what has the same place is shared.
+#[derive(PartialEq, Eq, Hash)]
+enum Place<'m> {
+    Memory(*const ConstantData),
+    File(&'m str, u64, u64),
+}
+
+/// Data, whoever shares it.
+struct Entry<'m> {
+    /// The first constant of those that share it.
+    f: &'m Function,
+    id: ConstId,
+    role: Role,
+    dtype: DType,
+    elements: u64,
+    bytes: u64,
+    used: bool,
+}
+
+impl<'m> Entry<'m> {
+    fn payload(&self) -> &'m Payload {
+        self.f.constant_data(self.id).payload()
+    }
+}
+
+/// Measures the constants of all functions.
+pub(super) fn measure(module: &Module, top: usize, stats: &mut Stats) -> Result<(), PassError> {
+    let mut entries: Vec<Entry<'_>> = Vec::new();
+    let mut places: FxHashMap<Place<'_>, usize> = FxHashMap::default();
+    for f in module.functions() {
+        for (id, constant) in f.live_constants() {
+            let data = f.constant_data(id);
+            let entry = entry(f, id, constant, data)?;
+            match places.entry(place(data)) {
+                std::collections::hash_map::Entry::Vacant(free) => {
+                    free.insert(entries.len());
+                    entries.push(entry);
+                }
+                std::collections::hash_map::Entry::Occupied(taken) => {
+                    let first = &mut entries[*taken.get()];
+                    let parameters = &mut stats.parameters;
+                    if entry.role.is_parameter() && first.role.is_parameter() {
+                        add(&mut parameters.shared, &entry);
+                    }
+                    let used = first.used || entry.used;
+                    // Of an attribute and a parameter, the parameter counts.
+                    if entry.role.is_parameter() && !first.role.is_parameter() {
+                        *first = entry;
+                    }
+                    first.used = used;
+                }
+            }
+        }
+        for (id, op) in live_ops(f) {
+            if op.attrs.len == 1 && f.text(op.name) == "onnx.Constant" {
+                sparse(f, id, &mut stats.parameters.sparse)?;
+            }
+        }
+    }
+    sum_up(&entries, stats);
+    stats.parameters.largest = largest(&entries, top);
+    stats.external_files = external_files(&entries);
+    Ok(())
+}
+
+fn place(data: &Arc<ConstantData>) -> Place<'_> {
+    // Nothing at one place isn't shared.
+    match data.in_file().filter(|_| !data.is_empty()) {
+        Some((source, offset, len)) => Place::File(source.name(), offset, len),
+        None => Place::Memory(Arc::as_ptr(data)),
+    }
+}
+
+fn entry<'m>(
+    f: &'m Function,
+    id: ConstId,
+    constant: &Constant,
+    data: &ConstantData,
+) -> Result<Entry<'m>, PassError> {
+    let fail = |message: String| {
+        let mut error = PassError::new(ErrorKind::Read, message);
+        error.function = Some(f.text(f.name()).to_owned());
+        error
+    };
+    let ty = f.live_type(constant.ty).map_err(|e| fail(e.message))?;
+    let elements = f.constant_elements(constant.ty);
+    let elements = elements.map_err(|e| fail(e.message))?.unwrap_or(0);
+    let value = constant.value.option().map(|value| f.value(value));
+    let role = match value {
+        None => Role::Attribute,
+        Some(_) if ty.kind == TypeKind::SCALAR => Role::Scalar,
+        Some(value) if value.flags & Value::KIND != Value::CONST => Role::Default,
+        Some(_) if constant.flags & Constant::NODE != 0 => Role::Node,
+        Some(_) => Role::Initializer,
+    };
+    Ok(Entry {
+        f,
+        id,
+        role,
+        dtype: ty.dtype,
+        elements,
+        bytes: data.len(),
+        used: value.is_none_or(|value| value.use_count > 0),
+    })
+}
+
+fn add(to: &mut Amount, entry: &Entry<'_>) {
+    to.tensors += 1;
+    // A splat may claim any size.
+    to.elements = to.elements.saturating_add(entry.elements);
+    to.bytes = to.bytes.saturating_add(entry.bytes);
+}
+
+fn sum_up(entries: &[Entry<'_>], stats: &mut Stats) {
+    let parameters = &mut stats.parameters;
+    let mut by_dtype: FxHashMap<DType, Amount> = FxHashMap::default();
+    for entry in entries {
+        let group = match entry.role {
+            Role::Initializer => &mut parameters.initializers,
+            Role::Default => &mut parameters.defaults,
+            Role::Node => &mut parameters.constant_nodes,
+            Role::Attribute => &mut parameters.attributes,
+            Role::Scalar => &mut parameters.scalars,
+        };
+        add(group, entry);
+        if !entry.role.is_parameter() {
+            continue;
+        }
+        add(&mut parameters.all, entry);
+        add(by_dtype.entry(entry.dtype).or_default(), entry);
+        if !entry.used {
+            add(&mut parameters.unused, entry);
+        }
+        if let Payload::Splat { .. } = entry.payload() {
+            add(&mut parameters.splats, entry);
+        }
+    }
+    let mut by_dtype: Vec<(DType, Amount)> = by_dtype.into_iter().collect();
+    by_dtype.sort_unstable_by_key(|(dtype, amount)| (Reverse(amount.bytes), *dtype));
+    let by_dtype = by_dtype.into_iter().map(|(dtype, amount)| DTypeAmount {
+        dtype: dtype_name(dtype),
+        amount,
+    });
+    parameters.by_dtype = by_dtype.collect();
+}
+
+/// The largest parameters; of equal ones those that come first.
+fn largest(entries: &[Entry<'_>], top: usize) -> Vec<LargeConstant> {
+    let all = entries.iter().enumerate();
+    let mut order: Vec<(Reverse<u64>, usize)> = all
+        .filter(|(_, entry)| entry.role.is_parameter())
+        .map(|(at, entry)| (Reverse(entry.bytes), at))
+        .collect();
+    if top < order.len() {
+        order.select_nth_unstable(top);
+        order.truncate(top);
+    }
+    order.sort_unstable();
+    let large = |entry: &Entry<'_>| {
+        let (f, constant) = (entry.f, entry.f.constant(entry.id));
+        let (storage, file) = match entry.payload() {
+            Payload::Inline(_) => (Storage::Inline, None),
+            Payload::Mapped { .. } | Payload::Deferred { .. } => (Storage::Mapped, None),
+            Payload::External { source, .. } => (Storage::External, Some(source.name().to_owned())),
+            Payload::Splat { .. } => (Storage::Splat, None),
+        };
+        LargeConstant {
+            name: (f.value(constant.value).name.option()).map(|name| f.text(name).to_owned()),
+            function: f.text(f.name()).to_owned(),
+            ty: text::type_text(f, constant.ty),
+            elements: entry.elements,
+            bytes: entry.bytes,
+            storage,
+            file,
+        }
+    };
+    order.iter().map(|&(_, at)| large(&entries[at])).collect()
+}
+
+fn external_files(entries: &[Entry<'_>]) -> Vec<ExternalFile> {
+    let mut files: FxHashMap<&str, (ExternalFile, &Arc<dyn ByteSource>)> = FxHashMap::default();
+    for entry in entries {
+        let Payload::External {
+            source,
+            offset,
+            len,
+        } = entry.payload()
+        else {
+            continue;
+        };
+        let (file, _) = files.entry(source.name()).or_insert_with(|| {
+            let file = ExternalFile {
+                path: source.name().to_owned(),
+                tensors: 0,
+                bytes_used: 0,
+                bytes_needed: 0,
+                bytes: None,
+                problem: None,
+            };
+            (file, source)
+        });
+        file.tensors += 1;
+        file.bytes_used = file.bytes_used.saturating_add(*len);
+        file.bytes_needed = file.bytes_needed.max(offset.saturating_add(*len));
+    }
+    let mut files: Vec<ExternalFile> = files.into_values().map(|(f, s)| look_at(f, s)).collect();
+    files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    files
+}
+
+/// Asks the system how long a file is.
+fn look_at(mut file: ExternalFile, source: &Arc<dyn ByteSource>) -> ExternalFile {
+    match source.size() {
+        Ok(bytes) => {
+            file.bytes = Some(bytes);
+            let needed = file.bytes_needed;
+            file.problem = (bytes < needed).then(|| {
+                format!("The file has {bytes} bytes, and its tensors reach to byte {needed}.")
+            });
+        }
+        Err(problem) => file.problem = Some(problem),
+    }
+    file
+}
+
+/// Adds an op that is a sparse constant.
+fn sparse(f: &Function, id: passdock_abi::OpId, to: &mut Sparse) -> Result<(), PassError> {
+    let Some(attr) = f.attrs(id).first() else {
+        return Ok(());
+    };
+    if attr.kind != AttrKind::OPAQUE || f.text(attr.name) != "sparse_value" {
+        return Ok(());
+    }
+    let facts = passdock_onnx::sparse_facts(f.bytes_in(attr.list)).map_err(|error| {
+        let message = format!("The attribute `sparse_value` can't be read: {error}");
+        let mut failure = PassError::new(ErrorKind::Read, message);
+        failure.function = Some(f.text(f.name()).to_owned());
+        failure.op = Some(f.describe_op(id));
+        failure
+    })?;
+    to.tensors += 1;
+    to.elements = to.elements.saturating_add(facts.elements);
+    to.stored = to.stored.saturating_add(facts.stored);
+    to.bytes = to.bytes.saturating_add(facts.bytes);
+    Ok(())
+}

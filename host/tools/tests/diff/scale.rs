@@ -1,0 +1,122 @@
+//! Many ops, deep regions, values with many users: nothing recurses, nothing is quadratic.
+
+use std::fmt::Write;
+
+use passdock::model_file::parse_text;
+use passdock_ir::Module;
+use passdock_tools::diff::{self, Change, Summary};
+
+const OPS: usize = 50_000;
+
+/// Each op uses the one before and the parameter, which so has many users.
+fn chain(kind: impl Fn(usize) -> Option<&'static str>) -> Module {
+    let mut text = String::from("module { fn @f(%x: f32[n]) -> (%y: f32[n]) {\n");
+    let mut last = "%x".to_owned();
+    for at in 0..OPS {
+        if let Some(kind) = kind(at) {
+            // Writing to a string doesn't fail.
+            _ = writeln!(text, "%{at} = {kind}({last}, %x) : f32[n]");
+            last = format!("%{at}");
+        }
+    }
+    _ = write!(text, "return {last} }} }}");
+    parse_text("chain.ir", &text).expect("it can be read")
+}
+
+fn compare(a: &Module, b: &Module) -> Summary {
+    diff::compare(a, b).expect("all is in memory").summary()
+}
+
+#[test]
+fn a_few_of_many_ops() {
+    let kind = |at: usize| Some(["t.A", "t.B", "t.C", "t.D", "t.E"][at % 5]);
+    let a = chain(kind);
+    assert_eq!(compare(&a, &chain(kind)), Summary::default());
+    let b = chain(|at| match at {
+        1_001 | 20_002 => None,
+        40_000 => Some("t.Other"),
+        at => kind(at),
+    });
+    let expected = Summary {
+        ops_removed: 2,
+        ops_changed: 1,
+        ..Summary::default()
+    };
+    assert_eq!(compare(&a, &b), expected);
+}
+
+#[test]
+fn an_op_of_many_operands() {
+    let text = |count: usize| {
+        let mut text = String::from("module { fn @f(%x: f32[n]) -> (%y: f32[n]) {\n");
+        let mut operands = String::new();
+        for at in 0..count {
+            // Writing to a string doesn't fail.
+            _ = writeln!(text, "%{at} = t.A(%x) {{at = {at}}} : f32[n]");
+            _ = write!(operands, "{}%{at}", if at == 0 { "" } else { ", " });
+        }
+        text + &format!("%{count} = t.Concat({operands}) : f32[n]\nreturn %{count} }} }}")
+    };
+    let read = |text: &str| parse_text("wide.ir", text).expect("it can be read");
+    let text = text(OPS);
+    let gone = text
+        .replace("%7 = t.A(%x) {at = 7} : f32[n]\n", "")
+        .replace(" %7,", "");
+    let expected = Summary {
+        ops_removed: 1,
+        ..Summary::default()
+    };
+    assert_eq!(compare(&read(&text), &read(&gone)), expected);
+}
+
+#[test]
+fn nothing_in_common() {
+    let a = chain(|_| Some("t.A"));
+    let b = chain(|at| (at % 2 == 0).then_some("t.B"));
+    let expected = Summary {
+        ops_added: OPS / 2,
+        ops_removed: OPS,
+        ..Summary::default()
+    };
+    assert_eq!(compare(&a, &b), expected);
+}
+
+#[test]
+fn every_third_of_equal_ops() {
+    let a = chain(|_| Some("t.A"));
+    let b = chain(|at| (at % 3 > 0).then_some("t.A"));
+    let summary = compare(&a, &b);
+    assert_eq!((summary.ops_added, summary.ops_changed), (0, 0));
+    assert_eq!(summary.ops_removed, OPS / 3 + 1);
+}
+
+/// Regions in regions; each uses a value of the body.
+fn deep(levels: usize, innermost: &str) -> Module {
+    let mut text =
+        String::from("module { fn @f(%c: bool[]) -> (%y: f32[]) {\n%z = onnx.Const() : f32[]\n");
+    for level in 0..levels {
+        _ = writeln!(text, "%r{level} = onnx.If(%c, %z) : f32[] region {{");
+    }
+    _ = writeln!(text, "%last = {innermost}(%z) : f32[] yield %last");
+    for level in (0..levels).rev() {
+        let word = if level == 0 { "return" } else { "yield" };
+        _ = writeln!(text, "}} {word} %r{level}");
+    }
+    text.push_str("} }");
+    parse_text("deep.ir", &text).expect("it can be read")
+}
+
+#[test]
+fn ten_thousand_levels() {
+    let (a, b) = (deep(10_000, "onnx.Relu"), deep(10_000, "onnx.Neg"));
+    assert_eq!(compare(&a, &a.clone()), Summary::default());
+    let diff = diff::compare(&a, &b).expect("all is in memory");
+    let [op] = &diff.functions[0].ops[..] else {
+        panic!("{:#?}", diff.functions[0].ops);
+    };
+    assert_eq!(
+        (op.change, op.op.as_str()),
+        (Change::Changed, "%last = onnx.Neg(%z) : f32[]")
+    );
+    assert_eq!(op.inside.as_deref(), Some("a region of %r9999 = onnx.If"));
+}
