@@ -11,14 +11,12 @@ use super::instruments;
 use super::phases::Phases;
 use super::request::Request;
 use passdock_core::config::{ConfigError, Schema, Wrong};
-use passdock_core::context::{ContextBuilder, PassContext};
-use passdock_core::error::{ErrorKind, PassError};
 use passdock_core::instruments::Sink;
-use passdock_core::pass::PassRef;
 use passdock_core::plugin::{FieldType, SearchDir};
-use passdock_core::registry::{LoadOptions, Registry};
-use passdock_core::sequential::Sequential;
-use passdock_core::suggest;
+use passdock_core::{
+    ContextBuilder, ErrorKind, LoadOptions, PassContext, PassError, PassRef, Registry, Sequential,
+    suggest,
+};
 
 /// The name of the Sequential that a pipeline's passes are wrapped in.
 pub const PIPELINE: &str = "pipeline";

@@ -7,11 +7,7 @@ use super::explain::{self, Explanation};
 use super::file::PipelineFile;
 use super::phases::Phases;
 use super::request::{PipelineText, Request};
-use passdock_core::context::PassContext;
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::pass::ModuleRef;
-use passdock_core::registry::Registry;
-use passdock_core::sequential::Sequential;
+use passdock_core::{ErrorKind, ModuleRef, PassContext, PassError, Registry, Sequential};
 
 /// A pipeline as its text says it.
 #[derive(Clone, Debug)]

@@ -9,14 +9,12 @@ use super::request::Request;
 use super::taken;
 use crate::reproducer;
 use passdock_core::config::ConfigError;
-use passdock_core::context::ContextBuilder;
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::instrument::InstrumentRef;
 use passdock_core::instruments::{
     DumpIr, Names, PassTimingInstrument, PrintChanged, PrintIr, Sink, stderr,
 };
-use passdock_core::registry::{InstrumentSetup, Registry};
-use passdock_core::sequential::Sequential;
+use passdock_core::{
+    ContextBuilder, ErrorKind, InstrumentRef, InstrumentSetup, PassError, Registry, Sequential,
+};
 
 /// Registers the instruments of this crate, unless the registry has them.
 pub(super) fn register(registry: &Registry) -> Result<(), PassError> {

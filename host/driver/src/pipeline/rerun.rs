@@ -7,11 +7,8 @@ use passdock_ir::Module;
 use super::build::{self, Built};
 use super::instruments;
 use super::request::Request;
-use passdock_core::context::PassContext;
-use passdock_core::error::PassError;
-use passdock_core::record::{PassRun, Recorder};
-use passdock_core::registry::Registry;
-use passdock_core::sequential::Sequential;
+use passdock_core::record::Recorder;
+use passdock_core::{PassContext, PassError, PassRun, Registry, Sequential};
 
 /// A pipeline that runs again and again. Of its instruments, those stay that may fail: they judge
 /// the passes. Diagnostics are nobody's.

@@ -6,12 +6,10 @@ use std::sync::Arc;
 use passdock_ir::Module;
 
 use super::{ReproducerOptions, write};
-use passdock_core::diagnostic::Severity;
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::instrument::{InstrumentResult, PassInstrument};
 use passdock_core::instruments::running::Running;
-use passdock_core::pass_info::PassInfo;
-use passdock_core::registry::InstrumentSpec;
+use passdock_core::{
+    ErrorKind, InstrumentResult, InstrumentSpec, PassError, PassInfo, PassInstrument, Severity,
+};
 
 passdock_core::config_struct! {
     /// The options of `reproducer`.
