@@ -35,7 +35,7 @@ pub mod util;
 pub mod verify;
 
 pub use config::{list_configs, register_config_option};
-pub use context::{ContextBuilder, DeviceType, Entered, PassContext, Verify};
+pub use context::{ContextBuilder, ContextSettings, DeviceType, Entered, PassContext, Verify};
 pub use diagnostic::{
     Diagnostic, DiagnosticContext, Renderer, Severity, get_renderer, override_renderer,
 };

@@ -8,6 +8,7 @@ pub(crate) mod callbacks;
 mod device;
 mod names;
 mod scope;
+mod settings;
 pub(crate) mod stack;
 mod values;
 
@@ -15,10 +16,11 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock};
 
-pub use builder::{ContextBuilder, Verify};
+pub use builder::ContextBuilder;
 pub use device::DeviceType;
 pub(crate) use device::KEY as FALLBACK_DEVICE;
 pub use scope::Entered;
+pub use settings::{ContextSettings, Verify};
 pub(crate) use values::ConfigValues;
 
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Wrong};
@@ -38,9 +40,7 @@ use names::Met;
 pub struct PassContext(Arc<Inner>, Option<DiagnosticContext>);
 
 struct Inner {
-    opt_level: u32,
-    required_pass: Vec<String>,
-    disabled_pass: Vec<String>,
+    settings: ContextSettings,
     /// Canonical spellings of the two lists.
     required: BTreeSet<String>,
     disabled: BTreeSet<String>,
@@ -56,13 +56,9 @@ struct Inner {
     judges: Vec<toml::Table>,
     /// The thread's own: entered as long as the thread lives.
     is_default: bool,
-    verify: Verify,
-    jobs: usize,
     pool: Option<rayon::ThreadPool>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
-    /// Whether a call goes on where another one failed.
-    resumes: bool,
 }
 
 /// Why a pass runs or doesn't.
@@ -85,19 +81,24 @@ impl PassContext {
         stack::current()
     }
 
+    /// The settings that it was built with.
+    pub fn settings(&self) -> &ContextSettings {
+        &self.0.settings
+    }
+
     /// The level: passes of a higher one aren't run.
     pub fn opt_level(&self) -> u32 {
-        self.0.opt_level
+        self.0.settings.opt_level
     }
 
     /// Passes that run at any level and that instruments can't veto.
     pub fn required_pass(&self) -> &[String] {
-        &self.0.required_pass
+        &self.0.settings.required_pass
     }
 
     /// Passes that don't run.
     pub fn disabled_pass(&self) -> &[String] {
-        &self.0.disabled_pass
+        &self.0.settings.disabled_pass
     }
 
     /// The registry in which names are looked up.
@@ -156,8 +157,9 @@ impl PassContext {
         self.0.watches_input
     }
 
+    /// When the IR is verified.
     pub fn verify(&self) -> Verify {
-        self.0.verify
+        self.0.settings.verify
     }
 
     pub(crate) fn recorder(&self) -> Option<&Recorder> {
@@ -166,7 +168,7 @@ impl PassContext {
 
     /// Whether what the first pass of a call requires has run already.
     pub(crate) fn resumes(&self) -> bool {
-        self.0.resumes
+        self.0.settings.resumes
     }
 
     /// The fields of each config option that this context sets, without those that stay at their
@@ -179,7 +181,7 @@ impl PassContext {
     pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
         /// One for each core, unless the system has no more threads to give.
         static SHARED: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
-        let pool = match self.0.jobs {
+        let pool = match self.0.settings.jobs {
             0 => SHARED.get_or_init(|| rayon::ThreadPoolBuilder::new().build().ok()),
             _ => &self.0.pool,
         };
@@ -229,10 +231,10 @@ impl PassContext {
             Enabled::No("disabled by its Sequential".to_owned())
         } else if self.0.required.contains(&info.name) {
             Enabled::Yes { forced: true }
-        } else if self.0.opt_level < info.opt_level {
+        } else if self.0.settings.opt_level < info.opt_level {
             Enabled::No(format!(
                 "its level {} is above the context's opt_level {}",
-                info.opt_level, self.0.opt_level
+                info.opt_level, self.0.settings.opt_level
             ))
         } else {
             Enabled::Yes { forced: false }
@@ -301,6 +303,6 @@ impl fmt::Display for PassContext {
 
 impl fmt::Debug for PassContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PassContext(opt_level={})", self.0.opt_level)
+        write!(f, "PassContext(opt_level={})", self.0.settings.opt_level)
     }
 }

@@ -30,6 +30,10 @@ pub struct InstrumentSpec {
     pub name: String,
     /// What it does, in a sentence or two.
     pub summary: String,
+    /// Whether it judges passes, or decides which of them run: its failure is one of the run, which
+    /// reproducers name. A run without one that only watches comes to the same end.
+    #[serde(skip)]
+    pub judges: bool,
     /// Its options.
     pub options: Vec<Field>,
     /// The plugin that gives it; `None`: the host or the program itself.
@@ -63,7 +67,8 @@ pub struct InstrumentSetup<'a> {
 }
 
 impl InstrumentSpec {
-    /// An instrument whose options are the fields of `T`: a [`config_struct!`](crate::config_struct).
+    /// An instrument that judges passes. Its options are the fields of `T`: a
+    /// [`config_struct!`](crate::config_struct).
     ///
     /// ```
     /// use std::sync::Arc;
@@ -93,14 +98,14 @@ impl InstrumentSpec {
     /// }
     ///
     /// let summary = "Lets passes run on small modules only.";
-    /// let spec = InstrumentSpec::new("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
+    /// let spec = InstrumentSpec::judging("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
     /// let registry = Registry::new();
     /// registry.register_instrument(spec).unwrap();
     /// let options = "ops = 8".parse().unwrap();
     /// let limit = registry.get_instrument("limit", &options, &InstrumentSetup::new(&registry));
     /// assert_eq!(limit.unwrap().name(), "limit");
     /// ```
-    pub fn new<T: ConfigOption>(
+    pub fn judging<T: ConfigOption>(
         name: &str,
         summary: &str,
         make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
@@ -118,7 +123,22 @@ impl InstrumentSpec {
         })
     }
 
-    /// An instrument whose options are known at run time only: a plugin's.
+    /// As [`InstrumentSpec::judging`], an instrument that only shows what passes do.
+    pub fn watching<T: ConfigOption>(
+        name: &str,
+        summary: &str,
+        make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> InstrumentSpec {
+        InstrumentSpec {
+            judges: false,
+            ..InstrumentSpec::judging(name, summary, make)
+        }
+    }
+
+    /// An instrument that judges passes and whose options are known at run time only: a plugin's.
     ///
     /// `make` gets a value for each field. An error of it that is a [`ConfigError`] names the field
     /// which the pipeline's author has to change.
@@ -134,6 +154,7 @@ impl InstrumentSpec {
         InstrumentSpec {
             name: name.to_owned(),
             summary: summary.to_owned(),
+            judges: true,
             options,
             plugin: None,
             origin: None,
@@ -175,6 +196,41 @@ impl InstrumentSpec {
             key: self.name.clone(),
             fields: self.options.clone(),
         }
+    }
+
+    /// Makes one with options, which are checked.
+    pub fn make(
+        &self,
+        options: &toml::Table,
+        setup: &InstrumentSetup<'_>,
+    ) -> Result<InstrumentRef, PassError> {
+        let schema = self.schema();
+        let options = schema.accept(&toml::Value::Table(options.clone()))?;
+        if let Some(missing) = schema.missing(|option| options.contains_key(option)) {
+            let message = format!(
+                "The instrument `{}` needs its option `{}`, which has no default.",
+                self.name, missing.name
+            );
+            let error = PassError::new(ErrorKind::Config, message);
+            return Err(error.help(format!("{}: {}", missing.name, missing.doc)));
+        }
+        (self.make)(&options, setup)
+    }
+
+    /// The `[[instruments]]` table that names it again from anywhere: its name and options, with
+    /// paths that don't depend on where they stand.
+    pub fn table(&self, options: &toml::Table, base: &Path) -> toml::Table {
+        let mut table = toml::Table::from_iter([("name".to_owned(), self.name.clone().into())]);
+        table.extend(options.clone());
+        for path in &self.paths {
+            if let Some(toml::Value::String(path)) = table.get_mut(path)
+                && !path.is_empty()
+                && let Ok(absolute) = std::path::absolute(base.join(&*path))
+            {
+                *path = absolute.to_string_lossy().into_owned();
+            }
+        }
+        table
     }
 
     fn owner(&self) -> String {
@@ -369,33 +425,8 @@ impl Registry {
         self.read().instruments.0.values().cloned().collect()
     }
 
-    /// The options that an instrument takes.
-    pub fn instrument_schema(&self, name: &str) -> Result<Schema, PassError> {
-        self.instrument_spec(name).map(|spec| spec.schema())
-    }
-
-    /// What it takes to name an instrument again from anywhere: its name and options, with paths
-    /// that don't depend on where they stand.
-    pub fn instrument_table(
-        &self,
-        name: &str,
-        options: &toml::Table,
-        base: &Path,
-    ) -> Result<toml::Table, PassError> {
-        let mut table = toml::Table::from_iter([("name".to_owned(), name.into())]);
-        table.extend(options.clone());
-        for path in self.instrument_spec(name)?.paths {
-            if let Some(toml::Value::String(path)) = table.get_mut(&path)
-                && !path.is_empty()
-                && let Ok(absolute) = std::path::absolute(base.join(&*path))
-            {
-                *path = absolute.to_string_lossy().into_owned();
-            }
-        }
-        Ok(table)
-    }
-
-    fn instrument_spec(&self, name: &str) -> Result<InstrumentSpec, PassError> {
+    /// An instrument by its name.
+    pub fn instrument_spec(&self, name: &str) -> Result<InstrumentSpec, PassError> {
         let inner = self.read();
         let found = inner.instruments.get(name).cloned();
         found.map_err(|mut error| {
@@ -412,18 +443,7 @@ impl Registry {
         setup: &InstrumentSetup<'_>,
     ) -> Result<InstrumentRef, PassError> {
         // Not under the lock: what makes it may look things up.
-        let spec = self.instrument_spec(name)?;
-        let schema = spec.schema();
-        let options = schema.accept(&toml::Value::Table(options.clone()))?;
-        if let Some(missing) = schema.missing(|option| options.contains_key(option)) {
-            let message = format!(
-                "The instrument `{name}` needs its option `{}`, which has no default.",
-                missing.name
-            );
-            let error = PassError::new(ErrorKind::Config, message);
-            return Err(error.help(format!("{}: {}", missing.name, missing.doc)));
-        }
-        (spec.make)(&options, setup)
+        self.instrument_spec(name)?.make(options, setup)
     }
 }
 
@@ -438,7 +458,7 @@ mod tests {
         let make = |(), _: &InstrumentSetup<'_>| -> Result<InstrumentRef, PassError> {
             Ok(Arc::new(PassTimingInstrument::new()))
         };
-        InstrumentSpec::new(name, "A clock.", make).of_plugin("acme")
+        InstrumentSpec::watching(name, "A clock.", make).of_plugin("acme")
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub(crate) fn build(
     registry: &Registry,
     request: &Request,
     sink: Option<&Sink>,
+    only_judges: bool,
 ) -> Result<Built, PassError> {
     let file = match &request.pipeline {
         Some(text) => Some(PipelineFile::parse(
@@ -49,7 +50,15 @@ pub(crate) fn build(
     let sequential = sequential(request, file.as_ref(), registry, &mut phases)?;
     check_names(request, file.as_ref(), registry, &sequential)?;
     let context = context(request, file.as_ref(), registry)?;
-    let context = instruments::add(context, request, sink, file.as_ref(), registry, &sequential)?;
+    let context = instruments::add(
+        context,
+        request,
+        sink,
+        file.as_ref(),
+        registry,
+        &sequential,
+        only_judges,
+    )?;
     Ok(Built {
         sequential,
         context,

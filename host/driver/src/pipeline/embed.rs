@@ -50,7 +50,7 @@ impl Pipeline {
 
     /// Looks up everything that it names. The plugins of its directories come to the registry.
     pub fn resolve(&self, registry: &Registry) -> Result<Resolved, PassError> {
-        let built = build::build(registry, &self.request, None)?;
+        let built = build::build(registry, &self.request, None, false)?;
         let Built {
             sequential,
             context,

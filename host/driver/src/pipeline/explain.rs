@@ -102,7 +102,7 @@ pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, Pa
         sequential,
         context,
         phases,
-    } = build::build(registry, request, None)?;
+    } = build::build(registry, request, None, false)?;
     let context = context.build()?;
     let mut explanation = explain_in(&sequential, &context, &phases)?;
     let plugins = context.registry().plugins();
@@ -147,7 +147,7 @@ pub fn check(registry: &Registry, request: &Request) -> Result<Vec<ModelNeed>, P
         sequential,
         context,
         ..
-    } = build::build(registry, request, None)?;
+    } = build::build(registry, request, None, false)?;
     let plan = passdock_core::run::prepare(&sequential, &context.build()?)?;
     // What is wrong with what it says comes first.
     if let Some(file) = &request.pipeline

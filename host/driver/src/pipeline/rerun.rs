@@ -5,7 +5,6 @@ use std::sync::Arc;
 use passdock_ir::Module;
 
 use super::build::{self, Built};
-use super::instruments;
 use super::request::Request;
 use passdock_core::record::Recorder;
 use passdock_core::{PassContext, PassError, PassRun, Registry, Sequential};
@@ -26,10 +25,9 @@ impl Rerun {
             sequential,
             context,
             ..
-        } = build::build(registry, request, None)?;
+        } = build::build(registry, request, None, true)?;
         let recorder = Arc::new(Recorder::keeping(None));
         let context = context
-            .retain_instruments(|name| !instruments::only_watches(name))
             .recorder(recorder.clone())
             .on_diagnostic(|_| ())
             .build()?;

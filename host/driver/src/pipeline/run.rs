@@ -108,7 +108,7 @@ fn run_to_end(
         sequential,
         context,
         ..
-    } = build::build(registry, request, sink)?;
+    } = build::build(registry, request, sink, false)?;
     let sink = diagnostics.clone();
     let notes: Mutex<HashSet<Diagnostic>> = Mutex::default();
     let binding = match request.bind.is_empty() {

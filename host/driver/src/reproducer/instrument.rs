@@ -24,7 +24,7 @@ passdock_core::config_struct! {
 /// The instrument `reproducer`, to register.
 pub fn instrument() -> InstrumentSpec {
     let summary = "Writes what it takes to run into a pass's failure again.";
-    InstrumentSpec::new("reproducer", summary, |options: Options, setup| {
+    InstrumentSpec::watching("reproducer", summary, |options: Options, setup| {
         let written = ReproducerOptions {
             self_contained: options.self_contained,
             ..ReproducerOptions::default()
