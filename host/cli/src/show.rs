@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 
-use passdock::diagnostic::Diagnostic;
-use passdock::{ErrorKind, PassError, terminal};
+use passdock::states::{ModelNeed, State};
+use passdock::{Diagnostic, ErrorKind, PassError, terminal};
 use passdock_tools::diff;
 use serde::Serialize;
 
@@ -41,6 +41,12 @@ pub(crate) fn print_json(value: &impl Serialize) {
 /// Writes a diagnostic to standard error.
 pub(crate) fn diagnostic(diagnostic: &Diagnostic) {
     write_error(&(diagnostic.render(error_has_color()) + "\n"));
+}
+
+/// Writes an error to standard error and answers its exit status.
+pub(crate) fn fail(error: &PassError) -> u8 {
+    diagnostic(&error.to_diagnostic());
+    error.kind.exit_status()
 }
 
 /// Why standard output couldn't be written, the first time.
@@ -161,6 +167,18 @@ pub(crate) fn name(name: &str) -> String {
         true => format!("{name:?}"),
         false => name.to_owned(),
     }
+}
+
+/// States as people read them.
+pub(crate) fn states(states: &[State]) -> String {
+    let names: Vec<String> = states.iter().map(State::to_string).collect();
+    names.join(", ")
+}
+
+/// What a pipeline asks of the model, a line each.
+pub(crate) fn model_needs(needs: &[ModelNeed]) -> String {
+    let line = |need: &ModelNeed| format!("`{}` needs `{}` of the model.\n", need.pass, need.state);
+    needs.iter().map(line).collect()
 }
 
 /// What there is to say, line by line: what it is about, and that.

@@ -62,11 +62,11 @@
 //! screen); [`PassInstrument`] and [`instruments`]; [`diagnostic`] and [`PassError`];
 //! [`pipeline`], which is what the command runs; [`analyses`]; [`model_file`], [`stats`](mod@stats) and
 //! [`diff`](mod@diff); [`terminal`]; last [`boundary`], where the
-//! plugin contract meets the IR. When something fails: [`reproducer`], [`bisect`](mod@bisect) and
+//! plugin contract meets the IR. When something fails: [`reproducer`], [`replay`], [`bisect`](mod@bisect) and
 //! [`reduce`](mod@reduce).
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
 //! `unsafe` is in [`boundary`], in the loading of libraries and in calls to ONNX Runtime only.
 
 pub use passdock_core::*;
-pub use passdock_driver::{judge, model_file, pipeline, reproducer, testing};
+pub use passdock_driver::{judge, model_file, pipeline, replay, reproducer, testing};

@@ -12,7 +12,7 @@ use serde::Serialize;
 use crate::args::{BisectArgs, CheckCommandArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
-use crate::{plugins, show};
+use crate::{plugins, request, show};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -53,7 +53,7 @@ pub(crate) fn bisect(args: BisectArgs) -> u8 {
             (Some(found), kept, status, Vec::new())
         }
         Err(error) => {
-            let status = super::fail(&error);
+            let status = show::fail(&error);
             (None, None, status, vec![error.to_diagnostic()])
         }
     };
@@ -75,12 +75,12 @@ fn search(
     log: &mut Vec<Checked>,
 ) -> Result<(Bisection, Option<Kept>), PassError> {
     let has_passes = !args.context.passes.is_empty();
-    let (pipeline, model) = super::inputs(&args.inputs, "bisect", has_passes)?;
+    let (pipeline, model) = request::inputs(&args.inputs, "bisect", has_passes)?;
     let mut command = CheckCommand::new(&args.check, &model)?;
     let request = Request {
         model: model.clone(),
         jobs: args.jobs,
-        ..super::request(pipeline.as_deref(), args.context, args.plugins)?
+        ..request::of_passes(pipeline.as_deref(), args.context, args.plugins)?
     };
     let progress = Progress::start(&format!("reading {}", model.display()));
     let reading = ReadOptions {

@@ -5,8 +5,7 @@ use passdock::states::ModelNeed;
 use serde::Serialize;
 
 use crate::args::CheckArgs;
-use crate::plugins;
-use crate::show;
+use crate::{plugins, request, show};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -19,11 +18,11 @@ struct Answer {
 }
 
 pub(crate) fn check(args: CheckArgs) -> u8 {
-    let checked = super::request(Some(&args.pipeline), args.context, args.plugins)
+    let checked = request::of_passes(Some(&args.pipeline), args.context, args.plugins)
         .and_then(|request| pipeline::check(&plugins::registry(), &request));
     let status = match &checked {
         Ok(_) => 0,
-        Err(error) => super::fail(error),
+        Err(error) => show::fail(error),
     };
     if args.json {
         let (model_needs, diagnostics) = match checked {
@@ -38,7 +37,7 @@ pub(crate) fn check(args: CheckArgs) -> u8 {
         });
     } else if let Ok(needs) = checked {
         show::print(&format!("{}: OK\n", args.pipeline.display()));
-        show::print(&super::model_needs(&needs));
+        show::print(&show::model_needs(&needs));
     }
     status
 }

@@ -9,7 +9,7 @@ use crate::show;
 pub(crate) fn convert(args: ConvertArgs) -> u8 {
     match copy(&args) {
         Ok(()) => 0,
-        Err(error) => super::fail(&error),
+        Err(error) => show::fail(&error),
     }
 }
 

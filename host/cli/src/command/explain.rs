@@ -7,14 +7,15 @@ use passdock::{ErrorKind, PassError};
 use super::inspect::value;
 use crate::args::ExplainArgs;
 use crate::plugins;
+use crate::request;
 use crate::show::{self, Align, Table};
 
 pub(crate) fn explain(args: ExplainArgs) -> u8 {
     if args.pipeline.is_none() && args.context.passes.is_empty() {
         let message = "There is nothing to explain: give a pipeline (.toml) or --passes A,B,C.";
-        return super::fail(&PassError::new(ErrorKind::Usage, message));
+        return show::fail(&PassError::new(ErrorKind::Usage, message));
     }
-    let explained = super::request(args.pipeline.as_deref(), args.context, args.plugins)
+    let explained = request::of_passes(args.pipeline.as_deref(), args.context, args.plugins)
         .and_then(|request| pipeline::explain(&plugins::registry(), &request));
     for diagnostic in explained
         .iter()
@@ -26,7 +27,7 @@ pub(crate) fn explain(args: ExplainArgs) -> u8 {
         Ok(explanation) if args.json => show::print_json(&explanation),
         Ok(explanation) if args.dot => show::print(&explanation.to_dot()),
         Ok(explanation) => show::print(&render(&explanation)),
-        Err(error) => return super::fail(&error),
+        Err(error) => return show::fail(&error),
     }
     0
 }
@@ -55,7 +56,7 @@ fn render(explanation: &Explanation) -> String {
             "Nothing fills the place for the phase `{phase}`.\n"
         ));
     }
-    text + &super::model_needs(&explanation.model_needs)
+    text + &show::model_needs(&explanation.model_needs)
 }
 
 fn row(number: usize, pass: &Explained) -> [String; 7] {
@@ -97,6 +98,6 @@ fn states(pass: &Explained) -> String {
         ("breaks", &pass.breaks),
     ];
     let said = parts.iter().filter(|(_, states)| !states.is_empty());
-    let said = said.map(|(what, states)| format!("{what} {}", super::states(states)));
+    let said = said.map(|(what, states)| format!("{what} {}", show::states(states)));
     said.collect::<Vec<_>>().join("; ")
 }

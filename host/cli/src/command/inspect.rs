@@ -18,7 +18,7 @@ struct Answer<'m> {
 pub(crate) fn inspect(args: InspectArgs) -> u8 {
     let plugin = match Plugin::open(&args.file) {
         Ok(plugin) => plugin,
-        Err(error) => return super::fail(&PassError::from(error)),
+        Err(error) => return show::fail(&PassError::from(error)),
     };
     plugin.unknown_keys().iter().for_each(show::diagnostic);
     if args.json {
@@ -59,7 +59,7 @@ fn render(manifest: &Manifest) -> String {
             ("breaks", &pass.states.breaks),
         ] {
             if !states.is_empty() {
-                text.push_str(&format!("  {what} {}\n", super::states(states)));
+                text.push_str(&format!("  {what} {}\n", show::states(states)));
             }
         }
         if let Some(phase) = pass.phase {

@@ -7,24 +7,19 @@ use serde_json::{Value, json};
 use super::inspect::{kind, value};
 use super::list_ops;
 use crate::args::{ListArgs, Listing};
-use crate::plugins;
 use crate::show::{self, Align, Table};
+use crate::{plugins, request};
 
 pub(crate) fn list(args: ListArgs) -> u8 {
     if args.name.is_some() && !matches!(args.what, Listing::Ops) {
         let message = "Only operators are shown one by one: `passdock list ops onnx.Conv`.";
-        return super::fail(&PassError::new(ErrorKind::Usage, message));
+        return show::fail(&PassError::new(ErrorKind::Usage, message));
     }
-    let request = Request {
-        plugin_dirs: args.plugins.plugin_dir,
-        standard_dirs: plugins::standard_dirs(),
-        manifest_cache: plugins::manifest_cache(),
-        ..Request::default()
-    };
+    let request = request::of_plugins(args.plugins);
     let registry = plugins::registry();
     let conflicts = match pipeline::load_plugins(&registry, &request) {
         Ok(found) => found,
-        Err(error) => return super::fail(&error),
+        Err(error) => return show::fail(&error),
     };
     for error in registry.unreadable() {
         let mut warning = PassError::from(error).to_diagnostic();
@@ -37,10 +32,10 @@ pub(crate) fn list(args: ListArgs) -> u8 {
         .flat_map(|plugin| plugin.unknown_keys());
     odd.for_each(|odd| show::diagnostic(&odd));
     // What can be listed is listed all the same.
-    let mut status = conflicts.iter().map(super::fail).max().unwrap_or(0);
+    let mut status = conflicts.iter().map(show::fail).max().unwrap_or(0);
     let of_plugins = matches!(args.what, Listing::Passes | Listing::Plugins | Listing::Ops);
     if plugins_found.is_empty() && of_plugins {
-        status = super::fail(&no_plugins(&request));
+        status = show::fail(&no_plugins(&request));
     }
     let (json, text) = match args.what {
         Listing::Passes => passes(&registry),
@@ -49,7 +44,7 @@ pub(crate) fn list(args: ListArgs) -> u8 {
         Listing::Config => config(&registry),
         Listing::Ops => match list_ops::ops(&registry, args.name.as_deref()) {
             Ok(listed) => listed,
-            Err(error) => return super::fail(&error),
+            Err(error) => return show::fail(&error),
         },
         Listing::Analyses => analyses(),
     };

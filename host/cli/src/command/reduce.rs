@@ -14,6 +14,7 @@ use crate::args::ReduceArgs;
 use crate::check_command::CheckCommand;
 use crate::plugins;
 use crate::progress::Progress;
+use crate::request;
 use crate::show;
 
 /// What `--json` prints.
@@ -33,7 +34,7 @@ pub(crate) fn reduce(args: ReduceArgs) -> u8 {
     let mut status = 0;
     let mut diagnostics = Vec::new();
     if let Err(error) = &result {
-        status = super::fail(error);
+        status = show::fail(error);
         diagnostics.push(error.to_diagnostic());
     }
     let reduction = result.ok();
@@ -66,7 +67,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         return Err(PassError::new(ErrorKind::Usage, message));
     }
     let has_passes = !args.context.passes.is_empty();
-    let (pipeline, model) = super::inputs(&args.inputs, "reduce", has_passes)?;
+    let (pipeline, model) = request::inputs(&args.inputs, "reduce", has_passes)?;
     let mut command = match &args.check.check {
         Some(_) => Some(CheckCommand::new(&args.check, &model)?),
         None => None,
@@ -74,7 +75,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     let request = Request {
         model: model.clone(),
         jobs: args.jobs,
-        ..super::request(pipeline.as_deref(), args.context, args.plugins)?
+        ..request::of_passes(pipeline.as_deref(), args.context, args.plugins)?
     };
     let progress = Progress::start(&format!("reading {}", model.display()));
     let reading = ReadOptions {

@@ -2,7 +2,7 @@
 
 use passdock::ModuleRef;
 use passdock::judge::Verdict;
-use passdock::reproducer::{Outcome, Replay, ReplayOptions, Reproducer};
+use passdock::replay::{Outcome, Replay, ReplayOptions, Reproducer};
 
 use crate::args::{CheckCommandArgs, ReplayArgs};
 use crate::check_command::CheckCommand;
@@ -12,7 +12,7 @@ use crate::{plugins, show};
 pub(crate) fn replay(args: ReplayArgs) -> u8 {
     let reproducer = match Reproducer::open(&args.reproducer) {
         Ok(reproducer) => reproducer,
-        Err(error) => return super::fail(&error),
+        Err(error) => return show::fail(&error),
     };
     let options = ReplayOptions {
         plugin_dirs: args.plugins.plugin_dir,
@@ -30,7 +30,7 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
         let model = reproducer.model().unwrap_or("before.ir");
         match CheckCommand::new(&check, model.as_ref()) {
             Ok(made) => command = Some(made),
-            Err(error) => return super::fail(&error),
+            Err(error) => return show::fail(&error),
         }
     }
     let mut judge = |before: &ModuleRef, after: &ModuleRef| match &mut command {

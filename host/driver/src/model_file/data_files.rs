@@ -12,7 +12,6 @@ use passdock_ir::Module;
 use passdock_onnx::{DataFile, Moved, OnnxError, same_bytes};
 use rustc_hash::FxHashSet;
 
-use crate::reproducer::ABOUT;
 use passdock_core::files::{Commit, Unfinished, directory_of, leftovers, lock_directory};
 
 /// How many hexadecimal digits of a hash are in a name.
@@ -193,7 +192,7 @@ fn is_used_beside(dir: &Path, name: &Path, model: Option<&Path>) -> io::Result<b
             let Ok(known) = path.metadata() else {
                 continue;
             };
-            if known.is_dir() && path.join(ABOUT).is_file() {
+            if known.is_dir() && path.join(super::REPRODUCER).is_file() {
                 dirs.push(path);
             } else if known.is_file()
                 && known.len() <= LARGEST

@@ -22,6 +22,9 @@ use passdock_core::diagnostic::Snippet;
 use passdock_core::error::capitalized;
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 
+/// The file that makes its directory a reproducer: models in that one may name data beside it.
+pub(crate) const REPRODUCER: &str = "reproducer.toml";
+
 /// Where the data of an ONNX model's initializers goes when it is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -4,17 +4,13 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::build::{self, Built};
-use super::file::PipelineFile;
-use super::phases::Phases;
-use super::request::Request;
 use passdock_core::config::OptionSource;
 use passdock_core::plugin::{FieldValue, Phase};
-use passdock_core::resolve::{self, Plan, Step};
+use passdock_core::resolve::{Plan, Step};
 use passdock_core::states::{ModelNeed, State};
-use passdock_core::{
-    Diagnostic, ErrorKind, Pass, PassContext, PassError, PassRef, Registry, Sequential,
-};
+use passdock_core::{Diagnostic, Pass, PassContext, PassError, PassRef, Registry};
+
+use crate::prepare::{Phases, Prepared, Request, Watched};
 
 /// A pipeline's passes in execution order, then the passes that ask for a phase and have no place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -96,16 +92,11 @@ pub struct Place {
 }
 
 /// Says what a request would run. No model is read; plugins that would be needed are loaded only by
-/// [`check`].
+/// [`check`](super::check).
 pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, PassError> {
-    let Built {
-        sequential,
-        context,
-        phases,
-    } = build::build(registry, request, None, false)?;
-    let context = context.build()?;
-    let mut explanation = explain_in(&sequential, &context, &phases)?;
-    let plugins = context.registry().plugins();
+    let prepared = Prepared::new(registry, request, Watched::default())?;
+    let mut explanation = prepared.explain()?;
+    let plugins = registry.plugins();
     explanation.diagnostics = plugins
         .iter()
         .flat_map(|plugin| plugin.unknown_keys())
@@ -113,57 +104,30 @@ pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, Pa
     Ok(explanation)
 }
 
-/// Says what a Sequential would run under a context.
-pub(crate) fn explain_in(
-    sequential: &Sequential,
-    context: &PassContext,
-    phases: &Phases,
-) -> Result<Explanation, PassError> {
-    let plan = resolve::resolve(sequential, context)?;
-    let mut explainer = Explainer {
-        context,
-        placed: phases.placed(),
-        parents: Vec::new(),
-        passes: Vec::new(),
-    };
-    explainer.plan(&plan);
-    explainer.left_over(phases)?;
-    let place = |phase: &Phase| Place {
-        phase: *phase,
-        passes: phases.of(*phase).to_vec(),
-    };
-    Ok(Explanation {
-        passes: explainer.passes,
-        phases: phases.places().iter().map(place).collect(),
-        model_needs: plan.of_model,
-        diagnostics: Vec::new(),
-    })
-}
-
-/// Says whether a request is right, down to the plugins that it needs: they are loaded. Answers
-/// what the model has to bring along. Nothing runs.
-pub fn check(registry: &Registry, request: &Request) -> Result<Vec<ModelNeed>, PassError> {
-    let Built {
-        sequential,
-        context,
-        ..
-    } = build::build(registry, request, None, false)?;
-    let plan = passdock_core::run::prepare(&sequential, &context.build()?)?;
-    // What is wrong with what it says comes first.
-    if let Some(file) = &request.pipeline
-        && request.passes.is_empty()
-    {
-        let file = PipelineFile::parse(&file.path.display().to_string(), &file.text)?;
-        if file.passes.is_empty() {
-            let message = format!(
-                "The pipeline `{}` lists no passes: it does nothing.",
-                file.source.name
-            );
-            let error = PassError::new(ErrorKind::Pipeline, message);
-            return Err(error.help("List them as `passes = [\"relax.transform.FoldConstant\"]`, or as `[[passes]]` tables."));
-        }
+impl Prepared {
+    /// What would run, and why or why not.
+    pub fn explain(&self) -> Result<Explanation, PassError> {
+        let plan = self.plan()?;
+        let phases = &self.phases;
+        let mut explainer = Explainer {
+            context: &self.context,
+            placed: phases.placed(),
+            parents: Vec::new(),
+            passes: Vec::new(),
+        };
+        explainer.plan(&plan);
+        explainer.left_over(phases)?;
+        let place = |phase: &Phase| Place {
+            phase: *phase,
+            passes: phases.of(*phase).to_vec(),
+        };
+        Ok(Explanation {
+            passes: explainer.passes,
+            phases: phases.places().iter().map(place).collect(),
+            model_needs: plan.of_model,
+            diagnostics: Vec::new(),
+        })
     }
-    Ok(plan.of_model)
 }
 
 struct Explainer<'e> {

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use super::report::Report;
-use super::request::Request;
 use crate::model_file;
+use crate::prepare::Request;
 use crate::reproducer::{self, ReproducerOptions};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 

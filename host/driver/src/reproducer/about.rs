@@ -10,25 +10,25 @@ use passdock_core::plugin::Plugin;
 use passdock_core::{Diagnostic, PassError, Verify};
 
 /// The version of the file that this passdock writes and reads.
-pub(super) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
 /// All of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct About {
-    pub(super) version: u32,
+pub(crate) struct About {
+    pub(crate) version: u32,
     /// The passdock that wrote it.
-    pub(super) passdock: String,
+    pub(crate) passdock: String,
     /// The model, as the user named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) model: Option<String>,
-    pub(super) verify: Verify,
-    pub(super) failure: Failure,
+    pub(crate) model: Option<String>,
+    pub(crate) verify: Verify,
+    pub(crate) failure: Failure,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) check: Option<Check>,
+    pub(crate) check: Option<Check>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) plugins: Vec<PluginFile>,
+    pub(crate) plugins: Vec<PluginFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) data: Vec<DataRange>,
+    pub(crate) data: Vec<DataRange>,
 }
 
 /// What failed. Two failures are the same if the same pass fails in the same way; what it says of
@@ -136,7 +136,7 @@ impl std::fmt::Display for Failure {
 }
 
 impl PluginFile {
-    pub(super) fn of(plugin: &Plugin) -> PluginFile {
+    pub(crate) fn of(plugin: &Plugin) -> PluginFile {
         let path = plugin.origin().path();
         let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
         PluginFile {
@@ -163,12 +163,12 @@ fn hash_file(path: &Path) -> io::Result<String> {
 }
 
 /// The BLAKE3 hash of bytes.
-pub(super) fn hash(bytes: &[u8]) -> String {
+pub(crate) fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
 /// The BLAKE3 hash of a part of a file.
-pub(super) fn hash_range(path: &Path, offset: u64, length: u64) -> io::Result<String> {
+pub(crate) fn hash_range(path: &Path, offset: u64, length: u64) -> io::Result<String> {
     use std::io::{Seek, SeekFrom};
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;

@@ -46,7 +46,7 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
         Ok(stats) => (Some(stats), None),
         Err(error) => (None, Some(error)),
     };
-    let status = error.as_ref().map_or(0, super::fail);
+    let status = error.as_ref().map_or(0, show::fail);
     let model = Model::of(&args.model);
     if args.json {
         show::print_json(&Answer {

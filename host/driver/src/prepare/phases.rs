@@ -6,7 +6,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::file::PassTable;
+use crate::pipeline_file::PassTable;
 use passdock_core::Registry;
 use passdock_core::plugin::Phase;
 
@@ -21,7 +21,7 @@ pub(crate) struct Phases {
 
 impl Phases {
     /// Those of a registry for a pipeline that lists some passes itself.
-    pub(super) fn new(registry: &Registry, tables: &[PassTable], passes: &[String]) -> Phases {
+    pub(crate) fn new(registry: &Registry, tables: &[PassTable], passes: &[String]) -> Phases {
         let listed = listed(registry, tables, passes);
         let mut groups: BTreeMap<Phase, BTreeSet<String>> = BTreeMap::new();
         for (name, phase) in registry.phased() {
@@ -39,23 +39,23 @@ impl Phases {
     }
 
     /// The passes for a place of the pipeline.
-    pub(super) fn fill(&mut self, phase: Phase) -> &[String] {
+    pub(crate) fn fill(&mut self, phase: Phase) -> &[String] {
         self.places.push(phase);
         self.of(phase)
     }
 
     /// The passes that ask for a phase.
-    pub(super) fn of(&self, phase: Phase) -> &[String] {
+    pub(crate) fn of(&self, phase: Phase) -> &[String] {
         self.offered.get(&phase).map_or(&[], Vec::as_slice)
     }
 
     /// The phases that have a place, in the pipeline's order.
-    pub(super) fn places(&self) -> &[Phase] {
+    pub(crate) fn places(&self) -> &[Phase] {
         &self.places
     }
 
     /// The phase of each pass that was placed.
-    pub(super) fn placed(&self) -> HashMap<&str, Phase> {
+    pub(crate) fn placed(&self) -> HashMap<&str, Phase> {
         let taken = self.offered.iter();
         let taken = taken.filter(|(phase, _)| self.places.contains(phase));
         taken
@@ -64,7 +64,7 @@ impl Phases {
     }
 
     /// The passes that ask for a phase that has no place.
-    pub(super) fn left_over(&self) -> impl Iterator<Item = (&str, Phase)> {
+    pub(crate) fn left_over(&self) -> impl Iterator<Item = (&str, Phase)> {
         let left = self.offered.iter();
         let left = left.filter(|(phase, _)| !self.places.contains(phase));
         left.flat_map(|(phase, names)| names.iter().map(|name| (name.as_str(), *phase)))

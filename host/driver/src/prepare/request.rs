@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
+use super::asked::AskedInstrument;
 use crate::model_file::ExternalData;
 use passdock_core::Verify;
 
@@ -36,18 +37,12 @@ pub struct Request {
     /// `NAME=VALUE`: sizes for dim symbols of the model and values for parameters, bound before the
     /// first pass.
     pub bind: Vec<String>,
-    /// Instruments to run after the file's: `NAME`, or `NAME={OPTION=VALUE, …}` in TOML.
-    pub instruments: Vec<String>,
-    /// What to print, and when.
+    /// Instruments to run after the file's, in order.
+    pub instruments: Vec<AskedInstrument>,
+    /// Where and how instruments print.
     pub print: Print,
-    /// Whether to collect and show the time of each pass as a tree.
-    pub timing: bool,
-    /// Where to write the time of each pass as a trace.
-    pub trace: Option<PathBuf>,
     /// When to verify.
     pub verify: Verify,
-    /// Where to write the module after each pass.
-    pub dump_dir: Option<PathBuf>,
     /// Sets the field `allow_growth` of every config option that has one.
     pub allow_growth: bool,
     /// How many threads run function passes; `None`: as many as there are cores.
@@ -71,22 +66,16 @@ pub struct Request {
 /// A pipeline file: its name for messages and relative paths, and its text.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PipelineText {
-    /// As the user named it.
+    /// The path, as the user gave it.
     pub path: PathBuf,
-    /// All of it.
+    /// The whole text.
     pub text: String,
 }
 
-/// What to print around passes.
+/// Where and how instruments print.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Print {
-    /// The module before these passes; `all` stands for all.
-    pub before: Vec<String>,
-    /// The module after these.
-    pub after: Vec<String>,
-    /// What each pass changed, as a diff.
-    pub changed: bool,
     /// On standard error instead of standard output.
     pub to_stderr: bool,
     /// Whether that takes colours.

@@ -7,11 +7,12 @@ use std::sync::Arc;
 use passdock_ir::Module;
 use serde::Serialize;
 
-use super::about::{About, Check, Failure, PluginFile, VERSION, hash_range};
-use super::{ABOUT, BEFORE, PIPELINE};
 use crate::judge::{Judge, Verdict};
 use crate::model_file::{self, ReadOptions};
 use crate::pipeline::{self, PipelineText, Report, Request};
+use crate::reproducer::{
+    ABOUT, About, BEFORE, Check, Failure, PIPELINE, PluginFile, VERSION, hash_range,
+};
 use passdock_core::plugin::{Plugin, SearchDir};
 use passdock_core::record::Watch;
 use passdock_core::{Diagnostic, ErrorKind, PassError, Registry, Severity};

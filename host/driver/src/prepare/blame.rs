@@ -3,14 +3,15 @@
 
 use std::ops::Range;
 
-use super::file::{Entry, PassTable, PipelineFile};
+use super::asked::{AskedBy, AskedInstrument};
 use super::request::Request;
+use crate::pipeline_file::{Entry, PassTable, PipelineFile};
 use passdock_core::config::ConfigError;
 use passdock_core::diagnostic::Snippet;
 use passdock_core::{ErrorKind, PassError, Registry};
 
 /// Shows the option with an error that says nothing of a place.
-pub(super) fn locate(error: PassError, request: &Request, registry: &Registry) -> PassError {
+pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -> PassError {
     if error.snippet.is_some() || error.op.is_some() {
         return error;
     }
@@ -39,8 +40,7 @@ pub(super) fn locate(error: PassError, request: &Request, registry: &Registry) -
             let span = entry.unwrap_or(option.1.span.clone());
             return file.source.locate(error, &span);
         }
-        let mut asked = request.instruments.iter();
-        let asked = asked.find(|asked| asked.split('=').next().map(str::trim) == Some(key));
+        let asked = request.instruments.iter().find(|asked| asked.name == *key);
         return match asked {
             Some(asked) => in_instrument(error, asked),
             None => error,
@@ -53,7 +53,10 @@ pub(super) fn locate(error: PassError, request: &Request, registry: &Registry) -
 }
 
 /// Shows an option of `--instrument` with an error that is about one.
-pub(super) fn in_instrument(error: PassError, asked: &str) -> PassError {
+pub(super) fn in_instrument(error: PassError, asked: &AskedInstrument) -> PassError {
+    let AskedBy::Instrument(asked) = &asked.by else {
+        return error;
+    };
     let wrong = error
         .source
         .as_ref()
@@ -170,7 +173,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::pipeline::PipelineText;
+    use crate::prepare::PipelineText;
     use passdock_core::registry::wrong;
 
     /// An error of `numerics` that only the model shows.
@@ -181,7 +184,10 @@ mod tests {
                 path: "p.toml".into(),
                 text: text.to_owned(),
             }),
-            instruments: asked.iter().map(|&asked| asked.to_owned()).collect(),
+            instruments: asked
+                .iter()
+                .map(|asked| AskedInstrument::parse(asked).unwrap())
+                .collect(),
             ..Request::default()
         };
         let message = "`dims` binds `bach`, which isn't among the symbols.";

@@ -7,7 +7,7 @@ use passdock_abi::FunctionKind;
 use passdock_ir::{Function, Module};
 
 use super::blame;
-use super::build::PIPELINE;
+use super::passes::PIPELINE;
 use super::request::Request;
 use passdock_core::{ErrorKind, PassError, PassRef, Registry, Sequential, suggest};
 
