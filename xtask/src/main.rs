@@ -3,6 +3,7 @@
 //! - `demo`: builds everything and lets a plugin loose on a real model;
 //! - `test`: everything that is checked, each step named, skips explained;
 //! - `guides`: what the guides tell a reader to type;
+//! - `layers`: how the folders of each crate use each other;
 //! - `tidy`: the rules of the house that no compiler knows;
 //! - `deep fuzz`, `deep mutants`: what takes longer than anyone waits for.
 //!
@@ -16,6 +17,7 @@ mod demo;
 mod embed;
 mod fuzz;
 mod guides;
+mod layers;
 mod mutants;
 mod native;
 mod old_rust;
@@ -24,6 +26,7 @@ mod python;
 mod sdk;
 mod shell;
 mod steps;
+mod structure;
 mod system_calls;
 mod test;
 mod tidy;
@@ -41,6 +44,8 @@ cargo xtask test --all        the same, and a skip is a failure
 cargo xtask test WORD         only the steps whose name contains the word
 cargo xtask guides            only what the guides say; UPDATE_EXPECT=1 corrects them
 cargo xtask tidy              only the rules of the house
+cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows that close circles
+cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
 cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME
 cargo xtask deep mutants      mistakes in the pass infrastructure that no test notices";
 
@@ -56,6 +61,10 @@ fn main() -> ExitCode {
         ["deep", "fuzz", ref rest @ ..] => fuzz::fuzz(&project, rest).map(|()| true),
         ["deep", "mutants"] => mutants::mutants(&project).map(|()| true),
         ["guides"] => guides::guides(&project).map(|()| true),
+        ["layers", ref crates @ .., "--arrows", from, to] => {
+            layers::arrows(&project, crates, from, to).map(|()| true)
+        }
+        ["layers", ref crates @ ..] => layers::layers(&project, crates).map(|()| true),
         ["tidy"] => tidy::tidy(&project).map(|()| true),
         _ => {
             println!("{USAGE}");
