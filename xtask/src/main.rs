@@ -13,24 +13,15 @@
     reason = "talking to the person who typed the command is its job"
 )]
 
+mod deep;
 mod demo;
-mod embed;
-mod fuzz;
 mod guides;
 mod layers;
-mod mutants;
-mod native;
-mod old_rust;
 mod project;
-mod python;
-mod sdk;
 mod shell;
-mod steps;
 mod structure;
-mod system_calls;
 mod test;
 mod tidy;
-mod windows;
 
 use std::process::ExitCode;
 
@@ -58,8 +49,8 @@ fn main() -> ExitCode {
         ["test"] => Ok(test::test(&project, false, "")),
         ["test", "--all"] => Ok(test::test(&project, true, "")),
         ["test", word] if !word.starts_with('-') => Ok(test::test(&project, false, word)),
-        ["deep", "fuzz", ref rest @ ..] => fuzz::fuzz(&project, rest).map(|()| true),
-        ["deep", "mutants"] => mutants::mutants(&project).map(|()| true),
+        ["deep", "fuzz", ref rest @ ..] => deep::fuzz(&project, rest).map(|()| true),
+        ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
         ["guides"] => guides::guides(&project).map(|()| true),
         ["layers", ref crates @ .., "--arrows", from, to] => {
             layers::arrows(&project, crates, from, to).map(|()| true)
