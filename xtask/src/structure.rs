@@ -9,11 +9,15 @@
 //! folder of its own.
 
 mod arrows;
+mod cuts;
 mod graph;
+mod made;
 mod mentions;
 mod modules;
 mod names;
 mod resolve;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
