@@ -79,7 +79,7 @@ mod tests {
         // Whose arrows are many and whose are few doesn't say who stands above.
         assert_eq!(
             cuts(&[
-                "a d", "a d", "b d", "b d", "d c", "d c", "d c", "c a", "c b", "c b", "b a"
+                "a d", "a d", "b d", "b d", "d c", "d c", "d c", "d c", "c a", "c b", "c b", "b a"
             ]),
             [("c", "b"), ("c", "a")]
         );
