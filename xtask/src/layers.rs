@@ -55,7 +55,7 @@ fn print(structure: &Structure) {
     let circles = folders.circles();
     let in_circle: BTreeSet<&str> = circles.iter().flatten().copied().collect();
     println!(
-        "\n{} ({}): {} lines without tests, {} files, {} folders, {} of them in circles",
+        "\n{} ({}): {} lines without tests, files: {}, folders: {}, in circles: {}",
         structure.name,
         structure.directory,
         structure.lines(),
@@ -80,8 +80,9 @@ fn print(structure: &Structure) {
             };
             let mark = if in_circle.contains(folder) { '*' } else { ' ' };
             println!(
-                "  {number:>3} {mark} {folder:<32} {:>3} files {lines:>6} lines",
-                files.len()
+                "  {number:>3} {mark} {folder:<32} {:>3} {:<5} {lines:>6} lines",
+                files.len(),
+                if files.len() == 1 { "file" } else { "files" },
             );
         }
     }
@@ -163,8 +164,10 @@ fn print_file_circles(structure: &Structure) {
     for folder in structure.folders() {
         let files = structure.within(folder);
         for circle in files.circles() {
-            let below = |path: &'_ str| path.rsplit('/').next().unwrap_or(path).to_owned();
-            let members: Vec<String> = circle.iter().map(|path| below(path)).collect();
+            let members: Vec<&str> = circle
+                .iter()
+                .filter_map(|path| path.rsplit('/').next())
+                .collect();
             println!(
                 "    {folder}: {} files: {}",
                 circle.len(),

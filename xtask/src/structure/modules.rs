@@ -22,6 +22,9 @@ pub(super) struct Modules {
     pub(super) library: Option<(String, usize)>,
 }
 
+/// The scope of what is `pub`.
+pub(super) const EVERYWHERE: usize = usize::MAX;
+
 pub(super) struct Module {
     pub(super) file: usize,
     pub(super) parent: Option<usize>,
@@ -91,7 +94,7 @@ pub(super) fn read(
             root,
             root.parent().context("a file lies in a directory")?,
             None,
-            0,
+            EVERYWHERE,
         )?;
         if root.ends_with("src/lib.rs") {
             reader.modules.library = Some((library.to_owned(), id));
@@ -164,7 +167,7 @@ impl Reader<'_> {
         self.modules.modules.push(Module {
             file,
             parent,
-            scope: if parent.is_some() { scope } else { id },
+            scope,
             names: BTreeMap::new(),
             globs: Vec::new(),
             mentions: Vec::new(),
@@ -295,10 +298,9 @@ impl Reader<'_> {
         let parent = |module: usize| self.modules.modules[module].parent;
         let ancestors: Vec<usize> =
             std::iter::successors(Some(module), |module| parent(*module)).collect();
-        let root = ancestors.last().copied();
         match visibility {
             Visibility::Inherited => None,
-            Visibility::Public(_) => root,
+            Visibility::Public(_) => Some(EVERYWHERE),
             Visibility::Restricted(within) => {
                 let path = &within.path;
                 if path.is_ident("self") {
