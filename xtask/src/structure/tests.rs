@@ -134,8 +134,9 @@ fn tokens_of_macros_count() {
     ] {
         assert_eq!(of_code(code), [expected], "{code}");
     }
-    let not_paths = "fn f() { m!(x.make(), $Thing, 'Thing, <X>::Thing, a != b, ::std::fmt); }";
-    assert!(of_code(not_paths).is_empty());
+    let not_paths =
+        "use crate::a::*; fn f() { m!(x.make(), $Thing, 'Thing, <X>::Thing, a != b, ::std::fmt); }";
+    assert_eq!(of_code(not_paths), ["1 crate::a > a/mod.rs"]);
 }
 
 #[test]
