@@ -425,6 +425,24 @@ fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
     })
 }
 
+/// How a pipeline runs again and again; the same for `bisect` and `reduce`.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    #[command(flatten)]
+    pub(crate) context: ContextArgs,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    /// Run function passes on N threads; by default on all cores.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
+    #[arg(long)]
+    pub(crate) allow_outside_data: bool,
+    /// Print one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// One name of a list: blanks around it mean nothing.
 fn trimmed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_owned())
@@ -464,18 +482,7 @@ pub(crate) struct BisectArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) context: ContextArgs,
-    #[command(flatten)]
-    pub(crate) plugins: PluginArgs,
-    /// Run function passes on N threads; by default on all cores.
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<usize>,
-    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
-    #[arg(long)]
-    pub(crate) allow_outside_data: bool,
-    /// Print one JSON object on standard output, everything else on standard error.
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) search: SearchArgs,
 }
 
 #[derive(Debug, Args)]
@@ -510,16 +517,5 @@ pub(crate) struct ReduceArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_time: Option<f64>,
     #[command(flatten)]
-    pub(crate) context: ContextArgs,
-    #[command(flatten)]
-    pub(crate) plugins: PluginArgs,
-    /// Run function passes on N threads; by default on all cores.
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<usize>,
-    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
-    #[arg(long)]
-    pub(crate) allow_outside_data: bool,
-    /// Print one JSON object on standard output, everything else on standard error.
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) search: SearchArgs,
 }

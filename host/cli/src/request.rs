@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use passdock::pipeline::{PipelineText, Request};
 use passdock::{ErrorKind, PassError};
 
-use crate::args::{ContextArgs, PluginArgs};
+use crate::args::{ContextArgs, PluginArgs, SearchArgs};
 use crate::plugins;
 
 /// A request that says where plugins are.
@@ -33,6 +33,21 @@ pub(crate) fn of_passes(
         disabled_pass: context.disable,
         config: context.config,
         ..of_plugins(plugins)
+    })
+}
+
+/// A request of `command [PIPELINE.toml] MODEL` that runs again and again.
+pub(crate) fn of_search(
+    command: &str,
+    files: &[PathBuf],
+    search: SearchArgs,
+) -> Result<Request, PassError> {
+    let (pipeline, model) = inputs(files, command, !search.context.passes.is_empty())?;
+    Ok(Request {
+        model,
+        jobs: search.jobs,
+        outside_data: search.allow_outside_data,
+        ..of_passes(pipeline.as_deref(), search.context, search.plugins)?
     })
 }
 

@@ -38,6 +38,24 @@ pub(crate) fn print_json(value: &impl Serialize) {
     }
 }
 
+/// Writes the JSON of a command that ends with a status: what it found, and why it failed.
+pub(crate) fn print_answer(status: u8, answer: impl Serialize, error: Option<&PassError>) {
+    #[derive(Serialize)]
+    struct Answer<T> {
+        ok: bool,
+        #[serde(flatten)]
+        answer: T,
+        exit_status: u8,
+        diagnostics: Vec<Diagnostic>,
+    }
+    print_json(&Answer {
+        ok: status == 0,
+        answer,
+        exit_status: status,
+        diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
+    });
+}
+
 /// Writes a diagnostic to standard error.
 pub(crate) fn diagnostic(diagnostic: &Diagnostic) {
     write_error(&(diagnostic.render(error_has_color()) + "\n"));
@@ -169,10 +187,19 @@ pub(crate) fn name(name: &str) -> String {
     }
 }
 
-/// States as people read them.
-pub(crate) fn states(states: &[State]) -> String {
-    let names: Vec<String> = states.iter().map(State::to_string).collect();
-    names.join(", ")
+/// The states that a pass has to do with as people read them: what it needs, establishes and breaks.
+pub(crate) fn states([needs, establishes, breaks]: [&[State]; 3]) -> Vec<String> {
+    let parts = [
+        ("needs", needs),
+        ("establishes", establishes),
+        ("breaks", breaks),
+    ];
+    let said = parts.into_iter().filter(|(_, states)| !states.is_empty());
+    said.map(|(what, states)| {
+        let names: Vec<String> = states.iter().map(State::to_string).collect();
+        format!("{what} {}", names.join(", "))
+    })
+    .collect()
 }
 
 /// What a pipeline asks of the model, a line each.
@@ -206,21 +233,15 @@ impl Facts {
     }
 }
 
-/// Which side of a column its cells are on.
-#[derive(Clone, Copy)]
-pub(crate) enum Align {
-    Left,
-    Right,
-}
-
-/// A table: headings, then rows, columns as wide as their widest cell.
+/// A table: headings, then rows, columns as wide as their widest cell. The cells of a column whose
+/// heading begins with `>` are on its right side.
 pub(crate) struct Table<const N: usize> {
-    columns: [(&'static str, Align); N],
+    columns: [&'static str; N],
     rows: Vec<[String; N]>,
 }
 
 impl<const N: usize> Table<N> {
-    pub(crate) fn new(columns: [(&'static str, Align); N]) -> Table<N> {
+    pub(crate) fn new(columns: [&'static str; N]) -> Table<N> {
         Table {
             columns,
             rows: Vec::new(),
@@ -245,7 +266,9 @@ impl<const N: usize> Table<N> {
         if self.rows.is_empty() {
             return String::new();
         }
-        let headings = self.columns.map(|(heading, _)| heading.to_owned());
+        let headings = self
+            .columns
+            .map(|heading| heading.trim_start_matches('>').to_owned());
         let width = |column: usize| {
             let cells = self
                 .rows
@@ -261,9 +284,9 @@ impl<const N: usize> Table<N> {
             let mut line = String::new();
             for (at, cell) in row.iter().enumerate().filter(|&(at, _)| shown[at]) {
                 let pad = " ".repeat(widths[at] - cell.chars().count());
-                match self.columns[at].1 {
-                    Align::Left => line.extend([cell.as_str(), &pad]),
-                    Align::Right => line.extend([pad.as_str(), cell]),
+                match self.columns[at].starts_with('>') {
+                    true => line.extend([pad.as_str(), cell]),
+                    false => line.extend([cell.as_str(), &pad]),
                 }
                 line.push_str("  ");
             }
@@ -328,7 +351,7 @@ mod tests {
 
     #[test]
     fn columns_without_a_word_may_be_left_out() {
-        let mut table = Table::new([("a", Align::Left), ("b", Align::Right), ("c", Align::Right)]);
+        let mut table = Table::new(["a", ">b", ">c"]);
         table.row(["x".to_owned(), String::new(), "1".to_owned()]);
         table.row(["yy".to_owned(), String::new(), "22".to_owned()]);
         assert_eq!(table.render_filled(), "a    c\nx    1\nyy  22\n");

@@ -18,10 +18,7 @@ fn copy(args: &ConvertArgs) -> Result<(), PassError> {
     let output = Output::new(&args.output)?;
     let module = model_file::read_with(&args.input, args.data.reading())?;
     output.check_source(&module)?;
-    for warning in model_file::remarks(&module, &args.output) {
-        show::diagnostic(&warning);
-    }
-    let gone = output.write(&module, args.data.writing())?;
-    model_file::removed(&gone).for_each(|note| show::diagnostic(&note));
-    Ok(())
+    output.write(&module, args.data.writing(), &mut |said| {
+        show::diagnostic(&said);
+    })
 }

@@ -368,11 +368,15 @@ fn op_change(change: &OpChange) -> String {
 /// `3 added, 1 changed`.
 fn counts<T>(items: &[T], change: impl Fn(&T) -> Change) -> String {
     let number = |which: Change| items.iter().filter(|item| change(item) == which).count();
-    join([
-        (number(Change::Added), "added"),
-        (number(Change::Removed), "removed"),
-        (number(Change::Changed), "changed"),
-    ])
+    changes(
+        number(Change::Added),
+        number(Change::Removed),
+        number(Change::Changed),
+    )
+}
+
+fn changes(added: usize, removed: usize, changed: usize) -> String {
+    join([(added, "added"), (removed, "removed"), (changed, "changed")])
 }
 
 fn join<const N: usize>(counts: [(usize, &str); N]) -> String {
@@ -386,33 +390,23 @@ fn join<const N: usize>(counts: [(usize, &str); N]) -> String {
 /// The last line: how much differs.
 fn summary(diff: &Diff) -> String {
     let sum = diff.summary();
+    let ops = changes(sum.ops_added, sum.ops_removed, sum.ops_changed);
+    let moved = join([(sum.moved, "moved")]);
+    let ops = [ops, moved].into_iter().filter(|text| !text.is_empty());
+    let constants = (
+        sum.constants_added,
+        sum.constants_removed,
+        sum.constants_changed,
+    );
     let parts = [
         (
             "functions",
-            join([
-                (sum.functions_added, "added"),
-                (sum.functions_removed, "removed"),
-            ]),
+            changes(sum.functions_added, sum.functions_removed, 0),
         ),
-        (
-            "ops",
-            join([
-                (sum.ops_added, "added"),
-                (sum.ops_removed, "removed"),
-                (sum.ops_changed, "changed"),
-                (sum.moved, "moved"),
-            ]),
-        ),
-        (
-            "constants",
-            join([
-                (sum.constants_added, "added"),
-                (sum.constants_removed, "removed"),
-                (sum.constants_changed, "changed"),
-            ]),
-        ),
-        ("inputs and outputs", join([(sum.interface, "changed")])),
-        ("settings", join([(sum.settings, "changed")])),
+        ("ops", ops.collect::<Vec<_>>().join(", ")),
+        ("constants", changes(constants.0, constants.1, constants.2)),
+        ("inputs and outputs", changes(0, 0, sum.interface)),
+        ("settings", changes(0, 0, sum.settings)),
         (
             "values",
             join([(sum.renamed, "renamed"), (sum.types, "of another type")]),

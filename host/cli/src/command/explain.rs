@@ -8,7 +8,7 @@ use super::inspect::value;
 use crate::args::ExplainArgs;
 use crate::plugins;
 use crate::request;
-use crate::show::{self, Align, Table};
+use crate::show::{self, Table};
 
 pub(crate) fn explain(args: ExplainArgs) -> u8 {
     if args.pipeline.is_none() && args.context.passes.is_empty() {
@@ -33,15 +33,7 @@ pub(crate) fn explain(args: ExplainArgs) -> u8 {
 }
 
 fn render(explanation: &Explanation) -> String {
-    let mut table = Table::new([
-        ("", Align::Right),
-        ("pass", Align::Left),
-        ("runs", Align::Left),
-        ("why", Align::Left),
-        ("options", Align::Left),
-        ("states", Align::Left),
-        ("from", Align::Left),
-    ]);
+    let mut table = Table::new([">", "pass", "runs", "why", "options", "states", "from"]);
     for (at, pass) in explanation.passes.iter().enumerate() {
         table.row(row(at + 1, pass));
     }
@@ -73,7 +65,7 @@ fn row(number: usize, pass: &Explained) -> [String; 7] {
         runs.to_owned(),
         pass.reason.clone(),
         options(pass),
-        states(pass),
+        show::states([&pass.needs, &pass.establishes, &pass.breaks]).join("; "),
         from,
     ]
 }
@@ -89,15 +81,4 @@ fn options(pass: &Explained) -> String {
         Some(format!("{} = {}{from}", option.name, value(&option.value)))
     });
     set.collect::<Vec<_>>().join(", ")
-}
-
-fn states(pass: &Explained) -> String {
-    let parts = [
-        ("needs", &pass.needs),
-        ("establishes", &pass.establishes),
-        ("breaks", &pass.breaks),
-    ];
-    let said = parts.iter().filter(|(_, states)| !states.is_empty());
-    let said = said.map(|(what, states)| format!("{what} {}", show::states(states)));
-    said.collect::<Vec<_>>().join("; ")
 }

@@ -5,7 +5,7 @@ use passdock::plugin::{FieldSpec, FieldValue, Manifest, PassKind, Plugin};
 use serde::Serialize;
 
 use crate::args::InspectArgs;
-use crate::show::{self, Align, Table};
+use crate::show::{self, Table};
 
 /// What `--json` prints.
 #[derive(Serialize)]
@@ -53,15 +53,9 @@ fn render(manifest: &Manifest) -> String {
         if !pass.required.is_empty() {
             text.push_str(&format!("  requires {}\n", pass.required.join(", ")));
         }
-        for (what, states) in [
-            ("needs", &pass.states.needs),
-            ("establishes", &pass.states.establishes),
-            ("breaks", &pass.states.breaks),
-        ] {
-            if !states.is_empty() {
-                text.push_str(&format!("  {what} {}\n", show::states(states)));
-            }
-        }
+        let states = &pass.states;
+        let states = show::states([&states.needs, &states.establishes, &states.breaks]);
+        text.extend(states.into_iter().map(|line| format!("  {line}\n")));
         if let Some(phase) = pass.phase {
             text.push_str(&format!("  asks for the phase {}\n", phase.name()));
         }
@@ -88,12 +82,7 @@ fn render(manifest: &Manifest) -> String {
 }
 
 fn fields(fields: &[FieldSpec]) -> String {
-    let mut table = Table::new([
-        ("  option", Align::Left),
-        ("type", Align::Left),
-        ("default", Align::Left),
-        ("meaning", Align::Left),
-    ]);
+    let mut table = Table::new(["  option", "type", "default", "meaning"]);
     for field in fields {
         let doc = field.doc.replace('\n', " ");
         table.row([

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::inspect::{kind, value};
 use super::list_ops;
 use crate::args::{ListArgs, Listing};
-use crate::show::{self, Align, Table};
+use crate::show::{self, Table};
 use crate::{plugins, request};
 
 pub(crate) fn list(args: ListArgs) -> u8 {
@@ -68,12 +68,12 @@ fn no_plugins(request: &Request) -> PassError {
 
 fn passes(registry: &Registry) -> (Value, String) {
     let mut table = Table::new([
-        ("pass", Align::Left),
-        ("level", Align::Right),
-        ("works on", Align::Left),
-        ("plugin", Align::Left),
-        ("phase", Align::Left),
-        ("what it does", Align::Left),
+        "pass",
+        ">level",
+        "works on",
+        "plugin",
+        "phase",
+        "what it does",
     ]);
     let mut list = Vec::new();
     for name in registry.pass_names() {
@@ -101,13 +101,13 @@ fn passes(registry: &Registry) -> (Value, String) {
 
 fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
     let mut table = Table::new([
-        ("plugin", Align::Left),
-        ("version", Align::Left),
-        ("contract", Align::Left),
-        ("passes", Align::Right),
-        ("ops", Align::Right),
-        ("instruments", Align::Right),
-        ("file", Align::Left),
+        "plugin",
+        "version",
+        "contract",
+        ">passes",
+        ">ops",
+        ">instruments",
+        "file",
     ]);
     let mut list = Vec::new();
     for plugin in registry.plugins() {
@@ -148,13 +148,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
 }
 
 fn instruments(registry: &Registry) -> (Value, String) {
-    let mut table = Table::new([
-        ("instrument", Align::Left),
-        ("type", Align::Left),
-        ("default", Align::Left),
-        ("plugin", Align::Left),
-        ("what it does", Align::Left),
-    ]);
+    let mut table = Table::new(["instrument", "type", "default", "plugin", "what it does"]);
     let instruments = registry.instruments();
     for instrument in &instruments {
         table.row([
@@ -185,13 +179,7 @@ fn instruments(registry: &Registry) -> (Value, String) {
 }
 
 fn config(registry: &Registry) -> (Value, String) {
-    let mut table = Table::new([
-        ("config option", Align::Left),
-        ("type", Align::Left),
-        ("default", Align::Left),
-        ("plugin", Align::Left),
-        ("meaning", Align::Left),
-    ]);
+    let mut table = Table::new(["config option", "type", "default", "plugin", "meaning"]);
     let options = registry.list_configs();
     for option in &options {
         for field in &option.schema.fields {
@@ -215,12 +203,7 @@ fn config(registry: &Registry) -> (Value, String) {
 }
 
 fn analyses() -> (Value, String) {
-    let mut table = Table::new([
-        ("analysis", Align::Left),
-        ("a record per", Align::Left),
-        ("record", Align::Left),
-        ("what it says", Align::Left),
-    ]);
+    let mut table = Table::new(["analysis", "a record per", "record", "what it says"]);
     let mut list = Vec::new();
     for analysis in passdock::analyses::list() {
         let texts = [

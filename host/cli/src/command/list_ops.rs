@@ -4,7 +4,7 @@ use passdock::plugin::{AttrInfo, OpInfo};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
-use crate::show::{self, Align, Facts, Table};
+use crate::show::{self, Facts, Table};
 
 /// All of them, or those of one name, in all versions.
 pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, String), PassError> {
@@ -62,14 +62,7 @@ fn in_several_plugins(ops: &[OpInfo]) -> String {
 }
 
 fn table(ops: &[OpInfo]) -> String {
-    let mut table = Table::new([
-        ("op", Align::Left),
-        ("since", Align::Right),
-        ("operands", Align::Left),
-        ("known", Align::Left),
-        ("traits", Align::Left),
-        ("plugin", Align::Left),
-    ]);
+    let mut table = Table::new(["op", ">since", "operands", "known", "traits", "plugin"]);
     for op in ops {
         table.row([
             op.name.clone(),
@@ -126,12 +119,7 @@ fn one(op: &OpInfo) -> String {
 }
 
 fn attributes_of(op: &OpInfo) -> String {
-    let mut table = Table::new([
-        ("  attribute", Align::Left),
-        ("type", Align::Left),
-        ("default", Align::Left),
-        ("meaning", Align::Left),
-    ]);
+    let mut table = Table::new(["  attribute", "type", "default", "meaning"]);
     for attribute in op.attributes.iter().flatten() {
         table.row([
             format!("  {}", attribute.name),

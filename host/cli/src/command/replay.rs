@@ -2,24 +2,18 @@
 
 use passdock::ModuleRef;
 use passdock::judge::Verdict;
-use passdock::replay::{Outcome, Replay, ReplayOptions, Reproducer};
+use passdock::pipeline::Request;
+use passdock::replay::{Outcome, Replay, Reproducer};
 
 use crate::args::{CheckCommandArgs, ReplayArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
-use crate::{plugins, show};
+use crate::{plugins, request, show};
 
 pub(crate) fn replay(args: ReplayArgs) -> u8 {
     let reproducer = match Reproducer::open(&args.reproducer) {
         Ok(reproducer) => reproducer,
         Err(error) => return show::fail(&error),
-    };
-    let options = ReplayOptions {
-        plugin_dirs: args.plugins.plugin_dir,
-        standard_dirs: plugins::standard_dirs(),
-        manifest_cache: plugins::manifest_cache(),
-        jobs: args.jobs,
-        locked: args.locked,
     };
     let mut command = None;
     if let Some(check) = reproducer.check() {
@@ -39,7 +33,12 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
     };
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
     let watch = progress.watch(args.json);
-    let replay = reproducer.replay(&plugins::registry(), &options, &mut judge, watch);
+    let request = Request {
+        jobs: args.jobs,
+        ..request::of_plugins(args.plugins)
+    };
+    let registry = plugins::registry();
+    let replay = reproducer.replay(&registry, request, args.locked, &mut judge, watch);
     drop(progress);
     for diagnostic in &replay.report.diagnostics {
         show::diagnostic(diagnostic);

@@ -8,7 +8,7 @@ use crate::args::RunArgs;
 use crate::plugins;
 use crate::progress::Progress;
 use crate::request;
-use crate::show::{self, Align, Table};
+use crate::show::{self, Table};
 
 pub(crate) fn run(args: RunArgs) -> u8 {
     let json = args.json;
@@ -148,13 +148,7 @@ fn render(report: &Report) -> String {
 
 /// What each pass did, as a table.
 pub(super) fn passes(passes: &[PassRecord]) -> String {
-    let mut table = Table::new([
-        ("pass", Align::Left),
-        ("status", Align::Left),
-        ("time", Align::Right),
-        ("ops", Align::Right),
-        ("from", Align::Left),
-    ]);
+    let mut table = Table::new(["pass", "status", ">time", ">ops", "from"]);
     for pass in passes {
         table.row(row(pass));
     }
@@ -172,15 +166,12 @@ fn row(pass: &PassRecord) -> [String; 5] {
         None => format!("{indent}{}", pass.name),
     };
     let status = match pass.status {
-        Status::Changed => "changed",
-        Status::Unchanged => "unchanged",
-        Status::Skipped => "skipped",
-        Status::Failed => "FAILED",
-    };
-    // Why a pass failed is a diagnostic, and isn't said twice.
-    let status = match pass.status {
-        Status::Skipped if !pass.reason.is_empty() => format!("{status}: {}", pass.reason),
-        _ => status.to_owned(),
+        Status::Changed => "changed".to_owned(),
+        Status::Unchanged => "unchanged".to_owned(),
+        Status::Skipped if pass.reason.is_empty() => "skipped".to_owned(),
+        Status::Skipped => format!("skipped: {}", pass.reason),
+        // Why is a diagnostic, and isn't said twice.
+        Status::Failed => "FAILED".to_owned(),
     };
     let ops = match pass.status {
         Status::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),

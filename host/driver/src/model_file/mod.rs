@@ -9,7 +9,7 @@ mod output;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use passdock_ir::{Module, text};
@@ -20,7 +20,7 @@ pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, write};
 use passdock_core::diagnostic::Snippet;
 use passdock_core::error::capitalized;
-use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
+use passdock_core::{ErrorKind, PassError};
 
 /// The file that makes its directory a reproducer: models in that one may name data beside it.
 pub(crate) const REPRODUCER: &str = "reproducer.toml";
@@ -163,30 +163,4 @@ fn parse_within(path: &Path, source: &str, reach: Reach) -> Result<Module, PassE
     files.give_to(&mut module);
     module.set_text_source(Some(Arc::new(text::TextSource::new(name, source))));
     Ok(module)
-}
-
-/// A note for each data file that [`Output::write`] says is gone.
-pub fn removed(gone: &[PathBuf]) -> impl Iterator<Item = Diagnostic> {
-    gone.iter().map(|file| {
-        let message = format!(
-            "`{}` is removed: only the model that was replaced needed it.",
-            file.display()
-        );
-        Diagnostic::new(Severity::Note, "data", message)
-    })
-}
-
-/// What one should know of the file at `path` that a module is written as: a warning each.
-pub fn remarks(module: &Module, path: impl AsRef<Path>) -> Vec<Diagnostic> {
-    let remarks = match Format::of(path) {
-        Ok(Format::Onnx) => passdock_onnx::remarks(module),
-        Ok(Format::Text) | Err(_) => Vec::new(),
-    };
-    let warning = |remark: passdock_onnx::Remark| {
-        let mut warning = Diagnostic::new(Severity::Warning, remark.code, remark.message);
-        warning.function = remark.function;
-        warning.help = Some(remark.help.to_owned());
-        warning
-    };
-    remarks.into_iter().map(warning).collect()
 }

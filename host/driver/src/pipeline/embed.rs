@@ -4,7 +4,6 @@ use std::path::Path;
 
 use passdock_core::{ErrorKind, PassError, Registry};
 
-use crate::pipeline_file::PipelineFile;
 use crate::prepare::{PipelineText, Prepared, Request, Watched};
 
 /// A pipeline as its text says it.
@@ -29,14 +28,13 @@ impl Pipeline {
     }
 
     fn new(path: &Path, text: String) -> Result<Pipeline, PassError> {
-        PipelineFile::parse(&path.display().to_string(), &text)?;
         let path = path.to_path_buf();
-        Ok(Pipeline {
-            request: Request {
-                pipeline: Some(PipelineText { path, text }),
-                ..Request::default()
-            },
-        })
+        let request = Request {
+            pipeline: Some(PipelineText { path, text }),
+            ..Request::default()
+        };
+        request.pipeline_file()?;
+        Ok(Pipeline { request })
     }
 
     /// Looks up everything that it names. The plugins of its directories come to the registry.

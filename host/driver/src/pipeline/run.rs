@@ -10,7 +10,7 @@ use passdock_ir::Module;
 
 use super::report::{ModelReport, Report};
 use super::{absent, reproduce, unknown_ops};
-use crate::model_file::{self, Format, Output, ReadOptions, WriteOptions};
+use crate::model_file::{Format, Output, WriteOptions};
 use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::error::capitalized;
 use passdock_core::record::{Recorder, Watch};
@@ -118,14 +118,11 @@ fn run_to_end(
     let plan = prepared.load()?;
     let notes = absent::notes(request, &prepared, &plan);
     notes.into_iter().for_each(|note| context.emit(note));
-    let reading = ReadOptions {
-        outside_data: request.outside_data,
-    };
     let output = request.output.as_ref().map(Output::new).transpose()?;
-    let module = model_file::read_with(&request.model, reading)?;
-    output
-        .iter()
-        .try_for_each(|output| output.check_source(&module))?;
+    let module = request.read_model()?;
+    if let Some(output) = &output {
+        output.check_source(&module)?;
+    }
     prepared.bind(request, &module)?;
     // Missing external data is a warning; a pass that reads it fails later.
     for error in passdock_onnx::check_external(&module) {
@@ -149,15 +146,8 @@ fn run_to_end(
             external_data: request.external_data,
             ..WriteOptions::default()
         };
-        if let Some(path) = &request.output {
-            let remarks = model_file::remarks(&after, path);
-            remarks
-                .into_iter()
-                .for_each(|warning| context.emit(warning));
-        }
-        let written = output.write(&after, options);
-        let gone = written.map_err(|error| made_by(error, recorder))?;
-        model_file::removed(&gone).for_each(|note| context.emit(note));
+        let written = output.write(&after, options, &mut |said| context.emit(said));
+        written.map_err(|error| made_by(error, recorder))?;
         let output = request.output.as_ref();
         report.model.output = output.map(|path| path.display().to_string());
     }

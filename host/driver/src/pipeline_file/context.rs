@@ -4,7 +4,7 @@
 use passdock_core::{ContextSettings, PassError};
 
 use super::table::Table;
-use super::{Entry, Located};
+use super::{Entry, Located, table_of};
 
 /// The keys of the table.
 pub(super) const KEYS: [&str; 4] = ["opt_level", "required_pass", "disabled_pass", "config"];
@@ -39,24 +39,19 @@ impl ContextTable {
     }
 
     /// The settings that the file makes; the others are at their defaults.
-    pub(crate) fn settings(self) -> ContextSettings {
+    pub(crate) fn settings(&self) -> ContextSettings {
         let ContextTable {
             opt_level,
             required_pass,
             disabled_pass,
             config,
         } = self;
-        let names =
-            |names: Vec<Located<String>>| names.into_iter().map(|name| name.value).collect();
         let default = ContextSettings::default();
         ContextSettings {
             opt_level: opt_level.unwrap_or(default.opt_level),
-            required_pass: names(required_pass),
-            disabled_pass: names(disabled_pass),
-            config: config
-                .into_iter()
-                .map(|(key, value)| (key.value, value.value))
-                .collect(),
+            required_pass: Located::values(required_pass),
+            disabled_pass: Located::values(disabled_pass),
+            config: table_of(config).into_iter().collect(),
             // Those of a run aren't a file's.
             verify: default.verify,
             jobs: default.jobs,

@@ -32,6 +32,13 @@ pub(crate) struct Located<T> {
     pub(crate) span: Range<usize>,
 }
 
+impl Located<String> {
+    /// Names without their places.
+    pub(crate) fn values(names: &[Located<String>]) -> Vec<String> {
+        names.iter().map(|name| name.value.clone()).collect()
+    }
+}
+
 /// A file's name and text, for errors that show its lines.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SourceText {
@@ -60,6 +67,20 @@ pub(crate) struct PipelineFile {
 
 /// A key and its value.
 pub(crate) type Entry = (Located<String>, Located<toml::Value>);
+
+/// Entries without their places.
+pub(crate) fn table_of(entries: &[Entry]) -> toml::Table {
+    let entries = entries.iter();
+    entries
+        .map(|(key, value)| (key.value.clone(), value.value.clone()))
+        .collect()
+}
+
+/// A value in TOML that stands by itself, as in an argument of the command line.
+pub(crate) fn lone_value(text: &str) -> Option<toml::Value> {
+    let mut table: toml::Table = format!("value = {text}").parse().ok()?;
+    table.remove("value").filter(|_| table.is_empty())
+}
 
 /// `[plugins.NAME]`.
 #[derive(Clone, Debug)]

@@ -4,6 +4,8 @@
 use passdock_core::{ErrorKind, PassError};
 use serde::{Deserialize, Serialize};
 
+use crate::pipeline_file::lone_value;
+
 /// An instrument to run, with its options.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct AskedInstrument {
@@ -32,9 +34,7 @@ impl AskedInstrument {
     /// If the options aren't a table in TOML.
     pub fn parse(text: &str) -> Result<AskedInstrument, PassError> {
         let (name, options) = text.split_once('=').unwrap_or((text, "{}"));
-        let read = format!("options = {options}").parse::<toml::Table>().ok();
-        let options = read.and_then(|mut table| table.remove("options"));
-        let Some(toml::Value::Table(options)) = options else {
+        let Some(toml::Value::Table(options)) = lone_value(options) else {
             let message = format!("The options of `--instrument {text}` aren't a TOML table.");
             let error = PassError::new(ErrorKind::Config, message);
             return Err(error.help("Write `--instrument 'NAME={OPTION=VALUE}'`."));

@@ -15,30 +15,21 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
     if error.snippet.is_some() || error.op.is_some() {
         return error;
     }
-    let file = request.pipeline.as_ref().and_then(|text| {
-        let name = text.path.display().to_string();
-        PipelineFile::parse(&name, &text.text).ok()
-    });
-    let wrong = error
-        .source
-        .as_ref()
-        .and_then(|cause| cause.downcast_ref::<ConfigError>());
-    if let Some(ConfigError {
-        key,
-        field: Some(field),
-        ..
-    }) = wrong
-    {
-        let tables = file.iter().flat_map(|file| &file.instruments);
-        let tables = tables.filter(|table| table.name.value == *key);
+    // One that isn't right has an error of its own.
+    let file = request.pipeline_file().unwrap_or_default();
+    let wrong = config_error(&error).and_then(|wrong| Some((&wrong.key, wrong.field.as_ref()?)));
+    if let Some((key, field)) = wrong {
+        let tables = file
+            .instruments
+            .iter()
+            .filter(|table| table.name.value == *key);
         let mut options = tables.flat_map(|table| &table.options);
-        if let Some(option) = options.find(|(name, _)| name.value == *field)
-            && let Some(file) = &file
-        {
+        if let Some((_, option)) = options.find(|(name, _)| name.value == *field) {
             let text = &file.source.text;
-            let entry = quoted(&error.message).find_map(|name| word(text, &option.1.span, name));
-            let span = entry.unwrap_or(option.1.span.clone());
-            return file.source.locate(error, &span);
+            let entry = quoted(&error.message).find_map(|name| word(text, &option.span, name));
+            return file
+                .source
+                .locate(error, &entry.unwrap_or(option.span.clone()));
         }
         let asked = request.instruments.iter().find(|asked| asked.name == *key);
         return match asked {
@@ -47,9 +38,14 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
         };
     }
     match (error.kind, error.pass.clone()) {
-        (ErrorKind::Failed, Some(pass)) => of_pass(error, &pass, file, request, registry),
+        (ErrorKind::Failed, Some(pass)) => of_pass(error, &pass, &file, request, registry),
         _ => error,
     }
+}
+
+/// What is wrong with an option, if that is the cause of an error.
+pub(super) fn config_error(error: &PassError) -> Option<&ConfigError> {
+    error.source.as_ref()?.downcast_ref()
 }
 
 /// Shows an option of `--instrument` with an error that is about one.
@@ -57,11 +53,7 @@ pub(super) fn in_instrument(error: PassError, asked: &AskedInstrument) -> PassEr
     let AskedBy::Instrument(asked) = &asked.by else {
         return error;
     };
-    let wrong = error
-        .source
-        .as_ref()
-        .and_then(|cause| cause.downcast_ref::<ConfigError>());
-    let Some(field) = wrong.and_then(|wrong| wrong.field.clone()) else {
+    let Some(field) = config_error(&error).and_then(|wrong| wrong.field.clone()) else {
         return error;
     };
     let options = asked.find('=').map_or(asked.len(), |at| at + 1)..asked.len();
@@ -93,26 +85,24 @@ pub(super) fn in_argument(
 fn of_pass(
     error: PassError,
     pass: &str,
-    file: Option<PipelineFile>,
+    file: &PipelineFile,
     request: &Request,
     registry: &Registry,
 ) -> PassError {
     let config = registry.pass_spec(pass).and_then(|(_, spec)| spec.config);
-    if let Some(file) = &file {
-        let mut entries = Vec::new();
-        options_of(&file.passes, pass, registry, &mut entries);
-        let given = |entry: &&Entry| Some(&entry.0.value) == config.as_ref();
-        entries.extend(file.context.config.iter().filter(given));
-        let place = |(key, value): &Entry| {
-            quoted(&error.message).find_map(|name| match key.value == name {
-                true => Some(key.span.clone()),
-                false if value.value.is_table() => word(&file.source.text, &value.span, name),
-                false => None,
-            })
-        };
-        if let Some(span) = entries.into_iter().find_map(place) {
-            return file.source.locate(error, &span);
-        }
+    let mut entries = Vec::new();
+    options_of(&file.passes, pass, registry, &mut entries);
+    let given = |entry: &&Entry| Some(&entry.0.value) == config.as_ref();
+    entries.extend(file.context.config.iter().filter(given));
+    let place = |(key, value): &Entry| {
+        quoted(&error.message).find_map(|name| match key.value == name {
+            true => Some(key.span.clone()),
+            false if value.value.is_table() => word(&file.source.text, &value.span, name),
+            false => None,
+        })
+    };
+    if let Some(span) = entries.into_iter().find_map(place) {
+        return file.source.locate(error, &span);
     }
     let place = |setting: &String| {
         let path = setting[..setting.find('=')?].trim_end();

@@ -9,7 +9,7 @@ use passdock_core::{ContextSettings, ErrorKind, PassError, Registry};
 
 use super::request::Request;
 use super::{bind, blame};
-use crate::pipeline_file::{Entry, Located, PipelineFile, SourceText};
+use crate::pipeline_file::{Entry, Located, PipelineFile, SourceText, lone_value};
 
 /// The settings of a file with what the request adds to them or puts in their place.
 pub(super) fn settings(
@@ -20,19 +20,15 @@ pub(super) fn settings(
     for entry in &file.context.config {
         check_config(&file.source, entry, registry)?;
     }
-    let mut settings = file.context.clone().settings();
+    let mut settings = file.context.settings();
     settings.opt_level = request.opt_level.unwrap_or(settings.opt_level);
-    settings
-        .required_pass
-        .extend(request.required_pass.iter().cloned());
-    settings
-        .disabled_pass
-        .extend(request.disabled_pass.iter().cloned());
+    let required = &mut settings.required_pass;
+    required.extend_from_slice(&request.required_pass);
     if !request.bind.is_empty() {
-        settings
-            .required_pass
-            .extend(bind::PASSES.map(str::to_owned));
+        required.extend(bind::PASSES.map(str::to_owned));
     }
+    let disabled = &mut settings.disabled_pass;
+    disabled.extend_from_slice(&request.disabled_pass);
     settings.verify = request.verify;
     settings.jobs = request.jobs.unwrap_or(settings.jobs);
     settings.resumes = request.resumes;
@@ -96,32 +92,27 @@ fn set(
     let shown =
         |error: PassError, span: Range<usize>| blame::in_argument(error, "--config", setting, span);
     let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
-    let Some(equals) = setting.find('=') else {
+    let Some((path, text)) = setting.split_once('=') else {
         let error = wrong("`--config` needs a value.").help("Write `--config KEY=VALUE`.");
         return Err(shown(error, 0..setting.len()));
     };
-    let (path, text) = (setting[..equals].trim(), &setting[equals + 1..]);
-    let value_span = equals + 1..setting.len();
-    let path_start = setting.len() - setting.trim_start().len();
-    let registered = registry
+    let value_span = path.len() + 1..setting.len();
+    let (start, path) = (path.len() - path.trim_start().len(), path.trim());
+    let path_span = start..start + path.len();
+    let is_prefix = |key: &String| {
+        let rest = path.strip_prefix(key.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let keys = registry
         .list_configs()
         .into_iter()
         .map(|info| info.schema.key);
-    let is_prefix = |key: &String| {
-        path.strip_prefix(key.as_str())
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    let Some(key) = keys.filter(is_prefix).max_by_key(String::len) else {
+        return Err(shown(unknown(path, registry), path_span));
     };
-    let Some(key) = registered.filter(is_prefix).max_by_key(String::len) else {
-        return Err(shown(
-            unknown(path, registry),
-            path_start..path_start + path.len(),
-        ));
-    };
+    let schema = registry.config_schema(&key)?;
     let field = path[key.len()..].strip_prefix('.');
-    let parsed = format!("value = {text}").parse::<toml::Table>().ok();
-    let parsed = parsed.filter(|table| table.len() == 1);
-    let Some(value) = parsed.and_then(|mut table| table.remove("value")) else {
-        let schema = registry.config_schema(&key)?;
+    let Some(value) = lone_value(text) else {
         let known = match field {
             None if !schema.is_scalar() => None,
             field => schema.settable(field.unwrap_or("")).ok(),
@@ -143,34 +134,25 @@ fn set(
         None => value.clone(),
         Some(field) => toml::Table::from_iter([(field.to_owned(), value.clone())]).into(),
     };
-    let checked = registry.config_schema(&key).and_then(|schema| match field {
+    let checked = match field {
         // A scalar has no fields to set.
         Some(field) if schema.is_scalar() => schema.field(field).map(drop),
         _ => schema.accept_part(&given).map(drop),
-    });
+    };
     checked.map_err(|error| {
-        let field_span =
-            path_start + path.len() - field.map_or(0, str::len)..path_start + path.len();
         let span = match (error.wrong, field) {
-            (Wrong::Field, Some(_)) => field_span,
-            (Wrong::Key, _) => path_start..path_start + path.len(),
+            (Wrong::Field, Some(field)) => path_span.end - field.len()..path_span.end,
+            (Wrong::Key, _) => path_span,
             _ => value_span,
         };
         shown(error.into(), span)
     })?;
-    match field {
-        None => {
-            config.insert(key, value);
-        }
-        Some(field) => {
-            let table = config
-                .entry(key)
-                .or_insert_with(|| toml::Value::Table(toml::Table::new()));
-            match table {
-                toml::Value::Table(table) => _ = table.insert(field.to_owned(), value),
-                other => *other = given,
-            }
-        }
+    let entry = config
+        .entry(key)
+        .or_insert_with(|| toml::Table::new().into());
+    match (field, entry) {
+        (Some(field), toml::Value::Table(table)) => _ = table.insert(field.to_owned(), value),
+        (_, entry) => *entry = given,
     }
     Ok(())
 }

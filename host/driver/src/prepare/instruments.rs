@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use passdock_core::config::ConfigError;
 use passdock_core::instruments::stderr;
 use passdock_core::{
     InstrumentRef, InstrumentSetup, InstrumentSpec, PassError, Registry, Sequential,
@@ -12,7 +11,7 @@ use super::asked::AskedInstrument;
 use super::config::{check_options, locate};
 use super::request::Request;
 use super::{Watched, blame, passes, taken};
-use crate::pipeline_file::{InstrumentTable, PipelineFile, SourceText};
+use crate::pipeline_file::{InstrumentTable, PipelineFile, SourceText, table_of};
 use crate::reproducer;
 
 /// An instrument of a run, as it was made.
@@ -86,12 +85,9 @@ fn of_file(
     let spec = setup.registry().instrument_spec(&name.value);
     let spec = spec.map_err(|error| source.locate(error, &name.span))?;
     check_options(&spec.schema(), &table.options, source)?;
-    let options = table.options.iter();
-    let options = options.map(|(key, value)| (key.value.clone(), value.value.clone()));
-    Made::new(spec, &options.collect(), setup).map_err(|error| {
+    Made::new(spec, &table_of(&table.options), setup).map_err(|error| {
         // The option that it is about, if it is about one that the file gives.
-        let field = error.source.as_ref().and_then(|cause| {
-            let wrong = cause.downcast_ref::<ConfigError>()?;
+        let field = blame::config_error(&error).and_then(|wrong| {
             let field = wrong.field.as_ref()?;
             let given = table.options.iter().find(|(key, _)| key.value == *field)?;
             Some((wrong.clone(), given))

@@ -58,10 +58,7 @@ impl Prepared {
         request: &Request,
         watched: Watched,
     ) -> Result<Prepared, PassError> {
-        let file = match &request.pipeline {
-            Some(text) => PipelineFile::parse(&text.path.display().to_string(), &text.text)?,
-            None => PipelineFile::default(),
-        };
+        let file = request.pipeline_file()?;
         plugins::load(registry, request, &file, &mut Err)?;
         let mut phases = Phases::new(registry, &file.passes, &request.passes);
         let sequential = passes::sequential(request, &file, registry, &mut phases)?;

@@ -7,7 +7,7 @@ use passdock_core::{ErrorKind, PassError, PassRef, Registry, Sequential, suggest
 use super::config::check_options;
 use super::phases::Phases;
 use super::request::Request;
-use crate::pipeline_file::{Entry, Located, PassTable, PipelineFile, SourceText};
+use crate::pipeline_file::{Entry, Located, PassTable, PipelineFile, SourceText, table_of};
 
 /// The name of the Sequential that a pipeline's passes are wrapped in.
 pub const PIPELINE: &str = "pipeline";
@@ -68,14 +68,11 @@ fn children(
                 for name in disabled {
                     check_disabled(name, &inner, source, registry)?;
                 }
-                let values = |names: &[Located<String>]| -> Vec<String> {
-                    names.iter().map(|name| name.value.clone()).collect()
-                };
                 let sequential = Sequential::new(inner)
                     .name(&name.value)
                     .opt_level(*opt_level)
-                    .required(values(required))
-                    .disabled(values(disabled));
+                    .required(Located::values(required))
+                    .disabled(Located::values(disabled));
                 passes.push(sequential.into_pass());
             }
         }
@@ -94,11 +91,8 @@ fn listed(
         .option_schema(&name.value)
         .map_err(|error| source.locate(error, &name.span))?;
     check_options(&schema, options, source)?;
-    let options = options
-        .iter()
-        .map(|(key, value)| (key.value.clone(), value.value.clone()));
     registry
-        .get_pass_with_options(&name.value, &options.collect())
+        .get_pass_with_options(&name.value, &table_of(options))
         .map_err(|error| source.locate(error, &name.span))
 }
 

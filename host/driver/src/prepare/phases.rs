@@ -88,36 +88,25 @@ fn listed(registry: &Registry, tables: &[PassTable], passes: &[String]) -> BTree
 
 /// Passes of one phase in their order: what is required first, and else by name.
 fn ordered(registry: &Registry, names: &BTreeSet<String>) -> Vec<String> {
-    let mut waits: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut wanted_by: HashMap<String, Vec<&str>> = HashMap::new();
-    for name in names {
-        let required: BTreeSet<String> = registry
-            .required_of(name)
-            .iter()
-            .map(|required| registry.canonical(required))
+    let required = |name: &String| -> BTreeSet<String> {
+        let required = registry.required_of(name).into_iter();
+        let required = required.map(|required| registry.canonical(&required));
+        required
             .filter(|required| names.contains(required))
-            .collect();
-        waits.insert(name, required.len());
-        for required in required {
-            wanted_by.entry(required).or_default().push(name);
-        }
-    }
-    let free = waits.iter().filter(|(_, count)| **count == 0);
-    let mut ready: BTreeSet<&str> = free.map(|(name, _)| *name).collect();
+            .collect()
+    };
+    let mut waiting: BTreeMap<&String, BTreeSet<String>> =
+        names.iter().map(|name| (name, required(name))).collect();
     let mut order: Vec<String> = Vec::with_capacity(names.len());
-    while let Some(name) = ready.pop_first() {
-        waits.remove(name);
-        order.push(name.to_owned());
-        for waiting in wanted_by.remove(name).into_iter().flatten() {
-            if let Some(count) = waits.get_mut(waiting) {
-                *count -= 1;
-                if *count == 0 {
-                    ready.insert(waiting);
-                }
-            }
+    while let Some(first) = waiting.keys().next() {
+        let mut free = waiting.iter().filter(|(_, required)| required.is_empty());
+        // What requires itself in a circle is refused by the resolver, with the chain.
+        let next = free.next().map_or(*first, |(name, _)| *name);
+        waiting.remove(next);
+        for required in waiting.values_mut() {
+            required.remove(next);
         }
+        order.push(next.clone());
     }
-    // What is left requires itself in a circle, which the resolver refuses with the chain.
-    order.extend(waits.into_keys().map(str::to_owned));
     order
 }

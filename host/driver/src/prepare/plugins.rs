@@ -3,12 +3,11 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use passdock_core::plugin::SearchDir;
 use passdock_core::{LoadOptions, PassError, Registry, suggest};
 
 use super::instruments;
 use super::request::Request;
-use crate::pipeline_file::PipelineFile;
+use crate::pipeline_file::{Located, PipelineFile};
 
 /// Takes the plugins in all directories of a request into the registry; answers why plugins were
 /// left out that contradict others.
@@ -33,9 +32,7 @@ pub(super) fn load(
     if let Some(dir) = &request.manifest_cache {
         registry.keep_manifests(dir);
     }
-    let dir = |path: PathBuf, required: bool| SearchDir { path, required };
-    let named = request.plugin_dirs.iter().cloned();
-    let mut dirs: Vec<SearchDir> = named.map(|path| dir(path, true)).collect();
+    let mut dirs: Vec<PathBuf> = Vec::new();
     let base = request
         .pipeline
         .as_ref()
@@ -47,17 +44,14 @@ pub(super) fn load(
             let error = file.source.error(&named.span, "no such directory", message);
             return Err(error.help("Directories are relative to the pipeline's file."));
         }
-        dirs.push(dir(path, true));
+        dirs.push(path);
     }
-    let standard = request.standard_dirs.iter().cloned();
-    dirs.extend(standard.map(|path| dir(path, false)));
     let options = file.plugins.iter().map(|plugin| {
-        let overrides = plugin.overrides.iter().map(|name| name.value.clone());
-        let overrides = overrides.collect();
+        let overrides = Located::values(&plugin.overrides);
         (Some(plugin.name.value.clone()), LoadOptions { overrides })
     });
     let options: BTreeMap<Option<String>, LoadOptions> = options.collect();
-    registry.load_dirs_with(&dirs, &options, refused)?;
+    registry.load_dirs_with(&request.search_dirs(dirs), &options, refused)?;
     check_plugins(file, registry)
 }
 

@@ -2,11 +2,14 @@
 
 use std::path::PathBuf;
 
+use passdock_core::plugin::SearchDir;
+use passdock_core::{PassError, Verify};
+use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 
 use super::asked::AskedInstrument;
-use crate::model_file::ExternalData;
-use passdock_core::Verify;
+use crate::model_file::{self, ExternalData, ReadOptions};
+use crate::pipeline_file::PipelineFile;
 
 /// Everything that `passdock run` was told.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -61,6 +64,35 @@ pub struct Request {
     /// Whether the model is as it was right before the first pass, so that what that pass requires
     /// has run: a reproducer's is.
     pub resumes: bool,
+}
+
+impl Request {
+    /// The pipeline's file, or an empty one.
+    pub(crate) fn pipeline_file(&self) -> Result<PipelineFile, PassError> {
+        match &self.pipeline {
+            Some(file) => PipelineFile::parse(&file.path.display().to_string(), &file.text),
+            None => Ok(PipelineFile::default()),
+        }
+    }
+
+    /// Reads the model, with what the request allows.
+    ///
+    /// # Errors
+    /// If it can't be read, or isn't right.
+    pub fn read_model(&self) -> Result<Module, PassError> {
+        let outside_data = self.outside_data;
+        model_file::read_with(&self.model, ReadOptions { outside_data })
+    }
+
+    /// The directories in which plugins are looked for, in order; `more` are those of the pipeline.
+    pub(crate) fn search_dirs(&self, more: impl IntoIterator<Item = PathBuf>) -> Vec<SearchDir> {
+        let required = self.plugin_dirs.iter().cloned().chain(more);
+        let required = required.map(|path| (path, true));
+        let standard = self.standard_dirs.iter().cloned().map(|path| (path, false));
+        let dirs = required.chain(standard);
+        dirs.map(|(path, required)| SearchDir { path, required })
+            .collect()
+    }
 }
 
 /// A pipeline file: its name for messages and relative paths, and its text.

@@ -1,7 +1,7 @@
 //! `reproducer.toml`: what failed, and with what.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -149,17 +149,11 @@ impl PluginFile {
     }
 }
 
-/// A file's BLAKE3 hash.
+/// The BLAKE3 hash of a file.
 fn hash_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hasher.finalize().to_hex().to_string()),
-            len => hasher.update(&buffer[..len]),
-        };
-    }
+    io::copy(&mut File::open(path)?, &mut hasher)?;
+    Ok(hasher.finalize().to_hex().to_string())
 }
 
 /// The BLAKE3 hash of bytes.
@@ -169,21 +163,11 @@ pub(crate) fn hash(bytes: &[u8]) -> String {
 
 /// The BLAKE3 hash of a part of a file.
 pub(crate) fn hash_range(path: &Path, offset: u64, length: u64) -> io::Result<String> {
-    use std::io::{Seek, SeekFrom};
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
-    let mut part = file.take(length);
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; 1 << 16];
-    let mut read = 0;
-    loop {
-        match part.read(&mut buffer)? {
-            0 if read < length => return Err(io::ErrorKind::UnexpectedEof.into()),
-            0 => return Ok(hasher.finalize().to_hex().to_string()),
-            len => {
-                read += len as u64;
-                hasher.update(&buffer[..len])
-            }
-        };
+    match io::copy(&mut file.take(length), &mut hasher)? < length {
+        true => Err(io::ErrorKind::UnexpectedEof.into()),
+        false => Ok(hasher.finalize().to_hex().to_string()),
     }
 }

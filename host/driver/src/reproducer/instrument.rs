@@ -5,10 +5,10 @@ use std::sync::Arc;
 
 use passdock_ir::Module;
 
-use super::{ReproducerOptions, write};
+use super::{ReproducerOptions, site_of, write};
 use passdock_core::instruments::running::Running;
 use passdock_core::{
-    ErrorKind, InstrumentResult, InstrumentSpec, PassError, PassInfo, PassInstrument, Severity,
+    InstrumentResult, InstrumentSpec, PassError, PassInfo, PassInstrument, Severity,
 };
 
 passdock_core::config_struct! {
@@ -70,22 +70,13 @@ impl PassInstrument for WriteReproducer {
 
     /// At the outermost pass the error knows all that was still to run.
     fn pass_failed(&self, _module: &Module, _info: &PassInfo, error: &PassError) {
-        // Of what wasn't checked there is nothing to reproduce.
-        let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
         self.running.pop();
-        if self.running.depth() > 0 || !is_failure {
+        let Some(site) = site_of(error).filter(|_| self.running.depth() == 0) else {
             return;
-        }
-        let Some(site) = &error.site else { return };
-        let pass = error.pass.as_deref().unwrap_or("pipeline");
-        let plain = |c: char| {
-            if c.is_alphanumeric() || "._-".contains(c) {
-                c
-            } else {
-                '_'
-            }
         };
-        let name: String = pass.chars().map(plain).collect();
+        let pass = error.pass.as_deref().unwrap_or("pipeline");
+        let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
+        let name = pass.replace(|c| !plain(c), "_");
         let dir = self.dir.join(format!("{name}.reproducer"));
         if let Err(error) = write(error, &dir, &self.options) {
             let mut warning = error.to_diagnostic();

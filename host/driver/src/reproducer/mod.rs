@@ -22,6 +22,7 @@ pub(crate) use about::{About, VERSION, hash_range};
 pub use about::{Check, DataRange, Failure, PluginFile};
 pub use command::command;
 pub use instrument::{WriteReproducer, instrument};
+pub(crate) use write::site_of;
 pub use write::{ReproducerOptions, write};
 
 /// The module before the pass.

@@ -27,6 +27,13 @@ pub struct ReproducerOptions {
     pub check: Option<Check>,
 }
 
+/// The place of a failure that can be reproduced: a pass's, of what was checked. Plugins that can't
+/// be loaded and mistakes of the user aren't such.
+pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
+    let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
+    error.site.as_deref().filter(|_| is_failure)
+}
+
 /// Writes what it takes to run into a pass's failure again to the directory `dir`. A reproducer
 /// that is there is replaced; anything else isn't.
 ///

@@ -6,8 +6,8 @@ mod text;
 
 use std::path::Path;
 
+use passdock::PassError;
 use passdock::model_file::{self, Format, ReadOptions, is_standard};
-use passdock::{Diagnostic, PassError};
 use passdock_tools::stats::Stats;
 use serde::Serialize;
 
@@ -18,13 +18,10 @@ use crate::show;
 /// What `--json` prints.
 #[derive(Serialize)]
 struct Answer {
-    ok: bool,
     model: Model,
     /// Left out if the model couldn't be read.
     #[serde(flatten)]
     stats: Option<Stats>,
-    exit_status: u8,
-    diagnostics: Vec<Diagnostic>,
 }
 
 /// The file.
@@ -49,13 +46,7 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
     let status = error.as_ref().map_or(0, show::fail);
     let model = Model::of(&args.model);
     if args.json {
-        show::print_json(&Answer {
-            ok: status == 0,
-            model,
-            stats,
-            exit_status: status,
-            diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
-        });
+        show::print_answer(status, Answer { model, stats }, error.as_ref());
     } else if let Some(stats) = &stats {
         let mut sections = vec![summary::render(&model, stats)];
         sections.extend(table::render(&model, stats));
