@@ -36,7 +36,7 @@ struct Kept {
     replay: String,
 }
 
-pub(crate) fn bisect(args: BisectArgs) -> u8 {
+pub(crate) fn bisect(args: BisectArgs) -> Result<u8, PassError> {
     let json = args.search.json;
     let mut log = Vec::new();
     let (found, kept, error) = match search(args, &mut log) {
@@ -55,7 +55,7 @@ pub(crate) fn bisect(args: BisectArgs) -> u8 {
     if json {
         show::print_answer(status, Answer { found, log, kept }, error.as_ref());
     }
-    status
+    Ok(status)
 }
 
 fn search(

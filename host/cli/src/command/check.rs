@@ -1,12 +1,12 @@
 //! `passdock check`: is a pipeline right? Nothing runs.
 
-use passdock::pipeline;
+use passdock::{PassError, pipeline};
 use serde_json::json;
 
 use crate::args::CheckArgs;
 use crate::{plugins, request, show};
 
-pub(crate) fn check(args: CheckArgs) -> u8 {
+pub(crate) fn check(args: CheckArgs) -> Result<u8, PassError> {
     let checked = request::of_passes(Some(&args.pipeline), args.context, args.plugins)
         .and_then(|request| pipeline::check(&plugins::registry(), &request));
     let status = checked.as_ref().err().map_or(0, show::fail);
@@ -22,5 +22,5 @@ pub(crate) fn check(args: CheckArgs) -> u8 {
         show::print(&format!("{}: OK\n", args.pipeline.display()));
         show::print(&show::model_needs(&needs));
     }
-    status
+    Ok(status)
 }

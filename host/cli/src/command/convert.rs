@@ -6,19 +6,12 @@ use passdock::model_file::{self, Output};
 use crate::args::ConvertArgs;
 use crate::show;
 
-pub(crate) fn convert(args: ConvertArgs) -> u8 {
-    match copy(&args) {
-        Ok(()) => 0,
-        Err(error) => show::fail(&error),
-    }
-}
-
-fn copy(args: &ConvertArgs) -> Result<(), PassError> {
+pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {
     // First, so that a place which takes no file is told of before any work.
     let output = Output::new(&args.output)?;
     let module = model_file::read_with(&args.input, args.data.reading())?;
     output.check_source(&module)?;
-    output.write(&module, args.data.writing(), &mut |said| {
-        show::diagnostic(&said);
-    })
+    let options = args.data.writing();
+    output.write(&module, options, &mut |said| show::diagnostic(&said))?;
+    Ok(0)
 }

@@ -45,8 +45,8 @@ struct Answer<'d> {
     diagnostics: Vec<Diagnostic>,
 }
 
-pub(crate) fn diff(args: DiffArgs) -> u8 {
-    let compared = compare(&args);
+pub(crate) fn diff(args: &DiffArgs) -> u8 {
+    let compared = compare(args);
     let status = match &compared {
         Ok((diff, _)) if diff.is_same() => SAME,
         Ok(_) => DIFFERENT,

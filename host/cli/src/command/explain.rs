@@ -6,30 +6,25 @@ use passdock::{ErrorKind, PassError};
 
 use super::inspect::value;
 use crate::args::ExplainArgs;
-use crate::plugins;
-use crate::request;
-use crate::show::{self, Table};
+use crate::show::Table;
+use crate::{plugins, request, show};
 
-pub(crate) fn explain(args: ExplainArgs) -> u8 {
+pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
     if args.pipeline.is_none() && args.context.passes.is_empty() {
         let message = "There is nothing to explain: give a pipeline (.toml) or --passes A,B,C.";
-        return show::fail(&PassError::new(ErrorKind::Usage, message));
+        return Err(PassError::new(ErrorKind::Usage, message));
     }
-    let explained = request::of_passes(args.pipeline.as_deref(), args.context, args.plugins)
-        .and_then(|request| pipeline::explain(&plugins::registry(), &request));
-    for diagnostic in explained
-        .iter()
-        .flat_map(|explained| &explained.diagnostics)
-    {
-        show::diagnostic(diagnostic);
+    let request = request::of_passes(args.pipeline.as_deref(), args.context, args.plugins)?;
+    let explanation = pipeline::explain(&plugins::registry(), &request)?;
+    explanation.diagnostics.iter().for_each(show::diagnostic);
+    if args.json {
+        show::print_json(&explanation);
+    } else if args.dot {
+        show::print(&explanation.to_dot());
+    } else {
+        show::print(&render(&explanation));
     }
-    match explained {
-        Ok(explanation) if args.json => show::print_json(&explanation),
-        Ok(explanation) if args.dot => show::print(&explanation.to_dot()),
-        Ok(explanation) => show::print(&render(&explanation)),
-        Err(error) => return show::fail(&error),
-    }
-    0
+    Ok(0)
 }
 
 fn render(explanation: &Explanation) -> String {

@@ -15,11 +15,8 @@ struct Answer<'m> {
     manifest: &'m Manifest,
 }
 
-pub(crate) fn inspect(args: InspectArgs) -> u8 {
-    let plugin = match Plugin::open(&args.file) {
-        Ok(plugin) => plugin,
-        Err(error) => return show::fail(&PassError::from(error)),
-    };
+pub(crate) fn inspect(args: InspectArgs) -> Result<u8, PassError> {
+    let plugin = Plugin::open(&args.file)?;
     plugin.unknown_keys().iter().for_each(show::diagnostic);
     if args.json {
         let file = args.file.display().to_string();
@@ -30,7 +27,7 @@ pub(crate) fn inspect(args: InspectArgs) -> u8 {
     } else {
         show::print(&render(plugin.manifest()));
     }
-    0
+    Ok(0)
 }
 
 fn render(manifest: &Manifest) -> String {

@@ -10,17 +10,14 @@ use crate::args::{ListArgs, Listing};
 use crate::show::{self, Table};
 use crate::{plugins, request};
 
-pub(crate) fn list(args: ListArgs) -> u8 {
+pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
     if args.name.is_some() && !matches!(args.what, Listing::Ops) {
         let message = "Only operators are shown one by one: `passdock list ops onnx.Conv`.";
-        return show::fail(&PassError::new(ErrorKind::Usage, message));
+        return Err(PassError::new(ErrorKind::Usage, message));
     }
     let request = request::of_plugins(args.plugins);
     let registry = plugins::registry();
-    let conflicts = match pipeline::load_plugins(&registry, &request) {
-        Ok(found) => found,
-        Err(error) => return show::fail(&error),
-    };
+    let conflicts = pipeline::load_plugins(&registry, &request)?;
     for error in registry.unreadable() {
         let mut warning = PassError::from(error).to_diagnostic();
         warning.severity = passdock::Severity::Warning;
@@ -42,10 +39,7 @@ pub(crate) fn list(args: ListArgs) -> u8 {
         Listing::Plugins => plugins(&registry, &conflicts),
         Listing::Instruments => instruments(&registry),
         Listing::Config => config(&registry),
-        Listing::Ops => match list_ops::ops(&registry, args.name.as_deref()) {
-            Ok(listed) => listed,
-            Err(error) => return show::fail(&error),
-        },
+        Listing::Ops => list_ops::ops(&registry, args.name.as_deref())?,
         Listing::Analyses => analyses(),
     };
     if args.json {
@@ -53,7 +47,7 @@ pub(crate) fn list(args: ListArgs) -> u8 {
     } else {
         show::print(&text);
     }
-    status
+    Ok(status)
 }
 
 fn no_plugins(request: &Request) -> PassError {
@@ -112,6 +106,7 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
     let mut list = Vec::new();
     for plugin in registry.plugins() {
         let manifest = plugin.manifest();
+        let file = plugin.origin().path();
         table.row([
             plugin.name().to_owned(),
             manifest.plugin.version.clone(),
@@ -119,24 +114,17 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
             manifest.passes.len().to_string(),
             manifest.ops.len().to_string(),
             manifest.instruments.len().to_string(),
-            plugin
-                .origin()
-                .path()
-                .map(|path| path.display().to_string())
-                .unwrap_or_default(),
+            file.map_or_else(String::new, |path| path.display().to_string()),
         ]);
         let mut entry = json!(manifest.plugin);
         entry["passes"] = json!(manifest.passes.len());
         entry["ops"] = json!(manifest.ops.len());
         entry["instruments"] = json!(manifest.instruments.len());
-        entry["file"] = json!(plugin.origin().path());
+        entry["file"] = json!(file);
         list.push(entry);
     }
-    let unreadable: Vec<String> = registry
-        .unreadable()
-        .iter()
-        .map(|e| e.to_string())
-        .collect();
+    let unreadable = registry.unreadable();
+    let unreadable: Vec<String> = unreadable.iter().map(|e| e.to_string()).collect();
     (
         json!({
             "plugins": list,
@@ -147,6 +135,11 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
     )
 }
 
+/// The provider of what no plugin gives.
+fn built_in() -> String {
+    "built in".to_owned()
+}
+
 fn instruments(registry: &Registry) -> (Value, String) {
     let mut table = Table::new(["instrument", "type", "default", "plugin", "what it does"]);
     let instruments = registry.instruments();
@@ -155,11 +148,7 @@ fn instruments(registry: &Registry) -> (Value, String) {
             instrument.name.clone(),
             String::new(),
             String::new(),
-            instrument
-                .plugin
-                .as_deref()
-                .unwrap_or("built in")
-                .to_owned(),
+            instrument.plugin.clone().unwrap_or_else(built_in),
             instrument.summary.replace('\n', " "),
         ]);
         for option in &instrument.options {
@@ -191,10 +180,7 @@ fn config(registry: &Registry) -> (Value, String) {
                 key,
                 field.takes(),
                 value(&field.default),
-                option
-                    .plugin
-                    .clone()
-                    .unwrap_or_else(|| "built in".to_owned()),
+                option.plugin.clone().unwrap_or_else(built_in),
                 field.doc.replace('\n', " "),
             ]);
         }

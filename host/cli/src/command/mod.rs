@@ -1,4 +1,4 @@
-//! The subcommands, one file each. Each answers the exit status.
+//! The subcommands, one file each. Each answers the exit status, or the error that ended it.
 
 mod bisect;
 mod check;
@@ -30,7 +30,7 @@ pub(crate) fn run(command: Command) -> u8 {
         Command::Reduce(args) => reduce::reduce(args),
         Command::Replay(args) => replay::replay(args),
         // The only one for which 1 is no trouble.
-        Command::Diff(args) => return show::finish(diff::diff(args), diff::TROUBLE),
+        Command::Diff(args) => return show::finish(diff::diff(&args), diff::TROUBLE),
     };
-    show::finish(status, 1)
+    show::finish(status.unwrap_or_else(|error| show::fail(&error)), 1)
 }

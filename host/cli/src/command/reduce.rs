@@ -24,7 +24,7 @@ struct Answer {
     output: Option<String>,
 }
 
-pub(crate) fn reduce(args: ReduceArgs) -> u8 {
+pub(crate) fn reduce(args: ReduceArgs) -> Result<u8, PassError> {
     let (json, output) = (args.search.json, args.output.clone());
     let (reduction, error) = match shrink(args) {
         Ok(reduction) => (Some(reduction), None),
@@ -42,7 +42,7 @@ pub(crate) fn reduce(args: ReduceArgs) -> u8 {
             false => show::print(&text),
         }
     }
-    status
+    Ok(status)
 }
 
 fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {

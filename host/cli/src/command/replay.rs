@@ -1,20 +1,17 @@
 //! `passdock replay`: a failed pass again, and whether it fails the same way.
 
-use passdock::ModuleRef;
 use passdock::judge::Verdict;
 use passdock::pipeline::Request;
 use passdock::replay::{Outcome, Replay, Reproducer};
+use passdock::{ModuleRef, PassError};
 
 use crate::args::{CheckCommandArgs, ReplayArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{plugins, request, show};
 
-pub(crate) fn replay(args: ReplayArgs) -> u8 {
-    let reproducer = match Reproducer::open(&args.reproducer) {
-        Ok(reproducer) => reproducer,
-        Err(error) => return show::fail(&error),
-    };
+pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
+    let reproducer = Reproducer::open(&args.reproducer)?;
     let mut command = None;
     if let Some(check) = reproducer.check() {
         let check = CheckCommandArgs {
@@ -22,10 +19,7 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
             check_timeout: check.timeout_s,
         };
         let model = reproducer.model().unwrap_or("before.ir");
-        match CheckCommand::new(&check, model.as_ref()) {
-            Ok(made) => command = Some(made),
-            Err(error) => return show::fail(&error),
-        }
+        command = Some(CheckCommand::new(&check, model.as_ref())?);
     }
     let mut judge = |before: &ModuleRef, after: &ModuleRef| match &mut command {
         Some(command) => command.check(after, before),
@@ -47,7 +41,7 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
         true => show::print_json(&replay),
         false => show::print(&render(&replay)),
     }
-    replay.report.exit_status
+    Ok(replay.report.exit_status)
 }
 
 fn render(replay: &Replay) -> String {

@@ -10,11 +10,11 @@ use crate::progress::Progress;
 use crate::request;
 use crate::show::{self, Table};
 
-pub(crate) fn run(args: RunArgs) -> u8 {
+pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let json = args.json;
     let request = match read_request(args) {
         Ok(request) => request,
-        Err(error) => return fail(&error, json),
+        Err(error) => return Ok(fail(&error, json)),
     };
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     let report = pipeline::run(
@@ -36,7 +36,7 @@ pub(crate) fn run(args: RunArgs) -> u8 {
             false => show::print(&text),
         }
     }
-    report.exit_status
+    Ok(report.exit_status)
 }
 
 fn fail(error: &PassError, json: bool) -> u8 {

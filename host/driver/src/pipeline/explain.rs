@@ -155,9 +155,12 @@ impl Explainer<'_> {
     /// One that runs.
     fn step(&mut self, step: &Step) {
         let info = step.pass.info();
-        let below = || {
-            let level = self.context.opt_level();
-            format!("level {} ≤ opt_level {level}", info.opt_level)
+        let why = match step.forced {
+            true => "the context requires it".to_owned(),
+            false => {
+                let level = self.context.opt_level();
+                format!("level {} ≤ opt_level {level}", info.opt_level)
+            }
         };
         let phase = self.placed.get(info.name.as_str()).copied();
         let phase = phase.filter(|_| step.requested_by.is_none());
@@ -165,17 +168,8 @@ impl Explainer<'_> {
             (Some(by), _) => {
                 format!("`{by}` requires it, unless nothing changed since it last ran")
             }
-            (None, Some(phase)) if step.forced => {
-                format!(
-                    "it asks for the phase `{}`, and the context requires it",
-                    phase.name()
-                )
-            }
-            (None, Some(phase)) => {
-                format!("it asks for the phase `{}`, and {}", phase.name(), below())
-            }
-            (None, None) if step.forced => "the context requires it".to_owned(),
-            (None, None) => below(),
+            (None, Some(phase)) => format!("it asks for the phase `{}`, and {why}", phase.name()),
+            (None, None) => why,
         };
         let mut explained = self.explained(&*step.pass, true, reason);
         explained.requested_by.clone_from(&step.requested_by);

@@ -135,20 +135,21 @@ impl SourceText {
         label: &str,
         message: impl Into<String>,
     ) -> PassError {
-        let snippet = Snippet::new(&self.name, &self.text, span.clone(), label);
-        let mut error = PassError::new(ErrorKind::Pipeline, message);
-        error.location = Some(snippet.location());
-        error.snippet = Some(Box::new(snippet));
-        error
+        self.show(PassError::new(ErrorKind::Pipeline, message), span, label)
     }
 
     /// Shows a place in the file with an error that has none yet.
-    pub(crate) fn locate(&self, mut error: PassError, span: &Range<usize>) -> PassError {
-        if error.snippet.is_none() {
-            let snippet = Snippet::new(&self.name, &self.text, span.clone(), "");
-            error.location = Some(snippet.location());
-            error.snippet = Some(Box::new(snippet));
+    pub(crate) fn locate(&self, error: PassError, span: &Range<usize>) -> PassError {
+        match error.snippet {
+            None => self.show(error, span, ""),
+            Some(_) => error,
         }
+    }
+
+    fn show(&self, mut error: PassError, span: &Range<usize>, label: &str) -> PassError {
+        let snippet = Snippet::new(&self.name, &self.text, span.clone(), label);
+        error.location = Some(snippet.location());
+        error.snippet = Some(Box::new(snippet));
         error
     }
 }
@@ -295,14 +296,7 @@ fn read_pass(
 
 /// A place for a phase: it has nothing but the phase's name.
 fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTable, PassError> {
-    for key in [
-        "name",
-        "passes",
-        "options",
-        "opt_level",
-        "required",
-        "disabled",
-    ] {
+    for key in "name passes options opt_level required disabled".split(' ') {
         if let Some((key, _)) = table.take(key) {
             let message = format!(
                 "A place for a phase has no `{}`: its passes come from the plugins that name the phase.",

@@ -150,13 +150,12 @@ pub(super) fn check_names(
             return Ok(());
         }
         let message = format!("There is no pass `{name}` to {what}.");
-        let error = PassError::new(ErrorKind::UnknownPass, message);
-        Err(
-            match suggest::nearest(name, known.iter().map(String::as_str)) {
-                Some(near) => error.help(format!("Did you mean `{near}`?")),
-                None => error.help("`passdock list passes` shows what there is."),
-            },
-        )
+        let near = suggest::nearest(name, known.iter().map(String::as_str));
+        let help = match near {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None => "`passdock list passes` shows what there is.".to_owned(),
+        };
+        Err(PassError::new(ErrorKind::UnknownPass, message).help(help))
     };
     let check = |name: &str| check_for(name, "require or to disable");
     let context = &file.context;

@@ -35,7 +35,7 @@ struct Model {
     bytes: Option<u64>,
 }
 
-pub(crate) fn stats(args: StatsArgs) -> u8 {
+pub(crate) fn stats(args: StatsArgs) -> Result<u8, PassError> {
     let progress = Progress::start(&format!("reading {}", args.model.display()));
     let result = look(&args);
     drop(progress);
@@ -52,7 +52,7 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
         sections.extend(table::render(&model, stats));
         show::print(&sections.join("\n"));
     }
-    status
+    Ok(status)
 }
 
 fn look(args: &StatsArgs) -> Result<Stats, PassError> {

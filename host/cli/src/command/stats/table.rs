@@ -28,12 +28,8 @@ fn inputs(stats: &Stats) -> String {
     let mut table = Table::new(["input", "type", ""]);
     for input in stats.inputs.iter().take(MOST) {
         let [name, ty] = port(&input.port);
-        let note = if input.overridable {
-            "has a default"
-        } else {
-            ""
-        };
-        table.row([name, ty, note.to_owned()]);
+        let note = input.overridable.then(|| "has a default".to_owned());
+        table.row([name, ty, note.unwrap_or_default()]);
     }
     cut(table.render(), stats.inputs.len())
 }
