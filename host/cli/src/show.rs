@@ -67,7 +67,7 @@ pub(crate) fn fail(error: &PassError) -> u8 {
     error.kind.exit_status()
 }
 
-/// Why standard output couldn't be written, the first time.
+/// The first error of writing to standard output.
 static FAILED: OnceLock<io::Error> = OnceLock::new();
 
 /// Writes what may be shown as it is.
@@ -96,7 +96,7 @@ pub(crate) fn finish(status: u8, trouble: u8) -> u8 {
     status.max(trouble)
 }
 
-/// The same on standard error. There is nobody to tell that it is closed.
+/// Writes what may be shown as it is to standard error. There is nobody to tell that it is closed.
 pub(crate) fn write_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
@@ -167,7 +167,7 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
-/// So many of something: `1 tensor`, `2,048 tensors`.
+/// A number of things: `1 tensor`, `2,048 tensors`.
 pub(crate) fn count_of(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
@@ -202,13 +202,13 @@ pub(crate) fn states([needs, establishes, breaks]: [&[State]; 3]) -> Vec<String>
     .collect()
 }
 
-/// What a pipeline asks of the model, a line each.
+/// The states that a pipeline needs of the model, a line each.
 pub(crate) fn model_needs(needs: &[ModelNeed]) -> String {
     let line = |need: &ModelNeed| format!("`{}` needs `{}` of the model.\n", need.pass, need.state);
     needs.iter().map(line).collect()
 }
 
-/// What there is to say, line by line: what it is about, and that.
+/// Facts, line by line: what each is about, and the fact.
 #[derive(Default)]
 pub(crate) struct Facts(Vec<(&'static str, String)>);
 
@@ -257,7 +257,7 @@ impl<const N: usize> Table<N> {
         self.render_columns(|_| true)
     }
 
-    /// As [`Table::render`], without the columns in which no row says anything.
+    /// The text of [`Table::render`] without the columns in which no row says anything.
     pub(crate) fn render_filled(&self) -> String {
         self.render_columns(|column| self.rows.iter().any(|row| !row[column].is_empty()))
     }

@@ -13,7 +13,7 @@ use crate::check_command::CheckCommand;
 use crate::progress::Progress;
 use crate::{plugins, request, show};
 
-/// What `--json` prints.
+/// The answer that `--json` prints.
 #[derive(Serialize)]
 struct Answer {
     #[serde(flatten)]
@@ -25,7 +25,7 @@ struct Answer {
     kept: Option<Kept>,
 }
 
-/// Where the proof lies.
+/// The places where the proof lies.
 #[derive(Clone, Serialize)]
 struct Kept {
     good: String,

@@ -15,19 +15,19 @@ use serde::Serialize;
 use crate::args::DiffArgs;
 use crate::show;
 
-/// As diff(1) has them.
+/// The exit statuses, as of diff(1).
 const SAME: u8 = 0;
 const DIFFERENT: u8 = 1;
 pub(crate) const TROUBLE: u8 = 2;
 
-/// How many ops of a function are listed without `--all`; the rest are counted by kind.
+/// The ops of a function that are listed without `--all`; the rest are counted by kind.
 const MOST_OPS: usize = 100;
-/// How many of anything else.
+/// The items of anything else that are listed.
 const MOST: usize = 20;
-/// How many users of an op that came or went are listed.
+/// The users of an op that came or went that are listed.
 const MOST_USERS: usize = 4;
 
-/// What `--json` prints.
+/// The answer that `--json` prints.
 #[derive(Serialize)]
 struct Answer<'d> {
     ok: bool,
@@ -440,7 +440,7 @@ fn ops(number: usize) -> String {
     count(number, "op")
 }
 
-/// One value in place of another, which may have the name that the other had.
+/// A value in place of another, which may have the name that the other had.
 fn values(old: &str, new: &str) -> String {
     match old == new {
         true => format!("{old} → another {new}"),

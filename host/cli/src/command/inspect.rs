@@ -7,7 +7,7 @@ use serde::Serialize;
 use crate::args::InspectArgs;
 use crate::show::{self, Table};
 
-/// What `--json` prints.
+/// The answer that `--json` prints.
 #[derive(Serialize)]
 struct Answer<'m> {
     file: String,
@@ -98,7 +98,7 @@ fn fields(fields: &[FieldSpec]) -> String {
     table.render()
 }
 
-/// What a pass works on, as people read it.
+/// The kind of a pass, as people read it.
 pub(super) fn kind(kind: PassKind) -> &'static str {
     match kind {
         PassKind::Function => "function",

@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use crate::show::{self, Facts, Table};
 
-/// All of them, or those of one name, in all versions.
+/// The operators, or those of one name, in all versions.
 pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, String), PassError> {
     let defs = registry.op_defs();
     let (mut ops, failures) = defs.describe();
@@ -37,7 +37,7 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
     Ok((json!({ "ops": ops }), text))
 }
 
-/// Which operators more than one plugin defines, and for which versions each does.
+/// The operators that more than one plugin defines, and for which versions each does.
 fn in_several_plugins(ops: &[OpInfo]) -> String {
     let mut text = String::new();
     for versions in ops.chunk_by(|a, b| a.name == b.name) {
@@ -84,7 +84,7 @@ fn operands(op: &OpInfo) -> String {
     }
 }
 
-/// What its definition can say of an op.
+/// The abilities of an op's definition.
 fn known(op: &OpInfo) -> String {
     let parts = [
         (op.types, "types"),

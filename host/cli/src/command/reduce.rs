@@ -16,7 +16,7 @@ use crate::progress::Progress;
 use crate::request;
 use crate::show;
 
-/// What `--json` prints.
+/// The answer that `--json` prints.
 #[derive(Serialize)]
 struct Answer {
     #[serde(flatten)]

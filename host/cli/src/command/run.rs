@@ -146,7 +146,7 @@ fn render(report: &Report) -> String {
     text
 }
 
-/// What each pass did, as a table.
+/// The table of what each pass did.
 pub(super) fn passes(passes: &[PassRecord]) -> String {
     let mut table = Table::new(["pass", "status", ">time", ">ops", "from"]);
     for pass in passes {

@@ -12,14 +12,14 @@ use super::{Format, WriteOptions, is_standard};
 use passdock_core::files::{Target, open_special};
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 
-/// Where a model is written. Made before any work is done for the model, it finds out that the place
+/// The place where a model is written. Made before any work is done for the model, it finds out that it
 /// takes no file, and keeps the place whatever happens to the process meanwhile.
 pub struct Output {
     path: PathBuf,
-    /// From which a text names the files that lie beside it, so that they move together.
+    /// The directory from which a text names the files that lie beside it, so that they move together.
     directory: Option<PathBuf>,
     format: Format,
-    /// `None`: standard output.
+    /// The file to write; `None`: standard output.
     target: Option<Target>,
 }
 

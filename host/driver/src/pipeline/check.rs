@@ -5,7 +5,7 @@ use passdock_core::{ErrorKind, PassError, Registry};
 
 use crate::prepare::{Prepared, Request, Watched};
 
-/// Says whether a request is right, down to the plugins that it needs: they are loaded. Answers
+/// Checks whether a request is right, down to the plugins that it needs: they are loaded. Answers
 /// what the model has to bring along. Nothing runs.
 ///
 /// # Errors

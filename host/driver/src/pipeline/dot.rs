@@ -86,7 +86,7 @@ impl Dot<'_> {
         }
     }
 
-    /// What a pass requires stands before it.
+    /// Arrows from what is required, which stands before what requires it.
     fn required(&mut self) {
         let mut after: HashMap<(&str, u32), usize> = HashMap::new();
         let mut lines = Vec::new();

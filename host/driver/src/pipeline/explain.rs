@@ -23,7 +23,7 @@ pub struct Explanation {
     /// The states that the model has to be in.
     #[serde(default)]
     pub model_needs: Vec<ModelNeed>,
-    /// What is odd about the plugins.
+    /// Oddities of the plugins.
     #[serde(default)]
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -31,7 +31,7 @@ pub struct Explanation {
 /// A pass at its place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explained {
-    /// Its registered name.
+    /// The name that it is registered by.
     pub name: String,
     /// The name of the plugin that gives it.
     pub plugin: Option<String>,
@@ -41,12 +41,12 @@ pub struct Explained {
     pub requested_by: Option<String>,
     /// The nested Sequential that it is part of.
     pub parent: Option<String>,
-    /// How many nested Sequentials it is inside of.
+    /// The number of nested Sequentials around it.
     #[serde(default)]
     pub depth: u32,
     /// Whether it would run.
     pub runs: bool,
-    /// Which rule says so.
+    /// The rule that decides it.
     pub reason: String,
     /// The phase that it asks for, if that is why it is here.
     #[serde(default)]
@@ -57,7 +57,7 @@ pub struct Explained {
     /// Whether it is a Sequential: its children come after it, one deeper.
     #[serde(default)]
     pub is_sequential: bool,
-    /// Its options as it would get them.
+    /// The options that it would get.
     #[serde(default)]
     pub options: Vec<ExplainedOption>,
     /// The states that have to hold before it runs.
@@ -74,11 +74,11 @@ pub struct Explained {
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExplainedOption {
-    /// Its name.
+    /// The option's name.
     pub name: String,
-    /// Its value.
+    /// The value that the pass would get.
     pub value: FieldValue,
-    /// Who says so.
+    /// The place that it was set at.
     pub from: OptionSource,
 }
 
@@ -91,7 +91,7 @@ pub struct Place {
     pub passes: Vec<String>,
 }
 
-/// Says what a request would run. No model is read; plugins that would be needed are loaded only by
+/// Explains what a request would run. No model is read; plugins that would be needed are loaded only by
 /// [`check`](super::check).
 pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, PassError> {
     let prepared = Prepared::new(registry, request, Watched::default())?;
@@ -105,7 +105,10 @@ pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, Pa
 }
 
 impl Prepared {
-    /// What would run, and why or why not.
+    /// The passes that would run, and why or why not.
+    ///
+    /// # Errors
+    /// If no order can be found: a circle of required passes, a state that nothing establishes.
     pub fn explain(&self) -> Result<Explanation, PassError> {
         let plan = self.plan()?;
         let phases = &self.phases;
@@ -152,7 +155,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// One that runs.
+    /// Adds a pass that runs.
     fn step(&mut self, step: &Step) {
         let info = step.pass.info();
         let why = match step.forced {
@@ -182,7 +185,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// One that doesn't run, and so nothing of it. Sequentials nest only so deep.
+    /// Adds a pass that doesn't run, and so nothing of it. Sequentials nest only so deep.
     fn skipped(&mut self, pass: &PassRef, reason: String) {
         let mut explained = self.explained(&**pass, false, reason);
         explained.phase = self.placed.get(explained.name.as_str()).copied();
@@ -197,7 +200,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Passes that ask for a phase that the pipeline has no place for, unless another requires them.
+    /// Adds the passes that ask for a phase that the pipeline has no place for, unless another requires them.
     fn left_over(&mut self, phases: &Phases) -> Result<(), PassError> {
         let here: HashSet<String> = self.passes.iter().map(|pass| pass.name.clone()).collect();
         for (name, phase) in phases.left_over().filter(|(name, _)| !here.contains(*name)) {

@@ -20,7 +20,7 @@ use passdock_core::diagnostic::Snippet;
 use passdock_core::plugin::Phase;
 use passdock_core::{ErrorKind, PassError, suggest};
 
-/// How deep Sequentials may nest in a file.
+/// The levels that Sequentials may nest in a file.
 const MAX_NESTING: usize = 64;
 
 /// A value of the file, and where it stands.
@@ -28,7 +28,7 @@ const MAX_NESTING: usize = 64;
 pub(crate) struct Located<T> {
     /// The value itself.
     pub(crate) value: T,
-    /// Its bytes in the file.
+    /// The bytes of the file that say it.
     pub(crate) span: Range<usize>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) struct SourceText {
     pub(crate) text: Arc<str>,
 }
 
-/// What a pipeline file says.
+/// A pipeline file, as it was read.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PipelineFile {
     /// The file.
@@ -82,7 +82,7 @@ pub(crate) fn lone_value(text: &str) -> Option<toml::Value> {
     table.remove("value").filter(|_| table.is_empty())
 }
 
-/// `[plugins.NAME]`.
+/// A table `[plugins.NAME]`.
 #[derive(Clone, Debug)]
 pub(crate) struct PluginTable {
     /// The plugin's name.
@@ -91,36 +91,36 @@ pub(crate) struct PluginTable {
     pub(crate) overrides: Vec<Located<String>>,
 }
 
-/// `[[instruments]]`.
+/// A table of `[[instruments]]`.
 #[derive(Clone, Debug)]
 pub(crate) struct InstrumentTable {
-    /// Its name.
+    /// The instrument's name.
     pub(crate) name: Located<String>,
-    /// Everything else in its table.
+    /// The other keys of the table.
     pub(crate) options: Vec<Entry>,
 }
 
-/// `[[passes]]`, or a pass's name in a nested list.
+/// A table of `[[passes]]`, or a pass's name in a nested list.
 #[derive(Clone, Debug)]
 pub(crate) enum PassTable {
     /// One pass.
     Pass {
-        /// Its registered name or an alias.
+        /// The pass's registered name, or an alias.
         name: Located<String>,
-        /// `options`.
+        /// The options that the file gives.
         options: Vec<Entry>,
     },
     /// A nested Sequential.
     Sequential {
-        /// Its name.
+        /// The Sequential's name.
         name: Located<String>,
-        /// Its level.
+        /// The level from which on it runs.
         opt_level: u32,
-        /// What it requires.
+        /// The passes that it requires.
         required: Vec<Located<String>>,
-        /// What it leaves out.
+        /// The passes that it leaves out.
         disabled: Vec<Located<String>>,
-        /// Its children.
+        /// The passes in it.
         passes: Vec<PassTable>,
     },
     /// The place of the passes that ask for a phase.

@@ -217,7 +217,7 @@ impl<'s, 'i> Table<'s, 'i> {
     }
 }
 
-/// What there is to say of a text that isn't TOML.
+/// The error of a text that isn't TOML.
 pub(super) fn not_toml(source: &SourceText, error: &toml::de::Error) -> PassError {
     let span = error.span().unwrap_or(0..0);
     if let Some(span) = bare_word(&source.text, span.start) {

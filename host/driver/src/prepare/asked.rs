@@ -11,13 +11,13 @@ use crate::pipeline_file::lone_value;
 pub struct AskedInstrument {
     /// The name that it is registered by.
     pub name: String,
-    /// Its options.
+    /// The options that it was given.
     pub options: toml::Table,
-    /// Where it was asked for, for errors.
+    /// The argument that asked for it, for errors.
     pub by: AskedBy,
 }
 
-/// Where an instrument was asked for.
+/// The argument that asked for an instrument.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum AskedBy {

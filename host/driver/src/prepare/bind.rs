@@ -120,7 +120,7 @@ fn shown(error: PassError, binding: &str, span: Range<usize>) -> PassError {
     blame::in_argument(error, "--bind", binding, span)
 }
 
-/// What can be bound in a model.
+/// The names of a model that can be bound.
 struct Names {
     symbols: Vec<String>,
     params: Vec<String>,

@@ -1,4 +1,4 @@
-//! Where the user gave the option that a pass or an instrument fails of: a mistake that only the model
+//! The place where the user gave the option that a pass or an instrument fails of: a mistake that only the model
 //! shows, such as a name that it hasn't, is underlined as one that was seen before.
 
 use std::ops::Range;
@@ -43,7 +43,7 @@ pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -
     }
 }
 
-/// What is wrong with an option, if that is the cause of an error.
+/// The mistake in an option that caused an error, if one did.
 pub(super) fn config_error(error: &PassError) -> Option<&ConfigError> {
     error.source.as_ref()?.downcast_ref()
 }
@@ -138,12 +138,12 @@ fn options_of<'f>(
     }
 }
 
-/// What stands between backticks in a sentence.
+/// The words between backticks in a sentence.
 fn quoted(sentence: &str) -> impl Iterator<Item = &str> {
     sentence.split('`').skip(1).step_by(2)
 }
 
-/// Where a word stands in a part of a text, and not as a part of another.
+/// The place of a whole word in a part of a text.
 fn word(text: &str, part: &Range<usize>, name: &str) -> Option<Range<usize>> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let part_text = text.get(part.clone())?;

@@ -37,14 +37,14 @@ pub struct Prepared {
     pub(crate) phases: Phases,
 }
 
-/// What a run adds to what its request asks for.
+/// The watchers that a run adds to what its request asks for.
 #[derive(Default)]
 pub(crate) struct Watched {
-    /// Where instruments print instead of where the request says.
+    /// The sink that instruments print to instead of the one that the request names.
     pub(crate) sink: Option<Sink>,
-    /// What keeps the runs of passes.
+    /// The recorder of the passes that run.
     pub(crate) recorder: Option<Arc<Recorder>>,
-    /// What is told diagnostics instead of the renderer.
+    /// The handler of diagnostics instead of the renderer.
     pub(crate) on_diagnostic: Option<Box<dyn Fn(Diagnostic) + Send + Sync>>,
     /// Whether instruments that only watch are left out.
     pub(crate) only_judges: bool,
@@ -104,17 +104,17 @@ impl Prepared {
         Ok(())
     }
 
-    /// What would run, and in which order; no plugin is loaded.
+    /// The passes that would run, in order; no plugin is loaded.
     pub(crate) fn plan(&self) -> Result<Plan, PassError> {
         resolve::resolve(&self.sequential, &self.context)
     }
 
-    /// As [`Prepared::plan`], with everything loaded that it takes.
+    /// Loads all that the passes take; the plan is that of [`Prepared::plan`].
     pub(crate) fn load(&self) -> Result<Plan, PassError> {
         passdock_core::run::prepare(&self.sequential, &self.context)
     }
 
-    /// Runs it.
+    /// Runs the passes on a module.
     ///
     /// # Errors
     /// The first failure of a pass, or of an instrument.

@@ -125,7 +125,7 @@ pub(crate) fn passes_in(sequential: &Sequential) -> Vec<PassRef> {
     passes
 }
 
-/// What a run's Sequentials are called.
+/// The names of a run's Sequentials.
 pub(super) fn sequential_names(sequential: &Sequential) -> Vec<String> {
     let inner = passes_in(sequential).into_iter();
     let inner = inner.filter(|pass| pass.as_sequential().is_some());

@@ -10,7 +10,7 @@ use crate::pipeline_file::PassTable;
 use passdock_core::Registry;
 use passdock_core::plugin::Phase;
 
-/// What goes where.
+/// The passes that ask for phases, and the places for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Phases {
     /// The passes that ask for a phase, in the order in which they run there.
@@ -20,7 +20,7 @@ pub(crate) struct Phases {
 }
 
 impl Phases {
-    /// Those of a registry for a pipeline that lists some passes itself.
+    /// The phases of a registry's passes, without the passes that a pipeline lists itself.
     pub(crate) fn new(registry: &Registry, tables: &[PassTable], passes: &[String]) -> Phases {
         let listed = listed(registry, tables, passes);
         let mut groups: BTreeMap<Phase, BTreeSet<String>> = BTreeMap::new();

@@ -1,4 +1,4 @@
-//! What is asked of a run: plain data, so that a run can happen in another process.
+//! The request of a run: plain data, so that a run can happen in another process.
 
 use std::path::PathBuf;
 
@@ -23,41 +23,41 @@ pub struct Request {
     pub model: PathBuf,
     /// The model to write; nothing is written without it.
     pub output: Option<PathBuf>,
-    /// Where plugins are, before the directories of the file.
+    /// Directories of plugins, before those of the file.
     pub plugin_dirs: Vec<PathBuf>,
-    /// Where else plugins are, after the directories of the file: they may be missing.
+    /// Directories of plugins after those of the file; they may be missing.
     pub standard_dirs: Vec<PathBuf>,
-    /// Where the manifests of plugins are kept between runs; `None`: nowhere.
+    /// The directory in which the manifests of plugins are kept between runs; `None`: nowhere.
     pub manifest_cache: Option<PathBuf>,
-    /// Wins over the file's.
+    /// The level, in place of the file's.
     pub opt_level: Option<u32>,
-    /// Added to the file's `required_pass`.
+    /// Passes that are added to the file's `required_pass`.
     pub required_pass: Vec<String>,
-    /// Added to the file's `disabled_pass`.
+    /// Passes that are added to the file's `disabled_pass`.
     pub disabled_pass: Vec<String>,
-    /// `KEY=VALUE`, each wins over the file's.
+    /// Config options, each `KEY=VALUE`, in place of the file's.
     pub config: Vec<String>,
-    /// `NAME=VALUE`: sizes for dim symbols of the model and values for parameters, bound before the
-    /// first pass.
+    /// Sizes for dim symbols of the model and values for parameters, each `NAME=VALUE`, bound before
+    /// the first pass.
     pub bind: Vec<String>,
     /// Instruments to run after the file's, in order.
     pub instruments: Vec<AskedInstrument>,
-    /// Where and how instruments print.
+    /// The output that instruments print to.
     pub print: Print,
-    /// When to verify.
+    /// The functions that are verified, and when.
     pub verify: Verify,
-    /// Sets the field `allow_growth` of every config option that has one.
+    /// Whether the field `allow_growth` of every config option that has one is set.
     pub allow_growth: bool,
-    /// How many threads run function passes; `None`: as many as there are cores.
+    /// The number of threads that run function passes; `None`: one for each core.
     pub jobs: Option<usize>,
-    /// Encode everything anew instead of copying what didn't change.
+    /// Whether everything is encoded anew instead of copying what didn't change.
     pub drop_spans: bool,
-    /// Where the data of the written model's initializers goes.
+    /// The place for the data of the written model's initializers.
     pub external_data: ExternalData,
     /// Whether the model's data may be outside of its directory.
     pub outside_data: bool,
-    /// Where the reproducer of a failure goes instead of beside the output: a directory in which it
-    /// gets a directory of its own.
+    /// The directory in which the reproducer of a failure gets one of its own, instead of beside the
+    /// output.
     pub reproducer_dir: Option<PathBuf>,
     /// Whether a reproducer has copies of the large constants, too.
     pub self_contained: bool,
@@ -104,12 +104,12 @@ pub struct PipelineText {
     pub text: String,
 }
 
-/// Where and how instruments print.
+/// The output that instruments print to.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Print {
-    /// On standard error instead of standard output.
+    /// Whether it is standard error instead of standard output.
     pub to_stderr: bool,
-    /// Whether that takes colours.
+    /// Whether it takes colours.
     pub color: bool,
 }

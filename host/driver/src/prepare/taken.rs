@@ -7,7 +7,7 @@ use crate::model_file;
 use passdock_core::Registry;
 use passdock_core::files::{directory_of, end_of_links};
 
-/// What of a run a path names: `the model`, `the output`, …
+/// The file of a run that a path names: `the model`, `the output`, …
 pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Option<String> {
     let path = whole(path)?;
     let is = |known: &Path| whole(known).is_some_and(|known| known == path);

@@ -45,7 +45,7 @@ pub struct Replay {
     pub expected: Failure,
     /// The failure of this run.
     pub failure: Option<Failure>,
-    /// The run.
+    /// The report of the run.
     #[serde(flatten)]
     pub report: Report,
 }
@@ -88,7 +88,7 @@ impl Reproducer {
         })
     }
 
-    /// What judges the result, if the pass itself doesn't fail.
+    /// The command that judges the result, if the pass itself doesn't fail.
     pub fn check(&self) -> Option<&Check> {
         self.about.check.as_ref()
     }
@@ -237,7 +237,7 @@ impl Reproducer {
     }
 }
 
-/// What is different about a plugin, and what to do.
+/// The difference of a plugin from the one that was loaded, and what to do.
 fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, &'static str)> {
     let PluginFile { name, version, .. } = expected;
     let Some(found) = found else {

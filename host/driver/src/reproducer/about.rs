@@ -1,4 +1,4 @@
-//! `reproducer.toml`: what failed, and with what.
+//! `reproducer.toml`: the failure, and what it was found with.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -12,7 +12,7 @@ use passdock_core::{Diagnostic, PassError, Verify};
 /// The version of the file that this passdock writes and reads.
 pub(crate) const VERSION: u32 = 1;
 
-/// All of the file.
+/// The content of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct About {
     pub(crate) version: u32,
@@ -31,16 +31,15 @@ pub(crate) struct About {
     pub(crate) data: Vec<DataRange>,
 }
 
-/// What failed. Two failures are the same if the same pass fails in the same way; what it says of
-/// it may differ.
+/// A failure. Two are the same if the same pass fails in the same way; its message may differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The code of the error: `pass-panicked`.
     pub code: String,
-    /// The pass.
+    /// The pass that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<String>,
-    /// Its plugin.
+    /// The plugin that gives the pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
     /// The function that it worked on.
@@ -49,19 +48,19 @@ pub struct Failure {
     /// The op that it failed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
-    /// Where that stood.
+    /// The place where that op stood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// What it said.
+    /// The error's message.
     pub message: String,
 }
 
 /// The command that calls what a pass makes bad, though the pass doesn't fail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// As it was given to `--check`.
+    /// The command, as it was given to `--check`.
     pub command: String,
-    /// After how many seconds it is ended.
+    /// The seconds after which it is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<f64>,
 }
@@ -69,9 +68,9 @@ pub struct Check {
 /// A plugin whose code was loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PluginFile {
-    /// Its name.
+    /// The plugin's name.
     pub name: String,
-    /// Its version.
+    /// The plugin's version.
     pub version: String,
     /// The name of its file; none if it is a part of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,13 +83,13 @@ pub struct PluginFile {
 /// Constants that `before.ir` refers to in a file outside of the reproducer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataRange {
-    /// The file.
+    /// The file's path.
     pub file: String,
-    /// Where in it.
+    /// The first of the bytes in it.
     pub offset: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub length: u64,
-    /// Their BLAKE3 hash.
+    /// The BLAKE3 hash of the bytes.
     pub blake3: String,
 }
 
@@ -121,7 +120,7 @@ impl From<&Diagnostic> for Failure {
     }
 }
 
-/// What happened, on one line: `pass-failed in acme.transform.Fuse: There is no axis 3.`
+/// The failure on one line: `pass-failed in acme.transform.Fuse: There is no axis 3.`
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.code)?;

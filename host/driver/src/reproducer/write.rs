@@ -15,15 +15,15 @@ use passdock_core::plugin::Plugin;
 use passdock_core::site::FailureSite;
 use passdock_core::{ErrorKind, PassError};
 
-/// How a reproducer is written.
+/// Options for writing a reproducer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReproducerOptions {
-    /// Copy constants of more than 64 KiB, too, instead of referring to the files that they are in.
+    /// Whether constants of more than 64 KiB are copied, too, instead of referring to the files that they are in.
     pub self_contained: bool,
     /// The model that was read, as the user named it.
     pub model: Option<String>,
-    /// What judges the pass's result, if the pass itself doesn't fail.
+    /// The command that judges the pass's result, if the pass itself doesn't fail.
     pub check: Option<Check>,
 }
 

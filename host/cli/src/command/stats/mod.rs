@@ -15,7 +15,7 @@ use crate::args::StatsArgs;
 use crate::progress::Progress;
 use crate::show;
 
-/// What `--json` prints.
+/// The answer that `--json` prints.
 #[derive(Serialize)]
 struct Answer {
     model: Model,
@@ -24,14 +24,14 @@ struct Answer {
     stats: Option<Stats>,
 }
 
-/// The file.
+/// The model's file.
 #[derive(Serialize)]
 struct Model {
     #[serde(rename = "in")]
     input: String,
-    /// `onnx` or `ir`.
+    /// The format: `onnx` or `ir`.
     format: Option<&'static str>,
-    /// How long it is, if it is a regular file.
+    /// The file's length, if it is a regular one.
     bytes: Option<u64>,
 }
 
