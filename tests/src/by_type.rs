@@ -178,7 +178,7 @@ pub fn r086_a_prim_function_pass_removes_nothing() {}
 ///     fn name(&self) -> &str {
 ///         "asks"
 ///     }
-///     fn should_run(&self, _: &ModuleRef, _: &PassInfo) -> InstrumentResult<bool> {
+///     fn should_run(&self, _: &PassCall<'_>) -> InstrumentResult<bool> {
 ///         Ok(true)
 ///     }
 /// }
@@ -190,7 +190,7 @@ pub fn r086_a_prim_function_pass_removes_nothing() {}
 ///     fn name(&self) -> &str {
 ///         "asks"
 ///     }
-///     fn should_run(&self, _: &ModuleRef, _: &PassInfo) -> InstrumentResult<bool> {
+///     fn should_run(&self, _: &PassCall<'_>) -> InstrumentResult<bool> {
 ///         Ok(None)
 ///     }
 /// }
@@ -208,7 +208,8 @@ pub fn r105_should_run_answers_a_bool() {}
 ///     fn name(&self) -> &str {
 ///         "edits"
 ///     }
-///     fn run_before_pass(&self, module: &ModuleRef, _: &PassInfo) -> InstrumentResult {
+///     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+///         let PassCall { module, .. } = *call;
 ///         let main = module.symbols().intern("main");
 ///         module.remove(main);
 ///         Ok(())

@@ -64,33 +64,38 @@ impl PassInstrument for Host {
         "host"
     }
 
-    fn enter_pass_ctx(&self) -> InstrumentResult {
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         self.0.add("host enter");
         Ok(())
     }
 
-    fn exit_pass_ctx(&self) -> InstrumentResult {
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         self.0.add("host exit");
         Ok(())
     }
 
-    fn should_run(&self, _module: &Module, info: &PassInfo) -> InstrumentResult<bool> {
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        let PassCall { info, .. } = *call;
         self.0.add(format!("host should_run {}", info.name));
         Ok(true)
     }
 
-    fn run_before_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { info, .. } = *call;
         self.0.add(format!("host before {}", info.name));
         Ok(())
     }
 
-    fn run_after_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { info, .. } = *call;
         self.0.add(format!("host after {}", info.name));
         Ok(())
     }
 
-    fn pass_failed(&self, _module: &Module, info: &PassInfo, _error: &PassError) {
+    fn pass_failed(&self, call: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
+        let PassCall { info, .. } = *call;
         self.0.add(format!("host failed {}", info.name));
+        Ok(())
     }
 }
 

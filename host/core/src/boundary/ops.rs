@@ -10,6 +10,7 @@ use passdock_abi::{
 use passdock_ir::edit::Left;
 use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function};
+use passdock_loader::library::LoadedOp;
 
 use super::check_op::check_op;
 use super::context::{self, ContextSession};
@@ -17,7 +18,6 @@ use super::decompose::{decompose, set_body};
 use super::known_dims::{self, constant_dims};
 use super::session::{Access, FunctionSession};
 use super::{definitions, describe, evaluate, functions, gate, input};
-use crate::plugin::library::LoadedOp;
 
 pub(super) static TABLE: abi::OpApi = abi::OpApi {
     struct_size: size_of::<abi::OpApi>() as u32,

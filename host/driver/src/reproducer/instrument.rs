@@ -60,18 +60,18 @@ impl PassInstrument for WriteReproducer {
         "reproducer"
     }
 
-    fn run_before_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
+    fn run_before_pass(&self, _: &PassCall<'_>) -> InstrumentResult {
         self.running.push(());
         Ok(())
     }
 
-    fn run_after_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
+    fn run_after_pass(&self, _: &PassCall<'_>) -> InstrumentResult {
         self.running.pop();
         Ok(())
     }
 
     /// At the outermost pass the error knows all that was still to run.
-    fn pass_failed(&self, _module: &Module, _info: &PassInfo, error: &PassError) {
+    fn pass_failed(&self, _: &PassCall<'_>, error: &PassError) -> InstrumentResult {
         // Of what wasn't checked there is nothing to reproduce.
         let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
         self.running.pop();
@@ -94,5 +94,6 @@ impl PassInstrument for WriteReproducer {
             warning.severity = Severity::Warning;
             site.context.emit(warning);
         }
+        Ok(())
     }
 }

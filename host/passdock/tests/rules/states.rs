@@ -245,7 +245,8 @@ impl PassInstrument for Vetoes {
         "vetoes"
     }
 
-    fn should_run(&self, _: &ModuleRef, info: &PassInfo) -> InstrumentResult<bool> {
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        let PassCall { info, .. } = *call;
         Ok(!self.0.contains(&info.name.as_str()))
     }
 }

@@ -130,17 +130,18 @@ impl PassInstrument for Numerics {
         "numerics"
     }
 
-    fn enter_pass_ctx(&self) -> InstrumentResult {
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         *util::lock(&self.state) = State::default();
         Ok(())
     }
 
-    fn exit_pass_ctx(&self) -> InstrumentResult {
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         *util::lock(&self.state) = State::default();
         Ok(())
     }
 
-    fn run_before_pass(&self, module: &Module, _info: &PassInfo) -> InstrumentResult {
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, .. } = *call;
         match self.begin(module) {
             None => Ok(()),
             // The pass isn't going to run if it is an error.
@@ -148,7 +149,8 @@ impl PassInstrument for Numerics {
         }
     }
 
-    fn run_after_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
         let finding = {
             let mut state = util::lock(&self.state);
             let state = &mut *state;
@@ -172,8 +174,9 @@ impl PassInstrument for Numerics {
         }
     }
 
-    fn pass_failed(&self, _module: &Module, _info: &PassInfo, _error: &PassError) {
+    fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
         self.drop_frame();
+        Ok(())
     }
 
     fn report(&self) -> Option<String> {
