@@ -3,10 +3,7 @@
 use passdock_ir::text;
 
 use crate::model_file;
-use passdock_core::context::{ContextBuilder, PassContext};
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::pass::PassRef;
-use passdock_core::registry::Registry;
+use passdock_core::{ContextBuilder, ErrorKind, PassContext, PassError, PassRef, Registry};
 
 /// Runs passes, by name and in order, over IR text, at the highest level and with everything
 /// verified; answers the text that comes out, or the error as a terminal would show it.

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 
 use passdock_diagnostic::{Diagnostic, Severity};
 
-use super::{Inner, Instruments, PassContext, Recorder, Renderer};
+use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer};
 use crate::config::{FieldValue, IMMUTABLE_MODULE};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, PassInstrument};
@@ -19,18 +19,12 @@ const MAX_JOBS: usize = 1024;
 /// A context in the making.
 #[derive(Default)]
 pub struct ContextBuilder {
-    opt_level: Option<u32>,
-    required_pass: Vec<String>,
-    disabled_pass: Vec<String>,
-    config: Vec<(String, toml::Value)>,
+    settings: ContextSettings,
     registry: Option<Registry>,
     instruments: Vec<InstrumentRef>,
     judges: Vec<toml::Table>,
-    verify: Verify,
-    jobs: usize,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
-    resumes: bool,
 }
 
 impl ContextBuilder {
@@ -38,9 +32,15 @@ impl ContextBuilder {
         ContextBuilder::default()
     }
 
+    /// All settings at once, in place of those that were made before.
+    pub fn settings(mut self, settings: ContextSettings) -> ContextBuilder {
+        self.settings = settings;
+        self
+    }
+
     /// The level: passes of a higher one aren't run. 2 if it isn't set.
     pub fn opt_level(mut self, level: u32) -> ContextBuilder {
-        self.opt_level = Some(level);
+        self.settings.opt_level = level;
         self
     }
 
@@ -49,7 +49,8 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        self.required_pass.extend(names.into_iter().map(Into::into));
+        let names = names.into_iter().map(Into::into);
+        self.settings.required_pass.extend(names);
         self
     }
 
@@ -58,13 +59,14 @@ impl ContextBuilder {
         mut self,
         names: impl IntoIterator<Item = N>,
     ) -> ContextBuilder {
-        self.disabled_pass.extend(names.into_iter().map(Into::into));
+        let names = names.into_iter().map(Into::into);
+        self.settings.disabled_pass.extend(names);
         self
     }
 
     /// Sets a config option. A later value of the same key wins.
     pub fn config(mut self, key: impl Into<String>, value: impl Into<toml::Value>) -> Self {
-        self.config.push((key.into(), value.into()));
+        self.settings.config.insert(key.into(), value.into());
         self
     }
 
@@ -88,13 +90,13 @@ impl ContextBuilder {
 
     /// When the IR is verified.
     pub fn verify(mut self, verify: Verify) -> ContextBuilder {
-        self.verify = verify;
+        self.settings.verify = verify;
         self
     }
 
     /// On how many threads function passes run; 0, unless set: one for each core.
     pub fn jobs(mut self, jobs: usize) -> ContextBuilder {
-        self.jobs = jobs;
+        self.settings.jobs = jobs;
         self
     }
 
@@ -123,7 +125,7 @@ impl ContextBuilder {
 
     /// Calls go on where another one failed: what the first pass requires has run.
     pub fn resumes(mut self, resumes: bool) -> ContextBuilder {
-        self.resumes = resumes;
+        self.settings.resumes = resumes;
         self
     }
 
@@ -133,20 +135,14 @@ impl ContextBuilder {
         self
     }
 
-    /// Keeps only the instruments that `keeps` wants.
-    pub fn retain_instruments(mut self, keeps: impl Fn(&str) -> bool) -> ContextBuilder {
-        self.instruments
-            .retain(|instrument| keeps(instrument.name()));
-        self
-    }
-
     /// The context, if everything in it is right.
     pub fn build(self) -> Result<PassContext, PassError> {
         let registry = self.registry.unwrap_or_else(|| Registry::global().clone());
-        let names = self.required_pass.iter().chain(&self.disabled_pass);
+        let settings = self.settings;
+        let names = settings.required_pass.iter().chain(&settings.disabled_pass);
         names.into_iter().try_for_each(|name| check_name(name))?;
         let (mut config, mut given) = (BTreeMap::new(), BTreeMap::new());
-        for (key, value) in &self.config {
+        for (key, value) in &settings.config {
             let schema = registry.config_schema(key)?;
             config.insert(key.clone(), schema.accept(value)?);
             given.insert(key.clone(), schema.accept_part(value)?);
@@ -155,14 +151,14 @@ impl ContextBuilder {
             names.iter().map(|name| registry.canonical(name)).collect()
         };
         let (mut required, mut disabled) = (
-            canonical(&self.required_pass),
-            canonical(&self.disabled_pass),
+            canonical(&settings.required_pass),
+            canonical(&settings.disabled_pass),
         );
         let both: Vec<String> = required.intersection(&disabled).cloned().collect();
         // A pass that isn't registered may bear a name that is short for a registered one's.
-        required.extend(self.required_pass.iter().cloned());
-        disabled.extend(self.disabled_pass.iter().cloned());
-        let pool = match self.jobs {
+        required.extend(settings.required_pass.iter().cloned());
+        disabled.extend(settings.disabled_pass.iter().cloned());
+        let pool = match settings.jobs {
             0 | 1 => None,
             jobs => Some(thread_pool(jobs)?),
         };
@@ -175,9 +171,7 @@ impl ContextBuilder {
             })
             .collect();
         let inner = Arc::new(Inner {
-            opt_level: self.opt_level.unwrap_or(2),
-            required_pass: self.required_pass,
-            disabled_pass: self.disabled_pass,
+            settings,
             required,
             disabled,
             met: Mutex::default(),
@@ -193,12 +187,9 @@ impl ContextBuilder {
             }),
             judges: self.judges,
             is_default: false,
-            verify: self.verify,
-            jobs: self.jobs,
             pool,
             renderer: self.renderer,
             recorder: self.recorder,
-            resumes: self.resumes,
         });
         let context = PassContext(inner, None);
         warnings.into_iter().for_each(|w| context.emit(w));
@@ -210,9 +201,7 @@ impl PassContext {
     /// The context of a thread that entered none.
     pub(super) fn thread_default() -> PassContext {
         let inner = Arc::new(Inner {
-            opt_level: 2,
-            required_pass: Vec::new(),
-            disabled_pass: Vec::new(),
+            settings: ContextSettings::default(),
             required: BTreeSet::new(),
             disabled: BTreeSet::new(),
             met: Mutex::default(),
@@ -226,12 +215,9 @@ impl PassContext {
             }),
             judges: Vec::new(),
             is_default: true,
-            verify: Verify::default(),
-            jobs: 0,
             pool: None,
             renderer: None,
             recorder: None,
-            resumes: false,
         });
         PassContext(inner, None)
     }

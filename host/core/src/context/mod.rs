@@ -10,6 +10,7 @@ mod frame;
 mod names;
 mod record;
 mod scope;
+mod settings;
 pub(crate) mod stack;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -25,6 +26,7 @@ use passdock_diagnostic::Diagnostic;
 use passdock_ir::Function;
 pub use record::{OnPass, PassRecord, PassRun, PassStart, PassStatus, Recorder, Watch};
 pub use scope::Entered;
+pub use settings::ContextSettings;
 
 use crate::analyses::{self, Analysis};
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, GivenConfig, Wrong};
@@ -48,9 +50,7 @@ struct Instruments {
 }
 
 struct Inner {
-    opt_level: u32,
-    required_pass: Vec<String>,
-    disabled_pass: Vec<String>,
+    settings: ContextSettings,
     /// Canonical spellings of the two lists.
     required: BTreeSet<String>,
     disabled: BTreeSet<String>,
@@ -66,13 +66,9 @@ struct Inner {
     judges: Vec<toml::Table>,
     /// The thread's own: entered as long as the thread lives.
     is_default: bool,
-    verify: Verify,
-    jobs: usize,
     pool: Option<rayon::ThreadPool>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
-    /// Whether a call goes on where another one failed.
-    resumes: bool,
 }
 
 /// Why a pass runs or doesn't.
@@ -98,19 +94,24 @@ impl PassContext {
         stack::current()
     }
 
+    /// The settings that it was built with.
+    pub fn settings(&self) -> &ContextSettings {
+        &self.0.settings
+    }
+
     /// The level: passes of a higher one aren't run.
     pub fn opt_level(&self) -> u32 {
-        self.0.opt_level
+        self.0.settings.opt_level
     }
 
     /// Passes that run at any level and that instruments can't veto.
     pub fn required_pass(&self) -> &[String] {
-        &self.0.required_pass
+        &self.0.settings.required_pass
     }
 
     /// Passes that don't run.
     pub fn disabled_pass(&self) -> &[String] {
-        &self.0.disabled_pass
+        &self.0.settings.disabled_pass
     }
 
     /// The registry in which names are looked up.
@@ -172,7 +173,7 @@ impl PassContext {
 
     /// The part of the IR that is verified after each pass.
     pub fn verify(&self) -> Verify {
-        self.0.verify
+        self.0.settings.verify
     }
 
     pub(crate) fn recorder(&self) -> Option<&Recorder> {
@@ -181,7 +182,7 @@ impl PassContext {
 
     /// Whether what the first pass of a call requires has run already.
     pub(crate) fn resumes(&self) -> bool {
-        self.0.resumes
+        self.0.settings.resumes
     }
 
     /// The fields of each config option that this context sets, without those that stay at their
@@ -194,7 +195,7 @@ impl PassContext {
     pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
         /// One for each core, unless the system has no more threads to give.
         static SHARED: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
-        let pool = match self.0.jobs {
+        let pool = match self.0.settings.jobs {
             0 => SHARED.get_or_init(|| rayon::ThreadPoolBuilder::new().build().ok()),
             _ => &self.0.pool,
         };
@@ -244,10 +245,10 @@ impl PassContext {
             Enabled::No("disabled by its Sequential".to_owned())
         } else if self.0.required.contains(&info.name) {
             Enabled::Yes { forced: true }
-        } else if self.0.opt_level < info.opt_level {
+        } else if self.0.settings.opt_level < info.opt_level {
             Enabled::No(format!(
                 "its level {} is above the context's opt_level {}",
-                info.opt_level, self.0.opt_level
+                info.opt_level, self.0.settings.opt_level
             ))
         } else {
             Enabled::Yes { forced: false }
@@ -333,6 +334,6 @@ impl fmt::Display for PassContext {
 
 impl fmt::Debug for PassContext {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "PassContext(opt_level={})", self.0.opt_level)
+        write!(f, "PassContext(opt_level={})", self.0.settings.opt_level)
     }
 }

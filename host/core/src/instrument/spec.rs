@@ -25,6 +25,10 @@ pub struct InstrumentSpec {
     pub name: String,
     /// What it does, in a sentence or two.
     pub summary: String,
+    /// Whether it judges passes, or decides which of them run: its failure is one of the run, which
+    /// reproducers name. A run without one that only watches comes to the same end.
+    #[serde(skip)]
+    pub judges: bool,
     /// Its options.
     pub options: Vec<Field>,
     /// The plugin that gives it; `None`: the host or the program itself.
@@ -34,9 +38,9 @@ pub struct InstrumentSpec {
     origin: Option<Origin>,
     /// The options that are paths.
     #[serde(skip)]
-    pub(crate) paths: Vec<String>,
+    paths: Vec<String>,
     #[serde(skip)]
-    pub(crate) make: Arc<Make>,
+    make: Arc<Make>,
 }
 
 /// The names of passes, as a registry knows them.
@@ -66,7 +70,8 @@ pub struct InstrumentSetup<'a> {
 }
 
 impl InstrumentSpec {
-    /// An instrument whose options are the fields of `T`: a [`config_struct!`](crate::config_struct).
+    /// An instrument that judges passes. Its options are the fields of `T`: a
+    /// [`config_struct!`](crate::config_struct).
     ///
     /// ```
     /// use std::sync::Arc;
@@ -95,14 +100,14 @@ impl InstrumentSpec {
     /// }
     ///
     /// let summary = "Lets passes run on small modules only.";
-    /// let spec = InstrumentSpec::new("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
+    /// let spec = InstrumentSpec::judging("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
     /// let registry = Registry::new();
     /// registry.register_instrument(spec).unwrap();
     /// let options = "ops = 8".parse().unwrap();
     /// let limit = registry.get_instrument("limit", &options, &InstrumentSetup::new(&registry));
     /// assert_eq!(limit.unwrap().name(), "limit");
     /// ```
-    pub fn new<T: ConfigOption>(
+    pub fn judging<T: ConfigOption>(
         name: &str,
         summary: &str,
         make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
@@ -120,7 +125,22 @@ impl InstrumentSpec {
         })
     }
 
-    /// An instrument whose options are known at run time only: a plugin's.
+    /// As [`InstrumentSpec::judging`], an instrument that only shows what passes do.
+    pub fn watching<T: ConfigOption>(
+        name: &str,
+        summary: &str,
+        make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> InstrumentSpec {
+        InstrumentSpec {
+            judges: false,
+            ..InstrumentSpec::judging(name, summary, make)
+        }
+    }
+
+    /// An instrument that judges passes and whose options are known at run time only: a plugin's.
     ///
     /// `make` gets a value for each field. An error of it that is a [`ConfigError`] names the field
     /// which the pipeline's author has to change.
@@ -136,6 +156,7 @@ impl InstrumentSpec {
         InstrumentSpec {
             name: name.to_owned(),
             summary: summary.to_owned(),
+            judges: true,
             options,
             plugin: None,
             origin: None,
@@ -177,6 +198,41 @@ impl InstrumentSpec {
             key: self.name.clone(),
             fields: self.options.clone(),
         }
+    }
+
+    /// Makes one with options, which are checked.
+    pub fn make(
+        &self,
+        options: &toml::Table,
+        setup: &InstrumentSetup<'_>,
+    ) -> Result<InstrumentRef, PassError> {
+        let schema = self.schema();
+        let options = schema.accept(&toml::Value::Table(options.clone()))?;
+        if let Some(missing) = schema.missing(|option| options.contains_key(option)) {
+            let message = format!(
+                "The instrument `{}` needs its option `{}`, which has no default.",
+                self.name, missing.name
+            );
+            let error = PassError::new(ErrorKind::Config, message);
+            return Err(error.help(format!("{}: {}", missing.name, missing.doc)));
+        }
+        (self.make)(&options, setup)
+    }
+
+    /// The `[[instruments]]` table that names it again from anywhere: its name and options, with
+    /// paths that don't depend on where they stand.
+    pub fn table(&self, options: &toml::Table, base: &Path) -> toml::Table {
+        let mut table = toml::Table::from_iter([("name".to_owned(), self.name.clone().into())]);
+        table.extend(options.clone());
+        for path in &self.paths {
+            if let Some(toml::Value::String(path)) = table.get_mut(path)
+                && !path.is_empty()
+                && let Ok(absolute) = std::path::absolute(base.join(&*path))
+            {
+                *path = absolute.to_string_lossy().into_owned();
+            }
+        }
+        table
     }
 
     pub(crate) fn owner(&self) -> String {

@@ -1,14 +1,12 @@
 //! Instruments by name: the host's own are always there, programs and plugins add theirs.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 use std::sync::Arc;
 
 use passdock_diagnostic::suggest;
 use passdock_loader::Plugin;
 
 use super::Registry;
-use crate::config::Schema;
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{
     InstrumentRef, InstrumentSetup, InstrumentSpec, PassNames, built_in, plugin_spec,
@@ -90,33 +88,8 @@ impl Registry {
         self.read().instruments.0.values().cloned().collect()
     }
 
-    /// The options that an instrument takes.
-    pub fn instrument_schema(&self, name: &str) -> Result<Schema, PassError> {
-        self.instrument_spec(name).map(|spec| spec.schema())
-    }
-
-    /// What it takes to name an instrument again from anywhere: its name and options, with paths
-    /// that don't depend on where they stand.
-    pub fn instrument_table(
-        &self,
-        name: &str,
-        options: &toml::Table,
-        base: &Path,
-    ) -> Result<toml::Table, PassError> {
-        let mut table = toml::Table::from_iter([("name".to_owned(), name.into())]);
-        table.extend(options.clone());
-        for path in self.instrument_spec(name)?.paths {
-            if let Some(toml::Value::String(path)) = table.get_mut(&path)
-                && !path.is_empty()
-                && let Ok(absolute) = std::path::absolute(base.join(&*path))
-            {
-                *path = absolute.to_string_lossy().into_owned();
-            }
-        }
-        Ok(table)
-    }
-
-    fn instrument_spec(&self, name: &str) -> Result<InstrumentSpec, PassError> {
+    /// An instrument by its name.
+    pub fn instrument_spec(&self, name: &str) -> Result<InstrumentSpec, PassError> {
         let inner = self.read();
         let found = inner.instruments.get(name).cloned();
         found.map_err(|mut error| {
@@ -133,18 +106,7 @@ impl Registry {
         setup: &InstrumentSetup<'_>,
     ) -> Result<InstrumentRef, PassError> {
         // Not under the lock: what makes it may look things up.
-        let spec = self.instrument_spec(name)?;
-        let schema = spec.schema();
-        let options = schema.accept(&toml::Value::Table(options.clone()))?;
-        if let Some(missing) = schema.missing(|option| options.contains_key(option)) {
-            let message = format!(
-                "The instrument `{name}` needs its option `{}`, which has no default.",
-                missing.name
-            );
-            let error = PassError::new(ErrorKind::Config, message);
-            return Err(error.help(format!("{}: {}", missing.name, missing.doc)));
-        }
-        (spec.make)(&options, setup)
+        self.instrument_spec(name)?.make(options, setup)
     }
 }
 
@@ -170,7 +132,7 @@ mod tests {
         let make = |(), _: &InstrumentSetup<'_>| -> Result<InstrumentRef, PassError> {
             Ok(Arc::new(PassTimingInstrument::new()))
         };
-        InstrumentSpec::new(name, "A clock.", make).of_plugin("acme")
+        InstrumentSpec::watching(name, "A clock.", make).of_plugin("acme")
     }
 
     #[test]

@@ -15,10 +15,10 @@ use entries::{Entries, Entry};
 use instruments::InstrumentTable;
 use passdock_abi::FunctionKind;
 use passdock_diagnostic::suggest;
-use passdock_loader::discover::{self, check_op_conflicts};
+use passdock_loader::discover::check_op_conflicts;
 use passdock_loader::{
     Discovered, ManifestCache, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin, PluginError,
-    SearchDir,
+    SearchDir, discover,
 };
 use passdock_plugin_api::StaticPlugin;
 use plugin_pass::PluginPass;

@@ -18,8 +18,9 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, write};
-use passdock_core::diagnostic::{Diagnostic, Severity, Snippet};
-use passdock_core::error::{ErrorKind, PassError, capitalized};
+use passdock_core::diagnostic::Snippet;
+use passdock_core::error::capitalized;
+use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 
 /// Where the data of an ONNX model's initializers goes when it is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

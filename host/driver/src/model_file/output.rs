@@ -9,8 +9,8 @@ use passdock_ir::{Module, Payload, text};
 
 use super::data_files::{self, Taken};
 use super::{Format, WriteOptions, is_standard};
-use passdock_core::error::{ErrorKind, PassError};
 use passdock_core::files::{Target, open_special};
+use passdock_core::{ErrorKind, PassError};
 
 /// Where a model is written. Made before any work is done for the model, it finds out that the place
 /// takes no file, and keeps the place whatever happens to the process meanwhile.

@@ -4,10 +4,8 @@ use std::collections::BTreeSet;
 
 use super::build::{PIPELINE, passes_in};
 use super::request::Request;
-use passdock_core::diagnostic::{Diagnostic, Severity};
-use passdock_core::registry::Registry;
 use passdock_core::resolve::Plan;
-use passdock_core::sequential::Sequential;
+use passdock_core::{Diagnostic, Registry, Sequential, Severity};
 
 /// A note for each such name. A pass that is required, or skipped, is one of the pipeline's.
 pub(super) fn notes(

@@ -9,11 +9,7 @@ use passdock_ir::{Function, Module};
 use super::blame;
 use super::build::PIPELINE;
 use super::request::Request;
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::pass::PassRef;
-use passdock_core::registry::Registry;
-use passdock_core::sequential::Sequential;
-use passdock_core::suggest;
+use passdock_core::{ErrorKind, PassError, PassRef, Registry, Sequential, suggest};
 
 /// The passes that bind: they run whatever the level.
 pub(super) const PASSES: [&str; 2] = [

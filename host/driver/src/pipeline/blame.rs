@@ -7,8 +7,7 @@ use super::file::{Entry, PassTable, PipelineFile};
 use super::request::Request;
 use passdock_core::config::ConfigError;
 use passdock_core::diagnostic::Snippet;
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::registry::Registry;
+use passdock_core::{ErrorKind, PassError, Registry};
 
 /// Shows the option with an error that says nothing of a place.
 pub(super) fn locate(error: PassError, request: &Request, registry: &Registry) -> PassError {

@@ -11,14 +11,12 @@ use super::instruments;
 use super::phases::Phases;
 use super::request::Request;
 use passdock_core::config::{ConfigError, Schema, Wrong};
-use passdock_core::context::{ContextBuilder, PassContext};
-use passdock_core::error::{ErrorKind, PassError};
 use passdock_core::instruments::Sink;
-use passdock_core::pass::PassRef;
 use passdock_core::plugin::{FieldType, SearchDir};
-use passdock_core::registry::{LoadOptions, Registry};
-use passdock_core::sequential::Sequential;
-use passdock_core::suggest;
+use passdock_core::{
+    ContextBuilder, ErrorKind, LoadOptions, PassContext, PassError, PassRef, Registry, Sequential,
+    suggest,
+};
 
 /// The name of the Sequential that a pipeline's passes are wrapped in.
 pub const PIPELINE: &str = "pipeline";
@@ -37,6 +35,7 @@ pub(crate) fn build(
     registry: &Registry,
     request: &Request,
     sink: Option<&Sink>,
+    only_judges: bool,
 ) -> Result<Built, PassError> {
     let file = match &request.pipeline {
         Some(text) => Some(PipelineFile::parse(
@@ -51,7 +50,15 @@ pub(crate) fn build(
     let sequential = sequential(request, file.as_ref(), registry, &mut phases)?;
     check_names(request, file.as_ref(), registry, &sequential)?;
     let context = context(request, file.as_ref(), registry)?;
-    let context = instruments::add(context, request, sink, file.as_ref(), registry, &sequential)?;
+    let context = instruments::add(
+        context,
+        request,
+        sink,
+        file.as_ref(),
+        registry,
+        &sequential,
+        only_judges,
+    )?;
     Ok(Built {
         sequential,
         context,

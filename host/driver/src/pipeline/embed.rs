@@ -7,11 +7,7 @@ use super::explain::{self, Explanation};
 use super::file::PipelineFile;
 use super::phases::Phases;
 use super::request::{PipelineText, Request};
-use passdock_core::context::PassContext;
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::pass::ModuleRef;
-use passdock_core::registry::Registry;
-use passdock_core::sequential::Sequential;
+use passdock_core::{ErrorKind, ModuleRef, PassContext, PassError, Registry, Sequential};
 
 /// A pipeline as its text says it.
 #[derive(Clone, Debug)]
@@ -54,7 +50,7 @@ impl Pipeline {
 
     /// Looks up everything that it names. The plugins of its directories come to the registry.
     pub fn resolve(&self, registry: &Registry) -> Result<Resolved, PassError> {
-        let built = build::build(registry, &self.request, None)?;
+        let built = build::build(registry, &self.request, None, false)?;
         let Built {
             sequential,
             context,

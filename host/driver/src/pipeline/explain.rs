@@ -9,15 +9,12 @@ use super::file::PipelineFile;
 use super::phases::Phases;
 use super::request::Request;
 use passdock_core::config::OptionSource;
-use passdock_core::context::PassContext;
-use passdock_core::diagnostic::Diagnostic;
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::pass::{Pass, PassRef};
 use passdock_core::plugin::{FieldValue, Phase};
-use passdock_core::registry::Registry;
 use passdock_core::resolve::{self, Plan, Step};
-use passdock_core::sequential::Sequential;
 use passdock_core::states::{ModelNeed, State};
+use passdock_core::{
+    Diagnostic, ErrorKind, Pass, PassContext, PassError, PassRef, Registry, Sequential,
+};
 
 /// A pipeline's passes in execution order, then the passes that ask for a phase and have no place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -105,7 +102,7 @@ pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, Pa
         sequential,
         context,
         phases,
-    } = build::build(registry, request, None)?;
+    } = build::build(registry, request, None, false)?;
     let context = context.build()?;
     let mut explanation = explain_in(&sequential, &context, &phases)?;
     let plugins = context.registry().plugins();
@@ -150,7 +147,7 @@ pub fn check(registry: &Registry, request: &Request) -> Result<Vec<ModelNeed>, P
         sequential,
         context,
         ..
-    } = build::build(registry, request, None)?;
+    } = build::build(registry, request, None, false)?;
     let plan = passdock_core::run::prepare(&sequential, &context.build()?)?;
     // What is wrong with what it says comes first.
     if let Some(file) = &request.pipeline

@@ -13,9 +13,8 @@ use toml::de::{DeTable, DeValue};
 use super::table::{TOP, Table, not_toml};
 
 use passdock_core::diagnostic::Snippet;
-use passdock_core::error::{ErrorKind, PassError};
 use passdock_core::plugin::Phase;
-use passdock_core::suggest;
+use passdock_core::{ErrorKind, PassError, suggest};
 
 /// How deep Sequentials may nest in a file.
 const MAX_NESTING: usize = 64;

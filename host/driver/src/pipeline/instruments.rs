@@ -9,42 +9,25 @@ use super::request::Request;
 use super::taken;
 use crate::reproducer;
 use passdock_core::config::ConfigError;
-use passdock_core::context::ContextBuilder;
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::instrument::InstrumentRef;
 use passdock_core::instruments::{
     DumpIr, Names, PassTimingInstrument, PrintChanged, PrintIr, Sink, stderr,
 };
-use passdock_core::registry::{InstrumentSetup, Registry};
-use passdock_core::sequential::Sequential;
+use passdock_core::{
+    ContextBuilder, ErrorKind, InstrumentRef, InstrumentSetup, InstrumentSpec, PassError, Registry,
+    Sequential,
+};
 
 /// Registers the instruments of this crate, unless the registry has them.
 pub(super) fn register(registry: &Registry) -> Result<(), PassError> {
     let own = reproducer::instrument();
-    match registry.instrument_schema(&own.name) {
+    match registry.instrument_spec(&own.name) {
         Ok(_) => Ok(()),
         Err(_) => registry.register_instrument(own),
     }
 }
 
-/// Whether an instrument only shows what passes do. The others judge it: their failure is one of
-/// the run that is to be found again: reproducers name them.
-pub(super) fn only_watches(name: &str) -> bool {
-    const WATCH: &[&str] = &[
-        "timing",
-        "print",
-        "print-before",
-        "print-after",
-        "print-changed",
-        "dump",
-        "reproducer",
-        "memory",
-        "op-count",
-    ];
-    WATCH.contains(&name)
-}
-
-/// Adds the instruments that a file and a command line ask for, in that order.
+/// Adds the instruments that a file and a command line ask for, in that order; those that only watch
+/// are made and left out if `only_judges`.
 pub(crate) fn add(
     mut context: ContextBuilder,
     request: &Request,
@@ -52,6 +35,7 @@ pub(crate) fn add(
     file: Option<&PipelineFile>,
     registry: &Registry,
     sequential: &Sequential,
+    only_judges: bool,
 ) -> Result<ContextBuilder, PassError> {
     let base = request.pipeline.as_ref().and_then(|p| p.path.parent());
     let sequentials = build::sequential_names(sequential);
@@ -67,42 +51,32 @@ pub(crate) fn add(
     }
     if let Some(file) = file {
         for table in &file.instruments {
-            let instrument = named(table, &file.source, registry, &setup)?;
-            context = with(
-                context,
-                &table.name.value,
-                &options(table),
-                instrument,
-                &setup,
-            )?;
+            let (spec, instrument) = named(table, &file.source, registry, &setup)?;
+            if spec.judges {
+                context = context.judge(spec.table(&options(table), setup.base));
+            }
+            if spec.judges || !only_judges {
+                context = context.shared_instrument(instrument);
+            }
         }
     }
     setup.base = Path::new("");
     for asked in &request.instruments {
         let (name, options) = read(asked)?;
-        let made = registry.get_instrument(name, &options, &setup);
+        let spec = registry.instrument_spec(name)?;
+        let made = spec.make(&options, &setup);
         let instrument = made.map_err(|error| blame::in_instrument(error, asked))?;
-        context = with(context, name, &options, instrument, &setup)?;
+        if spec.judges {
+            context = context.judge(spec.table(&options, setup.base));
+        }
+        if spec.judges || !only_judges {
+            context = context.shared_instrument(instrument);
+        }
     }
-    asked(context, request, &setup)
-}
-
-/// Adds one; if it judges the passes, the context knows how it is named, too.
-fn with(
-    context: ContextBuilder,
-    name: &str,
-    options: &toml::Table,
-    instrument: InstrumentRef,
-    setup: &InstrumentSetup<'_>,
-) -> Result<ContextBuilder, PassError> {
-    let context = context.shared_instrument(instrument);
-    if only_watches(name) {
-        return Ok(context);
+    match only_judges {
+        true => Ok(context),
+        false => asked(context, request, &setup),
     }
-    let table = setup
-        .registry()
-        .instrument_table(name, options, setup.base)?;
-    Ok(context.judge(table))
 }
 
 /// The options of one of a file's.
@@ -119,14 +93,14 @@ fn named(
     source: &SourceText,
     registry: &Registry,
     setup: &InstrumentSetup<'_>,
-) -> Result<InstrumentRef, PassError> {
+) -> Result<(InstrumentSpec, InstrumentRef), PassError> {
     let name = &table.name;
-    let schema = registry
-        .instrument_schema(&name.value)
+    let spec = registry
+        .instrument_spec(&name.value)
         .map_err(|error| source.locate(error, &name.span))?;
-    build::check_options(&schema, &table.options, source)?;
-    let made = registry.get_instrument(&name.value, &options(table), setup);
-    made.map_err(|error| {
+    build::check_options(&spec.schema(), &table.options, source)?;
+    let made = spec.make(&options(table), setup);
+    let made = made.map_err(|error| {
         // The option that it is about, if it is about one that the file gives.
         let field = error.source.as_ref().and_then(|cause| {
             let wrong = cause.downcast_ref::<ConfigError>()?;
@@ -138,7 +112,8 @@ fn named(
             Some((wrong, (key, value))) => locate(source, wrong, key, value),
             None => source.locate(error, &name.span),
         }
-    })
+    });
+    Ok((spec, made?))
 }
 
 /// One of the command line's: `NAME`, or `NAME={OPTION=VALUE, …}`.
@@ -202,7 +177,7 @@ mod tests {
     use std::sync::Arc;
 
     use expect_test::{Expect, expect};
-    use passdock_core::{InstrumentSpec, PassInstrument};
+    use passdock_core::PassInstrument;
 
     use super::*;
     use crate::pipeline::Pipeline;
@@ -223,7 +198,7 @@ mod tests {
             instruments: vec![asked.to_owned()],
             ..Request::default()
         };
-        let text = match build::build(&Registry::new(), &request, None)
+        let text = match build::build(&Registry::new(), &request, None, false)
             .and_then(|built| built.context.build())
         {
             Ok(context) => context.instruments()[0].name().to_owned(),
@@ -285,7 +260,7 @@ mod tests {
 
     fn judge() -> InstrumentSpec {
         let summary = "Judges what passes make.";
-        InstrumentSpec::new("judge", summary, |_: Judged, _| Ok(Arc::new(Judge)))
+        InstrumentSpec::judging("judge", summary, |_: Judged, _| Ok(Arc::new(Judge)))
             .paths(["inputs", "library"])
     }
 
@@ -310,7 +285,7 @@ mod tests {
         };
         let registry = Registry::new();
         registry.register_instrument(judge()).unwrap();
-        let context = build::build(&registry, &request, None)
+        let context = build::build(&registry, &request, None, false)
             .unwrap()
             .context
             .build()

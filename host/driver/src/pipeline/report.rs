@@ -2,9 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use passdock_core::diagnostic::Diagnostic;
-use passdock_core::instrument::InstrumentReport;
-use passdock_core::record::PassRecord;
+use passdock_core::{Diagnostic, InstrumentReport, PassRecord};
 
 /// What came of a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

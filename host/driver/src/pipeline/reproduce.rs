@@ -6,8 +6,7 @@ use super::report::Report;
 use super::request::Request;
 use crate::model_file;
 use crate::reproducer::{self, ReproducerOptions};
-use passdock_core::diagnostic::{Diagnostic, Severity};
-use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 
 /// Writes the reproducer of a failure beside the output, or where the request says, and tells of
 /// it. Errors that no pass is behind, and plugins that can't be loaded, have none.

@@ -5,13 +5,9 @@ use std::sync::Arc;
 use passdock_ir::Module;
 
 use super::build::{self, Built};
-use super::instruments;
 use super::request::Request;
-use passdock_core::context::PassContext;
-use passdock_core::error::PassError;
-use passdock_core::record::{PassRun, Recorder};
-use passdock_core::registry::Registry;
-use passdock_core::sequential::Sequential;
+use passdock_core::record::Recorder;
+use passdock_core::{PassContext, PassError, PassRun, Registry, Sequential};
 
 /// A pipeline that runs again and again. Of its instruments, those stay that may fail: they judge
 /// the passes. Diagnostics are nobody's.
@@ -29,10 +25,9 @@ impl Rerun {
             sequential,
             context,
             ..
-        } = build::build(registry, request, None)?;
+        } = build::build(registry, request, None, true)?;
         let recorder = Arc::new(Recorder::keeping(None));
         let context = context
-            .retain_instruments(|name| !instruments::only_watches(name))
             .recorder(recorder.clone())
             .on_diagnostic(|_| ())
             .build()?;

@@ -15,14 +15,13 @@ use super::request::Request;
 use super::unknown_ops;
 use super::{absent, bind, blame};
 use crate::model_file::{self, Format, Output, ReadOptions, WriteOptions};
-use passdock_core::context::PassContext;
-use passdock_core::diagnostic::{Diagnostic, Severity};
-use passdock_core::error::{ErrorKind, PassError, capitalized};
-use passdock_core::instrument::InstrumentReport;
+use passdock_core::error::capitalized;
 use passdock_core::instruments::Sink;
 use passdock_core::record::{Recorder, Watch};
-use passdock_core::registry::Registry;
-use passdock_core::{suggest, util};
+use passdock_core::{
+    Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Registry, Severity, suggest,
+    util,
+};
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
 /// directories come to the registry. Whatever goes wrong is in the
@@ -109,7 +108,7 @@ fn run_to_end(
         sequential,
         context,
         ..
-    } = build::build(registry, request, sink)?;
+    } = build::build(registry, request, sink, false)?;
     let sink = diagnostics.clone();
     let notes: Mutex<HashSet<Diagnostic>> = Mutex::default();
     let binding = match request.bind.is_empty() {

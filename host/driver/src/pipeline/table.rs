@@ -7,7 +7,7 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::file::{Entry, Located, SourceText};
-use passdock_core::error::PassError;
+use passdock_core::PassError;
 use passdock_core::suggest::{listed, nearest};
 
 /// The table that is all of a file, as messages call it.

@@ -4,8 +4,8 @@ use std::path::{Path, PathBuf};
 
 use super::request::Request;
 use crate::model_file::{self, ReadOptions};
+use passdock_core::Registry;
 use passdock_core::files::{directory_of, end_of_links};
-use passdock_core::registry::Registry;
 
 /// What of a run a path names: `the model`, `the output`, …
 pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Option<String> {

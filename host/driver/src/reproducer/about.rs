@@ -6,10 +6,8 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use passdock_core::context::Verify;
-use passdock_core::diagnostic::Diagnostic;
-use passdock_core::error::PassError;
 use passdock_core::plugin::Plugin;
+use passdock_core::{Diagnostic, PassError, Verify};
 
 /// The version of the file that this passdock writes and reads.
 pub(super) const VERSION: u32 = 1;

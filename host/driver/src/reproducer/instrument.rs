@@ -6,12 +6,10 @@ use std::sync::Arc;
 use passdock_ir::Module;
 
 use super::{ReproducerOptions, write};
-use passdock_core::diagnostic::Severity;
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::instrument::{InstrumentResult, PassInstrument};
 use passdock_core::instruments::running::Running;
-use passdock_core::pass_info::PassInfo;
-use passdock_core::registry::InstrumentSpec;
+use passdock_core::{
+    ErrorKind, InstrumentResult, InstrumentSpec, PassError, PassInfo, PassInstrument, Severity,
+};
 
 passdock_core::config_struct! {
     /// The options of `reproducer`.
@@ -26,7 +24,7 @@ passdock_core::config_struct! {
 /// The instrument `reproducer`, to register.
 pub fn instrument() -> InstrumentSpec {
     let summary = "Writes what it takes to run into a pass's failure again.";
-    InstrumentSpec::new("reproducer", summary, |options: Options, setup| {
+    InstrumentSpec::watching("reproducer", summary, |options: Options, setup| {
         let written = ReproducerOptions {
             self_contained: options.self_contained,
             ..ReproducerOptions::default()

@@ -5,12 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use toml::{Table, Value};
 
 use passdock_core::config::ConfigValue;
-use passdock_core::context::{Enabled, PassContext};
-use passdock_core::error::PassError;
-use passdock_core::pass::PassRef;
+use passdock_core::context::Enabled;
 use passdock_core::plugin::{FieldValue, Plugin};
-
 use passdock_core::site::FailureSite;
+use passdock_core::{PassContext, PassError, PassRef};
 
 const HEADER: &str = "\
 # The pass that failed on `before.ir` is the first; the others would have followed.

@@ -12,11 +12,9 @@ use super::{ABOUT, BEFORE, PIPELINE};
 use crate::judge::{Judge, Verdict};
 use crate::model_file::{self, ReadOptions};
 use crate::pipeline::{self, PipelineText, Report, Request};
-use passdock_core::diagnostic::{Diagnostic, Severity};
-use passdock_core::error::{ErrorKind, PassError};
 use passdock_core::plugin::{Plugin, SearchDir};
 use passdock_core::record::Watch;
-use passdock_core::registry::Registry;
+use passdock_core::{Diagnostic, ErrorKind, PassError, Registry, Severity};
 
 /// A reproducer that was read.
 #[derive(Clone, Debug)]

@@ -10,10 +10,10 @@ use serde::{Deserialize, Serialize};
 
 use super::about::{About, Check, Failure, PluginFile, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, data, passes};
-use passdock_core::error::{ErrorKind, PassError};
 use passdock_core::files::{TemporaryDirectory, directory_of};
 use passdock_core::plugin::Plugin;
 use passdock_core::site::FailureSite;
+use passdock_core::{ErrorKind, PassError};
 
 /// How a reproducer is written.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -79,7 +79,7 @@ const NAMED_FROM: &str = "Paths start in the directory of the pipeline's file, t
 
 /// The instrument `numerics`.
 pub fn instrument() -> InstrumentSpec {
-    InstrumentSpec::new(
+    InstrumentSpec::judging(
         "numerics",
         "Runs the model in ONNX Runtime before and after each pass, and names the first pass that \
          changes the results.",

@@ -23,7 +23,7 @@ crate::config_struct! {
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Vetoes all passes after the first `limit`, and numbers them: to find the one that \
                    breaks something.";
-    InstrumentSpec::new("bisect", summary, |options: Options, setup| {
+    InstrumentSpec::judging("bisect", summary, |options: Options, setup| {
         let bisect = Bisect::new(options.limit, setup.sink.clone());
         Ok(Arc::new(bisect.uncounted(setup.sequentials())))
     })

@@ -29,7 +29,7 @@ crate::config_struct! {
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Writes the module to a directory after each pass, as files that can be read.";
-    let spec = InstrumentSpec::new("dump", summary, |options: Options, setup| {
+    let spec = InstrumentSpec::watching("dump", summary, |options: Options, setup| {
         if options.dir.is_empty() {
             let message = "The directory that `dump` writes to has no name.";
             return Err(wrong("dump", "dir", message).into());

@@ -21,7 +21,7 @@ use crate::util;
 pub(super) fn spec() -> InstrumentSpec {
     let summary =
         "The memory of each pass: of the process before and after, its peak, the module's.";
-    InstrumentSpec::new("memory", summary, |(), _| Ok(Arc::new(PassMemory::new())))
+    InstrumentSpec::watching("memory", summary, |(), _| Ok(Arc::new(PassMemory::new())))
 }
 
 /// Measures memory around each pass.

@@ -22,7 +22,7 @@ use crate::util;
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "How many ops of which kind came and went in each pass.";
-    InstrumentSpec::new("op-count", summary, |(), _| Ok(Arc::new(OpCount::new())))
+    InstrumentSpec::watching("op-count", summary, |(), _| Ok(Arc::new(OpCount::new())))
 }
 
 /// Counts ops around each pass.

@@ -17,7 +17,7 @@ crate::config_struct! {
 
 pub(super) fn spec_before() -> InstrumentSpec {
     let summary = "Prints the module before passes.";
-    InstrumentSpec::new("print-before", summary, |options: Options, setup| {
+    InstrumentSpec::watching("print-before", summary, |options: Options, setup| {
         let names = setup.passes("print-before", "passes", &options.passes)?;
         let sink = setup.sink.clone();
         Ok(Arc::new(PrintIr::new(names, Names::None, sink)))
@@ -26,7 +26,7 @@ pub(super) fn spec_before() -> InstrumentSpec {
 
 pub(super) fn spec_after() -> InstrumentSpec {
     let summary = "Prints the module after passes.";
-    InstrumentSpec::new("print-after", summary, |options: Options, setup| {
+    InstrumentSpec::watching("print-after", summary, |options: Options, setup| {
         let names = setup.passes("print-after", "passes", &options.passes)?;
         let sink = setup.sink.clone();
         Ok(Arc::new(PrintIr::new(Names::None, names, sink)))

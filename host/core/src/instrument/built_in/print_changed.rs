@@ -17,7 +17,7 @@ use crate::pass::PassInfo;
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Prints what each pass changed, as a diff.";
-    InstrumentSpec::new("print-changed", summary, |(), setup| {
+    InstrumentSpec::watching("print-changed", summary, |(), setup| {
         let print = PrintChanged::new(setup.sink.clone());
         Ok(Arc::new(match setup.color {
             true => print.color(),

@@ -25,18 +25,23 @@ crate::config_struct! {
     struct Options {
         /// Also writes a trace to this file: for ui.perfetto.dev, or chrome://tracing.
         trace: String = "";
+        /// Shows nothing: the trace is all.
+        quiet: bool = false;
     }
 }
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "The time of each pass: as a tree, and by pass.";
-    InstrumentSpec::new("timing", summary, |options: Options, setup| {
+    InstrumentSpec::watching("timing", summary, |options: Options, setup| {
         let mut timing = PassTimingInstrument::new();
         if !options.trace.is_empty() {
             let path = setup.new_file("timing", "trace", &options.trace)?;
             timing = timing.trace(path);
         }
-        Ok(Arc::new(timing))
+        Ok(Arc::new(match options.quiet {
+            true => timing.quiet(),
+            false => timing,
+        }))
     })
 }
 

@@ -22,7 +22,7 @@ crate::config_struct! {
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Verifies the module before and after each pass, also with `--verify off`, and \
                    says which pass broke what.";
-    InstrumentSpec::new("verify", summary, |options: Options, setup| {
+    InstrumentSpec::judging("verify", summary, |options: Options, setup| {
         let verify = match options.before {
             true => WellFormed::new(),
             false => WellFormed::after_only(),

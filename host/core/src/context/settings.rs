@@ -1,0 +1,39 @@
+//! The settings of a context: plain data, the same where a context is built, kept and written down.
+
+use std::collections::BTreeMap;
+
+use crate::verify::Verify;
+
+/// The settings of a context. Whoever reads or writes all of them takes the struct apart without
+/// `..`, so that a new field doesn't compile until it is read and written.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ContextSettings {
+    /// The level: passes of a higher one aren't run.
+    pub opt_level: u32,
+    /// Passes that run at any level and that instruments can't veto.
+    pub required_pass: Vec<String>,
+    /// Passes that don't run.
+    pub disabled_pass: Vec<String>,
+    /// Config options by their keys, with the fields that were given.
+    pub config: BTreeMap<String, toml::Value>,
+    /// The part of the IR that is verified after each pass.
+    pub verify: Verify,
+    /// The number of threads that function passes run on; 0: one for each core.
+    pub jobs: usize,
+    /// Whether calls go on where another one failed: what the first pass requires has run.
+    pub resumes: bool,
+}
+
+impl Default for ContextSettings {
+    fn default() -> ContextSettings {
+        ContextSettings {
+            opt_level: 2,
+            required_pass: Vec::new(),
+            disabled_pass: Vec::new(),
+            config: BTreeMap::new(),
+            verify: Verify::default(),
+            jobs: 0,
+            resumes: false,
+        }
+    }
+}
