@@ -172,7 +172,7 @@ pub fn r086_a_prim_function_pass_removes_nothing() {}
 /// TVM: None or a string is a TypeError that doesn't name the instrument.
 ///
 /// ```
-/// # use passdock::{InstrumentResult, ModuleRef, PassInfo, PassInstrument};
+/// # use passdock::{InstrumentResult, PassCall, PassInstrument};
 /// struct Asks;
 /// impl PassInstrument for Asks {
 ///     fn name(&self) -> &str {
@@ -184,7 +184,7 @@ pub fn r086_a_prim_function_pass_removes_nothing() {}
 /// }
 /// ```
 /// ```compile_fail,E0308
-/// # use passdock::{InstrumentResult, ModuleRef, PassInfo, PassInstrument};
+/// # use passdock::{InstrumentResult, PassCall, PassInstrument};
 /// struct Asks;
 /// impl PassInstrument for Asks {
 ///     fn name(&self) -> &str {
@@ -202,7 +202,7 @@ pub fn r105_should_run_answers_a_bool() {}
 /// TVM: what one changes in `run_before_pass` is seen by the pass.
 ///
 /// ```compile_fail,E0596
-/// # use passdock::{InstrumentResult, ModuleRef, PassInfo, PassInstrument};
+/// # use passdock::{InstrumentResult, PassCall, PassInstrument};
 /// struct Edits;
 /// impl PassInstrument for Edits {
 ///     fn name(&self) -> &str {

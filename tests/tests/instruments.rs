@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
+use passdock::Frame;
+use passdock::PassCall;
 use passdock::plugin::Origin;
 use passdock::{
     InstrumentRef, InstrumentResult, InstrumentSetup, LoadOptions, ModuleRef, PassContext,
     PassError, PassInfo, PassInstrument, PassRef, Registry, Sequential, create_module_pass,
 };
-use passdock_ir::{Module, text};
+use passdock_ir::text;
 
 const TEXT: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -480,8 +482,13 @@ fn instances_share_nothing_and_end_with_the_context() {
         .expect("a context");
     cx.scope(|_| nothing(&registry).call(module()))
         .expect("it runs");
-    assert_eq!(one.report().as_deref(), Some("tap heard 5 things"));
-    assert_eq!(two.report().as_deref(), Some("two heard 0 things"));
+    assert_eq!(shown(&one).as_deref(), Some("tap heard 5 things"));
+    assert_eq!(shown(&two).as_deref(), Some("two heard 0 things"));
+}
+
+fn shown(instrument: &InstrumentRef) -> Option<String> {
+    let report = instrument.report_in(&PassContext::current().frame());
+    report.expect("a report")
 }
 
 #[test]
@@ -491,7 +498,8 @@ fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
     assert!(registry.instruments().iter().any(|i| i.name == "tap.tap"));
     let tap = tap(&registry, "");
     assert!(!plugin.is_loaded());
-    tap.enter_pass_ctx().expect("it enters");
+    tap.enter_pass_ctx(&PassContext::current().frame())
+        .expect("it enters");
     assert!(plugin.is_loaded());
 
     registry.unregister_plugin("tap").expect("it is there");
@@ -500,7 +508,8 @@ fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
     let error = gone.err().expect("it is gone");
     assert_eq!(error.message, "There is no instrument `tap.tap`.");
     // Who has one keeps it.
-    tap.exit_pass_ctx().expect("it exits");
+    tap.exit_pass_ctx(&PassContext::current().frame())
+        .expect("it exits");
 }
 
 #[test]

@@ -22,8 +22,9 @@ pub mod verify;
 
 pub use config::{ConfigError, ConfigInfo, ConfigOption, ConfigValue, OptionSource, Wrong};
 pub use context::{
-    ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass, PassContext,
-    PassRecord, PassRun, PassStatus, Recorder, Renderer, Watch, get_renderer, override_renderer,
+    ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,
+    PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, Watch, get_renderer,
+    override_renderer,
 };
 pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider, capitalized};
 pub use instrument::{

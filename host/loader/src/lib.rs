@@ -20,10 +20,12 @@ mod names;
 
 pub use discover::{Discovered, ManifestCache, SearchDir, discover};
 pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
-pub use library::{AttrInfo, AttrList, AttrValue, HostTable, OpDefs, OpInfo, kind_name, loading_time};
+pub use library::{
+    AttrInfo, AttrList, AttrValue, HostTable, OpDefs, OpInfo, kind_name, loading_time,
+};
 pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
 pub use manifest::{
     ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, OpSpec, PanicStrategy,
-    PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States,
-    Wrong, toml_text,
+    PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States, Wrong,
+    toml_text,
 };

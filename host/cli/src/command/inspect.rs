@@ -1,7 +1,7 @@
 //! `passdock inspect`: a plugin's manifest, without loading the plugin.
 
 use passdock::PassError;
-use passdock::plugin::{FieldSpec, FieldValue, Manifest, PassKind, Plugin};
+use passdock::plugin::{Field, FieldValue, Manifest, PassKind, Plugin};
 use serde::Serialize;
 
 use crate::args::InspectArgs;
@@ -43,26 +43,30 @@ fn render(manifest: &Manifest) -> String {
         text.push_str(&format!("  built by {compiler}\n"));
     }
     for pass in &manifest.passes {
+        let declared = &pass.declaration;
         text.push_str(&format!(
             "\n{} ({}, level {})\n",
-            pass.name,
+            pass.name(),
             kind(pass.kind),
-            pass.opt_level
+            declared.info.opt_level
         ));
         text.extend(pass.summary.lines().map(|line| format!("  {line}\n")));
-        if !pass.required.is_empty() {
-            text.push_str(&format!("  requires {}\n", pass.required.join(", ")));
+        if !declared.info.required.is_empty() {
+            text.push_str(&format!(
+                "  requires {}\n",
+                declared.info.required.join(", ")
+            ));
         }
         for (what, states) in [
-            ("needs", &pass.states.needs),
-            ("establishes", &pass.states.establishes),
-            ("breaks", &pass.states.breaks),
+            ("needs", &declared.states.needs),
+            ("establishes", &declared.states.establishes),
+            ("breaks", &declared.states.breaks),
         ] {
             if !states.is_empty() {
                 text.push_str(&format!("  {what} {}\n", super::states(states)));
             }
         }
-        if let Some(phase) = pass.phase {
+        if let Some(phase) = declared.phase {
             text.push_str(&format!("  asks for the phase {}\n", phase.name()));
         }
         text.push_str(&fields(&pass.options));
@@ -87,7 +91,7 @@ fn render(manifest: &Manifest) -> String {
     text
 }
 
-fn fields(fields: &[FieldSpec]) -> String {
+fn fields(fields: &[Field]) -> String {
     let mut table = Table::new([
         ("  option", Align::Left),
         ("type", Align::Left),

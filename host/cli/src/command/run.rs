@@ -2,7 +2,7 @@
 
 use passdock::model_file::is_standard;
 use passdock::pipeline::{self, Print, Report, Request};
-use passdock::{ErrorKind, PassError, PassRecord, Status, Verify};
+use passdock::{ErrorKind, PassError, PassRecord, PassStatus, Verify};
 
 use crate::args::{self, RunArgs};
 use crate::plugins;
@@ -147,20 +147,20 @@ fn row(pass: &PassRecord) -> [String; 5] {
         None => format!("{indent}{}", pass.name),
     };
     let status = match pass.status {
-        Status::Changed => "changed",
-        Status::Unchanged => "unchanged",
-        Status::Skipped => "skipped",
-        Status::Failed => "FAILED",
+        PassStatus::Changed => "changed",
+        PassStatus::Unchanged => "unchanged",
+        PassStatus::Skipped => "skipped",
+        PassStatus::Failed => "FAILED",
     };
     // Why a pass failed is a diagnostic, and isn't said twice.
     let status = match pass.status {
-        Status::Skipped if !pass.reason.is_empty() => format!("{status}: {}", pass.reason),
+        PassStatus::Skipped if !pass.reason.is_empty() => format!("{status}: {}", pass.reason),
         _ => status.to_owned(),
     };
     let ops = match pass.status {
-        Status::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
-        Status::Unchanged => pass.ops_after.to_string(),
-        Status::Skipped | Status::Failed => String::new(),
+        PassStatus::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
+        PassStatus::Unchanged => pass.ops_after.to_string(),
+        PassStatus::Skipped | PassStatus::Failed => String::new(),
     };
     let from = pass
         .file

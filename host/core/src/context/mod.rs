@@ -31,7 +31,7 @@ pub use settings::ContextSettings;
 use crate::analyses::{self, Analysis};
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, GivenConfig, Wrong};
 use crate::error::PassError;
-use crate::instrument::{InstrumentRef, InstrumentReport, PassInstrument, calls};
+use crate::instrument::{Frame, InstrumentRef, InstrumentReport, PassInstrument, calls};
 use crate::pass::PassInfo;
 use crate::registry::Registry;
 use crate::util;
@@ -278,6 +278,11 @@ impl PassContext {
     /// As [`analyses::get`].
     pub fn analysis<'f, A: Analysis>(&self, function: &'f Function) -> &'f A {
         analyses::get(function, &self.registry().op_defs())
+    }
+
+    /// The context as an instrument asks it: for whoever calls instruments by himself.
+    pub fn frame(&self) -> impl Frame + '_ {
+        ContextFrame::watching(self)
     }
 
     /// Makes ready what the instruments need: their plugins are loaded.

@@ -236,7 +236,7 @@ mod tests {
     use super::*;
     use crate::context::PassContext;
     use crate::instrument::built_in::PassTimingInstrument;
-    use crate::instrument::{InstrumentResult, PassInstrument};
+    use crate::instrument::{InstrumentResult, PassCall, PassInstrument};
     use crate::pass::{PassInfo, Sequential, create_module_pass};
     use crate::registry::Registry;
 

@@ -34,6 +34,11 @@ impl PassError {
     pub fn site(&self) -> Option<&FailureSite> {
         self.site.as_deref()?.downcast_ref()
     }
+
+    /// Keeps what it takes to run into it again.
+    pub fn set_site(&mut self, site: FailureSite) {
+        self.site = Some(Arc::new(site));
+    }
 }
 
 /// Keeps where an error happened. A Sequential's is that of the pass inside.
@@ -45,11 +50,11 @@ pub(super) fn at(
 ) -> PassError {
     // A pass that calls others by itself is the one to run again.
     if step.plan.is_none() || error.site.is_none() {
-        error.site = Some(Arc::new(FailureSite {
+        error.set_site(FailureSite {
             context: context.clone(),
             before: before.clone(),
             passes: vec![step.pass.clone()],
-        }));
+        });
     }
     error
 }
@@ -61,7 +66,7 @@ pub(super) fn followed_by(mut error: PassError, children: &[Child]) -> PassError
         let enabled = children.iter().filter(|child| child.skipped.is_none());
         site.passes
             .extend(enabled.map(|child| child.step.pass.clone()));
-        error.site = Some(Arc::new(site));
+        error.set_site(site);
     }
     error
 }
@@ -74,11 +79,11 @@ pub(super) fn around(
     context: &PassContext,
 ) -> PassError {
     if let (None, Some(sequential)) = (&error.site, sequential) {
-        error.site = Some(Arc::new(FailureSite {
+        error.set_site(FailureSite {
             context: context.clone(),
             before: before.clone(),
             passes: sequential.passes().to_vec(),
-        }));
+        });
     }
     error
 }

@@ -18,8 +18,8 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, write};
-use passdock_core::diagnostic::Snippet;
-use passdock_core::error::capitalized;
+use passdock_core::Snippet;
+use passdock_core::capitalized;
 use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 
 /// Where the data of an ONNX model's initializers goes when it is written.

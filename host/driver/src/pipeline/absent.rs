@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::build::{PIPELINE, passes_in};
 use super::request::Request;
-use passdock_core::resolve::Plan;
+use passdock_core::plan::Plan;
 use passdock_core::{Diagnostic, Registry, Sequential, Severity};
 
 /// A note for each such name. A pass that is required, or skipped, is one of the pipeline's.

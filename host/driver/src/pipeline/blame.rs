@@ -5,8 +5,8 @@ use std::ops::Range;
 
 use super::file::{Entry, PassTable, PipelineFile};
 use super::request::Request;
+use passdock_core::Snippet;
 use passdock_core::config::ConfigError;
-use passdock_core::diagnostic::Snippet;
 use passdock_core::{ErrorKind, PassError, Registry};
 
 /// Shows the option with an error that says nothing of a place.
@@ -171,7 +171,7 @@ mod tests {
 
     use super::*;
     use crate::pipeline::PipelineText;
-    use passdock_core::registry::wrong;
+    use passdock_core::instrument::wrong;
 
     /// An error of `numerics` that only the model shows.
     #[track_caller]

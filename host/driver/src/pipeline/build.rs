@@ -10,13 +10,13 @@ use super::file::{Entry, Located, PassTable, PipelineFile, SourceText};
 use super::instruments;
 use super::phases::Phases;
 use super::request::Request;
+use passdock_core::Sink;
 use passdock_core::config::{ConfigError, Schema, Wrong};
-use passdock_core::instruments::Sink;
-use passdock_core::plugin::{FieldType, SearchDir};
 use passdock_core::{
     ContextBuilder, ErrorKind, LoadOptions, PassContext, PassError, PassRef, Registry, Sequential,
     suggest,
 };
+use passdock_core::{FieldType, SearchDir};
 
 /// The name of the Sequential that a pipeline's passes are wrapped in.
 pub const PIPELINE: &str = "pipeline";

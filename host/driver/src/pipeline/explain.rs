@@ -8,13 +8,15 @@ use super::build::{self, Built};
 use super::file::PipelineFile;
 use super::phases::Phases;
 use super::request::Request;
+use passdock_core::State;
 use passdock_core::config::OptionSource;
-use passdock_core::plugin::{FieldValue, Phase};
-use passdock_core::resolve::{self, Plan, Step};
-use passdock_core::states::{ModelNeed, State};
+use passdock_core::plan;
+use passdock_core::plan::ModelNeed;
+use passdock_core::plan::{Plan, Step};
 use passdock_core::{
     Diagnostic, ErrorKind, Pass, PassContext, PassError, PassRef, Registry, Sequential,
 };
+use passdock_core::{FieldValue, Phase};
 
 /// A pipeline's passes in execution order, then the passes that ask for a phase and have no place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -119,7 +121,7 @@ pub(crate) fn explain_in(
     context: &PassContext,
     phases: &Phases,
 ) -> Result<Explanation, PassError> {
-    let plan = resolve::resolve(sequential, context)?;
+    let plan = plan::resolve(sequential, context)?;
     let mut explainer = Explainer {
         context,
         placed: phases.placed(),
@@ -273,7 +275,7 @@ impl Explainer<'_> {
             has_place: true,
             is_sequential: pass.as_sequential().is_some(),
             options: pass
-                .option_sources(self.context)
+                .option_sources(self.context.config_given())
                 .into_iter()
                 .map(option)
                 .collect(),

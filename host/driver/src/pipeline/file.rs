@@ -12,8 +12,8 @@ use toml::de::{DeTable, DeValue};
 
 use super::table::{TOP, Table, not_toml};
 
-use passdock_core::diagnostic::Snippet;
-use passdock_core::plugin::Phase;
+use passdock_core::Phase;
+use passdock_core::Snippet;
 use passdock_core::{ErrorKind, PassError, suggest};
 
 /// How deep Sequentials may nest in a file.

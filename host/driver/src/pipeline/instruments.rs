@@ -9,13 +9,13 @@ use super::request::Request;
 use super::taken;
 use crate::reproducer;
 use passdock_core::config::ConfigError;
-use passdock_core::instruments::{
-    DumpIr, Names, PassTimingInstrument, PrintChanged, PrintIr, Sink, stderr,
-};
+use passdock_core::instrument::built_in::{DumpIr, PassTimingInstrument, PrintChanged, PrintIr};
+use passdock_core::instrument::stderr;
 use passdock_core::{
     ContextBuilder, ErrorKind, InstrumentRef, InstrumentSetup, InstrumentSpec, PassError, Registry,
     Sequential,
 };
+use passdock_core::{Names, Sink};
 
 /// Registers the instruments of this crate, unless the registry has them.
 pub(super) fn register(registry: &Registry) -> Result<(), PassError> {
@@ -75,7 +75,7 @@ pub(crate) fn add(
     }
     match only_judges {
         true => Ok(context),
-        false => asked(context, request, &setup),
+        false => asked(context, request, registry, &setup),
     }
 }
 
@@ -137,12 +137,13 @@ fn read(asked: &str) -> Result<(&str, toml::Table), PassError> {
 fn asked(
     mut context: ContextBuilder,
     request: &Request,
+    registry: &Registry,
     setup: &InstrumentSetup<'_>,
 ) -> Result<ContextBuilder, PassError> {
     let print = &request.print;
     if !print.before.is_empty() || !print.after.is_empty() {
         let names = |names: &[String]| {
-            let names = names.iter().map(|name| setup.registry().canonical(name));
+            let names = names.iter().map(|name| registry.canonical(name));
             Names::new(&names.collect::<Vec<_>>())
         };
         let (before, after) = (names(&print.before), names(&print.after));
@@ -162,7 +163,7 @@ fn asked(
         let mut timing = PassTimingInstrument::new();
         if let Some(path) = &request.trace {
             setup.check_new_file(path)?;
-            timing = timing.trace(path, setup.registry());
+            timing = timing.trace(path);
         }
         if !request.timing {
             timing = timing.quiet();

@@ -31,5 +31,5 @@ pub use request::{PipelineText, Print, Request};
 pub use rerun::Rerun;
 pub use run::run;
 
-pub use passdock_core::record::Watch;
+pub use passdock_core::Watch;
 pub(crate) use run::run_to_module;

@@ -7,8 +7,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use super::file::PassTable;
+use passdock_core::Phase;
 use passdock_core::Registry;
-use passdock_core::plugin::Phase;
 
 /// What goes where.
 #[derive(Clone, Debug, Default)]

@@ -11,7 +11,7 @@ use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 /// Writes the reproducer of a failure beside the output, or where the request says, and tells of
 /// it. Errors that no pass is behind, and plugins that can't be loaded, have none.
 pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
-    let Some(site) = &error.site else {
+    let Some(site) = error.site() else {
         return;
     };
     // Of what wasn't checked there is nothing to reproduce.

@@ -6,7 +6,7 @@ use passdock_ir::Module;
 
 use super::build::{self, Built};
 use super::request::Request;
-use passdock_core::record::Recorder;
+use passdock_core::Recorder;
 use passdock_core::{PassContext, PassError, PassRun, Registry, Sequential};
 
 /// A pipeline that runs again and again. Of its instruments, those stay that may fail: they judge

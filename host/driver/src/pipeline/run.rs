@@ -15,13 +15,13 @@ use super::request::Request;
 use super::unknown_ops;
 use super::{absent, bind, blame};
 use crate::model_file::{self, Format, Output, ReadOptions, WriteOptions};
-use passdock_core::error::capitalized;
-use passdock_core::instruments::Sink;
-use passdock_core::record::{Recorder, Watch};
+use passdock_core::Sink;
+use passdock_core::capitalized;
 use passdock_core::{
     Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Registry, Severity, suggest,
     util,
 };
+use passdock_core::{Recorder, Watch};
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
 /// directories come to the registry. Whatever goes wrong is in the

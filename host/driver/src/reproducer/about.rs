@@ -6,7 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use passdock_core::plugin::Plugin;
+use passdock_core::Plugin;
 use passdock_core::{Diagnostic, PassError, Verify};
 
 /// The version of the file that this passdock writes and reads.

@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use passdock_ir::Module;
-
 use super::{ReproducerOptions, write};
-use passdock_core::instruments::running::Running;
+use passdock_core::instrument::Running;
 use passdock_core::{
-    ErrorKind, InstrumentResult, InstrumentSpec, PassError, PassInfo, PassInstrument, Severity,
+    ErrorKind, InstrumentResult, InstrumentSpec, PassCall, PassError, PassInstrument, Severity,
 };
 
 passdock_core::config_struct! {
@@ -74,9 +72,11 @@ impl PassInstrument for WriteReproducer {
         let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
         self.running.pop();
         if self.running.depth() > 0 || !is_failure {
-            return;
+            return Ok(());
         }
-        let Some(site) = &error.site else { return };
+        let Some(site) = error.site() else {
+            return Ok(());
+        };
         let pass = error.pass.as_deref().unwrap_or("pipeline");
         let plain = |c: char| {
             if c.is_alphanumeric() || "._-".contains(c) {

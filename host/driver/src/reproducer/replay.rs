@@ -12,9 +12,9 @@ use super::{ABOUT, BEFORE, PIPELINE};
 use crate::judge::{Judge, Verdict};
 use crate::model_file::{self, ReadOptions};
 use crate::pipeline::{self, PipelineText, Report, Request};
-use passdock_core::plugin::{Plugin, SearchDir};
-use passdock_core::record::Watch;
+use passdock_core::Watch;
 use passdock_core::{Diagnostic, ErrorKind, PassError, Registry, Severity};
+use passdock_core::{Plugin, SearchDir};
 
 /// A reproducer that was read.
 #[derive(Clone, Debug)]

@@ -10,9 +10,9 @@ use serde::{Deserialize, Serialize};
 
 use super::about::{About, Check, Failure, PluginFile, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, data, passes};
+use passdock_core::FailureSite;
+use passdock_core::Plugin;
 use passdock_core::files::{TemporaryDirectory, directory_of};
-use passdock_core::plugin::Plugin;
-use passdock_core::site::FailureSite;
 use passdock_core::{ErrorKind, PassError};
 
 /// How a reproducer is written.
@@ -33,7 +33,7 @@ pub struct ReproducerOptions {
 /// # Errors
 /// If the error has no [`FailureSite`], since no pass failed; or if the directory can't be written.
 pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Result<(), PassError> {
-    let Some(site) = &error.site else {
+    let Some(site) = error.site() else {
         let message = "There is nothing to reproduce: no pass of a Sequential failed.";
         return Err(PassError::new(ErrorKind::Write, message));
     };

@@ -18,10 +18,10 @@ use std::time::SystemTime;
 
 use passdock_abi as abi;
 
+use super::codec::{Coded, take};
 use crate::file::{self, Identity};
 use crate::library::Plugin;
 use crate::manifest::Manifest;
-use super::codec::{Coded, take};
 
 /// Longer files are neither written nor read.
 const MAX_LEN: u64 = 16 << 20;

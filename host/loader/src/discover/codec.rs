@@ -8,9 +8,8 @@ use std::collections::BTreeMap;
 use crate::error::Ver;
 use crate::file::Identity;
 use crate::manifest::{
-    Field, FieldType, FieldValue, InstrumentSpec, Manifest, OpSpec, PanicStrategy,
-    PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States,
-    toml_text,
+    Field, FieldType, FieldValue, InstrumentSpec, Manifest, OpSpec, PanicStrategy, PassDeclaration,
+    PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States, toml_text,
 };
 
 /// Something that is written and read back.

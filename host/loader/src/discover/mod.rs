@@ -7,8 +7,6 @@
 
 mod cache;
 mod codec;
-#[cfg(test)]
-mod tests;
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -18,10 +16,10 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-pub use cache::ManifestCache;
 use crate::error::{DirError, PluginError, PluginErrorKind as Kind};
 use crate::file::{EXPECTED, EXTENSION, Identity};
 use crate::library::Plugin;
+pub use cache::ManifestCache;
 
 /// A directory to look in.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,9 +10,9 @@ use object::read::elf::{Dyn, FileHeader, ProgramHeader, Sym};
 use object::{Architecture, BinaryFormat, Endianness};
 use passdock_abi as abi;
 
+use super::{Found, check_target, not_a_library};
 use crate::error::PluginErrorKind as Kind;
 use crate::manifest;
-use super::{Found, check_target, not_a_library};
 
 /// More segments than any linker makes.
 const MAX_SEGMENTS: usize = 256;

@@ -7,8 +7,8 @@ use object::read::{ExportTarget, File, NameOrOrdinal, Object, ObjectSection, Rea
 use object::{FileKind, ObjectKind};
 use passdock_abi as abi;
 
-use crate::error::PluginErrorKind as Kind;
 use super::{Found, HOST_ARCH, check_target, not_a_library};
+use crate::error::PluginErrorKind as Kind;
 
 pub(super) fn check<'d, R: ReadRef<'d>>(data: R) -> Result<Found<'d>, Kind> {
     let file = File::parse(data).map_err(damaged)?;

@@ -32,10 +32,7 @@ struct Definition {
 
 impl OpDefs {
     /// The definitions of these plugins. None is loaded for it.
-    pub fn new<'p>(
-        plugins: impl IntoIterator<Item = &'p Arc<Plugin>>,
-        host: HostTable,
-    ) -> OpDefs {
+    pub fn new<'p>(plugins: impl IntoIterator<Item = &'p Arc<Plugin>>, host: HostTable) -> OpDefs {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut by_name: HashMap<String, Vec<Definition>> = HashMap::new();
         for plugin in plugins {

@@ -98,7 +98,7 @@ pub(super) fn call(entry: abi::Entry, host: HostTable) -> Result<Table, Kind> {
 }
 
 /// An attribute of an operator, looked at.
-pub struct Attribute {
+pub(super) struct Attribute {
     pub name: &'static str,
     pub doc: &'static str,
     pub kind: abi::AttrKind,
@@ -108,7 +108,7 @@ pub struct Attribute {
 }
 
 /// The attributes that a definition lists; `None`: it lists none, not even that there are none.
-pub fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<Attribute>>, Kind> {
+pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<Attribute>>, Kind> {
     if op.attrs.is_null() {
         return Ok(None);
     }

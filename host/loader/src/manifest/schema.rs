@@ -344,7 +344,7 @@ fn range_text(range: (i64, i64)) -> String {
 }
 
 /// A value with its type, short.
-pub fn shown(value: &toml::Value) -> String {
+pub(super) fn shown(value: &toml::Value) -> String {
     match value {
         toml::Value::String(s) => format!("the string {s:?}"),
         toml::Value::Integer(i) => format!("the int {i}"),

@@ -76,18 +76,18 @@ default = 3
           "pass": [
             {
               "name": "acme.transform.FuseDoubleRelu",
-              "kind": "function",
               "opt_level": 1,
               "required": [
                 "relax.transform.FoldConstant"
               ],
-              "summary": "Replaces `Relu(Relu(x))` by `Relu(x)`.",
-              "thread_safe": true,
-              "changes_interface": false,
-              "phase": "simplify",
               "needs": [],
               "establishes": [],
               "breaks": [],
+              "phase": "simplify",
+              "thread_safe": true,
+              "changes_interface": false,
+              "kind": "function",
+              "summary": "Replaces `Relu(Relu(x))` by `Relu(x)`.",
               "config": null,
               "option": [
                 {
@@ -108,7 +108,7 @@ default = 3
           "config": [
             {
               "key": "acme.verbose",
-              "field": [
+              "fields": [
                 {
                   "name": "",
                   "type": "bool",

@@ -4,11 +4,13 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::Expect;
+use passdock::Frame;
+use passdock::PassCall;
 use passdock::{
     ContextBuilder, InstrumentResult, ModuleRef, PassContext, PassDeclaration, PassError, PassInfo,
     PassInstrument, PassRef, Registry, create_host_pass,
 };
-use passdock_ir::{Module, text};
+use passdock_ir::text;
 
 /// Two graph functions and a prim function.
 pub(crate) const TEXT: &str = r#"module {

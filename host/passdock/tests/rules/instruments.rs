@@ -15,11 +15,7 @@ fn a_panicking_instrument_is_a_failing_one() {
         fn name(&self) -> &str {
             "panics"
         }
-        fn should_run(
-            &self,
-            _: &passdock::ModuleRef,
-            _: &passdock::PassInfo,
-        ) -> passdock::InstrumentResult<bool> {
+        fn should_run(&self, _: &passdock::PassCall<'_>) -> passdock::InstrumentResult<bool> {
             std::panic::resume_unwind(Box::new("ouch"))
         }
     }
@@ -36,11 +32,7 @@ fn what_an_instrument_finds_out_about_a_pass_is_the_pass_s_error() {
         fn name(&self) -> &str {
             "judge"
         }
-        fn run_after_pass(
-            &self,
-            _: &passdock::ModuleRef,
-            _: &passdock::PassInfo,
-        ) -> passdock::InstrumentResult {
+        fn run_after_pass(&self, _: &passdock::PassCall<'_>) -> passdock::InstrumentResult {
             Err(PassError::new(self.0, "The results are others.").into())
         }
     }
@@ -71,14 +63,14 @@ impl passdock::PassInstrument for Once {
     fn name(&self) -> &str {
         "once"
     }
-    fn enter_pass_ctx(&self) -> passdock::InstrumentResult {
+    fn enter_pass_ctx(&self, _: &dyn passdock::Frame) -> passdock::InstrumentResult {
         self.0.add("once enter");
         match self.1.swap(true, Ordering::Relaxed) {
             true => Err("it was entered".into()),
             false => Ok(()),
         }
     }
-    fn exit_pass_ctx(&self) -> passdock::InstrumentResult {
+    fn exit_pass_ctx(&self, _: &dyn passdock::Frame) -> passdock::InstrumentResult {
         self.0.add("once exit");
         Ok(())
     }

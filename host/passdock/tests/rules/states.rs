@@ -1,9 +1,8 @@
 //! States: what passes need, establish and break.
 
 use expect_test::{Expect, expect};
-use passdock::{
-    InstrumentResult, ModuleRef, PassInfo, PassInstrument, PassRef, Registry, Sequential,
-};
+use passdock::PassCall;
+use passdock::{InstrumentResult, PassInstrument, PassRef, Registry, Sequential};
 
 use crate::common::{Log, error, info, module, parse, registered};
 

@@ -7,8 +7,8 @@ use passdock_ir::{Function, Module};
 
 use super::Verdict;
 use crate::reduce::ddmin;
-use passdock_core::error::PassError;
-use passdock_core::record::PassRun;
+use passdock_core::PassError;
+use passdock_core::PassRun;
 use passdock_core::verify;
 
 /// The names of the functions whose changes, all of them together, make the module bad. None of

@@ -12,10 +12,10 @@ mod search;
 use passdock_ir::Module;
 use serde::Serialize;
 
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::record::PassRun;
-use passdock_core::registry::Registry;
-use passdock_core::site::FailureSite;
+use passdock_core::FailureSite;
+use passdock_core::PassRun;
+use passdock_core::Registry;
+use passdock_core::{ErrorKind, PassError};
 use passdock_driver::judge::Verdict;
 use passdock_driver::pipeline::{Request, Rerun};
 use passdock_driver::reproducer::Failure;
@@ -140,7 +140,11 @@ pub fn bisect(
 
 /// A pass that fails is what is looked for, whatever the check would say.
 fn failed(error: PassError, mut found: Bisection) -> Result<Bisection, PassError> {
-    let Some(site) = error.site.clone().filter(|_| error.kind.exit_status() == 1) else {
+    let Some(site) = error
+        .site()
+        .cloned()
+        .filter(|_| error.kind.exit_status() == 1)
+    else {
         return Err(error);
     };
     found.failure = Some(Failure::from(&error));
@@ -155,7 +159,7 @@ fn failed(error: PassError, mut found: Bisection) -> Result<Bisection, PassError
     found.proof = Some(Proof {
         good: site.before.clone(),
         bad: site.before.clone(),
-        site: (*site).clone(),
+        site: site.clone(),
         error: Some(error),
     });
     Ok(found)
@@ -172,7 +176,7 @@ impl Proof {
         if let Some(pass) = self.site.passes.first() {
             error = error.in_pass(&pass.info().name, pass.provider());
         }
-        error.site = Some(self.site.clone().into());
+        error.set_site(self.site.clone());
         error
     }
 }

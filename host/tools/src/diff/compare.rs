@@ -15,7 +15,7 @@ use super::report::{
 };
 use super::shared::{SharedSymbols, SharedTypes, Side};
 use super::{NONE, align, settings};
-use passdock_core::error::PassError;
+use passdock_core::PassError;
 
 pub(super) const SIDES: [Side; 2] = [Side::A, Side::B];
 

@@ -13,7 +13,7 @@ use rustc_hash::{FxHashMap, FxHasher};
 use serde::Serialize;
 
 use super::shared::{SharedTypes, Side};
-use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError};
 
 /// Per constant of two functions: its class.
 pub(super) struct Contents {

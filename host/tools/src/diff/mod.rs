@@ -58,8 +58,8 @@ use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
 use compare::Comparison;
-use passdock_core::error::PassError;
-pub use passdock_core::unified::{colored, unified};
+use passdock_core::PassError;
+pub use passdock_core::instrument::built_in::{colored, unified};
 pub use report::{
     Change, ConstantDiff, Diff, FunctionDiff, Numbers, OpChange, OpDiff, PortChange, PortDiff,
     Relocation, Renaming, Rewired, Setting, Summary,

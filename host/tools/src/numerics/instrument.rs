@@ -14,13 +14,13 @@ use super::check::{Checker, NoResults, Outcome, Reason, Results, compare_results
 use super::options::{OnDifference, Options};
 use super::report::{self, Row, Verdict};
 use super::samples::Sample;
-use passdock_core::context::PassContext;
-use passdock_core::diagnostic::{Diagnostic, Severity};
-use passdock_core::error::{ErrorKind, PassError, capitalized};
+use passdock_core::PassCall;
+use passdock_core::PassContext;
+use passdock_core::instrument::wrong;
 use passdock_core::instrument::{InstrumentResult, PassInstrument};
-use passdock_core::pass_info::PassInfo;
-use passdock_core::registry::wrong;
 use passdock_core::util;
+use passdock_core::{Diagnostic, Severity};
+use passdock_core::{ErrorKind, PassError, capitalized};
 
 /// Runs the model in ONNX Runtime around each pass and compares the results.
 pub struct Numerics {
@@ -130,12 +130,12 @@ impl PassInstrument for Numerics {
         "numerics"
     }
 
-    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+    fn enter_pass_ctx(&self, _: &dyn passdock_core::Frame) -> InstrumentResult {
         *util::lock(&self.state) = State::default();
         Ok(())
     }
 
-    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+    fn exit_pass_ctx(&self, _: &dyn passdock_core::Frame) -> InstrumentResult {
         *util::lock(&self.state) = State::default();
         Ok(())
     }

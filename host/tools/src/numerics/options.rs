@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use super::instrument::Numerics;
-use passdock_core::error::PassError;
-use passdock_core::registry::{InstrumentSpec, wrong};
+use passdock_core::InstrumentSpec;
+use passdock_core::PassError;
+use passdock_core::instrument::wrong;
 
 /// How results are compared, and what it means if they differ.
 #[derive(Clone, Debug, PartialEq)]

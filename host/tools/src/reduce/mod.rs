@@ -18,8 +18,8 @@ use passdock_ir::Module;
 use serde::Serialize;
 
 pub(crate) use ddmin::ddmin;
-use passdock_core::error::PassError;
-use passdock_core::registry::Registry;
+use passdock_core::PassError;
+use passdock_core::Registry;
 use passdock_core::verify;
 use passdock_driver::judge::Judge;
 use passdock_driver::pipeline::Request;

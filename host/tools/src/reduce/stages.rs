@@ -9,7 +9,7 @@ use rustc_hash::FxHashSet;
 
 use super::ops::{self, Instead};
 use super::{Reducer, Stop};
-use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError};
 
 /// Attributes are tried one by one, so only when few are left.
 const FEW_ATTRS: usize = 256;
@@ -211,7 +211,7 @@ fn edited(
 /// The module by itself, without the file that it was read from.
 pub(super) fn detached(module: &Module) -> Result<Module, PassError> {
     passdock_onnx::detach(module).map_err(|error| {
-        let message = passdock_core::error::capitalized(&format!("the model {error}"));
+        let message = passdock_core::capitalized(&format!("the model {error}"));
         PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error))
     })
 }

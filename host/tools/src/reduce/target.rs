@@ -2,8 +2,8 @@
 
 use passdock_ir::Module;
 
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::registry::Registry;
+use passdock_core::Registry;
+use passdock_core::{ErrorKind, PassError};
 use passdock_driver::judge::{Judge, Verdict};
 use passdock_driver::pipeline::{Request, Rerun};
 use passdock_driver::reproducer::Failure;
@@ -31,7 +31,7 @@ impl<'c> Target<'c> {
     ) -> Result<Target<'c>, PassError> {
         let rerun = Rerun::new(registry, request)?;
         let wrong = match (rerun.run(module.clone()), check) {
-            (Err(error), _) if error.site.is_some() && error.kind.exit_status() == 1 => {
+            (Err(error), _) if error.site().is_some() && error.kind.exit_status() == 1 => {
                 Wrong::Fails(Failure::from(&error))
             }
             (Err(error), _) => return Err(error),

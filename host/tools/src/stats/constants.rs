@@ -10,7 +10,7 @@ use rustc_hash::FxHashMap;
 use super::interface::dtype_name;
 use super::ops::live_ops;
 use super::{Amount, DTypeAmount, ExternalFile, LargeConstant, Sparse, Stats, Storage};
-use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError};
 
 /// What a constant is to its function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,7 +17,7 @@ use passdock_ir::Module;
 use passdock_onnx::MAIN;
 use serde::{Deserialize, Serialize};
 
-use passdock_core::error::{ErrorKind, PassError, capitalized};
+use passdock_core::{ErrorKind, PassError, capitalized};
 
 /// What is in a module.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

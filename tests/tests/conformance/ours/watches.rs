@@ -1,6 +1,8 @@
 //! A scenario's instruments as passdock's.
 
-use passdock::{InstrumentResult, ModuleRef, PassError, PassInfo, PassInstrument};
+use passdock::Frame;
+use passdock::PassCall;
+use passdock::{InstrumentResult, ModuleRef, PassError, PassInstrument};
 
 use super::{Failure, Passdock};
 use crate::system::{Heard, Tap};

@@ -232,7 +232,7 @@ mod tests {
     use super::*;
     use crate::context::PassContext;
     use crate::instrument::built_in::testing::{all, fail, keep, module};
-    use crate::pass::create_host_pass;
+    use crate::run::create_host_pass;
 
     /// The peak is the process's: one test at a time.
     static ALONE: Mutex<()> = Mutex::new(());

@@ -91,7 +91,7 @@ mod tests {
 
     use super::*;
     use crate::instrument::built_in::testing::{Printed, all, fuse, module, negate, watched};
-    use crate::pass::create_host_pass;
+    use crate::run::create_host_pass;
 
     #[test]
     fn colours_are_those_of_a_diff() {

@@ -7,9 +7,8 @@ use passdock_ir::text;
 use crate::context::{ContextBuilder, PassContext};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, Sink};
-use crate::pass::{
-    ModuleRef, PassInfo, PassRef, Sequential, create_function_pass, create_host_pass,
-};
+use crate::pass::{ModuleRef, PassInfo, PassRef, Sequential, create_function_pass};
+use crate::run::create_host_pass;
 
 /// Two Relus, one after the other, and a function that calls.
 pub(super) const TEXT: &str = r#"module {

@@ -139,7 +139,8 @@ mod tests {
     use super::*;
     use crate::context::PassContext;
     use crate::instrument::built_in::testing::{all, keep, parse, reported};
-    use crate::pass::{PassRef, create_host_pass};
+    use crate::pass::PassRef;
+    use crate::run::create_host_pass;
 
     const CALLS: &str = r#"module {
       fn @main(%x: f32[2]) -> (%y: f32[2]) {

@@ -6,7 +6,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::*;
-use crate::plugin::{SearchDir, discover};
+use crate::{SearchDir, discover};
 
 const MANIFEST: &str = r#"
 [plugin]
