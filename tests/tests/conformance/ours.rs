@@ -440,11 +440,7 @@ impl System for Passdock {
 
     fn list_configs(&self) -> String {
         let listed = self.registry.list_configs();
-        // The host has some of its own.
-        let own = listed
-            .iter()
-            .filter(|info| info.schema.key.starts_with("tir."));
-        let fields = own.flat_map(|info| {
+        let fields = listed.iter().flat_map(|info| {
             info.schema.fields.iter().map(|f| {
                 let (key, default) = (&info.schema.key, &f.default);
                 format!("{key} {:?} {:?} = {default}: {}", f.name, f.ty, f.doc)
