@@ -234,12 +234,9 @@ passdock::config_struct! {
     }
 }
 
-/// The plugin's library lies beside the tests that name it as a dependency.
+/// The plugin's library.
 pub(crate) fn library() -> PathBuf {
-    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-    let name = format!("{DLL_PREFIX}passdock_conformance_plugin{DLL_SUFFIX}");
-    let exe = std::env::current_exe().expect("a path");
-    exe.with_file_name(name)
+    passdock_tests::library("passdock_conformance_plugin")
 }
 
 impl System for Passdock {
