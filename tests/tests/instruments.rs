@@ -27,16 +27,8 @@ fn module() -> ModuleRef {
     text::parse(TEXT).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// The library of `passdock-tap`, which was built beside this test.
 fn library() -> PathBuf {
-    let exe = std::env::current_exe().expect("the test's own path");
-    let files = std::fs::read_dir(exe.parent().expect("its directory")).expect("it is readable");
-    let mut paths = files.flatten().map(|file| file.path());
-    let is_tap = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.contains("passdock_tap") && name.ends_with(std::env::consts::DLL_SUFFIX)
-    };
-    paths.find(is_tap).expect("the library beside the test")
+    passdock_tests::library("passdock_tap")
 }
 
 /// A registry with the tap linked in, and one with its library.
