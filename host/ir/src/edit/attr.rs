@@ -4,7 +4,7 @@ use passdock_abi::{Attr, AttrKind, ConstId, OpId, Range, RegionId, SymbolId, Typ
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
-use crate::types::{push_range, slice};
+use crate::pool::{push_range, slice};
 
 /// An attribute's value.
 #[derive(Clone, Copy, Debug, PartialEq)]

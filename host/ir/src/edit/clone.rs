@@ -7,10 +7,10 @@ use rustc_hash::FxHashMap;
 
 use super::{NewOp, NewPort, NewRegion, Position};
 use crate::error::{Edit, EditError};
+use crate::function::transfer::Transfer;
 use crate::function::{Function, MAX_DEPTH};
 use crate::origin::Entity;
-use crate::transfer::Transfer;
-use crate::types::push_range;
+use crate::pool::push_range;
 
 /// A region to copy, without its terminator.
 #[derive(Clone, Copy, Debug)]

@@ -1,15 +1,11 @@
 //! What importers and parsers may do beyond editing: say what a file said.
 
 use passdock_abi::{
-    Constant, Loc, LocId, LocKind, Op, OpId, Opset, Port, Range, Region, RegionId, SymbolId, Value,
-    ValueId,
+    Constant, LocId, Op, OpId, Opset, Port, Region, RegionId, SymbolId, Value, ValueId,
 };
-use rustc_hash::{FxBuildHasher, FxHashSet};
-use std::hash::BuildHasher;
 
 use crate::error::Edit;
 use crate::function::Function;
-use crate::types::push_range;
 
 /// How many domains a function or file may have a version of: they are looked for one by one.
 pub const MAX_OPSETS: usize = 1024;
@@ -42,76 +38,6 @@ impl Function {
             }),
         }
         self.touch_function();
-    }
-
-    /// Interns a location.
-    pub fn add_loc(&mut self, loc: Loc) -> LocId {
-        let hash = FxBuildHasher.hash_one(loc);
-        let locs = &self.locs;
-        if let Some(&id) = self.loc_index.find(hash, |&id| locs[id as usize] == loc) {
-            return LocId(id);
-        }
-        let id = self.locs.len() as u32;
-        self.locs.push(loc);
-        let locs = &self.locs;
-        self.loc_index
-            .insert_unique(hash, id, |&id| FxBuildHasher.hash_one(locs[id as usize]));
-        LocId(id)
-    }
-
-    /// Finds locations again after their ranges moved.
-    pub(crate) fn index_locs(&mut self) {
-        let locs = &self.locs;
-        self.loc_index.clear();
-        for (id, loc) in locs.iter().enumerate() {
-            let hash = FxBuildHasher.hash_one(loc);
-            let rehash = |&id: &u32| FxBuildHasher.hash_one(locs[id as usize]);
-            self.loc_index.insert_unique(hash, id as u32, rehash);
-        }
-    }
-
-    /// A location by the name of an ONNX node.
-    pub fn add_name_loc(&mut self, name: &str) -> LocId {
-        let name = self.symbols.intern(name);
-        self.add_loc(Loc {
-            kind: LocKind::NAME,
-            name,
-            a: 0,
-            b: 0,
-        })
-    }
-
-    /// A location that says "came from these"; what is fused already is taken apart.
-    pub fn fuse_locs(&mut self, locs: &[LocId]) -> LocId {
-        let mut parts: Vec<u32> = Vec::new();
-        for &id in locs {
-            match self.loc(id) {
-                Some(loc) if loc.kind == LocKind::FUSED => {
-                    let range = Range {
-                        start: loc.a,
-                        len: loc.b,
-                    };
-                    parts.extend(self.ids_in(range));
-                }
-                Some(_) => parts.push(id.0),
-                None => {}
-            }
-        }
-        let mut seen = FxHashSet::default();
-        parts.retain(|&id| seen.insert(id));
-        match parts.as_slice() {
-            [] => LocId::NONE,
-            &[one] => LocId(one),
-            _ => {
-                let Range { start, len } = push_range(&mut self.ids, parts);
-                self.add_loc(Loc {
-                    kind: LocKind::FUSED,
-                    name: SymbolId::NONE,
-                    a: start,
-                    b: len,
-                })
-            }
-        }
     }
 
     /// Sets an op's location.

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{NewPort, NewRegion};
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_DEPTH, MAX_LIST};
-use crate::types::push_range;
+use crate::pool::push_range;
 
 impl Function {
     /// Gives an op another region.

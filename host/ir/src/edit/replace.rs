@@ -9,7 +9,7 @@ use super::{NewOp, Position};
 use crate::error::{Edit, EditError};
 use crate::function::Function;
 use crate::origin::Entity;
-use crate::types::slice;
+use crate::pool::slice;
 
 impl Function {
     /// Makes an op before `old`, moves the uses of the old results to the new ones, erases `old`.

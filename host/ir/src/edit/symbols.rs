@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
-use crate::types::push_range;
+use crate::pool::push_range;
 
 /// What becomes of the types of a function.
 struct Images {
@@ -248,7 +248,7 @@ impl Function {
                     }
                 }
                 AttrKind::TYPES => {
-                    let old: Vec<u32> = crate::types::slice(&self.ids, attr.list).to_vec();
+                    let old: Vec<u32> = crate::pool::slice(&self.ids, attr.list).to_vec();
                     let image = |&id: &u32| images.of(TypeId(id)).option().map_or(id, |ty| ty.0);
                     let new: Vec<u32> = old.iter().map(image).collect();
                     if new != old {

@@ -8,8 +8,8 @@ use rustc_hash::FxHashSet;
 
 use super::{Checker, Invariant};
 use crate::edit::MAX_OPSETS;
-use crate::expr::MAX_DIM_TERMS;
-use crate::types::MAX_TYPE_DEPTH;
+use crate::function::expr::MAX_DIM_TERMS;
+use crate::function::types::MAX_TYPE_DEPTH;
 
 /// Entries of a pool, or `None` if the range lies outside. No entries lie anywhere.
 pub(super) fn entries<T>(pool: &[T], range: Range) -> Option<&[T]> {

@@ -4,29 +4,14 @@ use passdock_abi::{Attr, AttrKind, OpId, Range, RegionId, SymbolId};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::lex::Number;
-use super::super::{ATTR_KINDS, RESERVED};
-use super::{Parse, ParseOptions, Parser};
+use super::super::syntax::error::ParseError;
+use super::super::syntax::lex::Number;
+use super::super::syntax::{ATTR_KINDS, RESERVED};
+use super::options::ParseOptions;
+use super::parser::{FixPlace, Parse, Parser, RegionFix};
 use crate::edit::{AttrValue, NewAttr};
 use crate::function::{Function, MAX_LIST};
-use crate::types::push_range;
-
-/// A region that an attribute names before it was read.
-pub(super) struct RegionFix {
-    pub(super) place: FixPlace,
-    /// The region's place among the op's; `None`: it is called as the attribute is.
-    pub(super) index: Option<u32>,
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
-
-/// Where the region's id goes.
-pub(super) enum FixPlace {
-    /// The attribute with this place in the op's list.
-    Attr(usize),
-    /// This entry of the id pool.
-    Id(usize),
-}
+use crate::pool::push_range;
 
 /// One value, before it is known to be alone or in a list.
 #[derive(Clone, Copy)]
@@ -225,7 +210,7 @@ impl<'t> Parser<'t, '_> {
             if fix.index.is_none() {
                 let message = "A list of regions says their places: `[region 0, region 1]`.";
                 let text = self.cur.text();
-                return Err(super::ParseError::new(text, fix.start..fix.end, message));
+                return Err(ParseError::new(text, fix.start..fix.end, message));
             }
             fix.place = FixPlace::Id(attr.list.start as usize + at);
         }
@@ -352,7 +337,7 @@ impl<'t> Parser<'t, '_> {
             let Some(region) = found else {
                 let message = "The op has no such region.";
                 let text = self.cur.text();
-                let error = super::ParseError::new(text, fix.start..fix.end, message);
+                let error = ParseError::new(text, fix.start..fix.end, message);
                 return Err(error.help(
                     "An op's regions follow it: `region then_branch { … }` is the region of \
                      `then_branch = region`.",

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use passdock_abi::{ConstId, DType, RegionId, TypeId, ValueId};
 
-use super::super::element::{numbers_of, push_element};
-use super::super::is_single;
-use super::super::lex::Number;
-use super::{BlobUse, Parse, Parser};
+use super::super::syntax::element::{numbers_of, push_element};
+use super::super::syntax::is_single;
+use super::super::syntax::lex::Number;
+use super::parser::{BlobUse, Parse, Parser};
 use crate::constant::{ByteSource, ConstantData, Payload, string_data};
 use crate::function::Function;
+use crate::function::types::TypeSpec;
 use crate::origin::Entity;
-use crate::types::TypeSpec;
 
 const FORMS: &[&str] = &["splat", "external", "blob", "raw"];
 

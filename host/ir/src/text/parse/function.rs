@@ -4,20 +4,14 @@ use passdock_abi::{
     FunctionKind, Loc, LocId, LocKind, OpId, Port, RegionId, SymbolId, TypeId, Value, ValueId,
 };
 
-use super::super::lex::ValueName;
-use super::error::count;
+use super::super::syntax::error::{ParseError, count, line_of};
+use super::super::syntax::lex::ValueName;
+use super::parser::{Parse, Parser, Ports};
 use super::scope::Key;
-use super::{Parse, ParseError, Parser};
 use crate::edit::MAX_OPSETS;
 use crate::function::{Function, MAX_LIST};
 use crate::origin::{Entity, Extras};
-use crate::types::push_range;
-
-/// Ports, and what is known of each.
-pub(super) struct Ports {
-    pub(super) records: Vec<Port>,
-    pub(super) extras: Vec<(usize, Extras)>,
-}
+use crate::pool::push_range;
 
 impl<'t> Parser<'t, '_> {
     /// A function, from its `fn` to its `}`.
@@ -299,7 +293,7 @@ impl<'t> Parser<'t, '_> {
         let Err(known) = self.scope.define(key, value, start) else {
             return Ok(());
         };
-        let line = super::error::line_of(self.cur.text(), known);
+        let line = line_of(self.cur.text(), known);
         let shown = spell(&name);
         let message = format!("`{shown}` is defined already, on line {line}.");
         let span = start..start + self.width(start);
@@ -367,7 +361,7 @@ pub(super) fn spell(name: &ValueName<'_>) -> String {
     match name {
         ValueName::Number(number) => text.push_str(&number.to_string()),
         // Writing to a string doesn't fail.
-        ValueName::Name(name) => _ = super::super::types::write_name(&mut text, name),
+        ValueName::Name(name) => _ = crate::quote::write_name(&mut text, name),
     }
     text
 }

@@ -5,17 +5,18 @@ use passdock_abi::{
     ValueId, symbol,
 };
 
-use super::super::LOOP_KINDS;
-use super::super::lex::ValueName;
-use super::body::{Owner, ResultName, terminator_of};
-use super::error::count;
+use super::super::syntax::LOOP_KINDS;
+use super::super::syntax::error::{ParseError, count, line_of};
+use super::super::syntax::lex::ValueName;
+use super::body::terminator_of;
 use super::function::spell;
+use super::parser::{FixPlace, Owner, Parse, Parser, ResultName};
 use super::scope::Key;
-use super::{Parse, ParseError, Parser};
 use crate::edit::{NewOp, NewPort};
+use crate::function::types::TypeSpec;
 use crate::function::{MAX_LIST, MAX_RECORDS};
 use crate::origin::Entity;
-use crate::types::{TypeSpec, push_range};
+use crate::pool::push_range;
 
 impl<'t> Parser<'t, '_> {
     pub(super) fn statement(&mut self) -> Parse<()> {
@@ -117,7 +118,7 @@ impl<'t> Parser<'t, '_> {
         else {
             return Ok(());
         };
-        let line = super::error::line_of(self.cur.text(), place);
+        let line = line_of(self.cur.text(), place);
         let message =
             format!("This name is defined already inside a region above, on line {line}.");
         let span = start..start + self.width(start);
@@ -213,7 +214,7 @@ impl<'t> Parser<'t, '_> {
             let mut given = self.attrs(&mut fixes)?;
             let shift = attrs.len();
             for fix in &mut fixes {
-                if let super::attr::FixPlace::Attr(place) = &mut fix.place {
+                if let FixPlace::Attr(place) = &mut fix.place {
                     *place += shift;
                 }
             }
@@ -460,12 +461,12 @@ impl<'t> Parser<'t, '_> {
         let written = &text[start..self.cur.end()];
         let span = start..self.cur.end();
         let fail = |message: String| ParseError::new(text, span.clone(), message);
-        let header = self.frames.first().map_or(0, |frame| frame.start());
+        let header = self.frames.first().map_or(0, |frame| frame.start);
         let rest = &text[self.cur.end()..];
         let behind = ["fn @", "prim @"].iter().filter_map(|word| rest.find(word));
         let end = self.cur.end() + behind.min().unwrap_or(rest.len());
         if let Some(at) = definition(text, written, self.cur.end()..end) {
-            let line = super::error::line_of(text, at);
+            let line = line_of(text, at);
             return fail(format!(
                 "`{shown}` is used before its definition, on line {line}."
             ))
@@ -478,7 +479,7 @@ impl<'t> Parser<'t, '_> {
             return fail(format!("`{shown}` is used by the op that defines it."));
         }
         if let Some(at) = known {
-            let line = super::error::line_of(text, at);
+            let line = line_of(text, at);
             return fail(format!(
                 "`{shown}` isn't visible here: the region that defines it, on line {line}, has ended."
             ));

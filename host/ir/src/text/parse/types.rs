@@ -2,9 +2,10 @@
 
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId};
 
-use super::{Parse, Parser};
-use crate::expr::MAX_DIM_TERMS;
-use crate::types::{BufferSpec, MAX_TYPE_DEPTH, TypeSpec};
+use super::super::syntax::error::ParseError;
+use super::parser::{Parse, Parser};
+use crate::function::expr::MAX_DIM_TERMS;
+use crate::function::types::{BufferSpec, MAX_TYPE_DEPTH, TypeSpec};
 
 const WORDS: &[&str] = &[
     "sparse", "buffer", "tuple", "seq", "optional", "map", "opaque", "fn",
@@ -109,7 +110,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn unknown_type(&mut self, word: &str, start: usize) -> super::ParseError {
+    fn unknown_type(&mut self, word: &str, start: usize) -> ParseError {
         if word.is_empty() {
             return self
                 .cur

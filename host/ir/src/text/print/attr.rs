@@ -4,13 +4,11 @@ use std::fmt::Write;
 
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 
-use rustc_hash::FxHashMap;
-
-use super::super::ATTR_KINDS;
-use super::super::element::write_f32;
-use super::super::types::{write_bytes, write_name};
-use super::function::Printer;
+use super::super::syntax::ATTR_KINDS;
+use super::super::syntax::element::write_f32;
+use super::printer::{OpRegions, Printer};
 use crate::function::Function;
+use crate::quote::{write_bytes, write_name};
 
 impl Printer<'_, '_> {
     /// Writes ` {a = 1, b = 2}`, or nothing if there are none.
@@ -183,22 +181,4 @@ fn begin_list(out: &mut String, what: &str, len: usize) {
         out.push_str(what);
     }
     out.push('[');
-}
-
-/// The regions of the op that is being written.
-pub(super) struct OpRegions {
-    op: OpId,
-    places: FxHashMap<RegionId, usize>,
-    /// How many have a name.
-    named: FxHashMap<SymbolId, usize>,
-}
-
-impl Default for OpRegions {
-    fn default() -> OpRegions {
-        OpRegions {
-            op: OpId::NONE,
-            places: FxHashMap::default(),
-            named: FxHashMap::default(),
-        }
-    }
 }

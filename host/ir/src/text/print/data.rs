@@ -4,12 +4,12 @@ use std::path::Path;
 
 use passdock_abi::{ConstId, DType};
 
-use super::super::element::write_elements;
-use super::super::types::write_bytes;
-use super::super::{MAX_INLINE_ELEMENTS, is_single};
-use super::Constants;
-use super::function::Printer;
+use super::super::syntax::element::write_elements;
+use super::super::syntax::{MAX_INLINE_ELEMENTS, is_single};
+use super::options::Constants;
+use super::printer::Printer;
 use crate::constant::{ConstantData, Payload, string_elements};
+use crate::quote::write_bytes;
 
 impl Printer<'_, '_> {
     /// Writes a constant's type and data.
@@ -129,35 +129,4 @@ fn write_data(out: &mut String, dtype: DType, bytes: &[u8], count: u64) -> bool 
         write_bytes(out, text);
     }
     true
-}
-
-/// A scalar as it stands among operands: an `index` and an `f32` as they are, others with their
-/// type behind; `None` if it can't be told so.
-pub(super) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
-    let is_float = matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16);
-    let is_int = matches!(
-        dtype,
-        DType::U8
-            | DType::I8
-            | DType::U16
-            | DType::I16
-            | DType::U32
-            | DType::I32
-            | DType::U64
-            | DType::I64
-            | DType::INDEX
-    );
-    let mut text = String::new();
-    if !(is_float || is_int || dtype == DType::BOOL) || !write_elements(&mut text, dtype, bytes, 1)
-    {
-        return None;
-    }
-    // Not `nan`, `inf`, `0x7fc00001`.
-    let decimal = !text.contains(['n', 'x']);
-    match dtype {
-        DType::BOOL if text.starts_with(['t', 'f']) => Some(text),
-        DType::BOOL => None,
-        DType::F32 | DType::INDEX => decimal.then_some(text),
-        _ => decimal.then(|| text + dtype.name().unwrap_or("")),
-    }
 }

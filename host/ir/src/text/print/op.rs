@@ -4,12 +4,12 @@ use passdock_abi::{
     AttrKind, DType, FunctionKind, Op, OpId, RegionId, TypeId, TypeKind, Value, symbol,
 };
 
-use super::super::types::{is_hidden, write_bytes};
-use super::super::{LOOP_KINDS, RESERVED};
-use super::function::Printer;
+use super::super::syntax::{LOOP_KINDS, RESERVED};
 use super::names::is_absent;
+use super::printer::Printer;
 use crate::origin::Entity;
-use crate::types::slice;
+use crate::pool::slice;
+use crate::quote::{is_hidden, write_bytes};
 
 impl<'p> Printer<'p, '_> {
     pub(super) fn op(&mut self, op: OpId) {

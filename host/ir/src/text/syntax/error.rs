@@ -36,13 +36,13 @@ impl ParseError {
         }
     }
 
-    pub(super) fn help(mut self, help: impl Into<String>) -> ParseError {
+    pub(in crate::text) fn help(mut self, help: impl Into<String>) -> ParseError {
         self.help = Some(help.into());
         self
     }
 
     /// Says "did you mean" if one of the words is close.
-    pub(super) fn suggest<'a>(
+    pub(in crate::text) fn suggest<'a>(
         self,
         word: &str,
         known: impl IntoIterator<Item = &'a str>,
@@ -60,12 +60,12 @@ impl ParseError {
 }
 
 /// `1 result`, `2 results`.
-pub(super) fn count(n: usize, what: &str) -> String {
+pub(in crate::text) fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
 /// The line of a byte, from 1.
-pub(super) fn line_of(text: &str, at: usize) -> u32 {
+pub(in crate::text) fn line_of(text: &str, at: usize) -> u32 {
     let before = &text.as_bytes()[..at.min(text.len())];
     before.iter().filter(|&&byte| byte == b'\n').count() as u32 + 1
 }

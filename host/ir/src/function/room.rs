@@ -6,7 +6,7 @@ use crate::function::Function;
 
 /// What pools left when they moved; whoever may still read it keeps this.
 #[derive(Default)]
-pub struct Left {
+pub struct OutgrownPools {
     _types: Vec<Type>,
     _dims: Vec<Dim>,
     _ids: Vec<u32>,
@@ -17,9 +17,9 @@ impl Function {
     /// Makes room for interning a type of at most `parts` dims and types, so that it moves no pool.
     /// A pool that has to grow moves now, and what it leaves comes back, to be kept as long as
     /// somebody may read it; `None` if none had to.
-    pub fn make_room_for_type(&mut self, parts: usize) -> Option<Left> {
+    pub fn make_room_for_type(&mut self, parts: usize) -> Option<OutgrownPools> {
         let mut moved = false;
-        let left = Left {
+        let left = OutgrownPools {
             _types: grow(&mut self.types, 1, &mut moved),
             _dims: grow(&mut self.dims, parts, &mut moved),
             _ids: grow(&mut self.ids, parts, &mut moved),
@@ -29,11 +29,11 @@ impl Function {
     }
 
     /// As [`Function::make_room_for_type`], for at most `count` expressions.
-    pub fn make_room_for_exprs(&mut self, count: usize) -> Option<Left> {
+    pub fn make_room_for_exprs(&mut self, count: usize) -> Option<OutgrownPools> {
         let mut moved = false;
-        let left = Left {
+        let left = OutgrownPools {
             _exprs: grow(&mut self.exprs, count, &mut moved),
-            ..Left::default()
+            ..OutgrownPools::default()
         };
         moved.then_some(left)
     }

@@ -6,7 +6,7 @@ use crate::function::Function;
 
 /// What one meets on the way.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Event {
+pub(in crate::text) enum Event {
     /// A region begins.
     Enter(RegionId),
     /// An op; its regions follow.
@@ -23,7 +23,7 @@ enum Step {
 }
 
 /// The events of a function, in program order.
-pub(super) struct Events<'f> {
+pub(in crate::text) struct Events<'f> {
     function: &'f Function,
     entry: Option<RegionId>,
     stack: Vec<Step>,
@@ -32,7 +32,7 @@ pub(super) struct Events<'f> {
 }
 
 impl<'f> Events<'f> {
-    pub(super) fn new(function: &'f Function) -> Events<'f> {
+    pub(in crate::text) fn new(function: &'f Function) -> Events<'f> {
         Events {
             function,
             entry: Some(function.body()),

@@ -1,7 +1,6 @@
-//! How much memory a module takes.
+//! The memory that a function takes.
 
 use crate::function::Function;
-use crate::module::Module;
 
 impl Function {
     /// The bytes of its arenas, with the room that they keep for more. Without what it shares with
@@ -37,14 +36,5 @@ impl Function {
             + of(&self.origins.regions)
             + of(&self.origins.ports)
             + of(&self.origins.constants)
-    }
-}
-
-impl Module {
-    /// The bytes of its functions' arenas: [`Function::arena_bytes`].
-    pub fn arena_bytes(&self) -> u64 {
-        self.functions()
-            .map(|function| function.arena_bytes())
-            .sum()
     }
 }

@@ -5,7 +5,8 @@ use std::hash::BuildHasher;
 use passdock_abi::{DType, Dim, DimExpr, DimKind, ExprId, Range, SymbolId, Type, TypeId, TypeKind};
 use rustc_hash::FxBuildHasher;
 
-use crate::function::Function;
+use super::Function;
+use crate::pool::{push_range, slice};
 
 /// How deep types may nest.
 pub const MAX_TYPE_DEPTH: u32 = 64;
@@ -53,6 +54,11 @@ pub struct BufferSpec<'a> {
 }
 
 impl Function {
+    /// Interns the unknown type, which is type 0 of each function.
+    pub(super) fn add_unknown_type(&mut self) {
+        self.add_type(TypeSpec::Unknown);
+    }
+
     /// Interns a type.
     pub fn add_type(&mut self, spec: TypeSpec<'_>) -> TypeId {
         self.add_denoted_type(spec, SymbolId::NONE)
@@ -267,21 +273,5 @@ impl Function {
             pairs.extend(self.items_of(a).zip(self.items_of(b)));
         }
         true
-    }
-}
-
-/// Entries of a pool; empty if the range lies outside.
-pub(crate) fn slice<T>(pool: &[T], range: Range) -> &[T] {
-    let start = range.start as usize;
-    pool.get(start..start + range.len as usize).unwrap_or(&[])
-}
-
-/// Appends to a pool.
-pub(crate) fn push_range<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Range {
-    let start = pool.len() as u32;
-    pool.extend(items);
-    Range {
-        start,
-        len: pool.len() as u32 - start,
     }
 }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
 use crate::function::Function;
-use crate::types::push_range;
+use crate::pool::push_range;
 
 /// What was carried already. `source: None` everywhere means: the same function, carry nothing.
 #[derive(Default)]

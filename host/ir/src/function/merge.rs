@@ -3,7 +3,7 @@
 use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
 
 use crate::function::Function;
-use crate::types::TypeSpec;
+use crate::function::types::TypeSpec;
 
 /// How deep types of types are looked into; below, what was known stays.
 const MAX_DEPTH: u32 = 64;

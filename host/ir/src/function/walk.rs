@@ -15,13 +15,14 @@ pub struct Walk<'f> {
     left: usize,
 }
 
-impl<'f> Walk<'f> {
-    pub(crate) fn new(function: &'f Function, region: RegionId) -> Walk<'f> {
+impl Function {
+    /// All ops of a region and the regions nested in it, each before those nested in it.
+    pub fn walk(&self, region: RegionId) -> Walk<'_> {
         Walk {
-            function,
-            next: function.region(region).first,
+            function: self,
+            next: self.region(region).first,
             after: Vec::new(),
-            left: function.op_ids(),
+            left: self.op_ids(),
         }
     }
 }

@@ -6,12 +6,12 @@
 use std::borrow::Cow;
 use std::str::FromStr;
 
-use super::parse::ParseError;
+use super::error::ParseError;
 use crate::name::OpName;
 
 /// A number, not yet of a type.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Number<'t> {
+pub(in crate::text) enum Number<'t> {
     /// Digits, perhaps with a sign.
     Int(&'t str),
     /// With a point or an exponent.
@@ -23,14 +23,14 @@ pub(super) enum Number<'t> {
 }
 
 impl<'t> Number<'t> {
-    pub(super) fn int<T: FromStr>(self) -> Option<T> {
+    pub(in crate::text) fn int<T: FromStr>(self) -> Option<T> {
         match self {
             Number::Int(text) => text.parse().ok(),
             _ => None,
         }
     }
 
-    pub(super) fn float(self) -> Option<f64> {
+    pub(in crate::text) fn float(self) -> Option<f64> {
         match self {
             Number::Int(text) | Number::Float(text) => text.parse().ok(),
             Number::Word("nan") => Some(f64::NAN),
@@ -40,14 +40,14 @@ impl<'t> Number<'t> {
         }
     }
 
-    pub(super) fn float32(self) -> Option<f32> {
+    pub(in crate::text) fn float32(self) -> Option<f32> {
         match self {
             Number::Int(text) | Number::Float(text) => text.parse().ok(),
             _ => self.float().map(|value| value as f32),
         }
     }
 
-    pub(super) fn text(self) -> String {
+    pub(in crate::text) fn text(self) -> String {
         match self {
             Number::Int(text) | Number::Float(text) | Number::Word(text) => text.to_owned(),
             Number::Hex(bits) => format!("0x{bits:x}"),
@@ -57,7 +57,7 @@ impl<'t> Number<'t> {
 
 /// A value's name as written.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum ValueName<'t> {
+pub(in crate::text) enum ValueName<'t> {
     /// `%12`: unnamed.
     Number(u64),
     /// `%x`, `%"a/b"`.
@@ -66,7 +66,7 @@ pub(super) enum ValueName<'t> {
 
 /// Where the parser is.
 #[derive(Clone)]
-pub(super) struct Cursor<'t> {
+pub(in crate::text) struct Cursor<'t> {
     text: &'t str,
     pos: usize,
     /// Where what was skipped last begins: behind the last word.
@@ -76,7 +76,7 @@ pub(super) struct Cursor<'t> {
 type Lex<T> = Result<T, ParseError>;
 
 impl<'t> Cursor<'t> {
-    pub(super) fn new(text: &'t str) -> Cursor<'t> {
+    pub(in crate::text) fn new(text: &'t str) -> Cursor<'t> {
         Cursor {
             text,
             pos: 0,
@@ -84,24 +84,24 @@ impl<'t> Cursor<'t> {
         }
     }
 
-    pub(super) fn text(&self) -> &'t str {
+    pub(in crate::text) fn text(&self) -> &'t str {
         self.text
     }
 
     /// The next byte that isn't skipped; 0 at the end.
-    pub(super) fn peek(&mut self) -> u8 {
+    pub(in crate::text) fn peek(&mut self) -> u8 {
         self.skip();
         self.byte(0)
     }
 
     /// Where the next word starts.
-    pub(super) fn here(&mut self) -> usize {
+    pub(in crate::text) fn here(&mut self) -> usize {
         self.skip();
         self.pos
     }
 
     /// Where the last word ended.
-    pub(super) fn end(&self) -> usize {
+    pub(in crate::text) fn end(&self) -> usize {
         self.pos
     }
 
@@ -137,7 +137,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes punctuation if it comes next.
-    pub(super) fn eat(&mut self, what: &str) -> bool {
+    pub(in crate::text) fn eat(&mut self, what: &str) -> bool {
         self.skip();
         let found = self.rest().starts_with(what);
         if found {
@@ -147,7 +147,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes punctuation that has to come next; `place` says where in the sentence.
-    pub(super) fn expect(&mut self, what: &str, place: &str) -> Lex<()> {
+    pub(in crate::text) fn expect(&mut self, what: &str, place: &str) -> Lex<()> {
         if self.eat(what) {
             return Ok(());
         }
@@ -155,7 +155,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// An error about what should come next.
-    pub(super) fn missing(&mut self, what: &str) -> ParseError {
+    pub(in crate::text) fn missing(&mut self, what: &str) -> ParseError {
         let here = self.here();
         let skipped = self.text.get(self.taken..here).unwrap_or("");
         let only_space = skipped.bytes().all(|byte| byte.is_ascii_whitespace());
@@ -169,7 +169,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// What comes next, for a message.
-    pub(super) fn found(&mut self) -> String {
+    pub(in crate::text) fn found(&mut self) -> String {
         self.skip();
         let rest = self.rest();
         let Some(first) = rest.chars().next() else {
@@ -182,7 +182,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// An error about the next word.
-    pub(super) fn error_here(&mut self, message: impl Into<String>) -> ParseError {
+    pub(in crate::text) fn error_here(&mut self, message: impl Into<String>) -> ParseError {
         let start = self.here();
         let rest = self.rest();
         let plain = |c: char| c.is_alphanumeric() || c == '_';
@@ -196,12 +196,16 @@ impl<'t> Cursor<'t> {
     }
 
     /// An error about what was read since `start`.
-    pub(super) fn error_since(&self, start: usize, message: impl Into<String>) -> ParseError {
+    pub(in crate::text) fn error_since(
+        &self,
+        start: usize,
+        message: impl Into<String>,
+    ) -> ParseError {
         ParseError::new(self.text, start..self.pos.max(start), message)
     }
 
     /// A word that comes next, not taken.
-    pub(super) fn peek_word(&mut self) -> &'t str {
+    pub(in crate::text) fn peek_word(&mut self) -> &'t str {
         self.skip();
         let rest = self.rest();
         let end = rest.bytes().position(|b| !is_word(b)).unwrap_or(rest.len());
@@ -209,14 +213,14 @@ impl<'t> Cursor<'t> {
     }
 
     /// Takes a word of letters, digits and `_`; empty if none comes next.
-    pub(super) fn word(&mut self) -> &'t str {
+    pub(in crate::text) fn word(&mut self) -> &'t str {
         let word = self.peek_word();
         self.pos += word.len();
         word
     }
 
     /// Takes this word if it comes next.
-    pub(super) fn eat_word(&mut self, word: &str) -> bool {
+    pub(in crate::text) fn eat_word(&mut self, word: &str) -> bool {
         let found = self.peek_word() == word;
         if found {
             self.pos += word.len();
@@ -225,14 +229,14 @@ impl<'t> Cursor<'t> {
     }
 
     /// The byte behind the word that comes next, white space skipped.
-    pub(super) fn after_word(&mut self) -> u8 {
+    pub(in crate::text) fn after_word(&mut self) -> u8 {
         let mut ahead = self.clone();
         ahead.word();
         ahead.peek()
     }
 
     /// A name: a word that doesn't start with a digit, or a string.
-    pub(super) fn name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
+    pub(in crate::text) fn name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
         match self.peek() {
             b'"' => self.string_text(),
             byte if is_word(byte) && !byte.is_ascii_digit() => Ok(self.word().into()),
@@ -241,7 +245,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// `%x`, `%"a b"`, `%12`.
-    pub(super) fn value_name(&mut self) -> Lex<ValueName<'t>> {
+    pub(in crate::text) fn value_name(&mut self) -> Lex<ValueName<'t>> {
         self.expect("%", "before a value's name")?;
         match self.byte(0) {
             b'"' => Ok(ValueName::Name(self.string_text()?)),
@@ -269,7 +273,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// The canonical name of an op or a function, or `symbol("…")` for a symbol that is none.
-    pub(super) fn op_name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
+    pub(in crate::text) fn op_name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
         self.skip();
         let start = self.pos;
         let mut quoted = false;
@@ -346,7 +350,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// A number, a sign included.
-    pub(super) fn number(&mut self, what: &str) -> Lex<Number<'t>> {
+    pub(in crate::text) fn number(&mut self, what: &str) -> Lex<Number<'t>> {
         self.skip();
         let start = self.pos;
         let sign = usize::from(self.byte(0) == b'-');
@@ -398,12 +402,12 @@ impl<'t> Cursor<'t> {
     }
 
     /// The word right behind a number, without a space: its type.
-    pub(super) fn suffix(&mut self) -> &'t str {
+    pub(in crate::text) fn suffix(&mut self) -> &'t str {
         self.plain_word()
     }
 
     /// An integer.
-    pub(super) fn integer<T: FromStr>(&mut self, what: &str) -> Lex<T> {
+    pub(in crate::text) fn integer<T: FromStr>(&mut self, what: &str) -> Lex<T> {
         let start = self.here();
         let number = self.number(what)?;
         number.int().ok_or_else(|| {
@@ -413,7 +417,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// A string that has to be UTF-8.
-    pub(super) fn string_text(&mut self) -> Lex<Cow<'t, str>> {
+    pub(in crate::text) fn string_text(&mut self) -> Lex<Cow<'t, str>> {
         let start = self.here();
         match self.string()? {
             Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
@@ -423,7 +427,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// A string in quotes.
-    pub(super) fn string(&mut self) -> Lex<Cow<'t, [u8]>> {
+    pub(in crate::text) fn string(&mut self) -> Lex<Cow<'t, [u8]>> {
         let start = self.here();
         if self.byte(0) != b'"' {
             return Err(self.missing("text in quotes"));
@@ -508,7 +512,7 @@ impl<'t> Cursor<'t> {
     }
 
     /// Bytes in hexadecimal, in quotes.
-    pub(super) fn hex_string(&mut self) -> Lex<Vec<u8>> {
+    pub(in crate::text) fn hex_string(&mut self) -> Lex<Vec<u8>> {
         let start = self.here();
         let text = self.string()?;
         let digit = |byte: u8| char::from(byte).to_digit(16);

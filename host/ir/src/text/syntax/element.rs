@@ -12,7 +12,12 @@ use passdock_abi::DType;
 use super::lex::Number;
 
 /// Writes the elements, separated by commas; `false` if the bytes aren't what the type says.
-pub(super) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count: u64) -> bool {
+pub(in crate::text) fn write_elements(
+    out: &mut String,
+    dtype: DType,
+    bytes: &[u8],
+    count: u64,
+) -> bool {
     if dtype.byte_len(count) != Some(bytes.len() as u64) {
         return false;
     }
@@ -69,8 +74,39 @@ pub(super) fn write_elements(out: &mut String, dtype: DType, bytes: &[u8], count
     true
 }
 
+/// A scalar as it stands among operands: an `index` and an `f32` as they are, others with their
+/// type behind; `None` if it can't be told so.
+pub(in crate::text) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
+    let is_float = matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16);
+    let is_int = matches!(
+        dtype,
+        DType::U8
+            | DType::I8
+            | DType::U16
+            | DType::I16
+            | DType::U32
+            | DType::I32
+            | DType::U64
+            | DType::I64
+            | DType::INDEX
+    );
+    let mut text = String::new();
+    if !(is_float || is_int || dtype == DType::BOOL) || !write_elements(&mut text, dtype, bytes, 1)
+    {
+        return None;
+    }
+    // Not `nan`, `inf`, `0x7fc00001`.
+    let decimal = !text.contains(['n', 'x']);
+    match dtype {
+        DType::BOOL if text.starts_with(['t', 'f']) => Some(text),
+        DType::BOOL => None,
+        DType::F32 | DType::INDEX => decimal.then_some(text),
+        _ => decimal.then(|| text + dtype.name().unwrap_or("")),
+    }
+}
+
 /// How many numbers spell `elements` elements.
-pub(super) fn numbers_of(dtype: DType, elements: u64) -> u64 {
+pub(in crate::text) fn numbers_of(dtype: DType, elements: u64) -> u64 {
     match dtype {
         DType::C64 | DType::C128 => elements.saturating_mul(2),
         _ => elements,
@@ -78,7 +114,7 @@ pub(super) fn numbers_of(dtype: DType, elements: u64) -> u64 {
 }
 
 /// Appends one number; `at` is how many came before. `Err` says what the type takes.
-pub(super) fn push_element(
+pub(in crate::text) fn push_element(
     bytes: &mut Vec<u8>,
     dtype: DType,
     number: Number<'_>,
@@ -164,7 +200,7 @@ pub(super) fn push_element(
 }
 
 /// Writes a float so that it reads back as the same bits and not as an integer.
-pub(super) fn write_f32(out: &mut String, value: f32) {
+pub(in crate::text) fn write_f32(out: &mut String, value: f32) {
     match value.to_bits() {
         0x7fc0_0000 => out.push_str("nan"),
         bits if value.is_nan() => hex(out, u64::from(bits)),

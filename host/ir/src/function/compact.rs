@@ -16,7 +16,7 @@ use crate::constant::ConstantData;
 use crate::function::Function;
 use crate::kept::Kept;
 use crate::origin::{Entity, Origin, Origins};
-use crate::types::{push_range, slice};
+use crate::pool::{push_range, slice};
 
 /// Fewer dead records than this aren't worth the copy.
 const MIN_DEAD: usize = 64;

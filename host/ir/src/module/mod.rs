@@ -3,91 +3,19 @@
 //! Its clone is a clone of pointers, so a snapshot before a pass costs next to nothing; the first
 //! edit of a function copies that function's arenas and shares the rest.
 
+mod functions;
+
 use std::any::Any;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use passdock_abi::SymbolId;
-use rustc_hash::FxHashMap;
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
 use crate::origin::Extras;
+use crate::source::TextSource;
 use crate::symbols::Symbols;
-use crate::text::TextSource;
-
-/// Functions in order. What is removed leaves a gap, and gaps go when there are more of them than
-/// functions, so that removing all of n functions one by one takes n steps.
-#[derive(Clone, Default)]
-struct Functions {
-    slots: Vec<Option<Entry>>,
-    places: FxHashMap<SymbolId, u32>,
-}
-
-type Entry = (SymbolId, Arc<Function>);
-
-impl Functions {
-    fn iter(&self) -> InOrder<'_> {
-        InOrder {
-            slots: self.slots.iter(),
-            left: self.places.len(),
-        }
-    }
-
-    fn get(&self, name: SymbolId) -> Option<&Arc<Function>> {
-        let entry = self.slots[*self.places.get(&name)? as usize].as_ref();
-        entry.map(|(_, function)| function)
-    }
-
-    fn get_mut(&mut self, name: SymbolId) -> Option<&mut Arc<Function>> {
-        let entry = self.slots[*self.places.get(&name)? as usize].as_mut();
-        entry.map(|(_, function)| function)
-    }
-
-    fn push(&mut self, name: SymbolId, function: Arc<Function>) {
-        self.places.insert(name, self.slots.len() as u32);
-        self.slots.push(Some((name, function)));
-    }
-
-    fn remove(&mut self, name: SymbolId) -> Option<Arc<Function>> {
-        let place = self.places.remove(&name)?;
-        let removed = self.slots[place as usize].take();
-        if self.slots.len() > 2 * self.places.len() {
-            self.retain(|_| true);
-        }
-        removed.map(|(_, function)| function)
-    }
-
-    fn retain(&mut self, mut keep: impl FnMut(&Function) -> bool) {
-        let slots = std::mem::take(&mut self.slots);
-        self.places.clear();
-        let entries = slots.into_iter().flatten();
-        entries
-            .filter(|(_, function)| keep(function))
-            .for_each(|(name, function)| self.push(name, function));
-    }
-}
-
-#[derive(Clone)]
-struct InOrder<'m> {
-    slots: std::slice::Iter<'m, Option<Entry>>,
-    left: usize,
-}
-
-impl<'m> Iterator for InOrder<'m> {
-    type Item = &'m Entry;
-
-    fn next(&mut self) -> Option<&'m Entry> {
-        let next = self.slots.find_map(Option::as_ref)?;
-        self.left -= 1;
-        Some(next)
-    }
-
-    fn size_hint(&self) -> (usize, Option<usize>) {
-        (self.left, Some(self.left))
-    }
-}
-
-impl ExactSizeIterator for InOrder<'_> {}
+use functions::Functions;
 
 /// The functions of one state of a module.
 #[derive(Default)]
@@ -150,7 +78,7 @@ impl Module {
 
     /// How many functions it has.
     pub fn len(&self) -> usize {
-        self.table.functions.places.len()
+        self.table.functions.len()
     }
 
     /// Whether it has no functions.
@@ -293,6 +221,13 @@ impl Module {
                 (Some(a), Some(b)) => Arc::ptr_eq(a, b),
                 (a, b) => a.is_none() && b.is_none(),
             }
+    }
+
+    /// The bytes of its functions' arenas: [`Function::arena_bytes`].
+    pub fn arena_bytes(&self) -> u64 {
+        self.functions()
+            .map(|function| function.arena_bytes())
+            .sum()
     }
 
     fn has_same_functions(&self, other: &Module) -> bool {
