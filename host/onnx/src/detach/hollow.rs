@@ -7,15 +7,16 @@
 use passdock_abi::{AttrKind, DType};
 use passdock_ir::{Extras, Function};
 
-use crate::carry;
-use crate::data::{is_data, typed_field};
-use crate::error::Result;
-use crate::read::attr::{Attribute, is_value, of_kind};
-use crate::read::{Opsets, read_metadata, read_opset};
-use crate::schema::{attr, doc, entry, function, graph, model, node, tensor, value_info};
-use crate::types::{dtype, put_type, read_type};
-use crate::wire::{Field, Message, Value, put_bytes, put_int, put_varint};
-use crate::write::{EXTERNAL_KEYS, PLAIN_VALUES, put_import};
+use crate::extras::carry;
+use crate::format::attribute::{Attribute, is_value, of_kind};
+use crate::format::error::Result;
+use crate::format::header::read_metadata;
+use crate::format::opsets::{Opsets, put_import, read_opset};
+use crate::format::schema::{attr, doc, entry, function, graph, model, node, tensor, value_info};
+use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES};
+use crate::format::typed::{is_data, typed_field};
+use crate::format::types::{dtype, put_type, read_type};
+use crate::format::wire::{Field, Message, Value, put_bytes, put_int, put_varint};
 
 /// What is left of a message.
 #[derive(Debug, Default)]

@@ -13,19 +13,21 @@ use passdock_abi::{
 use passdock_ir::{Entity, Extras, Function, Module, Origin};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::carry;
-use crate::error::{OnnxError, Result};
-use crate::keep::{Keep, Kept};
-use crate::read::bodies;
-use crate::schema::{annotation, doc, entry, function, graph, node, tensor, value_info};
-use crate::source::{ModelFile, Source};
-use crate::types::put_type;
-use crate::wire::{Message, put_bytes, string_of};
-use crate::write::{
-    Constants, declared, export_names, final_version, initializers, ir_version, sequences,
-};
-use crate::{MAIN, METADATA};
 use hollow::Hollow;
+
+use crate::extras::carry;
+use crate::extras::kept::{Keep, Kept};
+use crate::file::model::ModelFile;
+use crate::file::source::Source;
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::bodies;
+use crate::format::header::{MAIN, METADATA, ir_version};
+use crate::format::schema::{annotation, doc, entry, function, graph, node, tensor, value_info};
+use crate::format::types::put_type;
+use crate::format::wire::{Message, put_bytes, string_of};
+use crate::layout::names::export_names;
+use crate::layout::parts::Layout;
+use crate::layout::version::final_version;
 
 /// A copy of a module that says by itself what it took from the ONNX file it was read from: no span
 /// of the file is needed to write it again, or as text. Constants' bytes stay where they are. A
@@ -63,13 +65,19 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
             continue;
         };
         let function = &*function;
+        let mut layout = Layout::new(function, false);
+        let sorted = unsorted(function).into_iter().map(|region| {
+            let items = layout.sequence(region, &[], false);
+            (region, items.iter().map(|item| item.entity()).collect())
+        });
+        let sorted = sorted.collect();
         let mut detacher = Detacher {
             f: function,
             source,
             types: Function::new(function.symbols().clone(), function.kind(), function.name()),
             names: export_names(function),
-            constants: Constants::of(function),
-            sorted: sequences(module, function, &unsorted(function)),
+            layout,
+            sorted,
             old,
             carries,
             is_main: function.name() == main,
@@ -110,7 +118,7 @@ struct Detacher<'d> {
     types: Function,
     /// What the file calls each value.
     names: Vec<SymbolId>,
-    constants: Constants,
+    layout: Layout<'d>,
     /// The nodes of graphs that had to be sorted, in the order of the IR.
     sorted: FxHashMap<RegionId, Vec<Entity>>,
     /// Whether the IR version is one before 4.
@@ -165,7 +173,7 @@ impl<'d> Detacher<'d> {
             }
         }
         for (id, constant) in f.live_constants() {
-            let entity = passdock_ir::Entity::Constant(id);
+            let entity = Entity::Constant(id);
             let Some(message) = self.message(f.origins().get(entity)) else {
                 continue;
             };
@@ -199,12 +207,7 @@ impl<'d> Detacher<'d> {
         if let Some(message) = self.message(self.f.origins().get(entity)) {
             parts.left = hollow::node(&mut self.types, message)?;
         }
-        let known = self
-            .f
-            .origins()
-            .extras(entity)
-            .map(|extras| Kept::of(extras));
-        if known.is_some_and(|known| known.sparse.is_some()) {
+        if Kept::of_entity(self.f, entity).sparse.is_some() {
             parts.keep.sparse(0);
         }
         self.keep(entity, parts);
@@ -221,7 +224,7 @@ impl<'d> Detacher<'d> {
     ) -> Result {
         let f = self.f;
         let mut values: FxHashMap<ValueId, Parts> = FxHashMap::default();
-        let constants = initializers(f, &self.constants, region);
+        let constants = self.layout.initializers(region);
         if is_graph {
             for arg in f.args(region) {
                 if let Some(message) = self.message(f.origins().get(Entity::Value(arg))) {
@@ -256,11 +259,7 @@ impl<'d> Detacher<'d> {
         let defined = constants.iter().map(|&id| f.constant(id).value);
         let named: Vec<ValueId> = f.args(region).chain(defined).chain(results).collect();
         for value in named {
-            let kept = f
-                .origins()
-                .extras(Entity::Value(value))
-                .map(|known| Kept::of(known));
-            if let Some([given, original]) = kept.and_then(|kept| kept.names) {
+            if let Some([given, original]) = Kept::of_entity(f, Entity::Value(value)).names {
                 values.entry(value).or_default().keep.names(given, original);
             }
         }
@@ -417,7 +416,7 @@ impl<'d> Detacher<'d> {
         if infos.is_empty() {
             return Ok(());
         }
-        let declared = declared(f, &self.constants, region);
+        let declared = self.layout.declared(region);
         let mut by_name: FxHashMap<&str, ValueId> = FxHashMap::default();
         for &value in &declared {
             by_name.insert(f.text(self.names[value.index()]), value);
@@ -492,7 +491,7 @@ impl<'d> Detacher<'d> {
         }
         let f = self.f;
         let results = f.ops_in(region).flat_map(|op| f.results(op));
-        let constants = self.constants.in_region(region).iter();
+        let constants = self.layout.constants.in_region(region).iter();
         let constants = constants.map(|&(_, id)| f.constant(id).value);
         for value in results.chain(constants) {
             let name = self.names[value.index()];

@@ -4,65 +4,16 @@
 //! made that have yet to be opened. Names are looked up in one table for all scopes; what a graph
 //! defined is taken back when it ends.
 
-use passdock_abi::{Constant, OpId, RegionId, SymbolId, TypeId, ValueId, symbol};
+use passdock_abi::{Constant, OpId, RegionId, SymbolId, ValueId, symbol};
 use passdock_ir::{Entity, Function, NewPort};
-use rustc_hash::FxHashMap;
 
-use super::Context;
 use super::frame::{Frame, span};
-use super::sort::Orders;
-use crate::error::{OnnxError, Result};
-use crate::keep::Keep;
-use crate::wire::Message;
-
-/// Reads one function.
-pub(super) struct Importer<'c, 'a> {
-    pub(super) cx: &'c mut Context<'a>,
-    pub(super) f: Function,
-    /// Types by the bytes they were read from.
-    pub(super) types: FxHashMap<&'a [u8], TypeId>,
-    /// Whether it ended because a name had no definition so far.
-    pub(super) undefined: bool,
-    pub(super) scratch: super::node::Scratch<'a>,
-    pub(super) orders: Option<&'c Orders>,
-    pub(super) work: Vec<Work<'a>>,
-    /// What names meant before the graphs that are open.
-    pub(super) undo: Vec<(SymbolId, ValueId)>,
-    /// Values whose name means another one outside.
-    shadowing: Vec<ValueId>,
-    /// How many graphs were opened so far.
-    pub(super) opened: u32,
-    /// By name: how many were when a graph inside another ended that defined it.
-    ended: FxHashMap<SymbolId, u32>,
-}
-
-/// What waits.
-pub(super) enum Work<'a> {
-    /// A region of an op that was made, and its graph.
-    Open(RegionId, Message<'a>),
-    Run(Frame<'a>),
-}
+use super::importer::{Importer, Work};
+use crate::extras::kept::Keep;
+use crate::format::error::{OnnxError, Result};
+use crate::format::wire::Message;
 
 impl<'c, 'a> Importer<'c, 'a> {
-    pub(super) fn new(
-        cx: &'c mut Context<'a>,
-        f: Function,
-        orders: Option<&'c Orders>,
-    ) -> Importer<'c, 'a> {
-        Importer {
-            cx,
-            f,
-            types: FxHashMap::default(),
-            undefined: false,
-            scratch: Default::default(),
-            orders,
-            work: Vec::new(),
-            undo: Vec::new(),
-            shadowing: Vec::new(),
-            opened: 0,
-            ended: FxHashMap::default(),
-        }
-    }
     /// Names a constant, and notes a declaration that says what it is.
     pub(super) fn define_constant(
         &mut self,

@@ -5,18 +5,20 @@ use std::sync::Arc;
 use passdock_abi::{AttrKind, FunctionKind, SymbolId};
 use passdock_ir::{AttrValue, Entity, Function, Module, NewAttr};
 
-use super::attr::Attribute;
+use super::context::Context;
 use super::frame::span;
-use super::graph::Importer;
-use super::{Context, Opsets, read_opset, sort};
-use crate::carry;
-use crate::error::{OnnxError, Result};
-use crate::external::Reach;
-use crate::schema::{doc, function, model};
-use crate::source::{ModelFile, Source};
-use crate::types::text;
-use crate::wire::{Message, Value};
-use crate::{MAIN, METADATA};
+use super::importer::Importer;
+use super::sort;
+use crate::extras::carry;
+use crate::file::external::Reach;
+use crate::file::model::ModelFile;
+use crate::file::source::Source;
+use crate::format::attribute::{Attribute, read_floats, read_ints};
+use crate::format::error::{OnnxError, Result};
+use crate::format::header::{MAIN, read_metadata, version_of};
+use crate::format::opsets::{Opsets, read_opset};
+use crate::format::schema::{doc, function, model};
+use crate::format::wire::{Message, Value};
 
 /// Reads a whole file.
 pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
@@ -60,7 +62,7 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
         return Err(OnnxError::new("it isn't an ONNX model: it has no graph"));
     };
     let mut names = Vec::with_capacity(functions.len());
-    cx.carries = crate::write::version_of(&metadata) >= carry::SINCE;
+    cx.carries = version_of(&metadata) >= carry::SINCE;
     for &body in &functions {
         let name = function_name(&mut cx, body)?;
         if !cx.local.insert(name) {
@@ -85,27 +87,13 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     Ok(module)
 }
 
-/// A field of the model's header that the IR keeps as text.
-pub(crate) fn read_metadata(number: u32, value: Value<'_>) -> Result<Option<(String, String)>> {
-    let Some(&(_, key)) = METADATA.iter().find(|row| row.0 == number) else {
-        return Ok(None);
-    };
-    let is_number = matches!(number, model::IR_VERSION | model::MODEL_VERSION);
-    let value = match value {
-        Value::Varint(value) if is_number => (value as i64).to_string(),
-        Value::Bytes(body) if !is_number => text(body)?.to_owned(),
-        _ => return Ok(None),
-    };
-    Ok(Some((key.to_owned(), value)))
-}
-
 /// Reads the main graph, again if its nodes have to be sorted first.
 fn read_graph<'a>(cx: &mut Context<'a>, graph: Message<'a>, opsets: &Opsets) -> Result<Function> {
     let name = cx.symbols.intern(MAIN);
     let first = import(cx, name, None, |importer| importer.open_body(graph));
     let function = match first {
         Err((_, true)) => {
-            let orders = sort::graph(cx, graph)?;
+            let orders = sort::graph(graph)?;
             import(cx, name, Some(&orders), |importer| {
                 importer.open_body(graph)
             })
@@ -167,7 +155,7 @@ fn read_function<'a>(
     let first = import(cx, name, None, |importer| importer.open_function(message));
     let function = match first {
         Err((_, true)) => {
-            let orders = sort::function(cx, message)?;
+            let orders = sort::function(message)?;
             import(cx, name, Some(&orders), |importer| {
                 importer.open_function(message)
             })
@@ -218,11 +206,11 @@ fn default<'a>(cx: &mut Context<'a>, f: &mut Function, message: Message<'a>) -> 
         AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attribute.bits() as u32)),
         AttrKind::STRING => AttrValue::String(attribute.body().bytes),
         AttrKind::INTS => {
-            super::node::read_ints(attribute, &mut ints)?;
+            read_ints(attribute, &mut ints)?;
             AttrValue::Ints(&ints)
         }
         AttrKind::FLOATS => {
-            super::node::read_floats(attribute, &mut floats)?;
+            read_floats(attribute, &mut floats)?;
             AttrValue::Floats(&floats)
         }
         AttrKind::STRINGS => {

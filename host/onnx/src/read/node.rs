@@ -1,32 +1,17 @@
 //! `NodeProto` to an op, or to a constant that remembers being a node.
 
 use passdock_abi::{
-    AttrKind, ConstId, DType, Dim, Loc, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, ValueId,
-    symbol,
+    AttrKind, ConstId, DType, Dim, Loc, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, symbol,
 };
 use passdock_ir::{AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeSpec};
 
-use super::attr::Attribute;
 use super::frame::{Frame, named, span};
-use super::graph::Importer;
-use crate::error::{OnnxError, Result};
-use crate::keep::Keep;
-use crate::schema::{attr, node};
-use crate::wire::{Message, Value, push_fixed32, push_varints};
-
-/// How many attributes a node may have.
-pub(crate) const MAX_ATTRS: usize = 4096;
-
-/// Buffers that every node needs again.
-#[derive(Default)]
-pub(super) struct Scratch<'a> {
-    operands: Vec<ValueId>,
-    outputs: Vec<SymbolId>,
-    types: Vec<TypeId>,
-    attrs: Vec<Attribute<'a>>,
-    /// Regions of the op just made, and their graphs.
-    pub(super) opened: Vec<(RegionId, Message<'a>)>,
-}
+use super::importer::Importer;
+use crate::extras::kept::Keep;
+use crate::format::attribute::{Attribute, MAX_ATTRS, put_sparse_value, read_floats, read_ints};
+use crate::format::error::{OnnxError, Result};
+use crate::format::schema::{attr, node};
+use crate::format::wire::{Message, Value, push_fixed32};
 
 /// An attribute's value with the lists it needs.
 #[derive(Default)]
@@ -36,25 +21,6 @@ struct Decoded<'a> {
     strings: Vec<&'a [u8]>,
     tensors: Vec<ConstId>,
     types: Vec<TypeId>,
-}
-
-/// Decodes an `INTS`.
-pub(crate) fn read_ints(attribute: Attribute<'_>, to: &mut Vec<i64>) -> Result {
-    for item in attribute.items() {
-        push_varints(item?, to)?;
-    }
-    Ok(())
-}
-
-/// Decodes a `FLOATS`.
-pub(crate) fn read_floats(attribute: Attribute<'_>, to: &mut Vec<f32>) -> Result {
-    let mut bytes = Vec::new();
-    for item in attribute.items() {
-        push_fixed32(item?, &mut bytes)?;
-    }
-    let words = bytes.as_chunks::<4>().0;
-    to.extend(words.iter().map(|&word| f32::from_le_bytes(word)));
-    Ok(())
 }
 
 /// A node's header.
@@ -377,7 +343,7 @@ impl<'a> Importer<'_, 'a> {
         // How it is stored is nobody's business who uses it: a `Constant` makes a plain tensor.
         let ty = self.f.add_type(TypeSpec::Tensor(dtype, Some(&dims)));
         let mut value = Vec::new();
-        crate::write::put_sparse_value(&mut value, message.bytes);
+        put_sparse_value(&mut value, message.bytes);
         let attrs = [NewAttr::new(
             self.cx.symbols.intern("sparse_value"),
             AttrValue::Opaque(&value),

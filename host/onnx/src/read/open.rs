@@ -4,14 +4,14 @@ use passdock_abi::{RegionId, SymbolId, TypeId, ValueId};
 use passdock_ir::{Entity, NewPort};
 use rustc_hash::FxHashMap;
 
-use super::Context;
-use super::frame::{Frame, Nodes, bodies, name_of, named, quoted, span};
-use super::graph::{Importer, Work};
-use super::header::Info;
+use super::context::Context;
+use super::frame::{Frame, Info, Nodes, named, span};
+use super::importer::{Importer, Work};
 use super::tensor::Tensor;
-use crate::error::{OnnxError, Result};
-use crate::schema::{function, graph, sparse, tensor, value_info};
-use crate::wire::{Message, Value};
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::{bodies, name_of, quoted, text};
+use crate::format::schema::{function, graph, sparse, tensor, value_info};
+use crate::format::wire::{Message, Value, push_varints};
 
 impl<'a> Importer<'_, 'a> {
     /// Begins with a graph as the function's body.
@@ -90,7 +90,7 @@ impl<'a> Importer<'_, 'a> {
             match field.number {
                 graph::NAME => {
                     self.cx.symbol(body)?;
-                    let loc = self.f.add_name_loc(crate::types::text(body)?);
+                    let loc = self.f.add_name_loc(text(body)?);
                     self.f.set_region_loc(region, loc)?;
                 }
                 graph::INPUT => {
@@ -204,7 +204,7 @@ impl<'a> Importer<'_, 'a> {
                     let values = self.cx.tensor(body)?;
                     (name, dtype) = (values.name, values.dtype);
                 }
-                (sparse::DIMS, value) => _ = crate::wire::push_varints(value, &mut dims)?,
+                (sparse::DIMS, value) => _ = push_varints(value, &mut dims)?,
                 _ => {}
             }
         }

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use passdock_abi::{DType, Dim, TypeId};
-use passdock_ir::{ByteSource, ConstantData, Function, Payload, TypeSpec};
+use passdock_ir::{ByteSource, ConstantData, Deferred, Function, Payload, TypeSpec};
 
-use super::Context;
-use crate::data::{Typed, records_len, string_len, typed_field};
-use crate::error::{OnnxError, Result};
-use crate::schema::{entry, tensor};
-use crate::types::{dtype, text};
-use crate::wire::{Message, Value, push_varints};
+use super::context::Context;
+use crate::file::source::Source;
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::{name_of, quoted, read_pair};
+use crate::format::schema::tensor;
+use crate::format::typed::{decode, records_len, string_len, typed_field};
+use crate::format::types::dtype;
+use crate::format::wire::{Message, Value, push_varints};
 
 /// A tensor: what the IR keeps of it.
 pub(crate) struct Tensor<'a> {
@@ -25,6 +27,32 @@ impl Tensor<'_> {
     /// Its type.
     pub(crate) fn ty(&self, f: &mut Function) -> TypeId {
         f.add_type(TypeSpec::Tensor(self.dtype, Some(&self.dims)))
+    }
+}
+
+/// Typed data still in its file, decoded when somebody asks for it.
+pub(crate) struct Typed {
+    pub(crate) source: Arc<Source>,
+    /// The `TensorProto`.
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+    pub(crate) dtype: DType,
+    pub(crate) byte_len: u64,
+}
+
+impl Deferred for Typed {
+    fn load(&self) -> std::result::Result<Vec<u8>, String> {
+        let tensor = self.source.message(self.at, self.len);
+        let tensor = tensor.ok_or("The tensor lies outside its file.")?;
+        let decoded = decode(tensor, self.dtype, self.byte_len);
+        decoded.map_err(|error| {
+            let error = match name_of(tensor, tensor::NAME) {
+                Some(name) => error.inside(format!("tensor {}", quoted(name))),
+                None => error.inside("tensor"),
+            };
+            let file = self.source.path().display().to_string();
+            error.of_file(&file).to_string()
+        })
     }
 }
 
@@ -172,15 +200,7 @@ impl<'a> Context<'a> {
 
 /// One key and value of where external data is.
 fn read_entry<'a>(message: Message<'a>, found: &mut Found<'a>) -> Result {
-    let (mut key, mut value) = ("", "");
-    for field in message.fields() {
-        let field = field?;
-        match (field.number, field.value) {
-            (entry::KEY, Value::Bytes(body)) => key = text(body)?,
-            (entry::VALUE, Value::Bytes(body)) => value = text(body)?,
-            _ => {}
-        }
-    }
+    let (key, value) = read_pair(message)?;
     let number = || {
         value.parse().map_err(|_| {
             OnnxError::at(

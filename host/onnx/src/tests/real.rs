@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use passdock_abi::{LocKind, OpId, symbol};
 
 use super::{bytes_of, fresh_bytes_of, main_of};
-use crate::wire::{Message, Value, push_fixed32, push_varints};
+use crate::format::wire::{Message, Value, push_fixed32, push_varints};
 
 fn models() -> Vec<PathBuf> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/models");

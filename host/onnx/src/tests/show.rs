@@ -1,7 +1,7 @@
 //! A model file as a few lines of text, read by nothing but the wire format.
 
-use crate::schema::{attr, function, graph, model, node, tensor, value_info};
-use crate::wire::{Message, Value};
+use crate::format::schema::{attr, function, graph, model, node, tensor, value_info};
+use crate::format::wire::{Message, Value};
 
 /// The lines of a model: functions, graphs, nodes.
 pub(super) fn show(bytes: &[u8]) -> String {

@@ -3,20 +3,14 @@
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 use passdock_ir::Entity;
 
-use super::FunctionWriter;
-use super::rope::Chain;
-use crate::error::{OnnxError, Result};
-use crate::read::attr::{Attribute, is_value, of_kind};
-use crate::schema::{attr, attr_type};
-use crate::types::put_type;
-use crate::wire::{Message, Value, put_bytes, put_float, put_int};
+use crate::format::attribute::{Attribute, is_value, of_kind, read_floats, read_ints};
 
-/// The attribute that a sparse initializer is as a `Constant`'s value.
-pub(crate) fn put_sparse_value(to: &mut Vec<u8>, sparse: &[u8]) {
-    put_bytes(to, attr::NAME, b"sparse_value");
-    put_int(to, attr::TYPE, attr_type::SPARSE_TENSOR.into());
-    put_bytes(to, attr::SPARSE_TENSOR, sparse);
-}
+use super::rope::Chain;
+use super::writer::FunctionWriter;
+use crate::format::error::{OnnxError, Result};
+use crate::format::schema::attr;
+use crate::format::types::put_type;
+use crate::format::wire::{Message, Value, put_bytes, put_float, put_int};
 
 /// Whether a kind's value is any number of records.
 fn is_list(kind: AttrKind) -> bool {
@@ -280,12 +274,12 @@ impl FunctionWriter<'_> {
             }
             AttrKind::INTS => {
                 let mut ints = Vec::new();
-                crate::read::read_ints(old, &mut ints)?;
+                read_ints(old, &mut ints)?;
                 f.ints_in(attr.list) == ints
             }
             AttrKind::FLOATS => {
                 let mut floats = Vec::new();
-                crate::read::read_floats(old, &mut floats)?;
+                read_floats(old, &mut floats)?;
                 let bits = |float: &f32| float.to_bits();
                 f.floats_in(attr.list)
                     .iter()

@@ -8,18 +8,21 @@ use passdock_abi::{
 use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::FunctionWriter;
-use super::imports::{Imports, put_import};
-use super::model::{function_name, newest_opset};
-use super::parts::{declared, initializers, is_imported, sparse_value};
+use super::imports::Imports;
 use super::rope::Chain;
-use super::sequence::Item;
-use crate::carry::{Carried, Fate};
-use crate::error::{OnnxError, Result};
-use crate::keep::Kept;
-use crate::read::bodies;
-use crate::schema::{annotation, doc, entry, function, graph, model, node, tensor};
-use crate::wire::{Field, Message, Value, string_of};
+use super::writer::FunctionWriter;
+use crate::extras::carry::{Carried, Fate};
+use crate::extras::kept::Kept;
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::bodies;
+use crate::format::header::newest_opset;
+use crate::format::opsets::put_import;
+use crate::format::schema::{annotation, doc, entry, function, graph, model, node, tensor};
+use crate::format::wire::{Field, Message, Value, string_of};
+use crate::layout::constants::is_imported;
+use crate::layout::nodes::Item;
+use crate::layout::sparse::sparse_value;
+use crate::layout::version::function_name;
 
 /// Which message a body is written as.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -276,10 +279,12 @@ impl<'w> FunctionWriter<'w> {
         let skeleton = Skeleton::of(form, original)?;
         let no_initializers = form == Form::Function || self.ir_version < 4;
         let entity = self.entity(region);
-        let kept = self.kept(entity);
+        let kept = Kept::of_entity(self.f, entity);
         self.check_sparse(region, form, &skeleton);
         self.name_nodes(region)?;
-        let mut items = self.sequence(region, &skeleton.nodes, no_initializers);
+        let mut items = self
+            .layout
+            .sequence(region, &skeleton.nodes, no_initializers);
         kept.reorder(graph::NODE, &mut items);
         let ordered = items.iter().filter_map(|item| item.start).is_sorted();
         let mut body = Body {
@@ -446,12 +451,12 @@ impl<'w> FunctionWriter<'w> {
 
     /// Constants that are initializers: by where they stood, and new ones.
     fn sort_constants(&self, body: &mut Body<'_>, no_initializers: bool) {
-        for id in initializers(self.f, &self.constants, body.region) {
+        for id in self.layout.initializers(body.region) {
             let record = self.f.constant(id);
             if let Some(span) = self.span(Entity::Constant(id)) {
                 body.initializers.insert(span.at, id);
-            } else if !self.is_own_value(record.value)
-                || self.is_old_initializer(id)
+            } else if !self.layout.is_own_value(record.value)
+                || self.layout.is_old_initializer(id)
                 || self.f.origins().get(Entity::Constant(id)).is_some()
                 || (!no_initializers
                     && (is_imported(self.f, id) || self.f.value(record.value).use_count > 0))
@@ -459,11 +464,11 @@ impl<'w> FunctionWriter<'w> {
                 body.new_initializers.push(id);
             }
         }
-        if self.sparse.is_empty() {
+        if self.layout.sparse.is_empty() {
             return;
         }
         for op in self.f.ops_in(body.region) {
-            match self.sparse.get(&op) {
+            match self.layout.sparse.get(&op) {
                 Some(0) => body.new_sparse.push(op),
                 Some(&at) => _ = body.sparse.insert(at, op),
                 None => {}
@@ -473,24 +478,24 @@ impl<'w> FunctionWriter<'w> {
 
     /// Of the copies of a sparse initializer only the first in its graph is one; others are nodes.
     fn check_sparse(&mut self, region: RegionId, form: Form, skeleton: &Skeleton<'_>) {
-        if self.sparse.is_empty() {
+        if self.layout.sparse.is_empty() {
             return;
         }
         let mut here = FxHashSet::default();
         for op in self.f.ops_in(region) {
-            let Some(&at) = self.sparse.get(&op) else {
+            let Some(&at) = self.layout.sparse.get(&op) else {
                 continue;
             };
             let mut known = || skeleton.sparse.binary_search(&at).is_ok() && here.insert(at);
             if form == Form::Function || !(at == 0 || known()) {
-                self.sparse.remove(&op);
+                self.layout.sparse.remove(&op);
             }
         }
     }
 
     /// The values of a region whose types the file declares.
     fn find_declared(&self, body: &mut Body<'_>) -> Result {
-        for value in declared(self.f, &self.constants, body.region) {
+        for value in self.layout.declared(body.region) {
             match self.name_in_file(value)? {
                 // One that came from another graph may have had the name there.
                 Some(name) if !body.declared.contains_key(&name) => {

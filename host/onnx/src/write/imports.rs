@@ -4,12 +4,12 @@ use passdock_abi::{FunctionKind, SymbolId};
 use passdock_ir::{Function, MAX_OPSETS, Module, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::model::is_made;
-use crate::MAIN;
-use crate::error::{OnnxError, Result};
-use crate::read::{Opsets, read_opset};
-use crate::schema::opset;
-use crate::wire::{Message, Value, put_bytes, put_int};
+use crate::format::error::{OnnxError, Result};
+use crate::format::header::MAIN;
+use crate::format::opsets::{Opsets, put_import, read_opset};
+use crate::format::schema::opset;
+use crate::format::wire::{Message, Value};
+use crate::layout::version::is_made;
 
 /// What the functions of a module have to import beside what they say. A call needs an import of the
 /// function's domain where it stands and in the model; the main graph's imports are the model's.
@@ -211,14 +211,4 @@ impl<'o> Imports<'o> {
         }
         bytes
     }
-}
-
-/// Appends an opset import; no domain is ONNX's own.
-pub(crate) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
-    let mut body = Vec::new();
-    if let Some(domain) = domain {
-        put_bytes(&mut body, opset::DOMAIN, domain.as_bytes());
-    }
-    put_int(&mut body, opset::VERSION, version);
-    put_bytes(to, number, &body);
 }

@@ -4,13 +4,14 @@ use passdock_abi::{SymbolId, TypeId, ValueId};
 use passdock_ir::Entity;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::FunctionWriter;
 use super::body::{Body, Form};
 use super::rope::Chain;
-use crate::error::Result;
-use crate::schema::{doc, graph, node, tensor, value_info};
-use crate::types::{put_type, read_type};
-use crate::wire::{Field, Message, Value, string_of};
+use super::writer::FunctionWriter;
+use crate::extras::kept::Kept;
+use crate::format::error::Result;
+use crate::format::schema::{doc, graph, node, tensor, value_info};
+use crate::format::types::{put_type, read_type};
+use crate::format::wire::{Field, Message, Value, string_of};
 
 impl<'w> FunctionWriter<'w> {
     /// Writes a value info as field `number`, over the original if there is one; `entity`: whose
@@ -150,7 +151,7 @@ impl<'w> FunctionWriter<'w> {
 
     /// Whether a constant that isn't declared has a name: one whose declared type says less.
     fn still_lives(&mut self, name: Option<SymbolId>) -> bool {
-        let (f, plan, constants) = (self.f, &self.plan, self.constants.all());
+        let (f, plan, constants) = (self.f, &self.plan, self.layout.constants.all());
         let names = self.constant_names.get_or_insert_with(|| {
             constants
                 .iter()
@@ -184,7 +185,7 @@ impl<'w> FunctionWriter<'w> {
             };
             let (name, ty) = (self.name(value), self.f.value(value).ty);
             let entity = Entity::Value(value);
-            let original = self.kept(entity).hollow;
+            let original = Kept::of_entity(self.f, entity).hollow;
             if !name.is_empty() && (ty.index() != 0 || original.is_some()) {
                 self.info(&mut body.chain, number, name, ty, original, Some(entity))?;
             }

@@ -6,12 +6,12 @@ use passdock_abi::{LocId, LocKind, Op, OpId, Range, RegionId};
 use passdock_ir::Entity;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::FunctionWriter;
-use super::names::numbered;
 use super::rope::Chain;
-use crate::error::Result;
-use crate::schema::{doc, entry, node};
-use crate::wire::{Message, put_bytes, string_of};
+use super::writer::FunctionWriter;
+use crate::format::error::Result;
+use crate::format::schema::{doc, entry, node};
+use crate::format::wire::{Message, put_bytes, string_of};
+use crate::layout::names::numbered;
 
 /// The key of a node's metadata that names the nodes it was made of, one a line.
 const MERGED_FROM: &str = "passdock.merged_from";

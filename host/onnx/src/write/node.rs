@@ -6,14 +6,13 @@ use passdock_abi::{Attr, AttrKind, OpId, Range, Value as ValueRecord, ValueId};
 use passdock_ir::{Entity, OpName, name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::FunctionWriter;
 use super::location::named_sources;
 use super::rope::Chain;
-use crate::error::{OnnxError, Result};
-use crate::read::MAX_ATTRS;
-use crate::read::attr::Attribute;
-use crate::schema::{attr, doc, node};
-use crate::wire::{Message, Value};
+use super::writer::FunctionWriter;
+use crate::format::attribute::{Attribute, MAX_ATTRS};
+use crate::format::error::{OnnxError, Result};
+use crate::format::schema::{attr, doc, node};
+use crate::format::wire::{Message, Value};
 
 /// Parts of a node that are written once, whatever the number of their records.
 #[derive(Default)]

@@ -6,15 +6,15 @@ use passdock_abi::{
 use passdock_ir::Entity;
 use rustc_hash::FxHashMap;
 
-use super::FunctionWriter;
 use super::body::{Body, Form};
 use super::node::is_placeholder;
-use super::parts::initializers;
-use super::sequence::Node;
-use crate::error::Result;
-use crate::read::attr::Attribute;
-use crate::schema::{function, graph, sparse, tensor, value_info};
-use crate::wire::{Field, Message, Value, string_of};
+use super::writer::FunctionWriter;
+use crate::extras::kept::Kept;
+use crate::format::attribute::Attribute;
+use crate::format::error::Result;
+use crate::format::schema::{function, graph, sparse, tensor, value_info};
+use crate::format::wire::{Field, Message, Value, string_of};
+use crate::layout::nodes::Node;
 
 /// Whether a quantization annotation names an initializer.
 fn is_parameter(body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
@@ -237,8 +237,8 @@ impl<'w> FunctionWriter<'w> {
             }
         }
         if body.form == Form::Graph {
-            let old = initializers(self.f, &self.constants, body.region);
-            let old = old.into_iter().filter(|&id| self.is_old_input(id));
+            let old = self.layout.initializers(body.region);
+            let old = old.into_iter().filter(|&id| self.layout.is_old_input(id));
             inputs.extend(old.map(Err));
         }
         body.kept.reorder(graph::INPUT, &mut inputs);
@@ -255,7 +255,7 @@ impl<'w> FunctionWriter<'w> {
     fn old_input(&mut self, body: &mut Body<'w>, id: ConstId) -> Result {
         let record = self.f.constant(id);
         let (name, mut ty) = (self.name(record.value), record.ty);
-        let input = self.kept(Entity::Value(record.value)).input;
+        let input = Kept::of_entity(self.f, Entity::Value(record.value)).input;
         for field in input.iter().flat_map(|input| input.fields()) {
             // A type that says something else than the constant's.
             if field?.number == value_info::TYPE {

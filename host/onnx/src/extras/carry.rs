@@ -9,9 +9,10 @@ use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::text::{attr_text, set_attr_text};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::Result;
-use crate::schema::entry;
-use crate::wire::{Message, Value, put_bytes};
+use crate::format::error::Result;
+use crate::format::fields::{bodies, put_pair};
+use crate::format::schema::entry;
+use crate::format::wire::{Message, Value};
 
 /// What the keys begin with.
 const PREFIX: &str = "passdock.attribute.";
@@ -50,7 +51,7 @@ fn plain(f: &Function, value: &str) -> Option<String> {
 /// of a name counts; what isn't an attribute's value is metadata like any other.
 pub(crate) fn read(f: &mut Function, message: Message<'_>, number: u32) -> Result {
     let (mut order, mut values) = (Vec::new(), FxHashMap::default());
-    for pair in crate::read::bodies(message, number) {
+    for pair in bodies(message, number) {
         if let Some((name, value)) = attribute(pair?)? {
             match values.entry(name) {
                 Entry::Vacant(free) => {
@@ -162,8 +163,11 @@ impl<'f> Carried<'f> {
             return Ok(Fate::Stays);
         }
         let mut bytes = Vec::new();
-        put_bytes(&mut bytes, entry::KEY, format!("{PREFIX}{name}").as_bytes());
-        put_bytes(&mut bytes, entry::VALUE, text.as_bytes());
+        put_pair(
+            &mut bytes,
+            format!("{PREFIX}{name}").as_bytes(),
+            text.as_bytes(),
+        );
         Ok(Fate::Becomes(bytes))
     }
 

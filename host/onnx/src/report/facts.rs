@@ -5,13 +5,15 @@ use passdock_abi::DType;
 use passdock_ir::Module;
 use rustc_hash::FxHashSet;
 
-use crate::data::string_len;
-use crate::error::{OnnxError, Result};
-use crate::read::bodies;
-use crate::schema::{attr, entry, graph, model, sparse, tensor, value_info};
-use crate::source::ModelFile;
-use crate::types::{dtype, text};
-use crate::wire::{Message, Value, push_varints};
+use crate::file::model::ModelFile;
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::{bodies, read_pair};
+use crate::format::header::{MAIN, ir_version};
+use crate::format::schema::{attr, graph, model, sparse, tensor, value_info};
+use crate::format::typed::string_len;
+use crate::format::types::dtype;
+use crate::format::wire::{Message, Value, push_varints};
+use crate::layout::parts::Layout;
 
 /// What the file that a module was read from says of itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,7 +53,7 @@ pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, Onn
             metadata: pairs
                 .map(|(key, value)| (key.to_string(), value.to_string()))
                 .collect(),
-            initializer_inputs: crate::write::old_inputs(module),
+            initializer_inputs: old_inputs(module),
         };
         return Ok((!extras.is_empty() || facts != FileFacts::default()).then_some(facts));
     };
@@ -65,6 +67,16 @@ pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, Onn
         .map_err(|error| error.of_file(&source.path().display().to_string()))
 }
 
+/// How many initializers of a module without its file are inputs too, before IR version 4.
+fn old_inputs(module: &Module) -> usize {
+    let Some(main) = module.function_named(MAIN) else {
+        return 0;
+    };
+    let layout = Layout::new(main, ir_version(module) < 4);
+    let ids = layout.initializers(main.body()).into_iter();
+    ids.filter(|&id| layout.is_old_input(id)).count()
+}
+
 fn read(file: Message<'_>) -> Result<FileFacts> {
     let mut facts = FileFacts::default();
     let (mut ir_version, mut main) = (0, None);
@@ -73,8 +85,8 @@ fn read(file: Message<'_>) -> Result<FileFacts> {
         match (field.number, field.value) {
             (model::METADATA_PROPS, Value::Bytes(body)) => {
                 let place = || format!("metadata_props[{}]", facts.metadata.len());
-                let pair = property(body).map_err(|error| error.inside(place()))?;
-                facts.metadata.push(pair);
+                let pair = read_pair(body).map_err(|error| error.inside(place()))?;
+                facts.metadata.push((pair.0.to_owned(), pair.1.to_owned()));
             }
             (model::IR_VERSION, Value::Varint(version)) => ir_version = version as i64,
             (model::GRAPH, Value::Bytes(body)) => main = Some(body),
@@ -85,19 +97,6 @@ fn read(file: Message<'_>) -> Result<FileFacts> {
         facts.initializer_inputs = initializer_inputs(main)?;
     }
     Ok(facts)
-}
-
-fn property(message: Message<'_>) -> Result<(String, String)> {
-    let (mut key, mut value) = ("", "");
-    for field in message.fields() {
-        let field = field?;
-        match (field.number, field.value) {
-            (entry::KEY, Value::Bytes(body)) => key = text(body)?,
-            (entry::VALUE, Value::Bytes(body)) => value = text(body)?,
-            _ => {}
-        }
-    }
-    Ok((key.to_owned(), value.to_owned()))
 }
 
 fn initializer_inputs(message: Message<'_>) -> Result<usize> {

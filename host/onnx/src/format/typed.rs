@@ -4,16 +4,11 @@
 //! offsets and then their bytes. Of a type that this version doesn't know they are the records that the
 //! file has.
 
-use std::sync::Arc;
-
 use passdock_abi::DType;
-use passdock_ir::Deferred;
 
-use crate::error::{OnnxError, Result};
-use crate::read::{name_of, quoted};
-use crate::schema::tensor;
-use crate::source::Source;
-use crate::wire::{
+use super::error::{OnnxError, Result};
+use super::schema::tensor;
+use super::wire::{
     Message, Value, push_fixed32, push_fixed64, push_varints, put_bytes, put_head, put_varint,
 };
 
@@ -30,34 +25,8 @@ pub(crate) fn typed_field(dtype: DType) -> Option<u32> {
     })
 }
 
-/// Typed data still in its file, decoded when somebody asks for it.
-pub(crate) struct Typed {
-    pub(crate) source: Arc<Source>,
-    /// The `TensorProto`.
-    pub(crate) at: u64,
-    pub(crate) len: u64,
-    pub(crate) dtype: DType,
-    pub(crate) byte_len: u64,
-}
-
-impl Deferred for Typed {
-    fn load(&self) -> std::result::Result<Vec<u8>, String> {
-        let tensor = self.source.message(self.at, self.len);
-        let tensor = tensor.ok_or("The tensor lies outside its file.")?;
-        let decoded = decode(tensor, self.dtype, self.byte_len);
-        decoded.map_err(|error| {
-            let error = match name_of(tensor, tensor::NAME) {
-                Some(name) => error.inside(format!("tensor {}", quoted(name))),
-                None => error.inside("tensor"),
-            };
-            let file = self.source.path().display().to_string();
-            error.of_file(&file).to_string()
-        })
-    }
-}
-
 /// Decodes a tensor's typed data; `byte_len` is what its shape asks for.
-fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result<Vec<u8>> {
+pub(crate) fn decode(tensor: Message<'_>, dtype: DType, byte_len: u64) -> Result<Vec<u8>> {
     let Some(number) = typed_field(dtype) else {
         return records(tensor);
     };

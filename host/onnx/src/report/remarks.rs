@@ -4,9 +4,10 @@ use passdock_abi::{Attr, AttrKind, OpId};
 use passdock_ir::text::attr_text;
 use passdock_ir::{Function, Module};
 
-use crate::carry::SINCE;
-use crate::write::{Domains, final_version};
-use crate::{MAIN, METADATA};
+use crate::extras::carry::SINCE;
+use crate::format::header::{MAIN, METADATA};
+use crate::layout::version::final_version;
+use crate::write::imports::Domains;
 
 /// Something that ONNX has no place for, or that a runtime will refuse.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::Path;
 
 use passdock_ir::EditError;
 
-use crate::wire::{DETACHED, WireError};
+use super::wire::{DETACHED, WireError};
 
 /// A file that couldn't be read or written. `Display` is a whole sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -4,9 +4,14 @@
 //! is left of each entity's message goes there too: the **hollow**, which is the message without
 //! what the IR says itself. The writer walks a hollow just as it walks a span of the file.
 
-use passdock_ir::Extras;
+use passdock_ir::{Entity, Extras, Function};
 
-use crate::wire::{Fields, Message, Value, push_varints, put_bytes, put_int, put_varint};
+use crate::format::fields::bodies;
+use crate::format::schema::{entry, tensor};
+use crate::format::tensor::DataForm;
+use crate::format::wire::{
+    Fields, Message, Value, push_varints, put_bytes, put_int, put_varint, string_of,
+};
 
 mod field {
     pub(super) const HOLLOW: u32 = 1;
@@ -64,6 +69,12 @@ impl<'a> Kept<'a> {
         kept
     }
 
+    /// Reads the extras of a function's entity.
+    pub(crate) fn of_entity(f: &'a Function, entity: Entity) -> Kept<'a> {
+        let extras = f.origins().extras(entity);
+        extras.map(|extras| Kept::of(extras)).unwrap_or_default()
+    }
+
     /// Puts the records of a repeated field into their order, which the extras keep where the IR has
     /// another.
     pub(crate) fn reorder<T: Clone>(&self, number: u32, items: &mut Vec<T>) {
@@ -88,6 +99,22 @@ impl<'a> Kept<'a> {
                 .collect();
         }
     }
+}
+
+/// What the extras of a tensor say of the file that its data is in: where that stood, beside the model;
+/// `None`: its data isn't in another file.
+pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
+    let left = Kept::of(extras).hollow?;
+    if !DataForm::left(left).is_ok_and(|form| form == DataForm::External) {
+        return None;
+    }
+    let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);
+    let mut locations = entries.filter(|&body| string_of(body, entry::KEY) == Ok(b"location"));
+    let location = locations.next().map(|body| string_of(body, entry::VALUE));
+    Some(match location {
+        Some(Ok(location)) => std::str::from_utf8(location).unwrap_or(""),
+        _ => "",
+    })
 }
 
 fn fields(bytes: &[u8]) -> Fields<'_> {

@@ -3,9 +3,10 @@
 use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
 use passdock_ir::{Function, OpName, TypeSpec};
 
-use crate::error::{OnnxError, Result};
-use crate::schema::{dim, shape, ty, ty_item, ty_map, ty_opaque, ty_tensor};
-use crate::wire::{Message, Value, put_bytes, put_int};
+use super::error::{OnnxError, Result};
+use super::fields::text;
+use super::schema::{dim, shape, ty, ty_item, ty_map, ty_opaque, ty_tensor};
+use super::wire::{Message, Value, put_bytes, put_int};
 
 /// How deep types may nest: what protobuf itself allows.
 const MAX_DEPTH: u32 = 100;
@@ -13,11 +14,6 @@ const MAX_DEPTH: u32 = 100;
 /// The element type of a `TensorProto.DataType`.
 pub(crate) fn dtype(code: u64) -> DType {
     DType(code as i32 as u32)
-}
-
-/// Text of the file; it has to be UTF-8.
-pub(crate) fn text(message: Message<'_>) -> Result<&str> {
-    std::str::from_utf8(message.bytes).map_err(|_| OnnxError::at(message.at, "a name isn't UTF-8"))
 }
 
 /// Interns a type. What the IR can't say of it (an unknown field) is left out.

@@ -8,11 +8,11 @@ use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Entity, Function, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::MAIN;
-use crate::keep::Kept;
+use crate::extras::kept::Kept;
+use crate::format::header::MAIN;
 
 /// The plan for one function.
-pub(super) struct Plan {
+pub(crate) struct Plan {
     names: Vec<SymbolId>,
     dirty_ops: Vec<bool>,
     dirty_regions: Vec<bool>,
@@ -21,46 +21,46 @@ pub(super) struct Plan {
     /// Names of outputs that nobody named, by place.
     outputs: FxHashMap<(RegionId, usize), SymbolId>,
     /// Which values would need the same name.
-    pub(super) clash: Option<String>,
+    pub(crate) clash: Option<String>,
     /// Live regions, each before those nested in it.
-    pub(super) regions: Vec<RegionId>,
+    pub(crate) regions: Vec<RegionId>,
 }
 
 impl Plan {
     /// A value's name in the file.
-    pub(super) fn name(&self, value: ValueId) -> SymbolId {
+    pub(crate) fn name(&self, value: ValueId) -> SymbolId {
         self.names[value.index()]
     }
 
     /// Whether an op's own fields differ from its origin's.
-    pub(super) fn is_op_dirty(&self, op: OpId) -> bool {
+    pub(crate) fn is_op_dirty(&self, op: OpId) -> bool {
         self.dirty_ops[op.index()]
     }
 
     /// Whether anything in a region differs from its origin.
-    pub(super) fn is_region_dirty(&self, region: RegionId) -> bool {
+    pub(crate) fn is_region_dirty(&self, region: RegionId) -> bool {
         self.dirty_regions[region.index()]
     }
 
     /// Whether a constant's name differs from its origin's.
-    pub(super) fn is_constant_dirty(&self, id: ConstId) -> bool {
+    pub(crate) fn is_constant_dirty(&self, id: ConstId) -> bool {
         self.dirty_constants.contains(&id)
     }
 
     /// The `Identity` nodes a region ends with: value and output.
-    pub(super) fn copies(&self, region: RegionId) -> &[(ValueId, SymbolId)] {
+    pub(crate) fn copies(&self, region: RegionId) -> &[(ValueId, SymbolId)] {
         self.copies.get(&region).map_or(&[], Vec::as_slice)
     }
 
     /// The name of an output that nobody named; NONE: nothing is known about it.
-    pub(super) fn output_name(&self, region: RegionId, index: usize) -> SymbolId {
+    pub(crate) fn output_name(&self, region: RegionId, index: usize) -> SymbolId {
         let known = self.outputs.get(&(region, index));
         known.copied().unwrap_or(SymbolId::NONE)
     }
 
     /// Plans a function; `fresh`: everything is written anew. `moved` are the constants whose data
     /// goes elsewhere.
-    pub(super) fn new(f: &Function, fresh: bool, moved: impl Iterator<Item = ConstId>) -> Plan {
+    pub(crate) fn new(f: &Function, fresh: bool, moved: impl Iterator<Item = ConstId>) -> Plan {
         let mut regions = vec![f.body()];
         for op in f.walk(f.body()) {
             regions.extend(f.regions_of(op));
@@ -98,8 +98,7 @@ pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
     let all = (0..f.value_ids()).map(|at| ValueId(at as u32));
     all.map(|value| {
         let name = f.value(value).name;
-        let kept = f.origins().extras(Entity::Value(value));
-        match kept.and_then(|extras| Kept::of(extras).names) {
+        match Kept::of_entity(f, Entity::Value(value)).names {
             Some([given, original]) if f.text(name) == given => f.symbols().intern(original),
             _ => name,
         }
@@ -497,7 +496,7 @@ impl Planner<'_> {
 }
 
 /// A name with a number behind it; cut, where it would be too long to be read again.
-pub(super) fn numbered(base: &str, number: usize) -> String {
+pub(crate) fn numbered(base: &str, number: usize) -> String {
     let end = base.floor_char_boundary(MAX_SYMBOL_BYTES - "_18446744073709551615".len());
     format!("{}_{number}", &base[..end])
 }

@@ -1,99 +1,20 @@
-//! The file behind a module, mapped once.
+//! The bytes of a file, mapped once.
 //!
 //! A mapped file must not change while the module lives: the system may show either version, and a
 //! file cut short ends the process when its lost pages are read.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use memmap2::Mmap;
-use passdock_ir::ByteSource;
-
-use crate::error::{OnnxError, Result};
-use crate::external::ExternalFile;
-use crate::wire::Message;
-
-/// A model file's bytes.
-pub(crate) struct Source {
-    path: PathBuf,
-    name: String,
-    bytes: Bytes,
-}
 
 /// The bytes of a file, or bytes that are at hand.
 pub(crate) enum Bytes {
     /// The file stays open, to be copied from; whoever copies moves its cursor.
     Mapped(Mmap, Mutex<File>),
     Owned(Vec<u8>),
-}
-
-impl Source {
-    /// Maps a file.
-    pub(crate) fn open(path: &Path) -> Result<Source> {
-        let bytes = Bytes::open(path).map_err(|error| OnnxError::io(path, "read", &error))?;
-        Ok(Source {
-            path: path.to_owned(),
-            name: whole(path),
-            bytes,
-        })
-    }
-
-    /// Bytes that are at hand, as if they stood in the file `path`.
-    pub(crate) fn in_memory(path: &Path, bytes: Vec<u8>) -> Source {
-        Source {
-            path: path.to_owned(),
-            name: whole(path),
-            bytes: Bytes::Owned(bytes),
-        }
-    }
-
-    /// Where it was read from.
-    pub(crate) fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// All of it.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        self.bytes.all()
-    }
-
-    /// A part of it, as a message.
-    pub(crate) fn message(&self, at: u64, len: u64) -> Option<Message<'_>> {
-        let end = at.checked_add(len)?;
-        let range = usize::try_from(at).ok()?..usize::try_from(end).ok()?;
-        Some(Message {
-            bytes: self.bytes().get(range)?,
-            at,
-        })
-    }
-}
-
-impl ByteSource for Source {
-    fn name(&self) -> &str {
-        &self.name
-    }
-
-    fn read(&self, offset: u64, len: u64) -> std::result::Result<&[u8], String> {
-        self.bytes.read(&self.name, offset, len)
-    }
-
-    fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
-        self.bytes.copy_to(&self.name, offset, len, to)
-    }
-
-    fn size(&self) -> std::result::Result<u64, String> {
-        Ok(self.bytes().len() as u64)
-    }
-}
-
-/// What a module was read from.
-pub(crate) struct ModelFile {
-    /// `None`: the module was taken out of it.
-    pub(crate) source: Option<Arc<Source>>,
-    /// The files that its tensors point to.
-    pub(crate) external: Vec<Arc<ExternalFile>>,
 }
 
 /// A path that means the same from every directory.

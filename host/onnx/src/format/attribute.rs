@@ -2,10 +2,13 @@
 
 use passdock_abi::AttrKind;
 
-use crate::error::{OnnxError, Result};
-use crate::schema::{attr, attr_type};
-use crate::types::text;
-use crate::wire::{Message, Value, WireError};
+use super::error::{OnnxError, Result};
+use super::fields::text;
+use super::schema::{attr, attr_type};
+use super::wire::{Message, Value, WireError, push_fixed32, push_varints, put_bytes, put_int};
+
+/// How many attributes a node may have.
+pub(crate) const MAX_ATTRS: usize = 4096;
 
 /// An attribute, its value still in the file.
 #[derive(Clone, Copy, Debug)]
@@ -182,4 +185,30 @@ impl<'a> Attribute<'a> {
             _ => 0,
         }
     }
+}
+
+/// Decodes an `INTS`.
+pub(crate) fn read_ints(attribute: Attribute<'_>, to: &mut Vec<i64>) -> Result {
+    for item in attribute.items() {
+        push_varints(item?, to)?;
+    }
+    Ok(())
+}
+
+/// Decodes a `FLOATS`.
+pub(crate) fn read_floats(attribute: Attribute<'_>, to: &mut Vec<f32>) -> Result {
+    let mut bytes = Vec::new();
+    for item in attribute.items() {
+        push_fixed32(item?, &mut bytes)?;
+    }
+    let words = bytes.as_chunks::<4>().0;
+    to.extend(words.iter().map(|&word| f32::from_le_bytes(word)));
+    Ok(())
+}
+
+/// The attribute that a sparse initializer is as a `Constant`'s value.
+pub(crate) fn put_sparse_value(to: &mut Vec<u8>, sparse: &[u8]) {
+    put_bytes(to, attr::NAME, b"sparse_value");
+    put_int(to, attr::TYPE, attr_type::SPARSE_TENSOR.into());
+    put_bytes(to, attr::SPARSE_TENSOR, sparse);
 }

@@ -6,27 +6,37 @@
 use passdock_abi::{ConstId, Constant, OpId, RegionId, symbol};
 use passdock_ir::Entity;
 
-use super::FunctionWriter;
-use super::parts::is_imported;
+use super::constants::is_imported;
+use super::parts::Layout;
 
 /// One node to write.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Item {
-    pub(super) what: Node,
+pub(crate) struct Item {
+    pub(crate) what: Node,
     /// Where its record's body starts, if it is one of this graph's.
-    pub(super) start: Option<u64>,
+    pub(crate) start: Option<u64>,
 }
 
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Node {
+pub(crate) enum Node {
     Op(OpId),
     Constant(ConstId),
 }
 
-impl FunctionWriter<'_> {
+impl Item {
+    /// The op or constant that it is.
+    pub(crate) fn entity(&self) -> Entity {
+        match self.what {
+            Node::Op(op) => Entity::Op(op),
+            Node::Constant(id) => Entity::Constant(id),
+        }
+    }
+}
+
+impl Layout<'_> {
     /// The nodes of a region. `starts` are those of the original's node records, ascending;
     /// `no_initializers`: new constants have to be nodes.
-    pub(super) fn sequence(
+    pub(crate) fn sequence(
         &mut self,
         region: RegionId,
         starts: &[u64],
@@ -50,7 +60,7 @@ impl FunctionWriter<'_> {
             });
         }
         let mut constants: Vec<(u32, Item)> = Vec::new();
-        for &(_, id) in self.constants_of(region) {
+        for &(_, id) in self.constants.in_region(region) {
             let record = f.constant(id);
             let origin = f.origins().get(Entity::Constant(id));
             let was_node = record.flags & Constant::NODE != 0;
