@@ -57,9 +57,9 @@ pub(crate) struct Kept {
 }
 
 /// Where an entry is or goes; set once while the tree is shared.
-type Link = OnceLock<Box<Entry>>;
+type Link = OnceLock<Box<KeptEntry>>;
 
-pub(crate) struct Entry {
+pub(crate) struct KeptEntry {
     pub(crate) key: Arc<KeptKey<'static>>,
     pub(crate) version: u64,
     pub(crate) value: KeptValue,
@@ -76,7 +76,7 @@ pub(crate) fn depth(version: u64) -> u64 {
     version / ASIDE
 }
 
-impl Entry {
+impl KeptEntry {
     #[inline]
     fn is(&self, key: &KeptKey<'_>) -> bool {
         self.key.owner == key.owner && self.key.stamp == key.stamp && self.key.name == key.name
@@ -116,7 +116,7 @@ impl Kept {
     }
 
     /// The entry of a key, for whatever version of a depth.
-    pub(crate) fn find_mut(&mut self, key: &KeptKey<'_>, of: u64) -> Option<&mut Entry> {
+    pub(crate) fn find_mut(&mut self, key: &KeptKey<'_>, of: u64) -> Option<&mut KeptEntry> {
         let mut place = &mut self.root;
         let mut path = Path::to(key);
         while let Some(entry) = place.get_mut() {
@@ -136,7 +136,7 @@ impl Kept {
         value: KeptValue,
     ) -> &KeptValue {
         let mut path = Path::to(&key);
-        let mut entry = Box::new(Entry {
+        let mut entry = Box::new(KeptEntry {
             key,
             version,
             value,
@@ -168,8 +168,8 @@ impl Kept {
         }
     }
 
-    pub(crate) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        let mut open: Vec<&Entry> = self.root.get().map(|root| &**root).into_iter().collect();
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &KeptEntry> {
+        let mut open: Vec<&KeptEntry> = self.root.get().map(|root| &**root).into_iter().collect();
         std::iter::from_fn(move || {
             let entry = open.pop()?;
             open.extend(
@@ -183,9 +183,9 @@ impl Kept {
     }
 
     /// Takes all entries out, without recursion.
-    pub(crate) fn take(&mut self) -> impl Iterator<Item = Box<Entry>> + use<> {
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = Box<KeptEntry>> + use<> {
         self.len = AtomicUsize::new(0);
-        let mut open: Vec<Box<Entry>> = self.root.take().into_iter().collect();
+        let mut open: Vec<Box<KeptEntry>> = self.root.take().into_iter().collect();
         std::iter::from_fn(move || {
             let mut entry = open.pop()?;
             open.extend(entry.next.iter_mut().filter_map(OnceLock::take));

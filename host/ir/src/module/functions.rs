@@ -11,11 +11,11 @@ use crate::function::Function;
 /// functions, so that removing all of n functions one by one takes n steps.
 #[derive(Clone, Default)]
 pub(super) struct Functions {
-    slots: Vec<Option<Entry>>,
+    slots: Vec<Option<NamedFunction>>,
     places: FxHashMap<SymbolId, u32>,
 }
 
-pub(super) type Entry = (SymbolId, Arc<Function>);
+pub(super) type NamedFunction = (SymbolId, Arc<Function>);
 
 impl Functions {
     pub(super) fn len(&self) -> usize {
@@ -65,14 +65,14 @@ impl Functions {
 
 #[derive(Clone)]
 pub(super) struct InOrder<'m> {
-    slots: std::slice::Iter<'m, Option<Entry>>,
+    slots: std::slice::Iter<'m, Option<NamedFunction>>,
     left: usize,
 }
 
 impl<'m> Iterator for InOrder<'m> {
-    type Item = &'m Entry;
+    type Item = &'m NamedFunction;
 
-    fn next(&mut self) -> Option<&'m Entry> {
+    fn next(&mut self) -> Option<&'m NamedFunction> {
         let next = self.slots.find_map(Option::as_ref)?;
         self.left -= 1;
         Some(next)

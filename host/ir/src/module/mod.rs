@@ -21,11 +21,9 @@ use functions::Functions;
 #[derive(Default)]
 struct Table {
     functions: Functions,
-    kept: Mutex<Option<Kept>>,
+    /// What somebody keeps beside this state.
+    kept: Mutex<Option<Box<dyn Any + Send>>>,
 }
-
-/// What somebody keeps beside a state of a module.
-type Kept = Box<dyn Any + Send>;
 
 /// A state of its own, beside which nothing is kept yet.
 impl Clone for Table {

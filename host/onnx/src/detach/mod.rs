@@ -19,10 +19,11 @@ use crate::extras::carry;
 use crate::extras::kept::{Keep, Kept};
 use crate::file::model::ModelFile;
 use crate::file::source::Source;
+use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::bodies;
 use crate::format::header::{MAIN, METADATA, ir_version};
-use crate::format::schema::{annotation, doc, entry, function, graph, node, tensor, value_info};
+use crate::format::schema::{annotation, doc, entry, graph, node, tensor, value_info};
 use crate::format::types::put_type;
 use crate::format::wire::{Message, put_bytes, string_of};
 use crate::layout::names::export_names;
@@ -151,19 +152,21 @@ impl<'d> Detacher<'d> {
         let f = self.f;
         let body = f.body();
         // A graph's span is its region's too; a function's only its own.
-        let is_graph = f.origins().get(Entity::Region(body)).is_some();
+        let kind = match f.origins().get(Entity::Region(body)).is_some() {
+            true => BodyKind::Graph,
+            false => BodyKind::Function,
+        };
         if let Some(message) = self.message(f.origins().get(Entity::Function)) {
-            let mut parts = Parts::of(if is_graph {
-                hollow::graph(message)?
-            } else {
-                hollow::function(&mut self.types, message)?
-            });
+            let (left, [_, number]) = match kind {
+                BodyKind::Graph => (hollow::graph(message)?, doc::GRAPH),
+                BodyKind::Function => (hollow::function(&mut self.types, message)?, doc::FUNCTION),
+            };
+            let mut parts = Parts::of(left);
             if self.carries {
-                let number = if is_graph { doc::GRAPH } else { doc::FUNCTION }[1];
                 let order = parts.left.without_attributes(f, message, number)?;
                 parts.keep.order(number, &order);
             }
-            self.region(body, message, is_graph, &mut parts)?;
+            self.region(body, message, kind, &mut parts)?;
             self.keep(Entity::Function, parts);
         }
         for op in f.walk(body) {
@@ -196,7 +199,7 @@ impl<'d> Detacher<'d> {
             return Ok(());
         };
         let mut parts = Parts::of(hollow::graph(message)?);
-        self.region(region, message, true, &mut parts)?;
+        self.region(region, message, BodyKind::Graph, &mut parts)?;
         self.keep(entity, parts);
         Ok(())
     }
@@ -219,13 +222,13 @@ impl<'d> Detacher<'d> {
         &mut self,
         region: RegionId,
         message: Message<'d>,
-        is_graph: bool,
+        kind: BodyKind,
         parts: &mut Parts,
     ) -> Result {
         let f = self.f;
         let mut values: FxHashMap<ValueId, Parts> = FxHashMap::default();
         let constants = self.layout.initializers(region);
-        if is_graph {
+        if kind == BodyKind::Graph {
             for arg in f.args(region) {
                 if let Some(message) = self.message(f.origins().get(Entity::Value(arg))) {
                     let info = self.info(message, f.value(arg).ty)?;
@@ -243,18 +246,8 @@ impl<'d> Detacher<'d> {
             }
             self.initializers(region, message, &constants, &mut values, parts)?;
         }
-        let number = if is_graph {
-            graph::NODE
-        } else {
-            function::NODE
-        };
-        self.node_order(region, message, number, parts)?;
-        let number = if is_graph {
-            graph::VALUE_INFO
-        } else {
-            function::VALUE_INFO
-        };
-        self.infos(region, message, number, &mut values, parts)?;
+        self.node_order(region, message, kind, parts)?;
+        self.infos(region, message, kind, &mut values, parts)?;
         let results = f.ops_in(region).flat_map(|op| f.results(op));
         let defined = constants.iter().map(|&id| f.constant(id).value);
         let named: Vec<ValueId> = f.args(region).chain(defined).chain(results).collect();
@@ -384,7 +377,7 @@ impl<'d> Detacher<'d> {
         &self,
         region: RegionId,
         message: Message<'_>,
-        number: u32,
+        kind: BodyKind,
         parts: &mut Parts,
     ) -> Result {
         let Some(nodes) = self.sorted.get(&region) else {
@@ -395,7 +388,7 @@ impl<'d> Detacher<'d> {
             .map(|(place, &entity)| (self.f.origins().get(entity).start, place))
             .collect();
         let mut order = Vec::new();
-        for body in bodies(message, number) {
+        for body in bodies(message, kind.node()) {
             order.extend(by_start.get(&body?.at).copied());
         }
         parts.keep.order(graph::NODE, &order);
@@ -407,12 +400,12 @@ impl<'d> Detacher<'d> {
         &mut self,
         region: RegionId,
         message: Message<'d>,
-        number: u32,
+        kind: BodyKind,
         values: &mut FxHashMap<ValueId, Parts>,
         parts: &mut Parts,
     ) -> Result {
         let f = self.f;
-        let infos: Vec<Message<'d>> = bodies(message, number).collect::<Result<_>>()?;
+        let infos: Vec<Message<'d>> = bodies(message, kind.info()).collect::<Result<_>>()?;
         if infos.is_empty() {
             return Ok(());
         }
@@ -447,7 +440,7 @@ impl<'d> Detacher<'d> {
                 }
                 _ => {
                     if dead.is_none() {
-                        dead = Some(self.dead_names(region, message, number)?);
+                        dead = Some(self.dead_names(region, message, kind)?);
                     }
                     if dead.as_ref().is_some_and(|dead| dead.contains(name)) {
                         continue;
@@ -461,7 +454,7 @@ impl<'d> Detacher<'d> {
             parts.keep.order(graph::VALUE_INFO, &order);
         }
         for info in whole {
-            put_bytes(&mut parts.left.rest, number, info.bytes);
+            put_bytes(&mut parts.left.rest, kind.info(), info.bytes);
         }
         Ok(())
     }
@@ -471,20 +464,15 @@ impl<'d> Detacher<'d> {
         &self,
         region: RegionId,
         message: Message<'d>,
-        number: u32,
+        kind: BodyKind,
     ) -> Result<FxHashSet<&'d [u8]>> {
-        let nodes = if number == graph::VALUE_INFO {
-            graph::NODE
-        } else {
-            function::NODE
-        };
         let mut names = FxHashSet::default();
-        for body in bodies(message, nodes) {
+        for body in bodies(message, kind.node()) {
             for output in bodies(body?, node::OUTPUT) {
                 names.insert(output?.bytes);
             }
         }
-        if number == graph::VALUE_INFO {
+        if kind == BodyKind::Graph {
             for body in bodies(message, graph::INITIALIZER) {
                 names.insert(string_of(body?, tensor::NAME)?);
             }

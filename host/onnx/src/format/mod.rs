@@ -1,6 +1,7 @@
 //! ONNX's format: protobuf, and the messages that the reader and the writer both know.
 
 pub(crate) mod attribute;
+pub(crate) mod body;
 pub(crate) mod error;
 pub(crate) mod fields;
 pub(crate) mod header;

@@ -4,10 +4,10 @@ use passdock_abi::{ConstId, Constant, RegionId};
 use passdock_ir::{Entity, Function};
 
 /// Live constants that are values, by region and then id.
-pub(crate) struct Constants(Vec<(RegionId, ConstId)>);
+pub(crate) struct RegionConstants(Vec<(RegionId, ConstId)>);
 
-impl Constants {
-    pub(crate) fn of(f: &Function) -> Constants {
+impl RegionConstants {
+    pub(crate) fn of(f: &Function) -> RegionConstants {
         let mut constants: Vec<(RegionId, ConstId)> = f
             .live_constants()
             .filter(|(_, constant)| constant.value.is_some())
@@ -17,7 +17,7 @@ impl Constants {
             })
             .collect();
         constants.sort_unstable();
-        Constants(constants)
+        RegionConstants(constants)
     }
 
     /// Those of a region, in id order.

@@ -4,14 +4,14 @@ use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
 use passdock_ir::{Entity, Function};
 use rustc_hash::FxHashMap;
 
-use super::constants::Constants;
+use super::constants::RegionConstants;
 use super::sparse::sparse_initializers;
 use crate::extras::kept::Kept;
 
 /// The parts of one function.
 pub(crate) struct Layout<'f> {
     pub(crate) f: &'f Function,
-    pub(crate) constants: Constants,
+    pub(crate) constants: RegionConstants,
     /// The ops that are sparse initializers, with where those stood in the file.
     pub(crate) sparse: FxHashMap<OpId, u64>,
     /// Whether constants may be inputs too: of the main graph, before IR version 4, without its file.
@@ -26,7 +26,7 @@ impl<'f> Layout<'f> {
     pub(crate) fn new(f: &'f Function, has_old_inputs: bool) -> Layout<'f> {
         Layout {
             f,
-            constants: Constants::of(f),
+            constants: RegionConstants::of(f),
             sparse: sparse_initializers(f),
             has_old_inputs,
             places: vec![0; f.op_ids()],

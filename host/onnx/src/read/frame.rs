@@ -95,20 +95,20 @@ impl<'a> Iterator for Nodes<'a> {
 
 impl Frame<'_> {
     /// The node at hand, as errors name it.
-    pub(super) fn place(&self) -> Place<'_> {
-        Place {
+    pub(super) fn place(&self) -> NodePlace<'_> {
+        NodePlace {
             node: self.current,
             index: self.index,
         }
     }
 }
 
-pub(super) struct Place<'a> {
+pub(super) struct NodePlace<'a> {
     node: Option<Message<'a>>,
     index: usize,
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for NodePlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(message) = self.node else {
             return f.write_str("graph");

@@ -13,6 +13,7 @@ use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::extras::carry::{Carried, Fate};
 use crate::extras::kept::Kept;
+use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::bodies;
 use crate::format::header::newest_opset;
@@ -23,13 +24,6 @@ use crate::layout::constants::is_imported;
 use crate::layout::nodes::Item;
 use crate::layout::sparse::sparse_value;
 use crate::layout::version::function_name;
-
-/// Which message a body is written as.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    Graph,
-    Function,
-}
 
 /// What a field of either message is.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -52,10 +46,11 @@ enum Part {
     Other,
 }
 
-impl Form {
-    fn part(self, number: u32) -> Part {
-        match self {
-            Form::Graph => match number {
+impl Part {
+    /// The part that a field holds.
+    fn of(kind: BodyKind, number: u32) -> Part {
+        match kind {
+            BodyKind::Graph => match number {
                 graph::NODE => Part::Node,
                 graph::INPUT => Part::Input,
                 graph::OUTPUT => Part::Output,
@@ -67,7 +62,7 @@ impl Form {
                 number if number == doc::GRAPH[1] => Part::Metadata,
                 _ => Part::Other,
             },
-            Form::Function => match number {
+            BodyKind::Function => match number {
                 function::NODE => Part::Node,
                 function::INPUT => Part::Input,
                 function::OUTPUT => Part::Output,
@@ -81,38 +76,6 @@ impl Form {
                 number if number == doc::FUNCTION[1] => Part::Metadata,
                 _ => Part::Other,
             },
-        }
-    }
-
-    pub(super) fn node(self) -> u32 {
-        if self == Form::Graph {
-            graph::NODE
-        } else {
-            function::NODE
-        }
-    }
-
-    pub(super) fn input(self) -> u32 {
-        if self == Form::Graph {
-            graph::INPUT
-        } else {
-            function::INPUT
-        }
-    }
-
-    pub(super) fn output(self) -> u32 {
-        if self == Form::Graph {
-            graph::OUTPUT
-        } else {
-            function::OUTPUT
-        }
-    }
-
-    pub(super) fn info(self) -> u32 {
-        if self == Form::Graph {
-            graph::VALUE_INFO
-        } else {
-            function::VALUE_INFO
         }
     }
 }
@@ -134,14 +97,14 @@ pub(super) struct Skeleton<'o> {
 }
 
 impl<'o> Skeleton<'o> {
-    fn of(form: Form, original: Option<Message<'o>>) -> Result<Skeleton<'o>> {
+    fn of(kind: BodyKind, original: Option<Message<'o>>) -> Result<Skeleton<'o>> {
         let mut skeleton = Skeleton::default();
         for field in original.iter().flat_map(|original| original.fields()) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
                 continue;
             };
-            let list = match form.part(field.number) {
+            let list = match Part::of(kind, field.number) {
                 Part::Node => &mut skeleton.nodes,
                 Part::Input => &mut skeleton.inputs,
                 Part::Output => &mut skeleton.outputs,
@@ -176,7 +139,7 @@ impl<'o> Skeleton<'o> {
 /// A body half written.
 pub(super) struct Body<'o> {
     pub(super) region: RegionId,
-    pub(super) form: Form,
+    pub(super) kind: BodyKind,
     pub(super) original: Option<Message<'o>>,
     pub(super) skeleton: Skeleton<'o>,
     pub(super) chain: Chain,
@@ -230,7 +193,7 @@ impl<'w> FunctionWriter<'w> {
     pub(super) fn graph(mut self) -> Result<(Chain, Vec<u8>)> {
         self.nested()?;
         let original = self.original(Entity::Function);
-        let chain = self.body(self.f.body(), Form::Graph, original)?;
+        let chain = self.body(self.f.body(), BodyKind::Graph, original)?;
         Ok((chain, self.own_import(model::OPSET_IMPORT)))
     }
 
@@ -238,7 +201,7 @@ impl<'w> FunctionWriter<'w> {
     pub(super) fn function(mut self) -> Result<Chain> {
         self.nested()?;
         let original = self.original(Entity::Function);
-        self.body(self.f.body(), Form::Function, original)
+        self.body(self.f.body(), BodyKind::Function, original)
     }
 
     /// The import of ONNX's own ops, if nodes of them were added to a function that has none.
@@ -261,7 +224,7 @@ impl<'w> FunctionWriter<'w> {
                 continue;
             }
             let original = self.original(Entity::Region(region));
-            let written = self.body(region, Form::Graph, original);
+            let written = self.body(region, BodyKind::Graph, original);
             let op = self.f.region(region).parent;
             let written = written.map_err(|error| self.explain(op)(error))?;
             let id = self.store.keep(written);
@@ -273,14 +236,14 @@ impl<'w> FunctionWriter<'w> {
     fn body(
         &mut self,
         region: RegionId,
-        form: Form,
+        kind: BodyKind,
         original: Option<Message<'w>>,
     ) -> Result<Chain> {
-        let skeleton = Skeleton::of(form, original)?;
-        let no_initializers = form == Form::Function || self.ir_version < 4;
+        let skeleton = Skeleton::of(kind, original)?;
+        let no_initializers = kind == BodyKind::Function || self.ir_version < 4;
         let entity = self.entity(region);
         let kept = Kept::of_entity(self.f, entity);
-        self.check_sparse(region, form, &skeleton);
+        self.check_sparse(region, kind, &skeleton);
         self.name_nodes(region)?;
         let mut items = self
             .layout
@@ -289,7 +252,7 @@ impl<'w> FunctionWriter<'w> {
         let ordered = items.iter().filter_map(|item| item.start).is_sorted();
         let mut body = Body {
             region,
-            form,
+            kind,
             original,
             chain: Chain::default(),
             items,
@@ -315,16 +278,16 @@ impl<'w> FunctionWriter<'w> {
         self.sort_constants(&mut body, no_initializers);
         self.sort_inputs(&mut body)?;
         self.find_declared(&mut body)?;
-        let numbers = match form {
-            Form::Graph => doc::GRAPH,
-            Form::Function => doc::FUNCTION,
+        let numbers = match kind {
+            BodyKind::Graph => doc::GRAPH,
+            BodyKind::Function => doc::FUNCTION,
         };
         let carries = self.carries && entity == Entity::Function;
         let mut carried = Carried::new(self.f, &body.skeleton.metadata, carries)?;
         let opsets = self.domains.opsets_of(self.f);
-        let mut imports = match form {
-            Form::Graph => None,
-            Form::Function => Some(Imports::new(&opsets, original, function::OPSET_IMPORT)?),
+        let mut imports = match kind {
+            BodyKind::Graph => None,
+            BodyKind::Function => Some(Imports::new(&opsets, original, function::OPSET_IMPORT)?),
         };
         for field in original.iter().flat_map(|original| original.fields()) {
             let field = field?;
@@ -332,7 +295,7 @@ impl<'w> FunctionWriter<'w> {
                 self.store.copy(&mut body.chain, field.record);
                 continue;
             };
-            match form.part(field.number) {
+            match Part::of(kind, field.number) {
                 Part::Node => self.nodes_at(&mut body, field.record, message.at)?,
                 Part::Input => self.input_at(&mut body, field, message)?,
                 Part::Output => self.output_at(&mut body, field, message)?,
@@ -408,9 +371,9 @@ impl<'w> FunctionWriter<'w> {
 
     /// Everything whose kind has no record in the original.
     fn what_has_no_record(&mut self, body: &mut Body<'w>) -> Result {
-        let numbers: &[u32] = match body.form {
-            Form::Graph => &[graph::NAME],
-            Form::Function => &[function::NAME, function::DOMAIN, function::OVERLOAD],
+        let numbers: &[u32] = match body.kind {
+            BodyKind::Graph => &[graph::NAME],
+            BodyKind::Function => &[function::NAME, function::DOMAIN, function::OVERLOAD],
         };
         for &number in numbers
             .iter()
@@ -443,7 +406,7 @@ impl<'w> FunctionWriter<'w> {
         if body.skeleton.infos == body.whole_infos.len() {
             self.infos(body)?;
         }
-        if body.form == Form::Function {
+        if body.kind == BodyKind::Function {
             self.params(body)?;
         }
         Ok(())
@@ -477,7 +440,7 @@ impl<'w> FunctionWriter<'w> {
     }
 
     /// Of the copies of a sparse initializer only the first in its graph is one; others are nodes.
-    fn check_sparse(&mut self, region: RegionId, form: Form, skeleton: &Skeleton<'_>) {
+    fn check_sparse(&mut self, region: RegionId, kind: BodyKind, skeleton: &Skeleton<'_>) {
         if self.layout.sparse.is_empty() {
             return;
         }
@@ -487,7 +450,7 @@ impl<'w> FunctionWriter<'w> {
                 continue;
             };
             let mut known = || skeleton.sparse.binary_search(&at).is_ok() && here.insert(at);
-            if form == Form::Function || !(at == 0 || known()) {
+            if kind == BodyKind::Function || !(at == 0 || known()) {
                 self.layout.sparse.remove(&op);
             }
         }
@@ -548,7 +511,7 @@ impl<'w> FunctionWriter<'w> {
 
     /// Name, domain or overload.
     fn header_text(&self, body: &Body<'_>, number: u32) -> Result<Option<String>> {
-        if body.form == Form::Graph {
+        if body.kind == BodyKind::Graph {
             let region = self.f.region(body.region);
             let name = self.loc_name(region.loc);
             // A graph has to have a name; one that came without stays so.

@@ -4,10 +4,11 @@ use passdock_abi::{SymbolId, TypeId, ValueId};
 use passdock_ir::Entity;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::body::{Body, Form};
+use super::body::Body;
 use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
+use crate::format::body::BodyKind;
 use crate::format::error::Result;
 use crate::format::schema::{doc, graph, node, tensor, value_info};
 use crate::format::types::{put_type, read_type};
@@ -99,7 +100,7 @@ impl<'w> FunctionWriter<'w> {
                 body.declared_here.extend(symbol);
                 self.info(
                     &mut body.chain,
-                    body.form.info(),
+                    body.kind.info(),
                     name,
                     record.ty,
                     Some(message),
@@ -130,14 +131,14 @@ impl<'w> FunctionWriter<'w> {
                 let Value::Bytes(message) = field.value else {
                     continue;
                 };
-                if field.number == body.form.node() {
+                if field.number == body.kind.node() {
                     for field in message.fields() {
                         let field = field?;
                         if let (node::OUTPUT, Value::Bytes(body)) = (field.number, field.value) {
                             names.insert(body.bytes);
                         }
                     }
-                } else if body.form == Form::Graph && field.number == graph::INITIALIZER {
+                } else if body.kind == BodyKind::Graph && field.number == graph::INITIALIZER {
                     names.insert(string_of(message, tensor::NAME)?);
                 }
             }
@@ -174,7 +175,7 @@ impl<'w> FunctionWriter<'w> {
             .chain(whole.into_iter().map(Err))
             .collect();
         body.kept.reorder(graph::VALUE_INFO, &mut infos);
-        let number = body.form.info();
+        let number = body.kind.info();
         for info in infos {
             let value = match info {
                 Ok(value) => value,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use passdock_ir::ByteSource;
 
 use super::data_file::{DataFile, copy_data, write_data};
-use super::rope::{Chain, Piece, Place, Store};
+use super::rope::{Chain, Piece, PieceSource, Store};
 use crate::file::source::Source;
 
 /// Everything that is to be written.
@@ -43,7 +43,7 @@ impl Output {
     /// What `to` says; or that a constant's data can't be read.
     pub fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
         self.write_pieces(to, |to, piece| match piece.place {
-            Place::Held(id) => write_data(&self.store.held[id as usize], to),
+            PieceSource::Held(id) => write_data(&self.store.held[id as usize], to),
             _ => to.write_all(self.piece(piece)?),
         })
     }
@@ -56,13 +56,13 @@ impl Output {
         /// Below this, asking the system costs more than the copy.
         const LARGE: u64 = 1 << 20;
         self.write_pieces(to, |to, piece| match (piece.place, &self.source) {
-            (Place::Source, Some(source)) if piece.len >= LARGE => {
+            (PieceSource::Source, Some(source)) if piece.len >= LARGE => {
                 source.copy_to(piece.start, piece.len, to)
             }
-            (Place::Held(id), _) if piece.len >= LARGE => {
+            (PieceSource::Held(id), _) if piece.len >= LARGE => {
                 copy_data(&self.store.held[id as usize], to)
             }
-            (Place::Held(id), _) => write_data(&self.store.held[id as usize], to),
+            (PieceSource::Held(id), _) => write_data(&self.store.held[id as usize], to),
             _ => to.write_all(self.piece(piece)?),
         })
     }
@@ -82,7 +82,7 @@ impl Output {
                 stack.pop();
                 continue;
             };
-            if let Place::Chain(id) = piece.place {
+            if let PieceSource::Chain(id) = piece.place {
                 stack.push(self.store.chains[id as usize].pieces.iter());
                 continue;
             }
@@ -113,15 +113,15 @@ impl Output {
 
     fn piece(&self, piece: Piece) -> io::Result<&[u8]> {
         let all = match piece.place {
-            Place::Own => &self.store.own,
-            Place::Source => self
+            PieceSource::Own => &self.store.own,
+            PieceSource::Source => self
                 .source
                 .as_ref()
                 .map_or(&[][..], |source| source.bytes()),
-            Place::Held(id) => self.store.held[id as usize]
+            PieceSource::Held(id) => self.store.held[id as usize]
                 .bytes()
                 .map_err(io::Error::other)?,
-            Place::Chain(_) => &[],
+            PieceSource::Chain(_) => &[],
         };
         let range = piece.start as usize..(piece.start + piece.len) as usize;
         all.get(range)

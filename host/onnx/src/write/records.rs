@@ -6,11 +6,12 @@ use passdock_abi::{
 use passdock_ir::Entity;
 use rustc_hash::FxHashMap;
 
-use super::body::{Body, Form};
+use super::body::Body;
 use super::node::is_placeholder;
 use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
 use crate::format::attribute::Attribute;
+use crate::format::body::BodyKind;
 use crate::format::error::Result;
 use crate::format::schema::{function, graph, sparse, tensor, value_info};
 use crate::format::wire::{Field, Message, Value, string_of};
@@ -53,7 +54,7 @@ impl<'w> FunctionWriter<'w> {
                 break;
             }
             body.written += 1;
-            let number = body.form.node();
+            let number = body.kind.node();
             match item.what {
                 Node::Op(op) => {
                     let clean = self.span(Entity::Op(op));
@@ -111,7 +112,7 @@ impl<'w> FunctionWriter<'w> {
     pub(super) fn copies(&mut self, body: &mut Body<'_>) {
         for &(value, output) in self.plan.copies(body.region).to_vec().iter() {
             let (from, to) = (self.name(value), self.f.text(output));
-            self.identity(&mut body.chain, body.form.node(), from, to);
+            self.identity(&mut body.chain, body.kind.node(), from, to);
         }
     }
 
@@ -140,7 +141,7 @@ impl<'w> FunctionWriter<'w> {
                 body.args.insert(original.at, arg);
             }
         }
-        if body.form == Form::Function || self.ir_version >= 4 {
+        if body.kind == BodyKind::Function || self.ir_version >= 4 {
             return Ok(());
         }
         let mut initializers = FxHashMap::default();
@@ -167,8 +168,8 @@ impl<'w> FunctionWriter<'w> {
         let value = *self.f.value(arg);
         let name = self.name(arg);
         let original = self.original(Entity::Value(arg));
-        let number = body.form.input();
-        if body.form == Form::Function {
+        let number = body.kind.input();
+        if body.kind == BodyKind::Function {
             match record.filter(|_| original.is_some_and(|old| old.bytes == name.as_bytes())) {
                 Some(record) => self.store.copy(&mut body.chain, record),
                 _ => self.store.field(&mut body.chain, number, name.as_bytes()),
@@ -236,7 +237,7 @@ impl<'w> FunctionWriter<'w> {
                 inputs.push(Ok(arg));
             }
         }
-        if body.form == Form::Graph {
+        if body.kind == BodyKind::Graph {
             let old = self.layout.initializers(body.region);
             let old = old.into_iter().filter(|&id| self.layout.is_old_input(id));
             inputs.extend(old.map(Err));
@@ -277,7 +278,7 @@ impl<'w> FunctionWriter<'w> {
         if body.same_outputs {
             let port = self.f.ports(body.region)[index];
             let name = self.port_name(body, index);
-            let old = if body.form == Form::Graph {
+            let old = if body.kind == BodyKind::Graph {
                 string_of(message, value_info::NAME)?
             } else {
                 message.bytes
@@ -317,8 +318,8 @@ impl<'w> FunctionWriter<'w> {
         let region = self.f.region(body.region);
         let port = self.f.ports(body.region)[index];
         let name = self.port_name(body, index);
-        let number = body.form.output();
-        if body.form == Form::Function {
+        let number = body.kind.output();
+        if body.kind == BodyKind::Function {
             self.store.field(&mut body.chain, number, name.as_bytes());
             return Ok(());
         }

@@ -32,13 +32,13 @@ pub(super) struct ChainId(u32);
 
 #[derive(Clone, Copy)]
 pub(super) struct Piece {
-    pub(super) place: Place,
+    pub(super) place: PieceSource,
     pub(super) start: u64,
     pub(super) len: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Place {
+pub(super) enum PieceSource {
     Own,
     Source,
     Held(u32),
@@ -58,7 +58,7 @@ impl Store {
         let start = self.own.len() as u64;
         self.own.extend_from_slice(bytes);
         chain.push(Piece {
-            place: Place::Own,
+            place: PieceSource::Own,
             start,
             len: bytes.len() as u64,
         });
@@ -70,7 +70,7 @@ impl Store {
             return self.bytes(chain, span.bytes);
         }
         chain.push(Piece {
-            place: Place::Source,
+            place: PieceSource::Source,
             start: span.at,
             len: span.len(),
         });
@@ -91,7 +91,7 @@ impl Store {
     /// Appends a field of `len` bytes that are a constant's data.
     pub(super) fn hold(&mut self, chain: &mut Chain, number: u32, data: &Arc<ConstantData>) {
         self.head(chain, number, data.len());
-        let place = Place::Held(self.held.len() as u32);
+        let place = PieceSource::Held(self.held.len() as u32);
         self.held.push(data.clone());
         chain.push(Piece {
             place,
@@ -111,7 +111,7 @@ impl Store {
     pub(super) fn begin(&mut self, chain: &mut Chain) -> Mark {
         // Room for tag and length; a start that nothing follows on.
         chain.pieces.push(Piece {
-            place: Place::Own,
+            place: PieceSource::Own,
             start: u64::MAX,
             len: 0,
         });
@@ -127,7 +127,7 @@ impl Store {
         put_head(&mut self.own, number, chain.len - mark.len);
         let len = self.own.len() as u64 - start;
         chain.pieces[mark.piece] = Piece {
-            place: Place::Own,
+            place: PieceSource::Own,
             start,
             len,
         };
@@ -144,7 +144,7 @@ impl Store {
     pub(super) fn splice(&mut self, chain: &mut Chain, id: ChainId) {
         let len = self.chains[id.0 as usize].len;
         chain.push(Piece {
-            place: Place::Chain(id.0),
+            place: PieceSource::Chain(id.0),
             start: 0,
             len,
         });
@@ -160,7 +160,7 @@ impl Chain {
         match self.pieces.last_mut() {
             Some(last)
                 if last.place == piece.place
-                    && matches!(piece.place, Place::Own | Place::Source)
+                    && matches!(piece.place, PieceSource::Own | PieceSource::Source)
                     && last.start.checked_add(last.len) == Some(piece.start) =>
             {
                 last.len += piece.len;

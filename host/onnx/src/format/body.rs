@@ -1,0 +1,39 @@
+//! `GraphProto` and `FunctionProto`: the fields that both have, by other numbers.
+
+use super::schema::{function, graph};
+
+/// The message that a body is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyKind {
+    Graph,
+    Function,
+}
+
+impl BodyKind {
+    fn number(self, of_graph: u32, of_function: u32) -> u32 {
+        match self {
+            BodyKind::Graph => of_graph,
+            BodyKind::Function => of_function,
+        }
+    }
+
+    /// The field for nodes.
+    pub(crate) fn node(self) -> u32 {
+        self.number(graph::NODE, function::NODE)
+    }
+
+    /// The field for inputs.
+    pub(crate) fn input(self) -> u32 {
+        self.number(graph::INPUT, function::INPUT)
+    }
+
+    /// The field for outputs.
+    pub(crate) fn output(self) -> u32 {
+        self.number(graph::OUTPUT, function::OUTPUT)
+    }
+
+    /// The field for value infos.
+    pub(crate) fn info(self) -> u32 {
+        self.number(graph::VALUE_INFO, function::VALUE_INFO)
+    }
+}
