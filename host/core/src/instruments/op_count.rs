@@ -18,7 +18,6 @@ use crate::error::PassError;
 use crate::instrument::{InstrumentResult, PassInstrument};
 use crate::pass_info::PassInfo;
 use crate::registry::InstrumentSpec;
-use crate::stats;
 use crate::util;
 
 pub(super) fn spec() -> InstrumentSpec {
@@ -131,7 +130,7 @@ fn changes(before: &Module, after: &Module) -> Changes {
         };
         let mut counts: FxHashMap<SymbolId, i64> = FxHashMap::default();
         for function in module.functions().filter(is_new) {
-            for (_, op) in stats::live_ops(function) {
+            for (_, op) in function.ops() {
                 *counts.entry(op.name).or_default() += sign;
             }
         }

@@ -13,8 +13,6 @@ mod constants;
 mod interface;
 mod ops;
 
-pub(crate) use ops::live_ops;
-
 use passdock_ir::Module;
 use passdock_onnx::MAIN;
 use serde::{Deserialize, Serialize};

@@ -21,7 +21,7 @@ use std::sync::Arc;
 use hashbrown::HashTable;
 use passdock_abi::{
     Attr, Column, ConstId, Constant, Dim, DimExpr, FunctionKind, FunctionView, Loc, LocId, Op,
-    OpId, Opset, Port, Range, Region, RegionId, SymbolId, Type, Use, Value, symbol,
+    OpId, Opset, Port, Range, Region, RegionId, SymbolId, Type, Use, Value,
 };
 use rustc_hash::FxHashMap;
 
@@ -280,16 +280,9 @@ impl Function {
             .map(|opset| opset.version)
     }
 
-    /// Live ops without terminators: what reports count.
-    pub fn op_count(&self) -> usize {
-        let is_terminator = |op: &&Op| matches!(op.name, symbol::RETURN | symbol::YIELD);
-        let live = self.ops.iter().filter(|op| op.flags & Op::DEAD == 0);
-        live.filter(|op| !is_terminator(op)).count()
-    }
-
-    /// Live ops, terminators included: what views count.
+    /// The number of live ops, terminators included: what views count.
     #[inline]
-    pub fn live_ops(&self) -> u32 {
+    pub fn live_op_count(&self) -> u32 {
         self.live_ops
     }
 }

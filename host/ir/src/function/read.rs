@@ -108,6 +108,24 @@ impl Function {
         constant.flags & Constant::DEAD == 0 && visible
     }
 
+    /// The ops that are alive, in id order: however deep they are nested, nothing is walked.
+    pub fn live_ops(&self) -> impl Iterator<Item = (OpId, &Op)> + '_ {
+        let all = self.ops.iter().enumerate();
+        all.filter(|(_, op)| op.flags & Op::DEAD == 0)
+            .map(|(at, op)| (OpId(at as u32), op))
+    }
+
+    /// The live ops without terminators, in id order: what reports count.
+    pub fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> + '_ {
+        self.live_ops()
+            .filter(|(_, op)| !matches!(op.name, symbol::RETURN | symbol::YIELD))
+    }
+
+    /// The number of [`Function::ops`].
+    pub fn op_count(&self) -> usize {
+        self.ops().count()
+    }
+
     /// The constants that are alive, in id order.
     pub fn live_constants(&self) -> impl Iterator<Item = (ConstId, &Constant)> + '_ {
         let all = self.constants.iter().enumerate();
