@@ -6,7 +6,7 @@ use passdock_abi::Status;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EditError {
-    /// What kind of refusal.
+    /// The kind of refusal.
     pub status: Status,
     /// A whole sentence that names the entities.
     pub message: String,

@@ -14,15 +14,15 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxBuildHasher;
 
-/// What is kept.
+/// A value kept beside a function.
 pub type KeptValue = Arc<dyn Any + Send + Sync>;
 
 /// Under what something is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptKey<'k> {
-    /// Whose it is.
+    /// The owner's id.
     pub owner: usize,
-    /// What it depends on beside the function: another one, another result.
+    /// The version of what else the value depends on: another function, another result.
     pub stamp: u64,
     /// Its name, the owner's choice.
     pub name: Cow<'k, [u8]>,
@@ -48,30 +48,30 @@ impl<'k> KeptKey<'k> {
     }
 }
 
-/// All that is kept beside a function, each entry with the version it is for: a tree that only grows
-/// while it is shared. The hash of its key says where an entry is.
+/// The values kept beside a function, each with the version it is for: a tree that only grows while
+/// it is shared. The hash of a key leads to its entry.
 #[derive(Default)]
 pub(crate) struct Kept {
     root: Link,
     pub(crate) len: AtomicUsize,
 }
 
-/// Where an entry is or goes; set once while the tree is shared.
+/// The place of an entry; set once while the tree is shared.
 type Link = OnceLock<Box<KeptEntry>>;
 
 pub(crate) struct KeptEntry {
     pub(crate) key: Arc<KeptKey<'static>>,
     pub(crate) version: u64,
     pub(crate) value: KeptValue,
-    /// By the next two bits of the hash.
+    /// The entries below, by the next two bits of the hash.
     next: [Link; 4],
 }
 
-/// What a version gets added while something is tried out beside the function: less than so many are
-/// made by edits.
+/// The number added to a version while something is tried out beside the function: more than edits
+/// can make.
 pub(crate) const ASIDE: u64 = 1 << 48;
 
-/// How many things are being tried out, one within the other.
+/// The number of trials under way, one within the other.
 pub(crate) fn depth(version: u64) -> u64 {
     version / ASIDE
 }
@@ -101,7 +101,7 @@ impl Path {
 }
 
 impl Kept {
-    /// What is kept under a key for a version.
+    /// The value kept under a key for a version.
     #[inline]
     pub(crate) fn find(&self, key: &KeptKey<'_>, version: u64) -> Option<&KeptValue> {
         let mut place = &self.root;
@@ -182,7 +182,7 @@ impl Kept {
         })
     }
 
-    /// Takes all entries out, without recursion.
+    /// Removes all entries, without recursion.
     pub(crate) fn take(&mut self) -> impl Iterator<Item = Box<KeptEntry>> + use<> {
         self.len = AtomicUsize::new(0);
         let mut open: Vec<Box<KeptEntry>> = self.root.take().into_iter().collect();

@@ -16,7 +16,7 @@ pub(crate) struct NameTable {
     next: FxHashMap<SymbolId, u32>,
 }
 
-/// Who has a name.
+/// The holders of a name.
 #[derive(Clone, Copy, Default)]
 struct Holders {
     values: u32,

@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 pub struct TextSource {
     name: Arc<str>,
     text: String,
-    /// Where each line starts; found when the first is asked for.
+    /// The start of each line; found when the first is asked for.
     starts: OnceLock<Vec<usize>>,
     /// The line of each `loc("…")`, 0 if there are several; found when the first is asked for.
     locs: OnceLock<FxHashMap<String, u32>>,
@@ -32,7 +32,7 @@ impl TextSource {
         }
     }
 
-    /// What locations call it.
+    /// The name that locations give it.
     pub fn name(&self) -> &str {
         &self.name
     }

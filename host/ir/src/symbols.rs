@@ -32,7 +32,7 @@ pub struct Symbols {
 }
 
 struct Index {
-    /// With their hashes, so that growing doesn't read the texts again.
+    /// The symbols with their hashes, so that growing doesn't read the texts again.
     table: HashTable<(u64, SymbolId)>,
     len: u32,
 }
@@ -119,12 +119,12 @@ impl Symbols {
         self.chunks.get(chunk)?.get()?.get(slot)
     }
 
-    /// How many symbols there are.
+    /// The number of symbols.
     pub fn len(&self) -> usize {
         self.lock().len as usize
     }
 
-    /// Never: the well-known symbols are always there.
+    /// Always `false`: the well-known symbols are there.
     pub fn is_empty(&self) -> bool {
         false
     }

@@ -35,7 +35,8 @@ pub enum AttrValue<'a> {
     Types(&'a [TypeId]),
     /// Regions of the op.
     Regions(&'a [RegionId]),
-    /// Whatever the caller gives for this attribute parameter of the function, of this kind.
+    /// A reference to an attribute parameter of the function: the value that the caller gives, of
+    /// this kind.
     Reference(SymbolId, AttrKind),
     /// The importer's own format.
     Opaque(&'a [u8]),
@@ -48,12 +49,12 @@ pub struct NewAttr<'a> {
     pub name: SymbolId,
     /// Its value.
     pub value: AttrValue<'a>,
-    /// Of a function: a parameter that callers may set.
+    /// Whether it is a parameter of the function, which callers may set.
     pub param: bool,
 }
 
 impl<'a> NewAttr<'a> {
-    /// An attribute.
+    /// An attribute that isn't a parameter.
     pub fn new(name: SymbolId, value: AttrValue<'a>) -> NewAttr<'a> {
         NewAttr {
             name,
@@ -269,8 +270,8 @@ impl Function {
         }
     }
 
-    /// What an attribute may hold of a constant: the constant, or a copy of one that could go before the
-    /// op does, as that of a value or of a nested region can.
+    /// The constant that an attribute may hold: the given one, or a copy where that may go before
+    /// the op does, as that of a value or of a nested region may.
     fn own_tensor(&mut self, id: ConstId) -> ConstId {
         let record = &self.constants[id.index()];
         if record.value.is_none() && record.region == self.body {

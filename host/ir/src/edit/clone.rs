@@ -15,21 +15,22 @@ use crate::pool::push_range;
 /// A region to copy, without its terminator.
 #[derive(Clone, Copy, Debug)]
 pub struct CloneRegion<'a> {
-    /// The region.
+    /// The region to copy.
     pub region: RegionId,
     /// The function that holds it; `None`: the one that is edited.
     pub source: Option<&'a Function>,
-    /// Where its ops go.
+    /// The place of the copied ops.
     pub at: Position,
-    /// What stands for each of its arguments.
+    /// The values that stand for its arguments.
     pub args: &'a [ValueId],
-    /// What stands here for values of the source that are defined outside the region. From the same
-    /// function, what isn't named stands for itself.
+    /// Pairs of a value of the source, defined outside the region, and the one that stands for it
+    /// here. From the same function, a value that isn't listed stands for itself.
     pub captures: &'a [[ValueId; 2]],
 }
 
 impl Function {
-    /// Copies a region's ops to a place; what stands for each operand of its terminator comes back.
+    /// Copies a region's ops to a place. The answer is the values that stand for the operands of
+    /// its terminator.
     pub fn clone_region(&mut self, clone: &CloneRegion<'_>) -> Edit<Vec<ValueId>> {
         let (region, before) = self.resolve(clone.at)?;
         let map = self.check_clone(clone, region, before)?;
@@ -48,7 +49,8 @@ impl Function {
         Ok(copy.values(terminator))
     }
 
-    /// Refuses what can't be copied, and says what stands for the values that are named.
+    /// Refuses a copy that can't be made; the answer is the values that stand for those of
+    /// `captures`.
     fn check_clone(
         &self,
         clone: &CloneRegion<'_>,
@@ -215,7 +217,7 @@ impl Copy<'_> {
         to
     }
 
-    /// Ends a copied region as the source's ends.
+    /// Gives a copied region the terminator of its source.
     fn terminator(&mut self, terminator: OpId, from: RegionId, to: RegionId) {
         let values = self.values(terminator);
         let mut ports = self.source().ports(from).to_vec();
@@ -249,7 +251,7 @@ impl Copy<'_> {
         self.into.ops[to.index()].attrs = push_range(&mut self.into.attrs, attrs);
     }
 
-    /// What stands for the operands of an op of the source.
+    /// The values that stand for the operands of an op of the source.
     fn values(&mut self, op: OpId) -> Vec<ValueId> {
         let operands: Vec<ValueId> = self
             .source()
@@ -289,7 +291,7 @@ impl Copy<'_> {
         copy
     }
 
-    /// A copy has the documentation and metadata of what it is a copy of.
+    /// Gives a copy the documentation and metadata of its source.
     fn carry(&mut self, from: Entity, to: Entity) {
         if let Some(extras) = self.source().origins.extras(from).cloned() {
             self.into.origins.set_extras(to, extras);

@@ -40,7 +40,7 @@ impl Function {
         self.make_constant_value(constant, ty)
     }
 
-    /// As [`Function::insert_constant`], in the body, and the function counts as it was.
+    /// As [`Function::insert_constant`], in the body; the function doesn't count as edited.
     pub(crate) fn insert_constant_quietly(
         &mut self,
         ty: TypeId,
@@ -57,7 +57,7 @@ impl Function {
         value
     }
 
-    /// Makes a constant that is no value: an attribute's tensor.
+    /// Makes a constant that isn't a value: an attribute's tensor.
     pub fn add_tensor(
         &mut self,
         ty: TypeId,
@@ -84,8 +84,8 @@ impl Function {
         id
     }
 
-    /// A tensor's copy for an attribute: the tensor goes with its region or its value, which the copy
-    /// may outlive.
+    /// A copy of a tensor for an attribute: the tensor goes with its region or its value, which the
+    /// copy may outlive.
     pub(crate) fn copy_tensor(&mut self, id: ConstId) -> ConstId {
         let (ty, data) = (
             self.constants[id.index()].ty,
@@ -135,8 +135,8 @@ impl Function {
         Ok(id)
     }
 
-    /// Says that the bytes of a constant are in another place. They have to be the same bytes: so
-    /// nothing of the function changes.
+    /// Moves the data of a constant to another place. The bytes have to be the same, so nothing of
+    /// the function changes.
     pub fn relocate_constant(&mut self, id: ConstId, data: Arc<ConstantData>) -> Edit {
         let record = *self.live_constant(id)?;
         if data.len() != record.byte_len {
@@ -210,7 +210,7 @@ impl Function {
         }
     }
 
-    /// How many elements a constant of a type has; `None` if no constant has such a type.
+    /// The number of elements of a constant of a type; `None` if no constant has such a type.
     pub fn constant_elements(&self, ty: TypeId) -> Edit<Option<u64>> {
         let record = self.live_type(ty)?;
         let shape = match record.kind {
@@ -230,7 +230,7 @@ impl Function {
         }
     }
 
-    /// Says how an importer found a constant; `storage` follows from its data.
+    /// Sets the flags, location and anchor that an importer found; `storage` follows from the data.
     pub fn mark_constant(&mut self, id: ConstId, flags: u32, loc: LocId, anchor: OpId) {
         let record = &mut self.constants[id.index()];
         (record.loc, record.anchor) = (loc, anchor);

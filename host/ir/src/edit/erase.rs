@@ -6,7 +6,7 @@ use crate::error::{Edit, EditError};
 use crate::function::Function;
 
 impl Function {
-    /// Erases an op whose results nobody uses, with its regions.
+    /// Erases an op whose results have no uses, with its regions.
     pub fn erase_op(&mut self, op: OpId) -> Edit {
         let record = *self.live_op(op)?;
         if matches!(record.name, symbol::RETURN | symbol::YIELD) {
@@ -36,7 +36,7 @@ impl Function {
         Ok(())
     }
 
-    /// Erases an op that nobody uses.
+    /// Erases an op that was checked to have no uses.
     pub(crate) fn erase_checked(&mut self, op: OpId) {
         self.touch_region(self.ops[op.index()].parent);
         self.unlink_op(op);
@@ -79,7 +79,7 @@ impl Function {
         self.free_name(name);
     }
 
-    /// Marks a constant, and the value that it is, as gone.
+    /// Marks a constant, and the value that it is, as erased.
     pub(crate) fn bury_constant(&mut self, id: ConstId) {
         let record = &mut self.constants[id.index()];
         record.flags |= Constant::DEAD;

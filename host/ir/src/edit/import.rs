@@ -7,22 +7,22 @@ use passdock_abi::{
 use crate::error::Edit;
 use crate::function::Function;
 
-/// How many domains a function or file may have a version of: they are looked for one by one.
+/// The largest number of domains that a function or file may import: they are searched one by one.
 pub const MAX_OPSETS: usize = 1024;
 
 impl Function {
-    /// Gives a value the name it has in the file, which another region's value may have too.
+    /// Gives a value its name in the file, which a value of another region may have too.
     pub fn import_name(&mut self, value: ValueId, name: SymbolId) {
         self.names = None;
         self.values[value.index()].name = name;
     }
 
-    /// Says that the file leaves a result out.
+    /// Marks a result as left out in the file.
     pub fn import_absent(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::ABSENT;
     }
 
-    /// Says that the file declares a value's type beside its definition.
+    /// Marks a value's type as declared in the file beside its definition.
     pub fn import_declared(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::DECLARED;
     }
@@ -56,7 +56,7 @@ impl Function {
         Ok(())
     }
 
-    /// Says that everything is as the file has it: nothing is touched.
+    /// Marks everything as it is in the file: nothing is touched.
     pub fn seal(&mut self) {
         self.ops.iter_mut().for_each(|op| op.flags &= !Op::TOUCHED);
         self.values

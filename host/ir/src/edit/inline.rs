@@ -59,7 +59,7 @@ impl Function {
         Ok(())
     }
 
-    /// Lets a value stand for an argument; NONE: nothing does, where it was an operand.
+    /// Replaces an argument by a value in all uses; NONE: operands are left out.
     fn substitute(&mut self, arg: ValueId, value: ValueId) {
         if value.is_some() {
             self.move_uses(arg, value);
@@ -71,7 +71,7 @@ impl Function {
         }
     }
 
-    /// Lets a constant of a region be one of the region around it.
+    /// Moves a constant of a region to the region around it.
     fn move_constant(&mut self, id: ConstId, into: RegionId) {
         let record = self.constants[id.index()];
         let value = record.value;

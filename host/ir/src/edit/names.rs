@@ -6,7 +6,7 @@ use crate::function::Function;
 use crate::names::NameTable;
 
 impl Function {
-    /// A name nobody has yet: `base`, or `base` with a number.
+    /// A name that no value has yet: `base`, or `base` with a number.
     pub fn fresh_name(&mut self, base: &str) -> SymbolId {
         let symbols = self.symbols.clone();
         self.name_table().take(base, &symbols)
@@ -17,21 +17,21 @@ impl Function {
         self.values[value.index()].name = name;
     }
 
-    /// Ports have these names now.
+    /// Adds the names of ports to those that are taken.
     pub(crate) fn hold_port_names(&mut self, ports: &[Port]) {
         if let Some(names) = &mut self.names {
             names.add_ports(ports);
         }
     }
 
-    /// A value doesn't have this name any more.
+    /// Takes a name from one value.
     pub(crate) fn free_name(&mut self, name: SymbolId) {
         if let Some(names) = &mut self.names {
             names.remove(name);
         }
     }
 
-    /// Gives the name of a value that goes to the one that takes its place, if that has none. In
+    /// Moves the name of a value that goes to the one that replaces it, if that has none. In
     /// another region, where the name may mean something else to others, it gets a number.
     pub(crate) fn hand_name(&mut self, from: ValueId, to: ValueId) {
         let name = self.value(from).name;

@@ -58,7 +58,7 @@ impl Function {
         )))
     }
 
-    /// Makes the slots of a new op.
+    /// Makes the operand slots of a new op.
     pub(crate) fn make_slots(&mut self, op: OpId, operands: &[ValueId]) -> Range {
         let start = self.uses.len() as u32;
         for &value in operands {
@@ -91,7 +91,7 @@ impl Function {
         self.ops[op.index()].operands = self.make_slots(op, &operands);
     }
 
-    /// Ends the uses of all an op's slots.
+    /// Removes all of an op's slots from the use lists.
     pub(crate) fn drop_slots(&mut self, op: OpId) {
         let range = self.ops[op.index()].operands;
         for slot in range.start..range.start + range.len {
@@ -116,8 +116,8 @@ impl Function {
         }
     }
 
-    /// A result that its op left out, and a constant that was scratch, are like others as soon as
-    /// they are used.
+    /// Clears the marks of a result that its op left out and of a scratch constant: once used, they
+    /// are like others.
     pub(crate) fn make_present(&mut self, value: ValueId) {
         let record = &mut self.values[value.index()];
         let flags = record.flags & (Value::ABSENT | Value::SCRATCH);

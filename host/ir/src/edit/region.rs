@@ -134,7 +134,7 @@ impl Function {
         Ok(())
     }
 
-    /// Takes arguments out of their regions' lists, and answers which regions these are.
+    /// Removes arguments from their regions' lists; the answer is those regions.
     fn unlist_args(&mut self, args: &[ValueId]) -> FxHashSet<RegionId> {
         let gone: FxHashSet<ValueId> = args.iter().copied().collect();
         let regions = args.iter().map(|&arg| RegionId(self.value(arg).def));
@@ -165,8 +165,8 @@ impl Function {
         value
     }
 
-    /// Ends a region: makes its terminator if it has none, and sets its operands and ports. A name or
-    /// type that a port doesn't say stays what it was.
+    /// Sets the operands and ports of a region's terminator, which is made if there is none. A name
+    /// or type that a port leaves open stays what it was.
     pub fn set_results(
         &mut self,
         region: RegionId,
@@ -201,8 +201,8 @@ impl Function {
         Ok(())
     }
 
-    /// What is known of a region's results when these values take their places: of as many, what was
-    /// said of the place; of more or fewer, what was said of the value.
+    /// The names and types known of a region's results when these values take their places: of as
+    /// many, those of the place; of more or fewer, those of the value.
     fn known_ports(&self, region: RegionId, values: &[ValueId]) -> Vec<Port> {
         let old = self.ports(region);
         let mut places: FxHashMap<ValueId, VecDeque<usize>> = FxHashMap::default();
@@ -236,7 +236,7 @@ impl Function {
         values.iter().enumerate().map(known).collect()
     }
 
-    /// Ends a region as checked.
+    /// Sets the terminator and ports of a region, which were checked.
     pub(crate) fn end_region(&mut self, region: RegionId, values: &[ValueId], ports: &[Port]) {
         self.hold_port_names(ports);
         let terminator = match self.terminator(region) {

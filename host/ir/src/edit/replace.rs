@@ -177,7 +177,7 @@ impl Function {
         Ok(())
     }
 
-    /// What a location that says "came from these" names first; another one itself.
+    /// The first part of a fused location; of another one, itself.
     fn first_loc(&self, id: LocId) -> LocId {
         match self.loc(id) {
             Some(loc) if loc.kind == LocKind::FUSED => LocId(self.ids[loc.a as usize]),

@@ -32,7 +32,8 @@ impl Function {
         Ok(())
     }
 
-    /// Takes back what was shown, the last first; the function is the version that it was.
+    /// Puts back the operands that were there before [`Function::show_operands`], the last shown
+    /// first; the function is the version that it was.
     pub fn take_back_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         self.swap_shown_operands(op, operands)?;
         self.end_aside();

@@ -10,9 +10,9 @@ use crate::error::{Edit, EditError};
 use crate::function::Function;
 use crate::pool::push_range;
 
-/// What becomes of the types of a function.
+/// The types that a function's types become.
 struct Images {
-    /// Per type; NONE: a size in it would be negative.
+    /// The new type of each; NONE: a size in it would be negative.
     types: Vec<TypeId>,
 }
 
@@ -27,9 +27,9 @@ impl Images {
 }
 
 impl Function {
-    /// Puts dims in the place of symbols, of all at once, in all types of the function. Each type and
-    /// expression is looked at once. Refused if a size would be negative, or if what was consistent
-    /// would contradict itself.
+    /// Replaces symbols by dims, all at once, in all types of the function. Each type and
+    /// expression is looked at once. Refused if a size would be negative, or if consistent types
+    /// would contradict each other.
     pub fn replace_symbols(&mut self, replacements: &[(SymbolId, Dim)]) -> Edit {
         let mut dims = FxHashMap::default();
         for &(symbol, dim) in replacements {

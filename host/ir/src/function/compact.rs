@@ -265,7 +265,7 @@ fn at(map: &[u32], id: u32) -> u32 {
     map.get(id as usize).copied().unwrap_or(NONE)
 }
 
-/// The new arenas.
+/// The arenas of the compacted function.
 #[derive(Default)]
 struct Made {
     ops: Vec<Op>,

@@ -5,7 +5,7 @@ use passdock_abi::{OpId, RegionId};
 use crate::function::Function;
 
 impl Function {
-    /// How deep a region is nested; the body is at 0.
+    /// The number of regions around a region; the body's is 0.
     pub fn depth(&self, region: RegionId) -> u32 {
         if !self.loose {
             return self.level(region);
@@ -22,7 +22,7 @@ impl Function {
         self.levels[region.index()]
     }
 
-    /// Of a region and those around it, the outermost one whose level is larger than that of `outer`, as
+    /// The outermost of a region and those around it whose level is larger than that of `outer`, as
     /// its own has to be.
     ///
     /// Each region knows one that is far around it, so that a few jumps lead through thousands of levels
@@ -42,7 +42,7 @@ impl Function {
         }
     }
 
-    /// What a region in `around` knows as far around it.
+    /// The far region that a region in `around` is given.
     pub(crate) fn far_around(&self, around: RegionId) -> RegionId {
         let far = self.far[around.index()];
         let farther = self.far[far.index()];

@@ -14,7 +14,7 @@ use rustc_hash::FxBuildHasher;
 use crate::error::{Edit, EditError};
 use crate::function::Function;
 
-/// How many sides a dim expression may be made of, all told; beyond that it is `?`.
+/// The largest number of terms of a dim expression; a larger one is `?`.
 pub const MAX_DIM_TERMS: u32 = 256;
 
 /// A sum: different terms with factors that aren't 0, sorted, and a number.

@@ -7,13 +7,13 @@ use super::Function;
 use crate::kept::{ASIDE, KeptKey, KeptValue, depth};
 
 impl Function {
-    /// What is kept under a key for this very version of the function.
+    /// The value kept under a key for this very version of the function.
     #[inline]
     pub fn kept(&self, key: &KeptKey<'_>) -> Option<&KeptValue> {
         self.kept.find(key, self.version)
     }
 
-    /// How many things are kept, for this version and those that aren't forgotten yet.
+    /// The number of values kept, for this version and those not forgotten yet.
     pub fn kept_count(&self) -> usize {
         self.kept.len.load(Ordering::Relaxed)
     }
@@ -42,13 +42,13 @@ impl Function {
         self.retain_kept(|kept| kept == version || depth(kept) < depth(version));
     }
 
-    /// From here on something is tried out, which is no edit: what is kept is for that alone, and
-    /// what was kept waits.
+    /// Begins a trial, which is no edit: values are kept for the trial alone, and those kept before
+    /// wait.
     pub(crate) fn begin_aside(&mut self) {
         self.version += ASIDE;
     }
 
-    /// It was tried out: the function is what it was before.
+    /// Ends a trial: the function is the version that it was before.
     pub(crate) fn end_aside(&mut self) {
         let tried = depth(self.version);
         self.retain_kept(|kept| depth(kept) < tried);
@@ -67,7 +67,7 @@ impl Function {
         }
     }
 
-    /// Says that what is kept under a key is right for this version too; whether there was any.
+    /// Marks the value kept under a key as valid for this version too; whether there was one.
     pub fn still_holds(&mut self, key: &KeptKey<'_>) -> bool {
         if self.kept(key).is_some() {
             return true;

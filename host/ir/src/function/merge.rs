@@ -5,11 +5,11 @@ use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
 use crate::function::Function;
 use crate::function::types::TypeSpec;
 
-/// How deep types of types are looked into; below, what was known stays.
+/// The depth to which types of types are merged; below, the known one stays.
 const MAX_DEPTH: u32 = 64;
 
 impl Function {
-    /// What is known and what was found out, put together; `None` if they contradict each other.
+    /// The two types merged; `None` if they contradict each other.
     ///
     /// A size beats a symbol or an expression, these beat `?`, and of two symbols the known one stays:
     /// it is the one that the model's author wrote.

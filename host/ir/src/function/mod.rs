@@ -31,11 +31,11 @@ use crate::names::NameTable;
 use crate::origin::Origins;
 use crate::symbols::Symbols;
 
-/// How deep regions may nest.
+/// The largest depth of nested regions.
 pub const MAX_DEPTH: u32 = 10_000;
-/// How many operands, results or attributes one op may have.
+/// The largest number of operands, results or attributes of one op.
 pub const MAX_LIST: usize = 1 << 24;
-/// How many records one arena may have: ids above are reserved.
+/// The largest number of records of one arena: ids above are reserved.
 pub const MAX_RECORDS: usize = u32::MAX as usize - 1;
 
 /// A view of nothing.
@@ -76,7 +76,7 @@ pub struct Function {
     pub(crate) kind: FunctionKind,
     pub(crate) body: RegionId,
     pub(crate) version: u64,
-    /// How many of the edits that the version counts gave a value another type.
+    /// The number of edits among those of the version that only gave a value another type.
     pub(crate) retyped: u64,
     pub(crate) touched: bool,
     pub(crate) ops: Vec<Op>,
@@ -88,7 +88,7 @@ pub struct Function {
     pub(crate) types: Vec<Type>,
     pub(crate) dims: Vec<Dim>,
     pub(crate) exprs: Vec<DimExpr>,
-    /// Per expression: how many sides it is made of, all told.
+    /// The number of terms of each expression.
     pub(crate) expr_terms: Vec<u32>,
     pub(crate) constants: Vec<Constant>,
     pub(crate) locs: Vec<Loc>,
@@ -100,11 +100,13 @@ pub struct Function {
     pub(crate) bytes: Vec<u8>,
     pub(crate) function_attrs: Range,
     pub(crate) live_ops: u32,
-    /// Per constant.
+    /// The data of each constant.
     pub(crate) data: Vec<Arc<ConstantData>>,
-    /// Per region: more than that of the region around it, and how deep it is nested unless `loose`.
+    /// The level of each region: larger than that of the region around it, and its depth unless
+    /// `loose`.
     pub(crate) levels: Vec<u32>,
-    /// Per region: one far around it, as [`Function::outermost_inside`] jumps; `loose`: not to be used.
+    /// A region far around each region, as [`Function::outermost_inside`] jumps; not to be used
+    /// while `loose`.
     pub(crate) far: Vec<RegionId>,
     /// Whether regions came to be nested less deep than their levels say.
     pub(crate) loose: bool,
@@ -228,7 +230,7 @@ impl Function {
         self.name
     }
 
-    /// Graph or prim.
+    /// Its kind: graph or prim.
     pub fn kind(&self) -> FunctionKind {
         self.kind
     }
@@ -257,12 +259,12 @@ impl Function {
         self.touched
     }
 
-    /// Where its entities come from.
+    /// The origins of its entities.
     pub fn origins(&self) -> &Origins {
         &self.origins
     }
 
-    /// For importers.
+    /// The origins of its entities, for importers to set.
     pub fn origins_mut(&mut self) -> &mut Origins {
         &mut self.origins
     }

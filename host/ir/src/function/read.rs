@@ -43,12 +43,12 @@ impl Function {
         self.locs.get(id.index())
     }
 
-    /// How many op ids were given out.
+    /// The number of op ids given out.
     pub fn op_ids(&self) -> usize {
         self.ops.len()
     }
 
-    /// How many value ids were given out.
+    /// The number of value ids given out.
     pub fn value_ids(&self) -> usize {
         self.values.len()
     }

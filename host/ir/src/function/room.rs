@@ -4,7 +4,7 @@ use passdock_abi::{Dim, DimExpr, Type};
 
 use crate::function::Function;
 
-/// What pools left when they moved; whoever may still read it keeps this.
+/// Pools that were replaced by larger ones; they are kept as long as somebody may read them.
 #[derive(Default)]
 pub struct OutgrownPools {
     _types: Vec<Type>,
@@ -28,7 +28,7 @@ impl Function {
         moved.then_some(left)
     }
 
-    /// As [`Function::make_room_for_type`], for at most `count` expressions.
+    /// As [`Function::make_room_for_type`], for at most `count` dim expressions.
     pub fn make_room_for_exprs(&mut self, count: usize) -> Option<OutgrownPools> {
         let mut moved = false;
         let left = OutgrownPools {

@@ -10,7 +10,8 @@ use std::sync::Arc;
 use crate::function::Function;
 use crate::pool::push_range;
 
-/// What was carried already. `source: None` everywhere means: the same function, carry nothing.
+/// The types and expressions that were carried already. `source: None` everywhere means: the same
+/// function, nothing to carry.
 #[derive(Default)]
 pub(crate) struct Transfer {
     types: FxHashMap<TypeId, TypeId>,

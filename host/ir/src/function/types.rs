@@ -8,13 +8,13 @@ use rustc_hash::FxBuildHasher;
 use super::Function;
 use crate::pool::{push_range, slice};
 
-/// How deep types may nest.
+/// The largest depth of nested types.
 pub const MAX_TYPE_DEPTH: u32 = 64;
 
 /// A type to intern.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TypeSpec<'a> {
-    /// Nothing is known.
+    /// The unknown type.
     Unknown,
     /// A tensor; `None`: of unknown rank.
     Tensor(DType, Option<&'a [Dim]>),
@@ -28,7 +28,7 @@ pub enum TypeSpec<'a> {
     Tuple(&'a [TypeId]),
     /// A sequence of this.
     Sequence(TypeId),
-    /// This or nothing.
+    /// An optional of this.
     Optional(TypeId),
     /// A map.
     Map(DType, TypeId),

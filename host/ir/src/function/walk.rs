@@ -9,9 +9,9 @@ use crate::function::Function;
 pub struct Walk<'f> {
     function: &'f Function,
     next: OpId,
-    /// Where to go on: first the regions still to enter, then the op after.
+    /// The ops to go on with: first those of the regions still to enter, then the op after.
     after: Vec<OpId>,
-    /// How many it may still meet.
+    /// The number of ops that it may still meet.
     left: usize,
 }
 

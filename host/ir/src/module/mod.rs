@@ -21,7 +21,7 @@ use functions::Functions;
 #[derive(Default)]
 struct Table {
     functions: Functions,
-    /// What somebody keeps beside this state.
+    /// A value kept beside this state.
     kept: Mutex<Option<Box<dyn Any + Send>>>,
 }
 
@@ -74,7 +74,7 @@ impl Module {
         self.table.functions.iter().map(|(name, _)| *name)
     }
 
-    /// How many functions it has.
+    /// The number of its functions.
     pub fn len(&self) -> usize {
         self.table.functions.len()
     }
@@ -114,7 +114,7 @@ impl Module {
         Ok(())
     }
 
-    /// Puts a function in the place of the one that has its name.
+    /// Replaces the function that has the same name.
     pub fn replace(&mut self, function: impl Into<Arc<Function>>) -> Edit {
         let function = function.into();
         self.check_symbols(&function)?;
@@ -150,7 +150,7 @@ impl Module {
             .unwrap_or_else(PoisonError::into_inner) = Some(kept);
     }
 
-    /// Takes what is kept beside this state of the functions.
+    /// Takes the value kept beside this state of the functions.
     pub fn take_kept(&self) -> Option<Box<dyn Any + Send>> {
         let kept = self.table.kept.lock();
         kept.unwrap_or_else(PoisonError::into_inner).take()
@@ -163,12 +163,12 @@ impl Module {
         &mut table.functions
     }
 
-    /// What the importer keeps of the whole file.
+    /// The importer's record of the whole file.
     pub fn source(&self) -> Option<&Arc<dyn Any + Send + Sync>> {
         self.source.as_ref()
     }
 
-    /// For importers.
+    /// Sets the importer's record of the whole file.
     pub fn set_source(&mut self, source: Option<Arc<dyn Any + Send + Sync>>) {
         self.source = source;
     }

@@ -145,7 +145,7 @@ impl Checker<'_> {
         }
     }
 
-    /// How deep a type is nested; `None` if it isn't one.
+    /// The depth of a type; `None` if it isn't one.
     fn type_depth(&self, ty: &Type, before: &[u32]) -> Option<u32> {
         let f = self.f;
         let dims = entries(&f.dims, ty.dims)?;

@@ -13,7 +13,7 @@ use crate::edit::{AttrValue, NewAttr};
 use crate::function::{Function, MAX_LIST};
 use crate::pool::push_range;
 
-/// One value, before it is known to be alone or in a list.
+/// A value, before it is known to be alone or in a list.
 #[derive(Clone, Copy)]
 struct Item {
     kind: AttrKind,

@@ -59,7 +59,7 @@ impl<'t> Parser<'t, '_> {
         });
     }
 
-    /// Ends a region at its `}`; whether it was the function's body.
+    /// Closes a region at its `}`; whether it was the function's body.
     fn close(&mut self) -> Parse<bool> {
         let Some(mut frame) = self.frames.pop() else {
             return Ok(true);

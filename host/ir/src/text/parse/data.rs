@@ -52,7 +52,7 @@ impl<'t> Parser<'t, '_> {
         Ok(constant)
     }
 
-    /// What a constant has besides its data.
+    /// The location and extras of a constant.
     pub(super) fn constant_clauses(&mut self, id: ConstId) -> Parse<()> {
         loop {
             match self.cur.peek_word() {
@@ -117,7 +117,7 @@ impl<'t> Parser<'t, '_> {
         Ok(data)
     }
 
-    /// One element as it stands in a splat or alone.
+    /// The bytes of one element that stands in a splat or alone.
     fn element(&mut self, dtype: DType) -> Parse<Vec<u8>> {
         let start = self.cur.here();
         if self.cur.peek_word() == "raw" {
@@ -259,7 +259,7 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// How many elements a constant of this type has; `Err` if it can't be one's.
+/// The number of elements of a constant of this type; `Err` if no constant has it.
 fn elements(f: &Function, ty: TypeId) -> Result<u64, String> {
     match f.constant_elements(ty) {
         Ok(Some(elements)) => Ok(elements),

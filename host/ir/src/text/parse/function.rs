@@ -228,7 +228,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    /// What is known of something beside what the IR says of it; `None`: no word of it comes next.
+    /// Extras, if they come next.
     pub(super) fn extras(&mut self) -> Parse<Option<Extras>> {
         self.more_extras(None)
     }
@@ -312,7 +312,7 @@ impl<'t> Parser<'t, '_> {
         end.map_or(text.len(), |end| end + 1)
     }
 
-    /// Ends a region with these values.
+    /// Ends a region with these values as its results.
     pub(super) fn end_region(
         &mut self,
         region: RegionId,

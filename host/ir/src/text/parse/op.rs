@@ -454,7 +454,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// An error about a value that isn't visible, which says why if that can be seen.
+    /// An error about a value that isn't visible, with the reason if that can be seen.
     fn undefined(&self, name: &ValueName<'t>, start: usize) -> ParseError {
         let shown = spell(name);
         let text = self.cur.text();
@@ -505,7 +505,7 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// Where a value's name is followed by `=` or `:`, as where it is defined.
+/// The place where a value's name is followed by `=` or `:`, as where it is defined.
 fn definition(text: &str, name: &str, range: std::ops::Range<usize>) -> Option<usize> {
     let part = text.get(range.clone())?;
     let found = part.match_indices(name).find(|(at, _)| {

@@ -30,7 +30,7 @@ pub(super) struct Parser<'t, 'o> {
     pub(super) sources: FxHashMap<String, Arc<dyn ByteSource>>,
     pub(super) blob_uses: Vec<BlobUse>,
     pub(super) blobs: FxHashMap<u64, Arc<ConstantData>>,
-    /// How far lines were counted, and how many there were.
+    /// The offset up to which lines were counted, their number, and where the last one starts.
     pub(super) counted: (usize, u32, usize),
     pub(super) file: SymbolId,
 }
@@ -54,7 +54,7 @@ pub(super) struct Frame<'t> {
     pub(super) waiting: Vec<ConstId>,
     /// The op it belongs to; `None` for a function's body.
     pub(super) owner: Option<Owner<'t>>,
-    /// Where its header starts.
+    /// The start of its header.
     pub(super) start: usize,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Owner<'t> {
     pub(super) op: OpId,
     /// Its regions so far: they are listed when all are read, so that the list is written once.
     pub(super) regions: Vec<u32>,
-    /// What its results will be called behind it.
+    /// The names that its results have behind it.
     pub(super) results: Vec<ResultName<'t>>,
     pub(super) fixes: Vec<RegionFix>,
     /// A loop in its short form has no further region.
@@ -92,11 +92,11 @@ pub(super) struct RegionFix {
     pub(super) end: usize,
 }
 
-/// Where the region's id goes.
+/// The place of the region's id.
 pub(super) enum FixPlace {
     /// The attribute with this place in the op's list.
     Attr(usize),
-    /// This entry of the id pool.
+    /// An entry of the id pool.
     Id(usize),
 }
 

@@ -111,7 +111,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Looks an op's regions up once, however many attributes name them.
+    /// Indexes an op's regions once, however many attributes name them.
     fn find_regions(&mut self, op: OpId) {
         if self.regions.op == op {
             return;

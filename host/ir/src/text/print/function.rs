@@ -185,7 +185,7 @@ impl Printer<'_, '_> {
         self.out.text.push('\n');
     }
 
-    /// What a constant has besides its data.
+    /// Writes the location and extras of a constant.
     pub(super) fn constant_clauses(&mut self, id: ConstId) {
         let loc = self.f.live_constant(id).map_or(LocId::NONE, |c| c.loc);
         self.loc(loc);
@@ -262,7 +262,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// What is known of an entity beside what the IR says of it.
+    /// Writes the extras of an entity.
     pub(super) fn extras(&mut self, entity: Entity) {
         let f = self.f;
         if let Some(extras) = f.origins().extras(entity) {
@@ -270,7 +270,8 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// What is known of what stands on the line: texts may be long, so they have a line of their own.
+    /// Writes the extras of the entity that the line is about: texts may be long, so they have a
+    /// line of their own.
     pub(super) fn line_extras(&mut self, entity: Entity) {
         let f = self.f;
         let Some(extras) = f.origins().extras(entity) else {

@@ -18,7 +18,7 @@ const NO_NUMBER: u32 = u32::MAX;
 
 /// The names of one function's values.
 pub(super) struct ValueNames {
-    /// Per value id.
+    /// The number of each value.
     numbers: Vec<u32>,
     /// Values whose own name means another value where they stand.
     renamed: FxHashMap<ValueId, String>,

@@ -2,28 +2,29 @@
 
 use std::path::Path;
 
-/// What becomes of the constants with more than [`MAX_INLINE_ELEMENTS`](crate::text::MAX_INLINE_ELEMENTS) elements.
+/// The form of constants with more than [`MAX_INLINE_ELEMENTS`](crate::text::MAX_INLINE_ELEMENTS)
+/// elements.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Constants {
-    /// Those in files are references to them; the others stand in blobs at the end.
+    /// References to files for those in files; blobs at the end for the others.
     #[default]
     Reference,
-    /// All stand in blobs: the text needs no other file.
+    /// Blobs for all: the text needs no other file.
     Embed,
-    /// They are left out: such a text can't be parsed.
+    /// Placeholders: such a text can't be parsed.
     Elide,
 }
 
-/// How to print.
+/// Options for printing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PrintOptions<'o> {
-    /// What becomes of large constants.
+    /// The form of large constants.
     pub constants: Constants,
-    /// Values are `%v3`, and each op's id stands in a comment.
+    /// Whether values are `%v3`, and each op's id stands in a comment.
     pub raw_ids: bool,
-    /// Locations in texts are printed too.
+    /// Whether locations in texts are printed too.
     pub text_locs: bool,
-    /// Where the text will stand: files in it and below are named from there, others in full. Without
-    /// it all are named as their source names them.
+    /// The directory that the text will be in: files in it and below are named from there, others
+    /// in full. Without it all are named as their source names them.
     pub directory: Option<&'o Path>,
 }

@@ -14,11 +14,11 @@ pub(super) struct Out<'w> {
     pub(super) text: String,
     pub(super) sink: Option<&'w mut dyn io::Write>,
     pub(super) error: Option<io::Error>,
-    /// In order of their numbers.
+    /// The blobs, in order of their numbers.
     pub(super) blobs: Vec<Arc<ConstantData>>,
     pub(super) blob_numbers: FxHashMap<*const ConstantData, usize>,
     pub(super) elided: usize,
-    /// Per symbol: whether a value of this name is visible. All `false` between functions.
+    /// Whether a value of each symbol's name is visible. All `false` between functions.
     pub(super) bound: Vec<bool>,
 }
 
@@ -87,7 +87,7 @@ impl<'w> Out<'w> {
         }
     }
 
-    /// Stands for bytes that can't be read.
+    /// Writes a placeholder for bytes that can't be read.
     pub(super) fn unreadable(&mut self, message: &str) {
         self.text.push_str("unreadable(");
         self.quoted(message);
@@ -122,7 +122,7 @@ impl<'w> Out<'w> {
         self.text.push('}');
     }
 
-    /// What an importer kept in its own format, in hexadecimal.
+    /// Writes an importer's data, in hexadecimal.
     pub(super) fn extra(&mut self, bytes: &[u8]) {
         if !bytes.is_empty() {
             self.text.push_str(" extra(");

@@ -23,11 +23,11 @@ pub struct Pieces<'f> {
     names: Option<ValueNames>,
 }
 
-/// What the values of one state of a function are called, kept to print more of it later.
+/// The names of the values of one state of a function, kept to print more of it later.
 pub struct Naming(ValueNames);
 
 impl<'f> Pieces<'f> {
-    /// ValueNames the values of a function.
+    /// Names the values of a function.
     pub fn new(f: &'f Function) -> Pieces<'f> {
         let names = ValueNames::new(f, false, &mut Vec::new());
         Pieces {
@@ -36,7 +36,7 @@ impl<'f> Pieces<'f> {
         }
     }
 
-    /// Goes on with the names of [`Pieces::into_naming`], made from the same state of the function.
+    /// Pieces with the names of [`Pieces::into_naming`], made from the same state of the function.
     pub fn named(f: &'f Function, naming: Naming) -> Pieces<'f> {
         Pieces {
             f,

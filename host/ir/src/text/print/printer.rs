@@ -8,15 +8,15 @@ use super::options::PrintOptions;
 use super::out::Out;
 use crate::function::Function;
 
-/// Writes one function.
+/// The printer of one function.
 pub(super) struct Printer<'p, 'w> {
     pub(super) f: &'p Function,
     pub(super) options: &'p PrintOptions<'p>,
     pub(super) out: &'p mut Out<'w>,
     pub(super) names: ValueNames,
-    /// Of the op whose attributes were written last.
+    /// The regions of the op whose attributes were written last.
     pub(super) regions: OpRegions,
-    /// Whether ops are written without where they come from and what an importer kept.
+    /// Whether ops are written without locations and an importer's data.
     pub(super) bare: bool,
     /// Levels of indentation, two spaces each.
     pub(super) level: usize,
@@ -64,7 +64,7 @@ impl<'p, 'w> Printer<'p, 'w> {
 pub(super) struct OpRegions {
     pub(super) op: OpId,
     pub(super) places: FxHashMap<RegionId, usize>,
-    /// How many have a name.
+    /// The number of regions of each name.
     pub(super) named: FxHashMap<SymbolId, usize>,
 }
 

@@ -105,7 +105,7 @@ pub(in crate::text) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
     }
 }
 
-/// How many numbers spell `elements` elements.
+/// The number of numbers that spell `elements` elements.
 pub(in crate::text) fn numbers_of(dtype: DType, elements: u64) -> u64 {
     match dtype {
         DType::C64 | DType::C128 => elements.saturating_mul(2),

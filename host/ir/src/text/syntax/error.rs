@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The first thing that is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// A whole sentence.
+    /// The message: a whole sentence.
     pub message: String,
     /// The bytes it is about.
     pub span: Range<usize>,
@@ -14,7 +14,7 @@ pub struct ParseError {
     pub line: u32,
     /// Their column in characters, from 1.
     pub column: u32,
-    /// What to do, where that is known.
+    /// A way to mend it, where that is known.
     pub help: Option<String>,
 }
 
@@ -41,7 +41,7 @@ impl ParseError {
         self
     }
 
-    /// Says "did you mean" if one of the words is close.
+    /// Adds "did you mean" if one of the words is close.
     pub(in crate::text) fn suggest<'a>(
         self,
         word: &str,

@@ -14,7 +14,7 @@ use crate::name::OpName;
 pub(in crate::text) enum Number<'t> {
     /// Digits, perhaps with a sign.
     Int(&'t str),
-    /// With a point or an exponent.
+    /// Digits with a point or an exponent.
     Float(&'t str),
     /// The bits after `0x`.
     Hex(u64),
@@ -58,18 +58,18 @@ impl<'t> Number<'t> {
 /// A value's name as written.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::text) enum ValueName<'t> {
-    /// `%12`: unnamed.
+    /// The number of an unnamed value: `%12`.
     Number(u64),
-    /// `%x`, `%"a/b"`.
+    /// A name: `%x`, `%"a/b"`.
     Name(Cow<'t, str>),
 }
 
-/// Where the parser is.
+/// The position of the parser in the text.
 #[derive(Clone)]
 pub(in crate::text) struct Cursor<'t> {
     text: &'t str,
     pos: usize,
-    /// Where what was skipped last begins: behind the last word.
+    /// The end of the last word: skipped white space begins there.
     taken: usize,
 }
 
@@ -94,13 +94,13 @@ impl<'t> Cursor<'t> {
         self.byte(0)
     }
 
-    /// Where the next word starts.
+    /// The start of the next word.
     pub(in crate::text) fn here(&mut self) -> usize {
         self.skip();
         self.pos
     }
 
-    /// Where the last word ended.
+    /// The end of the last word.
     pub(in crate::text) fn end(&self) -> usize {
         self.pos
     }
@@ -168,7 +168,7 @@ impl<'t> Cursor<'t> {
         self.error_here(format!("Expected {what}, found {found}."))
     }
 
-    /// What comes next, for a message.
+    /// The next word or character, for a message.
     pub(in crate::text) fn found(&mut self) -> String {
         self.skip();
         let rest = self.rest();

@@ -13,7 +13,7 @@ use crate::function::Function;
 /// Constants with more elements than this don't stand among the ops.
 pub const MAX_INLINE_ELEMENTS: u64 = 64;
 
-/// What can't be an op's bare name, because it means something behind an op.
+/// Words that can't be an op's bare name, because they mean something behind an op.
 pub(in crate::text) const RESERVED: &[&str] = &["loc", "doc", "meta", "extra", "region", "symbol"];
 
 /// The names of attribute kinds in references.

@@ -117,7 +117,7 @@ fn write_shaped(out: &mut impl Write, f: &Function, id: TypeId, dtype: Spelling)
     write_denotation(out, f, ty.name)
 }
 
-/// What ONNX says a type or a dim means: `@IMAGE`.
+/// Writes a denotation, ONNX's meaning of a type or a dim: `@IMAGE`.
 fn write_denotation(out: &mut impl Write, f: &Function, name: SymbolId) -> fmt::Result {
     if name.is_none() {
         return Ok(());

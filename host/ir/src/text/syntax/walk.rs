@@ -4,16 +4,16 @@ use passdock_abi::{OpId, RegionId};
 
 use crate::function::Function;
 
-/// What one meets on the way.
+/// A step of the walk.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::text) enum Event {
-    /// A region begins.
+    /// The start of a region.
     Enter(RegionId),
     /// An op; its regions follow.
     Op(OpId),
-    /// A region ends.
+    /// The end of a region.
     Leave,
-    /// All regions of an op that has some are done.
+    /// The end of the last region of an op that has some.
     After(OpId),
 }
 
@@ -27,7 +27,7 @@ pub(in crate::text) struct Events<'f> {
     function: &'f Function,
     entry: Option<RegionId>,
     stack: Vec<Step>,
-    /// How many ops it may still meet: it ends, however they are linked.
+    /// The number of ops that it may still meet: it ends, however they are linked.
     left: usize,
 }
 
