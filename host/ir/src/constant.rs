@@ -61,7 +61,7 @@ pub enum Payload {
         /// The number of bytes.
         len: u64,
     },
-    /// Bytes to be made of what the mapped model file has in an encoding of its own.
+    /// Bytes to be made of an encoding of its own in the mapped model file.
     Deferred {
         /// The decoder.
         load: Box<dyn Deferred>,

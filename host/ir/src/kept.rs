@@ -17,12 +17,12 @@ use rustc_hash::FxBuildHasher;
 /// A value kept beside a function.
 pub type KeptValue = Arc<dyn Any + Send + Sync>;
 
-/// Under what something is kept.
+/// The key of a value kept beside a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptKey<'k> {
     /// The owner's id.
     pub owner: usize,
-    /// The version of what else the value depends on: another function, another result.
+    /// The version of the other inputs that the value depends on: another function, another result.
     pub stamp: u64,
     /// Its name, the owner's choice.
     pub name: Cow<'k, [u8]>,
@@ -115,7 +115,7 @@ impl Kept {
         None
     }
 
-    /// The entry of a key, for whatever version of a depth.
+    /// The entry of a key, for any version of a depth.
     pub(crate) fn find_mut(&mut self, key: &KeptKey<'_>, of: u64) -> Option<&mut KeptEntry> {
         let mut place = &mut self.root;
         let mut path = Path::to(key);

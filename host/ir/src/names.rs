@@ -33,7 +33,7 @@ impl NameTable {
         names
     }
 
-    /// A name that nobody has yet, which a value gets: `base`, or `base` with a number.
+    /// A name for a value that no other has yet: `base`, or `base` with a number.
     pub(crate) fn take(&mut self, base: &str, symbols: &Symbols) -> SymbolId {
         let wanted = symbols.intern(base);
         let mut name = wanted;

@@ -26,7 +26,7 @@ pub struct Origin {
 }
 
 impl Origin {
-    /// The origin of what wasn't imported.
+    /// The origin of entities that weren't imported.
     pub const NONE: Origin = Origin {
         start: 0,
         low: 0,
@@ -87,7 +87,7 @@ pub struct Extras {
     pub doc: Option<Box<str>>,
     /// Key-value pairs, in order; a key may come twice.
     pub metadata: Vec<(Box<str>, Box<str>)>,
-    /// Whatever else its importer kept, in the importer's own format.
+    /// The importer's other data, in its own format.
     pub bytes: Vec<u8>,
 }
 
@@ -159,7 +159,7 @@ impl Origins {
         self.extras.get(&entity)
     }
 
-    /// Sets what is known of an entity; empty extras are none.
+    /// Sets the extras of an entity; empty ones are removed.
     pub fn set_extras(&mut self, entity: Entity, extras: impl Into<Arc<Extras>>) {
         let extras = extras.into();
         if extras.is_empty() {

@@ -20,14 +20,14 @@ pub fn value_text(name: &str) -> String {
     out
 }
 
-/// Text in quotes; `\` before what would end it or can't be seen.
+/// Writes text in quotes; `\` before a character that would end it or is hidden.
 pub(crate) fn write_quoted(out: &mut impl Write, text: &str) -> fmt::Result {
     out.write_str("\"")?;
     write_escaped(out, text)?;
     out.write_str("\"")
 }
 
-/// Bytes in quotes: what isn't UTF-8 as `\x` and two hex digits.
+/// Writes bytes in quotes: those that aren't UTF-8 as `\x` and two hex digits.
 pub(crate) fn write_bytes(out: &mut String, bytes: &[u8]) {
     out.push('"');
     for chunk in bytes.utf8_chunks() {

@@ -96,8 +96,8 @@ impl Symbols {
         Some(self.cell(id)?.text.get()?)
     }
 
-    /// Whether a function of the module has, or had, this name: an op of the name may call it, whatever
-    /// the operator of that name means.
+    /// Whether a function of the module has, or had, this name: an op of the name may call it,
+    /// whatever the operator of that name means.
     pub fn names_function(&self, id: SymbolId) -> bool {
         self.cell(id)
             .is_some_and(|cell| cell.names_function.load(Ordering::Relaxed))

@@ -6,7 +6,7 @@
 //! in place, what is new is encoded. So a module that no pass changed is the same file, byte for
 //! byte, and a renamed node changes that node's name and nothing else.
 //!
-//! A module that has to live without its file is [detached](detach): what only the file said goes to
+//! A module that has to live without its file is [detached](detach()): what only the file said goes to
 //! the extras of the entities, where text keeps it too. The writer finds it there as it finds it in
 //! the file.
 //!

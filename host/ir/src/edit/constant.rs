@@ -152,7 +152,7 @@ impl Function {
         Ok(())
     }
 
-    /// Removes a constant that nobody uses. A tensor goes with the attribute that holds it.
+    /// Removes a constant without uses. A tensor goes with the attribute that holds it.
     pub fn erase_constant(&mut self, id: ConstId) -> Edit {
         let record = *self.live_constant(id)?;
         let Some(value) = record.value.option() else {

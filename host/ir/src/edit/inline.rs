@@ -7,8 +7,8 @@ use crate::function::Function;
 use crate::origin::{Entity, Origin};
 
 impl Function {
-    /// Moves a region's ops and constants right before the op that holds it; `args` stand for the
-    /// region's arguments from now on. What it yields is visible there now, and the region is left with
+    /// Moves a region's ops and constants right before the op that holds it; `args` replace the
+    /// region's arguments. Its results are visible there from now on, and the region is left with
     /// its terminator only.
     ///
     /// Takes as long as the region has ops: what is nested in them comes along as it is.

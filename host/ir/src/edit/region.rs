@@ -78,7 +78,7 @@ impl Function {
         Ok(value)
     }
 
-    /// Removes arguments that nobody uses, with their defaults; those behind them move up. All are
+    /// Removes arguments without uses, with their defaults; those behind them move up. All are
     /// removed, or none.
     pub fn remove_args(&mut self, args: &[ValueId]) -> Edit {
         for &arg in args {
@@ -111,8 +111,8 @@ impl Function {
         Ok(())
     }
 
-    /// Makes parameters that have a default the constants that they default to: nobody can set them any
-    /// more. The values stay, with their names and their uses. All change, or none.
+    /// Makes parameters that have a default the constants that they default to: callers can't set
+    /// them any more. The values stay, with their names and their uses. All change, or none.
     pub fn freeze_args(&mut self, args: &[ValueId]) -> Edit {
         for &arg in args {
             let record = *self.live_value(arg)?;

@@ -75,7 +75,7 @@ impl Function {
     }
 
     /// Moves the uses of the old results to these values and erases `old`. A NONE stands for a
-    /// result that nobody uses.
+    /// result without uses.
     pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Edit {
         self.live_op(old)?;
         self.check_replaceable(old)?;

@@ -23,9 +23,9 @@ impl Function {
         self.data[id.index()] = ConstantData::inline([]);
     }
 
-    /// Shows other operands in an op's slots, and hands back those that were there. Nobody uses the
-    /// shown ones: they have to be taken back before the function is used for anything but reading
-    /// this op. Until then it is another version: what is worked out about it is good for no other.
+    /// Shows other operands in an op's slots, and hands back those that were there. The shown ones
+    /// don't count as used: they have to be taken back before the function is used for anything but
+    /// reading this op. Until then it is another version: results for it are good for no other.
     pub fn show_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         self.swap_shown_operands(op, operands)?;
         self.begin_aside();

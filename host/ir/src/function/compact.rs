@@ -283,7 +283,7 @@ struct Made {
     bytes: Vec<u8>,
 }
 
-/// Old ids to new ones; [`NONE`] for what goes.
+/// Old ids to new ones; [`NONE`] for those that are dropped.
 struct Maps {
     ops: Vec<u32>,
     values: Vec<u32>,

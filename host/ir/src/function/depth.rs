@@ -66,7 +66,7 @@ impl Function {
         }
     }
 
-    /// Finds out how deep each region is nested, and what is far around it.
+    /// Computes the level of each region, and the region far around it.
     pub(crate) fn measure_depths(&mut self) {
         self.levels[self.body.index()] = 0;
         self.far[self.body.index()] = self.body;

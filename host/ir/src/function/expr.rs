@@ -143,7 +143,8 @@ impl Function {
         self.intern(ExprKind::FLOORDIV, dividend, Dim::constant(by))
     }
 
-    /// Division by what isn't a number: what is a factor cancels out, since by 0 nothing is divided.
+    /// Divides by a dim that isn't a number: a common factor cancels out, since division by 0
+    /// doesn't occur.
     fn divide_by_dim(&mut self, lhs: Dim, rhs: Dim) -> Option<Dim> {
         let (a, b) = (self.sum_of(&[(lhs, 1)])?, self.sum_of(&[(rhs, 1)])?);
         if let ([(x, times)], [(y, 1)]) = (&a.terms[..], &b.terms[..])

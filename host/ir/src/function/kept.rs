@@ -18,14 +18,15 @@ impl Function {
         self.kept.len.load(Ordering::Relaxed)
     }
 
-    /// Keeps something for this version of the function, and answers what is kept: what was there
-    /// first, if two threads worked the same out.
+    /// Keeps a value for this version of the function. The answer is the value kept: the first one,
+    /// if two threads computed it.
     pub fn keep(&self, key: KeptKey<'_>, value: KeptValue) -> &KeptValue {
         let key = Arc::new(key.into_owned());
         self.kept.add(key, self.version, value)
     }
 
-    /// The same in the place of what is kept under the key for another version.
+    /// Keeps a value as [`Function::keep`] does, replacing the one kept under the key for another
+    /// version.
     pub fn keep_instead(&mut self, key: KeptKey<'_>, value: KeptValue) -> &KeptValue {
         if self.kept(&key).is_none()
             && let Some(entry) = self.kept.find_mut(&key, depth(self.version))

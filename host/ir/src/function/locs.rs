@@ -46,7 +46,7 @@ impl Function {
         })
     }
 
-    /// A location that says "came from these"; what is fused already is taken apart.
+    /// A fused location: "came from these". Fused parts are taken apart.
     pub fn fuse_locs(&mut self, locs: &[LocId]) -> LocId {
         let mut parts: Vec<u32> = Vec::new();
         for &id in locs {

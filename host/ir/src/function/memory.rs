@@ -3,8 +3,8 @@
 use crate::function::Function;
 
 impl Function {
-    /// The bytes of its arenas, with the room that they keep for more. Without what it shares with
-    /// others: the bytes of constants, and symbols.
+    /// The bytes of its arenas, with their spare capacity; without what is shared: the bytes of
+    /// constants, and symbols.
     pub fn arena_bytes(&self) -> u64 {
         fn of<T>(arena: &Vec<T>) -> u64 {
             (arena.capacity() * size_of::<T>()) as u64

@@ -245,8 +245,8 @@ impl Function {
         self.version
     }
 
-    /// Whether edits of a copy of `original`, which this is, came to nothing: whoever tries types out gives
-    /// values other ones, and then those that they had.
+    /// Whether the edits of this copy of `original` cancelled out: trying types out gives values
+    /// other types and then their own again.
     pub fn is_still(&self, original: &Function) -> bool {
         let others = |function: &Function| function.version - function.retyped;
         self.version == original.version

@@ -15,8 +15,8 @@ pub struct OutgrownPools {
 
 impl Function {
     /// Makes room for interning a type of at most `parts` dims and types, so that it moves no pool.
-    /// A pool that has to grow moves now, and what it leaves comes back, to be kept as long as
-    /// somebody may read it; `None` if none had to.
+    /// A pool that has to grow moves now, and the outgrown ones are the answer, to be kept as long
+    /// as somebody may read them; `None` if none had to grow.
     pub fn make_room_for_type(&mut self, parts: usize) -> Option<OutgrownPools> {
         let mut moved = false;
         let left = OutgrownPools {

@@ -32,7 +32,7 @@ pub enum TypeSpec<'a> {
     Optional(TypeId),
     /// A map.
     Map(DType, TypeId),
-    /// A type nobody looks into, by its canonical name.
+    /// An opaque type, by its canonical name.
     Opaque(SymbolId),
     /// A function from these to those.
     Function(&'a [TypeId], &'a [TypeId]),

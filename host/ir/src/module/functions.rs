@@ -7,8 +7,8 @@ use rustc_hash::FxHashMap;
 
 use crate::function::Function;
 
-/// Functions in order. What is removed leaves a gap, and gaps go when there are more of them than
-/// functions, so that removing all of n functions one by one takes n steps.
+/// Functions in order. A removed one leaves a gap, and gaps are dropped when there are more of them
+/// than functions, so that removing all of n functions one by one takes n steps.
 #[derive(Clone, Default)]
 pub(super) struct Functions {
     slots: Vec<Option<NamedFunction>>,

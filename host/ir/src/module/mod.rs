@@ -140,7 +140,7 @@ impl Module {
         self.functions_mut().retain(|function| keep(function));
     }
 
-    /// Keeps something beside this very state of the functions: what one pass needed and the next
+    /// Keeps a value beside this very state of the functions: a pass's result that the next pass
     /// will need again. It goes with the first change.
     pub fn keep(&self, kept: Box<dyn Any + Send>) {
         *self
@@ -193,24 +193,24 @@ impl Module {
         self.metadata = Arc::new(metadata);
     }
 
-    /// What is known of the module beside its functions and metadata.
+    /// The documentation, metadata and importer's data of the module.
     pub fn extras(&self) -> &Extras {
         &self.extras
     }
 
-    /// Sets what is known of the module.
+    /// Sets the extras of the module.
     pub fn set_extras(&mut self, extras: Extras) {
         self.extras = Arc::new(extras);
     }
 
-    /// Live ops of all functions, without terminators: what reports count.
+    /// The number of live ops of all functions, without terminators: what reports count.
     pub fn op_count(&self) -> usize {
         self.functions().map(|function| function.op_count()).sum()
     }
 
-    /// Whether nothing is different: both hold the very same functions in the same order, equal
-    /// metadata and extras, and came from the same file. The text that one was read from only
-    /// shows where things stood, and doesn't count.
+    /// Whether both modules are equal: they hold the very same functions in the same order, equal
+    /// metadata and extras, and came from the same file. The text that one was read from doesn't
+    /// count: it only shows where things stood.
     pub fn is_same(&self, other: &Module) -> bool {
         self.has_same_functions(other)
             && is_equal(&self.metadata, &other.metadata)
@@ -252,7 +252,7 @@ impl Module {
     }
 }
 
-/// Clones of a module share what wasn't set since.
+/// Whether two values are equal, in little time where clones of a module share them.
 fn is_equal<T: PartialEq>(a: &Arc<T>, b: &Arc<T>) -> bool {
     Arc::ptr_eq(a, b) || a == b
 }

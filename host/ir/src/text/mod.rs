@@ -16,7 +16,7 @@
 //! # Ok::<(), text::ParseError>(())
 //! ```
 //!
-//! [`print`](mod@print) writes, [`parse`](mod@parse) reads, and [`syntax`] is what both share.
+//! [`print()`] writes, [`parse()`] reads; `syntax` holds what both share.
 //! [`TextSource`] and [`OpSpans`] are for messages that show a line of a text.
 
 mod parse;

@@ -117,7 +117,7 @@ struct Detacher<'d> {
     source: &'d Source,
     /// A function nobody else sees, to read types into.
     types: Function,
-    /// What the file calls each value.
+    /// The name of each value in the file.
     names: Vec<SymbolId>,
     layout: Layout<'d>,
     /// The nodes of graphs that had to be sorted, in the order of the IR.
@@ -131,7 +131,7 @@ struct Detacher<'d> {
     found: Vec<(Entity, Extras)>,
 }
 
-/// What is found of one entity, before all of it is.
+/// The parts of one entity's extras found so far.
 #[derive(Default)]
 struct Parts {
     left: Hollow,
@@ -365,7 +365,7 @@ impl<'d> Detacher<'d> {
         Ok(())
     }
 
-    /// What is left of a value info, documentation and metadata included.
+    /// The remains of a value info, documentation and metadata included.
     fn whole_info(&mut self, message: Message<'_>, ty: TypeId) -> Result<Vec<u8>> {
         let mut encoded = Vec::new();
         put_type(self.f, ty, &mut encoded)?;

@@ -13,8 +13,8 @@ use crate::format::schema::{graph, tensor, value_info};
 use crate::format::wire::string_of;
 use crate::read::initializer;
 
-/// Lets the main graph say what the writer finds in the file: constants that passes made are nodes,
-/// and inputs stay when nobody uses their initializers any more.
+/// Adds to the main graph what the writer finds in the file: constants that passes made are nodes,
+/// and inputs stay when their initializers have no more uses.
 pub(super) fn prepare(f: &mut Function, source: &Arc<Source>) -> Result {
     let mut known = FxHashSet::default();
     let mut new = Vec::new();

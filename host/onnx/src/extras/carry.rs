@@ -14,7 +14,7 @@ use crate::format::fields::{bodies, put_pair};
 use crate::format::schema::entry;
 use crate::format::wire::{Message, Value};
 
-/// What the keys begin with.
+/// The prefix of the keys.
 const PREFIX: &str = "passdock.attribute.";
 
 /// The first IR version whose graphs and functions have metadata.
@@ -96,16 +96,16 @@ pub(crate) fn is_attribute(f: &Function, key: &str, value: &str) -> bool {
 /// A function's attributes on their way into its metadata.
 pub(crate) struct Carried<'f> {
     f: &'f Function,
-    /// In order, with whether they were written.
+    /// The attributes in order, with whether they were written.
     values: Vec<(SymbolId, String, bool)>,
     places: FxHashMap<SymbolId, usize>,
-    /// Where the last entry of each stands in the original.
+    /// The place of the last entry of each in the original.
     last: FxHashMap<&'f str, u64>,
     /// Whether the file has a place for them.
     carries: bool,
 }
 
-/// What becomes of an entry of the original's metadata.
+/// The fate of an entry of the original's metadata.
 pub(crate) enum Fate {
     Stays,
     Goes,
@@ -140,7 +140,7 @@ impl<'f> Carried<'f> {
         })
     }
 
-    /// What becomes of an entry: it stays as long as it says what the attribute is.
+    /// The fate of an entry: it stays as long as it says what the attribute is.
     pub(crate) fn at(&mut self, pair: Message<'f>) -> Result<Fate> {
         let Some((name, value)) = attribute(pair)?.filter(|_| self.carries) else {
             return Ok(Fate::Stays);
@@ -177,7 +177,7 @@ impl<'f> Carried<'f> {
         symbol.is_some_and(|symbol| self.places.contains_key(&symbol))
     }
 
-    /// What has no entry in the original.
+    /// The entries for attributes that have none in the original.
     pub(crate) fn rest(self) -> impl Iterator<Item = (String, String)> {
         let f = self.f;
         let rest = self.values.into_iter().filter(|(.., written)| !written);

@@ -1,6 +1,6 @@
 //! What the extras of an entity say in ONNX's terms: a small protobuf message of our own.
 //!
-//! The reader keeps only what spans can't say. When a module leaves its file ([`crate::detach`]), what
+//! The reader keeps only what spans can't say. When a module leaves its file ([`crate::detach()`]), what
 //! is left of each entity's message goes there too: the **hollow**, which is the message without
 //! what the IR says itself. The writer walks a hollow just as it walks a span of the file.
 
@@ -24,23 +24,23 @@ mod field {
     pub(super) const FORM: u32 = 8;
 }
 
-/// What is kept of an entity.
+/// The contents of an entity's extras.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kept<'a> {
-    /// What is left of its message.
+    /// The remains of its message.
     pub(crate) hollow: Option<Message<'a>>,
-    /// Of a value whose name meant another value outside its graph: the name that it got instead,
-    /// and the one in the file. Renamed since, it keeps its newer name.
+    /// The name that a value got instead of its own, since that meant another value outside its
+    /// graph, and the one in the file. A value that was renamed since keeps its newer name.
     pub(crate) names: Option<[&'a str; 2]>,
-    /// Where the sparse initializer stood that an op is made of.
+    /// The place of the sparse initializer that an op is made of.
     pub(crate) sparse: Option<u64>,
-    /// Before IR version 4, of an initializer: what is left of the input that it was too.
+    /// The remains of the input that an initializer was too, before IR version 4.
     pub(crate) input: Option<Message<'a>>,
-    /// Before IR version 4, of an initializer: it was no input.
+    /// Whether an initializer was no input, before IR version 4.
     pub(crate) no_input: bool,
-    /// Of a `Constant` node: the field of its attribute that has the value.
+    /// The field with the value in the attribute of a `Constant` node.
     pub(crate) form: Option<u32>,
-    /// All of it.
+    /// The bytes of all of it.
     all: &'a [u8],
 }
 
@@ -101,7 +101,7 @@ impl<'a> Kept<'a> {
     }
 }
 
-/// What the extras of a tensor say of the file that its data is in: where that stood, beside the model;
+/// The location, beside the model, of the file that a tensor's data is in, as its extras give it;
 /// `None`: its data isn't in another file.
 pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
     let left = Kept::of(extras).hollow?;
@@ -121,7 +121,7 @@ fn fields(bytes: &[u8]) -> Fields<'_> {
     Message::detached(bytes).fields()
 }
 
-/// Makes extras' bytes.
+/// A builder of extras' bytes.
 #[derive(Debug, Default)]
 pub(crate) struct Keep(Vec<u8>);
 

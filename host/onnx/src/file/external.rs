@@ -10,21 +10,21 @@ use passdock_ir::ByteSource;
 use super::bytes::{Bytes, whole};
 use crate::format::error::{OnnxError, Result};
 
-/// Which files a model may point to.
+/// The files that a model may point to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
     /// Those in the model's directory and below; no absolute path, no `..`, no link that leads out.
     #[default]
     Beside,
-    /// Any.
+    /// Any file.
     Anywhere,
 }
 
 /// A file that constants are in, mapped when its bytes are first asked for.
 pub(crate) struct ExternalFile {
-    /// Where relative locations begin, and what may not be left.
+    /// The directory in which relative locations begin, and which may not be left.
     directory: PathBuf,
-    /// As the model spells it.
+    /// The location as the model spells it.
     location: String,
     pub(super) reach: Reach,
     name: String,
@@ -52,12 +52,12 @@ impl ExternalFile {
         }
     }
 
-    /// Where it is, as the model spells it.
+    /// The location as the model spells it.
     pub(crate) fn location(&self) -> &str {
         &self.location
     }
 
-    /// Where it is, once it is known to be a file that may be read.
+    /// The path, once it is known to be a file that may be read.
     pub(crate) fn resolve(&self) -> std::result::Result<PathBuf, String> {
         let path = match self.reach {
             Reach::Beside => inside(&self.directory, &self.location),
@@ -176,8 +176,8 @@ pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
     Ok(path)
 }
 
-/// Where a data file of a model that goes to `directory` is written. Its own directory need not be
-/// there yet.
+/// The path of a data file of a model that is written to `directory`. Its own directory need not
+/// exist yet.
 ///
 /// # Errors
 /// If it would be outside of the directory.

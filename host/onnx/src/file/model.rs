@@ -13,7 +13,7 @@ use crate::extras::kept::external_location;
 use crate::format::error::OnnxError;
 use crate::format::tensor::stands_at;
 
-/// What a module was read from.
+/// The files that a module was read from.
 pub(crate) struct ModelFile {
     /// `None`: the module was taken out of it.
     pub(crate) source: Option<Arc<Source>>,
@@ -86,8 +86,8 @@ impl ExternalFiles {
     }
 }
 
-/// What the tensors of a module point to and can't be read: a file that isn't there, isn't allowed,
-/// or is too short. Looks at the files' lengths, not at their bytes; one error a file.
+/// An error for each file that the tensors of a module point to and that can't be read: it doesn't
+/// exist, isn't allowed, or is too short. Only the files' lengths are looked at, not their bytes.
 pub fn check_external(module: &Module) -> Vec<OnnxError> {
     // Of each file: where its last tensor ends, and that tensor.
     let mut ends: FxHashMap<&str, (u64, ValueId, &Function)> = FxHashMap::default();
@@ -130,7 +130,8 @@ pub fn check_external(module: &Module) -> Vec<OnnxError> {
     errors
 }
 
-/// Where the files are that a module's tensors pointed to when it was read, as the model spells it.
+/// The locations of the files that a module's tensors pointed to when it was read, as the model
+/// spells them.
 pub fn external_locations(module: &Module) -> impl Iterator<Item = &str> {
     files_of(module).iter().map(|file| file.location())
 }

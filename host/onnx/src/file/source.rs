@@ -40,12 +40,12 @@ impl Source {
         }
     }
 
-    /// Where it was read from.
+    /// The path that it was read from.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// All of it.
+    /// All of its bytes.
     pub(crate) fn bytes(&self) -> &[u8] {
         self.bytes.all()
     }

@@ -7,7 +7,7 @@ use super::fields::text;
 use super::schema::{attr, attr_type};
 use super::wire::{Message, Value, WireError, push_fixed32, push_varints, put_bytes, put_int};
 
-/// How many attributes a node may have.
+/// The largest number of attributes of a node.
 pub(crate) const MAX_ATTRS: usize = 4096;
 
 /// An attribute, its value still in the file.
@@ -187,7 +187,7 @@ impl<'a> Attribute<'a> {
     }
 }
 
-/// Decodes an `INTS`.
+/// Decodes an `INTS` attribute.
 pub(crate) fn read_ints(attribute: Attribute<'_>, to: &mut Vec<i64>) -> Result {
     for item in attribute.items() {
         push_varints(item?, to)?;
@@ -195,7 +195,7 @@ pub(crate) fn read_ints(attribute: Attribute<'_>, to: &mut Vec<i64>) -> Result {
     Ok(())
 }
 
-/// Decodes a `FLOATS`.
+/// Decodes a `FLOATS` attribute.
 pub(crate) fn read_floats(attribute: Attribute<'_>, to: &mut Vec<f32>) -> Result {
     let mut bytes = Vec::new();
     for item in attribute.items() {

@@ -12,13 +12,13 @@ use super::wire::{DETACHED, WireError};
 pub struct OnnxError {
     /// The file.
     pub file: String,
-    /// Which part of it: `graph.node[12] (Conv 'conv1').attribute[3]`; empty: all of it.
+    /// The part of it: `graph.node[12] (Conv 'conv1').attribute[3]`; empty: all of it.
     pub path: String,
     /// The offset in the file, if a byte is to blame.
     pub at: Option<u64>,
-    /// What is wrong.
+    /// The problem.
     pub what: String,
-    /// What the system said if it was that, and not the file's content, that was wrong.
+    /// The system's answer, if that was the problem and not the file's content.
     pub system: Option<std::io::ErrorKind>,
 }
 
@@ -42,7 +42,7 @@ impl fmt::Display for OnnxError {
 }
 
 impl OnnxError {
-    /// Something is wrong at a byte, of the file or of what a text kept of one.
+    /// An error about a byte, of the file or of what a text kept of one.
     pub(crate) fn at(at: u64, what: impl Into<String>) -> OnnxError {
         if at >= DETACHED {
             let what = what.into();
@@ -57,7 +57,7 @@ impl OnnxError {
         }
     }
 
-    /// Something is wrong.
+    /// An error without a place.
     pub(crate) fn new(what: impl Into<String>) -> OnnxError {
         OnnxError {
             file: String::new(),
@@ -78,7 +78,7 @@ impl OnnxError {
         }
     }
 
-    /// Says that it is about a part of what `path` says so far.
+    /// Adds the part around what `path` says so far.
     pub(crate) fn inside(mut self, part: impl fmt::Display) -> OnnxError {
         self.path = match self.path.as_str() {
             "" => part.to_string(),
@@ -93,7 +93,7 @@ impl OnnxError {
         self
     }
 
-    /// Says which file it is about, if it doesn't say so yet.
+    /// Adds the file, if there is none yet.
     pub(crate) fn of_file(mut self, file: &str) -> OnnxError {
         if self.file.is_empty() {
             self.file = file.to_owned();

@@ -20,7 +20,7 @@ pub(crate) const METADATA: [(u32, &str); 5] = [
     (model::MODEL_VERSION, "onnx.model_version"),
 ];
 
-/// What a module without a file behind it is written as.
+/// The IR version of a module without a file behind it.
 const IR_VERSION: i64 = 10;
 
 /// The `ir_version` that a module's metadata gives.
@@ -78,7 +78,7 @@ pub(crate) fn missing_metadata<'m>(
     Ok(())
 }
 
-/// What the file's header says; a field's last record counts.
+/// The metadata in the file's header, by field number; a field's last record counts.
 pub(crate) fn old_metadata(template: Option<Message<'_>>) -> Result<FxHashMap<u32, String>> {
     let mut old = FxHashMap::default();
     for field in template.iter().flat_map(|template| template.fields()) {

@@ -6,16 +6,16 @@ use super::schema::{attr, attr_type, tensor};
 use super::typed::is_data;
 use super::wire::{Message, Value, put_bytes, put_int};
 
-/// Where a tensor that isn't copied has its data.
+/// The form of the data of a tensor that isn't copied.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DataForm {
-    /// In the field for bytes.
+    /// Bytes in the field for raw data.
     Raw,
-    /// In the field for its type.
+    /// Elements in the field for its type.
     Typed,
-    /// In another file, as it was.
+    /// Bytes in another file, as it was.
     External,
-    /// In another file than it was.
+    /// Bytes in another file than it was.
     Moved,
 }
 
@@ -76,7 +76,7 @@ pub(crate) fn stands_at(name: &str, location: &[u8]) -> bool {
 /// The keys of a tensor's data in another file, as they usually are.
 pub(crate) const EXTERNAL_KEYS: [&[u8]; 3] = [b"location", b"offset", b"length"];
 
-/// `TensorProto.DataLocation.EXTERNAL`.
+/// The number of `TensorProto.DataLocation.EXTERNAL`.
 const EXTERNAL: i64 = 1;
 
 /// The fields that say where external data is.

@@ -71,7 +71,7 @@ fn records(tensor: Message<'_>) -> Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// How many bytes [`records`] makes.
+/// The number of bytes that [`records`] makes.
 pub(crate) fn records_len(tensor: Message<'_>) -> Result<u64> {
     let mut len = 0;
     for field in tensor.fields() {
@@ -138,7 +138,7 @@ fn unpack_sixes(bytes: &[u8], count: u64) -> Vec<u8> {
         .collect()
 }
 
-/// How many strings a tensor holds and how many bytes the IR's form of them takes.
+/// The number of strings in a tensor, and the number of bytes of the IR's form of them.
 pub(crate) fn string_len(tensor: Message<'_>) -> Result<(u64, u64)> {
     let (mut count, mut len) = (0, 8);
     for field in tensor.fields() {

@@ -8,7 +8,7 @@ use super::fields::text;
 use super::schema::{dim, shape, ty, ty_item, ty_map, ty_opaque, ty_tensor};
 use super::wire::{Message, Value, put_bytes, put_int};
 
-/// How deep types may nest: what protobuf itself allows.
+/// The largest depth of nested types: that of protobuf itself.
 const MAX_DEPTH: u32 = 100;
 
 /// The element type of a `TensorProto.DataType`.

@@ -6,10 +6,10 @@
 
 use std::fmt;
 
-/// How deep groups may nest; ONNX has none, so they only occur in fields nobody knows.
+/// The largest depth of nested groups; ONNX has none, so they only occur in unknown fields.
 const MAX_GROUPS: usize = 100;
 
-/// Where messages stand that come from no file: behind the end of any.
+/// The offset of messages that stand in no file: behind the end of any.
 pub(crate) const DETACHED: u64 = 1 << 63;
 
 /// A message's bytes and where they stand in the file.

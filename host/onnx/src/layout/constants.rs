@@ -20,14 +20,14 @@ impl RegionConstants {
         RegionConstants(constants)
     }
 
-    /// Those of a region, in id order.
+    /// The constants of a region, in id order.
     pub(crate) fn in_region(&self, region: RegionId) -> &[(RegionId, ConstId)] {
         let from = self.0.partition_point(|entry| entry.0 < region);
         let to = self.0.partition_point(|entry| entry.0 <= region);
         &self.0[from..to]
     }
 
-    /// All of them.
+    /// All constants.
     pub(crate) fn all(&self) -> &[(RegionId, ConstId)] {
         &self.0
     }

@@ -20,7 +20,7 @@ pub(crate) struct Plan {
     copies: FxHashMap<RegionId, Vec<(ValueId, SymbolId)>>,
     /// Names of outputs that nobody named, by place.
     outputs: FxHashMap<(RegionId, usize), SymbolId>,
-    /// Which values would need the same name.
+    /// An error about values that would need the same name.
     pub(crate) clash: Option<String>,
     /// Live regions, each before those nested in it.
     pub(crate) regions: Vec<RegionId>,
@@ -467,7 +467,7 @@ impl Planner<'_> {
         }
     }
 
-    /// What says where a constant's data is has to be written anew.
+    /// Marks the records that say where a constant's data is as changed.
     fn moved(&mut self, id: ConstId) {
         let home = self.f.constant(id).region;
         self.plan.dirty_constants.insert(id);

@@ -13,7 +13,7 @@ use super::parts::Layout;
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Item {
     pub(crate) what: Node,
-    /// Where its record's body starts, if it is one of this graph's.
+    /// The start of its record's body, if it is one of this graph's.
     pub(crate) start: Option<u64>,
 }
 
@@ -112,7 +112,7 @@ impl Layout<'_> {
         merge(items, constants)
     }
 
-    /// Before which op of a region a constant goes.
+    /// The place of the op of a region that a constant goes before.
     fn place(
         &self,
         region: RegionId,

@@ -12,7 +12,7 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::fields::text;
 use crate::format::wire::Message;
 
-/// What the functions of one file share while they are read.
+/// The state that the functions of one file share while they are read.
 pub(super) struct Context<'a> {
     pub(super) source: Arc<Source>,
     pub(super) symbols: Arc<Symbols>,
@@ -85,7 +85,7 @@ impl<'a> Context<'a> {
             .clone()
     }
 
-    /// What a name means at this point of the walk.
+    /// The value that a name means at this point of the walk.
     pub(super) fn value(&self, name: SymbolId) -> ValueId {
         self.table
             .get(name.index())
@@ -93,7 +93,7 @@ impl<'a> Context<'a> {
             .unwrap_or(ValueId::NONE)
     }
 
-    /// Lets a name mean a value; gives back what it meant.
+    /// Gives a name another value; the answer is the one that it had.
     pub(super) fn set_value(&mut self, name: SymbolId, value: ValueId) -> ValueId {
         if self.table.len() <= name.index() {
             self.table.resize(name.index() + 1, ValueId::NONE);

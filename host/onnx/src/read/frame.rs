@@ -26,9 +26,9 @@ pub(super) struct Frame<'a> {
     pub(super) declared: FxHashMap<SymbolId, (TypeId, bool)>,
     /// Constants that wait for the op they stand before.
     pub(super) waiting: Vec<(ConstId, LocId)>,
-    /// Where its entries of `undo` begin.
+    /// The start of its entries in `undo`.
     pub(super) undo: usize,
-    /// How many graphs were opened before it.
+    /// The number of graphs opened before it.
     pub(super) opened: u32,
 }
 
@@ -36,9 +36,9 @@ pub(super) struct Frame<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Info<'a> {
     pub(super) message: Message<'a>,
-    /// NONE if it has none.
+    /// Its name; NONE if it has none.
     pub(super) name: SymbolId,
-    /// NONE if it has none.
+    /// Its type; NONE if it has none.
     pub(super) ty: TypeId,
 }
 

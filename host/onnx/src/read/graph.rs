@@ -35,7 +35,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         }
         self.define(frame, name, value)
     }
-    /// Lets a name mean a value from here on.
+    /// Binds a name to a value from here on.
     pub(super) fn define(&mut self, frame: &Frame<'a>, name: SymbolId, value: ValueId) -> Result {
         self.define_in(frame.region, name, value)
     }
@@ -55,7 +55,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         Ok(())
     }
 
-    /// What a name of the file means here; NONE for "".
+    /// The value that a name of the file means here; NONE for "".
     pub(super) fn lookup(&mut self, name: Message<'a>) -> Result<ValueId> {
         if name.bytes.is_empty() {
             return Ok(ValueId::NONE);
@@ -140,7 +140,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         Ok(())
     }
 
-    /// Ends a region with the graph's outputs.
+    /// Sets a region's results to the graph's outputs.
     fn close(&mut self, frame: &mut Frame<'a>) -> Result {
         let mut values = Vec::with_capacity(frame.outputs.len());
         for (index, info) in frame.outputs.iter().enumerate() {
@@ -191,14 +191,14 @@ impl<'c, 'a> Importer<'c, 'a> {
         }
     }
 
-    /// Takes back what names mean, after an error.
+    /// Unbinds all names, after an error.
     pub(super) fn forget(&mut self) {
         for (name, before) in self.undo.drain(..).rev() {
             self.cx.table[name.index()] = before;
         }
     }
 
-    /// Says which nodes an error is inside; of a deep nest, those at its ends.
+    /// Adds the nodes around it to an error; of a deep nest, those at its ends.
     fn explain(&self, mut error: OnnxError) -> OnnxError {
         const ENDS: usize = 4;
         let frames = self.work.iter().filter_map(|work| match work {

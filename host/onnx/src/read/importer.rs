@@ -10,7 +10,7 @@ use super::sort::Orders;
 use crate::format::attribute::Attribute;
 use crate::format::wire::Message;
 
-/// Reads one function.
+/// The reader of one function.
 pub(super) struct Importer<'c, 'a> {
     pub(super) cx: &'c mut Context<'a>,
     pub(super) f: Function,
@@ -21,17 +21,18 @@ pub(super) struct Importer<'c, 'a> {
     pub(super) scratch: Scratch<'a>,
     pub(super) orders: Option<&'c Orders>,
     pub(super) work: Vec<Work<'a>>,
-    /// What names meant before the graphs that are open.
+    /// The values that names had before the graphs that are open.
     pub(super) undo: Vec<(SymbolId, ValueId)>,
     /// Values whose name means another one outside.
     pub(super) shadowing: Vec<ValueId>,
-    /// How many graphs were opened so far.
+    /// The number of graphs opened so far.
     pub(super) opened: u32,
-    /// By name: how many were when a graph inside another ended that defined it.
+    /// The number of graphs that had been opened when a graph inside another ended that defined a
+    /// name, by name.
     pub(super) ended: FxHashMap<SymbolId, u32>,
 }
 
-/// What waits.
+/// A piece of work that waits.
 pub(super) enum Work<'a> {
     /// A region of an op that was made, and its graph.
     Open(RegionId, Message<'a>),

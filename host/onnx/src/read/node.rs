@@ -186,7 +186,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(op)
     }
 
-    /// Lets graph attributes name their regions, and queues the regions.
+    /// Attaches the regions of graph attributes to an op, and queues them.
     fn attach(
         &mut self,
         op: OpId,

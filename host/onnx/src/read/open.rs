@@ -14,7 +14,7 @@ use crate::format::schema::{function, graph, sparse, tensor, value_info};
 use crate::format::wire::{Message, Value, push_varints};
 
 impl<'a> Importer<'_, 'a> {
-    /// Begins with a graph as the function's body.
+    /// Opens a graph as the function's body.
     pub(super) fn open_body(&mut self, message: Message<'a>) -> Result {
         let body = self.f.body();
         let frame = self.open(body, message)?;
@@ -22,7 +22,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    /// Begins with a `FunctionProto`.
+    /// Opens a `FunctionProto`.
     pub(super) fn open_function(&mut self, message: Message<'a>) -> Result {
         let region = self.f.body();
         let mut frame = self.frame(region, message, function::NODE)?;

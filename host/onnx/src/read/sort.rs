@@ -23,7 +23,7 @@ struct Open<'a> {
     message: Message<'a>,
     outputs: u32,
     nodes: Vec<Message<'a>>,
-    /// Which node is at hand; before the first one, [`NO_NODE`].
+    /// The index of the node at hand; before the first one, [`NO_NODE`].
     current: u32,
     /// Graphs of the node at hand that wait.
     inside: Vec<Message<'a>>,
@@ -34,7 +34,7 @@ struct Open<'a> {
 
 #[derive(Default)]
 struct Sorter<'a> {
-    /// What a name means, innermost last: depth and node.
+    /// The definitions of a name, innermost last: depth and node.
     names: FxHashMap<&'a [u8], Vec<(usize, u32)>>,
     open: Vec<Open<'a>>,
     orders: Orders,

@@ -24,7 +24,7 @@ pub(crate) struct Tensor<'a> {
 }
 
 impl Tensor<'_> {
-    /// Its type.
+    /// The tensor's type.
     pub(crate) fn ty(&self, f: &mut Function) -> TypeId {
         f.add_type(TypeSpec::Tensor(self.dtype, Some(&self.dims)))
     }
@@ -33,7 +33,7 @@ impl Tensor<'_> {
 /// Typed data still in its file, decoded when somebody asks for it.
 pub(crate) struct Typed {
     pub(crate) source: Arc<Source>,
-    /// The `TensorProto`.
+    /// The offset of the `TensorProto`.
     pub(crate) at: u64,
     pub(crate) len: u64,
     pub(crate) dtype: DType,
@@ -56,7 +56,7 @@ impl Deferred for Typed {
     }
 }
 
-/// What a walk over a tensor finds.
+/// The fields that a walk over a tensor finds.
 #[derive(Default)]
 struct Found<'a> {
     name: Option<Message<'a>>,
@@ -198,7 +198,7 @@ impl<'a> Context<'a> {
     }
 }
 
-/// One key and value of where external data is.
+/// Reads one key and value of external data.
 fn read_entry<'a>(message: Message<'a>, found: &mut Found<'a>) -> Result {
     let (key, value) = read_pair(message)?;
     let number = || {

@@ -15,13 +15,14 @@ use crate::format::types::dtype;
 use crate::format::wire::{Message, Value, push_varints};
 use crate::layout::parts::Layout;
 
-/// What the file that a module was read from says of itself.
+/// Facts that the file of a module states and the IR doesn't model.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FileFacts {
     /// Its `metadata_props`, key and value, in the order of the file.
     pub metadata: Vec<(String, String)>,
-    /// Before IR version 4: how many inputs of the main graph are entries of initializers, which
-    /// are constant there. From 4 on 0: an initializer is the default of the input of its name.
+    /// The number of inputs of the main graph that are entries of initializers, which are constant
+    /// there, before IR version 4. From 4 on 0: an initializer is the default of the input of its
+    /// name.
     pub initializer_inputs: usize,
 }
 
@@ -30,15 +31,15 @@ pub struct FileFacts {
 pub struct SparseFacts {
     /// The type of its elements.
     pub dtype: DType,
-    /// How many elements its shape has.
+    /// The number of elements of its shape.
     pub elements: u64,
-    /// How many of them the file holds; all others are zero.
+    /// The number of elements in the file; all others are zero.
     pub stored: u64,
     /// Bytes of those and of their indices.
     pub bytes: u64,
 }
 
-/// What the ONNX file of a module says of itself, or the text that was made of it; `None` if the module
+/// The facts of a module's ONNX file, or of the text that was made of it; `None` if the module
 /// wasn't read from either.
 ///
 /// # Errors
@@ -67,7 +68,8 @@ pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, Onn
         .map_err(|error| error.of_file(&source.path().display().to_string()))
 }
 
-/// How many initializers of a module without its file are inputs too, before IR version 4.
+/// The number of initializers of a module without its file that are inputs too, before IR version
+/// 4.
 fn old_inputs(module: &Module) -> usize {
     let Some(main) = module.function_named(MAIN) else {
         return 0;

@@ -9,20 +9,20 @@ use crate::format::header::{MAIN, METADATA};
 use crate::layout::version::final_version;
 use crate::write::imports::Domains;
 
-/// Something that ONNX has no place for, or that a runtime will refuse.
+/// A remark about what ONNX has no place for, or a runtime will refuse.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Remark {
     /// `left-out`: the file won't have it. `no-opset`: a domain that the file doesn't import.
     pub code: &'static str,
     /// The function that it is about; `None`: the module itself.
     pub function: Option<String>,
-    /// A whole sentence.
+    /// The message: a whole sentence.
     pub message: String,
-    /// What to do.
+    /// The way to mend it.
     pub help: &'static str,
 }
 
-/// What one should know of the file that [`write`](crate::write()) makes of a module.
+/// The remarks about the file that [`write`](crate::write()) makes of a module.
 pub fn remarks(module: &Module) -> Vec<Remark> {
     let mut found = metadata(module);
     let version = final_version(module);

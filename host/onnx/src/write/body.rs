@@ -25,7 +25,7 @@ use crate::layout::nodes::Item;
 use crate::layout::sparse::sparse_value;
 use crate::layout::version::function_name;
 
-/// What a field of either message is.
+/// The part of a body that a field is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Node,
@@ -42,7 +42,7 @@ enum Part {
     Default,
     Annotation,
     Metadata,
-    /// Nothing the IR knows.
+    /// A field that the IR doesn't know.
     Other,
 }
 
@@ -80,7 +80,7 @@ impl Part {
     }
 }
 
-/// Where the records of the original stand, by kind.
+/// The places of the original's records, by kind.
 #[derive(Default)]
 pub(super) struct Skeleton<'o> {
     pub(super) nodes: Vec<u64>,
@@ -90,9 +90,9 @@ pub(super) struct Skeleton<'o> {
     sparse: Vec<u64>,
     pub(super) infos: usize,
     metadata: Vec<Message<'o>>,
-    /// Where the last record of each other field that is there stands, by number.
+    /// The place of the last record of each other field, by number.
     parts: FxHashMap<u32, u64>,
-    /// What quantization annotations name: initializers that nobody else need use.
+    /// The initializers that quantization annotations name, which need no other use.
     pub(super) parameters: FxHashSet<&'o [u8]>,
 }
 
@@ -172,13 +172,13 @@ pub(super) struct Body<'o> {
     pub(super) declared_here: FxHashSet<SymbolId>,
     /// Names that the original's nodes and initializers define, once they are asked for.
     pub(super) defined: Option<FxHashSet<&'o [u8]>>,
-    /// Before IR version 4: the original's inputs that are initializers, with the initializers.
+    /// The original's inputs that are initializers, with the initializers, before IR version 4.
     pub(super) constant_inputs: FxHashMap<&'o [u8], u64>,
     /// Attribute parameters written so far.
     pub(super) params: FxHashSet<SymbolId>,
 }
 
-/// How many records of each kind went by.
+/// The number of records of each kind that went by.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) nodes: usize,
@@ -360,7 +360,7 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Whose extras are a body's: the function's for its own.
+    /// The entity whose extras are a body's: the function for its own.
     fn entity(&self, region: RegionId) -> Entity {
         if region == self.f.body() {
             Entity::Function
@@ -369,7 +369,7 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Everything whose kind has no record in the original.
+    /// Writes everything whose kind has no record in the original.
     fn what_has_no_record(&mut self, body: &mut Body<'w>) -> Result {
         let numbers: &[u32] = match body.kind {
             BodyKind::Graph => &[graph::NAME],
@@ -439,7 +439,7 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Of the copies of a sparse initializer only the first in its graph is one; others are nodes.
+    /// Makes all copies of a sparse initializer but the first in its graph nodes.
     fn check_sparse(&mut self, region: RegionId, kind: BodyKind, skeleton: &Skeleton<'_>) {
         if self.layout.sparse.is_empty() {
             return;

@@ -87,8 +87,8 @@ impl DataFile {
         }
     }
 
-    /// Puts it where nothing is: a second name of the file that was read, or a copy where the system
-    /// gives none.
+    /// Makes it at a free path: as a second name of the file that was read, or as a copy where the
+    /// system makes no links.
     ///
     /// # Errors
     /// If data can't be read, or what the system says.

@@ -11,16 +11,17 @@ use crate::format::schema::opset;
 use crate::format::wire::{Message, Value};
 use crate::layout::version::is_made;
 
-/// What the functions of a module have to import beside what they say. A call needs an import of the
-/// function's domain where it stands and in the model; the main graph's imports are the model's.
+/// The opset imports that the functions of a module need beside those they declare. A call needs an
+/// import of the function's domain in its own function and in the model; the main graph's imports
+/// are the model's.
 #[derive(Default)]
 pub(crate) struct Domains {
-    /// By function: what passes' calls need.
+    /// The imports that calls made by passes need, by function.
     added: FxHashMap<SymbolId, Opsets>,
-    /// What nobody imports: the function, the domain and an op of it. In whose place the model's
-    /// import is missing, it is a call.
+    /// The domains that no function imports: the function, the domain and an op of it. Where the
+    /// model's import is missing, the op is a call.
     pub(crate) missing: Vec<(SymbolId, String, SymbolId)>,
-    /// Which functions each one calls.
+    /// The functions that each function calls.
     callees: FxHashMap<SymbolId, Vec<SymbolId>>,
 }
 
@@ -139,7 +140,7 @@ pub(super) struct Imports<'o> {
     number: u32,
     same: bool,
     done: bool,
-    /// How the file writes ONNX's own domain: not at all, as "" or as "ai.onnx".
+    /// The file's spelling of ONNX's own domain: none, "" or "ai.onnx".
     own: Option<&'static str>,
 }
 
@@ -190,12 +191,12 @@ impl<'o> Imports<'o> {
         })
     }
 
-    /// What stands at the next record; `None`: the record itself.
+    /// The bytes for the next record; `None`: the record itself.
     pub(super) fn next(&mut self) -> Option<Vec<u8>> {
         (!self.same).then(|| self.rest())
     }
 
-    /// What wasn't written yet.
+    /// The bytes for imports that weren't written yet.
     pub(super) fn rest(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         if std::mem::replace(&mut self.done, true) || self.same {

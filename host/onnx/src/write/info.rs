@@ -76,8 +76,8 @@ impl<'w> FunctionWriter<'w> {
         Ok(plain == encoded)
     }
 
-    /// What stands at a value info's record: the declaration of a value that lives, or of one that
-    /// never did.
+    /// Writes the value info for a record: the declaration of a live value, or of one that never
+    /// was there.
     pub(super) fn info_at(
         &mut self,
         body: &mut Body<'w>,

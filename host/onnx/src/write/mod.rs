@@ -37,7 +37,7 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::header::{MAIN, ir_version};
 use crate::layout::version::final_version;
 
-/// What protobuf can hold in one message: 2 GiB.
+/// The largest size of a protobuf message: 2 GiB.
 const MESSAGE_LIMIT: u64 = i32::MAX as u64;
 
 /// Encodes a module. Weights stay where they are until the output is written.

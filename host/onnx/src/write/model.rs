@@ -157,7 +157,7 @@ impl Writer<'_> {
 struct Functions {
     names: Vec<SymbolId>,
     by_start: FxHashMap<u64, SymbolId>,
-    /// In the order of the file; else all go where the first one stood.
+    /// Whether they are in the order of the file; else all go where the first one stood.
     ordered: bool,
     next: usize,
     starts: Vec<Option<u64>>,
@@ -206,7 +206,7 @@ impl Functions {
         })
     }
 
-    /// What stands at a function's record.
+    /// The functions to write at a function's record.
     fn at(&mut self, start: u64) -> Vec<Step> {
         let mut steps = Vec::new();
         while let Some(&name) = self.names.get(self.next) {
@@ -228,7 +228,7 @@ impl Functions {
         steps
     }
 
-    /// What is left at the end.
+    /// The functions that have no record.
     fn rest(&mut self) -> Vec<SymbolId> {
         let rest = self.names.split_off(self.next.min(self.names.len()));
         self.next = self.names.len();

@@ -286,15 +286,15 @@ pub(super) fn is_placeholder(body: Message<'_>) -> bool {
     body.is_detached() && name && fields.next().is_none()
 }
 
-/// Which parts of an original node say what the op does.
+/// The parts of an original node that still say what the op does.
 #[derive(Default)]
 struct Same {
     inputs: bool,
     outputs: bool,
     domain: bool,
-    /// How many attributes it has.
+    /// The number of attributes that it has.
     attrs: usize,
-    /// Where the last record of each text stands, by field number.
+    /// The place of the last record of each text, by field number.
     last: [u64; node::OVERLOAD as usize + 1],
 }
 

@@ -1,12 +1,12 @@
 //! How to write.
 
-/// How to write.
+/// Options for writing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions<'a> {
-    /// Copy no span of the file: the module is [detached](crate::detach) and encoded anew. The result
+    /// Copy no span of the file: the module is [detached](crate::detach()) and encoded anew. The result
     /// is equal field by field instead of byte by byte, which shows that the IR lost nothing.
     pub drop_spans: bool,
-    /// Where the data of initializers goes.
+    /// The place for the data of initializers.
     pub external: ExternalData,
     /// The name of the data file that may be made beside the model; `None`: there is no place for
     /// one.
@@ -24,14 +24,15 @@ pub struct Moved {
     pub to: String,
 }
 
-/// Where the data of initializers goes.
+/// The place for the data of initializers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum ExternalData {
-    /// Where it is; what is new goes to a data file if the model has such files, or is too large.
+    /// Its present place; new data goes to a data file if the model has such files, or is too
+    /// large.
     #[default]
     Keep,
-    /// All but the small goes to one data file.
+    /// One data file for all but small data.
     All,
-    /// All of it goes into the model file.
+    /// The model file.
     None,
 }

@@ -10,7 +10,7 @@ use super::data_file::{DataFile, copy_data, write_data};
 use super::rope::{Chain, Piece, PieceSource, Store};
 use crate::file::source::Source;
 
-/// Everything that is to be written.
+/// An encoded module, ready to be written.
 pub struct Output {
     pub(super) store: Store,
     pub(super) root: Chain,
@@ -19,7 +19,7 @@ pub struct Output {
 }
 
 impl Output {
-    /// How many bytes will be written.
+    /// The number of bytes of the model file.
     #[must_use]
     pub fn len(&self) -> u64 {
         self.root.len
@@ -100,7 +100,7 @@ impl Output {
         to.write_all(&small)
     }
 
-    /// All of it, in memory.
+    /// The bytes of the model file, in memory.
     ///
     /// # Errors
     /// If a constant's data can't be read.

@@ -20,7 +20,7 @@ use crate::layout::constants::is_imported;
 const SMALL: u64 = 1024;
 /// New data smaller than this stays in the model file of a model that has data files.
 const SMALL_NEW: u64 = 64 * 1024;
-/// Where the data of one initializer goes.
+/// The place for the data of one initializer.
 pub(super) enum Home {
     /// Into the model file.
     Inline,
@@ -32,7 +32,7 @@ pub(super) enum Home {
     },
 }
 
-/// What moves, and the files beside the model.
+/// The data that moves, and the files beside the model.
 #[derive(Default)]
 pub(super) struct Placement {
     pub(super) homes: FxHashMap<ConstId, Home>,
@@ -225,7 +225,7 @@ fn is_initializer(f: &Function, id: ConstId, record: &Constant, ir_version: i64)
         && (imported || default || (ir_version >= 4 && value.use_count > 0))
 }
 
-/// What tells that two constants have the same bytes in the same place.
+/// A key that is equal for constants with the same bytes in the same place.
 fn identity(data: &Arc<ConstantData>) -> (usize, u64, u64) {
     match data.in_file() {
         Some((source, offset, len)) => (Arc::as_ptr(source).cast::<()>() as usize, offset, len),

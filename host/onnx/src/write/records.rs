@@ -24,7 +24,8 @@ fn is_parameter(body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
 }
 
 impl<'w> FunctionWriter<'w> {
-    /// What stands at a node's record: new nodes before it, and its op unless that was erased.
+    /// Writes the nodes for a node's record: new nodes before it, and its op unless that was
+    /// erased.
     pub(super) fn nodes_at(
         &mut self,
         body: &mut Body<'w>,
@@ -116,7 +117,7 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// What stands at an input's record.
+    /// Writes the input for an input's record.
     pub(super) fn input_at(
         &mut self,
         body: &mut Body<'w>,
@@ -266,7 +267,7 @@ impl<'w> FunctionWriter<'w> {
         self.info(&mut body.chain, graph::INPUT, name, ty, input, None)
     }
 
-    /// What stands at an output's record: the same output, or at the first one all of them.
+    /// Writes the outputs for an output's record: the same output, or at the first one all of them.
     pub(super) fn output_at(
         &mut self,
         body: &mut Body<'w>,
@@ -335,12 +336,12 @@ impl<'w> FunctionWriter<'w> {
         )
     }
 
-    /// All outputs.
+    /// Writes all outputs.
     pub(super) fn outputs(&mut self, body: &mut Body<'w>) -> Result {
         (0..self.f.ports(body.region).len()).try_for_each(|index| self.output(body, index))
     }
 
-    /// What stands at an initializer's record.
+    /// Writes the initializer for an initializer's record.
     pub(super) fn initializer_at(
         &mut self,
         body: &mut Body<'w>,
@@ -396,7 +397,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// What stands at a sparse initializer's record.
+    /// Writes the sparse initializer for its record.
     pub(super) fn sparse_at(
         &mut self,
         body: &mut Body<'w>,
@@ -450,7 +451,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// What stands at the name of an attribute parameter.
+    /// Writes the name for that of an attribute parameter.
     pub(super) fn param_at(&mut self, body: &mut Body<'_>, field: Field<'_>, name: Message<'_>) {
         let known = self.param_named(name.bytes, |kind| kind == AttrKind::NONE);
         if let Some(attr) = known
@@ -460,7 +461,7 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// What stands at an attribute parameter with a default.
+    /// Writes the default for that of an attribute parameter.
     pub(super) fn default_at(
         &mut self,
         body: &mut Body<'_>,

@@ -45,7 +45,7 @@ pub(super) enum PieceSource {
     Chain(u32),
 }
 
-/// Where a message began whose length isn't known yet.
+/// The place where a message began whose length isn't known yet.
 #[must_use]
 pub(super) struct Mark {
     piece: usize,
@@ -121,7 +121,7 @@ impl Store {
         }
     }
 
-    /// Ends it.
+    /// Ends a message field.
     pub(super) fn end(&mut self, chain: &mut Chain, mark: Mark, number: u32) {
         let start = self.own.len() as u64;
         put_head(&mut self.own, number, chain.len - mark.len);

@@ -169,7 +169,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// One key of where data is, with its value; a value that is there says more than the IR.
+    /// Writes one key of external data with its value; a value that is there says more than the IR.
     fn external_entry(&mut self, chain: &mut Chain, id: ConstId, body: Message<'_>) -> Result {
         let (key, value) = (string_of(body, entry::KEY)?, string_of(body, entry::VALUE)?);
         let data = self.f.constant_data(id).clone();

@@ -17,7 +17,7 @@ use crate::format::wire::Message;
 use crate::layout::names::Plan;
 use crate::layout::parts::Layout;
 
-/// Writes one module.
+/// The writer of one module.
 pub(super) struct Writer<'m> {
     pub(super) module: &'m Module,
     pub(super) source: Option<Arc<Source>>,
@@ -25,7 +25,7 @@ pub(super) struct Writer<'m> {
     /// Whether graphs and functions have metadata.
     pub(super) carries: bool,
     pub(super) domains: Domains,
-    /// Of the main graph's initializers.
+    /// The places for the data of the main graph's initializers.
     pub(super) homes: FxHashMap<ConstId, Home>,
     pub(super) store: Store,
 }
@@ -44,7 +44,7 @@ impl<'m> Writer<'m> {
     }
 }
 
-/// Writes one function.
+/// The writer of one function.
 pub(super) struct FunctionWriter<'w> {
     pub(super) f: &'w Function,
     pub(super) plan: Plan,
@@ -53,7 +53,7 @@ pub(super) struct FunctionWriter<'w> {
     /// Whether graphs and functions have metadata.
     pub(super) carries: bool,
     pub(super) domains: &'w Domains,
-    /// Where data goes that doesn't stay where it is.
+    /// The places for data that moves.
     pub(super) homes: Option<&'w FxHashMap<ConstId, Home>>,
     pub(super) store: &'w mut Store,
     /// A function nobody else sees, to compare types in.
@@ -125,7 +125,7 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Says which op an error is about.
+    /// Adds the op that an error is about.
     pub(super) fn explain(&self, op: OpId) -> impl FnOnce(OnnxError) -> OnnxError + use<'w> {
         let (f, op) = (self.f, op);
         move |error| error.inside(f.describe_op(op))

@@ -314,7 +314,7 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    /// Resolves what an op's attributes say of its regions.
+    /// Resolves the regions that an op's attributes refer to.
     pub(super) fn fix_regions(&mut self, op: passdock_abi::OpId, fixes: &[RegionFix]) -> Parse<()> {
         if fixes.is_empty() {
             return Ok(());

@@ -210,7 +210,7 @@ impl<'t> Parser<'t, '_> {
         Ok(self.f.fuse_locs(&parts))
     }
 
-    /// Whether what is known of something comes next: `doc(`, `meta {` or `extra(`.
+    /// Whether extras come next: `doc(`, `meta {` or `extra(`.
     pub(super) fn is_extras(&mut self) -> bool {
         match self.cur.peek_word() {
             "doc" | "extra" => self.cur.after_word() == b'(',

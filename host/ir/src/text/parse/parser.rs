@@ -77,7 +77,7 @@ pub(super) struct ResultName<'t> {
     pub(super) extras: Option<Extras>,
 }
 
-/// Ports, and what is known of each.
+/// Ports, and the extras of each.
 pub(super) struct Ports {
     pub(super) records: Vec<Port>,
     pub(super) extras: Vec<(usize, Extras)>,

@@ -81,7 +81,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Writes a list; an empty one says of what.
+    /// Writes a list; an empty one with the kind of its items.
     fn list<T>(&mut self, what: &str, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
         begin_list(&mut self.out.text, what, items.len());
         for (at, item) in items.iter().enumerate() {
@@ -175,7 +175,7 @@ fn plain_list<T>(
     out.push(']');
 }
 
-/// An empty list says of what.
+/// Writes the start of a list; of an empty one the kind of its items first.
 fn begin_list(out: &mut String, what: &str, len: usize) {
     if len == 0 {
         out.push_str(what);

@@ -109,7 +109,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Bytes that aren't what the type says.
+    /// Writes bytes that don't fit the type.
     fn raw(&mut self, bytes: &[u8]) {
         self.out.text.push_str("raw(");
         self.out.hex(bytes);

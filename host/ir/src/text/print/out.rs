@@ -9,7 +9,7 @@ use crate::constant::ConstantData;
 use crate::origin::Extras;
 use crate::quote::{write_name, write_quoted};
 
-/// The buffer that everything is written to, and what the whole text shares.
+/// The buffer that everything is written to, and the state that the whole text shares.
 pub(super) struct Out<'w> {
     pub(super) text: String,
     pub(super) sink: Option<&'w mut dyn io::Write>,

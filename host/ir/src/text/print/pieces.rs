@@ -16,8 +16,8 @@ const OPTIONS: PrintOptions<'static> = PrintOptions {
     directory: None,
 };
 
-/// The text of a function, in pieces. Values are named once, when it is made; a piece costs what it
-/// is long.
+/// The text of a function, in pieces. Values are named once, when it is made; a piece takes time by
+/// its length.
 pub struct Pieces<'f> {
     f: &'f Function,
     names: Option<ValueNames>,

@@ -11,7 +11,7 @@ use passdock_abi::DType;
 
 use super::lex::Number;
 
-/// Writes the elements, separated by commas; `false` if the bytes aren't what the type says.
+/// Writes the elements, separated by commas; `false` if the bytes don't fit the type.
 pub(in crate::text) fn write_elements(
     out: &mut String,
     dtype: DType,
@@ -113,7 +113,7 @@ pub(in crate::text) fn numbers_of(dtype: DType, elements: u64) -> u64 {
     }
 }
 
-/// Appends one number; `at` is how many came before. `Err` says what the type takes.
+/// Appends one number; `at` is the number of those before. `Err` says what the type takes.
 pub(in crate::text) fn push_element(
     bytes: &mut Vec<u8>,
     dtype: DType,

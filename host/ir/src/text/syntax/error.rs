@@ -3,7 +3,7 @@
 use std::fmt;
 use std::ops::Range;
 
-/// The first thing that is wrong with a text.
+/// The first error in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
     /// The message: a whole sentence.

@@ -105,7 +105,7 @@ impl<'t> Cursor<'t> {
         self.pos
     }
 
-    /// Whether nothing was skipped before what comes next.
+    /// The byte that is `ahead` of the next one.
     fn byte(&self, ahead: usize) -> u8 {
         self.text
             .as_bytes()

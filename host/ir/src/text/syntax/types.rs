@@ -17,7 +17,7 @@ pub fn type_text(function: &Function, id: TypeId) -> String {
     text
 }
 
-/// A dim as the text form spells it, without what ONNX says it means: `32`, `n`, `n*2+1`, `?`.
+/// A dim as the text form spells it, without its denotation: `32`, `n`, `n*2+1`, `?`.
 pub fn dim_text(function: &Function, dim: Dim) -> String {
     let mut text = String::new();
     // Writing to a string doesn't fail.
