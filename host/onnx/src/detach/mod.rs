@@ -23,7 +23,7 @@ use crate::format::body::BodyKind;
 use crate::format::error::{OnnxError, Result};
 use crate::format::fields::bodies;
 use crate::format::header::{MAIN, METADATA, ir_version};
-use crate::format::schema::{annotation, doc, entry, graph, node, tensor, value_info};
+use crate::format::schema::{annotation, doc, entry, graph, tensor, value_info};
 use crate::format::types::put_type;
 use crate::format::wire::{Message, put_bytes, string_of};
 use crate::layout::names::export_names;
@@ -94,10 +94,7 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
             }
         }
     }
-    let model = hollow::model(Message {
-        bytes: source.bytes(),
-        at: 0,
-    })?;
+    let model = hollow::model(Message::whole(source.bytes()))?;
     let (_, version) = METADATA[0];
     let versioned = module.metadata().iter().any(|(key, _)| key == version);
     let mut keep = Keep::default();
@@ -466,17 +463,7 @@ impl<'d> Detacher<'d> {
         message: Message<'d>,
         kind: BodyKind,
     ) -> Result<FxHashSet<&'d [u8]>> {
-        let mut names = FxHashSet::default();
-        for body in bodies(message, kind.node()) {
-            for output in bodies(body?, node::OUTPUT) {
-                names.insert(output?.bytes);
-            }
-        }
-        if kind == BodyKind::Graph {
-            for body in bodies(message, graph::INITIALIZER) {
-                names.insert(string_of(body?, tensor::NAME)?);
-            }
-        }
+        let mut names = kind.defined_names(message)?;
         let f = self.f;
         let results = f.ops_in(region).flat_map(|op| f.results(op));
         let constants = self.layout.constants.in_region(region).iter();

@@ -170,10 +170,7 @@ impl<'a> Attribute<'a> {
     pub(crate) fn body(self) -> Message<'a> {
         match self.single {
             Some(Value::Bytes(body)) => body,
-            _ => Message {
-                bytes: &[],
-                at: self.message.at,
-            },
+            _ => Message::empty(self.message.at),
         }
     }
 

@@ -6,7 +6,7 @@ use rustc_hash::FxHashMap;
 use super::error::{OnnxError, Result};
 use super::fields::text;
 use super::schema::model;
-use super::wire::{Message, Value, put_bytes, put_int};
+use super::wire::{Message, Value, fields_of, put_bytes, put_int};
 
 /// The name of the function that the main graph is.
 pub const MAIN: &str = "main";
@@ -81,7 +81,7 @@ pub(crate) fn missing_metadata<'m>(
 /// The metadata in the file's header, by field number; a field's last record counts.
 pub(crate) fn old_metadata(template: Option<Message<'_>>) -> Result<FxHashMap<u32, String>> {
     let mut old = FxHashMap::default();
-    for field in template.iter().flat_map(|template| template.fields()) {
+    for field in fields_of(template) {
         let field = field?;
         if let Some((_, text)) = read_metadata(field.number, field.value)? {
             old.insert(field.number, text);

@@ -4,7 +4,7 @@ use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
 use passdock_ir::{Function, OpName, TypeSpec};
 
 use super::error::{OnnxError, Result};
-use super::fields::text;
+use super::fields::{bodies, text};
 use super::schema::{dim, shape, ty, ty_item, ty_map, ty_opaque, ty_tensor};
 use super::wire::{Message, Value, put_bytes, put_int};
 
@@ -72,15 +72,8 @@ fn read_nested(f: &mut Function, message: Message<'_>, depth: u32) -> Result<Typ
 }
 
 fn read_item(f: &mut Function, message: Message<'_>, number: u32, depth: u32) -> Result<TypeId> {
-    let mut item = None;
-    for field in message.fields() {
-        let field = field?;
-        if let (true, Value::Bytes(body)) = (field.number == number, field.value) {
-            item = Some(body);
-        }
-    }
-    match item {
-        Some(body) => read_nested(f, body, depth + 1),
+    match bodies(message, number).last() {
+        Some(body) => read_nested(f, body?, depth + 1),
         None => Ok(f.add_type(TypeSpec::Unknown)),
     }
 }
@@ -326,10 +319,7 @@ mod tests {
                 bytes = outer;
             }
         }
-        let message = Message {
-            bytes: &bytes,
-            at: 0,
-        };
+        let message = Message::whole(&bytes);
         let error = read_type(&mut function(), message).unwrap_err();
         assert!(
             error

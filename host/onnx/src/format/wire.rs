@@ -75,6 +75,16 @@ impl<'a> Message<'a> {
         }
     }
 
+    /// The bytes of a whole file.
+    pub(crate) const fn whole(bytes: &'a [u8]) -> Message<'a> {
+        Message { bytes, at: 0 }
+    }
+
+    /// A message without fields.
+    pub(crate) const fn empty(at: u64) -> Message<'a> {
+        Message { bytes: &[], at }
+    }
+
     pub(crate) fn len(self) -> u64 {
         self.bytes.len() as u64
     }
@@ -85,6 +95,23 @@ impl<'a> Message<'a> {
             at: self.at + start as u64,
         }
     }
+}
+
+/// The fields of a message that may be missing.
+pub(crate) fn fields_of<'a>(
+    message: Option<Message<'a>>,
+) -> impl Iterator<Item = Result<Field<'a>, WireError>> {
+    message.into_iter().flat_map(Message::fields)
+}
+
+/// Whether a message has a field.
+pub(crate) fn has_field(message: Option<Message<'_>>, number: u32) -> Result<bool, WireError> {
+    for field in fields_of(message) {
+        if field?.number == number {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// The fields of a message. After an error it ends.

@@ -1,8 +1,9 @@
 //! Sparse initializers: ops that hold them in ONNX's form.
 
 use crate::extras::kept::Kept;
+use crate::format::fields::bodies;
 use crate::format::schema::attr;
-use crate::format::wire::{Message, Value};
+use crate::format::wire::Message;
 use passdock_abi::{AttrKind, OpId};
 use passdock_ir::{Entity, Function};
 use rustc_hash::FxHashMap;
@@ -29,10 +30,5 @@ pub(crate) fn sparse_value(f: &Function, op: OpId) -> Option<Message<'_>> {
         return None;
     }
     let message = Message::detached(f.bytes_in(attr.list));
-    let fields = message.fields().map_while(Result::ok);
-    let mut bodies = fields.filter_map(|field| match field.value {
-        Value::Bytes(body) if field.number == attr::SPARSE_TENSOR => Some(body),
-        _ => None,
-    });
-    bodies.next()
+    bodies(message, attr::SPARSE_TENSOR).next()?.ok()
 }

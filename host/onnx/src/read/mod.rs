@@ -61,10 +61,7 @@ pub struct TensorFile {
 pub fn read_tensor(path: &Path) -> std::result::Result<TensorFile, OnnxError> {
     let source = Arc::new(Source::open(path)?);
     let mut cx = Context::new(&source, &Symbols::new(), Reach::Beside);
-    let message = Message {
-        bytes: source.bytes(),
-        at: 0,
-    };
+    let message = Message::whole(source.bytes());
     let read = cx.tensor(message).and_then(|tensor| {
         Ok(TensorFile {
             name: tensor.name.map(text).transpose()?.map(str::to_owned),

@@ -22,10 +22,7 @@ use crate::format::wire::{Message, Value};
 
 /// Reads a whole file.
 pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
-    let file = Message {
-        bytes: source.bytes(),
-        at: 0,
-    };
+    let file = Message::whole(source.bytes());
     let mut module = Module::new();
     let symbols = module.symbols().clone();
     let mut cx = Context::new(source, &symbols, reach);
@@ -130,10 +127,7 @@ fn import<'c, 'a>(
 
 /// The canonical name of a local function.
 fn function_name<'a>(cx: &mut Context<'a>, message: Message<'a>) -> Result<SymbolId> {
-    let mut parts = [Message {
-        bytes: &[],
-        at: message.at,
-    }; 3];
+    let mut parts = [Message::empty(message.at); 3];
     for field in message.fields() {
         let field = field?;
         match (field.number, field.value) {

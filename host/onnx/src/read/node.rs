@@ -12,6 +12,7 @@ use crate::format::attribute::{Attribute, MAX_ATTRS, put_sparse_value, read_floa
 use crate::format::error::{OnnxError, Result};
 use crate::format::schema::{attr, node};
 use crate::format::wire::{Message, Value, push_fixed32};
+use passdock_ir::constant::string_data;
 
 /// An attribute's value with the lists it needs.
 #[derive(Default)]
@@ -89,10 +90,7 @@ impl<'a> Importer<'_, 'a> {
         self.scratch.operands.clear();
         self.scratch.outputs.clear();
         self.scratch.attrs.clear();
-        let empty = Message {
-            bytes: &[],
-            at: message.at,
-        };
+        let empty = Message::empty(message.at);
         let mut header = Header {
             parts: [empty; 3],
             name: None,
@@ -399,27 +397,15 @@ fn plain_value(attribute: Attribute<'_>, kind: AttrKind) -> Result<Plain> {
         ("value_string", AttrKind::STRING) => (
             DType::STRING,
             Vec::new(),
-            join_strings(&[attribute.body().bytes]),
+            string_data(&[attribute.body().bytes]),
         ),
         ("value_strings", AttrKind::STRINGS) => {
             let texts: Vec<&[u8]> = attribute
                 .bodies()
                 .map(|body| body.map(|body| body.bytes))
                 .collect::<std::result::Result<_, _>>()?;
-            (DType::STRING, list(texts.len()), join_strings(&texts))
+            (DType::STRING, list(texts.len()), string_data(&texts))
         }
         _ => return Ok(None),
     }))
-}
-
-/// The IR's form of a string tensor: `n + 1` offsets, then the bytes.
-fn join_strings(texts: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = 0_u64.to_le_bytes().to_vec();
-    let mut end = 0;
-    for text in texts {
-        end += text.len() as u64;
-        bytes.extend_from_slice(&end.to_le_bytes());
-    }
-    texts.iter().for_each(|text| bytes.extend_from_slice(text));
-    bytes
 }

@@ -58,10 +58,7 @@ pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, Onn
         };
         return Ok((!extras.is_empty() || facts != FileFacts::default()).then_some(facts));
     };
-    let message = Message {
-        bytes: source.bytes(),
-        at: 0,
-    };
+    let message = Message::whole(source.bytes());
     let facts = read(message);
     facts
         .map(Some)
@@ -122,10 +119,7 @@ fn initializer_inputs(message: Message<'_>) -> Result<usize> {
 /// # Errors
 /// If the bytes aren't such an attribute.
 pub fn sparse_facts(attribute: &[u8]) -> std::result::Result<SparseFacts, OnnxError> {
-    let message = Message {
-        bytes: attribute,
-        at: 0,
-    };
+    let message = Message::whole(attribute);
     let value = bodies(message, attr::SPARSE_TENSOR).last();
     let value = value.ok_or_else(|| OnnxError::new("the attribute holds no sparse tensor"))??;
     let (mut values, mut indices, mut dims) = (None, 0, Vec::new());

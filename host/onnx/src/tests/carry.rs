@@ -21,7 +21,7 @@ fn entry(key: &str, value: &str) -> Msg {
 fn metadata(bytes: &[u8]) -> String {
     let module = detach(&read(bytes).unwrap()).unwrap();
     let mut lines = Vec::new();
-    let message = crate::format::wire::Message { bytes, at: 0 };
+    let message = crate::format::wire::Message::whole(bytes);
     for graph in crate::format::fields::bodies(message, models::GRAPH) {
         for pair in crate::format::fields::bodies(graph.unwrap(), doc::GRAPH[1]) {
             let pair = pair.unwrap();

@@ -219,7 +219,7 @@ fn functions_that_call_themselves() {
 
 /// The imports in a file, of the model and then of its functions.
 fn imports(bytes: &[u8]) -> String {
-    let message = crate::format::wire::Message { bytes, at: 0 };
+    let message = crate::format::wire::Message::whole(bytes);
     let text = |message, number| {
         let mut opsets = Vec::new();
         for import in crate::format::fields::bodies(message, number) {

@@ -19,7 +19,7 @@ use crate::format::fields::bodies;
 use crate::format::header::newest_opset;
 use crate::format::opsets::put_import;
 use crate::format::schema::{annotation, doc, entry, function, graph, model, node, tensor};
-use crate::format::wire::{Field, Message, Value, string_of};
+use crate::format::wire::{Field, Message, Value, fields_of, string_of};
 use crate::layout::constants::is_imported;
 use crate::layout::nodes::Item;
 use crate::layout::sparse::sparse_value;
@@ -99,7 +99,7 @@ pub(super) struct Skeleton<'o> {
 impl<'o> Skeleton<'o> {
     fn of(kind: BodyKind, original: Option<Message<'o>>) -> Result<Skeleton<'o>> {
         let mut skeleton = Skeleton::default();
-        for field in original.iter().flat_map(|original| original.fields()) {
+        for field in fields_of(original) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
                 continue;
@@ -289,7 +289,7 @@ impl<'w> FunctionWriter<'w> {
             BodyKind::Graph => None,
             BodyKind::Function => Some(Imports::new(&opsets, original, function::OPSET_IMPORT)?),
         };
-        for field in original.iter().flat_map(|original| original.fields()) {
+        for field in fields_of(original) {
             let field = field?;
             let Value::Bytes(message) = field.value else {
                 self.store.copy(&mut body.chain, field.record);
@@ -533,11 +533,9 @@ impl<'w> FunctionWriter<'w> {
 
     fn header(&mut self, chain: &mut Chain, field: Field<'_>, old: Message<'_>, new: Option<&str>) {
         let alias = old.bytes == b"ai.onnx" && new == Some("");
-        match new {
-            Some(new) if !alias && old.bytes != new.as_bytes() => {
-                self.store.field(chain, field.number, new.as_bytes());
-            }
-            _ => self.store.copy(chain, field.record),
+        match new.filter(|_| !alias) {
+            Some(new) => self.store.text(chain, field, new),
+            None => self.store.copy(chain, field.record),
         }
     }
 }

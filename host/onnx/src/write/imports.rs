@@ -8,7 +8,7 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::header::MAIN;
 use crate::format::opsets::{Opsets, put_import, read_opset};
 use crate::format::schema::opset;
-use crate::format::wire::{Message, Value};
+use crate::format::wire::{Message, Value, fields_of};
 use crate::layout::version::is_made;
 
 /// The opset imports that the functions of a module need beside those they declare. A call needs an
@@ -152,7 +152,7 @@ impl<'o> Imports<'o> {
     ) -> Result<Imports<'o>> {
         let mut old = Opsets::new();
         let mut own = Some("");
-        for field in template.iter().flat_map(|template| template.fields()) {
+        for field in fields_of(template) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
                 continue;

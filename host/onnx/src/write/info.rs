@@ -2,17 +2,16 @@
 
 use passdock_abi::{SymbolId, TypeId, ValueId};
 use passdock_ir::Entity;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::body::Body;
 use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::extras::kept::Kept;
-use crate::format::body::BodyKind;
 use crate::format::error::Result;
-use crate::format::schema::{doc, graph, node, tensor, value_info};
+use crate::format::schema::{doc, graph, value_info};
 use crate::format::types::{put_type, read_type};
-use crate::format::wire::{Field, Message, Value, string_of};
+use crate::format::wire::{Field, Message, Value, fields_of, string_of};
 
 impl<'w> FunctionWriter<'w> {
     /// Writes a value info as field `number`, over the original if there is one; `entity`: whose
@@ -32,16 +31,12 @@ impl<'w> FunctionWriter<'w> {
         }
         let (mut named, mut typed) = (false, encoded.is_empty());
         let mark = self.store.begin(chain);
-        for field in original.iter().flat_map(|original| original.fields()) {
+        for field in fields_of(original) {
             let field = field?;
             match (field.number, field.value) {
-                (value_info::NAME, Value::Bytes(body)) => {
+                (value_info::NAME, Value::Bytes(_)) => {
                     named = true;
-                    if body.bytes != name.as_bytes() {
-                        self.store.field(chain, value_info::NAME, name.as_bytes());
-                    } else {
-                        self.store.copy(chain, field.record);
-                    }
+                    self.store.text(chain, field, name);
                 }
                 (value_info::TYPE, Value::Bytes(body)) => {
                     typed = true;
@@ -125,29 +120,13 @@ impl<'w> FunctionWriter<'w> {
     /// Whether the original's graph defined a name.
     fn was_defined(&self, body: &mut Body<'w>, name: &[u8]) -> Result<bool> {
         if body.defined.is_none() {
-            let mut names = FxHashSet::default();
-            for field in body.original.iter().flat_map(|original| original.fields()) {
-                let field = field?;
-                let Value::Bytes(message) = field.value else {
-                    continue;
-                };
-                if field.number == body.kind.node() {
-                    for field in message.fields() {
-                        let field = field?;
-                        if let (node::OUTPUT, Value::Bytes(body)) = (field.number, field.value) {
-                            names.insert(body.bytes);
-                        }
-                    }
-                } else if body.kind == BodyKind::Graph && field.number == graph::INITIALIZER {
-                    names.insert(string_of(message, tensor::NAME)?);
-                }
-            }
-            body.defined = Some(names);
+            let names = body
+                .original
+                .map(|original| body.kind.defined_names(original));
+            body.defined = Some(names.transpose()?.unwrap_or_default());
         }
-        Ok(body
-            .defined
-            .as_ref()
-            .is_some_and(|names| names.contains(name)))
+        let names = body.defined.as_ref();
+        Ok(names.is_some_and(|names| names.contains(name)))
     }
 
     /// Whether a constant that isn't declared has a name: one whose declared type says less.

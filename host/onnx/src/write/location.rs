@@ -10,7 +10,7 @@ use super::rope::Chain;
 use super::writer::FunctionWriter;
 use crate::format::error::Result;
 use crate::format::schema::{doc, entry, node};
-use crate::format::wire::{Message, put_bytes, string_of};
+use crate::format::wire::{Message, string_of};
 use crate::layout::names::numbered;
 
 /// The key of a node's metadata that names the nodes it was made of, one a line.
@@ -136,10 +136,8 @@ impl<'w> FunctionWriter<'w> {
         let mut seen = FxHashSet::default();
         let all = known.iter().chain(sources).copied();
         let all: Vec<&str> = all.filter(|name| seen.insert(*name)).collect();
-        let mut pair = Vec::new();
-        put_bytes(&mut pair, entry::KEY, MERGED_FROM.as_bytes());
-        put_bytes(&mut pair, entry::VALUE, all.join("\n").as_bytes());
-        self.store.field(chain, doc::NODE[1], &pair);
+        self.store
+            .pair(chain, doc::NODE[1], MERGED_FROM, all.join("\n"));
     }
 }
 

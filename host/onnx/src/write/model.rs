@@ -9,11 +9,12 @@ use super::rope::Chain;
 use super::writer::{FunctionWriter, Writer};
 use crate::extras::kept::Kept;
 use crate::format::error::{OnnxError, Result};
+use crate::format::fields::bodies;
 use crate::format::header::{
     MAIN, metadata, missing_metadata, old_metadata, put_metadata, read_metadata,
 };
 use crate::format::schema::{doc, model};
-use crate::format::wire::{Message, Value};
+use crate::format::wire::{Message, Value, fields_of};
 use crate::layout::version::raised_version;
 
 const LOOP_LEVEL: &str =
@@ -31,10 +32,7 @@ impl Writer<'_> {
         let locals: Vec<SymbolId> = module.names().filter(|&name| name != main_name).collect();
         let source = self.source.clone();
         let template = match &source {
-            Some(source) => Some(Message {
-                bytes: source.bytes(),
-                at: 0,
-            }),
+            Some(source) => Some(Message::whole(source.bytes())),
             None => Kept::of(module.extras()).hollow,
         };
         let mut chain = Chain::default();
@@ -54,7 +52,7 @@ impl Writer<'_> {
             _ => metadata(module, number),
         };
         let mut graph = false;
-        for field in template.iter().flat_map(|template| template.fields()) {
+        for field in fields_of(template) {
             let field = field?;
             match (field.number, field.value) {
                 (model::GRAPH, Value::Bytes(body)) => {
@@ -123,10 +121,8 @@ impl Writer<'_> {
         }
         let (written, import) = FunctionWriter::new(self, main, true).graph()?;
         self.store.bytes(chain, &import);
-        let mark = self.store.begin(chain);
         let id = self.store.keep(written);
-        self.store.splice(chain, id);
-        self.store.end(chain, mark, model::GRAPH);
+        self.store.message(chain, model::GRAPH, id);
         Ok(())
     }
 
@@ -145,10 +141,8 @@ impl Writer<'_> {
         };
         let written = written
             .map_err(|error| error.inside(format!("@{}", self.module.symbols().text(name))))?;
-        let mark = self.store.begin(chain);
         let id = self.store.keep(written);
-        self.store.splice(chain, id);
-        self.store.end(chain, mark, model::FUNCTIONS);
+        self.store.message(chain, model::FUNCTIONS, id);
         Ok(())
     }
 }
@@ -174,13 +168,12 @@ impl Functions {
         names: &[SymbolId],
         template: Option<Message<'_>>,
     ) -> Result<Functions> {
-        let mut known = Vec::new();
-        for field in template.iter().flat_map(|template| template.fields()) {
-            let field = field?;
-            if let (model::FUNCTIONS, Value::Bytes(body)) = (field.number, field.value) {
-                known.push(body.at);
-            }
-        }
+        let records = template
+            .into_iter()
+            .flat_map(|file| bodies(file, model::FUNCTIONS));
+        let known = records
+            .map(|body| Ok(body?.at))
+            .collect::<Result<Vec<u64>>>()?;
         let mut by_start = FxHashMap::default();
         let mut starts = Vec::with_capacity(names.len());
         for &name in names {

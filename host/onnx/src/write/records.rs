@@ -13,8 +13,9 @@ use crate::extras::kept::Kept;
 use crate::format::attribute::Attribute;
 use crate::format::body::BodyKind;
 use crate::format::error::Result;
+use crate::format::fields::bodies;
 use crate::format::schema::{function, graph, sparse, tensor, value_info};
-use crate::format::wire::{Field, Message, Value, string_of};
+use crate::format::wire::{Field, Message, Value, has_field, string_of};
 use crate::layout::nodes::Node;
 
 /// Whether a quantization annotation names an initializer.
@@ -145,19 +146,16 @@ impl<'w> FunctionWriter<'w> {
         if body.kind == BodyKind::Function || self.ir_version >= 4 {
             return Ok(());
         }
+        let Some(original) = body.original else {
+            return Ok(());
+        };
         let mut initializers = FxHashMap::default();
-        for field in body.original.iter().flat_map(|original| original.fields()) {
-            let field = field?;
-            if let (graph::INITIALIZER, Value::Bytes(body)) = (field.number, field.value) {
-                initializers.insert(string_of(body, tensor::NAME)?, body.at);
-            }
+        for tensor in bodies(original, graph::INITIALIZER) {
+            let tensor = tensor?;
+            initializers.insert(string_of(tensor, tensor::NAME)?, tensor.at);
         }
-        for field in body.original.iter().flat_map(|original| original.fields()) {
-            let field = field?;
-            let (graph::INPUT, Value::Bytes(input)) = (field.number, field.value) else {
-                continue;
-            };
-            let name = string_of(input, value_info::NAME)?;
+        for input in bodies(original, graph::INPUT) {
+            let name = string_of(input?, value_info::NAME)?;
             if let Some(&start) = initializers.get(name) {
                 body.constant_inputs.insert(name, start);
             }
@@ -258,11 +256,9 @@ impl<'w> FunctionWriter<'w> {
         let record = self.f.constant(id);
         let (name, mut ty) = (self.name(record.value), record.ty);
         let input = Kept::of_entity(self.f, Entity::Value(record.value)).input;
-        for field in input.iter().flat_map(|input| input.fields()) {
-            // A type that says something else than the constant's.
-            if field?.number == value_info::TYPE {
-                ty = TypeId::NONE;
-            }
+        // A type that says something else than the constant's.
+        if has_field(input, value_info::TYPE)? {
+            ty = TypeId::NONE;
         }
         self.info(&mut body.chain, graph::INPUT, name, ty, input, None)
     }
@@ -437,10 +433,7 @@ impl<'w> FunctionWriter<'w> {
             for field in values.fields() {
                 let field = field?;
                 match field.number {
-                    tensor::NAME => {
-                        self.store
-                            .field(&mut body.chain, tensor::NAME, name.as_bytes())
-                    }
+                    tensor::NAME => self.store.text(&mut body.chain, field, name),
                     _ => self.store.copy(&mut body.chain, field.record),
                 }
             }
@@ -513,14 +506,8 @@ impl<'w> FunctionWriter<'w> {
     }
 }
 
-/// The name of a sparse initializer.
+/// The name of a sparse initializer: that of its values.
 fn sparse_name(message: Message<'_>) -> Result<&[u8]> {
-    let mut name: &[u8] = &[];
-    for field in message.fields() {
-        let field = field?;
-        if let (sparse::VALUES, Value::Bytes(values)) = (field.number, field.value) {
-            name = string_of(values, tensor::NAME)?;
-        }
-    }
-    Ok(name)
+    let values = bodies(message, sparse::VALUES).last().transpose()?;
+    Ok(values.map_or(Ok(&[][..]), |values| string_of(values, tensor::NAME))?)
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use passdock_ir::{ConstantData, Extras};
 
 use crate::format::fields::put_pair;
-use crate::format::wire::{Message, put_head};
+use crate::format::wire::{Field, Message, Value, put_head};
 
 /// The bytes that pieces mean.
 #[derive(Default)]
@@ -88,6 +88,14 @@ impl Store {
         self.bytes(chain, bytes);
     }
 
+    /// Appends a text field in place of the original's, which is copied if it says the same.
+    pub(super) fn text(&mut self, chain: &mut Chain, original: Field<'_>, text: &str) {
+        match original.value {
+            Value::Bytes(old) if old.bytes == text.as_bytes() => self.copy(chain, original.record),
+            _ => self.field(chain, original.number, text.as_bytes()),
+        }
+    }
+
     /// Appends a field of `len` bytes that are a constant's data.
     pub(super) fn hold(&mut self, chain: &mut Chain, number: u32, data: &Arc<ConstantData>) {
         self.head(chain, number, data.len());
@@ -138,6 +146,12 @@ impl Store {
     pub(super) fn keep(&mut self, chain: Chain) -> ChainId {
         self.chains.push(chain);
         ChainId(self.chains.len() as u32 - 1)
+    }
+
+    /// Appends a message field that is a kept chain.
+    pub(super) fn message(&mut self, chain: &mut Chain, number: u32, id: ChainId) {
+        self.head(chain, number, self.chains[id.0 as usize].len);
+        self.splice(chain, id);
     }
 
     /// Appends a kept chain.

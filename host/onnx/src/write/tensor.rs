@@ -13,7 +13,8 @@ use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
 use crate::format::tensor::{DataForm, EXTERNAL_KEYS, PLAIN_VALUES, put_external, stands_at};
 use crate::format::typed::{is_data, put_typed, split_strings};
 use crate::format::wire::{
-    Message, Value, put_bytes, put_float, put_head, put_int, put_varint, string_of,
+    Message, Value, fields_of, has_field, put_bytes, put_float, put_head, put_int, put_varint,
+    string_of,
 };
 use crate::layout::constants::is_imported;
 
@@ -76,16 +77,12 @@ impl<'w> FunctionWriter<'w> {
         if encode {
             self.content(chain, id, form, original)?;
         }
-        for field in original.iter().flat_map(|original| original.fields()) {
+        for field in fields_of(original) {
             let field = field?;
             match (field.number, field.value, name) {
-                (tensor::NAME, Value::Bytes(body), Some(name)) => {
+                (tensor::NAME, Value::Bytes(_), Some(name)) => {
                     named = true;
-                    if body.bytes != name.as_bytes() {
-                        self.store.field(chain, tensor::NAME, name.as_bytes());
-                    } else {
-                        self.store.copy(chain, field.record);
-                    }
+                    self.store.text(chain, field, name);
                 }
                 (number, value, _) if encode && is_content(number, value, detached) => {}
                 (number, value, _) if home.is_some_and(|home| is_replaced(number, value, home)) => {
@@ -132,24 +129,18 @@ impl<'w> FunctionWriter<'w> {
         for &dim in &dims {
             put_int(&mut head, tensor::DIMS, dim);
         }
-        let mut there = false;
         let whole = original.filter(|original| !original.is_detached());
-        for field in whole.iter().flat_map(|original| original.fields()) {
-            there |= field?.number == tensor::DATA_TYPE;
-        }
+        let there = has_field(whole, tensor::DATA_TYPE)?;
         if dtype != DType::NONE || there {
             put_int(&mut head, tensor::DATA_TYPE, i64::from(dtype.0 as i32));
         }
         let data = self.f.constant_data(id).clone();
-        let mut external = 0;
-        for field in original.iter().flat_map(|original| original.fields()) {
-            external += usize::from(field?.number == tensor::EXTERNAL_DATA);
-        }
+        let external = has_field(original, tensor::EXTERNAL_DATA)?;
         match form {
             DataForm::Moved => self.store.bytes(chain, &head),
             DataForm::External => {
                 self.store.bytes(chain, &head);
-                for key in EXTERNAL_KEYS.iter().filter(|_| external == 0) {
+                for key in EXTERNAL_KEYS.iter().filter(|_| !external) {
                     let mut entry = Vec::new();
                     put_bytes(&mut entry, entry::KEY, key);
                     let entry = Message::detached(&entry);
@@ -233,9 +224,7 @@ impl<'w> FunctionWriter<'w> {
         for field in original.fields() {
             let field = field?;
             match (field.number, field.value) {
-                (node::OUTPUT, Value::Bytes(body)) if body.bytes != name.as_bytes() => {
-                    self.store.field(chain, node::OUTPUT, name.as_bytes());
-                }
+                (node::OUTPUT, Value::Bytes(_)) => self.store.text(chain, field, name),
                 (node::ATTRIBUTE, Value::Bytes(body)) if detached => {
                     valued = true;
                     let inner = self.store.begin(chain);
