@@ -327,6 +327,13 @@ impl fmt::Debug for ConstantData {
     }
 }
 
+/// The number of elements of a shape; `None` if a dim is negative or there are too many.
+pub fn element_count(shape: &[i64]) -> Option<u64> {
+    shape.iter().try_fold(1_u64, |all, &dim| {
+        u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
+    })
+}
+
 /// The strings in the data of `count` string elements: `count + 1` little-endian `u64` offsets, then
 /// the bytes they bound. `None` if the data isn't so.
 pub fn string_elements(data: &[u8], count: u64) -> Option<impl Iterator<Item = &[u8]>> {

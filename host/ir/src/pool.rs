@@ -1,6 +1,6 @@
 //! Pools: the vectors that hold the lists of many records, each a range of one.
 
-use passdock_abi::Range;
+use passdock_abi::{Attr, AttrKind, Range};
 
 /// Entries of a pool; empty if the range lies outside.
 pub(crate) fn slice<T>(pool: &[T], range: Range) -> &[T] {
@@ -15,5 +15,40 @@ pub(crate) fn push_range<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T
     Range {
         start,
         len: pool.len() as u32 - start,
+    }
+}
+
+/// The pools that hold the lists of plain attributes.
+#[derive(Clone, Default)]
+pub(crate) struct AttrPools {
+    pub(crate) ints: Vec<i64>,
+    pub(crate) floats: Vec<f32>,
+    /// The ranges of strings in `bytes`.
+    pub(crate) strings: Vec<Range>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl AttrPools {
+    /// Copies the list of a plain attribute from other pools. Attributes of other kinds stay as they
+    /// are.
+    pub(crate) fn copy_list(&mut self, from: &AttrPools, attr: &mut Attr) {
+        let list = attr.list;
+        attr.list = match attr.kind {
+            AttrKind::STRING | AttrKind::OPAQUE => self.copy_bytes(from, list),
+            AttrKind::INTS => push_range(&mut self.ints, slice(&from.ints, list).iter().copied()),
+            AttrKind::FLOATS => {
+                push_range(&mut self.floats, slice(&from.floats, list).iter().copied())
+            }
+            AttrKind::STRINGS => {
+                let texts = slice(&from.strings, list).iter();
+                let texts: Vec<Range> = texts.map(|&text| self.copy_bytes(from, text)).collect();
+                push_range(&mut self.strings, texts)
+            }
+            _ => list,
+        };
+    }
+
+    fn copy_bytes(&mut self, from: &AttrPools, range: Range) -> Range {
+        push_range(&mut self.bytes, slice(&from.bytes, range).iter().copied())
     }
 }

@@ -17,6 +17,11 @@ const CHUNKS: usize = 24;
 /// The longest text that can be a symbol, in bytes.
 pub const MAX_SYMBOL_BYTES: usize = 1 << 20;
 
+/// Whether a symbol is the name of a terminator.
+pub fn is_terminator(name: SymbolId) -> bool {
+    matches!(name, symbol::RETURN | symbol::YIELD)
+}
+
 type Chunk = Box<[Cell]>;
 
 #[derive(Default)]

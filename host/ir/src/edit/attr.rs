@@ -223,27 +223,27 @@ impl Function {
                 AttrKind::REFERENCE
             }
             AttrValue::String(bytes) => {
-                list = push_range(&mut self.bytes, bytes.iter().copied());
+                list = push_range(&mut self.pools.bytes, bytes.iter().copied());
                 AttrKind::STRING
             }
             AttrValue::Opaque(bytes) => {
-                list = push_range(&mut self.bytes, bytes.iter().copied());
+                list = push_range(&mut self.pools.bytes, bytes.iter().copied());
                 AttrKind::OPAQUE
             }
             AttrValue::Ints(ints) => {
-                list = push_range(&mut self.ints, ints.iter().copied());
+                list = push_range(&mut self.pools.ints, ints.iter().copied());
                 AttrKind::INTS
             }
             AttrValue::Floats(floats) => {
-                list = push_range(&mut self.floats, floats.iter().copied());
+                list = push_range(&mut self.pools.floats, floats.iter().copied());
                 AttrKind::FLOATS
             }
             AttrValue::Strings(strings) => {
-                let pool = &mut self.bytes;
+                let pool = &mut self.pools.bytes;
                 let ranges = strings
                     .iter()
                     .map(|text| push_range(pool, text.iter().copied()));
-                list = push_range(&mut self.strings, ranges);
+                list = push_range(&mut self.pools.strings, ranges);
                 AttrKind::STRINGS
             }
             AttrValue::Tensors(ids) => {

@@ -6,7 +6,7 @@ use passdock_abi::{
     ConstId, Constant, DType, LocId, OpId, RegionId, TypeId, TypeKind, Value, ValueId,
 };
 
-use crate::constant::{ConstantData, Payload, string_elements};
+use crate::constant::{ConstantData, Payload, element_count, string_elements};
 use crate::error::{Edit, EditError};
 use crate::function::Function;
 
@@ -219,10 +219,7 @@ impl Function {
             _ => None,
         };
         let Some(shape) = shape else { return Ok(None) };
-        let elements = shape.iter().try_fold(1_u64, |all, &dim| {
-            u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
-        });
-        match elements {
+        match element_count(&shape) {
             Some(elements) => Ok(Some(elements)),
             None => Err(EditError::refused(format!(
                 "The shape {shape:?} of a constant is negative or too large."

@@ -1,12 +1,13 @@
 //! Making ops.
 
 use passdock_abi::{
-    ConstId, LocId, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId, symbol,
+    ConstId, LocId, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId,
 };
 
 use super::NewAttr;
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_LIST, MAX_RECORDS};
+use crate::symbols::is_terminator;
 
 /// The place of a new or moved op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -114,7 +115,7 @@ impl Function {
             return Err(EditError::invalid(message));
         };
         crate::name::check_canonical(name).map_err(EditError::invalid)?;
-        if matches!(new.name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(new.name) {
             let message = format!("A `{name}` is made by setting its region's results.");
             return Err(EditError::refused(message));
         }

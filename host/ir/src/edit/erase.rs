@@ -1,15 +1,16 @@
 //! Erasing ops, with everything in them.
 
-use passdock_abi::{ConstId, Constant, Op, OpId, Range, Region, RegionId, Value, ValueId, symbol};
+use passdock_abi::{ConstId, Constant, Op, OpId, Range, Region, RegionId, Value, ValueId};
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
+use crate::symbols::is_terminator;
 
 impl Function {
     /// Erases an op whose results have no uses, with its regions.
     pub fn erase_op(&mut self, op: OpId) -> Edit {
         let record = *self.live_op(op)?;
-        if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(record.name) {
             let name = self.describe_op(op);
             let message = format!("{name} ends its region and can't be erased.");
             return Err(EditError::refused(message));

@@ -1,9 +1,10 @@
 //! Operand slots and the use lists they form.
 
-use passdock_abi::{OpId, Range, Use, UseId, Value, ValueId, symbol};
+use passdock_abi::{OpId, Range, Use, UseId, Value, ValueId};
 
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_LIST};
+use crate::symbols::is_terminator;
 
 impl Function {
     /// Sets an operand slot, or appends one at the next index; NONE leaves the operand out.
@@ -18,7 +19,7 @@ impl Function {
             }
             self.unlink_use(slot);
             self.link_use(slot, value);
-        } else if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+        } else if is_terminator(record.name) {
             let name = self.describe_op(op);
             return Err(EditError::refused(format!(
                 "{name} ends a region of {len} results, so operand {index} can't be set; set the \

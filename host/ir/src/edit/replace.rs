@@ -1,7 +1,7 @@
 //! Replacing ops, moving ops, moving uses.
 
 use passdock_abi::{
-    LocId, LocKind, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId, symbol,
+    LocId, LocKind, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId,
 };
 use rustc_hash::FxHashSet;
 
@@ -10,6 +10,7 @@ use crate::error::{Edit, EditError};
 use crate::function::Function;
 use crate::origin::Entity;
 use crate::pool::slice;
+use crate::symbols::is_terminator;
 
 impl Function {
     /// Makes an op before `old`, moves the uses of the old results to the new ones, erases `old`.
@@ -125,7 +126,7 @@ impl Function {
     /// Moves an op.
     pub fn move_op(&mut self, op: OpId, at: Position) -> Edit {
         let record = *self.live_op(op)?;
-        if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(record.name) {
             let message = format!("{} ends its region and can't move.", self.describe_op(op));
             return Err(EditError::refused(message));
         }
@@ -202,7 +203,7 @@ impl Function {
     }
 
     fn check_replaceable(&self, op: OpId) -> Edit {
-        if matches!(self.op(op).name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(self.op(op).name) {
             let message = format!(
                 "{} ends its region and can't be replaced.",
                 self.describe_op(op)

@@ -12,11 +12,12 @@ use passdock_abi::{
     UseId, Value, ValueId,
 };
 
+use super::Function;
+use super::locs::loc_range;
 use crate::constant::ConstantData;
-use crate::function::Function;
 use crate::kept::Kept;
 use crate::origin::{Entity, Origin, Origins};
-use crate::pool::{push_range, slice};
+use crate::pool::{AttrPools, push_range, slice};
 
 /// Fewer dead records than this aren't worth the copy.
 const MIN_DEAD: usize = 64;
@@ -107,8 +108,7 @@ impl Function {
             }
         }
         (self.constants, self.data) = (made.constants, made.data);
-        (self.attrs, self.ids, self.ints) = (made.attrs, made.ids, made.ints);
-        (self.floats, self.strings, self.bytes) = (made.floats, made.strings, made.bytes);
+        (self.attrs, self.ids, self.pools) = (made.attrs, made.ids, made.pools);
         self.far = vec![self.body; self.regions.len()];
         if !self.loose {
             self.measure_depths();
@@ -127,11 +127,7 @@ impl Function {
         for loc in &mut self.locs {
             if loc.kind == LocKind::FUSED {
                 fused = true;
-                let range = Range {
-                    start: loc.a,
-                    len: loc.b,
-                };
-                let parts = slice(&self.ids, range).iter().copied();
+                let parts = slice(&self.ids, loc_range(loc)).iter().copied();
                 let Range { start, len } = push_range(&mut made.ids, parts);
                 (loc.a, loc.b) = (start, len);
             }
@@ -180,23 +176,6 @@ impl Function {
             let mut attr = *attr;
             let ids = slice(&self.ids, attr.list).iter();
             match attr.kind {
-                AttrKind::STRING | AttrKind::OPAQUE => {
-                    let bytes = self.bytes_in(attr.list).iter().copied();
-                    attr.list = push_range(&mut made.bytes, bytes);
-                }
-                AttrKind::INTS => {
-                    attr.list = push_range(&mut made.ints, self.ints_in(attr.list).iter().copied());
-                }
-                AttrKind::FLOATS => {
-                    let floats = self.floats_in(attr.list).iter().copied();
-                    attr.list = push_range(&mut made.floats, floats);
-                }
-                AttrKind::STRINGS => {
-                    let pool = &mut made.bytes;
-                    let texts = self.strings_in(attr.list);
-                    let texts = texts.map(|text| push_range(pool, text.iter().copied()));
-                    attr.list = push_range(&mut made.strings, texts);
-                }
                 AttrKind::TENSOR => {
                     attr.bits = u64::from(at(&maps.constants, attr.bits as u32));
                 }
@@ -210,7 +189,7 @@ impl Function {
                     attr.list = push_range(&mut made.ids, ids);
                 }
                 AttrKind::TYPES => attr.list = push_range(&mut made.ids, ids.copied()),
-                _ => {}
+                _ => made.pools.copy_list(&self.pools, &mut attr),
             }
             moved.push(attr);
         }
@@ -277,10 +256,7 @@ struct Made {
     data: Vec<Arc<ConstantData>>,
     attrs: Vec<Attr>,
     ids: Vec<u32>,
-    ints: Vec<i64>,
-    floats: Vec<f32>,
-    strings: Vec<Range>,
-    bytes: Vec<u8>,
+    pools: AttrPools,
 }
 
 /// Old ids to new ones; [`NONE`] for those that are dropped.

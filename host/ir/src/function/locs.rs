@@ -8,7 +8,23 @@ use rustc_hash::{FxBuildHasher, FxHashSet};
 use super::Function;
 use crate::pool::push_range;
 
+/// The range of a fused location's parts.
+pub(crate) fn loc_range(loc: &Loc) -> Range {
+    Range {
+        start: loc.a,
+        len: loc.b,
+    }
+}
+
 impl Function {
+    /// The ids of a fused location's parts; none of another one.
+    pub fn loc_parts(&self, loc: &Loc) -> &[u32] {
+        match loc.kind {
+            LocKind::FUSED => self.ids_in(loc_range(loc)),
+            _ => &[],
+        }
+    }
+
     /// Interns a location.
     pub fn add_loc(&mut self, loc: Loc) -> LocId {
         let hash = FxBuildHasher.hash_one(loc);
@@ -51,13 +67,7 @@ impl Function {
         let mut parts: Vec<u32> = Vec::new();
         for &id in locs {
             match self.loc(id) {
-                Some(loc) if loc.kind == LocKind::FUSED => {
-                    let range = Range {
-                        start: loc.a,
-                        len: loc.b,
-                    };
-                    parts.extend(self.ids_in(range));
-                }
+                Some(loc) if loc.kind == LocKind::FUSED => parts.extend(self.loc_parts(loc)),
                 Some(_) => parts.push(id.0),
                 None => {}
             }

@@ -7,7 +7,7 @@ mod compact;
 mod depth;
 pub(crate) mod expr;
 mod kept;
-mod locs;
+pub(crate) mod locs;
 mod memory;
 mod merge;
 mod read;
@@ -29,6 +29,7 @@ use crate::constant::ConstantData;
 use crate::kept::Kept;
 use crate::names::NameTable;
 use crate::origin::Origins;
+use crate::pool::AttrPools;
 use crate::symbols::Symbols;
 
 /// The largest depth of nested regions.
@@ -94,10 +95,7 @@ pub struct Function {
     pub(crate) locs: Vec<Loc>,
     pub(crate) opsets: Vec<Opset>,
     pub(crate) ids: Vec<u32>,
-    pub(crate) ints: Vec<i64>,
-    pub(crate) floats: Vec<f32>,
-    pub(crate) strings: Vec<Range>,
-    pub(crate) bytes: Vec<u8>,
+    pub(crate) pools: AttrPools,
     pub(crate) function_attrs: Range,
     pub(crate) live_ops: u32,
     /// The data of each constant.
@@ -155,10 +153,7 @@ impl Function {
             locs: Vec::new(),
             opsets: Vec::new(),
             ids: Vec::new(),
-            ints: Vec::new(),
-            floats: Vec::new(),
-            strings: Vec::new(),
-            bytes: Vec::new(),
+            pools: AttrPools::default(),
             function_attrs: Range::EMPTY,
             live_ops: 0,
             data: Vec::new(),
@@ -207,10 +202,10 @@ impl Function {
         view.locs = column(&self.locs);
         view.opsets = column(&self.opsets);
         view.ids = column(&self.ids);
-        view.ints = column(&self.ints);
-        view.floats = column(&self.floats);
-        view.strings = column(&self.strings);
-        view.bytes = column(&self.bytes);
+        view.ints = column(&self.pools.ints);
+        view.floats = column(&self.pools.floats);
+        view.strings = column(&self.pools.strings);
+        view.bytes = column(&self.pools.bytes);
         view.function_attrs = self.function_attrs;
         view.op_count = self.live_ops;
     }

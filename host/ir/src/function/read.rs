@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use passdock_abi::{
     Attr, ConstId, Constant, Loc, LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId, Type,
-    TypeId, Use, UseId, Value, ValueId, symbol,
+    TypeId, Use, UseId, Value, ValueId,
 };
 
 use super::Function;
@@ -12,6 +12,7 @@ use crate::constant::ConstantData;
 use crate::error::{Edit, EditError};
 use crate::pool::slice;
 use crate::quote::value_text;
+use crate::symbols::is_terminator;
 
 impl Function {
     /// An op's record, dead or alive.
@@ -117,8 +118,7 @@ impl Function {
 
     /// The live ops without terminators, in id order: what reports count.
     pub fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> + '_ {
-        self.live_ops()
-            .filter(|(_, op)| !matches!(op.name, symbol::RETURN | symbol::YIELD))
+        self.live_ops().filter(|(_, op)| !is_terminator(op.name))
     }
 
     /// The number of [`Function::ops`].
@@ -205,22 +205,22 @@ impl Function {
 
     /// An `INTS` attribute's numbers.
     pub fn ints_in(&self, range: Range) -> &[i64] {
-        slice(&self.ints, range)
+        slice(&self.pools.ints, range)
     }
 
     /// A `FLOATS` attribute's numbers.
     pub fn floats_in(&self, range: Range) -> &[f32] {
-        slice(&self.floats, range)
+        slice(&self.pools.floats, range)
     }
 
     /// A `STRING` or `OPAQUE` attribute's bytes.
     pub fn bytes_in(&self, range: Range) -> &[u8] {
-        slice(&self.bytes, range)
+        slice(&self.pools.bytes, range)
     }
 
     /// A `STRINGS` attribute's strings.
     pub fn strings_in(&self, range: Range) -> impl ExactSizeIterator<Item = &[u8]> + '_ {
-        slice(&self.strings, range)
+        slice(&self.pools.strings, range)
             .iter()
             .map(|&range| self.bytes_in(range))
     }
@@ -263,7 +263,7 @@ impl Function {
     /// A region's terminator.
     pub fn terminator(&self, region: RegionId) -> Option<OpId> {
         let last = self.region(region).last.option()?;
-        matches!(self.op(last).name, symbol::RETURN | symbol::YIELD).then_some(last)
+        is_terminator(self.op(last).name).then_some(last)
     }
 
     /// Whether `value` may be an operand of an op that stands right before `before` in `region`

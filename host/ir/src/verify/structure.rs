@@ -5,6 +5,7 @@ use passdock_abi::{Constant, LocId, Op, OpId, Region, RegionId, SymbolId, Value,
 use super::tables::entries;
 use super::{Checker, Invariant, MAX_VIOLATIONS};
 use crate::function::{MAX_DEPTH, MAX_LIST};
+use crate::symbols::is_terminator;
 
 /// A region that the walk is in.
 struct Frame {
@@ -282,7 +283,7 @@ impl<'f> Checker<'f> {
         if entries(&f.ids, record.regions).is_none() {
             self.outside(Invariant::Ops, op, "regions", op);
         }
-        if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(record.name) {
             let lonely = record.results.len == 0 && record.regions.len == 0;
             if record.next.is_some() || !lonely {
                 let name = f.describe_op(op);

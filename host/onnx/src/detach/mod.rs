@@ -38,8 +38,7 @@ use crate::layout::version::final_version;
 /// If the file isn't what it was when it was read.
 pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
     let mut detached = module.clone();
-    let source = module.source();
-    let Some(file) = source.and_then(|source| source.downcast_ref::<ModelFile>()) else {
+    let Some(file) = ModelFile::of(module) else {
         return Ok(detached);
     };
     let Some(source) = &file.source else {

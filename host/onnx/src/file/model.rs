@@ -21,6 +21,13 @@ pub(crate) struct ModelFile {
     pub(crate) external: Vec<Arc<ExternalFile>>,
 }
 
+impl ModelFile {
+    /// The files that a module was read from, if it was read from ONNX.
+    pub(crate) fn of(module: &Module) -> Option<&ModelFile> {
+        module.source()?.downcast_ref()
+    }
+}
+
 /// The files that a text names, each opened when its bytes are first asked for.
 #[derive(Default)]
 pub struct ExternalFiles {
@@ -138,7 +145,5 @@ pub fn external_locations(module: &Module) -> impl Iterator<Item = &str> {
 
 /// The files that the tensors of a module's model point to.
 pub(crate) fn files_of(module: &Module) -> &[Arc<ExternalFile>] {
-    let file = module.source();
-    let file = file.and_then(|source| source.downcast_ref::<ModelFile>());
-    file.map_or(&[], |file| &file.external)
+    ModelFile::of(module).map_or(&[], |file| &file.external)
 }

@@ -3,11 +3,12 @@
 //! A constant has no place in the IR's order. As a node it stands where it stood, or right before
 //! its first user if that has come to stand earlier.
 
-use passdock_abi::{ConstId, Constant, OpId, RegionId, symbol};
+use passdock_abi::{ConstId, Constant, OpId, RegionId};
 use passdock_ir::Entity;
 
 use super::constants::is_imported;
 use super::parts::Layout;
+use passdock_ir::symbols::is_terminator;
 
 /// One node to write.
 #[derive(Clone, Copy, Debug)]
@@ -49,7 +50,7 @@ impl Layout<'_> {
         };
         let mut items: Vec<Item> = Vec::new();
         for op in f.ops_in(region) {
-            let terminator = matches!(f.op(op).name, symbol::RETURN | symbol::YIELD);
+            let terminator = is_terminator(f.op(op).name);
             if terminator || self.sparse.contains_key(&op) {
                 continue;
             }

@@ -7,7 +7,7 @@
 use passdock_abi::{Constant, OpId, RegionId, SymbolId, ValueId, symbol};
 use passdock_ir::{Entity, Function, NewPort};
 
-use super::frame::{Frame, span};
+use super::frame::Frame;
 use super::importer::{Importer, Work};
 use crate::extras::kept::Keep;
 use crate::format::error::{OnnxError, Result};
@@ -170,7 +170,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         let first = self.f.region(frame.region).ports.start;
         for (index, info) in frame.outputs.iter().enumerate() {
             let port = Entity::Port(first + index as u32);
-            self.f.origins_mut().set(port, span(info.message));
+            self.set_origin(port, info.message);
         }
         let terminator = self.f.region(frame.region).last;
         self.anchor(frame, terminator);

@@ -2,11 +2,9 @@
 
 use passdock_abi::{SymbolId, TypeId};
 
-use super::context::Context;
 use super::frame::Info;
 use super::importer::Importer;
 use crate::format::error::{OnnxError, Result};
-use crate::format::opsets::Opsets;
 use crate::format::schema::value_info;
 use crate::format::types::read_type;
 use crate::format::wire::{Message, Value};
@@ -41,14 +39,5 @@ impl<'a> Importer<'_, 'a> {
         let id = read_type(&mut self.f, message)?;
         self.types.insert(message.bytes, id);
         Ok(id)
-    }
-}
-
-impl Context<'_> {
-    /// Gives a function its opset versions.
-    pub(super) fn import_opsets(&self, f: &mut passdock_ir::Function, opsets: &Opsets) {
-        for (domain, version) in opsets {
-            f.set_opset(self.symbols.intern(domain), *version);
-        }
     }
 }

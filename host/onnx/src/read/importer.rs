@@ -1,11 +1,11 @@
 //! The state of the reader of one function.
 
 use passdock_abi::{RegionId, SymbolId, TypeId, ValueId};
-use passdock_ir::Function;
+use passdock_ir::{Entity, Function};
 use rustc_hash::FxHashMap;
 
 use super::context::Context;
-use super::frame::Frame;
+use super::frame::{Frame, span};
 use super::sort::Orders;
 use crate::format::attribute::Attribute;
 use crate::format::wire::Message;
@@ -69,5 +69,10 @@ impl<'c, 'a> Importer<'c, 'a> {
             opened: 0,
             ended: FxHashMap::default(),
         }
+    }
+
+    /// Sets the message that an entity comes from.
+    pub(super) fn set_origin(&mut self, entity: Entity, message: Message<'a>) {
+        self.f.origins_mut().set(entity, span(message));
     }
 }

@@ -9,6 +9,7 @@ use super::context::Context;
 use super::frame::span;
 use super::importer::Importer;
 use super::sort;
+use super::sort::Orders;
 use crate::extras::carry;
 use crate::file::external::Reach;
 use crate::file::model::ModelFile;
@@ -84,45 +85,62 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     Ok(module)
 }
 
-/// Reads the main graph, again if its nodes have to be sorted first.
+/// Reads the main graph.
 fn read_graph<'a>(cx: &mut Context<'a>, graph: Message<'a>, opsets: &Opsets) -> Result<Function> {
     let name = cx.symbols.intern(MAIN);
-    let first = import(cx, name, None, |importer| importer.open_body(graph));
-    let function = match first {
-        Err((_, true)) => {
-            let orders = sort::graph(graph)?;
-            import(cx, name, Some(&orders), |importer| {
-                importer.open_body(graph)
-            })
-        }
-        done => done,
-    };
-    let mut function = function.map_err(|(error, _)| error)?;
-    cx.import_opsets(&mut function, opsets);
-    if cx.carries {
-        carry::read(&mut function, graph, doc::GRAPH[1])?;
-    }
-    function.origins_mut().set(Entity::Function, span(graph));
-    function.seal();
-    Ok(function)
+    let function = import(
+        cx,
+        name,
+        graph,
+        |importer| importer.open_body(graph),
+        sort::graph,
+    )?;
+    finish(cx, function, graph, opsets, doc::GRAPH[1])
 }
 
-/// Imports one function; an error says whether a name was used that had no definition so far.
-fn import<'c, 'a>(
-    cx: &'c mut Context<'a>,
+/// Imports a function, again if its nodes have to be sorted first: a name was used that had no
+/// definition so far.
+fn import<'a>(
+    cx: &mut Context<'a>,
     name: SymbolId,
-    orders: Option<&'c sort::Orders>,
-    open: impl FnOnce(&mut Importer<'c, 'a>) -> Result,
-) -> std::result::Result<Function, (OnnxError, bool)> {
-    let function = Function::new(cx.symbols.clone(), FunctionKind::GRAPH, name);
-    let mut importer = Importer::new(cx, function, orders);
-    match open(&mut importer).and_then(|()| importer.run()) {
-        Ok(()) => importer.finish().map_err(|error| (error, false)),
-        Err(error) => {
-            importer.forget();
-            Err((error, importer.undefined))
+    message: Message<'a>,
+    open: impl Fn(&mut Importer<'_, 'a>) -> Result,
+    sort: impl Fn(Message<'a>) -> Result<Orders>,
+) -> Result<Function> {
+    let mut orders = None;
+    loop {
+        let function = Function::new(cx.symbols.clone(), FunctionKind::GRAPH, name);
+        let mut importer = Importer::new(cx, function, orders.as_ref());
+        match open(&mut importer).and_then(|()| importer.run()) {
+            Ok(()) => return importer.finish(),
+            Err(error) => {
+                importer.forget();
+                if !importer.undefined || orders.is_some() {
+                    return Err(error);
+                }
+            }
         }
+        orders = Some(sort(message)?);
     }
+}
+
+/// Gives a function its imports, the attributes that its metadata carries, and its origin.
+fn finish(
+    cx: &Context<'_>,
+    mut function: Function,
+    message: Message<'_>,
+    opsets: &Opsets,
+    metadata: u32,
+) -> Result<Function> {
+    for (domain, version) in opsets {
+        function.set_opset(cx.symbols.intern(domain), *version);
+    }
+    if cx.carries {
+        carry::read(&mut function, message, metadata)?;
+    }
+    function.origins_mut().set(Entity::Function, span(message));
+    function.seal();
+    Ok(function)
 }
 
 /// The canonical name of a local function.
@@ -140,23 +158,19 @@ fn function_name<'a>(cx: &mut Context<'a>, message: Message<'a>) -> Result<Symbo
     cx.op_name(parts)
 }
 
-/// Reads a local function, again if its nodes have to be sorted first.
+/// Reads a local function.
 fn read_function<'a>(
     cx: &mut Context<'a>,
     message: Message<'a>,
     name: SymbolId,
 ) -> Result<Function> {
-    let first = import(cx, name, None, |importer| importer.open_function(message));
-    let function = match first {
-        Err((_, true)) => {
-            let orders = sort::function(message)?;
-            import(cx, name, Some(&orders), |importer| {
-                importer.open_function(message)
-            })
-        }
-        done => done,
-    };
-    let mut function = function.map_err(|(error, _)| error)?;
+    let mut function = import(
+        cx,
+        name,
+        message,
+        |importer| importer.open_function(message),
+        sort::function,
+    )?;
     let mut opsets = Opsets::new();
     for field in message.fields() {
         let field = field?;
@@ -181,13 +195,7 @@ fn read_function<'a>(
             _ => {}
         }
     }
-    cx.import_opsets(&mut function, &opsets);
-    if cx.carries {
-        carry::read(&mut function, message, doc::FUNCTION[1])?;
-    }
-    function.origins_mut().set(Entity::Function, span(message));
-    function.seal();
-    Ok(function)
+    finish(cx, function, message, &opsets, doc::FUNCTION[1])
 }
 
 /// An attribute parameter with a default. What isn't a number or a string stays in ONNX's form.

@@ -5,7 +5,7 @@ use passdock_abi::{
 };
 use passdock_ir::{AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeSpec};
 
-use super::frame::{Frame, named, span};
+use super::frame::{Frame, named};
 use super::importer::Importer;
 use crate::extras::kept::Keep;
 use crate::format::attribute::{Attribute, MAX_ATTRS, put_sparse_value, read_floats, read_ints};
@@ -66,7 +66,7 @@ impl<'a> Importer<'_, 'a> {
                 .push(known.map_or(TypeId::NONE, |known| known.0));
         }
         let op = self.op(frame, name, loc)?;
-        self.f.origins_mut().set(Entity::Op(op), span(message));
+        self.set_origin(Entity::Op(op), message);
         self.anchor(frame, op);
         for index in 0..self.scratch.outputs.len() {
             let output = self.scratch.outputs[index];
@@ -249,9 +249,7 @@ impl<'a> Importer<'_, 'a> {
         let tensor = self.cx.tensor(message)?;
         let ty = tensor.ty(&mut self.f);
         let id = self.f.add_tensor(ty, tensor.data, self.f.body())?;
-        self.f
-            .origins_mut()
-            .set(Entity::Constant(id), span(message));
+        self.set_origin(Entity::Constant(id), message);
         Ok(id)
     }
 
@@ -320,9 +318,7 @@ impl<'a> Importer<'_, 'a> {
             _ => return Ok(false),
         };
         let id = self.f.value(value).constant;
-        self.f
-            .origins_mut()
-            .set(Entity::Constant(id), span(message));
+        self.set_origin(Entity::Constant(id), message);
         frame.waiting.push((id, loc));
         let name = self.scratch.outputs[0];
         self.define_constant(frame, value, name)?;

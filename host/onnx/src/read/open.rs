@@ -5,7 +5,7 @@ use passdock_ir::{Entity, NewPort};
 use rustc_hash::FxHashMap;
 
 use super::context::Context;
-use super::frame::{Frame, Info, Nodes, named, span};
+use super::frame::{Frame, Info, Nodes, named};
 use super::importer::{Importer, Work};
 use super::tensor::Tensor;
 use crate::format::error::{OnnxError, Result};
@@ -78,9 +78,7 @@ impl<'a> Importer<'_, 'a> {
     /// Reads all of a graph but its nodes.
     pub(super) fn open(&mut self, region: RegionId, message: Message<'a>) -> Result<Frame<'a>> {
         let mut frame = self.frame(region, message, graph::NODE)?;
-        self.f
-            .origins_mut()
-            .set(Entity::Region(region), span(message));
+        self.set_origin(Entity::Region(region), message);
         let (mut inputs, mut initializers, mut sparse) = (Vec::new(), Vec::new(), Vec::new());
         for field in message.fields() {
             let field = field?;
@@ -188,9 +186,7 @@ impl<'a> Importer<'_, 'a> {
             self.define_constant(frame, value, name)?;
             self.f.value(value).constant
         };
-        self.f
-            .origins_mut()
-            .set(Entity::Constant(constant), span(message));
+        self.set_origin(Entity::Constant(constant), message);
         Ok(())
     }
     /// A sparse initializer is an op that makes it.
@@ -227,9 +223,7 @@ impl<'a> Importer<'_, 'a> {
                 ty: info.ty,
             },
         )?;
-        self.f
-            .origins_mut()
-            .set(Entity::Value(value), span(info.message));
+        self.set_origin(Entity::Value(value), info.message);
         if info.name.is_some() {
             self.f.import_name(value, info.name);
             self.define_in(region, info.name, value)?;

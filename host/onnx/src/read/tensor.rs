@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use passdock_abi::{DType, Dim, TypeId};
+use passdock_ir::constant::element_count;
 use passdock_ir::{ByteSource, ConstantData, Deferred, Function, Payload, TypeSpec};
 
 use super::context::Context;
@@ -86,9 +87,7 @@ impl<'a> Context<'a> {
             }
         }
         let dtype = dtype(found.code);
-        let count = self.ints.iter().try_fold(1_u64, |all, &dim| {
-            u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
-        });
+        let count = element_count(&self.ints);
         // Where an element's size is known, that of all is.
         let sized = dtype.bits() > 0;
         let count = count.filter(|&count| !sized || dtype.byte_len(count).is_some());

@@ -3,6 +3,7 @@
 
 use passdock_abi::DType;
 use passdock_ir::Module;
+use passdock_ir::constant::element_count;
 use rustc_hash::FxHashSet;
 
 use crate::file::model::ModelFile;
@@ -45,9 +46,7 @@ pub struct SparseFacts {
 /// # Errors
 /// If a part that the reader had no use for isn't what it should be.
 pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, OnnxError> {
-    let file = module.source();
-    let file = file.and_then(|source| source.downcast_ref::<ModelFile>());
-    let Some(source) = file.and_then(|file| file.source.as_ref()) else {
+    let Some(source) = ModelFile::of(module).and_then(|file| file.source.as_ref()) else {
         let extras = module.extras();
         let pairs = extras.metadata.iter();
         let facts = FileFacts {
@@ -171,10 +170,7 @@ fn tensor_size(message: Message<'_>) -> Result<TensorSize> {
 }
 
 fn elements(dims: &[i64]) -> Result<u64> {
-    let count = dims.iter().try_fold(1_u64, |all, &dim| {
-        u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
-    });
-    count.ok_or_else(|| {
+    element_count(dims).ok_or_else(|| {
         OnnxError::new(format!(
             "the shape {dims:?} of a tensor is negative or too large"
         ))

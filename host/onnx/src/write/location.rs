@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use passdock_abi::{LocId, LocKind, Op, OpId, Range, RegionId};
+use passdock_abi::{LocId, LocKind, Op, OpId, RegionId};
 use passdock_ir::Entity;
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -95,12 +95,7 @@ impl<'w> FunctionWriter<'w> {
         let f = self.f;
         let one = [loc];
         let fused = f.loc(loc).filter(|loc| loc.kind == LocKind::FUSED);
-        let parts = fused.map_or(&[][..], |loc| {
-            f.ids_in(Range {
-                start: loc.a,
-                len: loc.b,
-            })
-        });
+        let parts = fused.map_or(&[][..], |loc| f.loc_parts(loc));
         let alone = one.into_iter().filter(move |_| fused.is_none());
         let all = alone.chain(parts.iter().map(|&part| LocId(part)));
         let named = all.filter_map(|part| f.loc(part).filter(|loc| loc.kind == LocKind::NAME));

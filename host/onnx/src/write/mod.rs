@@ -78,10 +78,7 @@ pub fn write(module: &Module, options: WriteOptions<'_>) -> std::result::Result<
 }
 
 fn encode(module: &Module, options: WriteOptions<'_>, all: bool) -> Result<Output> {
-    let file = module
-        .source()
-        .and_then(|source| source.downcast_ref::<ModelFile>());
-    let source = file.and_then(|file| file.source.clone());
+    let source = ModelFile::of(module).and_then(|file| file.source.clone());
     let placement = match module.function_named(MAIN) {
         Some(main) => Placement::new(module, main, &options, ir_version(module), all),
         None => Placement::default(),

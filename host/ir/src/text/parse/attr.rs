@@ -198,12 +198,16 @@ impl<'t> Parser<'t, '_> {
         attr.kind = list_of(first.kind).unwrap_or(AttrKind::NONE);
         let f = &mut self.f;
         attr.list = match first.kind {
-            AttrKind::INT => push_range(&mut f.ints, items.iter().map(|item| item.bits as i64)),
+            AttrKind::INT => {
+                push_range(&mut f.pools.ints, items.iter().map(|item| item.bits as i64))
+            }
             AttrKind::FLOAT => push_range(
-                &mut f.floats,
+                &mut f.pools.floats,
                 items.iter().map(|item| f32::from_bits(item.bits as u32)),
             ),
-            AttrKind::STRING => push_range(&mut f.strings, items.iter().map(|item| item.list)),
+            AttrKind::STRING => {
+                push_range(&mut f.pools.strings, items.iter().map(|item| item.list))
+            }
             _ => push_range(&mut f.ids, items.iter().map(|item| item.bits as u32)),
         };
         for (at, fix) in fixes[before..].iter_mut().enumerate() {
@@ -227,7 +231,7 @@ impl<'t> Parser<'t, '_> {
         match self.cur.peek() {
             b'"' => {
                 let text = self.cur.string()?;
-                let list = push_range(&mut self.f.bytes, text.iter().copied());
+                let list = push_range(&mut self.f.pools.bytes, text.iter().copied());
                 Ok(Item {
                     kind: AttrKind::STRING,
                     bits: 0,
@@ -254,7 +258,7 @@ impl<'t> Parser<'t, '_> {
                     self.cur.expect("(", "after `opaque`")?;
                     let bytes = self.cur.hex_string()?;
                     self.cur.expect(")", "after the bytes")?;
-                    let list = push_range(&mut self.f.bytes, bytes);
+                    let list = push_range(&mut self.f.pools.bytes, bytes);
                     Ok(Item {
                         kind: AttrKind::OPAQUE,
                         bits: 0,

@@ -17,6 +17,7 @@ use crate::function::types::TypeSpec;
 use crate::function::{MAX_LIST, MAX_RECORDS};
 use crate::origin::Entity;
 use crate::pool::push_range;
+use crate::symbols::is_terminator;
 
 impl<'t> Parser<'t, '_> {
     pub(super) fn statement(&mut self) -> Parse<()> {
@@ -190,7 +191,7 @@ impl<'t> Parser<'t, '_> {
             self.cur.word();
             self.cur.eat("@");
             let callee = self.cur.op_name("a function's name")?;
-            let list = push_range(&mut self.f.bytes, callee.bytes());
+            let list = push_range(&mut self.f.pools.bytes, callee.bytes());
             attrs.push(passdock_abi::Attr {
                 name: symbol::CALLEE,
                 kind: AttrKind::STRING,
@@ -204,7 +205,7 @@ impl<'t> Parser<'t, '_> {
             let name = self.cur.op_name("an op")?;
             self.intern(&name, at)?
         };
-        if matches!(name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(name) {
             let message = "A terminator has no parentheses: `return %x`.";
             return Err(self.cur.error_since(at, message));
         }
@@ -448,7 +449,7 @@ impl<'t> Parser<'t, '_> {
             name: self.symbols.intern(name),
             kind: AttrKind::STRING,
             bits: 0,
-            list: push_range(&mut self.f.bytes, text.iter().copied()),
+            list: push_range(&mut self.f.pools.bytes, text.iter().copied()),
             flags: 0,
             reserved: 0,
         }

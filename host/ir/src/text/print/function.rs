@@ -228,12 +228,8 @@ impl Printer<'_, '_> {
         };
         let mut written = 0;
         if loc.kind == LocKind::FUSED {
-            let range = passdock_abi::Range {
-                start: loc.a,
-                len: loc.b,
-            };
             let f = self.f;
-            for &part in f.ids_in(range) {
+            for &part in f.loc_parts(&loc) {
                 self.one_loc(LocId(part), &mut written);
             }
         } else {
