@@ -1,6 +1,6 @@
 //! Pools: the vectors that hold the lists of many records, each a range of one.
 
-use passdock_abi::{Attr, AttrKind, Range};
+use passdock_abi::{Attr, AttrKind, Range, SymbolId};
 
 /// Entries of a pool; empty if the range lies outside.
 pub(crate) fn slice<T>(pool: &[T], range: Range) -> &[T] {
@@ -15,6 +15,18 @@ pub(crate) fn push_range<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T
     Range {
         start,
         len: pool.len() as u32 - start,
+    }
+}
+
+/// An attribute without a value.
+pub(crate) fn bare_attr(name: SymbolId) -> Attr {
+    Attr {
+        name,
+        kind: AttrKind::NONE,
+        bits: 0,
+        list: Range::EMPTY,
+        flags: 0,
+        reserved: 0,
     }
 }
 
@@ -34,21 +46,24 @@ impl AttrPools {
     pub(crate) fn copy_list(&mut self, from: &AttrPools, attr: &mut Attr) {
         let list = attr.list;
         attr.list = match attr.kind {
-            AttrKind::STRING | AttrKind::OPAQUE => self.copy_bytes(from, list),
+            AttrKind::STRING | AttrKind::OPAQUE => self.add_bytes(slice(&from.bytes, list)),
             AttrKind::INTS => push_range(&mut self.ints, slice(&from.ints, list).iter().copied()),
             AttrKind::FLOATS => {
                 push_range(&mut self.floats, slice(&from.floats, list).iter().copied())
             }
             AttrKind::STRINGS => {
                 let texts = slice(&from.strings, list).iter();
-                let texts: Vec<Range> = texts.map(|&text| self.copy_bytes(from, text)).collect();
+                let texts: Vec<Range> = texts
+                    .map(|&text| self.add_bytes(slice(&from.bytes, text)))
+                    .collect();
                 push_range(&mut self.strings, texts)
             }
             _ => list,
         };
     }
 
-    fn copy_bytes(&mut self, from: &AttrPools, range: Range) -> Range {
-        push_range(&mut self.bytes, slice(&from.bytes, range).iter().copied())
+    /// Appends a string.
+    pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Range {
+        push_range(&mut self.bytes, bytes.iter().copied())
     }
 }

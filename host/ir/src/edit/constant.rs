@@ -50,7 +50,8 @@ impl Function {
         self.make_constant_value(constant, ty)
     }
 
-    fn make_constant_value(&mut self, constant: ConstId, ty: TypeId) -> ValueId {
+    /// Makes the value that a constant is.
+    pub(crate) fn make_constant_value(&mut self, constant: ConstId, ty: TypeId) -> ValueId {
         let value = self.make_value(Value::CONST, constant.0, 0, ty);
         self.values[value.index()].constant = constant;
         self.constants[constant.index()].value = value;

@@ -76,63 +76,60 @@ impl Function {
             name: denotation,
             reserved: 0,
         };
-        let no_dims: &[Dim] = &[];
-        let no_items: &[TypeId] = &[];
-        let joined;
+        let (mut dims, mut layout): (&[Dim], &[Dim]) = (&[], &[]);
         let one;
-        let (dims, layout, items) = match spec {
-            TypeSpec::Unknown => (no_dims, no_dims, no_items),
-            TypeSpec::Tensor(dtype, dims) | TypeSpec::Sparse(dtype, dims) => {
-                let sparse = matches!(spec, TypeSpec::Sparse(..));
-                record.kind = if sparse {
-                    TypeKind::SPARSE
-                } else {
-                    TypeKind::TENSOR
+        let joined;
+        let items: &[TypeId] = match spec {
+            TypeSpec::Unknown => &[],
+            TypeSpec::Tensor(dtype, shape) | TypeSpec::Sparse(dtype, shape) => {
+                record.kind = match spec {
+                    TypeSpec::Tensor(..) => TypeKind::TENSOR,
+                    _ => TypeKind::SPARSE,
                 };
                 record.dtype = dtype;
-                if dims.is_none() {
-                    record.flags = Type::UNRANKED;
+                match shape {
+                    Some(shape) => dims = shape,
+                    None => record.flags = Type::UNRANKED,
                 }
-                (dims.unwrap_or(no_dims), no_dims, no_items)
+                &[]
             }
             TypeSpec::Scalar(dtype, lanes) => {
                 (record.kind, record.dtype, record.lanes) = (TypeKind::SCALAR, dtype, lanes);
-                (no_dims, no_dims, no_items)
+                &[]
             }
             TypeSpec::Buffer(buffer) => {
                 (record.kind, record.dtype, record.name) =
                     (TypeKind::BUFFER, buffer.dtype, buffer.scope);
                 record.flags = if buffer.may_alias { Type::MAY_ALIAS } else { 0 };
-                (buffer.shape, buffer.layout, no_items)
+                (dims, layout) = (buffer.shape, buffer.layout);
+                &[]
             }
             TypeSpec::Tuple(items) => {
                 record.kind = TypeKind::TUPLE;
-                (no_dims, no_dims, items)
+                items
             }
             TypeSpec::Sequence(item) | TypeSpec::Optional(item) => {
-                let sequence = matches!(spec, TypeSpec::Sequence(_));
-                record.kind = if sequence {
-                    TypeKind::SEQUENCE
-                } else {
-                    TypeKind::OPTIONAL
+                record.kind = match spec {
+                    TypeSpec::Sequence(_) => TypeKind::SEQUENCE,
+                    _ => TypeKind::OPTIONAL,
                 };
                 one = [item];
-                (no_dims, no_dims, &one[..])
+                &one
             }
             TypeSpec::Map(key, value) => {
                 (record.kind, record.dtype) = (TypeKind::MAP, key);
                 one = [value];
-                (no_dims, no_dims, &one[..])
+                &one
             }
             TypeSpec::Opaque(name) => {
                 (record.kind, record.name) = (TypeKind::OPAQUE, name);
-                (no_dims, no_dims, no_items)
+                &[]
             }
             TypeSpec::Function(params, results) => {
                 record.kind = TypeKind::FUNCTION;
                 record.lanes = results.len() as u32;
                 joined = [params, results].concat();
-                (no_dims, no_dims, &joined[..])
+                &joined
             }
         };
         self.intern_type(record, dims, layout, items)

@@ -11,7 +11,7 @@ use super::options::ParseOptions;
 use super::parser::{FixPlace, Parse, Parser, RegionFix};
 use crate::edit::{AttrValue, NewAttr};
 use crate::function::{Function, MAX_LIST};
-use crate::pool::push_range;
+use crate::pool::{bare_attr, push_range};
 
 /// A value, before it is known to be alone or in a list.
 #[derive(Clone, Copy)]
@@ -26,14 +26,7 @@ struct Item {
 pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> {
     let options = ParseOptions::default();
     let mut parser = Parser::new(text, &options, f.symbols().clone());
-    let mut attr = Attr {
-        name,
-        kind: AttrKind::NONE,
-        bits: 0,
-        list: Range::EMPTY,
-        flags: 0,
-        reserved: 0,
-    };
+    let mut attr = bare_attr(name);
     parser.attr_value(&mut attr, 0, &mut Vec::new())?;
     parser.nothing_follows("the value")?;
     let read = &parser.f;
@@ -62,10 +55,10 @@ impl<'t> Parser<'t, '_> {
     pub(super) fn attrs(&mut self, fixes: &mut Vec<RegionFix>) -> Parse<Vec<Attr>> {
         let mut attrs: Vec<Attr> = Vec::new();
         let mut seen = FxHashSet::default();
-        while !self.cur.eat("}") {
-            if !attrs.is_empty() {
-                self.cur.expect(",", "between attributes")?;
-            }
+        while self
+            .cur
+            .another("}", attrs.is_empty(), "between attributes")?
+        {
             let start = self.cur.here();
             // A parameter, unless it is an attribute that is called so.
             let param = self.cur.peek_word() == "param"
@@ -90,14 +83,8 @@ impl<'t> Parser<'t, '_> {
                 let message = format!("An op can't have more than {MAX_LIST} attributes.");
                 return Err(self.cur.error_since(start, message));
             }
-            let mut attr = Attr {
-                name,
-                kind: AttrKind::NONE,
-                bits: 0,
-                list: Range::EMPTY,
-                flags: if param { Attr::PARAM } else { 0 },
-                reserved: 0,
-            };
+            let mut attr = bare_attr(name);
+            attr.flags = if param { Attr::PARAM } else { 0 };
             if self.cur.eat("=") {
                 self.attr_value(&mut attr, attrs.len(), fixes)?;
             }
@@ -171,10 +158,10 @@ impl<'t> Parser<'t, '_> {
     ) -> Parse<()> {
         let mut items: Vec<Item> = Vec::new();
         let before = fixes.len();
-        while !self.cur.eat("]") {
-            if !items.is_empty() {
-                self.cur.expect(",", "between the items of a list")?;
-            }
+        while self
+            .cur
+            .another("]", items.is_empty(), "between the items of a list")?
+        {
             let at = self.cur.here();
             let mut item = self.attr_item(fixes)?;
             // `[1.0, 2]` is floats.
@@ -231,7 +218,7 @@ impl<'t> Parser<'t, '_> {
         match self.cur.peek() {
             b'"' => {
                 let text = self.cur.string()?;
-                let list = push_range(&mut self.f.pools.bytes, text.iter().copied());
+                let list = self.f.pools.add_bytes(&text);
                 Ok(Item {
                     kind: AttrKind::STRING,
                     bits: 0,
@@ -258,7 +245,7 @@ impl<'t> Parser<'t, '_> {
                     self.cur.expect("(", "after `opaque`")?;
                     let bytes = self.cur.hex_string()?;
                     self.cur.expect(")", "after the bytes")?;
-                    let list = push_range(&mut self.f.pools.bytes, bytes);
+                    let list = self.f.pools.add_bytes(&bytes);
                     Ok(Item {
                         kind: AttrKind::OPAQUE,
                         bits: 0,

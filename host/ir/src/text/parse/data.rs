@@ -153,10 +153,7 @@ impl<'t> Parser<'t, '_> {
         let mut bytes = Vec::new();
         let mut strings = Vec::new();
         let mut count = 0_u64;
-        while !self.cur.eat("]") {
-            if count > 0 {
-                self.cur.expect(",", "between elements")?;
-            }
+        while self.cur.another("]", count == 0, "between elements")? {
             let at = self.cur.here();
             if dtype == DType::STRING {
                 strings.push(self.cur.string()?);

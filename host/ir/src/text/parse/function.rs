@@ -71,10 +71,10 @@ impl<'t> Parser<'t, '_> {
     fn opsets(&mut self) -> Parse<()> {
         self.cur.word();
         self.cur.expect("(", "after `opset`")?;
-        while !self.cur.eat(")") {
-            if !self.f.opsets().is_empty() {
-                self.cur.expect(",", "between opsets")?;
-            }
+        while self
+            .cur
+            .another(")", self.f.opsets().is_empty(), "between opsets")?
+        {
             let at = self.cur.here();
             let domain = self.cur.string_text()?;
             let domain = self.intern(crate::name::domain(&domain), at)?;
@@ -97,10 +97,10 @@ impl<'t> Parser<'t, '_> {
     pub(super) fn args(&mut self, region: RegionId) -> Parse<()> {
         self.cur.expect("(", "before the parameters")?;
         let mut args = Vec::new();
-        while !self.cur.eat(")") {
-            if !args.is_empty() {
-                self.cur.expect(",", "between parameters")?;
-            }
+        while self
+            .cur
+            .another(")", args.is_empty(), "between parameters")?
+        {
             if args.len() == MAX_LIST {
                 let message = format!("A region can't have more than {MAX_LIST} arguments.");
                 return Err(self.cur.error_here(message));
@@ -155,10 +155,10 @@ impl<'t> Parser<'t, '_> {
             records: Vec::new(),
             extras: Vec::new(),
         };
-        while !self.cur.eat(")") {
-            if !ports.records.is_empty() {
-                self.cur.expect(",", "between results")?;
-            }
+        while self
+            .cur
+            .another(")", ports.records.is_empty(), "between results")?
+        {
             let start = self.cur.here();
             let mut port = Port {
                 name: SymbolId::NONE,
@@ -191,10 +191,10 @@ impl<'t> Parser<'t, '_> {
         self.cur.word();
         self.cur.expect("(", "after `loc`")?;
         let mut parts = Vec::new();
-        while !self.cur.eat(")") {
-            if !parts.is_empty() {
-                self.cur.expect(",", "between locations")?;
-            }
+        while self
+            .cur
+            .another(")", parts.is_empty(), "between locations")?
+        {
             let at = self.cur.here();
             let name = self.cur.string_text()?;
             let name = self.intern(&name, at)?;
@@ -264,10 +264,10 @@ impl<'t> Parser<'t, '_> {
     /// `key = "value", …}` after the brace.
     fn metadata(&mut self, pairs: &mut Vec<(Box<str>, Box<str>)>) -> Parse<()> {
         let mut first = true;
-        while !self.cur.eat("}") {
-            if !std::mem::take(&mut first) {
-                self.cur.expect(",", "between pairs of metadata")?;
-            }
+        while self
+            .cur
+            .another("}", std::mem::take(&mut first), "between pairs of metadata")?
+        {
             let key = self.cur.name("a key or `}`")?;
             self.cur.expect("=", "after a key")?;
             pairs.push((key.into(), self.cur.string_text()?.into()));

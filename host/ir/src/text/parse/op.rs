@@ -1,8 +1,8 @@
 //! Statements: constants, ops, loops, terminators.
 
 use passdock_abi::{
-    AttrKind, ConstId, DType, FunctionKind, Loc, LocId, LocKind, OpId, SymbolId, TypeId, Value,
-    ValueId, symbol,
+    Attr, AttrKind, ConstId, DType, FunctionKind, Loc, LocId, LocKind, OpId, SymbolId, TypeId,
+    Value, ValueId, symbol,
 };
 
 use super::super::syntax::LOOP_KINDS;
@@ -16,7 +16,7 @@ use crate::edit::{NewOp, NewPort};
 use crate::function::types::TypeSpec;
 use crate::function::{MAX_LIST, MAX_RECORDS};
 use crate::origin::Entity;
-use crate::pool::push_range;
+use crate::pool::{bare_attr, push_range};
 use crate::symbols::is_terminator;
 
 impl<'t> Parser<'t, '_> {
@@ -129,9 +129,7 @@ impl<'t> Parser<'t, '_> {
 
     fn constant_value(&mut self, id: ConstId, declared: bool) -> ValueId {
         let ty = self.f.constants[id.index()].ty;
-        let value = self.f.make_value(Value::CONST, id.0, 0, ty);
-        self.f.values[value.index()].constant = id;
-        self.f.constants[id.index()].value = value;
+        let value = self.f.make_constant_value(id, ty);
         if declared {
             self.f.values[value.index()].flags |= Value::DECLARED;
         }
@@ -191,14 +189,11 @@ impl<'t> Parser<'t, '_> {
             self.cur.word();
             self.cur.eat("@");
             let callee = self.cur.op_name("a function's name")?;
-            let list = push_range(&mut self.f.pools.bytes, callee.bytes());
-            attrs.push(passdock_abi::Attr {
-                name: symbol::CALLEE,
+            let list = self.f.pools.add_bytes(callee.as_bytes());
+            attrs.push(Attr {
                 kind: AttrKind::STRING,
-                bits: 0,
                 list,
-                flags: 0,
-                reserved: 0,
+                ..bare_attr(symbol::CALLEE)
             });
             symbol::CALL
         } else {
@@ -247,10 +242,10 @@ impl<'t> Parser<'t, '_> {
     fn operands(&mut self) -> Parse<Vec<ValueId>> {
         self.cur.expect("(", "before an op's operands")?;
         let mut operands = Vec::new();
-        while !self.cur.eat(")") {
-            if !operands.is_empty() {
-                self.cur.expect(",", "between operands")?;
-            }
+        while self
+            .cur
+            .another(")", operands.is_empty(), "between operands")?
+        {
             if operands.len() == MAX_LIST {
                 let message = format!("An op can't have more than {MAX_LIST} operands.");
                 return Err(self.cur.error_here(message));
@@ -424,7 +419,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    fn loop_words(&mut self) -> Parse<Vec<passdock_abi::Attr>> {
+    fn loop_words(&mut self) -> Parse<Vec<Attr>> {
         let mut attrs = Vec::new();
         let word = self.cur.peek_word();
         if LOOP_KINDS.contains(&word) {
@@ -444,14 +439,11 @@ impl<'t> Parser<'t, '_> {
         Ok(attrs)
     }
 
-    fn text_attr(&mut self, name: &str, text: &[u8]) -> passdock_abi::Attr {
-        passdock_abi::Attr {
-            name: self.symbols.intern(name),
+    fn text_attr(&mut self, name: &str, text: &[u8]) -> Attr {
+        Attr {
             kind: AttrKind::STRING,
-            bits: 0,
-            list: push_range(&mut self.f.pools.bytes, text.iter().copied()),
-            flags: 0,
-            reserved: 0,
+            list: self.f.pools.add_bytes(text),
+            ..bare_attr(self.symbols.intern(name))
         }
     }
 

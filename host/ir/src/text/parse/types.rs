@@ -133,10 +133,7 @@ impl<'t> Parser<'t, '_> {
 
     fn types_until(&mut self, end: &str, depth: u32) -> Parse<Vec<TypeId>> {
         let mut items = Vec::new();
-        while !self.cur.eat(end) {
-            if !items.is_empty() {
-                self.cur.expect(",", "between types")?;
-            }
+        while self.cur.another(end, items.is_empty(), "between types")? {
             items.push(self.nested_type(depth + 1)?);
         }
         Ok(items)
@@ -209,10 +206,7 @@ impl<'t> Parser<'t, '_> {
             return Ok(None);
         }
         let mut dims = Vec::new();
-        while !self.cur.eat("]") {
-            if !dims.is_empty() {
-                self.cur.expect(",", "between dims")?;
-            }
+        while self.cur.another("]", dims.is_empty(), "between dims")? {
             dims.push(self.dim(0)?);
         }
         Ok(Some(dims))

@@ -154,6 +154,18 @@ impl<'t> Cursor<'t> {
         Err(self.missing(&format!("`{what}` {place}")))
     }
 
+    /// Whether another item of a list comes next: takes `close` at its end, and the comma between
+    /// items.
+    pub(in crate::text) fn another(&mut self, close: &str, first: bool, place: &str) -> Lex<bool> {
+        if self.eat(close) {
+            return Ok(false);
+        }
+        if !first {
+            self.expect(",", place)?;
+        }
+        Ok(true)
+    }
+
     /// An error about what should come next.
     pub(in crate::text) fn missing(&mut self, what: &str) -> ParseError {
         let here = self.here();
