@@ -13,28 +13,23 @@ pub struct EditError {
 }
 
 impl EditError {
+    fn new(status: Status, message: String) -> EditError {
+        EditError { status, message }
+    }
+
     /// An id names nothing, or something erased.
     pub fn stale(message: impl Into<String>) -> EditError {
-        EditError {
-            status: Status::STALE,
-            message: message.into(),
-        }
+        EditError::new(Status::STALE, message.into())
     }
 
     /// The edit would break an invariant.
     pub fn refused(message: impl Into<String>) -> EditError {
-        EditError {
-            status: Status::REFUSED,
-            message: message.into(),
-        }
+        EditError::new(Status::REFUSED, message.into())
     }
 
     /// An argument is malformed.
     pub fn invalid(message: impl Into<String>) -> EditError {
-        EditError {
-            status: Status::INVALID,
-            message: message.into(),
-        }
+        EditError::new(Status::INVALID, message.into())
     }
 }
 

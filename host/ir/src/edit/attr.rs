@@ -62,6 +62,14 @@ impl<'a> NewAttr<'a> {
             param: false,
         }
     }
+
+    /// A parameter of a function.
+    pub fn param(name: SymbolId, value: AttrValue<'a>) -> NewAttr<'a> {
+        NewAttr {
+            param: true,
+            ..NewAttr::new(name, value)
+        }
+    }
 }
 
 impl Function {

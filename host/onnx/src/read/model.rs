@@ -2,19 +2,20 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{AttrKind, FunctionKind, SymbolId};
+use passdock_abi::{FunctionKind, OpId, SymbolId};
 use passdock_ir::{AttrValue, Entity, Function, Module, NewAttr};
 
 use super::context::Context;
 use super::frame::span;
 use super::importer::Importer;
+use super::node::Decoded;
 use super::sort;
 use super::sort::Orders;
 use crate::extras::carry;
 use crate::file::external::Reach;
 use crate::file::model::ModelFile;
 use crate::file::source::Source;
-use crate::format::attribute::{Attribute, read_floats, read_ints};
+use crate::format::attribute::Attribute;
 use crate::format::error::{OnnxError, Result};
 use crate::format::header::{MAIN, read_metadata, version_of};
 use crate::format::opsets::{Opsets, read_opset};
@@ -178,15 +179,7 @@ fn read_function<'a>(
             (function::OPSET_IMPORT, Value::Bytes(body)) => read_opset(body, &mut opsets)?,
             (function::ATTRIBUTE, Value::Bytes(body)) => {
                 let name = cx.symbol(body)?;
-                let value = AttrValue::None;
-                function.set_attr(
-                    passdock_abi::OpId::NONE,
-                    &NewAttr {
-                        name,
-                        value,
-                        param: true,
-                    },
-                )?;
+                function.set_attr(OpId::NONE, &NewAttr::param(name, AttrValue::None))?;
             }
             (function::ATTRIBUTE_PROTO, Value::Bytes(body)) => {
                 default(cx, &mut function, body)
@@ -202,34 +195,9 @@ fn read_function<'a>(
 fn default<'a>(cx: &mut Context<'a>, f: &mut Function, message: Message<'a>) -> Result {
     let attribute = Attribute::read(message)?;
     let name = cx.symbols.intern(attribute.name);
-    let (mut ints, mut floats, mut strings) = (Vec::new(), Vec::new(), Vec::new());
-    let value = match attribute.kind {
-        AttrKind::INT => AttrValue::Int(attribute.bits() as i64),
-        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attribute.bits() as u32)),
-        AttrKind::STRING => AttrValue::String(attribute.body().bytes),
-        AttrKind::INTS => {
-            read_ints(attribute, &mut ints)?;
-            AttrValue::Ints(&ints)
-        }
-        AttrKind::FLOATS => {
-            read_floats(attribute, &mut floats)?;
-            AttrValue::Floats(&floats)
-        }
-        AttrKind::STRINGS => {
-            for text in attribute.bodies() {
-                strings.push(text?.bytes);
-            }
-            AttrValue::Strings(&strings)
-        }
-        _ => AttrValue::Opaque(message.bytes),
-    };
-    f.set_attr(
-        passdock_abi::OpId::NONE,
-        &NewAttr {
-            name,
-            value,
-            param: true,
-        },
-    )?;
+    let decoded = Decoded::plain(&attribute)?;
+    let value = decoded.plain_value(&attribute);
+    let value = value.unwrap_or(AttrValue::Opaque(message.bytes));
+    f.set_attr(OpId::NONE, &NewAttr::param(name, value))?;
     Ok(())
 }

@@ -16,12 +16,43 @@ use passdock_ir::constant::string_data;
 
 /// An attribute's value with the lists it needs.
 #[derive(Default)]
-struct Decoded<'a> {
+pub(super) struct Decoded<'a> {
     ints: Vec<i64>,
     floats: Vec<f32>,
     strings: Vec<&'a [u8]>,
     tensors: Vec<ConstId>,
     types: Vec<TypeId>,
+}
+
+impl<'a> Decoded<'a> {
+    /// Decodes numbers and strings.
+    pub(super) fn plain(attribute: &Attribute<'a>) -> Result<Decoded<'a>> {
+        let mut decoded = Decoded::default();
+        match attribute.kind {
+            AttrKind::INTS => read_ints(*attribute, &mut decoded.ints)?,
+            AttrKind::FLOATS => read_floats(*attribute, &mut decoded.floats)?,
+            AttrKind::STRINGS => {
+                for body in attribute.bodies() {
+                    decoded.strings.push(body?.bytes);
+                }
+            }
+            _ => {}
+        }
+        Ok(decoded)
+    }
+
+    /// The value of an attribute of numbers or strings; `None` for any other.
+    pub(super) fn plain_value(&self, attribute: &Attribute<'a>) -> Option<AttrValue<'_>> {
+        Some(match attribute.kind {
+            AttrKind::INT => AttrValue::Int(attribute.bits() as i64),
+            AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attribute.bits() as u32)),
+            AttrKind::STRING => AttrValue::String(attribute.body().bytes),
+            AttrKind::INTS => AttrValue::Ints(&self.ints),
+            AttrKind::FLOATS => AttrValue::Floats(&self.floats),
+            AttrKind::STRINGS => AttrValue::Strings(&self.strings),
+            _ => return None,
+        })
+    }
 }
 
 /// A node's header.
@@ -220,15 +251,8 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn decode(&mut self, attribute: &Attribute<'a>) -> Result<Decoded<'a>> {
-        let mut decoded = Decoded::default();
+        let mut decoded = Decoded::plain(attribute)?;
         match attribute.kind {
-            AttrKind::INTS => read_ints(*attribute, &mut decoded.ints)?,
-            AttrKind::FLOATS => read_floats(*attribute, &mut decoded.floats)?,
-            AttrKind::STRINGS => {
-                for body in attribute.bodies() {
-                    decoded.strings.push(body?.bytes);
-                }
-            }
             AttrKind::TENSOR | AttrKind::TENSORS => {
                 for body in attribute.bodies() {
                     decoded.tensors.push(self.attr_tensor(body?)?);
@@ -257,13 +281,10 @@ impl<'a> Importer<'_, 'a> {
     where
         'a: 'd,
     {
+        if let Some(value) = decoded.plain_value(attribute) {
+            return value;
+        }
         match attribute.kind {
-            AttrKind::INT => AttrValue::Int(attribute.bits() as i64),
-            AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attribute.bits() as u32)),
-            AttrKind::STRING => AttrValue::String(attribute.body().bytes),
-            AttrKind::INTS => AttrValue::Ints(&decoded.ints),
-            AttrKind::FLOATS => AttrValue::Floats(&decoded.floats),
-            AttrKind::STRINGS => AttrValue::Strings(&decoded.strings),
             AttrKind::TENSOR => AttrValue::Tensor(decoded.tensors[0]),
             AttrKind::TENSORS => AttrValue::Tensors(&decoded.tensors),
             AttrKind::TYPE => AttrValue::Type(decoded.types[0]),
