@@ -1,4 +1,4 @@
-//! Why an edit was refused.
+//! Errors of edits.
 
 use passdock_abi::Status;
 

@@ -1,4 +1,4 @@
-//! What others keep beside a function: what they worked out for one version of it.
+//! Values that others keep beside a function: their results for one version of it.
 //!
 //! Something that is kept is found again only while the function is as it was. Who holds a shared
 //! function may look things up and add to them, on any number of threads and without a lock;

@@ -1,4 +1,4 @@
-//! Where imported entities come from, and what their importer kept of them.
+//! Origins of imported entities, and the extras that their importer kept.
 //!
 //! An importer remembers of each entity the span of its file that it came from: that is all that
 //! reading costs, and an exporter finds there what the IR doesn't model. A module that has to live

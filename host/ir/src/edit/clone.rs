@@ -1,4 +1,4 @@
-//! Copying a region's ops to a place: what inlining, fusing and unrolling are made of.
+//! Copying a region's ops to a place, for inlining, fusing and unrolling.
 
 use std::sync::Arc;
 
@@ -92,7 +92,7 @@ impl Function {
                     self.check_operand(value, region, before, index)?;
                 } else if source.as_constant(value).is_none() {
                     let name = source.describe(value);
-                    let message = format!("Nothing stands for {name}, which the region captures.");
+                    let message = format!("The region captures {name}, which has no replacement.");
                     return Err(EditError::refused(message));
                 }
             }

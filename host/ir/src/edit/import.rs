@@ -1,4 +1,4 @@
-//! What importers and parsers may do beyond editing: say what a file said.
+//! Edits for importers and parsers: names, marks and locations as a file has them.
 
 use passdock_abi::{
     Constant, LocId, Op, OpId, Opset, Port, Region, RegionId, SymbolId, Value, ValueId,

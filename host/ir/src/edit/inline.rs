@@ -1,4 +1,4 @@
-//! Bringing a region's ops up, without copying them: what collapsing an `if` is made of.
+//! Inlining a region's ops without copying them, as for an `if` whose condition is known.
 
 use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
 

@@ -217,7 +217,7 @@ impl Function {
         match values.find(|&value| self.value(value).use_count > 0) {
             None => Ok(()),
             Some(value) => Err(EditError::refused(format!(
-                "{} can't be replaced: nothing stands for its result {}, which is used.",
+                "{} can't be replaced: its result {} is used and has no replacement.",
                 self.describe_op(op),
                 self.describe(value)
             ))),
@@ -262,7 +262,7 @@ impl Function {
         for (_, slot) in self.uses(from) {
             if !self.is_visible(to, self.op(slot.user).parent, slot.user) {
                 return Err(EditError::refused(format!(
-                    "{} can't stand for {}: it isn't visible at its use in {}.",
+                    "{} can't replace {}: it isn't visible at its use in {}.",
                     self.describe(to),
                     self.describe(from),
                     self.describe_op(slot.user)

@@ -1,4 +1,4 @@
-//! Scratch: what is tried out beside a function. None of it is an edit.
+//! Scratch: trials beside a function. None of them is an edit.
 
 use std::sync::Arc;
 

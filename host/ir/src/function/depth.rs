@@ -1,4 +1,4 @@
-//! How deep regions are nested, and which are around which.
+//! Depths of regions, and which are around which.
 
 use passdock_abi::{OpId, RegionId};
 

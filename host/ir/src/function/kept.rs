@@ -1,4 +1,4 @@
-//! What is kept beside a function, for whom it is handed to.
+//! Values kept beside a function: looking up, adding, forgetting.
 
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

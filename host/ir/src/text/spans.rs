@@ -1,4 +1,4 @@
-//! Where the parts of an op stand in its line of text: for messages that underline them.
+//! Spans of an op's parts in its line of text, for messages that underline them.
 
 use std::ops::Range;
 

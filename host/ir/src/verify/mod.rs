@@ -1,4 +1,4 @@
-//! The verifier: whether a function is what the rest of the host takes it for.
+//! The verifier: checks that a function keeps the invariants that the host relies on.
 //!
 //! It is linear, doesn't recurse, and trusts nothing: a function may be an image that another
 //! process sent, so every id and range is looked up before it is followed. What each

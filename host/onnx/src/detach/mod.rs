@@ -1,4 +1,4 @@
-//! Taking a module out of its file: what only the file's bytes said becomes extras.
+//! Detaching a module from its file: what only the file's bytes said becomes extras.
 //!
 //! One walk over the messages of what lives. Weights stay where they are.
 

@@ -1,4 +1,4 @@
-//! What the extras of an entity say in ONNX's terms: a small protobuf message of our own.
+//! The importer's data in an entity's extras: a small protobuf message of our own.
 //!
 //! The reader keeps only what spans can't say. When a module leaves its file ([`crate::detach()`]), what
 //! is left of each entity's message goes there too: the **hollow**, which is the message without

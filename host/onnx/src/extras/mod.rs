@@ -1,4 +1,4 @@
-//! What the extras and the metadata of entities say in ONNX's terms.
+//! ONNX's data in the extras and the metadata of entities.
 
 pub(crate) mod carry;
 pub(crate) mod kept;

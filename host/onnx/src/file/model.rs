@@ -1,4 +1,4 @@
-//! What a module was read from: its model file, and the files that its tensors point to.
+//! The files that a module was read from: its model file, and those that its tensors point to.
 
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};

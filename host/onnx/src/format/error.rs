@@ -1,4 +1,4 @@
-//! What is wrong with a file, and where: a path of fields and a byte offset.
+//! Errors in a file, with their place: a path of fields and a byte offset.
 
 use std::fmt;
 use std::path::Path;

@@ -1,4 +1,4 @@
-//! Which name each value has in the file, and what has to be written anew because of it.
+//! Names of values in the file, and the records that have to be written anew because of them.
 //!
 //! Values keep the names of the input. A new value gets a name nobody has; an output that passes
 //! gave another value gets its name from that value, or an `Identity`.

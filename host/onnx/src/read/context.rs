@@ -1,4 +1,4 @@
-//! What the functions of one file share while they are read.
+//! The state that the functions of one file share while they are read.
 
 use std::sync::Arc;
 

@@ -1,5 +1,5 @@
-//! What a file says that the IR has no words for, for those who ask what is in a model. Only
-//! headers are read: shapes, types and names, never the elements of a tensor.
+//! Facts of a file that the IR doesn't model, for reports on models. Only headers are read: shapes,
+//! types and names, never the elements of a tensor.
 
 use passdock_abi::DType;
 use passdock_ir::Module;

@@ -1,4 +1,4 @@
-//! What one may want to know of a model: of the file it was read from, and of the one it becomes.
+//! Reports on a model: on the file it was read from, and on the one it becomes.
 
 pub(crate) mod facts;
 pub(crate) mod remarks;

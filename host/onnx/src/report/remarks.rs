@@ -1,4 +1,4 @@
-//! What one should know of the file that a module is written as.
+//! Remarks on the file that a module is written as.
 
 use passdock_abi::{Attr, AttrKind, OpId};
 use passdock_ir::text::attr_text;

@@ -1,4 +1,4 @@
-//! Opset imports: what functions say, and the domains of the functions that they call.
+//! Opset imports: those of functions, and the domains of the functions that they call.
 
 use passdock_abi::{FunctionKind, SymbolId};
 use passdock_ir::{Function, MAX_OPSETS, Module, OpName};

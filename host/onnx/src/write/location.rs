@@ -1,4 +1,4 @@
-//! Where ops come from, in a file: a node has one name, and what it is made of is metadata.
+//! Locations of ops in a file: a node has one name, and its sources are metadata.
 
 use std::borrow::Cow;
 

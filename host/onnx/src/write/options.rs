@@ -1,4 +1,4 @@
-//! How to write.
+//! Options for writing.
 
 /// Options for writing.
 #[derive(Clone, Copy, Debug, Default)]

@@ -1,4 +1,4 @@
-//! Where the data of initializers goes: into the model file, a file it is in already, or a new one.
+//! Placement of the data of initializers: in the model file, a file it is in already, or a new one.
 //!
 //! Data stays where it is unless somebody asks otherwise. What passes add to a model whose data is in
 //! other files, or to one that would outgrow what protobuf can hold, goes to one data file beside

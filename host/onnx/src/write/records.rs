@@ -1,4 +1,4 @@
-//! The records of a body, kind by kind: what stands at the original's, and what follows the last.
+//! The records of a body, kind by kind: in place of the original's, and behind the last.
 
 use passdock_abi::{
     Attr, AttrKind, ConstId, Constant, OpId, RegionId, TypeId, Value as ValueRecord, ValueId,

@@ -1,4 +1,4 @@
-//! What is to be written, as pieces: own bytes, spans of the input file, constants' data.
+//! The bytes to be written, as pieces: own bytes, spans of the input file, constants' data.
 //!
 //! Protobuf puts a message's length before it, so lengths have to be known before anything is
 //! written; weights must not be copied to find them out. A chain is a list of pieces that knows its

@@ -1,4 +1,4 @@
-//! How to read a text.
+//! Options for reading a text.
 
 use std::sync::Arc;
 

@@ -1,4 +1,4 @@
-//! Which value a name means.
+//! Scopes: the values that names mean.
 
 use passdock_abi::{SymbolId, ValueId};
 use rustc_hash::FxHashMap;

@@ -1,4 +1,4 @@
-//! What each value is called in the text, and where constants stand.
+//! Names of values in the text, and places of constants.
 
 use std::fmt::Write;
 

@@ -1,4 +1,4 @@
-//! How to print.
+//! Options for printing.
 
 use std::path::Path;
 

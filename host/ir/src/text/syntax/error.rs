@@ -1,4 +1,4 @@
-//! Why a text isn't a module.
+//! Errors of the parser.
 
 use std::fmt;
 use std::ops::Range;

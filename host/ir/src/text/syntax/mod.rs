@@ -1,4 +1,4 @@
-//! What the parser and the printer share: words, and how elements and types are spelled.
+//! Syntax that the parser and the printer share: words, elements, types.
 
 pub(super) mod element;
 pub(super) mod error;
