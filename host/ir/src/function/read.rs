@@ -152,30 +152,26 @@ impl Function {
 
     /// An op's results.
     pub fn results(&self, op: OpId) -> impl ExactSizeIterator<Item = ValueId> + Clone + '_ {
-        slice(&self.ids, self.op(op).results)
-            .iter()
-            .map(|&id| ValueId(id))
+        let ids = slice(&self.ids, self.op(op).results).iter();
+        ids.map(|&id| ValueId(id))
     }
 
     /// A result.
     pub fn result(&self, op: OpId, index: usize) -> Option<ValueId> {
-        slice(&self.ids, self.op(op).results)
-            .get(index)
-            .map(|&id| ValueId(id))
+        let ids = slice(&self.ids, self.op(op).results);
+        ids.get(index).map(|&id| ValueId(id))
     }
 
     /// An op's regions.
     pub fn regions_of(&self, op: OpId) -> impl DoubleEndedIterator<Item = RegionId> + Clone + '_ {
-        slice(&self.ids, self.op(op).regions)
-            .iter()
-            .map(|&id| RegionId(id))
+        let ids = slice(&self.ids, self.op(op).regions).iter();
+        ids.map(|&id| RegionId(id))
     }
 
     /// A region's arguments; of the body, the parameters.
     pub fn args(&self, region: RegionId) -> impl ExactSizeIterator<Item = ValueId> + Clone + '_ {
-        slice(&self.ids, self.region(region).args)
-            .iter()
-            .map(|&id| ValueId(id))
+        let ids = slice(&self.ids, self.region(region).args).iter();
+        ids.map(|&id| ValueId(id))
     }
 
     /// A region's ports, with the ids that [`crate::Entity::Port`] takes.

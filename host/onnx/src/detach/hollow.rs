@@ -8,7 +8,7 @@ use passdock_abi::{AttrKind, DType};
 use passdock_ir::{Extras, Function};
 
 use crate::extras::carry;
-use crate::format::attribute::{Attribute, is_value, of_kind};
+use crate::format::attribute::{Attribute, is_list, is_value, of_kind};
 use crate::format::error::Result;
 use crate::format::header::read_metadata;
 use crate::format::opsets::{Opsets, put_import, read_opset};
@@ -367,15 +367,6 @@ fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     let number = of_kind(kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
-    let list = matches!(
-        kind,
-        AttrKind::INTS
-            | AttrKind::FLOATS
-            | AttrKind::STRINGS
-            | AttrKind::TENSORS
-            | AttrKind::REGIONS
-            | AttrKind::TYPES
-    );
     let types = matches!(kind, AttrKind::TYPE | AttrKind::TYPES);
     let (mut rest, mut plain) = (Vec::new(), true);
     let (mut names, mut kinds, mut values) = (0, 0, 0);
@@ -410,7 +401,7 @@ fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
             }
         }
     }
-    plain &= names == 1 && kinds == 1 && (list || values == 1);
+    plain &= names == 1 && kinds == 1 && (is_list(kind) || values == 1);
     Ok((!plain).then_some(rest))
 }
 

@@ -48,6 +48,19 @@ pub(crate) fn of_kind(kind: AttrKind) -> Option<(u32, u32)> {
         .map(|row| (row.1, row.2))
 }
 
+/// Whether a kind's value is any number of records.
+pub(crate) fn is_list(kind: AttrKind) -> bool {
+    matches!(
+        kind,
+        AttrKind::INTS
+            | AttrKind::FLOATS
+            | AttrKind::STRINGS
+            | AttrKind::TENSORS
+            | AttrKind::TYPES
+            | AttrKind::REGIONS
+    )
+}
+
 fn kind_of_type(code: u64) -> Option<AttrKind> {
     KINDS
         .iter()

@@ -3,7 +3,7 @@
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 use passdock_ir::{Entity, Function};
 
-use crate::format::attribute::{Attribute, is_value, of_kind, read_floats, read_ints};
+use crate::format::attribute::{Attribute, is_list, is_value, of_kind, read_floats, read_ints};
 
 use super::rope::Chain;
 use super::writer::FunctionWriter;
@@ -11,19 +11,6 @@ use crate::format::error::{OnnxError, Result};
 use crate::format::schema::attr;
 use crate::format::types::put_type;
 use crate::format::wire::{Message, Value, put_bytes, put_float, put_int};
-
-/// Whether a kind's value is any number of records.
-fn is_list(kind: AttrKind) -> bool {
-    matches!(
-        kind,
-        AttrKind::INTS
-            | AttrKind::FLOATS
-            | AttrKind::STRINGS
-            | AttrKind::TENSORS
-            | AttrKind::TYPES
-            | AttrKind::REGIONS
-    )
-}
 
 /// The ids of the entities in an attribute: those of its list, or `one`.
 fn entity_ids<'a>(f: &'a Function, attr: &Attr, one: &'a [u32; 1]) -> &'a [u32] {

@@ -343,27 +343,22 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-fn list_of(kind: AttrKind) -> Option<AttrKind> {
-    Some(match kind {
-        AttrKind::INT => AttrKind::INTS,
-        AttrKind::FLOAT => AttrKind::FLOATS,
-        AttrKind::STRING => AttrKind::STRINGS,
-        AttrKind::TENSOR => AttrKind::TENSORS,
-        AttrKind::TYPE => AttrKind::TYPES,
-        AttrKind::REGION => AttrKind::REGIONS,
-        _ => return None,
-    })
+/// Kinds of items with the kinds of their lists.
+const LISTS: [(AttrKind, AttrKind); 6] = [
+    (AttrKind::INT, AttrKind::INTS),
+    (AttrKind::FLOAT, AttrKind::FLOATS),
+    (AttrKind::STRING, AttrKind::STRINGS),
+    (AttrKind::TENSOR, AttrKind::TENSORS),
+    (AttrKind::TYPE, AttrKind::TYPES),
+    (AttrKind::REGION, AttrKind::REGIONS),
+];
+
+fn list_of(item: AttrKind) -> Option<AttrKind> {
+    let row = LISTS.iter().find(|row| row.0 == item);
+    row.map(|row| row.1)
 }
 
 fn list_named(word: &str) -> Option<AttrKind> {
     let (kind, _) = ATTR_KINDS.iter().find(|(_, name)| *name == word)?;
-    let lists = [
-        AttrKind::INTS,
-        AttrKind::FLOATS,
-        AttrKind::STRINGS,
-        AttrKind::TENSORS,
-        AttrKind::TYPES,
-        AttrKind::REGIONS,
-    ];
-    lists.contains(kind).then_some(*kind)
+    LISTS.iter().any(|row| row.1 == *kind).then_some(*kind)
 }

@@ -13,6 +13,14 @@ use crate::function::{Function, MAX_LIST};
 use crate::origin::{Entity, Extras};
 use crate::pool::push_range;
 
+/// A port without a name and a type.
+const BARE_PORT: Port = Port {
+    name: SymbolId::NONE,
+    ty: TypeId::NONE,
+    flags: Port::TOUCHED,
+    reserved: 0,
+};
+
 impl<'t> Parser<'t, '_> {
     /// A function, from its `fn` to its `}`.
     pub(super) fn function(&mut self) -> Parse<Function> {
@@ -160,12 +168,7 @@ impl<'t> Parser<'t, '_> {
             .another(")", ports.records.is_empty(), "between results")?
         {
             let start = self.cur.here();
-            let mut port = Port {
-                name: SymbolId::NONE,
-                ty: TypeId::NONE,
-                flags: Port::TOUCHED,
-                reserved: 0,
-            };
+            let mut port = BARE_PORT;
             if !self.cur.eat_word("_") {
                 match self.cur.value_name()? {
                     ValueName::Name(name) => port.name = self.intern(&name, start)?,
@@ -242,8 +245,7 @@ impl<'t> Parser<'t, '_> {
                     self.cur.eat("(");
                     let doc = self.cur.string_text()?;
                     if extras.doc.replace(doc.into()).is_some() {
-                        let message = "It has a `doc` already.";
-                        return Err(self.cur.error_since(start, message));
+                        return Err(self.cur.error_since(start, "It has a `doc` already."));
                     }
                     self.cur.expect(")", "after the text")?;
                 }
@@ -320,15 +322,9 @@ impl<'t> Parser<'t, '_> {
         ports: Option<Ports>,
         span: std::ops::Range<usize>,
     ) -> Parse<OpId> {
-        let none = Port {
-            name: SymbolId::NONE,
-            ty: TypeId::NONE,
-            flags: Port::TOUCHED,
-            reserved: 0,
-        };
         let (records, extras) = match ports {
             Some(ports) => (ports.records, ports.extras),
-            None => (vec![none; values.len()], Vec::new()),
+            None => (vec![BARE_PORT; values.len()], Vec::new()),
         };
         if records.len() != values.len() {
             let message = format!(

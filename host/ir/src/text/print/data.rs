@@ -62,25 +62,13 @@ impl Printer<'_, '_> {
             }
             return;
         }
-        match (self.options.constants, payload) {
+        match (self.options.constants, data.in_file()) {
             (Constants::Elide, _) => {
                 self.out.elided += 1;
                 let text = format!("elided({})", data.len());
                 self.out.text.push_str(&text);
             }
-            (
-                Constants::Reference,
-                Payload::Mapped {
-                    source,
-                    offset,
-                    len,
-                }
-                | Payload::External {
-                    source,
-                    offset,
-                    len,
-                },
-            ) => {
+            (Constants::Reference, Some((source, offset, len))) => {
                 self.out.text.push_str("external(");
                 self.file(source.name());
                 let text = format!(", {offset}, {len})");
