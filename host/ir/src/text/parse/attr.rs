@@ -77,11 +77,11 @@ impl<'t> Parser<'t, '_> {
             };
             if repeated {
                 let message = format!("There are two attributes `{}`.", self.symbols.text(name));
-                return Err(self.cur.error_since(start, message));
+                return self.fail(start, message);
             }
             if attrs.len() == MAX_LIST {
                 let message = format!("An op can't have more than {MAX_LIST} attributes.");
-                return Err(self.cur.error_since(start, message));
+                return self.fail(start, message);
             }
             let mut attr = bare_attr(name);
             attr.flags = if param { Attr::PARAM } else { 0 };
@@ -171,15 +171,12 @@ impl<'t> Parser<'t, '_> {
                 item.bits = u64::from((item.bits as i64 as f32).to_bits());
             }
             if first != item.kind || list_of(item.kind).is_none() {
-                let message = "The items of a list have to be of one kind.";
-                return Err(self.cur.error_since(at, message));
+                return self.fail(at, "The items of a list have to be of one kind.");
             }
             items.push(item);
         }
         let Some(first) = items.first().copied() else {
-            return Err(self
-                .cur
-                .error_since(start, "An empty list has to say of what it is.")
+            return Err(self.cur.error_since(start, "An empty list has to say of what it is.")
                 .help("Write `ints[]`, `floats[]`, `strings[]`, `tensors[]`, `types[]` or `regions[]`."));
         };
         attr.kind = list_of(first.kind).unwrap_or(AttrKind::NONE);
@@ -296,7 +293,7 @@ impl<'t> Parser<'t, '_> {
                 "`{}` isn't an attribute's number: those are i64 or f32.",
                 number.text()
             );
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         };
         Ok(Item {
             kind,

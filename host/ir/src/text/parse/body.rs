@@ -137,7 +137,7 @@ impl<'t> Parser<'t, '_> {
     ) -> Parse<RegionId> {
         if self.frames.len() as u32 > MAX_DEPTH {
             let message = format!("Regions can't nest deeper than {MAX_DEPTH} levels.");
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         let region = self.f.make_region(owner.op, name);
         owner.regions.push(region.0);

@@ -34,7 +34,7 @@ impl<'t> Parser<'t, '_> {
         let (data, blob) = match self.data(ty, elements)? {
             Data::Here(data) => {
                 if let Err(message) = check_size(&self.f, ty, &data) {
-                    return Err(self.cur.error_since(at, message));
+                    return self.fail(at, message);
                 }
                 (data, None)
             }
@@ -170,7 +170,7 @@ impl<'t> Parser<'t, '_> {
             } else {
                 message
             };
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         if dtype == DType::STRING {
             bytes = string_data(&strings);
@@ -190,7 +190,7 @@ impl<'t> Parser<'t, '_> {
             Err(message) => return Err(self.cur.error_since(start, message)),
         };
         if let Err(message) = source.read(offset, len) {
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         Ok(ConstantData::new(Payload::External {
             source,
@@ -234,11 +234,11 @@ impl<'t> Parser<'t, '_> {
         let Some(dtype) = dtype else {
             let message =
                 "This isn't a number with its type: `2.0`, `3`, `3i32`, `0.5f64`, `true`.";
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         };
         let mut bytes = Vec::new();
         if let Err(message) = push_element(&mut bytes, dtype, number, 0) {
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         let mut key = [0_u8; 8];
         key[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);

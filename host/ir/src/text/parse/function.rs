@@ -87,12 +87,11 @@ impl<'t> Parser<'t, '_> {
             let domain = self.cur.string_text()?;
             let domain = self.intern(crate::name::domain(&domain), at)?;
             if self.f.opset(domain).is_some() {
-                let message = "This domain has a version already.";
-                return Err(self.cur.error_since(at, message));
+                return self.fail(at, "This domain has a version already.");
             }
             if self.f.opsets().len() == MAX_OPSETS {
                 let message = format!("A function has versions of at most {MAX_OPSETS} domains.");
-                return Err(self.cur.error_since(at, message));
+                return self.fail(at, message);
             }
             self.cur.expect("=", "after a domain")?;
             let version = self.cur.integer("an opset's version")?;
@@ -111,7 +110,7 @@ impl<'t> Parser<'t, '_> {
         {
             if args.len() == MAX_LIST {
                 let message = format!("A region can't have more than {MAX_LIST} arguments.");
-                return Err(self.cur.error_here(message));
+                return self.fail_here(message);
             }
             let arg = self.arg(region, args.len() as u32)?;
             args.push(arg.0);
@@ -136,8 +135,7 @@ impl<'t> Parser<'t, '_> {
         self.extras_of(Entity::Value(value))?;
         if self.cur.eat("=") {
             if !self.cur.eat_word("const") {
-                let message = "Expected `const` and the parameter's default.";
-                return Err(self.cur.error_here(message));
+                return self.fail_here("Expected `const` and the parameter's default.");
             }
             let id = self.tensor(region)?;
             self.f.constants[id.index()].value = value;
@@ -173,8 +171,8 @@ impl<'t> Parser<'t, '_> {
                 match self.cur.value_name()? {
                     ValueName::Name(name) => port.name = self.intern(&name, start)?,
                     ValueName::Number(_) => {
-                        let message = "A result has a name or none (`_`), not a number.";
-                        return Err(self.cur.error_since(start, message));
+                        return self
+                            .fail(start, "A result has a name or none (`_`), not a number.");
                     }
                 }
             }
@@ -245,7 +243,7 @@ impl<'t> Parser<'t, '_> {
                     self.cur.eat("(");
                     let doc = self.cur.string_text()?;
                     if extras.doc.replace(doc.into()).is_some() {
-                        return Err(self.cur.error_since(start, "It has a `doc` already."));
+                        return self.fail(start, "It has a `doc` already.");
                     }
                     self.cur.expect(")", "after the text")?;
                 }

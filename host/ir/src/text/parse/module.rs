@@ -15,8 +15,7 @@ impl Parser<'_, '_> {
     pub(super) fn module(&mut self, mut module: Module) -> Parse<Module> {
         if !self.cur.eat_word("module") {
             let found = self.cur.found();
-            let message = format!("Expected `module {{`, found {found}.");
-            return Err(self.cur.error_here(message));
+            return self.fail_here(format!("Expected `module {{`, found {found}."));
         }
         if let Some(extras) = self.extras()? {
             module.set_extras(extras);
@@ -38,10 +37,8 @@ impl Parser<'_, '_> {
                     let function = self.function()?;
                     if !names.insert(function.name()) {
                         let name = function.text(function.name()).to_owned();
-                        return Err(self.cur.error_since(
-                            start,
-                            format!("The module has a function @{name} already."),
-                        ));
+                        return self
+                            .fail(start, format!("The module has a function @{name} already."));
                     }
                     functions.push(function);
                 }
@@ -62,7 +59,7 @@ impl Parser<'_, '_> {
         for mut function in functions {
             function.seal();
             if let Err(error) = module.insert(function) {
-                return Err(self.cur.error_here(error.message));
+                return self.fail_here(error.message);
             }
         }
         Ok(module)
@@ -72,7 +69,7 @@ impl Parser<'_, '_> {
         if self.cur.peek_word() != "fn" {
             let found = self.cur.found();
             let message = format!("Expected a function (`fn @body(…) {{`), found {found}.");
-            return Err(self.cur.error_here(message));
+            return self.fail_here(message);
         }
         let mut function = self.function()?;
         self.nothing_follows("the function")?;
@@ -100,8 +97,7 @@ impl Parser<'_, '_> {
             })?;
         let data = ConstantData::inline(bytes);
         if self.blobs.insert(number, data).is_some() {
-            let message = format!("There are two blobs {number}.");
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, format!("There are two blobs {number}."));
         }
         Ok(())
     }

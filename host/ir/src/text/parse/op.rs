@@ -24,7 +24,7 @@ impl<'t> Parser<'t, '_> {
         if let Some(frame) = self.frames.last().filter(|frame| frame.ended) {
             let word = terminator_of(frame, self.f.body());
             let message = format!("`{word}` ends its region, so nothing may follow it.");
-            return Err(self.cur.error_here(message));
+            return self.fail_here(message);
         }
         let start = self.cur.here();
         let results = self.results()?;
@@ -54,8 +54,7 @@ impl<'t> Parser<'t, '_> {
             } else if results.is_empty() {
                 return Ok(results);
             } else {
-                let message = "Expected another result (`%x` or `_`).";
-                return Err(self.cur.error_here(message));
+                return self.fail_here("Expected another result (`%x` or `_`).");
             };
             // Behind most of them comes punctuation.
             let extras = match self.cur.peek() {
@@ -83,9 +82,7 @@ impl<'t> Parser<'t, '_> {
             )
         })?;
         let Some(name) = result.name else {
-            return Err(self
-                .cur
-                .error_since(start, "A constant needs a name or a number."));
+            return self.fail(start, "A constant needs a name or a number.");
         };
         self.cur.word();
         let declared = self.cur.eat("!");
@@ -140,8 +137,7 @@ impl<'t> Parser<'t, '_> {
     fn terminator(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         let word = self.cur.word();
         if !results.is_empty() {
-            let message = format!("A `{word}` has no results.");
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, format!("A `{word}` has no results."));
         }
         let body = self.f.body();
         let Some(frame) = self.frames.last() else {
@@ -150,7 +146,7 @@ impl<'t> Parser<'t, '_> {
         let expected = terminator_of(frame, body);
         if word != expected {
             let message = format!("This region ends with `{expected}`, not with `{word}`.");
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         let region = frame.region;
         let mut values = Vec::new();
@@ -201,8 +197,7 @@ impl<'t> Parser<'t, '_> {
             self.intern(&name, at)?
         };
         if is_terminator(name) {
-            let message = "A terminator has no parentheses: `return %x`.";
-            return Err(self.cur.error_since(at, message));
+            return self.fail(at, "A terminator has no parentheses: `return %x`.");
         }
         let operands = self.operands()?;
         let mut fixes = Vec::new();
@@ -247,8 +242,7 @@ impl<'t> Parser<'t, '_> {
             .another(")", operands.is_empty(), "between operands")?
         {
             if operands.len() == MAX_LIST {
-                let message = format!("An op can't have more than {MAX_LIST} operands.");
-                return Err(self.cur.error_here(message));
+                return self.fail_here(format!("An op can't have more than {MAX_LIST} operands."));
             }
             operands.push(self.operand()?);
         }
@@ -308,7 +302,7 @@ impl<'t> Parser<'t, '_> {
                 count(results.len(), "result"),
                 count(types.len(), "type")
             );
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         Ok((types, declared))
     }
@@ -328,11 +322,11 @@ impl<'t> Parser<'t, '_> {
             .max(self.f.values.len());
         if used + operands.len() + types.len() > MAX_RECORDS {
             let message = "The function is full: an arena holds at most 2^32 - 2 records.";
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         if types.len() > MAX_LIST {
             let message = format!("An op can't have more than {MAX_LIST} results.");
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         let new = NewOp {
             operands,
@@ -373,7 +367,7 @@ impl<'t> Parser<'t, '_> {
     fn short_loop(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         if !results.is_empty() {
             let message = "A loop in its short form has no results; write `for(…)` with a region.";
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         self.cur.word();
         let at = self.cur.here();
@@ -384,9 +378,7 @@ impl<'t> Parser<'t, '_> {
             (self.f.add_type(TypeSpec::Scalar(DType::INDEX, 1)), false)
         };
         if !self.cur.eat_word("in") {
-            return Err(self
-                .cur
-                .error_here("Expected `in` and the bounds of the loop: `in 0..128`."));
+            return self.fail_here("Expected `in` and the bounds of the loop: `in 0..128`.");
         }
         let mut operands = vec![self.operand()?];
         self.cur.expect("..", "between the bounds of a loop")?;

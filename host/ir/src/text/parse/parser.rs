@@ -128,10 +128,19 @@ impl<'t, 'o> Parser<'t, 'o> {
     pub(super) fn nothing_follows(&mut self, what: &str) -> Parse<()> {
         if self.cur.peek() != 0 || self.cur.here() < self.cur.text().len() {
             let found = self.cur.found();
-            let message = format!("Nothing may follow {what}, found {found}.");
-            return Err(self.cur.error_here(message));
+            return self.fail_here(format!("Nothing may follow {what}, found {found}."));
         }
         Ok(())
+    }
+
+    /// Fails with an error about what was read since `start`.
+    pub(super) fn fail<T>(&self, start: usize, message: impl Into<String>) -> Parse<T> {
+        Err(self.cur.error_since(start, message))
+    }
+
+    /// Fails with an error about the next word.
+    pub(super) fn fail_here<T>(&mut self, message: impl Into<String>) -> Parse<T> {
+        Err(self.cur.error_here(message))
     }
 
     /// Interns a text that isn't too long.
@@ -141,7 +150,7 @@ impl<'t, 'o> Parser<'t, 'o> {
                 "This name has {} bytes; the limit is {MAX_SYMBOL_BYTES}.",
                 text.len()
             );
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         Ok(self.symbols.intern(text))
     }

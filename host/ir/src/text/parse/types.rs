@@ -20,7 +20,7 @@ impl<'t> Parser<'t, '_> {
     fn nested_type(&mut self, depth: u32) -> Parse<TypeId> {
         if depth > MAX_TYPE_DEPTH {
             let message = format!("Types can't nest deeper than {MAX_TYPE_DEPTH} levels.");
-            return Err(self.cur.error_here(message));
+            return self.fail_here(message);
         }
         if self.cur.eat("?") {
             let denotation = self.denotation()?;
@@ -150,8 +150,7 @@ impl<'t> Parser<'t, '_> {
         self.angle("buffer")?;
         let dtype = self.dtype()?;
         let Some(shape) = self.shape()? else {
-            let message = "A buffer's rank has to be known.";
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, "A buffer's rank has to be known.");
         };
         let mut layout = Vec::new();
         let mut scope = SymbolId::NONE;
@@ -163,7 +162,7 @@ impl<'t> Parser<'t, '_> {
                     layout = self.shape()?.unwrap_or_default();
                     self.cur.expect(",", "after a buffer's strides")?;
                     if !self.cur.eat_word("offset") {
-                        return Err(self.cur.error_here("Expected `offset` after the strides."));
+                        return self.fail_here("Expected `offset` after the strides.");
                     }
                     layout.push(self.dim(0)?);
                 }
@@ -187,7 +186,7 @@ impl<'t> Parser<'t, '_> {
                 shape.len(),
                 layout.len() - 1
             );
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         Ok(self.f.add_type(TypeSpec::Buffer(BufferSpec {
             dtype,
@@ -264,7 +263,7 @@ impl<'t> Parser<'t, '_> {
     fn factor(&mut self, depth: u32) -> Parse<Dim> {
         if depth > MAX_DIM_TERMS {
             let message = format!("A dim can't nest deeper than {MAX_DIM_TERMS} levels.");
-            return Err(self.cur.error_here(message));
+            return self.fail_here(message);
         }
         let start = self.cur.here();
         let bare = match self.cur.peek() {
