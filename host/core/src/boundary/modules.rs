@@ -382,7 +382,7 @@ fn entry(f: &Arc<Function>) -> FunctionEntry {
     FunctionEntry {
         name: f.name(),
         kind: f.kind(),
-        op_count: f.live_ops(),
+        op_count: f.live_op_count(),
         reserved: 0,
     }
 }

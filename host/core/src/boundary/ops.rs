@@ -7,7 +7,7 @@ use passdock_abi as abi;
 use passdock_abi::{
     Dim, ExprKind, OpCall as Handle, OpId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
-use passdock_ir::edit::Left;
+use passdock_ir::OutgrownPools;
 use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function};
 use passdock_loader::library::LoadedOp;
@@ -60,7 +60,7 @@ pub(super) struct OpCall<'c> {
     asked: Vec<Box<[Dim]>>,
     /// What pools left behind when types and expressions were added: the definition may still
     /// hold slices of them.
-    left: Vec<Left>,
+    left: Vec<OutgrownPools>,
     pub(super) results: Vec<(u32, TypeId, Box<[u8]>)>,
     pub(super) decomposing: bool,
     pub(super) body: Option<String>,

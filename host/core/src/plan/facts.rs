@@ -65,7 +65,7 @@ fn opset(needed: u32, module: &Module) -> Result<(), PassError> {
 
 fn types(module: &Module) -> Result<(), PassError> {
     for function in module.functions() {
-        for (id, op) in live_ops(function) {
+        for (id, op) in function.live_ops() {
             let untyped = function.results(id).any(|result| {
                 let value = function.value(result);
                 let ty = function.live_type(value.ty);
@@ -83,7 +83,7 @@ fn types(module: &Module) -> Result<(), PassError> {
 
 fn without(state: &str, names: &[Option<SymbolId>], module: &Module) -> Result<(), PassError> {
     for function in module.functions() {
-        for (id, op) in live_ops(function) {
+        for (id, op) in function.live_ops() {
             if names.contains(&Some(op.name)) {
                 let name = shown(function.symbols(), op.name);
                 let message = format!(
@@ -94,13 +94,6 @@ fn without(state: &str, names: &[Option<SymbolId>], module: &Module) -> Result<(
         }
     }
     Ok(())
-}
-
-/// In the order of their ids, so that nothing has to be walked, however deep it is.
-fn live_ops(function: &Function) -> impl Iterator<Item = (passdock_abi::OpId, &Op)> {
-    let ids = (0..function.op_ids() as u32).map(passdock_abi::OpId);
-    let ops = ids.map(|id| (id, function.op(id)));
-    ops.filter(|(_, op)| op.flags & Op::DEAD == 0)
 }
 
 fn shown(symbols: &Symbols, name: SymbolId) -> String {

@@ -14,12 +14,12 @@ fn uses_move_to_what_is_visible_and_doesnt_contradict() {
     refuse(
         |f| f.replace_uses(value(f, "x"), value(f, "b")),
         Status::REFUSED,
-        expect!["%b can't stand for %x: it isn't visible at its use in op0 (onnx.Relu)."],
+        expect!["%b can't replace %x: it isn't visible at its use in op0 (onnx.Relu)."],
     );
     refuse(
         |f| f.replace_uses(value(f, "b"), value(f, "t")),
         Status::REFUSED,
-        expect!["%t can't stand for %b: it isn't visible at its use in op4 (onnx.Add)."],
+        expect!["%t can't replace %b: it isn't visible at its use in op4 (onnx.Add)."],
     );
     refuse(
         |f| f.replace_uses(value(f, "b"), value(f, "c")),
@@ -302,7 +302,7 @@ fn copies_of_regions() {
             f.clone_region(&clone)
         },
         Status::REFUSED,
-        expect!["Nothing stands for %x, which the region captures."],
+        expect!["The region captures %x, which has no replacement."],
     );
     accept(
         |f| {

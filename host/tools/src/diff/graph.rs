@@ -78,7 +78,7 @@ impl<'f> Graph<'f> {
         let mut graph = Graph {
             f,
             side,
-            nodes: Vec::with_capacity(f.live_ops() as usize + constants.len()),
+            nodes: Vec::with_capacity(f.live_op_count() as usize + constants.len()),
             areas: Vec::new(),
             areas_of: FxHashMap::default(),
             area_of_region: FxHashMap::default(),

@@ -8,7 +8,6 @@ use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload, text};
 use rustc_hash::FxHashMap;
 
 use super::interface::dtype_name;
-use super::ops::live_ops;
 use super::{Amount, DTypeAmount, ExternalFile, LargeConstant, Sparse, Stats, Storage};
 use passdock_core::{ErrorKind, PassError};
 
@@ -81,7 +80,7 @@ pub(super) fn measure(module: &Module, top: usize, stats: &mut Stats) -> Result<
                 }
             }
         }
-        for (id, op) in live_ops(f) {
+        for (id, op) in f.ops() {
             if op.attrs.len == 1 && f.text(op.name) == "onnx.Constant" {
                 sparse(f, id, &mut stats.parameters.sparse)?;
             }

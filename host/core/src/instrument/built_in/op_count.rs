@@ -133,8 +133,7 @@ fn changes(before: &Module, after: &Module) -> Changes {
         };
         let mut counts: FxHashMap<SymbolId, i64> = FxHashMap::default();
         for function in module.functions().filter(is_new) {
-            let is_end = |op: &Op| matches!(op.name, symbol::RETURN | symbol::YIELD);
-            for op in ops(function).filter(|op| !is_end(op)) {
+            for (_, op) in function.ops() {
                 *counts.entry(op.name).or_default() += sign;
             }
         }
@@ -161,12 +160,6 @@ fn listed(ops: &Changes) -> String {
         true => "none".to_owned(),
         false => each.collect::<Vec<_>>().join(" "),
     }
-}
-
-/// The ops of a function that aren't erased, in no order.
-fn ops(f: &Function) -> impl Iterator<Item = &Op> {
-    let ops = (0..f.op_ids() as u32).map(|id| f.op(OpId(id)));
-    ops.filter(|op| op.flags & Op::DEAD == 0)
 }
 
 #[cfg(test)]
