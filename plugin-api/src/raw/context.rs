@@ -3,12 +3,10 @@
 use passdock_abi as abi;
 use passdock_abi::{symbol, OpId, Status, ValueId};
 
-use super::{text, RawFunction, Tables};
-use crate::diagnostic::{Diagnostic, Place};
-use crate::error::{EditError, PassError};
-use crate::gate::Panicked;
-use crate::setting::OptionValue;
-use crate::table;
+use super::function::RawFunction;
+use super::gate::Panicked;
+use super::tables::{text, Tables};
+use crate::data::{table_entries, Diagnostic, EditError, OptionValue, PassError, Place};
 
 /// A context handle and the tables to call.
 #[derive(Clone)]
@@ -305,7 +303,7 @@ unsafe fn setting(
         }
         abi::SettingKind::TABLE => {
             // SAFETY: the caller's promise.
-            match table::entries(unsafe { text(out.string) }) {
+            match table_entries(unsafe { text(out.string) }) {
                 Some(entries) => OptionValue::Table(entries),
                 None => {
                     let message = format!("{} isn't written as a table is", what());

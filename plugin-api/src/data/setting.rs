@@ -1,0 +1,403 @@
+//! Options: a struct whose fields the user sets in a pipeline, described in the manifest.
+
+use std::fmt;
+
+use passdock_abi::Status;
+
+use super::error::{EditError, PassError};
+
+/// The value of an option or config field.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum OptionValue {
+    /// True or false.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// Text.
+    String(String),
+    /// Texts.
+    Strings(Vec<String>),
+    /// Values, in a [`Table`](crate::Table).
+    List(Vec<OptionValue>),
+    /// Values under names that the user chose.
+    Table(Vec<(String, OptionValue)>),
+}
+
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionValue::Bool(value) => write!(f, "{}", value),
+            OptionValue::Int(value) => write!(f, "{}", value),
+            OptionValue::Float(value) => write!(f, "{:?}", value),
+            OptionValue::String(value) => write!(f, "{:?}", value),
+            OptionValue::Strings(value) => write!(f, "{:?}", value),
+            OptionValue::List(items) => {
+                f.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    write!(f, "{}{}", if index > 0 { ", " } else { "" }, item)?;
+                }
+                f.write_str("]")
+            }
+            OptionValue::Table(entries) => {
+                f.write_str("{")?;
+                for (index, (name, value)) in entries.iter().enumerate() {
+                    write!(
+                        f,
+                        "{}{} = {}",
+                        if index > 0 { ", " } else { " " },
+                        name,
+                        value
+                    )?;
+                }
+                f.write_str(" }")
+            }
+        }
+    }
+}
+
+/// A struct of options. Made by [`options!`](crate::options), not by hand.
+pub trait Options: Sized {
+    /// What the manifest says of each field.
+    #[doc(hidden)]
+    const OPTIONS: &'static [OptionSpec];
+
+    /// Reads each field from where options are kept.
+    #[doc(hidden)]
+    fn read(
+        source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
+    ) -> Result<Self, PassError>;
+}
+
+/// One option as the manifest describes it.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct OptionSpec {
+    pub name: &'static str,
+    pub docs: &'static [&'static str],
+    pub default: OptionDefault,
+    /// Without a default of its own: somebody has to set it.
+    pub mandatory: bool,
+    /// Of an integer: the smallest and the largest.
+    pub range: Option<(i64, i64)>,
+    /// Of a string: those to choose from; empty: any.
+    pub choices: &'static [&'static str],
+    /// Of a table: whether it takes what isn't declared.
+    pub rest: bool,
+}
+
+/// A default, and with it the option's type.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum OptionDefault {
+    Bool(bool),
+    Int(i64),
+    /// As it is written in the source.
+    Float(&'static str),
+    Str(&'static str),
+    Strs(&'static [&'static str]),
+    /// An empty table of integers.
+    Ints,
+    /// An empty table of values.
+    Values,
+}
+
+/// A type a field may have.
+#[doc(hidden)]
+pub trait OptionType: Sized {
+    fn from_value(value: &OptionValue) -> Option<Self>;
+}
+
+impl OptionType for bool {
+    fn from_value(value: &OptionValue) -> Option<bool> {
+        match value {
+            OptionValue::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+impl OptionType for f64 {
+    fn from_value(value: &OptionValue) -> Option<f64> {
+        match value {
+            OptionValue::Float(value) => Some(*value),
+            OptionValue::Int(value) => Some(*value as f64),
+            _ => None,
+        }
+    }
+}
+
+impl OptionType for String {
+    fn from_value(value: &OptionValue) -> Option<String> {
+        match value {
+            OptionValue::String(value) => Some(value.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl OptionType for OptionValue {
+    fn from_value(value: &OptionValue) -> Option<OptionValue> {
+        Some(value.clone())
+    }
+}
+
+impl OptionType for Vec<String> {
+    fn from_value(value: &OptionValue) -> Option<Vec<String>> {
+        match value {
+            OptionValue::Strings(value) => Some(value.clone()),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! integers {
+    ($($int:ty)*) => {$(
+        impl OptionType for $int {
+            fn from_value(value: &OptionValue) -> Option<$int> {
+                match value {
+                    OptionValue::Int(value) => <$int>::try_from(*value).ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+integers! { i64 i32 u32 u64 usize }
+
+/// The value a field gets: what is set, or its default.
+#[doc(hidden)]
+pub fn field<T: OptionType>(
+    name: &str,
+    found: Result<Option<OptionValue>, EditError>,
+    default: impl FnOnce() -> T,
+) -> Result<T, PassError> {
+    match found {
+        Ok(None) => Ok(default()),
+        Ok(Some(value)) => T::from_value(&value).ok_or_else(|| {
+            PassError::new(format!(
+                "option `{}` can't be {}: a {} is expected",
+                name,
+                value,
+                std::any::type_name::<T>()
+            ))
+        }),
+        // A pass without such an option, in a host that is strict about it.
+        Err(error) if error.status == Status::NOT_FOUND => Ok(default()),
+        Err(error) => Err(error.into()),
+    }
+}
+
+/// Declares a struct of options: each field documented, of type `bool`, an integer, `f64`, `String`,
+/// `Vec<String>`, `Table<i64>` or `Table<OptionValue>`, with a default. One without a default is mandatory: a pipeline that doesn't set it is
+/// refused before anything runs, and only `Default::default()` has a zero there. The host refuses
+/// numbers out of a `#[range(0..=8)]` or `#[range(0..)]` or of the integer's own type, and strings that aren't among
+/// `#[choices(…)]`. A [`Table`](crate::Table) has entries under names that the user chooses, and `[]` as its
+/// default; a `#[range(1..)]` is each entry's. One with `#[rest]` gets each option that isn't declared:
+/// `options = { batch = 1 }` and `options = { dims = { batch = 1 } }` are the same.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// options! {
+///     /// How far loops are unrolled.
+///     pub struct Unroll {
+///         /// The most iterations that are unrolled without being asked to.
+///         #[range(0..=4096)]
+///         pub auto_max_step: i64 = 0,
+///         /// Whether `unroll` loops are unrolled.
+///         pub explicit: bool = true,
+///         /// What to look for first.
+///         #[choices("speed", "size")]
+///         pub goal: String = "speed",
+///         /// Loops that are left as they are, by the names of their variables.
+///         pub except: Vec<String> = ["i", "j"],
+///         /// How often loops are unrolled, by the names of their variables.
+///         #[range(1..)]
+///         #[rest]
+///         pub times: Table<i64> = [],
+///     }
+/// }
+///
+/// fn unroll(_f: &mut Function, cx: &PassContext) -> PassResult {
+///     let options: Unroll = cx.options()?;
+///     assert!(options.auto_max_step >= 0);
+///     Ok(())
+/// }
+/// # assert!(Unroll::default().explicit && Unroll::default().except == ["i", "j"]);
+/// ```
+#[macro_export]
+macro_rules! options {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $doc:expr])*
+                $(#[range($min:literal $dots:tt $($max:literal)?)])?
+                $(#[choices($($choice:literal),+ $(,)?)])?
+                $(#[rest $($rest:literal)?])?
+                $field_vis:vis $field:ident : $ty:ident $(<$item:ident>)? $(= $default:expr)?
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis struct $name {
+            $($(#[doc = $doc])* $field_vis $field: $ty $(<$item>)?,)*
+        }
+
+        impl ::std::default::Default for $name {
+            fn default() -> Self {
+                $name { $($field: $crate::__option_default!(value $ty $(<$item>)? $($default)?),)* }
+            }
+        }
+
+        impl $crate::Options for $name {
+            const OPTIONS: &'static [$crate::__private::OptionSpec] = &[
+                $($crate::__private::OptionSpec {
+                    name: ::std::stringify!($field),
+                    docs: &[$($doc),*],
+                    default: $crate::__option_default!(spec $ty $(<$item>)? $($default)?),
+                    mandatory: $crate::__option_default!(mandatory $($default)?),
+                    range: $crate::__option_default!(range $ty $($min $dots $($max)?)?),
+                    choices: &[$($($choice),+)?],
+                    rest: $crate::__option_default!(rest $ty $(rest $($rest)?)?),
+                }),*
+            ];
+
+            fn read(
+                source: &dyn ::std::ops::Fn(
+                    &str,
+                ) -> ::std::result::Result<
+                    ::std::option::Option<$crate::OptionValue>,
+                    $crate::EditError,
+                >,
+            ) -> ::std::result::Result<Self, $crate::PassError> {
+                ::std::result::Result::Ok($name {
+                    $($field: $crate::__private::field(
+                        ::std::stringify!($field),
+                        source(::std::stringify!($field)),
+                        || $crate::__option_default!(value $ty $(<$item>)? $($default)?),
+                    )?,)*
+                })
+            }
+        }
+    };
+}
+
+/// A default, as the manifest has it and as the struct has it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __option_default {
+    (spec bool $default:expr) => {
+        $crate::__private::OptionDefault::Bool($default)
+    };
+    (spec f64 $default:expr) => {
+        $crate::__private::OptionDefault::Float(::std::stringify!($default))
+    };
+    (spec String $default:expr) => {
+        $crate::__private::OptionDefault::Str($default)
+    };
+    (spec Vec<String> $default:expr) => {
+        $crate::__private::OptionDefault::Strs(&$default)
+    };
+    (spec Table<i64> $($default:expr)?) => {
+        $crate::__private::OptionDefault::Ints
+    };
+    (spec Table<OptionValue> $($default:expr)?) => {
+        $crate::__private::OptionDefault::Values
+    };
+    (spec $int:ident $default:expr) => {{
+        let default: $int = $default;
+        $crate::__private::OptionDefault::Int(default as i64)
+    }};
+    (spec bool) => {
+        $crate::__private::OptionDefault::Bool(false)
+    };
+    (spec f64) => {
+        $crate::__private::OptionDefault::Float("0.0")
+    };
+    (spec String) => {
+        $crate::__private::OptionDefault::Str("")
+    };
+    (spec Vec<String>) => {
+        $crate::__private::OptionDefault::Strs(&[])
+    };
+    (spec $int:ident) => {
+        $crate::__private::OptionDefault::Int(0)
+    };
+    (mandatory) => {
+        true
+    };
+    (mandatory $default:expr) => {
+        false
+    };
+    (range Table $min:literal ..= $max:literal) => {
+        $crate::__option_default!(range i64 $min ..= $max)
+    };
+    (range Table $min:literal ..) => {
+        $crate::__option_default!(range i64 $min ..)
+    };
+    (rest $ty:ident) => {
+        false
+    };
+    (rest Table rest) => {
+        true
+    };
+    (rest $ty:ident rest) => {
+        ::std::compile_error!("`#[rest]` is for a field of type `Table<…>`")
+    };
+    (range $int:ident $min:literal ..= $max:literal) => {{
+        let range: ($int, $int) = ($min, $max);
+        ::std::option::Option::Some((range.0 as i64, range.1 as i64))
+    }};
+    (range $int:ident $min:literal ..) => {{
+        let min: $int = $min;
+        ::std::option::Option::Some((min as i64, i64::MAX))
+    }};
+    (range i32) => {
+        ::std::option::Option::Some((i32::MIN as i64, i32::MAX as i64))
+    };
+    (range u32) => {
+        ::std::option::Option::Some((0, u32::MAX as i64))
+    };
+    (range u64) => {
+        ::std::option::Option::Some((0, i64::MAX))
+    };
+    (range usize) => {
+        ::std::option::Option::Some((0, i64::MAX))
+    };
+    (range $ty:ident) => {
+        ::std::option::Option::None
+    };
+    (value Vec<String> $default:expr) => {{
+        let default: &[&str] = &$default;
+        default
+            .iter()
+            .map(|item| ::std::string::String::from(*item))
+            .collect()
+    }};
+    (value Table<$item:ident> $default:expr) => {{
+        // The only default is `[]`.
+        let empty: [(::std::string::String, $item); 0] = $default;
+        ::std::iter::IntoIterator::into_iter(empty).collect()
+    }};
+    (value Table<$item:ident>) => {
+        $crate::Table::default()
+    };
+    (value Vec<String>) => {
+        ::std::vec::Vec::new()
+    };
+    (value $ty:ident) => {
+        <$ty as ::std::default::Default>::default()
+    };
+    (value String $default:expr) => {
+        ::std::string::String::from($default)
+    };
+    (value $ty:ident $default:expr) => {
+        $default
+    };
+}

@@ -1,0 +1,136 @@
+//! The one gate through which every call into a plugin goes: no panic leaves it.
+//!
+//! A panic's message and place are kept by a hook in the plugin's own `std`. The hook is installed
+//! once, when the plugin is attached, keeps quiet only on a thread that is inside the gate, and
+//! otherwise does what the hook before it did.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{self, AssertUnwindSafe};
+use std::sync::Once;
+
+use passdock_abi::Status;
+
+use super::tables::Tables;
+
+thread_local! {
+    /// The host of the call this thread is in; `None`: it is in none.
+    static INSIDE: Cell<Option<&'static Tables>> = const { Cell::new(None) };
+    /// What the hook saw last.
+    static SEEN: RefCell<Option<Panicked>> = const { RefCell::new(None) };
+}
+
+/// A panic that was caught.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked {
+    /// What it said.
+    pub message: String,
+    /// Its source file, or empty.
+    pub file: String,
+    /// Its line, or 0.
+    pub line: u32,
+    /// Its column, or 0.
+    pub column: u32,
+}
+
+impl Panicked {
+    fn from_payload(payload: &(dyn Any + Send)) -> Panicked {
+        Panicked {
+            message: message(payload),
+            file: String::new(),
+            line: 0,
+            column: 0,
+        }
+    }
+
+    /// Message and place in one sentence.
+    pub(crate) fn sentence(&self) -> String {
+        if self.file.is_empty() {
+            return format!("panicked: {}", self.message);
+        }
+        format!(
+            "panicked at {}:{}:{}: {}",
+            self.file, self.line, self.column, self.message
+        )
+    }
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    if let Some(text) = payload.downcast_ref::<&str>() {
+        return (*text).to_owned();
+    }
+    if let Some(text) = payload.downcast_ref::<String>() {
+        return text.clone();
+    }
+    "a panic whose payload isn't text".to_owned()
+}
+
+/// Installs the hook, once per copy of `std`.
+pub(crate) fn install_hook() {
+    static INSTALLED: Once = Once::new();
+    if std::thread::panicking() {
+        // Hooks can't be changed now; messages still come from payloads.
+        return;
+    }
+    INSTALLED.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            let inside = INSIDE.try_with(|inside| inside.get().is_some());
+            if !inside.unwrap_or(false) {
+                return before(info);
+            }
+            let place = info.location();
+            let seen = Panicked {
+                message: message(info.payload()),
+                file: place.map_or(String::new(), |place| place.file().to_owned()),
+                line: place.map_or(0, |place| place.line()),
+                column: place.map_or(0, |place| place.column()),
+            };
+            let _ = SEEN.try_with(|slot| {
+                if let Ok(mut slot) = slot.try_borrow_mut() {
+                    *slot = Some(seen);
+                }
+            });
+        }));
+    });
+}
+
+/// Runs `body` and answers its status; if it panics, tells `report` and answers
+/// [`Status::PANICKED`].
+#[doc(hidden)]
+#[inline]
+pub fn enter(
+    tables: &'static Tables,
+    body: impl FnOnce() -> Status,
+    report: impl FnOnce(&Panicked),
+) -> Status {
+    // Found once: in a shared library that is a call.
+    let inside: *const Cell<Option<&'static Tables>> = INSIDE.with(|inside| inside as *const _);
+    // SAFETY: this thread's own, without a destructor, so it lives until the thread ends.
+    let inside = unsafe { &*inside };
+    let outer = inside.replace(Some(tables));
+    let result = panic::catch_unwind(AssertUnwindSafe(body));
+    inside.set(outer);
+    match result {
+        Ok(status) => status,
+        Err(payload) => caught(payload, report),
+    }
+}
+
+#[cold]
+fn caught(payload: Box<dyn Any + Send>, report: impl FnOnce(&Panicked)) -> Status {
+    let seen = SEEN.with(|slot| slot.try_borrow_mut().ok().and_then(|mut slot| slot.take()));
+    let seen = seen.unwrap_or_else(|| Panicked::from_payload(&*payload));
+    // A payload is the author's type: dropping it may panic too, and what that throws is leaked.
+    if let Err(second) = panic::catch_unwind(AssertUnwindSafe(move || drop(payload))) {
+        std::mem::forget(second);
+    }
+    report(&seen);
+    Status::PANICKED
+}
+
+/// The host of the call this thread is in.
+pub(crate) fn running() -> Option<&'static Tables> {
+    INSIDE.with(|inside| inside.get())
+}
