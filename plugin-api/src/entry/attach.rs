@@ -10,7 +10,7 @@ use super::calls::{self, Bound};
 use super::watch;
 use crate::op::{AttrDef, OpDef, OpFn};
 use crate::plugin::{FunctionPass, ModulePass, PassRun, PassSpec, PluginSpec};
-use crate::raw::{self, RawContext, RawOpCall, Tables};
+use crate::raw::{self, Panicked, RawContext, RawOpCall, Tables};
 
 /// Where a plugin keeps which hosts it is attached to: an application and a module in it may both
 /// be hosts, and the library is loaded once.
@@ -113,15 +113,21 @@ pub unsafe fn attach(
 }
 
 fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::PassEntry] {
+    let (function, module): (abi::RunFunctionPass, abi::RunModulePass) = if raw::is_to_note(tables)
+    {
+        (run_function::<true>, run_module::<true>)
+    } else {
+        (run_function::<false>, run_module::<false>)
+    };
     let entries = passes.iter().map(|pass| {
         let (state, run_function, run_module) = match pass.run {
             PassRun::Function(part) | PassRun::PrimFunction(part) => {
                 let state = Bound::<FunctionPass> { part, tables }.leak();
-                (state, Some(run_function as abi::RunFunctionPass), None)
+                (state, Some(function), None)
             }
             PassRun::Module(part) => {
                 let state = Bound::<ModulePass> { part, tables }.leak();
-                (state, None, Some(run_module as abi::RunModulePass))
+                (state, None, Some(module))
             }
         };
         abi::PassEntry {
@@ -165,7 +171,7 @@ fn attr_entries(attrs: &'static [AttrDef]) -> *const abi::AttrEntry {
 // handles live until the function returns.
 
 /// The host calls a function or prim-function pass.
-unsafe extern "C" fn run_function(
+unsafe extern "C" fn run_function<const NOTED: bool>(
     state: *mut c_void,
     context: *mut abi::Context,
     function: *const abi::FunctionRef,
@@ -174,14 +180,19 @@ unsafe extern "C" fn run_function(
     // SAFETY: see above; the function is the pass's.
     unsafe {
         let pass = Bound::<FunctionPass>::of(state);
-        let call = calls::function_pass(pass, context, function, module);
+        let call = calls::function_pass::<NOTED>(pass, context, function, module);
         let told = RawContext::new(pass.tables, context);
-        raw::enter(pass.tables, call, |panic| told.panicked(panic))
+        let report = |panic: &Panicked| told.panicked(panic);
+        if NOTED {
+            raw::enter(pass.tables, call, report)
+        } else {
+            raw::enter_unnoted(call, report)
+        }
     }
 }
 
 /// The host calls a module pass.
-unsafe extern "C" fn run_module(
+unsafe extern "C" fn run_module<const NOTED: bool>(
     state: *mut c_void,
     context: *mut abi::Context,
     module: *const abi::ModuleRef,
@@ -189,9 +200,14 @@ unsafe extern "C" fn run_module(
     // SAFETY: see above; the module is the pass's.
     unsafe {
         let pass = Bound::<ModulePass>::of(state);
-        let call = calls::module_pass(pass, context, module);
+        let call = calls::module_pass::<NOTED>(pass, context, module);
         let told = RawContext::new(pass.tables, context);
-        raw::enter(pass.tables, call, |panic| told.panicked(panic))
+        let report = |panic: &Panicked| told.panicked(panic);
+        if NOTED {
+            raw::enter(pass.tables, call, report)
+        } else {
+            raw::enter_unnoted(call, report)
+        }
     }
 }
 

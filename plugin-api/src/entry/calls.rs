@@ -1,6 +1,7 @@
 //! What is done inside the gate: the author's passes and op definitions are called.
 
 use std::ffi::c_void;
+use std::ptr;
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, Status};
@@ -32,12 +33,44 @@ impl<T> Bound<T> {
     }
 }
 
-/// Calls a function pass.
+/// Reads a reference word by word: the host has just written it so, and a load of both words at once
+/// would wait until the stores are through.
+///
+/// # Safety
+/// `reference` is as the contract says.
+#[inline]
+unsafe fn function_ref(reference: *const abi::FunctionRef) -> abi::FunctionRef {
+    // SAFETY: the caller's promise.
+    unsafe {
+        abi::FunctionRef {
+            handle: ptr::addr_of!((*reference).handle).read_volatile(),
+            view: ptr::addr_of!((*reference).view).read_volatile(),
+        }
+    }
+}
+
+/// As [`function_ref`].
+///
+/// # Safety
+/// As there.
+#[inline]
+unsafe fn module_ref(reference: *const abi::ModuleRef) -> abi::ModuleRef {
+    // SAFETY: the caller's promise.
+    unsafe {
+        abi::ModuleRef {
+            handle: ptr::addr_of!((*reference).handle).read_volatile(),
+            view: ptr::addr_of!((*reference).view).read_volatile(),
+        }
+    }
+}
+
+/// Calls a function pass. With `NOTED` it is another closure, so that both are inlined where they are
+/// called.
 ///
 /// # Safety
 /// The handles are as the contract says until the answer was called; the function is the pass's.
 #[inline]
-pub(super) unsafe fn function_pass(
+pub(super) unsafe fn function_pass<const NOTED: bool>(
     pass: &'static Bound<FunctionPass>,
     context: *mut abi::Context,
     function: *const abi::FunctionRef,
@@ -46,9 +79,13 @@ pub(super) unsafe fn function_pass(
     move || {
         // SAFETY: the caller's promise.
         let (mut function, cx) = unsafe {
-            let module = module.as_ref().copied();
+            let module = if module.is_null() {
+                None
+            } else {
+                Some(module_ref(module))
+            };
             (
-                Function::from_raw(pass.tables, *function),
+                Function::from_raw(pass.tables, function_ref(function)),
                 PassContext::from_raw(pass.tables, context, module),
             )
         };
@@ -56,12 +93,12 @@ pub(super) unsafe fn function_pass(
     }
 }
 
-/// Calls a module pass.
+/// Calls a module pass. `NOTED` as for function passes.
 ///
 /// # Safety
 /// The handles are as the contract says until the answer was called; the module is the pass's.
 #[inline]
-pub(super) unsafe fn module_pass(
+pub(super) unsafe fn module_pass<const NOTED: bool>(
     pass: &'static Bound<ModulePass>,
     context: *mut abi::Context,
     module: *const abi::ModuleRef,
@@ -70,7 +107,7 @@ pub(super) unsafe fn module_pass(
         // SAFETY: the caller's promise.
         let (mut module, cx) = unsafe {
             (
-                Module::from_raw(pass.tables, *module),
+                Module::from_raw(pass.tables, module_ref(module)),
                 PassContext::from_raw(pass.tables, context, None),
             )
         };

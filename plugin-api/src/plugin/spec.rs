@@ -401,6 +401,7 @@ macro_rules! export_plugin {
             pub unsafe extern "C" fn passdock_plugin_v0(
                 host: *const private::abi::Host,
             ) -> *const private::abi::Plugin {
+                private::own_library();
                 // SAFETY: the caller's promise.
                 #[allow(unused_unsafe)]
                 unsafe {
