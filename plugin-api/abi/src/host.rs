@@ -7,7 +7,6 @@ use core::ffi::c_void;
 
 use crate::desc::*;
 use crate::ids::*;
-use crate::plugin::PassKind;
 use crate::record::{Dim, ExprKind};
 use crate::status::Status;
 use crate::version::Version;
@@ -360,6 +359,20 @@ pub struct Setting {
     /// STRING; STRINGS, each ended by a NUL; of each entry of a TABLE its name and its value as TOML,
     /// each ended by a NUL. Lives as long as the context.
     pub string: Str,
+}
+
+/// What a pass works on.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PassKind(pub u32);
+
+impl PassKind {
+    /// Each graph function.
+    pub const FUNCTION: PassKind = PassKind(1);
+    /// Each prim function.
+    pub const PRIM_FUNCTION: PassKind = PassKind(2);
+    /// The module.
+    pub const MODULE: PassKind = PassKind(3);
 }
 
 /// The running pass.

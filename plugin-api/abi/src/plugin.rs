@@ -3,6 +3,7 @@
 //! A plugin library exports two symbols: [`ENTRY_SYMBOL`], and [`MANIFEST_SYMBOL`], TOML text that
 //! ends with a NUL and that hosts read from the file without loading it.
 
+pub use crate::host::PassKind;
 use crate::host::{Context, Host, OpCall};
 use crate::ids::OpId;
 use crate::instrument::InstrumentEntry;
@@ -19,20 +20,6 @@ pub const MANIFEST_SYMBOL: &str = "passdock_manifest_v0";
 /// Given the host's table, which outlives the plugin, answers the plugin's for this host; null if it
 /// refuses.
 pub type Entry = unsafe extern "C" fn(host: *const Host) -> *const Plugin;
-
-/// What a pass works on.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PassKind(pub u32);
-
-impl PassKind {
-    /// Each graph function.
-    pub const FUNCTION: PassKind = PassKind(1);
-    /// Each prim function.
-    pub const PRIM_FUNCTION: PassKind = PassKind(2);
-    /// The module.
-    pub const MODULE: PassKind = PassKind(3);
-}
 
 /// Runs a function or prim-function pass on one function. `module` is the input, to read.
 pub type RunFunctionPass = unsafe extern "C" fn(

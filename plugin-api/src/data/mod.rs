@@ -4,6 +4,7 @@ mod attr_value;
 mod diagnostic;
 mod error;
 mod op_traits;
+mod options;
 mod setting;
 mod table;
 

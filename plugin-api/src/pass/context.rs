@@ -59,7 +59,7 @@ impl PassContext {
     #[allow(unsafe_code)]
     pub fn current<R>(then: impl FnOnce(&PassContext) -> R) -> Option<R> {
         let tables = raw::running()?;
-        let handle = raw::current(tables)?;
+        let handle = tables.current()?;
         // SAFETY: a context that is on the stack stays there until this pass returns.
         let context = unsafe { PassContext::from_raw(tables, handle, None) };
         Some(then(&context))

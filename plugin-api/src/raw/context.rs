@@ -251,18 +251,6 @@ fn failure(message: &str) -> abi::Failure {
     }
 }
 
-/// The context on top of this thread's stack.
-pub(crate) fn current(tables: &Tables) -> Option<*mut abi::Context> {
-    let function = tables.context.current?;
-    // SAFETY: the contract asks nothing of the caller.
-    let handle = unsafe { function() };
-    if handle.is_null() {
-        None
-    } else {
-        Some(handle)
-    }
-}
-
 fn unset() -> abi::Setting {
     abi::Setting {
         struct_size: std::mem::size_of::<abi::Setting>() as u32,

@@ -175,6 +175,6 @@ pub(crate) fn running() -> Option<&'static Tables> {
     noted.or_else(|| {
         // SAFETY: null, or the tables of a host, which live for ever.
         let first = unsafe { FIRST.load(Ordering::Acquire).as_ref() }?;
-        super::context::current(first).map(|_| first)
+        first.current().map(|_| first)
     })
 }

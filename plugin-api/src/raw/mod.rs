@@ -17,7 +17,7 @@ mod read;
 mod tables;
 
 pub(crate) use analysis::{computing, get_or_compute, preserve, Found};
-pub(crate) use context::{current, RawContext};
+pub(crate) use context::RawContext;
 pub(crate) use function::{Alive, RawFunction};
 pub use gate::{enter, own_library, Panicked};
 pub(crate) use gate::{enter_unnoted, install_hook, is_to_note, running};

@@ -42,6 +42,18 @@ impl Tables {
             })
         }
     }
+
+    /// The context on top of this thread's stack.
+    pub(crate) fn current(&self) -> Option<*mut abi::Context> {
+        let function = self.context.current?;
+        // SAFETY: the contract asks nothing of the caller.
+        let handle = unsafe { function() };
+        if handle.is_null() {
+            None
+        } else {
+            Some(handle)
+        }
+    }
 }
 
 /// An optional power of the host's, or null.
