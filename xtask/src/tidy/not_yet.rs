@@ -22,8 +22,6 @@ const NOT_YET: &[(&str, Rule, usize)] = &[
     ("passdock-ir", Rule::Circles, 5),
     ("passdock-ir", Rule::Crowded, 2),
     ("passdock-onnx", Rule::Circles, 4),
-    ("passdock-plugins-onnx-ops", Rule::Circles, 6),
-    ("passdock-plugins-onnx-ops", Rule::Names, 1),
 ];
 
 /// Offences of one crate against one rule, given what is counted: none if that is known.

@@ -1,7 +1,8 @@
 //! One op to evaluate, and how an evaluation reads its operands.
 
+use passdock_plugin_api::{AttrDef, DType};
+
 use super::{Attrs, NotFolded, Tensor, element_count, name_of, refuse};
-use crate::DType;
 
 /// However much a caller allows, nothing larger than this is made.
 const LIMIT: u64 = 1 << 31;
@@ -17,11 +18,19 @@ pub struct Call<'a> {
     pub inputs: &'a [Option<Tensor<'a>>],
     /// Its attributes.
     pub attrs: &'a dyn Attrs,
+    /// What its operator says of its attributes; [`evaluate`](crate::evaluate) looks it up.
+    pub attr_defs: &'static [AttrDef],
     /// How many results are wanted.
     pub outputs: usize,
     /// The most bytes that one result may take.
     pub max_bytes: u64,
 }
+
+/// What an evaluation answers.
+pub type Folded<'a> = Result<Vec<Tensor<'a>>, NotFolded>;
+
+/// The evaluation of one operator.
+pub type Evaluate = for<'a> fn(&Call<'a>) -> Folded<'a>;
 
 impl<'a> Call<'a> {
     /// An operand that must be there.

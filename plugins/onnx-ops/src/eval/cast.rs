@@ -5,7 +5,7 @@ use half::{bf16, f16};
 use super::minifloat::{MiniFloat, Overflow, Rounding, decode_e8m0, encode_e8m0};
 use super::number::{Number, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// To the type that the attribute `to` says.
 pub(crate) fn cast<'a>(call: &Call<'a>) -> Folded<'a> {

@@ -10,7 +10,7 @@ use bytemuck::Pod;
 use ndarray::ArrayD;
 
 use super::{Call, Elements, NotFolded, Tensor, in_shape, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// A cell.
 pub(crate) trait Cell: Pod {}

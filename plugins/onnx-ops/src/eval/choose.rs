@@ -9,7 +9,7 @@ use super::call::axis;
 use super::number::{Number, with_float, with_number};
 use super::softmax::rows;
 use super::{Call, Folded, NotFolded, Tensor, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// The index of the greatest along an axis.
 pub(crate) fn arg_max<'a>(call: &Call<'a>) -> Folded<'a> {

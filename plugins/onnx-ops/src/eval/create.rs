@@ -8,7 +8,7 @@ use super::cells::{Cell, Movement, rearrange};
 use super::data_movement::dims;
 use super::number::{Number, with_number};
 use super::{Call, Elements, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// What an attribute says.
 pub(crate) fn constant<'a>(call: &Call<'a>) -> Folded<'a> {

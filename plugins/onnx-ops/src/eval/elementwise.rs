@@ -5,7 +5,7 @@ use super::broadcast::zip;
 use super::cast::{from_singles, singles};
 use super::number::{Number, ZEROS, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 macro_rules! binary {
     ($($(#[$doc:meta])* $name:ident = $method:expr, $undefined:expr;)*) => {$(

@@ -7,7 +7,7 @@ use super::call::grouped;
 use super::elementwise::same_type;
 use super::number::{Number, with_integer};
 use super::{Call, Folded, NotFolded, Tensor, element_count, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// More multiplications than this are no business of a compiler's.
 const MOST: usize = 1 << 26;

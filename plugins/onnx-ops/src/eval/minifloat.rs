@@ -5,7 +5,7 @@
 
 use std::sync::OnceLock;
 
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// One of the small float types.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

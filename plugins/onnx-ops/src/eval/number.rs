@@ -6,7 +6,7 @@
 use bytemuck::Pod;
 use half::{bf16, f16};
 
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// Why there is no least or greatest.
 pub(crate) const ZEROS: &str = "which of 0.0 and -0.0 is greater isn't defined";
@@ -282,10 +282,10 @@ float! {
 macro_rules! with_number {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::F32 => { type $T = f32; $body }
-            $crate::DType::F64 => { type $T = f64; $body }
-            $crate::DType::F16 => { type $T = half::f16; $body }
-            $crate::DType::BF16 => { type $T = half::bf16; $body }
+            passdock_plugin_api::DType::F32 => { type $T = f32; $body }
+            passdock_plugin_api::DType::F64 => { type $T = f64; $body }
+            passdock_plugin_api::DType::F16 => { type $T = half::f16; $body }
+            passdock_plugin_api::DType::BF16 => { type $T = half::bf16; $body }
             other => $crate::eval::number::with_integer!(other, $T => $body),
         }
     };
@@ -295,35 +295,35 @@ macro_rules! with_number {
 macro_rules! with_integer {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::I64 => {
+            passdock_plugin_api::DType::I64 => {
                 type $T = i64;
                 $body
             }
-            $crate::DType::I32 => {
+            passdock_plugin_api::DType::I32 => {
                 type $T = i32;
                 $body
             }
-            $crate::DType::I16 => {
+            passdock_plugin_api::DType::I16 => {
                 type $T = i16;
                 $body
             }
-            $crate::DType::I8 => {
+            passdock_plugin_api::DType::I8 => {
                 type $T = i8;
                 $body
             }
-            $crate::DType::U64 => {
+            passdock_plugin_api::DType::U64 => {
                 type $T = u64;
                 $body
             }
-            $crate::DType::U32 => {
+            passdock_plugin_api::DType::U32 => {
                 type $T = u32;
                 $body
             }
-            $crate::DType::U16 => {
+            passdock_plugin_api::DType::U16 => {
                 type $T = u16;
                 $body
             }
-            $crate::DType::U8 => {
+            passdock_plugin_api::DType::U8 => {
                 type $T = u8;
                 $body
             }
@@ -339,19 +339,19 @@ macro_rules! with_integer {
 macro_rules! with_float {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::F32 => {
+            passdock_plugin_api::DType::F32 => {
                 type $T = f32;
                 $body
             }
-            $crate::DType::F64 => {
+            passdock_plugin_api::DType::F64 => {
                 type $T = f64;
                 $body
             }
-            $crate::DType::F16 => {
+            passdock_plugin_api::DType::F16 => {
                 type $T = half::f16;
                 $body
             }
-            $crate::DType::BF16 => {
+            passdock_plugin_api::DType::BF16 => {
                 type $T = half::bf16;
                 $body
             }

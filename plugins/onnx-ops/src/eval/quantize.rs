@@ -5,7 +5,7 @@ use super::cast::{from_singles, singles};
 use super::gather::strides;
 use super::minifloat::{MiniFloat, Overflow};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// `(x - zero_point) * scale`, in single precision.
 pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {

@@ -6,7 +6,7 @@ use super::call::axes;
 use super::number::{EXTREME, Number, with_float, with_number};
 use super::tensor::row_by_row;
 use super::{Call, Folded, NotFolded, Tensor, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// What a reduction works on.
 struct Plan {

@@ -2,7 +2,7 @@
 
 use super::call::{axes, axis};
 use super::{Call, Folded, NotFolded, Tensor, element_count, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// The same tensor.
 pub(crate) fn identity<'a>(call: &Call<'a>) -> Folded<'a> {

@@ -14,7 +14,7 @@ use bytemuck::{AnyBitPattern, NoUninit};
 use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
 use super::{NotFolded, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 #[cfg(target_endian = "big")]
 compile_error!("tensors are little-endian in memory; a big-endian host would have to swap them");

@@ -6,7 +6,7 @@ use super::cast::singles;
 use super::minifloat::MiniFloat;
 use super::number::{Float, Number, with_float, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 macro_rules! unary {
     ($($(#[$doc:meta])* $name:ident = $method:expr;)*) => {$(

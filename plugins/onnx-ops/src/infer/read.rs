@@ -2,7 +2,8 @@
 
 use passdock_plugin_api::{DType, Dim, ExprKind, Type, TypeKind, TypeSpec};
 
-use super::{Answer, Infer, Stop, Ty, as_const, is_known, wrong};
+use super::dims::{as_const, is_known};
+use super::rule::{Answer, Infer, Stop, Ty, wrong};
 use crate::eval::number::{Number, with_number};
 use crate::eval::{NotFolded, Tensor};
 

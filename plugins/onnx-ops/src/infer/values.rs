@@ -5,12 +5,31 @@
 
 use passdock_plugin_api::{DType, Dim, ExprKind};
 
-use super::{Infer, as_const, is_known, same, sizes};
+use super::dims::{as_const, is_known, same, sizes};
+use super::rule::{Infer, MOST};
 use crate::eval::{Call, Evaluate, Tensor, integers};
-use crate::ops::Moves;
 
-/// More than this isn't a shape.
-pub(super) const MOST: usize = 256;
+/// Which operands an operator only moves the elements of, without looking at them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moves {
+    /// None.
+    Nothing,
+    /// All.
+    All,
+    /// These.
+    These(&'static [usize]),
+}
+
+impl Moves {
+    /// Whether that operand is one of them.
+    pub(crate) fn has(self, index: usize) -> bool {
+        match self {
+            Moves::Nothing => false,
+            Moves::All => true,
+            Moves::These(list) => list.contains(&index),
+        }
+    }
+}
 
 /// Says the elements of the results of an operator that moves those operands that `moves` names,
 /// if all that it needs for that is known.

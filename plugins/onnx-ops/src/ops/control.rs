@@ -3,7 +3,7 @@
 
 use passdock_plugin_api::{DType, Dim, Function, RegionId, TypeKind, TypeSpec, ValueId, attrs};
 
-use super::{MANY, Operator};
+use super::operator::{MANY, Operator};
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, is_known, same};
 
 pub(super) const OPERATORS: &[Operator] = &[

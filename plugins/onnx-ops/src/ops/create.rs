@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use crate::decompose;
 use crate::eval::create;
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes, wrong};

@@ -2,8 +2,8 @@
 
 use passdock_plugin_api::{DType, OpTraits, attrs};
 
+use super::operator::{MANY, Operator};
 use super::shape::same_type;
-use super::{MANY, Operator};
 use crate::decompose;
 use crate::eval::unary::map_float;
 use crate::eval::{Evaluate, activation, bits, cast, compare_logic, elementwise, unary};
@@ -312,7 +312,7 @@ fn as_type(op: &Infer, to: DType) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Moves;
+    use crate::infer::Moves;
     use super::*;
 
     #[test]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use passdock_plugin_api::{DType, Dim, attrs};
 
-use super::{MANY, Operator};
+use super::operator::{MANY, Operator};
 use crate::eval::matrix as eval;
 use crate::infer::{Answer, Infer, wrong};
 

@@ -3,11 +3,13 @@
 use passdock_plugin_api::{DType, Dim, attrs};
 
 use super::create::shape_in;
+use super::operator::{MANY, Operator};
 use super::shape::{along_first, same_type};
-use super::{MANY, Moves, OpTraits, Operator};
 use crate::decompose;
 use crate::eval::{compare_logic, data_movement, gather, scatter};
+use crate::infer::Moves;
 use crate::infer::{Answer, Infer, Stop, as_const, as_consts, is_known, sizes, wrong};
+use passdock_plugin_api::OpTraits;
 
 const DATA: Moves = Moves::These(&[0]);
 

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{Attr, DType, TypeKind, TypeSpec, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use super::shape::same_type;
 use crate::infer::{Answer, Infer, Stop, Ty};
 

@@ -2,8 +2,9 @@
 
 use passdock_plugin_api::{DType, Dim, attrs};
 
+use super::create;
+use super::operator::Operator;
 use super::shape::same_type;
-use super::{Operator, create};
 use crate::decompose;
 use crate::eval::{Evaluate, choose, reduce, scan};
 use crate::infer::{Answer, Infer, as_const, is_known, wrong};

@@ -2,8 +2,8 @@
 
 use passdock_plugin_api::{Dim, OpTraits, attrs};
 
-use super::Operator;
 use super::create::shape_in;
+use super::operator::Operator;
 use crate::infer::{Answer, Infer, as_const, as_consts, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[

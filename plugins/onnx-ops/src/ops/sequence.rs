@@ -2,8 +2,8 @@
 
 use passdock_plugin_api::{DType, Dim, TypeKind, TypeSpec, attrs};
 
+use super::operator::{MANY, Operator};
 use super::shape::same_type;
-use super::{MANY, Operator};
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, same, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[

@@ -3,8 +3,9 @@
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
-use super::{Moves, Operator};
+use super::operator::Operator;
 use crate::eval::shape;
+use crate::infer::Moves;
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, as_consts, is_known, same, sizes, wrong};
 
 const DATA: Moves = Moves::These(&[0]);

@@ -2,8 +2,9 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
+use super::convolution;
 use super::create::shape_in;
-use super::{Operator, convolution};
+use super::operator::Operator;
 use crate::decompose;
 use crate::infer::{Answer, Infer, as_const, wrong};
 

@@ -6,9 +6,10 @@ use std::borrow::Cow;
 use passdock_plugin_api as api;
 use passdock_plugin_api::{DType, OpCall, OpResult, Refusal};
 
+use crate::attributes;
 use crate::eval::{Attr, Attrs, Call, NotFolded, Tensor};
-use crate::infer::{Answer, Infer, Said, Stop, Ty, as_consts, carry, compute_known};
-use crate::ops::{self, Moves, Operator, attributes};
+use crate::infer::{Answer, Infer, Moves, Said, Stop, Ty, as_consts, carry, compute_known};
+use crate::ops::{self, Operator};
 
 /// The type rule of every operator.
 pub(crate) fn infer(host: &OpCall) -> OpResult {
@@ -100,6 +101,7 @@ fn question<'a>(operator: &'static Operator, version: i64, attrs: &'a HostAttrs<
         version,
         inputs: &[],
         attrs,
+        attr_defs: operator.attrs.unwrap_or_default(),
         outputs: 0,
         max_bytes: u64::MAX,
     }

@@ -1,49 +1,11 @@
-//! What attributes mean, and what their values may be: said once for all operators that have one in
-//! common.
-
-mod others;
-mod standard;
+//! What an attribute of an operator means, and whether a value is one that it may have.
 
 use passdock_plugin_api::{Attr, AttrDef};
 
-use super::Operator;
+use super::about::About;
+use super::{others, standard};
 use crate::infer::{Answer, Infer, wrong};
-
-/// An attribute of one name.
-pub(crate) struct About {
-    name: &'static str,
-    /// The operators that it is this of, without their domain; none: all others.
-    of: &'static [&'static str],
-    /// All that a string may be, if that is listed.
-    words: &'static [&'static str],
-    /// What an integer is at least, and at most.
-    range: (i64, i64),
-    /// A sentence.
-    doc: &'static str,
-}
-
-/// A table of [`About`], by name: `NAME (OPERATOR, …) ["WORD", …] from LEAST to MOST: "SENTENCE"`, all but
-/// name and sentence as there is a need for them.
-macro_rules! about {
-    ($($name:ident $(($($of:ident),+))? $([$($word:literal),+])? $(from $least:literal $(to $most:literal)?)?:
-        $doc:literal;)*) => {
-        &[$(About {
-            name: stringify!($name),
-            of: &[$($(stringify!($of)),+)?],
-            words: &[$($($word),+)?],
-            range: about!(@range $($least $($most)?)?),
-            doc: about!(@doc $doc $($($word)+)?),
-        }),*]
-    };
-    (@range) => { (i64::MIN, i64::MAX) };
-    (@range $least:literal) => { ($least, i64::MAX) };
-    (@range $least:literal $most:literal) => { ($least, $most) };
-    (@doc $doc:literal) => { concat!($doc, ".") };
-    (@doc $doc:literal $first:literal $($word:literal)*) => {
-        concat!($doc, " (`", $first, "`", $(", `", $word, "`",)* ").")
-    };
-}
-use about;
+use crate::ops::Operator;
 
 /// What an attribute of an operator is.
 const fn find(operator: &str, attr: &str) -> Option<&'static About> {
@@ -105,7 +67,7 @@ const fn is_less(a: &[u8], b: &[u8]) -> bool {
 }
 
 /// An attribute with its sentence.
-pub(super) const fn documented(operator: &str, attr: AttrDef) -> AttrDef {
+pub(crate) const fn documented(operator: &str, attr: AttrDef) -> AttrDef {
     match find(operator, attr.name) {
         Some(about) => attr.doc(about.doc),
         None => attr,
@@ -159,8 +121,8 @@ pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
 mod tests {
     use std::collections::HashSet;
 
-    use super::super::all;
     use super::*;
+    use crate::ops::all;
 
     #[test]
     fn each_attribute_has_a_sentence_and_each_sentence_an_attribute() {

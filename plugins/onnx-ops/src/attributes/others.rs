@@ -1,6 +1,6 @@
 //! The attributes of `ai.onnx.ml` and of what ONNX only tries out.
 
-use super::{About, about};
+use super::about::{About, about};
 
 pub(super) const TABLE: &[About] = about! {
     aggregate_function (TreeEnsemble) from 0 to 3: "What a target is made of leaves by: 0 average, 1 sum, 2 least, 3 greatest";

@@ -1,6 +1,6 @@
 //! The attributes of ONNX's own domain.
 
-use super::{About, about};
+use super::about::{About, about};
 
 pub(super) const TABLE: &[About] = about! {
     activation ["none", "silu", "swish"]: "The function that the result goes through";
