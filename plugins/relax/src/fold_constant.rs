@@ -35,6 +35,7 @@ mod checker;
 mod control;
 mod forward;
 mod report;
+mod walk;
 
 use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;

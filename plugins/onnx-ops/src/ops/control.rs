@@ -10,12 +10,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.If", 1, (1, 1))
         .attrs(attrs![else_branch: required graph, then_branch: required graph])
         .infers(branches),
-    Operator::new("onnx.Loop", 1, (3, MANY))
-        .attrs(attrs![body: required graph])
-        .infers(rounds),
-    Operator::new("onnx.Loop", 11, (2, MANY))
-        .attrs(attrs![body: required graph])
-        .infers(rounds),
+    LOOP,
+    LOOP.again(11).takes((2, MANY)),
     Operator::new("onnx.Scan", 8, (2, MANY))
         .attrs(attrs![body: required graph, directions: ints, num_scan_inputs: required int])
         .infers(scan_batches),
@@ -29,6 +25,10 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![body: required graph])
         .infers(sequence_map),
 ];
+
+const LOOP: Operator = Operator::new("onnx.Loop", 1, (3, MANY))
+    .attrs(attrs![body: required graph])
+    .infers(rounds);
 
 /// What both branches agree on.
 fn branches(op: &Infer) -> Answer {

@@ -10,21 +10,14 @@ use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes, wrong};
 const GROWS: OpTraits = OpTraits::GROWS;
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.Constant", 1, (0, 0))
-        .attrs(attrs![value: required tensor])
-        .infers(constant)
-        .folds(create::constant),
-    Operator::new("onnx.Constant", 11, (0, 0))
-        .attrs(attrs![sparse_value: opaque, value: tensor])
-        .infers(constant)
-        .folds(create::constant),
-    Operator::new("onnx.Constant", 12, (0, 0))
-        .attrs(attrs![
-            sparse_value: opaque, value: tensor, value_float: float, value_floats: floats,
-            value_int: int, value_ints: ints, value_string: string, value_strings: strings,
-        ])
-        .infers(constant)
-        .folds(create::constant),
+    CONSTANT,
+    CONSTANT
+        .again(11)
+        .attrs(attrs![sparse_value: opaque, value: tensor]),
+    CONSTANT.again(12).attrs(attrs![
+        sparse_value: opaque, value: tensor, value_float: float, value_floats: floats,
+        value_int: int, value_ints: ints, value_string: string, value_strings: strings,
+    ]),
     Operator::new("onnx.ConstantOfShape", 9, (1, 1))
         .attrs(attrs![value: tensor])
         .with(GROWS)
@@ -40,18 +33,20 @@ pub(super) const OPERATORS: &[Operator] = &[
         .with(GROWS)
         .infers(one_hot)
         .folds(create::one_hot),
-    Operator::new("onnx.Range", 11, (3, 3))
-        .with(GROWS)
-        .infers(range)
-        .folds(create::range)
-        .decomposes(decompose::make::range),
-    Operator::new("onnx.Range", 27, (3, 3))
-        .attrs(attrs![stash_type: int = 1])
-        .with(GROWS)
-        .infers(range)
-        .folds(create::range)
-        .decomposes(decompose::make::range),
+    RANGE,
+    RANGE.again(27).attrs(attrs![stash_type: int = 1]),
 ];
+
+const CONSTANT: Operator = Operator::new("onnx.Constant", 1, (0, 0))
+    .attrs(attrs![value: required tensor])
+    .infers(constant)
+    .folds(create::constant);
+
+const RANGE: Operator = Operator::new("onnx.Range", 11, (3, 3))
+    .with(GROWS)
+    .infers(range)
+    .folds(create::range)
+    .decomposes(decompose::make::range);
 
 /// What the attribute is.
 fn constant(op: &Infer) -> Answer {

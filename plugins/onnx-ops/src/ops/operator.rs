@@ -51,6 +51,16 @@ impl Operator {
         }
     }
 
+    /// The same from a later version on, but for what is said next.
+    pub(super) const fn again(self, since: u32) -> Operator {
+        Operator { since, ..self }
+    }
+
+    /// With so many operands.
+    pub(super) const fn takes(self, operands: (u32, u32)) -> Operator {
+        Operator { operands, ..self }
+    }
+
     /// With these attributes.
     pub(super) const fn attrs(self, attrs: &'static [AttrDef]) -> Operator {
         Operator {

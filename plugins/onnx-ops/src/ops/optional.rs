@@ -11,9 +11,12 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![type: type])
         .infers(optional),
     Operator::new("onnx.OptionalGetElement", 15, (1, 1)).infers(get_element),
-    Operator::new("onnx.OptionalHasElement", 15, (1, 1)).infers(has_element),
-    Operator::new("onnx.OptionalHasElement", 18, (0, 1)).infers(has_element),
+    OPTIONAL_HAS_ELEMENT,
+    OPTIONAL_HAS_ELEMENT.again(18).takes((0, 1)),
 ];
+
+const OPTIONAL_HAS_ELEMENT: Operator =
+    Operator::new("onnx.OptionalHasElement", 15, (1, 1)).infers(has_element);
 
 /// The operand or nothing; without an operand, of the type that the attribute says.
 fn optional(op: &Infer) -> Answer {
