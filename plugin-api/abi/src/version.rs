@@ -6,7 +6,7 @@
 pub struct Version {
     /// A break: nothing of another major is loaded.
     pub major: u32,
-    /// Only additions.
+    /// The number of additions.
     pub minor: u32,
 }
 

@@ -2,7 +2,7 @@
 
 use passdock_abi::{OpId, OpPart, Severity, SymbolId};
 
-/// Something to say to the user: a sentence, and the places that it is about, which the user sees
+/// A diagnostic for the user: a sentence, and the places that it is about, which the user sees
 /// underlined in the text of the IR.
 ///
 /// ```
@@ -26,22 +26,22 @@ use passdock_abi::{OpId, OpPart, Severity, SymbolId};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Diagnostic {
-    /// How grave.
+    /// The severity.
     pub severity: Severity,
-    /// A sentence.
+    /// The message: a sentence.
     pub message: String,
     /// A short stable code (`acme::bad-axis`), or empty.
     pub code: String,
-    /// What to do, or empty.
+    /// Advice what to do, or empty.
     pub help: String,
-    /// What else there is to say: sentences.
+    /// Notes: more sentences.
     pub notes: Vec<String>,
     /// Places, and a few words about each; the first is what it is about.
     pub labels: Vec<(Place, String)>,
 }
 
 impl Diagnostic {
-    /// Any severity.
+    /// A diagnostic of any severity.
     pub fn new(severity: Severity, message: impl Into<String>) -> Diagnostic {
         Diagnostic {
             severity,
@@ -63,17 +63,17 @@ impl Diagnostic {
         Diagnostic::new(Severity::ERROR, message)
     }
 
-    /// Something to look at.
+    /// A warning: something to look at.
     pub fn warning(message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::WARNING, message)
     }
 
-    /// Something to know.
+    /// A note: something to know.
     pub fn note(message: impl Into<String>) -> Diagnostic {
         Diagnostic::new(Severity::NOTE, message)
     }
 
-    /// What it is about: an op, or a part of one.
+    /// Sets the place that it is about: an op, or a part of one.
     pub fn at(mut self, place: impl Into<Place>) -> Diagnostic {
         self.labels.insert(0, (place.into(), String::new()));
         self
@@ -85,19 +85,19 @@ impl Diagnostic {
         self
     }
 
-    /// Its stable code.
+    /// Sets the stable code.
     pub fn code(mut self, code: impl Into<String>) -> Diagnostic {
         self.code = code.into();
         self
     }
 
-    /// Says something more.
+    /// Adds a note.
     pub fn with_note(mut self, note: impl Into<String>) -> Diagnostic {
         self.notes.push(note.into());
         self
     }
 
-    /// What to do.
+    /// Sets the advice what to do.
     pub fn help(mut self, help: impl Into<String>) -> Diagnostic {
         self.help = help.into();
         self
@@ -115,7 +115,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// All of an op.
+    /// The place of a whole op.
     pub fn op(op: OpId) -> Place {
         Place {
             op,
@@ -141,7 +141,7 @@ impl Place {
         Place::part(op, OpPart::RESULT, index)
     }
 
-    /// An attribute.
+    /// The place of an attribute.
     pub fn attr(op: OpId, name: impl Into<String>) -> Place {
         Place {
             attr: name.into(),

@@ -71,11 +71,12 @@ impl fmt::Display for EditError {
 
 impl Error for EditError {}
 
-/// Why a pass failed. The host adds plugin, pass and function, and keeps the module as it was.
+/// The reason why a pass failed. The host adds plugin, pass and function, and keeps the module as
+/// it was.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PassError {
-    /// A sentence.
+    /// The message: a sentence.
     pub message: String,
     /// The op it failed on.
     pub op: Option<OpId>,
@@ -85,7 +86,7 @@ pub struct PassError {
     pub(crate) emitted: bool,
 }
 
-/// What a pass answers.
+/// The answer of a pass.
 pub type PassResult = Result<(), PassError>;
 
 impl PassError {
@@ -107,7 +108,7 @@ impl PassError {
         }
     }
 
-    /// For hosts: whether diagnostics say all of it.
+    /// Whether diagnostics say all of it; for hosts.
     #[doc(hidden)]
     pub fn is_emitted(&self) -> bool {
         self.emitted

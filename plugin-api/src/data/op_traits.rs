@@ -4,14 +4,14 @@ use std::ops::BitOr;
 
 use passdock_abi::OpEntry;
 
-/// What a definition says of every op of its name.
+/// The traits that a definition gives every op of its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct OpTraits(pub u64);
 
 macro_rules! traits {
     ($($(#[$doc:meta])* $name:ident $question:ident;)*) => {
         impl OpTraits {
-            /// None.
+            /// No traits.
             pub const NONE: OpTraits = OpTraits(0);
             $($(#[$doc])* pub const $name: OpTraits = OpTraits(OpEntry::$name);)*
 
@@ -19,7 +19,7 @@ macro_rules! traits {
                 self.0 & OpEntry::$name != 0
             })*
 
-            /// These and those; in a `const` (elsewhere `|` does).
+            /// The union of two sets of traits; in a `const` (elsewhere `|` does).
             pub const fn with(self, more: OpTraits) -> OpTraits {
                 OpTraits(self.0 | more.0)
             }
@@ -28,35 +28,35 @@ macro_rules! traits {
 }
 
 traits! {
-    /// Somebody defines the op.
+    /// The op has a definition.
     DEFINED is_defined;
-    /// No effect but its results; may be erased, merged, moved.
+    /// The op has no effect but its results; may be erased, merged, moved.
     PURE is_pure;
-    /// Two runs give different results.
+    /// The op is random: two runs give different results.
     RANDOM is_random;
-    /// Keeps state between runs.
+    /// The op keeps state between runs.
     STATEFUL is_stateful;
     /// Operands may change places.
     COMMUTATIVE is_commutative;
-    /// Element by element, with broadcasting.
+    /// The op works element by element, with broadcasting.
     ELEMENTWISE is_elementwise;
-    /// Applying it twice is applying it once.
+    /// The op is idempotent: applying it twice is applying it once.
     IDEMPOTENT is_idempotent;
-    /// Its first result is its first operand.
+    /// The first result is the first operand.
     IDENTITY is_identity;
-    /// Makes much out of little: folding it grows the model.
+    /// The op makes much out of little: folding it grows the model.
     GROWS grows;
-    /// Reads what operand 0 points at.
+    /// The op reads what operand 0 points at.
     READS reads;
-    /// Writes what an operand points at.
+    /// The op writes what an operand points at.
     WRITES writes;
-    /// Makes memory.
+    /// The op makes memory.
     ALLOCATES allocates;
-    /// Has an evaluation.
+    /// The definition has an evaluation.
     FOLDS folds;
-    /// Its results depend on its operands' types only.
+    /// The results depend on the operands' types only.
     SHAPE_ONLY is_shape_only;
-    /// Has a body of other ops.
+    /// The definition has a body of other ops.
     DECOMPOSES decomposes;
     /// A function of the module has the operator's name: whether an op means it or the operator is
     /// its runtime's to say. It has no other traits.

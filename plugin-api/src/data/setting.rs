@@ -72,7 +72,7 @@ pub trait Options: Sized {
     ) -> Result<Self, PassError>;
 }
 
-/// One option as the manifest describes it.
+/// An option as the manifest describes it.
 #[doc(hidden)]
 #[derive(Clone, Copy)]
 pub struct OptionSpec {
@@ -81,11 +81,11 @@ pub struct OptionSpec {
     pub default: OptionDefault,
     /// Without a default of its own: somebody has to set it.
     pub mandatory: bool,
-    /// Of an integer: the smallest and the largest.
+    /// The smallest and the largest, of an integer.
     pub range: Option<(i64, i64)>,
-    /// Of a string: those to choose from; empty: any.
+    /// The choices, of a string; empty: any.
     pub choices: &'static [&'static str],
-    /// Of a table: whether it takes what isn't declared.
+    /// Whether a table takes what isn't declared.
     pub rest: bool,
 }
 
@@ -95,7 +95,7 @@ pub struct OptionSpec {
 pub enum OptionDefault {
     Bool(bool),
     Int(i64),
-    /// As it is written in the source.
+    /// A float as it is written in the source.
     Float(&'static str),
     Str(&'static str),
     Strs(&'static [&'static str]),

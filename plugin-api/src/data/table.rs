@@ -29,7 +29,7 @@ impl<T> Table<T> {
         self.entries.iter().map(|(name, v)| (name.as_str(), v))
     }
 
-    /// How many entries there are.
+    /// The number of entries.
     pub fn len(&self) -> usize {
         self.entries.len()
     }
@@ -119,7 +119,7 @@ fn list(inner: &str) -> Option<(OptionValue, &str)> {
     }
 }
 
-/// What stands before the closing quote, unescaped, and what follows it.
+/// The text before the closing quote, unescaped, and the rest behind it.
 fn string(inner: &str) -> Option<(String, &str)> {
     let mut text = String::new();
     let mut chars = inner.char_indices();

@@ -93,19 +93,19 @@ impl<'a> OpBuilder<'a> {
         self
     }
 
-    /// Where it comes from; if this isn't said, `replace_op` takes the replaced op's.
+    /// Sets the location; without one, `replace_op` takes the replaced op's.
     pub fn loc(mut self, loc: LocId) -> OpBuilder<'a> {
         self.loc = loc;
         self
     }
 
-    /// In `replace_op`: starts with the attributes of the replaced op.
+    /// Starts with the attributes of the replaced op; in `replace_op`.
     pub fn take_attrs(mut self) -> OpBuilder<'a> {
         self.flags |= abi::OpDesc::TAKE_ATTRS;
         self
     }
 
-    /// In `replace_op`: takes the regions of the replaced op over.
+    /// Takes the regions of the replaced op over; in `replace_op`.
     pub fn take_regions(mut self) -> OpBuilder<'a> {
         self.flags |= abi::OpDesc::TAKE_REGIONS;
         self
@@ -177,7 +177,7 @@ impl<'a> ConstantSpec<'a> {
         spec
     }
 
-    /// Its name; if it is taken it gets a number.
+    /// Names the constant; a name that is taken gets a number.
     pub fn named(mut self, name: &'a str) -> ConstantSpec<'a> {
         self.parts.name = name;
         self
@@ -197,13 +197,13 @@ pub struct FunctionBuilder<'f> {
 }
 
 impl<'f> FunctionBuilder<'f> {
-    /// At the end of the body: for a function that was just created.
+    /// A builder at the end of the body: for a function that was just created.
     pub fn new(function: &'f mut Function) -> FunctionBuilder<'f> {
         let at = Position::end_of(function.body());
         FunctionBuilder { function, at }
     }
 
-    /// Anywhere.
+    /// A builder at any place.
     pub fn at(function: &'f mut Function, at: Position) -> FunctionBuilder<'f> {
         FunctionBuilder { function, at }
     }

@@ -8,7 +8,7 @@ use super::module::Module;
 use crate::data::EditError;
 
 impl Module<'_> {
-    /// Which functions call which, as the module is now. It is put together from the names that
+    /// The call graph of the module as it is now. It is put together from the names that
     /// each function uses ([`crate::Function::names`]), so of functions that didn't change nothing
     /// is looked at twice. Best asked before functions are edited: looking at one that is being
     /// edited makes its next edit copy it.
@@ -42,7 +42,7 @@ impl Module<'_> {
     }
 }
 
-/// Which functions of a module call which: by ops of their name, or by a `callee` attribute.
+/// The call graph of a module: calls by ops of a function's name, or by a `callee` attribute.
 #[derive(Clone, Debug)]
 pub struct CallGraph {
     functions: Vec<CalledFunction>,

@@ -13,28 +13,28 @@ use crate::data::OpTraits;
 use crate::raw::Records;
 
 impl Function {
-    /// Where values are used last.
+    /// The last uses of values.
     pub fn liveness(&self) -> Result<Liveness<'_>, EditError> {
         Ok(Liveness(self.raw.column()?))
     }
 
-    /// Where ops stand in the whole function.
+    /// The places of ops in the whole function.
     pub fn order(&self) -> Result<Order<'_>, EditError> {
         Ok(Order(self.raw.column()?))
     }
 
-    /// What ops do beside giving results.
+    /// The effects of ops, beside giving results.
     pub fn effects(&self) -> Result<Effects<'_>, EditError> {
         Ok(Effects(self.raw.column()?))
     }
 
-    /// Which ops there are and which functions are called, by name.
+    /// The names of ops and of called functions.
     pub fn names(&self) -> Result<Names<'_>, EditError> {
         Ok(Names(self.raw.column()?))
     }
 }
 
-/// Where values are used last.
+/// The last uses of values.
 #[derive(Clone)]
 pub struct Liveness<'f>(Records<'f, abi::Liveness>);
 
@@ -47,7 +47,7 @@ impl Liveness<'_> {
     }
 }
 
-/// Where ops stand in the whole function. An op that is gone stands nowhere: every question about
+/// The places of ops in the whole function. An op that is gone stands nowhere: every question about
 /// it answers "no".
 #[derive(Clone)]
 pub struct Order<'f>(Records<'f, abi::OpOrder>);
@@ -62,13 +62,13 @@ impl Order<'_> {
         Some(order)
     }
 
-    /// How many ops stand before an op, in all regions.
+    /// The number of ops before an op, in all regions.
     #[inline]
     pub fn position(&self, op: OpId) -> Option<usize> {
         Some(self.of(op)?.position as usize)
     }
 
-    /// How deep the region is nested that an op stands in; the body is at 0.
+    /// The nesting depth of the region that an op stands in; the body is at 0.
     #[inline]
     pub fn depth(&self, op: OpId) -> Option<usize> {
         Some(self.of(op)?.depth as usize)
@@ -95,12 +95,12 @@ impl Order<'_> {
     }
 }
 
-/// What ops do beside giving results.
+/// The effects of ops, beside giving results.
 #[derive(Clone)]
 pub struct Effects<'f>(Records<'f, abi::OpEffects>);
 
 impl Effects<'_> {
-    /// What an op's definition says, as [`Function::traits`] does; `return`, `yield`, `tuple` and
+    /// The traits that an op's definition gives it, as [`Function::traits`] does; `return`, `yield`, `tuple` and
     /// `tuple_get` are pure. None of an op that nobody defines.
     #[inline]
     pub fn traits(&self, op: OpId) -> OpTraits {
@@ -121,7 +121,7 @@ impl Effects<'_> {
     }
 }
 
-/// Which ops there are and which functions are called, by name: as many as there are different
+/// The names of ops and of called functions: as many as there are different
 /// ones, in the order in which the function first uses them.
 #[derive(Clone)]
 pub struct Names<'f>(Records<'f, NameUse>);

@@ -205,7 +205,8 @@ impl Function {
         Ok(slots.into_iter().flatten().map(|slot| slot.value).collect())
     }
 
-    /// How many values a region gives out; 0 if there is no such region, which the host will say.
+    /// The number of values that a region gives out; 0 if there is no such region, which the host
+    /// will say.
     fn result_count_of(&self, region: RegionId) -> usize {
         let last = self
             .raw
@@ -283,7 +284,7 @@ impl Function {
         self.raw.name_loc(name)
     }
 
-    /// Says which version of a domain the function's ops mean; ONNX's own domain is `""`. Refused if it is
+    /// Sets the version of a domain that the function's ops mean; ONNX's own domain is `""`. Refused if it is
     /// already another, and for the 1,025th domain.
     pub fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
         self.raw.set_opset(domain, version)

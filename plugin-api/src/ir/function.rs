@@ -31,7 +31,8 @@ fn stale(what: &dyn fmt::Display) -> ! {
 }
 
 impl Function {
-    /// For hosts, which hand their own functions to passes written with this SDK.
+    /// A handle of a host's function, for hosts that hand their own to passes written with this
+    /// SDK.
     ///
     /// # Safety
     /// `function` is as the contract says, nobody else edits it while the answer lives, and it
@@ -45,7 +46,7 @@ impl Function {
         }
     }
 
-    /// For hosts: what it was made from.
+    /// The reference that the handle was made from; for hosts.
     #[doc(hidden)]
     pub fn as_raw(&self) -> abi::FunctionRef {
         self.raw.reference()
@@ -61,12 +62,12 @@ impl Function {
         self.raw.view().kind
     }
 
-    /// Its body.
+    /// The function's body.
     pub fn body(&self) -> RegionId {
         self.raw.view().body
     }
 
-    /// Its parameters: the body's arguments.
+    /// The function's parameters: the body's arguments.
     pub fn params(&self) -> &[ValueId] {
         self.args(self.body())
     }
@@ -76,7 +77,7 @@ impl Function {
         self.raw.view().version
     }
 
-    /// How many ops there are, in all regions, terminators included.
+    /// The number of ops, in all regions, terminators included.
     pub fn op_count(&self) -> usize {
         self.raw.view().op_count as usize
     }
@@ -175,7 +176,7 @@ impl Function {
         self.op_record(op).name
     }
 
-    /// How many operands an op has, those left out in between included.
+    /// The number of an op's operands, those left out in between included.
     #[inline]
     #[track_caller]
     pub fn operand_count(&self, op: OpId) -> usize {
@@ -197,7 +198,7 @@ impl Function {
         Operands(self.raw.use_range(self.op_record(op).operands))
     }
 
-    /// How many results an op has.
+    /// The number of an op's results.
     #[inline]
     #[track_caller]
     pub fn result_count(&self, op: OpId) -> usize {
@@ -269,13 +270,13 @@ impl Function {
         a.order < b.order
     }
 
-    /// What definitions say of an op.
+    /// The traits that an op's definition gives it.
     #[track_caller]
     pub fn traits(&self, op: OpId) -> OpTraits {
         OpTraits(self.raw.traits(self.symbol(op)))
     }
 
-    /// Where an op comes from.
+    /// The location that an op comes from.
     #[track_caller]
     pub fn loc(&self, op: OpId) -> LocId {
         self.op_record(op).loc
@@ -306,7 +307,7 @@ impl Function {
         }
     }
 
-    /// Which result of its op, or argument of its region, a value is.
+    /// The index of a value among its op's results, or its region's arguments.
     #[inline]
     #[track_caller]
     pub fn index(&self, value: ValueId) -> usize {
@@ -326,7 +327,7 @@ impl Function {
         }
     }
 
-    /// How often a value is used.
+    /// The number of a value's uses.
     #[inline]
     #[track_caller]
     pub fn use_count(&self, value: ValueId) -> usize {

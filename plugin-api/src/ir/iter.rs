@@ -51,12 +51,12 @@ impl DoubleEndedIterator for Ops {
     }
 }
 
-/// One use of a value.
+/// A use of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Use {
     /// The op that uses it.
     pub op: OpId,
-    /// As which operand.
+    /// The index of the operand.
     pub index: usize,
 }
 
@@ -210,7 +210,7 @@ impl Function {
 pub struct Walk<'a> {
     function: &'a Function,
     next: OpId,
-    /// Where to go on, innermost last.
+    /// The ops to go on at, innermost last.
     pending: Vec<OpId>,
 }
 

@@ -22,7 +22,7 @@ pub struct Module<'h> {
 }
 
 impl<'h> Module<'h> {
-    /// For hosts, which hand their own modules to passes written with this SDK.
+    /// A handle of a host's module, for hosts that hand their own to passes written with this SDK.
     ///
     /// # Safety
     /// `module` is as the contract says, nobody else edits it while the answer lives, and it
@@ -37,7 +37,7 @@ impl<'h> Module<'h> {
         }
     }
 
-    /// For hosts: what it was made from.
+    /// The reference that the handle was made from; for hosts.
     #[doc(hidden)]
     pub fn as_raw(&self) -> abi::ModuleRef {
         self.raw.reference()

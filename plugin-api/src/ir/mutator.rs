@@ -9,19 +9,19 @@ use super::function::Function;
 use super::iter::Ops;
 use crate::data::EditError;
 
-/// What an op becomes.
+/// The replacement of an op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mutated {
     /// Itself; what is in its regions is mutated next.
     Same,
-    /// These values, one per result; the op goes.
+    /// Values to stand for its results, one each; the op goes.
     Values(Vec<ValueId>),
 }
 
-/// What a `mutate_*` method answers.
+/// The answer of a `mutate_*` method.
 pub type MutateResult = Result<Mutated, EditError>;
 
-/// Says of each op, in program order, what it becomes.
+/// A traversal that replaces ops: it says of each, in program order, what it becomes.
 ///
 /// An op's operands are already what earlier answers made of them. What nothing changed keeps its
 /// id, and a function in which nothing changed isn't touched at all. To replace every `if` by its
@@ -101,27 +101,27 @@ pub trait Mutator {
         Ok(Mutated::Same)
     }
 
-    /// `if`.
+    /// Replaces an `if`.
     fn mutate_if(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
         Ok(Mutated::Same)
     }
 
-    /// `for`.
+    /// Replaces a `for`.
     fn mutate_for(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
         Ok(Mutated::Same)
     }
 
-    /// `while`.
+    /// Replaces a `while`.
     fn mutate_while(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
         Ok(Mutated::Same)
     }
 
-    /// `tuple`.
+    /// Replaces a `tuple`.
     fn mutate_tuple(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
         Ok(Mutated::Same)
     }
 
-    /// `tuple_get`.
+    /// Replaces a `tuple_get`.
     fn mutate_tuple_get(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
         Ok(Mutated::Same)
     }
@@ -131,7 +131,7 @@ pub trait Mutator {
         Ok(Mutated::Same)
     }
 
-    /// Any op that the IR itself doesn't know: `onnx.Relu`.
+    /// Replaces any op that the IR itself doesn't know: `onnx.Relu`.
     fn mutate_other(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
         Ok(Mutated::Same)
     }
@@ -195,7 +195,8 @@ impl DerefMut for Mutation<'_> {
 }
 
 impl Mutation<'_> {
-    /// What a value became: itself, unless its op was replaced. For values that were noted before.
+    /// The value that stands for another now: itself, unless its op was replaced. For values that
+    /// were noted before.
     pub fn mutated(&mut self, value: ValueId) -> ValueId {
         let mut last = value;
         while let Some(next) = self.memo.get(&last) {

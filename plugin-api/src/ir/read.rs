@@ -105,7 +105,7 @@ impl Function {
         })
     }
 
-    /// What is known of the elements of a small tensor of integers, as dims: of a constant all, of an op's
+    /// The elements of a small tensor of integers as dims, as far as they are known: of a constant all, of an op's
     /// result what [`PassContext::infer`](crate::PassContext::infer) found since the pass began. `None` if nothing is.
     #[track_caller]
     pub fn known_dims(&self, value: ValueId) -> Option<Vec<Dim>> {

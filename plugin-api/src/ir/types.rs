@@ -20,12 +20,12 @@ impl<'a> Type<'a> {
         Type { function, record }
     }
 
-    /// What it is.
+    /// The type's kind.
     pub fn kind(&self) -> TypeKind {
         self.record.kind
     }
 
-    /// Its element type; [`DType::NONE`] if it has none or it isn't known.
+    /// The element type; [`DType::NONE`] if it has none or it isn't known.
     pub fn dtype(&self) -> DType {
         self.record.dtype
     }
@@ -40,7 +40,7 @@ impl<'a> Type<'a> {
         self.record.lanes
     }
 
-    /// How many dims a tensor or buffer has; `None` if that isn't known.
+    /// The number of dims of a tensor or buffer; `None` if that isn't known.
     pub fn rank(&self) -> Option<usize> {
         self.dims().map(|dims| dims.len())
     }
@@ -62,7 +62,7 @@ impl<'a> Type<'a> {
         self.dims()?.map(Dim::as_const).collect()
     }
 
-    /// How many elements, if all dims are constant and the number fits.
+    /// The number of elements, if all dims are constant and the number fits.
     pub fn element_count(&self) -> Option<u64> {
         self.dims()?.try_fold(1u64, |product, dim| {
             product.checked_mul(u64::try_from(dim.as_const()?).ok()?)
@@ -130,7 +130,7 @@ impl<'a> Type<'a> {
         symbols
     }
 
-    /// The record.
+    /// The type's record.
     pub fn record(&self) -> abi::Type {
         self.record
     }
@@ -288,7 +288,7 @@ impl Function {
 pub struct Dims<'a>(Records<'a, Dim>);
 
 impl Dims<'_> {
-    /// One dim.
+    /// The dim at an index.
     pub fn get(&self, index: usize) -> Option<Dim> {
         self.0.get(index)
     }
@@ -347,7 +347,7 @@ impl TypeSpec {
         }
     }
 
-    /// Nothing is known.
+    /// The unknown type.
     pub fn unknown() -> TypeSpec {
         TypeSpec::of(TypeKind::UNKNOWN, DType::NONE)
     }
@@ -411,7 +411,7 @@ impl TypeSpec {
         spec
     }
 
-    /// With these dims instead of its own: as many.
+    /// Replaces the dims by as many others.
     pub fn with_dims(mut self, dims: impl IntoIterator<Item = Dim>) -> TypeSpec {
         self.dims = dims.into_iter().collect();
         self

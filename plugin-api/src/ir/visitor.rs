@@ -4,12 +4,12 @@ use passdock_abi::{symbol, OpId, RegionId};
 
 use super::function::Function;
 
-/// Where a visit goes on.
+/// The step after a visit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Visit {
-    /// With the op's regions, then with the op after it.
+    /// The op's regions come next, then the op after it.
     Into,
-    /// With the op after it.
+    /// The op after it comes next.
     Over,
     /// Nowhere: what was looked for is found.
     Stop,
@@ -106,27 +106,27 @@ pub trait Visitor {
         Visit::Into
     }
 
-    /// `if`.
+    /// Visits an `if`.
     fn visit_if(&mut self, _f: &Function, _op: OpId) -> Visit {
         Visit::Into
     }
 
-    /// `for`.
+    /// Visits a `for`.
     fn visit_for(&mut self, _f: &Function, _op: OpId) -> Visit {
         Visit::Into
     }
 
-    /// `while`.
+    /// Visits a `while`.
     fn visit_while(&mut self, _f: &Function, _op: OpId) -> Visit {
         Visit::Into
     }
 
-    /// `tuple`.
+    /// Visits a `tuple`.
     fn visit_tuple(&mut self, _f: &Function, _op: OpId) -> Visit {
         Visit::Into
     }
 
-    /// `tuple_get`.
+    /// Visits a `tuple_get`.
     fn visit_tuple_get(&mut self, _f: &Function, _op: OpId) -> Visit {
         Visit::Into
     }
@@ -136,7 +136,7 @@ pub trait Visitor {
         Visit::Into
     }
 
-    /// Any op that the IR itself doesn't know: `onnx.Relu`.
+    /// Visits any op that the IR itself doesn't know: `onnx.Relu`.
     fn visit_other(&mut self, _f: &Function, _op: OpId) -> Visit {
         Visit::Into
     }

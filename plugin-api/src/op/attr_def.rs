@@ -8,15 +8,15 @@ use passdock_abi::{AttrEntry, AttrKind};
 /// An attribute that an operator has. [`attrs!`](crate::attrs) writes a list of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct AttrDef {
-    /// Its name.
+    /// The attribute's name.
     pub name: &'static str,
-    /// What its value is.
+    /// The kind of its value.
     pub kind: AttrKind,
     /// Whether an op without it is wrong.
     pub required: bool,
-    /// What an op without it means; `None`: something that no value says.
+    /// The default: what an op without it means; `None`: something that no value says.
     pub default: Option<AttrDefault>,
-    /// What it means.
+    /// The attribute's meaning.
     pub doc: &'static str,
 }
 
@@ -24,17 +24,17 @@ pub struct AttrDef {
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum AttrDefault {
-    /// Of an `int`.
+    /// The default of an `int`.
     Int(i64),
-    /// Of a `float`.
+    /// The default of a `float`.
     Float(f32),
-    /// Of a `string`.
+    /// The default of a `string`.
     String(&'static str),
-    /// Of `ints`.
+    /// The default of `ints`.
     Ints(&'static [i64]),
-    /// Of `floats`.
+    /// The default of `floats`.
     Floats(&'static [f32]),
-    /// Of `strings`.
+    /// The default of `strings`.
     Strings(&'static [&'static str]),
 }
 
@@ -74,7 +74,7 @@ impl AttrDef {
         self
     }
 
-    /// What it means.
+    /// Sets the attribute's meaning.
     pub const fn doc(mut self, doc: &'static str) -> AttrDef {
         self.doc = doc;
         self

@@ -10,7 +10,8 @@ use crate::data::EditError;
 use crate::ir::{Function, Type, TypeSpec};
 use crate::raw::RawOpCall;
 
-/// One op, asked about: reads the function it stands in (it is a `&Function` too), and answers.
+/// An op that a definition is asked about: reads the function it stands in (it is a `&Function`
+/// too), and answers.
 pub struct OpCall {
     raw: RawOpCall,
     function: Function,
@@ -37,7 +38,7 @@ impl OpCall {
         }
     }
 
-    /// The op.
+    /// The op that is asked about.
     pub fn op(&self) -> OpId {
         self.op
     }
@@ -47,12 +48,12 @@ impl OpCall {
         self.function.operand(self.op, index)
     }
 
-    /// How many operands it has.
+    /// The number of its operands.
     pub fn operand_count(&self) -> usize {
         self.function.operand_count(self.op)
     }
 
-    /// How many results it has.
+    /// The number of its results.
     pub fn result_count(&self) -> usize {
         self.function.result_count(self.op)
     }
@@ -71,7 +72,8 @@ impl OpCall {
         }
     }
 
-    /// What is known of the elements of an operand that is a shape, as dims; `None` if nothing is.
+    /// The elements of an operand that is a shape as dims, as far as they are known; `None` if
+    /// nothing is.
     pub fn operand_dims(&self, index: usize) -> Result<Option<Vec<Dim>>, EditError> {
         self.raw.operand_dims(self.op, index as u32)
     }
@@ -120,7 +122,7 @@ impl OpCall {
         Ok(room)
     }
 
-    /// In a decomposition: the op's body, as the IR text of one function, written for this very op.
+    /// Sets the op's body in a decomposition: the IR text of one function, written for this very op.
     /// Its parameter `i` is the op's operand slot `i` (that of an operand that is left out may not
     /// be used), its first results are the op's, and it has the opsets of the op's function.
     ///

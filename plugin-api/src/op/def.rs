@@ -6,16 +6,16 @@ use super::attr_def::AttrDef;
 use super::call::OpCall;
 use crate::data::{EditError, OpTraits};
 
-/// Why a definition has no answer: the types aren't known yet, the case isn't handled, the op is
-/// wrong.
+/// The reason why a definition has no answer: the types aren't known yet, the case isn't handled,
+/// the op is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// A sentence.
+    /// The reason: a sentence.
     pub reason: String,
 }
 
 impl Refusal {
-    /// With a reason.
+    /// A refusal with a reason.
     pub fn new(reason: impl Into<String>) -> Refusal {
         Refusal {
             reason: reason.into(),
@@ -49,7 +49,7 @@ impl From<EditError> for Refusal {
     }
 }
 
-/// What a definition's function answers.
+/// The answer of a definition's function.
 pub type OpResult = Result<(), Refusal>;
 
 /// A part of a definition: looks at the op, answers through the call.
@@ -77,17 +77,17 @@ pub struct OpDef {
     pub name: &'static str,
     /// The first version of its domain with this meaning.
     pub since: u32,
-    /// Fewest operands.
+    /// The fewest operands.
     pub min_operands: u32,
-    /// Most operands; `u32::MAX`: any number.
+    /// The most operands; `u32::MAX`: any number.
     pub max_operands: u32,
-    /// What is always true of it.
+    /// The traits of every op of it.
     pub traits: OpTraits,
     /// Infers the types of its results.
     pub infer: Option<OpFn>,
     /// Evaluates it when all operands are constant.
     pub evaluate: Option<OpFn>,
-    /// All attributes it may have; `None`: not said.
+    /// The attributes it may have; `None`: not said.
     pub attrs: Option<&'static [AttrDef]>,
     /// Writes its body of other ops.
     pub decompose: Option<OpFn>,
@@ -109,44 +109,44 @@ impl OpDef {
         }
     }
 
-    /// How many operands it may have.
+    /// Sets the fewest and the most operands.
     pub const fn operands(mut self, min: u32, max: u32) -> OpDef {
         self.min_operands = min;
         self.max_operands = max;
         self
     }
 
-    /// What is always true of it.
+    /// Sets the traits of every op of it.
     pub const fn traits(mut self, traits: OpTraits) -> OpDef {
         self.traits = traits;
         self
     }
 
-    /// All attributes it may have: `attrs![axis: int = -1]`.
+    /// Lists the attributes it may have: `attrs![axis: int = -1]`.
     pub const fn attrs(mut self, attrs: &'static [AttrDef]) -> OpDef {
         self.attrs = Some(attrs);
         self
     }
 
-    /// How the types of its results are inferred.
+    /// Sets the type rule, which infers the types of its results.
     pub const fn infer(mut self, infer: OpFn) -> OpDef {
         self.infer = Some(infer);
         self
     }
 
-    /// How it is evaluated.
+    /// Sets the evaluation.
     pub const fn evaluate(mut self, evaluate: OpFn) -> OpDef {
         self.evaluate = Some(evaluate);
         self
     }
 
-    /// How it is made of other ops: with [`OpCall::set_body`].
+    /// Sets the body of other ops, written with [`OpCall::set_body`].
     pub const fn decompose(mut self, decompose: OpFn) -> OpDef {
         self.decompose = Some(decompose);
         self
     }
 
-    /// Its traits, those that follow from the rest included.
+    /// The traits, those that follow from the rest included.
     pub const fn all_traits(&self) -> OpTraits {
         let mut traits = self.traits.with(OpTraits::DEFINED);
         if self.evaluate.is_some() {

@@ -9,7 +9,7 @@ use crate::data::PassError;
 use crate::ir::Function;
 use crate::raw::{self, Found};
 
-/// Something worked out about a function, for several passes to use.
+/// An analysis of a plugin's own: computed from a function, for several passes to use.
 ///
 /// It is computed when it is first asked for, with [`Function::analysis`], and kept by the host for
 /// that version of the function: asking again is a look-up, in this pass or a later one, until
@@ -101,8 +101,8 @@ impl Function {
         )?))
     }
 
-    /// Says that an analysis is right for the function as it is now, although this pass edited it
-    /// since it was computed; whether there is one. For passes that know what their edits leave
+    /// Keeps an analysis for the function as it is now, although this pass edited it since it was
+    /// computed; whether there is one. For passes that know what their edits leave
     /// alone: setting an attribute doesn't move an op.
     pub fn preserve<A: Analysis>(&mut self) -> bool {
         raw::preserve(&mut self.raw, A::NAME)

@@ -7,12 +7,12 @@ use crate::data::{Diagnostic, EditError, OptionValue, Options, PassError};
 use crate::ir::{Function, Module};
 use crate::raw::{self, RawContext, Tables};
 
-/// What came of an evaluation.
+/// The outcome of an evaluation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Evaluated {
     /// A constant for each result.
     Constants(Vec<ValueId>),
-    /// Nothing, and why: `its definition has no evaluation`.
+    /// The reason why there is none: `its definition has no evaluation`.
     Refused(String),
 }
 
@@ -23,7 +23,7 @@ pub struct PassContext {
 }
 
 impl PassContext {
-    /// For hosts, which run passes written with this SDK.
+    /// A handle of a host's context, for hosts that run passes written with this SDK.
     ///
     /// # Safety
     /// Both handles are as the contract says and outlive the answer.
@@ -82,7 +82,7 @@ impl PassContext {
         T::read(&|name| self.raw.option(name))
     }
 
-    /// One option of the running pass; `None` if it has none of that name.
+    /// An option of the running pass; `None` if it has none of that name.
     pub fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
         self.raw.option(name)
     }
@@ -93,8 +93,7 @@ impl PassContext {
         T::read(&|field| self.raw.config(key, field))
     }
 
-    /// One config value: `field` of the struct under `key`, or `""` for a value that is no struct. An
-    /// error if there is no such one.
+    /// A config value: `field` of the struct under `key`, or `""` for a value that is no struct.
     pub fn config_value(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
         self.raw.config(key, field)
     }
@@ -104,13 +103,14 @@ impl PassContext {
         self.raw.find_pass(name)
     }
 
-    /// Says something to the user, when the pass has returned. An error doesn't stop the pass, but
+    /// Emits a diagnostic, shown when the pass has returned. An error doesn't stop the pass, but
     /// makes it count as failed.
     pub fn emit(&self, diagnostic: &Diagnostic) {
         self.raw.emit(diagnostic);
     }
 
-    /// Says what the pass can't go on after: `return Err(cx.emit_fatal(&diagnostic))`.
+    /// Emits a diagnostic that the pass can't go on after: `return
+    /// Err(cx.emit_fatal(&diagnostic))`.
     #[must_use = "the pass goes on until it returns the error"]
     pub fn emit_fatal(&self, diagnostic: &Diagnostic) -> PassError {
         self.raw.emit(diagnostic);

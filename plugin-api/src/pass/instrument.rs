@@ -5,13 +5,13 @@ use crate::data::{OptionSpec, PassError, PassResult};
 use crate::ir::Module;
 use crate::raw::Texts;
 
-/// What an instrument hears of a pass.
+/// The pass that an instrument is called about.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct PassInfo<'a> {
-    /// Its registered name.
+    /// The pass's registered name.
     pub name: &'a str,
-    /// Its level.
+    /// The pass's level.
     pub opt_level: u32,
     /// The plugin that gives it; `None` for a pass of the host's own.
     pub plugin: Option<&'a str>,
@@ -153,7 +153,7 @@ pub trait Instrument: Send + 'static {
         Ok(())
     }
 
-    /// What there is to show when all passes ran; asked before the context is left.
+    /// The report to show when all passes ran; asked before the context is left.
     fn report(&self) -> String {
         String::new()
     }

@@ -14,7 +14,7 @@ use crate::pass::PassContext;
 /// [`export_plugin!`](crate::export_plugin), or registered with a host it is linked into.
 #[derive(Clone, Copy)]
 pub struct StaticPlugin {
-    /// What the host calls first.
+    /// The function that the host calls first.
     pub entry: abi::Entry,
     /// TOML text, ended by a NUL.
     pub manifest: &'static [u8],
@@ -112,7 +112,7 @@ pub struct PluginSpec {
 }
 
 impl PluginSpec {
-    /// Of a plugin that has no name and offers nothing.
+    /// A plugin that has no name and offers nothing.
     pub const fn new(version: &'static str, unwinds: bool) -> PluginSpec {
         PluginSpec {
             name: "",

@@ -34,13 +34,13 @@ thread_local! {
 #[doc(hidden)]
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Panicked {
-    /// What it said.
+    /// The panic's message.
     pub message: String,
-    /// Its source file, or empty.
+    /// The source file, or empty.
     pub file: String,
-    /// Its line, or 0.
+    /// The line, or 0.
     pub line: u32,
-    /// Its column, or 0.
+    /// The column, or 0.
     pub column: u32,
 }
 
