@@ -73,6 +73,17 @@ impl Error for EditError {}
 
 /// The reason why a pass failed. The host adds plugin, pass and function, and keeps the module as
 /// it was.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// fn no_loops(f: &mut Function, _cx: &PassContext) -> PassResult {
+///     match f.ops_named("onnx.Loop").next() {
+///         Some(op) => Err(PassError::new("Loops can't be lowered.").at(op)),
+///         None => Ok(()),
+///     }
+/// }
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PassError {

@@ -9,6 +9,17 @@ use super::function::Function;
 use crate::data::AttrValue;
 
 /// An attribute's value, in place.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// fn axis(f: &Function, op: OpId) -> i64 {
+///     match f.attr(op, "axis") {
+///         Some(Attr::Int(axis)) => axis,
+///         _ => 0,
+///     }
+/// }
+/// ```
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub enum Attr<'a> {

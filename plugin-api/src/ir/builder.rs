@@ -12,6 +12,30 @@ use crate::raw::{ConstantParts, OpParts, RawFunction, RegionParts};
 
 /// An op to make, for [`Function::create_op`] and [`Function::replace_op`]:
 /// `OpBuilder::new("onnx.Concat").operands([a, b]).attr("axis", 1).result(ty)`.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::{dump, mock::scratch};
+///
+/// /// Replaces `Sum` of two by `Add`.
+/// fn sum_to_add(f: &mut Function) -> Result<(), EditError> {
+///     for op in f.ops_named("onnx.Sum") {
+///         if let (2, Some(a), Some(b)) = (f.operand_count(op), f.operand(op, 0), f.operand(op, 1)) {
+///             f.replace_op(op, OpBuilder::new("onnx.Add").operand(a).operand(b))?;
+///         }
+///     }
+///     Ok(())
+/// }
+/// # scratch(|f, _| {
+/// #     let mut b = FunctionBuilder::new(f);
+/// #     let x = b.param("x", TypeId::NONE)?;
+/// #     let y = b.value("onnx.Sum", [x, x])?;
+/// #     b.finish(&[y])?;
+/// #     sum_to_add(f)?;
+/// #     assert_eq!(dump(f), "@main(v0)\n  v2 = onnx.Add(v0, v0)\n  return(v2)\n");
+/// #     Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone, Debug)]
 pub struct OpBuilder<'a> {
     name: Name<'a>,
@@ -151,6 +175,18 @@ impl<'a> OpBuilder<'a> {
 }
 
 /// A constant to make, for [`Function::add_constant`].
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::mock::scratch;
+///
+/// # scratch(|f, _| {
+/// let ty = f.add_type(&TypeSpec::shaped(DType::F32, &[2, 3]))?;
+/// let ones = f.add_constant(&ConstantSpec::splat(ty, &1.0f32.to_le_bytes()).named("ones"))?;
+/// assert!(f.constant(ones).is_some());
+/// # Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
 pub struct ConstantSpec<'a> {
     pub(crate) parts: ConstantParts<'a>,
 }
@@ -191,6 +227,20 @@ impl<'a> ConstantSpec<'a> {
 }
 
 /// Builds a region op by op, at its end or before an op.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::{dump, mock::scratch};
+///
+/// # scratch(|f, _| {
+/// let mut b = FunctionBuilder::new(f);
+/// let x = b.param("x", TypeId::NONE)?;
+/// let y = b.value("onnx.Relu", [x])?;
+/// b.finish(&[y])?;
+/// assert_eq!(dump(f), "@main(v0)\n  v1 = onnx.Relu(v0)\n  return(v1)\n");
+/// # Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
 pub struct FunctionBuilder<'f> {
     function: &'f mut Function,
     at: Position,
@@ -214,17 +264,26 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Appends a parameter to the function.
+    ///
+    /// # Errors
+    /// As [`Function::add_arg`].
     pub fn param(&mut self, name: &str, ty: TypeId) -> Result<ValueId, EditError> {
         let body = self.function.body();
         self.function.add_arg(body, name, ty)
     }
 
     /// Makes an op here.
+    ///
+    /// # Errors
+    /// As [`Function::create_op`].
     pub fn op(&mut self, op: OpBuilder<'_>) -> Result<OpId, EditError> {
         self.function.create_op(op, self.at)
     }
 
     /// Makes an op with one result here, and answers the result; its type is left to inference.
+    ///
+    /// # Errors
+    /// As [`Function::create_op`].
     pub fn value<'n>(
         &mut self,
         name: impl Into<Name<'n>>,
@@ -236,6 +295,9 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// A builder of a region of an op that was just made.
+    ///
+    /// # Errors
+    /// If the op has no region of that name.
     pub fn inside(&mut self, op: OpId, region: &str) -> Result<FunctionBuilder<'_>, EditError> {
         let found = self.function.region(op, region).ok_or_else(|| {
             let name = self.function.name(op);
@@ -246,6 +308,9 @@ impl<'f> FunctionBuilder<'f> {
     }
 
     /// Ends the region: its `return` or `yield`.
+    ///
+    /// # Errors
+    /// As [`Function::set_results`].
     pub fn finish(self, values: &[ValueId]) -> Result<(), EditError> {
         let region = match self.at.before.option() {
             Some(op) => self.function.parent_region(op),

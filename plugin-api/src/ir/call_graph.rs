@@ -12,6 +12,9 @@ impl Module<'_> {
     /// each function uses ([`crate::Function::names`]), so of functions that didn't change nothing
     /// is looked at twice. Best asked before functions are edited: looking at one that is being
     /// edited makes its next edit copy it.
+    ///
+    /// # Errors
+    /// If the host has no analyses.
     pub fn call_graph(&self) -> Result<CallGraph, EditError> {
         let entries: Vec<FunctionEntry> = self.functions().collect();
         let places = entries.iter().enumerate();
@@ -43,6 +46,21 @@ impl Module<'_> {
 }
 
 /// The call graph of a module: calls by ops of a function's name, or by a `callee` attribute.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// /// Removes functions that nobody calls, but for `main`.
+/// fn remove_uncalled(m: &mut Module, _cx: &PassContext) -> PassResult {
+///     let calls = m.call_graph()?;
+///     for function in calls.functions() {
+///         if m.text(function.name) != "main" && calls.callers(function.name).next().is_none() {
+///             m.remove(function.name)?;
+///         }
+///     }
+///     Ok(())
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct CallGraph {
     functions: Vec<CalledFunction>,

@@ -14,21 +14,33 @@ use crate::raw::Records;
 
 impl Function {
     /// The last uses of values.
+    ///
+    /// # Errors
+    /// If the host has no analyses.
     pub fn liveness(&self) -> Result<Liveness<'_>, EditError> {
         Ok(Liveness(self.raw.column()?))
     }
 
     /// The places of ops in the whole function.
+    ///
+    /// # Errors
+    /// If the host has no analyses.
     pub fn order(&self) -> Result<Order<'_>, EditError> {
         Ok(Order(self.raw.column()?))
     }
 
     /// The effects of ops, beside giving results.
+    ///
+    /// # Errors
+    /// If the host has no analyses.
     pub fn effects(&self) -> Result<Effects<'_>, EditError> {
         Ok(Effects(self.raw.column()?))
     }
 
     /// The names of ops and of called functions.
+    ///
+    /// # Errors
+    /// If the host has no analyses.
     pub fn names(&self) -> Result<Names<'_>, EditError> {
         Ok(Names(self.raw.column()?))
     }

@@ -16,6 +16,26 @@ use crate::raw::{RawFunction, Records, Tables};
 /// erased, or that belongs to another function, is a mistake in the pass: reads panic with a
 /// sentence that names it (the host reports it as the pass's failure and keeps the module), edits
 /// answer an error. A value may be [`ValueId::NONE`], an operand left out: reads answer "nothing".
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::mock::scratch;
+///
+/// /// Erases ops whose results nobody uses, the last one first.
+/// fn erase_unused(f: &mut Function, _cx: &PassContext) -> PassResult {
+///     for op in f.ops().rev() {
+///         let is_used = f.results(op).iter().any(|&result| f.use_count(result) > 0);
+///         if f.traits(op).is_pure() && f.result_count(op) > 0 && !is_used {
+///             f.erase_op(op)?;
+///         }
+///     }
+///     Ok(())
+/// }
+/// # scratch(|f, cx| {
+/// #     FunctionBuilder::new(f).finish(&[])?;
+/// #     erase_unused(f, cx)
+/// # }).unwrap();
+/// ```
 pub struct Function {
     pub(crate) raw: RawFunction,
 }
@@ -110,6 +130,9 @@ impl Function {
     }
 
     /// The symbol of a text, made if it is new.
+    ///
+    /// # Errors
+    /// If the text is longer than the host takes.
     pub fn intern(&self, text: &str) -> Result<SymbolId, EditError> {
         self.raw.intern(text)
     }

@@ -15,6 +15,20 @@ use crate::raw::{RawFunction, RawModule, Release, Tables};
 ///
 /// Several functions can be looked at while one is edited: [`Module::snapshot`] gives an owned,
 /// read-only function as it is now, [`Module::edit`] one to edit in place, borrowed.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// /// Notes how many ops each function has.
+/// fn stamp(m: &mut Module, _cx: &PassContext) -> PassResult {
+///     for function in m.functions() {
+///         m.edit(function.name)?.set_function_attr("ops", i64::from(function.op_count))?;
+///     }
+///     Ok(())
+/// }
+/// # plugin! { name: "acme", passes: [module "acme.transform.Stamp" => stamp] }
+/// # assert!(PLUGIN.manifest_text().contains("kind = \"module\""));
+/// ```
 pub struct Module<'h> {
     pub(crate) raw: RawModule,
     /// The pass's run, which no snapshot outlives.
@@ -68,6 +82,9 @@ impl<'h> Module<'h> {
     }
 
     /// A function as it is now, to read; it stays so while the module changes.
+    ///
+    /// # Errors
+    /// If there is no such function.
     pub fn snapshot<'n>(&self, name: impl Into<Name<'n>>) -> Result<Snapshot<'h>, EditError> {
         let name = self.symbol(name.into())?;
         let (function, release) = self.raw.snapshot(name)?.into_parts();
@@ -79,12 +96,18 @@ impl<'h> Module<'h> {
     }
 
     /// A function, to edit in place.
+    ///
+    /// # Errors
+    /// If there is no such function, or the module is there to be read only.
     pub fn edit<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<FunctionMut<'_>, EditError> {
         let name = self.symbol(name.into())?;
         Ok(FunctionMut::new(self.raw.edit(name)?))
     }
 
     /// Two functions, to edit in place: for what goes from one to the other.
+    ///
+    /// # Errors
+    /// As [`Module::edit`]; also if both are one function.
     pub fn edit_both<'n, 'o>(
         &mut self,
         one: impl Into<Name<'n>>,
@@ -102,6 +125,9 @@ impl<'h> Module<'h> {
 
     /// Makes a function with an empty body: add parameters and ops, then end the body with
     /// [`Function::set_results`]. It has the opset versions of `like`, if that is given.
+    ///
+    /// # Errors
+    /// If the name is taken, or the module is there to be read only.
     pub fn create<'n>(
         &mut self,
         name: &str,
@@ -116,6 +142,9 @@ impl<'h> Module<'h> {
     }
 
     /// Removes a function that nobody calls.
+    ///
+    /// # Errors
+    /// If there is no such function, or the module is there to be read only.
     pub fn remove<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<(), EditError> {
         let name = self.symbol(name.into())?;
         self.raw.remove(name)

@@ -55,6 +55,9 @@ impl Function {
 
     /// The elements of a value that is constant, little-endian, packed as ONNX packs them; `None`
     /// if it isn't constant. An error if the file that holds them can't be read.
+    ///
+    /// # Errors
+    /// If the file that holds the bytes can't be read.
     #[track_caller]
     pub fn constant_data(&self, value: ValueId) -> Result<Option<&[u8]>, EditError> {
         match self.constant(value) {
@@ -64,17 +67,26 @@ impl Function {
     }
 
     /// The elements of a constant.
+    ///
+    /// # Errors
+    /// If the constant is stale, or the file that holds its bytes can't be read.
     pub fn constant_bytes(&self, constant: ConstId) -> Result<&[u8], EditError> {
         self.raw.constant_data(constant)
     }
 
     /// A hash of a constant's bytes: equal bytes have equal ones. Of a large constant only a part is
     /// read.
+    ///
+    /// # Errors
+    /// If the file that holds the bytes can't be read, or the host is older than this function.
     pub fn constant_hash(&self, constant: ConstId) -> Result<u64, EditError> {
         self.raw.constant_hash(constant)
     }
 
     /// Whether two constants have the same bytes: 0.0 and -0.0 differ. Types aren't compared.
+    ///
+    /// # Errors
+    /// If a file that holds the bytes can't be read, or the host is older than this function.
     pub fn constants_equal(&self, a: ConstId, b: ConstId) -> Result<bool, EditError> {
         Ok(a == b || self.raw.constants_equal(a, b)?)
     }
@@ -92,6 +104,9 @@ impl Function {
     }
 
     /// The elements of a constant int64 or int32 tensor; `None` if the value is anything else.
+    ///
+    /// # Errors
+    /// If the file that holds the bytes can't be read.
     #[track_caller]
     pub fn constant_ints(&self, value: ValueId) -> Result<Option<Vec<i64>>, EditError> {
         let bytes = match self.constant_data(value)? {
@@ -118,6 +133,9 @@ impl Function {
     }
 
     /// The elements of a constant float32 tensor; `None` if the value is anything else.
+    ///
+    /// # Errors
+    /// If the file that holds the bytes can't be read.
     #[track_caller]
     pub fn constant_floats(&self, value: ValueId) -> Result<Option<Vec<f32>>, EditError> {
         match self.constant_data(value)? {

@@ -321,6 +321,18 @@ impl Clone for Dims<'_> {
 }
 
 /// A type to make: `TypeSpec::tensor(DType::F32, [Dim::constant(3)])`.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::mock::scratch;
+///
+/// # scratch(|f, _| {
+/// let n = f.intern("n")?;
+/// let batch = f.add_type(&TypeSpec::tensor(DType::F32, [Dim::symbol(n), Dim::constant(3)]))?;
+/// assert_eq!(f.ty(batch).to_string(), "f32[n,3]");
+/// # Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TypeSpec {
     kind: TypeKind,

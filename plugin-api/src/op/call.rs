@@ -12,6 +12,17 @@ use crate::raw::RawOpCall;
 
 /// An op that a definition is asked about: reads the function it stands in (it is a `&Function`
 /// too), and answers.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// /// The type rule of an op whose result has its operand's type.
+/// fn same_as_operand(call: &OpCall) -> OpResult {
+///     let x = call.operand(0).ok_or("its operand is left out")?;
+///     call.set_result_like(0, x)?;
+///     Ok(())
+/// }
+/// ```
 pub struct OpCall {
     raw: RawOpCall,
     function: Function,
@@ -65,6 +76,9 @@ impl OpCall {
     }
 
     /// The elements of an operand that is constant; `None` if it isn't.
+    ///
+    /// # Errors
+    /// If the file that holds the bytes can't be read.
     pub fn operand_data(&self, index: usize) -> Result<Option<&[u8]>, EditError> {
         match self.operand(index) {
             Some(value) => self.function.constant_data(value),
@@ -74,37 +88,58 @@ impl OpCall {
 
     /// The elements of an operand that is a shape as dims, as far as they are known; `None` if
     /// nothing is.
+    ///
+    /// # Errors
+    /// If the host can't tell.
     pub fn operand_dims(&self, index: usize) -> Result<Option<Vec<Dim>>, EditError> {
         self.raw.operand_dims(self.op, index as u32)
     }
 
     /// A result has this type.
+    ///
+    /// # Errors
+    /// If there is no such result, or the type isn't one.
     pub fn set_result_type(&self, index: usize, ty: &TypeSpec) -> Result<(), EditError> {
         self.raw.set_result_type(self.op, index as u32, &ty.parts())
     }
 
     /// A result has the type of a value of the function.
+    ///
+    /// # Errors
+    /// As [`OpCall::set_result_type`].
     pub fn set_result_like(&self, index: usize, value: abi::ValueId) -> Result<(), EditError> {
         self.set_result_type(index, &TypeSpec::from(self.function.type_of(value)))
     }
 
     /// A result, a small tensor of integers or booleans, holds these, row by row.
+    ///
+    /// # Errors
+    /// If there is no such result, or it isn't a small tensor of integers or booleans.
     pub fn set_result_dims(&self, index: usize, dims: &[Dim]) -> Result<(), EditError> {
         self.raw.set_result_dims(self.op, index as u32, dims)
     }
 
     /// A dim expression, in canonical form.
+    ///
+    /// # Errors
+    /// If a side names nothing.
     pub fn add_expr(&self, kind: ExprKind, left: Dim, right: Dim) -> Result<Dim, EditError> {
         self.raw.add_expr(self.op, kind, left, right)
     }
 
     /// The id of a type, to be used in another.
+    ///
+    /// # Errors
+    /// If the description isn't one of a type.
     pub fn add_type(&self, ty: &TypeSpec) -> Result<TypeId, EditError> {
         self.raw.add_type(self.op, &ty.parts())
     }
 
     /// Room for `len` bytes of a result's elements, all zero, to be filled before returning. Can
     /// be asked for once per result; refused if the host has set a smaller limit.
+    ///
+    /// # Errors
+    /// If it was asked for before, or is larger than the host's limit.
     #[allow(clippy::mut_from_ref)] // Fresh memory at each call: the second for a result is refused.
     pub fn allocate_result(
         &self,
@@ -135,6 +170,9 @@ impl OpCall {
     /// });
     /// # assert!(SILU.all_traits().decomposes());
     /// ```
+    ///
+    /// # Errors
+    /// If the text isn't one function in IR text.
     pub fn set_body(&self, text: &str) -> Result<(), EditError> {
         self.raw.set_body(self.op, text)
     }

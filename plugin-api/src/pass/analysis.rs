@@ -78,10 +78,13 @@ use crate::raw::{self, Found};
 /// Several passes may look at one function at the same time, each on its thread, and the last one
 /// drops what is kept: hence `Send` and `Sync`.
 pub trait Analysis: Sized + Send + Sync + 'static {
-    /// What it is kept under. Analyses of one plugin have different names.
+    /// The name that it is kept under. Analyses of one plugin have different names.
     const NAME: &'static str;
 
-    /// Works it out. It may ask for others; one that needs itself is an error.
+    /// Computes the analysis. It may ask for others.
+    ///
+    /// # Errors
+    /// If it needs itself; and whatever the author answers.
     fn compute(function: &Function, cx: &PassContext) -> Result<Self, PassError>;
 }
 
@@ -89,6 +92,10 @@ impl Function {
     /// An analysis of the function as it is: found, or computed now and kept.
     ///
     /// A host that knows no analyses keeps nothing: it is computed each time.
+    ///
+    /// # Errors
+    /// The error of [`Analysis::compute`]; also if the analysis needs itself, or two of a plugin
+    /// have one name.
     pub fn analysis<A: Analysis>(&self, cx: &PassContext) -> Result<AnalysisRef<'_, A>, PassError> {
         let compute = || {
             let compute = || A::compute(self, &cx.without_module());

@@ -17,6 +17,24 @@ pub enum Evaluated {
 }
 
 /// The context of the running pass: level, options, config, diagnostics, op definitions.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::mock::scratch;
+///
+/// /// Infers types in contexts of level 2 and above.
+/// fn infer_all(f: &mut Function, cx: &PassContext) -> PassResult {
+///     if cx.opt_level() < 2 {
+///         cx.emit(&Diagnostic::note("Types are inferred from level 2 on."));
+///         return Ok(());
+///     }
+///     for op in f.ops() {
+///         cx.infer(f, op).map_err(|error| PassError::from(error).at(op))?;
+///     }
+///     Ok(())
+/// }
+/// # scratch(|f, cx| infer_all(f, cx)).unwrap();
+/// ```
 pub struct PassContext {
     raw: RawContext,
     module: Option<Module<'static>>,
@@ -78,22 +96,35 @@ impl PassContext {
 
     /// The options of the running pass: its defaults, overridden by config, overridden by the
     /// pipeline.
+    ///
+    /// # Errors
+    /// If an option is of another type than its field: the struct isn't the one that the pass
+    /// declares.
     pub fn options<T: Options>(&self) -> Result<T, PassError> {
         T::read(&|name| self.raw.option(name))
     }
 
     /// An option of the running pass; `None` if it has none of that name.
+    ///
+    /// # Errors
+    /// If the host can't tell options.
     pub fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
         self.raw.option(name)
     }
 
     /// A config struct that some plugin registered under this key; what nobody set is its default. An
     /// error if the key, or a field, isn't registered.
+    ///
+    /// # Errors
+    /// If the key or a field isn't registered, or a value is of another type.
     pub fn config<T: Options>(&self, key: &str) -> Result<T, PassError> {
         T::read(&|field| self.raw.config(key, field))
     }
 
     /// A config value: `field` of the struct under `key`, or `""` for a value that is no struct.
+    ///
+    /// # Errors
+    /// If there is no such key or field.
     pub fn config_value(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
         self.raw.config(key, field)
     }
@@ -122,6 +153,9 @@ impl PassContext {
 
     /// Infers and refines the types of an op's results by its definition. Nothing known: nothing
     /// done. An error says what is wrong with the op.
+    ///
+    /// # Errors
+    /// If the op is wrong, in the definition's words.
     pub fn infer(&self, function: &mut Function, op: OpId) -> Result<(), EditError> {
         self.raw.infer(&mut function.raw, op)
     }
@@ -132,6 +166,9 @@ impl PassContext {
     /// The constants that it makes are scratch: making and erasing them changes nothing. Erase those
     /// that no op uses in the end ([`Function::erase_constant`]). What is known of small integers
     /// among them is known to [`PassContext::infer`] from then on.
+    ///
+    /// # Errors
+    /// If the op is stale, or a constant's bytes can't be read.
     pub fn evaluate_with(
         &self,
         function: &mut Function,
@@ -154,6 +191,9 @@ impl PassContext {
 
     /// Evaluates an op whose operands are all constant, and makes a constant of each result;
     /// `None` if it can't be evaluated or a result would be larger than `max_bytes`.
+    ///
+    /// # Errors
+    /// If the op is stale, or a constant's bytes can't be read.
     pub fn evaluate(
         &self,
         function: &mut Function,
@@ -173,6 +213,9 @@ impl PassContext {
 
     /// An error says in what an op isn't one that its definition describes: how many operands it has,
     /// which attributes. Nothing known: nothing wrong.
+    ///
+    /// # Errors
+    /// If the op isn't one that its definition describes.
     pub fn check_op(&self, function: &Function, op: OpId) -> Result<(), EditError> {
         self.raw.check_op(&function.raw, op)
     }
@@ -180,6 +223,9 @@ impl PassContext {
     /// Whether an op could be right with these in place of its operands, as far as its definition says:
     /// whether a constant may stand where something is computed. The error's message is the reason
     /// alone, without a subject and a full stop. Nothing is kept of what the definition says.
+    ///
+    /// # Errors
+    /// If the op couldn't be right with these operands: the reason alone.
     pub fn infer_with(
         &self,
         function: &mut Function,
@@ -192,6 +238,9 @@ impl PassContext {
     /// Copies the body that an op's definition gives it to the place before the op, and answers
     /// what stands for each of the op's results: `f.replace_op_with(op, &values)` does the rest.
     /// `None` if it has no body.
+    ///
+    /// # Errors
+    /// If the op is stale, or its body isn't well-formed.
     pub fn decompose(
         &self,
         function: &mut Function,
@@ -208,6 +257,9 @@ impl PassContext {
 
 impl Module<'_> {
     /// Runs a registered pass on the module, instruments included.
+    ///
+    /// # Errors
+    /// If there is no such pass, it can't run here, or it fails.
     pub fn run_pass(&mut self, cx: &PassContext, name: &str) -> Result<(), PassError> {
         Ok(self.raw.run_pass(&cx.raw, name)?)
     }
