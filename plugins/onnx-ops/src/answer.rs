@@ -107,7 +107,7 @@ fn question<'a>(operator: &'static Operator, version: i64, attrs: &'a HostAttrs<
     }
 }
 
-/// What the operator's rule says of the results, and why it stopped if it did.
+/// The results as the operator's rule says them, and why it stopped if it did.
 fn said(host: &OpCall, operator: &Operator, question: &Call) -> (Vec<Said>, Answer) {
     let Some(rule) = operator.rule() else {
         return (Vec::new(), Err(Stop::Unknown));

@@ -9,7 +9,7 @@ use crate::ops::{FAMILIES, Operator};
 /// All operators as the host takes them.
 pub const DEFINITIONS: &[OpDef] = &definitions();
 
-/// How many rows there are, and how many attributes of all.
+/// The number of rows, and of the attributes of all.
 const fn count() -> (usize, usize) {
     let (mut family, mut rows, mut attrs) = (0, 0, 0);
     while family < FAMILIES.len() {
@@ -66,7 +66,7 @@ const fn definitions() -> [OpDef; count().0] {
     definitions
 }
 
-/// How many attributes are listed.
+/// The number of attributes that are listed.
 const fn attr_count(operator: &Operator) -> usize {
     match operator.attrs {
         Some(attrs) => attrs.len(),

@@ -5,10 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-/// What users answered, about an operand that would be a constant: why they couldn't be right with it.
+/// The answers of users about an operand that would be a constant: why they couldn't be right with
+/// it.
 pub(crate) type Answers = HashMap<(OpId, ValueId), Option<String>>;
 
-/// Why an op couldn't be right with these in place of its operands; `None`: it could.
+/// The reason why an op couldn't be right with these in place of its operands; `None`: it could.
 pub(crate) fn refusal(
     f: &mut Function,
     cx: &PassContext,

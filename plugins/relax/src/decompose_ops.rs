@@ -1,4 +1,4 @@
-//! `relax.transform.DecomposeOps`: replaces ops by what their definitions say that they are made of.
+//! `relax.transform.DecomposeOps`: decomposes ops into the simpler ops of their definitions.
 //!
 //! ```ir
 //! fn @main(%x: f32[n]) -> (%y: f32[n]) opset("" = 17) {
@@ -36,7 +36,7 @@ use passdock_plugin_api::prelude::*;
 use crate::cursor::Cursor;
 
 options! {
-    /// What is replaced.
+    /// The ops that are replaced.
     pub struct DecomposeOps {
         /// The ops to replace, by name (`onnx.Gelu`); none: all that have a body.
         ops: Vec<String> = [],
@@ -45,7 +45,7 @@ options! {
     }
 }
 
-/// More bodies than operators are made of, one in the other.
+/// The most bodies in one another; operators are made of fewer.
 const MAX_DEPTH: usize = 64;
 
 pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {

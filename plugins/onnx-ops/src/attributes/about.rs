@@ -5,11 +5,11 @@ pub(super) struct About {
     pub(super) name: &'static str,
     /// The operators that it is this of, without their domain; none: all others.
     pub(super) of: &'static [&'static str],
-    /// All that a string may be, if that is listed.
+    /// The words that a string may be, if they are listed.
     pub(super) words: &'static [&'static str],
-    /// What an integer is at least, and at most.
+    /// The least and the largest that an integer may be.
     pub(super) range: (i64, i64),
-    /// A sentence.
+    /// The meaning: a sentence.
     pub(super) doc: &'static str,
 }
 

@@ -7,7 +7,7 @@ use super::{others, standard};
 use crate::infer::{Answer, Infer, wrong};
 use crate::ops::Operator;
 
-/// What an attribute of an operator is.
+/// The entry of an operator's attribute.
 const fn find(operator: &str, attr: &str) -> Option<&'static About> {
     let (table, short) = match operator.as_bytes() {
         [b'o', b'n', b'n', b'x', b'.', short @ ..] => (standard::TABLE, short),

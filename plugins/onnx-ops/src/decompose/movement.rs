@@ -97,7 +97,7 @@ fn rearranged(mut body: Body, apart: &str, perm: &str, together: &str) -> Answer
     body.gives(&["y"])
 }
 
-/// Where each place of a grid comes from: `theta * (x, y, z, 1)`, from -1 to 1.
+/// The place that each place of a grid comes from: `theta * (x, y, z, 1)`, from -1 to 1.
 pub(crate) fn affine_grid(op: &Infer) -> Answer<String> {
     let ty = op.dtype(0)?;
     let count = op.shape(1)?.first().copied().and_then(as_const);

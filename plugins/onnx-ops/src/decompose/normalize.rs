@@ -104,7 +104,7 @@ pub(crate) fn layer(op: &Infer) -> Answer<String> {
     body.gives(&[y, "mean", "inverse"])
 }
 
-/// What remains after dividing by the root of the mean square, scaled.
+/// The operand divided by the root of its mean square, scaled.
 pub(crate) fn rms(op: &Infer) -> Answer<String> {
     let (ty, to, wide, axes) = (op.dtype(0)?, op.dtype(1)?, stash(op)?, axes_from(op)?);
     let mut body = Body::of(op, &["x", "scale"]);

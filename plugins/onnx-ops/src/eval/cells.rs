@@ -21,7 +21,7 @@ impl Cell for u32 {}
 impl Cell for u64 {}
 impl Cell for u128 {}
 
-/// What an operator does with cells.
+/// The operation of an operator on cells.
 pub(crate) trait Movement {
     /// Answers the results' cells. The inputs are in standard layout.
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded>;

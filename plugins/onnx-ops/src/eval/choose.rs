@@ -42,7 +42,7 @@ fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
     })
 }
 
-/// Where the best element stands, the first or the last of equal ones.
+/// The place of the best element: of the first or the last of equal ones.
 fn first<T: Number>(lane: ArrayView1<T>, better: Ordering, last: bool) -> usize {
     let mut best = 0;
     for (index, element) in lane.iter().enumerate().skip(1) {

@@ -135,7 +135,7 @@ fn exact(x: &Tensor, zero_point: Option<&Tensor>) -> Result<(), NotFolded> {
     }
 }
 
-/// Which scale an element has.
+/// The scale of each element.
 struct Places {
     /// For each dim: how far apart its neighbours lie, how long it is, how many share a scale, how
     /// far apart their scales lie.

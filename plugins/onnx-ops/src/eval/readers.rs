@@ -43,7 +43,7 @@ readers! {
 }
 
 impl Call<'_> {
-    /// What an attribute means that isn't given, if the operator's row says so.
+    /// The default of an attribute, if the operator's row says one.
     fn default_of(&self, name: &str) -> Option<Attr<'static>> {
         let attr = self.attr_defs.iter().find(|attr| attr.name == name)?;
         Some(match attr.default? {
@@ -74,7 +74,7 @@ impl Call<'_> {
         Ok(self.float(name)?.unwrap_or(default))
     }
 
-    /// Which of these words a string attribute is, the first being its default.
+    /// The word that a string attribute is, of these; the first is its default.
     pub fn word(&self, name: &str, words: &[&'static str]) -> Result<&'static str, NotFolded> {
         let Some(given) = self.string(name)? else {
             return Ok(words[0]);

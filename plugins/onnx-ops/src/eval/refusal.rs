@@ -3,12 +3,12 @@
 use std::borrow::Cow;
 use std::fmt;
 
-/// Why an op stays as it is.
+/// The reason why an op isn't folded.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotFolded(Cow<'static, str>);
 
 impl NotFolded {
-    /// With this reason.
+    /// A refusal with a reason.
     pub fn new(reason: impl Into<Cow<'static, str>>) -> NotFolded {
         NotFolded(reason.into())
     }

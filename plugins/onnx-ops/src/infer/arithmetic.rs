@@ -118,7 +118,7 @@ impl Infer<'_> {
         }
     }
 
-    /// What is left of one size after another was taken away, or nothing.
+    /// The rest of one size after another was taken away, or nothing.
     pub(crate) fn less(&self, a: Dim, b: Dim) -> Dim {
         if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
             return a

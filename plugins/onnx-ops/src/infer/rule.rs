@@ -17,10 +17,10 @@ pub(crate) type Rule = fn(&Infer) -> Answer;
 /// The body of one operator: the IR text of a function, `OpCall::set_body`'s.
 pub(crate) type Decompose = fn(&Infer) -> Answer<String>;
 
-/// What a rule answers: it has said what it knows, or stops.
+/// The answer of a rule: it has said what it knows, or stops.
 pub(crate) type Answer<T = ()> = Result<T, Stop>;
 
-/// Why a rule stops.
+/// The reason why a rule stops.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// Too little is known, which is nobody's mistake.
@@ -42,12 +42,12 @@ macro_rules! wrong {
 }
 pub(crate) use wrong;
 
-/// What is said of one result.
+/// A result as a rule says it.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Said {
-    /// Its type.
+    /// The result's type.
     pub ty: Option<Ty>,
-    /// Its elements.
+    /// The result's elements.
     pub values: Option<Vec<Dim>>,
 }
 
@@ -61,7 +61,7 @@ pub(crate) enum Ty {
 }
 
 impl Ty {
-    /// As the host takes it.
+    /// The description that the host takes.
     pub(crate) fn spec(&self) -> TypeSpec {
         match self {
             Ty::Tensor(dtype, Some(dims)) => TypeSpec::tensor(*dtype, dims.iter().copied()),
@@ -97,7 +97,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// What was said, one entry a result.
+    /// The results as they were said, one entry each.
     pub(crate) fn finish(self) -> Vec<Said> {
         self.said.into_inner()
     }
@@ -188,7 +188,7 @@ impl<'a> Infer<'a> {
         axis_of(axis, rank).map_err(|error| Stop::Wrong(error.to_string()))
     }
 
-    /// Which axes of a rank are meant.
+    /// The axes of a rank that are meant.
     pub(crate) fn axes(&self, axes: &[i64], rank: usize) -> Answer<Vec<bool>> {
         axes_of(axes, rank).map_err(|error| Stop::Wrong(error.to_string()))
     }

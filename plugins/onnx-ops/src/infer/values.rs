@@ -9,14 +9,14 @@ use super::dims::{as_const, is_known, same, sizes};
 use super::rule::{Infer, MOST};
 use crate::eval::{Call, Evaluate, Tensor, integers};
 
-/// Which operands an operator only moves the elements of, without looking at them.
+/// The operands that an operator only moves the elements of, without looking at them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Moves {
-    /// None.
+    /// No operand.
     Nothing,
-    /// All.
+    /// All operands.
     All,
-    /// These.
+    /// The operands at these places.
     These(&'static [usize]),
 }
 
@@ -144,7 +144,7 @@ pub(crate) fn compute_known(op: &Infer, evaluate: Evaluate) -> Option<()> {
     op.set_values(0, sizes(values)).ok()
 }
 
-/// What is computed with dims, element by element.
+/// An operation on dims, element by element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     /// The sum.

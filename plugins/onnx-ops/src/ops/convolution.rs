@@ -130,7 +130,7 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
     Ok((0..count).map(window).collect())
 }
 
-/// How much a kernel covers.
+/// The width that a kernel covers.
 fn reach(kernel: i64, dilation: i64) -> i64 {
     let between = kernel.saturating_sub(1).saturating_mul(dilation);
     between.saturating_add(1)

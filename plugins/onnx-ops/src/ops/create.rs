@@ -48,7 +48,7 @@ const RANGE: Operator = Operator::new("onnx.Range", 11, (3, 3))
     .folds(create::range)
     .decomposes(decompose::make::range);
 
-/// What the attribute is.
+/// The attribute's type and elements.
 fn constant(op: &Infer) -> Answer {
     for (name, value) in op.host.attrs(op.host.op()) {
         let list = |count: usize| Some(sizes([count as i64]));
@@ -156,7 +156,7 @@ fn range(op: &Infer) -> Answer {
     op.set(0, dtype, Some(vec![length]))
 }
 
-/// How many steps there are between constant floats, if that doesn't depend on how they are rounded.
+/// The number of steps between constant floats, if that doesn't depend on how they are rounded.
 fn float_steps(op: &Infer) -> Option<i64> {
     let scalar = |index: usize| op.numbers(index)?.first().copied();
     let (start, limit, delta) = (scalar(0)?, scalar(1)?, scalar(2)?);

@@ -215,7 +215,7 @@ fn label_encoder(op: &Infer) -> Answer {
     op.set(0, dtype, op.dims(0))
 }
 
-/// How many examples there are: a list is one.
+/// The number of examples: a list is one.
 fn examples(op: &Infer) -> Answer<Dim> {
     Ok(match op.dims(0).as_deref() {
         None => Dim::UNKNOWN,

@@ -63,7 +63,7 @@ pub fn all() -> impl Iterator<Item = &'static Operator> {
     FAMILIES.iter().copied().flatten()
 }
 
-/// What an operator is in a version of its domain.
+/// The row of an operator in a version of its domain.
 pub fn find(name: &str, version: i64) -> Option<&'static Operator> {
     static BY_NAME: OnceLock<HashMap<&'static str, Vec<&'static Operator>>> = OnceLock::new();
     let by_name = BY_NAME.get_or_init(|| {

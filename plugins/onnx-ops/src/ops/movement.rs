@@ -321,7 +321,7 @@ fn slice(op: &Infer) -> Answer {
     op.set(0, dtype, Some(dims))
 }
 
-/// How many steps there are from start to end, both clamped to the dim.
+/// The number of steps from start to end, both clamped to the dim.
 fn steps_along(op: &Infer, dim: Dim, start: Dim, end: Dim, step: i64) -> Dim {
     if let (Some(size), Some(start), Some(end)) = (as_const(dim), as_const(start), as_const(end)) {
         return fixed_steps(size, start, end, step);
@@ -345,7 +345,7 @@ fn is_whole_reversed(start: Dim, end: Dim) -> bool {
     from_last && as_const(end).is_some_and(|end| end <= -far)
 }
 
-/// How far it is from start to end, where not all are numbers.
+/// The distance from start to end, where not all are numbers.
 fn span(op: &Infer, dim: Dim, start: Dim, end: Dim) -> Dim {
     let zero = Dim::constant(0);
     // Where an index from the front is, and what one from the back leaves behind it. A dim is never
@@ -369,7 +369,7 @@ fn span(op: &Infer, dim: Dim, start: Dim, end: Dim) -> Dim {
     }
 }
 
-/// As [`steps_along`], of numbers.
+/// The number of steps, as [`steps_along`] counts them, of numbers.
 fn fixed_steps(size: i64, start: i64, end: i64, step: i64) -> Dim {
     let from_back = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
     let (start, end) = (from_back(start), from_back(end));

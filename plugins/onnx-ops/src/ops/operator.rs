@@ -17,18 +17,18 @@ const PURE: OpTraits = OpTraits::PURE;
 /// An operator from one version of its domain on.
 #[derive(Clone, Copy)]
 pub struct Operator {
-    /// Its name, with the domain: `onnx.Add`.
+    /// The name, with the domain: `onnx.Add`.
     pub name: &'static str,
     /// The first version of the domain that this row holds for.
     pub since: u32,
     /// The fewest and the most operands.
     pub operands: (u32, u32),
-    /// All attributes it has, with their defaults; `None`: they aren't listed. With an attribute
-    /// that isn't here, an op isn't folded.
+    /// The attributes, with their defaults; `None`: they aren't listed. With an attribute that
+    /// isn't here, an op isn't folded.
     pub attrs: Option<&'static [AttrDef]>,
-    /// What is always true of it.
+    /// The traits that it always has.
     pub traits: OpTraits,
-    /// How it is evaluated.
+    /// The evaluation, if it is ever folded.
     pub evaluate: Option<Evaluate>,
     rule: Option<Rule>,
     moves: Moves,
@@ -56,12 +56,12 @@ impl Operator {
         Operator { since, ..self }
     }
 
-    /// With so many operands.
+    /// Sets the fewest and the most operands.
     pub(super) const fn takes(self, operands: (u32, u32)) -> Operator {
         Operator { operands, ..self }
     }
 
-    /// With these attributes.
+    /// Sets the attributes.
     pub(super) const fn attrs(self, attrs: &'static [AttrDef]) -> Operator {
         Operator {
             attrs: Some(attrs),
@@ -69,7 +69,7 @@ impl Operator {
         }
     }
 
-    /// With attributes that aren't listed: of versions before 7.
+    /// Leaves the attributes open: of versions before 7.
     pub(super) const fn any_attrs(self) -> Operator {
         Operator {
             attrs: None,
@@ -77,7 +77,7 @@ impl Operator {
         }
     }
 
-    /// With these traits too.
+    /// Adds traits.
     pub(super) const fn with(self, traits: OpTraits) -> Operator {
         Operator {
             traits: self.traits.with(traits),
@@ -85,12 +85,12 @@ impl Operator {
         }
     }
 
-    /// With these traits only.
+    /// Replaces the traits.
     pub(super) const fn only(self, traits: OpTraits) -> Operator {
         Operator { traits, ..self }
     }
 
-    /// With this type rule.
+    /// Sets the type rule.
     pub(super) const fn infers(self, rule: Rule) -> Operator {
         Operator {
             rule: Some(rule),
@@ -98,7 +98,7 @@ impl Operator {
         }
     }
 
-    /// With this evaluation.
+    /// Sets the evaluation.
     pub(super) const fn folds(self, evaluate: Evaluate) -> Operator {
         Operator {
             evaluate: Some(evaluate),
@@ -119,7 +119,7 @@ impl Operator {
         }
     }
 
-    /// How it is made of others.
+    /// The body, if it is made of other operators.
     pub(crate) const fn body(&self) -> Option<Decompose> {
         self.body
     }
@@ -129,7 +129,7 @@ impl Operator {
         self.attrs?.iter().find(|attr| attr.name == name)
     }
 
-    /// Its type rule.
+    /// The type rule.
     pub(crate) const fn rule(&self) -> Option<Rule> {
         self.rule
     }

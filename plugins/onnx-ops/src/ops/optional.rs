@@ -32,7 +32,7 @@ fn optional(op: &Infer) -> Answer {
     op.set_type(0, Ty::Other(TypeSpec::optional(item)))
 }
 
-/// What the optional value is made of; anything else is there anyhow.
+/// The type of what the optional value holds; anything else is there anyhow.
 fn get_element(op: &Infer) -> Answer {
     if op.host.operand_type(0).kind() != TypeKind::OPTIONAL {
         return same_type(op);

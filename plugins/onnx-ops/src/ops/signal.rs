@@ -126,7 +126,7 @@ fn stft(op: &Infer) -> Answer {
     op.set(0, dtype, Some(vec![batch, frames, bins, Dim::constant(2)]))
 }
 
-/// How many frequencies of a real signal differ.
+/// The number of frequencies of a real signal that differ.
 fn half(op: &Infer, length: Dim) -> Dim {
     op.shift(op.div(length, 2), 1)
 }

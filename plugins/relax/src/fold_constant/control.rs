@@ -131,11 +131,11 @@ impl Forward {
     }
 }
 
-/// What became of an op.
+/// The fate of an op.
 pub(super) enum Decided {
-    /// It isn't decided.
+    /// The op isn't decided.
     No,
-    /// It is gone, and this comes next in its region.
+    /// The op is gone, and this comes next in its region.
     Gone(Option<OpId>),
 }
 

@@ -6,9 +6,9 @@ use passdock_plugin_api::prelude::*;
 
 use crate::accept::Answers;
 
-/// What the ops of a function come to.
+/// The values that the ops of a function come to.
 pub(super) struct Forward {
-    /// What the checker said, per op id.
+    /// Flags of the checker, per op id.
     pub(super) flags: Vec<bool>,
     /// Per op id, whether its value can be of use.
     pub(super) useful: Vec<bool>,
@@ -16,15 +16,15 @@ pub(super) struct Forward {
     pub(super) room: u64,
     /// Per value id, the scratch constant that it comes to.
     known: Vec<ValueId>,
-    /// In program order.
+    /// Ops whose values are known, in program order.
     pub(super) folded: Vec<Folded>,
     /// Ops of which a user couldn't take the value as a constant.
     pub(super) pinned: HashSet<OpId>,
     /// Constants that ops which are gone used.
     pub(super) left: Vec<ConstId>,
-    /// What users of copies of constants answered.
+    /// The answers of users of copies of constants.
     pub(super) asked: Answers,
-    /// What isn't folded although its operands are constant: name and reason, how many, an example.
+    /// Refusals of ops whose operands are constant: name and reason, how many, an example.
     pub(super) refused: BTreeMap<(String, String), (usize, OpId)>,
 }
 
@@ -81,10 +81,10 @@ impl Forward {
     }
 }
 
-/// Why an op isn't folded whose value would be too large to be kept.
+/// The reason why an op isn't folded whose value would be too large to be kept.
 pub(super) const GROWS: &str = "would make the model larger";
 
-/// How many bytes a constant takes; 0 for what is none.
+/// The number of bytes of a constant; 0 for what is none.
 pub(super) fn byte_len(f: &Function, value: ValueId) -> u64 {
     let record = f.constant(value).and_then(|id| f.constant_record(id));
     record.map_or(0, |record| record.byte_len)
