@@ -523,7 +523,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
 }
 
 /// The text of a name; `None`: there is none.
-fn text_of(f: &Function, name: SymbolId) -> Option<String> {
+pub(super) fn text_of(f: &Function, name: SymbolId) -> Option<String> {
     name.option().map(|name| f.text(name).to_owned())
 }
 

@@ -12,17 +12,7 @@ use super::content::Contents;
 use super::graph::{CONST, Graph, What};
 use super::shared::{SharedSymbols, SharedTypes};
 
-/// What of an op and its constants counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strictness {
-    /// Names, attributes, and constants by content.
-    Exact,
-    /// The names of ops, and that a constant is one.
-    Shape,
-}
-
 /// The hashes of a function's nodes.
-#[derive(Default)]
 pub(super) struct Hashes {
     /// Of what a node says for itself, constant operands included.
     pub(super) label: Vec<u64>,
@@ -69,7 +59,6 @@ pub(super) fn hashes(
     graph: &Graph<'_>,
     order: &[u32],
     anchors: &Anchors,
-    strictness: Strictness,
     cx: &mut Context<'_, '_>,
 ) -> Hashes {
     let count = graph.nodes.len();
@@ -79,7 +68,7 @@ pub(super) fn hashes(
         to: vec![0; count],
     };
     for node in 0..count as u32 {
-        let label = label(graph, node, strictness, cx);
+        let label = label(graph, node, cx);
         hashes.label.push(label);
     }
     for &node in order {
@@ -93,18 +82,15 @@ pub(super) fn hashes(
     hashes
 }
 
-fn label(graph: &Graph<'_>, node: u32, strictness: Strictness, cx: &mut Context<'_, '_>) -> u64 {
+/// What a node says for itself, constant operands included.
+fn label(graph: &Graph<'_>, node: u32, cx: &mut Context<'_, '_>) -> u64 {
     let record = graph.node(node);
     let kind = mix(1, u64::from(record.kind));
-    let exact = strictness == Strictness::Exact;
     let op = match record.what {
-        What::Const(id) if exact => {
-            return mix(kind, u64::from(cx.contents.class(graph.side, id)));
-        }
-        What::Op(op) if exact => op,
-        _ => return kind,
+        What::Const(id) => return mix(kind, u64::from(cx.contents.class(graph.side, id))),
+        What::Op(op) => op,
+        What::Arg(_) => return kind,
     };
-    let mut hash = kind;
     let mut sum = 0_u64;
     for attr in graph.f.attrs(op) {
         sum = sum.wrapping_add(attribute(graph, attr, cx));
@@ -113,7 +99,7 @@ fn label(graph: &Graph<'_>, node: u32, strictness: Strictness, cx: &mut Context<
         let name = graph.areas[area as usize].name;
         sum = sum.wrapping_add(mix(2, u64::from(name)));
     }
-    hash = mix(hash, sum);
+    let mut hash = mix(kind, sum);
     for (slot, operand) in graph.operands(node).enumerate() {
         let place = graph.place(operand);
         let Some((def, _)) = place else {
@@ -196,49 +182,6 @@ fn flows_in(graph: &Graph<'_>, node: u32, hashes: &Hashes, anchors: &Anchors) ->
         hash = mix(hash, inside(graph, area, hashes));
     }
     hash
-}
-
-/// Hashes the nodes of a nested area again, as if the area were a function: `outer` numbers the nodes
-/// around it whose counterparts are known. So what differs around it doesn't make all in it differ.
-pub(super) fn pin(
-    graph: &Graph<'_>,
-    area: u32,
-    hashes: &mut Hashes,
-    outer: impl Fn(u32) -> Option<u64>,
-) {
-    let nodes = graph.areas[area as usize].nodes.clone();
-    for node in nodes.clone() {
-        if !matches!(graph.node(node).what, What::Op(_)) {
-            continue;
-        }
-        let mut hash = 5;
-        for operand in graph.operands(node) {
-            let value = graph.place(operand).map_or(6, |(def, index)| {
-                let known = (graph.node(def).area != area).then(|| outer(def)).flatten();
-                mix(known.unwrap_or_else(|| hashes.up(def)), u64::from(index))
-            });
-            hash = mix(hash, value);
-        }
-        for nested in graph.areas_of(node) {
-            hash = mix(hash, inside(graph, nested, hashes));
-        }
-        hashes.from[node as usize] = hash;
-    }
-    let terminator = graph.terminator(area);
-    for node in nodes.rev() {
-        let mut sum = 0_u64;
-        for (index, value) in graph.values(node).enumerate() {
-            for (user, slot) in graph.users(value) {
-                let user = match graph.node(user).area == area {
-                    true => hashes.down(user),
-                    false => hashes.label[user as usize],
-                };
-                sum = sum.wrapping_add(mix(index as u64, mix(user, u64::from(slot))));
-            }
-        }
-        let end = terminator == Some(node);
-        hashes.to[node as usize] = if end { 8 } else { sum };
-    }
 }
 
 /// What is in an area, in whatever order.

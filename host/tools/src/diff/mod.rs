@@ -44,6 +44,7 @@ mod compare;
 mod content;
 mod graph;
 mod hash;
+mod improve;
 mod interface;
 mod lines;
 mod matching;
@@ -52,7 +53,6 @@ mod ports;
 mod report;
 mod shared;
 mod spread;
-mod support;
 
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
