@@ -1,4 +1,4 @@
-//! Whether two results are the same, as far as computing with rounded numbers allows.
+//! The comparison: whether results are the same, as far as computing with rounded numbers allows.
 
 use std::fmt;
 
@@ -6,10 +6,75 @@ use half::{bf16, f16};
 use passdock_abi::DType;
 use passdock_ir::constant::string_elements;
 
-use crate::numerics::tensor::{Output, Tensor, Value};
+use super::ort::{ModelOutput, OutputValue, Tensor};
+
+/// The comparison of a module's results with another's.
+pub(super) enum Compared {
+    /// The results are the same.
+    Same {
+        /// The largest error, as a part of what is allowed.
+        worst: f64,
+    },
+    /// They aren't.
+    Different(Box<Difference>),
+    /// It can't be told, and why.
+    NotChecked(String),
+}
+
+impl Compared {
+    /// Compares the outputs of all samples.
+    pub(super) fn new(before: &[Vec<ModelOutput>], after: &[Vec<ModelOutput>]) -> Compared {
+        let mut worst: f64 = 0.0;
+        for (sample, (before, after)) in before.iter().zip(after).enumerate() {
+            let names = |outputs: &[ModelOutput]| {
+                let names: Vec<&str> = outputs.iter().map(|output| &*output.name).collect();
+                names.join(", ")
+            };
+            let (old, new) = (names(before), names(after));
+            if old != new {
+                return Compared::NotChecked(format!(
+                    "the model's outputs were {old} and are {new} now"
+                ));
+            }
+            match outputs(before, after, sample) {
+                Ok(error) => worst = worst.max(error),
+                Err(difference) => return Compared::Different(difference),
+            }
+        }
+        let opaque = |output: &ModelOutput| match output.value {
+            OutputValue::Opaque(kind) if kind != "nothing" => Some(format!(
+                "the output `{}` is {kind}, which can't be compared",
+                output.name
+            )),
+            _ => None,
+        };
+        match after.iter().flatten().find_map(opaque) {
+            Some(reason) => Compared::NotChecked(reason),
+            None => Compared::Same { worst },
+        }
+    }
+
+    /// A module that ran before and fails now.
+    pub(super) fn failing(error: String) -> Compared {
+        Compared::Different(Box::new(Difference {
+            output: String::new(),
+            sample: 0,
+            what: Differing::Fails(error),
+        }))
+    }
+
+    /// The largest error over what is allowed; `None` if it can't be told.
+    pub(super) fn error(&self) -> Option<f64> {
+        match self {
+            Compared::Same { worst } => Some(*worst),
+            Compared::Different(difference) => Some(difference.ratio()),
+            Compared::NotChecked(_) => None,
+        }
+    }
+}
 
 /// How far two elements may be apart: `of_largest · max|a| + of_element · |a|`.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy)]
 struct Tolerance {
     of_largest: f64,
     of_element: f64,
@@ -31,19 +96,17 @@ impl Tolerance {
 }
 
 /// Why two results aren't the same.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
+pub(super) struct Difference {
     /// The output, and where in it if it is a sequence or a map.
-    pub output: String,
+    output: String,
     /// Which of the samples showed it, from 0.
-    pub sample: usize,
+    sample: usize,
     /// What differs.
-    pub what: Differing,
+    what: Differing,
 }
 
 /// What differs in an output.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Differing {
+enum Differing {
     /// Element type, shape or length, as IR text spells them.
     Type {
         /// Before the pass.
@@ -74,7 +137,7 @@ pub enum Differing {
 
 impl Difference {
     /// The largest error over what is allowed; infinite where there is no such number.
-    pub fn ratio(&self) -> f64 {
+    fn ratio(&self) -> f64 {
         match self.what {
             Differing::Element { error, allowed, .. } if error.is_finite() => error / allowed,
             _ => f64::INFINITY,
@@ -121,9 +184,9 @@ impl fmt::Display for Difference {
 ///
 /// # Errors
 /// The first output that differs.
-pub(crate) fn outputs(
-    before: &[Output],
-    after: &[Output],
+fn outputs(
+    before: &[ModelOutput],
+    after: &[ModelOutput],
     sample: usize,
 ) -> Result<f64, Box<Difference>> {
     let mut worst: f64 = 0.0;
@@ -137,7 +200,7 @@ pub(crate) fn outputs(
             })
         };
         let typed = |before: String, after: String| Differing::Type { before, after };
-        let (Value::Tensors(from), Value::Tensors(to)) = (&a.value, &b.value) else {
+        let (OutputValue::Tensors(from), OutputValue::Tensors(to)) = (&a.value, &b.value) else {
             if a.value != b.value {
                 return Err(differ("", typed(kind(&a.value), kind(&b.value))));
             }
@@ -158,10 +221,10 @@ pub(crate) fn outputs(
     Ok(worst)
 }
 
-fn kind(value: &Value) -> String {
+fn kind(value: &OutputValue) -> String {
     match value {
-        Value::Opaque(kind) => (*kind).to_owned(),
-        Value::Tensors(parts) => match &parts[..] {
+        OutputValue::Opaque(kind) => (*kind).to_owned(),
+        OutputValue::Tensors(parts) => match &parts[..] {
             [(place, tensor)] if place.is_empty() => tensor.ty(),
             parts => format!("a sequence or map of {} tensors", parts.len()),
         },
@@ -232,33 +295,19 @@ fn number(x: f64, dtype: DType) -> String {
 
 /// The elements of a tensor of floats; of complex ones, both parts.
 fn floats(tensor: &Tensor) -> Vec<f64> {
+    fn each<const N: usize>(data: &[u8], number: impl Fn([u8; N]) -> f64) -> Vec<f64> {
+        data.as_chunks()
+            .0
+            .iter()
+            .map(|&part| number(part))
+            .collect()
+    }
     let data = &tensor.data;
     match tensor.dtype {
-        DType::F32 | DType::C64 => {
-            let (parts, _) = data.as_chunks();
-            parts
-                .iter()
-                .map(|&part| f64::from(f32::from_le_bytes(part)))
-                .collect()
-        }
-        DType::F16 => {
-            let (parts, _) = data.as_chunks();
-            parts
-                .iter()
-                .map(|&part| f16::from_le_bytes(part).to_f64())
-                .collect()
-        }
-        DType::BF16 => {
-            let (parts, _) = data.as_chunks();
-            parts
-                .iter()
-                .map(|&part| bf16::from_le_bytes(part).to_f64())
-                .collect()
-        }
-        _ => {
-            let (parts, _) = data.as_chunks();
-            parts.iter().map(|&part| f64::from_le_bytes(part)).collect()
-        }
+        DType::F32 | DType::C64 => each(data, |part| f64::from(f32::from_le_bytes(part))),
+        DType::F16 => each(data, |part| f16::from_le_bytes(part).to_f64()),
+        DType::BF16 => each(data, |part| bf16::from_le_bytes(part).to_f64()),
+        _ => each(data, f64::from_le_bytes),
     }
 }
 
@@ -351,10 +400,10 @@ fn index(shape: &[i64], mut at: u64) -> Vec<u64> {
 }
 
 /// Whether every number of these outputs is NaN, so that comparing them says nothing.
-pub(crate) fn says_nothing(outputs: &[Output]) -> bool {
+pub(super) fn says_nothing(outputs: &[ModelOutput]) -> bool {
     let tensors = outputs.iter().flat_map(|output| match &output.value {
-        Value::Tensors(parts) => &parts[..],
-        Value::Opaque(_) => &[],
+        OutputValue::Tensors(parts) => &parts[..],
+        OutputValue::Opaque(_) => &[],
     });
     let mut some = false;
     for (_, tensor) in tensors.filter(|(_, tensor)| !tensor.data.is_empty()) {
@@ -399,9 +448,9 @@ mod tests {
     #[track_caller]
     fn check(a: Tensor, b: Tensor, expected: Expect) {
         let output = |tensor| {
-            let value = Value::Tensors(vec![(String::new(), tensor)]);
+            let value = OutputValue::Tensors(vec![(String::new(), tensor)]);
             let name = "y".to_owned();
-            [Output { name, value }]
+            [ModelOutput { name, value }]
         };
         let text = match outputs(&output(a), &output(b), 0) {
             Ok(worst) => format!("same, {worst:.3}"),
@@ -542,9 +591,9 @@ mod tests {
 
     #[test]
     fn only_nan_says_nothing() {
-        let output = |tensor| Output {
+        let output = |tensor| ModelOutput {
             name: "y".to_owned(),
-            value: Value::Tensors(vec![(String::new(), tensor)]),
+            value: OutputValue::Tensors(vec![(String::new(), tensor)]),
         };
         assert!(says_nothing(&[output(f32s(&[f32::NAN, f32::NAN]))]));
         assert!(!says_nothing(&[output(f32s(&[f32::NAN, 0.0]))]));

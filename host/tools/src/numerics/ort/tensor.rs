@@ -4,14 +4,14 @@ use passdock_abi::DType;
 
 /// A tensor in memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tensor {
+pub(crate) struct Tensor {
     /// The type of its elements.
-    pub dtype: DType,
+    pub(crate) dtype: DType,
     /// Its shape; empty: one element.
-    pub shape: Vec<i64>,
+    pub(crate) shape: Vec<i64>,
     /// Its elements as constants of the IR have them: little-endian, packed as ONNX packs them,
     /// strings with a table of offsets before them.
-    pub data: Vec<u8>,
+    pub(crate) data: Vec<u8>,
 }
 
 impl Tensor {
@@ -39,16 +39,16 @@ pub(crate) fn describe<D: ToString>(dtype: DType, dims: impl Iterator<Item = D>)
 
 /// One output of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Output {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub value: Value,
+pub(crate) struct ModelOutput {
+    /// The output's name.
+    pub(crate) name: String,
+    /// What came out.
+    pub(crate) value: OutputValue,
 }
 
-/// What an output is.
+/// The value of an output.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub(crate) enum OutputValue {
     /// Tensors, each with where it stands in the output: one for a tensor (with nothing), those of a
     /// sequence (`[0]`, `[1]`) and of a map (`.keys`, `.values`) in order.
     Tensors(Vec<(String, Tensor)>),
