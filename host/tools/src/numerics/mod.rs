@@ -10,12 +10,13 @@
 //!
 //! - `ort/` is the runtime: finding its library, calling it, its tensors.
 //! - `samples/` is what goes in: made up, or read from files.
-//! - `check` runs a module, `compare` looks at what came out.
+//! - `check` runs a module; `compare` and, element by element, `elements` look at what came out.
 //! - `instrument` is what passes meet, with its `options`, its `chain` of modules and its `report`.
 
 mod chain;
 mod check;
 mod compare;
+mod elements;
 mod instrument;
 mod options;
 mod ort;
