@@ -3,6 +3,7 @@
 //! - `demo`: builds everything and lets a plugin loose on a real model;
 //! - `test`: everything that is checked, each step named, skips explained;
 //! - `guides`: what the guides tell a reader to type;
+//! - `layers`: how the folders of each crate use each other;
 //! - `tidy`: the rules of the house that no compiler knows;
 //! - `deep fuzz`, `deep mutants`: what takes longer than anyone waits for.
 //!
@@ -12,22 +13,15 @@
     reason = "talking to the person who typed the command is its job"
 )]
 
+mod deep;
 mod demo;
-mod embed;
-mod fuzz;
 mod guides;
-mod mutants;
-mod native;
-mod old_rust;
+mod layers;
 mod project;
-mod python;
-mod sdk;
 mod shell;
-mod steps;
-mod system_calls;
+mod structure;
 mod test;
 mod tidy;
-mod windows;
 
 use std::process::ExitCode;
 
@@ -41,6 +35,8 @@ cargo xtask test --all        the same, and a skip is a failure
 cargo xtask test WORD         only the steps whose name contains the word
 cargo xtask guides            only what the guides say; UPDATE_EXPECT=1 corrects them
 cargo xtask tidy              only the rules of the house
+cargo xtask layers [CRATE…]   folders of each crate in layers, and the arrows that close circles
+cargo xtask layers CRATE --arrows A B  every arrow from folder A to folder B
 cargo xtask deep fuzz         fuzzing, a minute a target; --seconds N, --target NAME
 cargo xtask deep mutants      mistakes in the pass infrastructure that no test notices";
 
@@ -53,9 +49,13 @@ fn main() -> ExitCode {
         ["test"] => Ok(test::test(&project, false, "")),
         ["test", "--all"] => Ok(test::test(&project, true, "")),
         ["test", word] if !word.starts_with('-') => Ok(test::test(&project, false, word)),
-        ["deep", "fuzz", ref rest @ ..] => fuzz::fuzz(&project, rest).map(|()| true),
-        ["deep", "mutants"] => mutants::mutants(&project).map(|()| true),
+        ["deep", "fuzz", ref rest @ ..] => deep::fuzz(&project, rest).map(|()| true),
+        ["deep", "mutants"] => deep::mutants(&project).map(|()| true),
         ["guides"] => guides::guides(&project).map(|()| true),
+        ["layers", ref crates @ .., "--arrows", from, to] => {
+            layers::arrows(&project, crates, from, to).map(|()| true)
+        }
+        ["layers", ref crates @ ..] => layers::layers(&project, crates).map(|()| true),
         ["tidy"] => tidy::tidy(&project).map(|()| true),
         _ => {
             println!("{USAGE}");

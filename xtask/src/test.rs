@@ -1,11 +1,20 @@
 //! `cargo xtask test`: every check there is, from formatting to real models.
 
+mod embed;
+mod native;
+mod old_rust;
+pub(crate) mod python;
+mod sdk;
+mod steps;
+mod system_calls;
+mod windows;
+
 use anyhow::{Result, bail};
 
 use crate::project::{Profile, Project};
-use crate::shell;
-use crate::steps::Steps;
-use crate::{demo, embed, guides, native, python, sdk, system_calls, tidy, windows};
+use crate::{demo, guides, shell, tidy};
+
+use steps::Steps;
 
 /// True if all passed; with `all`, a skipped step counts as failed. `word` chooses steps by name.
 pub(crate) fn test(project: &Project, all: bool, word: &str) -> bool {

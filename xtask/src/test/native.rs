@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::project::{Profile, Project, library_name};
 use crate::shell;
-use crate::steps::Skip;
+use crate::test::steps::Skip;
 
 const INCLUDE: &str = "plugin-api/abi/include";
 const C_PASS: &str = "c.transform.FuseDoubleRelu";

@@ -10,9 +10,9 @@ use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 
-use crate::old_rust::OldRust;
 use crate::project::{Profile, Project};
 use crate::shell;
+use crate::test::old_rust::OldRust;
 
 /// The examples that stand for a vendor's crates, and how many lines each takes.
 const VENDORS: [(&str, usize); 3] = [

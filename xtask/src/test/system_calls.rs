@@ -17,7 +17,7 @@ use anyhow::{Context, Result, anyhow, bail};
 
 use crate::project::{Profile, Project};
 use crate::shell;
-use crate::steps::Skip;
+use crate::test::steps::Skip;
 
 /// The calls that are looked at; those of them that change something come first.
 const CHANGES: [&str; 15] = [

@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 
 use crate::project::Project;
 use crate::shell;
-use crate::steps::NotHere;
+use crate::test::steps::NotHere;
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
 

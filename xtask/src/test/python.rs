@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 
 use crate::project::{Profile, Project};
 use crate::shell;
-use crate::steps::Skip;
+use crate::test::steps::Skip;
 
 /// The judge judged: does it see what it must see?
 pub(crate) fn test_oracle(project: &Project) -> Result<()> {

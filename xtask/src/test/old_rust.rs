@@ -13,7 +13,7 @@ use anyhow::{Context, Result, bail};
 
 use crate::project::Project;
 use crate::shell;
-use crate::steps::Skip;
+use crate::test::steps::Skip;
 
 const VERSION: &str = "1.63";
 
