@@ -15,7 +15,7 @@ use super::report::{
 };
 use super::shared::{SharedSymbols, SharedTypes, Side};
 use super::{NONE, align, settings};
-use passdock_core::error::PassError;
+use passdock_core::PassError;
 
 pub(super) const SIDES: [Side; 2] = [Side::A, Side::B];
 
@@ -29,9 +29,9 @@ pub(super) struct Comparison<'f, 's, 'm> {
     pub(super) types: SharedTypes,
     pub(super) lines: [Lines<'f>; 2],
     pub(super) out: FunctionDiff,
-    /// Per changed op of the second function.
+    /// The changes of each op of the second function.
     changes: FxHashMap<u32, Vec<OpChange>>,
-    /// Per op or constant without a counterpart.
+    /// The operands that came or went with each op or constant without a counterpart.
     pub(super) rewired: [FxHashMap<u32, Vec<Rewired>>; 2],
     /// Removed ops and the added constants that stand for their results; and back.
     pub(super) folded: [FxHashMap<u32, u32>; 2],
@@ -97,7 +97,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         })
     }
 
-    /// What differs.
+    /// Compares all pairs.
     pub(super) fn report(mut self) -> FunctionDiff {
         self.settings();
         self.ports();

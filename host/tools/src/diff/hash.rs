@@ -14,11 +14,11 @@ use super::shared::{SharedSymbols, SharedTypes};
 
 /// The hashes of a function's nodes.
 pub(super) struct Hashes {
-    /// Of what a node says for itself, constant operands included.
+    /// The hash of what a node says for itself, constant operands included.
     pub(super) label: Vec<u64>,
-    /// Of all that flows into a node, from the parameters on; without its label.
+    /// The hash of all that flows into a node, from the parameters on; without its label.
     pub(super) from: Vec<u64>,
-    /// Of all that is made of its values, down to the results; without its label.
+    /// The hash of all that is made of its values, down to the results; without its label.
     pub(super) to: Vec<u64>,
 }
 
@@ -31,25 +31,25 @@ pub(super) fn mix(a: u64, b: u64) -> u64 {
 }
 
 impl Hashes {
-    /// What a node says and all that flows into it.
+    /// The hash of what a node says and all that flows into it.
     pub(super) fn up(&self, node: u32) -> u64 {
         mix(self.label[node as usize], self.from[node as usize])
     }
 
-    /// What a node says and all that is made of it.
+    /// The hash of what a node says and all that is made of it.
     pub(super) fn down(&self, node: u32) -> u64 {
         mix(self.label[node as usize], self.to[node as usize])
     }
 }
 
-/// What hashing reads beside the graph.
+/// The tables that hashing reads beside the graph.
 pub(super) struct Context<'c, 'm> {
     pub(super) contents: &'c Contents,
     pub(super) symbols: &'c mut SharedSymbols<'m>,
     pub(super) types: &'c mut SharedTypes,
 }
 
-/// What is known to correspond before anything else: numbers of parameters and of results.
+/// The numbers of parameters and of results, by which they correspond before anything else does.
 pub(super) struct Anchors {
     pub(super) params: Vec<u64>,
     pub(super) results: Vec<u64>,
@@ -82,7 +82,7 @@ pub(super) fn hashes(
     hashes
 }
 
-/// What a node says for itself, constant operands included.
+/// The hash of what a node says for itself, constant operands included.
 fn label(graph: &Graph<'_>, node: u32, cx: &mut Context<'_, '_>) -> u64 {
     let record = graph.node(node);
     let kind = mix(1, u64::from(record.kind));
@@ -163,7 +163,7 @@ fn attribute(graph: &Graph<'_>, attr: &Attr, cx: &mut Context<'_, '_>) -> u64 {
     mix(name, mix(value, u64::from(attr.flags & Attr::PARAM)))
 }
 
-/// All that flows into a node. Its operands and what is nested in it are done.
+/// The hash of all that flows into a node. Its operands and what is nested in it are done.
 fn flows_in(graph: &Graph<'_>, node: u32, hashes: &Hashes, anchors: &Anchors) -> u64 {
     if let What::Arg(value) = graph.node(node).what {
         let index = graph.f.value(value).index as usize;
@@ -184,7 +184,7 @@ fn flows_in(graph: &Graph<'_>, node: u32, hashes: &Hashes, anchors: &Anchors) ->
     hash
 }
 
-/// What is in an area, in whatever order.
+/// The hash of what is in an area, in whatever order.
 fn inside(graph: &Graph<'_>, area: u32, hashes: &Hashes) -> u64 {
     let mut sum = 0_u64;
     for node in graph.areas[area as usize].nodes.clone() {
@@ -195,7 +195,7 @@ fn inside(graph: &Graph<'_>, area: u32, hashes: &Hashes) -> u64 {
     sum
 }
 
-/// All that is made of a node's values. Their users, and the op around, are done.
+/// The hash of all that is made of a node's values. Their users, and the op around, are done.
 fn flows_out(graph: &Graph<'_>, node: u32, hashes: &Hashes, anchors: &Anchors) -> u64 {
     let area = graph.node(node).area;
     if graph.terminator(area) == Some(node) {

@@ -5,13 +5,13 @@ use super::NONE;
 use super::matching::Matcher;
 use passdock_abi::ValueId;
 
-/// Of a value with many users a few tell enough.
+/// The most users of a value that are looked at: a few tell enough.
 const USERS: usize = 16;
 /// Ops with more operands aren't reconsidered.
 const WIDE: usize = 256;
 
 impl Matcher<'_, '_> {
-    /// What the counterpart of a user of a value has in the same slot; of the bodies' terminators in
+    /// The operand that the counterpart of a user of a value has in the same slot; of the bodies' terminators in
     /// the slot of the same result.
     fn opposite(&self, side: usize, user: u32, slot: u32) -> Option<ValueId> {
         let partner = self.counterpart(side, user);
@@ -84,13 +84,13 @@ impl Matcher<'_, '_> {
         other[partner as usize] = to;
     }
 
-    /// How much a pair makes one tell of: what it says, its operands, and where it is used.
+    /// The cost of a pair: what it makes one tell of what it says, of its operands, and of where it is used.
     fn cost(&self, side: usize, node: u32, partner: u32) -> usize {
         let differs = self.label(side, node) != self.label(1 - side, partner);
         usize::from(differs) + self.operands_told(side, node, partner)
     }
 
-    /// How many operands a pair makes one tell of: its own, and where it is used.
+    /// The number of operands that a pair makes one tell of: its own, and where it is used.
     fn operands_told(&self, side: usize, node: u32, partner: u32) -> usize {
         let (a, b) = if side == 0 {
             (node, partner)

@@ -28,9 +28,9 @@ use super::interface::Interface;
 
 /// The pairs of nodes and of areas.
 pub(super) struct Matching {
-    /// Per node of the first function its counterpart in the second, or NONE.
+    /// The counterpart in the second function of each node of the first, or NONE.
     pub(super) to_b: Vec<u32>,
-    /// And back.
+    /// The counterpart in the first function of each node of the second.
     pub(super) to_a: Vec<u32>,
     /// Areas that are the same, outer ones first.
     pub(super) areas: Vec<(u32, u32)>,
@@ -111,7 +111,7 @@ impl Matcher<'_, '_> {
         (number != NONE).then(|| mix(77, u64::from(number)))
     }
 
-    /// Forgets what is paired by now; whether nothing is left to pair.
+    /// Whether nothing is left to pair; what is paired by now is forgotten.
     pub(super) fn is_done(&mut self) -> bool {
         for side in 0..2 {
             let to = [&self.m.to_b, &self.m.to_a][side];
@@ -120,7 +120,7 @@ impl Matcher<'_, '_> {
         self.left.iter().any(Vec::is_empty)
     }
 
-    /// Starts with a pair of areas: their arguments, and what ends them.
+    /// Starts with a pair of areas: pairs their arguments, and what ends them.
     fn enter(&mut self, area: (u32, u32)) {
         self.area = area;
         self.queue.clear();
@@ -166,7 +166,7 @@ impl Matcher<'_, '_> {
         self.improve();
     }
 
-    /// What a node says for itself.
+    /// The label of a node: what it says for itself.
     pub(super) fn label(&self, side: usize, node: u32) -> u64 {
         self.hashes[side].label[node as usize]
     }
@@ -181,7 +181,7 @@ impl Matcher<'_, '_> {
         !graph.constant(node).is_some_and(is_small) || self.called(side, node).is_none()
     }
 
-    /// What a node is called: a value's name, or else its ONNX node's.
+    /// The name of a node: a value's, or else its ONNX node's.
     pub(super) fn called(&self, side: usize, node: u32) -> Option<u64> {
         let record = self.graphs[side].node(node);
         match (record.name, record.loc) {
@@ -290,7 +290,7 @@ impl Matcher<'_, '_> {
     }
 }
 
-/// How many have a key.
+/// The nodes that have a key.
 #[derive(Clone, Copy, Default)]
 pub(super) enum Only {
     #[default]

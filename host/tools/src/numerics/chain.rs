@@ -2,25 +2,25 @@
 
 use passdock_ir::Module;
 
-use super::check::{Checker, NoResults, Reason, Results};
+use super::check::{Checker, NoResults, Reason, SampleOutputs};
 use super::compare::Compared;
 use super::report::Row;
 use super::samples::Sample;
 
 /// Modules that came one from another, on one thread.
 pub(super) struct Chain {
-    /// Why none of them is checked.
+    /// The reason why none of them is checked.
     pub(super) broken: Option<Reason>,
     pub(super) samples: Vec<Sample>,
     /// The results of the module that the chain began with.
-    original: Option<Results>,
+    original: Option<SampleOutputs>,
     /// The last module that ran, and its results.
-    last: Option<(Module, Results)>,
+    last: Option<(Module, SampleOutputs)>,
     /// The last module that didn't, and why.
     unrunnable: Option<(Module, NoResults)>,
     /// The passes since the last module that ran.
     pending: Vec<String>,
-    /// What the last pass made.
+    /// The module that the last pass made.
     seen: Module,
     frames: Vec<Frame>,
 }
@@ -29,7 +29,7 @@ pub(super) struct Chain {
 struct Frame {
     module: Module,
     /// The results of `module`, if they are known.
-    results: Option<Results>,
+    results: Option<SampleOutputs>,
     /// Whether another pass ran inside it.
     has_inner: bool,
 }
@@ -144,7 +144,7 @@ impl Chain {
     }
 
     /// The results of a module, which is run if they aren't known.
-    fn results(&mut self, checker: &Checker, module: &Module) -> Result<Results, NoResults> {
+    fn results(&mut self, checker: &Checker, module: &Module) -> Result<SampleOutputs, NoResults> {
         match (&self.last, &self.unrunnable) {
             (Some((known, results)), _) if known.is_same(module) => return Ok(results.clone()),
             (_, Some((known, reason))) if known.is_same(module) => return Err(reason.clone()),

@@ -18,18 +18,18 @@ use passdock_core::suggest;
 const IN_MEMORY: u64 = 64 << 20;
 
 /// The outputs of each sample.
-pub(super) type Results = Arc<Vec<Vec<ModelOutput>>>;
+pub(super) type SampleOutputs = Arc<Vec<Vec<ModelOutput>>>;
 
-/// Why a module has no results.
+/// The reason why a module has no results.
 #[derive(Clone, Debug)]
 pub(super) enum NoResults {
     /// ONNX Runtime doesn't take it, or it can't be handed over.
     Refused(String),
-    /// It takes it and fails to run it.
+    /// ONNX Runtime takes it and fails to run it.
     Failed(String),
 }
 
-/// Why nothing of a model is checked.
+/// The reason why nothing of a model is checked.
 #[derive(Clone, Debug)]
 pub(super) struct Reason {
     pub(super) text: String,
@@ -55,14 +55,14 @@ impl Reason {
 /// The samples with which a module runs, and its results.
 pub(super) struct Baseline {
     pub(super) samples: Vec<Sample>,
-    pub(super) results: Results,
+    pub(super) results: SampleOutputs,
 }
 
 /// Runs modules of one model.
 pub(super) struct Checker {
     runtime: Runtime,
     options: Arc<CheckOptions>,
-    /// Where models are that are too large for memory, and their data; made when it is needed.
+    /// The directory of models that are too large for memory, and of their data; made when it is needed.
     directory: Cell<Option<TemporaryDirectory>>,
     files: Cell<usize>,
 }
@@ -163,7 +163,11 @@ impl Checker {
     }
 
     /// Runs a module.
-    pub(super) fn run(&self, module: &Module, samples: &[Sample]) -> Result<Results, NoResults> {
+    pub(super) fn run(
+        &self,
+        module: &Module,
+        samples: &[Sample],
+    ) -> Result<SampleOutputs, NoResults> {
         let session = self.session(module).map_err(NoResults::Refused)?;
         if let Some(sample) = samples.first() {
             same_inputs(sample, &session.inputs).map_err(NoResults::Refused)?;

@@ -12,9 +12,9 @@ pub(super) enum Compared {
         /// The largest error, as a part of what is allowed.
         worst: f64,
     },
-    /// They aren't.
+    /// The results differ.
     Different(Box<Difference>),
-    /// It can't be told, and why.
+    /// There is no telling, and why.
     NotChecked(String),
 }
 
@@ -70,17 +70,17 @@ impl Compared {
     }
 }
 
-/// Why two results aren't the same.
+/// The first difference of two results.
 pub(super) struct Difference {
     /// The output, and where in it if it is a sequence or a map.
     output: String,
-    /// Which of the samples showed it, from 0.
+    /// The number of the sample that showed it, from 0.
     sample: usize,
-    /// What differs.
+    /// The kind of difference.
     what: Differing,
 }
 
-/// What differs in an output.
+/// The kind of a difference in an output.
 pub(super) enum Differing {
     /// Element type, shape or length, as IR text spells them.
     Type {
@@ -93,17 +93,17 @@ pub(super) enum Differing {
     Element {
         /// The index of the one that differs most.
         index: Vec<u64>,
-        /// What it was.
+        /// The element before the pass.
         before: String,
-        /// What it became.
+        /// The element after it.
         after: String,
-        /// How far they are apart; not a number where only equality counts.
+        /// The distance of the two; not a number where only equality counts.
         error: f64,
-        /// How far they may be.
+        /// The distance that is allowed.
         allowed: f64,
-        /// How many elements differ by more than they may.
+        /// The number of elements that differ by more than is allowed.
         count: u64,
-        /// How many there are.
+        /// The number of elements.
         of: u64,
     },
     /// ONNX Runtime runs the model before, and fails to run the one after.

@@ -7,7 +7,7 @@ use passdock_ir::constant::string_elements;
 use super::compare::Differing;
 use super::ort::Tensor;
 
-/// How far two elements may be apart: `of_largest · max|a| + of_element · |a|`.
+/// The distance that is allowed between two elements: `of_largest · max|a| + of_element · |a|`.
 #[derive(Clone, Copy)]
 struct Tolerance {
     of_largest: f64,
@@ -72,7 +72,7 @@ impl Tolerance {
     }
 }
 
-/// How far two numbers are apart. Two that aren't numbers are equal, as are infinities of one sign.
+/// The distance of two numbers. Two that aren't numbers are equal, as are infinities of one sign.
 fn error(x: f64, y: f64) -> f64 {
     if x == y || (x.is_nan() && y.is_nan()) {
         0.0
@@ -83,7 +83,7 @@ fn error(x: f64, y: f64) -> f64 {
     }
 }
 
-/// As its own type would print it, so that no digits show that it doesn't have.
+/// A number as its own type would print it, so that no digits show that it doesn't have.
 fn number(x: f64, dtype: DType) -> String {
     match dtype {
         DType::F64 | DType::C128 => format!("{x}"),

@@ -48,16 +48,16 @@ struct Numerics {
 
 #[derive(Default)]
 struct State {
-    /// Made when the first pass begins; otherwise why there is none.
+    /// The checker, made when the first pass begins; otherwise why there is none.
     checker: Option<Result<Checker, Reason>>,
     chains: HashMap<ThreadId, Chain>,
     rows: Vec<Row>,
-    /// Of the first model, for the report: its inputs, and why it isn't checked.
+    /// The first model's inputs, and why it isn't checked: for the report.
     inputs: Vec<Sample>,
     not_checked: Option<String>,
 }
 
-/// What there is to say about a pass.
+/// A sentence about a pass.
 struct Finding {
     message: String,
     help: Option<&'static str>,
@@ -224,13 +224,13 @@ impl Numerics {
     }
 }
 
-/// Without the full stop that it may end with.
+/// A reason without the full stop that it may end with.
 fn bare(reason: &str) -> &str {
     reason.trim_end_matches('.')
 }
 
 impl Row {
-    /// What has to be said at once. Why nothing is checked was said before.
+    /// The finding to tell of at once. Why nothing is checked was said before.
     fn finding(&self, broken: bool) -> Option<Finding> {
         match self.compared.as_ref()? {
             Compared::Same { .. } => None,

@@ -45,11 +45,11 @@ impl Row {
     }
 }
 
-/// What all checks have in common.
+/// The basis of all checks: runtime and samples.
 pub(super) struct Basis<'a> {
     /// `None`: it wasn't found.
     pub(super) checker: Option<&'a Checker>,
-    /// Why nothing is checked.
+    /// The reason why nothing is checked.
     pub(super) not_checked: Option<&'a str>,
     pub(super) inputs: &'a [Sample],
 }

@@ -118,7 +118,7 @@ fn version_of(path: &Path) -> Vec<u64> {
         .collect()
 }
 
-/// Where the `python3` in PATH has the package, and what to say if it has none.
+/// The places where the `python3` in PATH has the package, and what to say if it has none.
 fn python_packages() -> (Vec<PathBuf>, Option<String>) {
     let asked = Command::new("python3")
         .args(["-c", ASK])

@@ -35,7 +35,7 @@ pub(crate) struct Runtime {
     allocator: Pointer,
     /// The library's file, or the name that the loader found it by.
     pub(crate) path: PathBuf,
-    /// Its version, such as `1.22.0`.
+    /// The library's version, such as `1.22.0`.
     pub(crate) version: String,
 }
 
@@ -92,7 +92,7 @@ impl Runtime {
     }
 }
 
-/// What the loader says, and nothing about how it was called.
+/// The loader's message, without how it was called.
 fn describe_loading(error: &libloading::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => source.to_string(),
@@ -100,12 +100,12 @@ fn describe_loading(error: &libloading::Error) -> String {
     }
 }
 
-/// Where a model is.
+/// The place of a model that a session is made of.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum ModelSource<'a> {
-    /// In memory; its data, too.
+    /// Memory; the data is there, too.
     Bytes(&'a [u8]),
-    /// In a file, beside which its data is.
+    /// A file, beside which the data is.
     File(&'a Path),
 }
 
@@ -113,7 +113,7 @@ pub(crate) enum ModelSource<'a> {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct ModelInput {
     pub(crate) name: String,
-    /// Its type; otherwise what it is instead of a tensor.
+    /// The input's type; otherwise what it is instead of a tensor.
     pub(crate) ty: Result<InputType, &'static str>,
 }
 

@@ -46,7 +46,7 @@ impl Session<'_> {
         Ok(value)
     }
 
-    /// What a value is; sequences and maps are taken apart.
+    /// The value that an object is; sequences and maps are taken apart.
     pub(super) fn look_into(&self, value: Object) -> Result<OutputValue> {
         let (api, allocator) = (self.runtime.api, self.runtime.allocator);
         let mut tensors = Vec::new();

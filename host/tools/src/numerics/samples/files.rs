@@ -39,7 +39,7 @@ pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelInput]) -> Result<Ve
     }
 }
 
-/// What is in a directory, numbers in names in their order.
+/// The entries of a directory, numbers in names in their order.
 fn sorted(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let failed = |error| format!("`{}` can't be read: {error}", directory.display());
     let entries = fs::read_dir(directory).map_err(failed)?;

@@ -35,7 +35,7 @@ const BELOW: [i64; 2] = [8, 2];
 /// An input with more elements isn't made up.
 const MOST_ELEMENTS: u64 = 1 << 24;
 
-/// What is tried for that which a model leaves open.
+/// A guess at what a model leaves open.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Guess {
     first: i64,
@@ -255,13 +255,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// In [-1, 1).
+    /// A number in [-1, 1).
     fn float(&mut self) -> f64 {
         let unit = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         2.0 * unit - 1.0
     }
 
-    /// In [0, below).
+    /// A number in [0, below).
     fn below(&mut self, below: i64) -> i64 {
         (self.next() >> 33) as i64 % below.max(1)
     }
