@@ -5,7 +5,7 @@ use passdock_ir::{Function, text};
 use rustc_hash::FxHashMap;
 
 use super::content::{self, Contents};
-use super::graph::{Graph, What};
+use super::graph::{Graph, What, node_name};
 use super::hash::Context;
 use super::interface::Interface;
 use super::lines::Lines;
@@ -529,10 +529,7 @@ pub(super) fn text_of(f: &Function, name: SymbolId) -> Option<String> {
 
 /// The names of the ONNX nodes that something comes from. A place in a text isn't one.
 fn node_names(f: &Function, loc: LocId) -> Option<String> {
-    let name = |loc: LocId| {
-        let loc = f.loc(loc).filter(|loc| loc.kind == LocKind::NAME)?;
-        Some(f.text(loc.name).to_owned())
-    };
+    let name = |loc: LocId| text_of(f, node_name(f, loc));
     let record = f.loc(loc)?;
     if record.kind != LocKind::FUSED {
         return name(loc);

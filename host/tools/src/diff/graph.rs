@@ -299,7 +299,7 @@ impl<'f> Graph<'f> {
 }
 
 /// The name of the ONNX node that something comes from. A place in a text isn't one.
-fn node_name(f: &Function, loc: LocId) -> SymbolId {
+pub(super) fn node_name(f: &Function, loc: LocId) -> SymbolId {
     match f.loc(loc) {
         Some(loc) if loc.kind == LocKind::NAME => loc.name,
         _ => SymbolId::NONE,

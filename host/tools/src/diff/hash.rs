@@ -4,10 +4,11 @@
 
 use std::hash::Hasher;
 
-use passdock_abi::{Attr, AttrKind, ConstId, RegionId, SymbolId, TypeId};
+use passdock_abi::Attr;
 use rustc_hash::FxHasher;
 
 use super::NONE;
+use super::attrs;
 use super::content::Contents;
 use super::graph::{CONST, Graph, What};
 use super::shared::{SharedSymbols, SharedTypes};
@@ -114,51 +115,11 @@ fn label(graph: &Graph<'_>, node: u32, cx: &mut Context<'_, '_>) -> u64 {
     hash
 }
 
-/// A number of an attribute's name and value.
+/// The hash of an attribute's name and value.
 fn attribute(graph: &Graph<'_>, attr: &Attr, cx: &mut Context<'_, '_>) -> u64 {
-    let (f, side) = (graph.f, graph.side);
-    let place = |region: u32| graph.region_place(RegionId(region)).unwrap_or(NONE);
     let mut hasher = FxHasher::default();
-    let name = u64::from(cx.symbols.of(side, attr.name));
-    let tensor = |id: u32, cx: &Context<'_, '_>| cx.contents.class(side, ConstId(id));
-    match attr.kind {
-        AttrKind::INT | AttrKind::FLOAT => hasher.write_u64(attr.bits),
-        AttrKind::STRING | AttrKind::OPAQUE => hasher.write(f.bytes_in(attr.list)),
-        AttrKind::TENSOR => hasher.write_u32(tensor(attr.bits as u32, cx)),
-        AttrKind::TYPE => hasher.write_u32(cx.types.of(side, f, TypeId(attr.bits as u32))),
-        AttrKind::INTS => f
-            .ints_in(attr.list)
-            .iter()
-            .for_each(|&n| hasher.write_i64(n)),
-        AttrKind::FLOATS => {
-            let floats = f.floats_in(attr.list).iter();
-            floats.for_each(|n| hasher.write_u32(n.to_bits()));
-        }
-        AttrKind::STRINGS => f.strings_in(attr.list).for_each(|text| {
-            hasher.write_usize(text.len());
-            hasher.write(text);
-        }),
-        AttrKind::TENSORS => {
-            let ids = f.ids_in(attr.list).iter();
-            ids.for_each(|&id| hasher.write_u32(tensor(id, cx)));
-        }
-        AttrKind::TYPES => {
-            for &id in f.ids_in(attr.list) {
-                hasher.write_u32(cx.types.of(side, f, TypeId(id)));
-            }
-        }
-        AttrKind::REFERENCE => {
-            hasher.write_u32(cx.symbols.of(side, SymbolId(attr.bits as u32)));
-            hasher.write_u32(attr.flags >> 16);
-        }
-        AttrKind::REGION => hasher.write_u32(place(attr.bits as u32)),
-        AttrKind::REGIONS => {
-            for &id in f.ids_in(attr.list) {
-                hasher.write_u32(place(id));
-            }
-        }
-        _ => {}
-    }
+    hasher.write(&attrs::content(graph, attr, cx));
+    let name = u64::from(cx.symbols.of(graph.side, attr.name));
     let value = mix(u64::from(attr.kind.0), hasher.finish());
     mix(name, mix(value, u64::from(attr.flags & Attr::PARAM)))
 }
