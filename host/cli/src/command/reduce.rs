@@ -7,7 +7,7 @@ use passdock::judge::{Judge, Verdict};
 use passdock::model_file::{self, Format, Output, ReadOptions, WriteOptions, is_standard};
 use passdock::pipeline::Request;
 use passdock::{ErrorKind, ModuleRef, PassError};
-use passdock_tools::reduce::{self, ReduceOptions, Reduction, Step};
+use passdock_tools::reduce::{self, ReduceOptions, ReduceStep, Reduction};
 use serde::Serialize;
 
 use crate::args::ReduceArgs;
@@ -87,7 +87,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         .try_for_each(|place| place.check_source(&module))?;
     progress.say("running the pipeline");
     let to_stderr = args.json || to_stdout;
-    let mut note = |step: &Step| {
+    let mut note = |step: &ReduceStep| {
         progress.say(&format!("{} ops, {} runs", step.ops, step.checks));
         if !to_stderr {
             let ops = show::count_of(step.ops as u64, "op");

@@ -1,7 +1,8 @@
 //! What differs between two modules, as a person wants to know it.
 //!
 //! ```
-//! use passdock::{diff, model_file::parse_text};
+//! use passdock::model_file::parse_text;
+//! use passdock_tools::diff;
 //!
 //! # fn main() -> Result<(), passdock::PassError> {
 //! let before = parse_text("before.ir", "module { fn @main(%x: f32[2]) -> (%y: f32[2]) {
@@ -44,6 +45,7 @@ mod compare;
 mod content;
 mod graph;
 mod hash;
+mod improve;
 mod interface;
 mod lines;
 mod matching;
@@ -52,7 +54,6 @@ mod ports;
 mod report;
 mod shared;
 mod spread;
-mod support;
 
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
@@ -109,7 +110,7 @@ fn alone(f: &Function, change: Change) -> FunctionDiff {
     }
 }
 
-/// What differs between two lists of names and values: in order of the second, then what it doesn't
+/// The differences of two lists of names and values: in order of the second, then what it doesn't
 /// have.
 fn settings(old: &[(String, String)], new: &[(String, String)]) -> Vec<Setting> {
     let map = |pairs: &[(String, String)]| -> FxHashMap<String, String> {

@@ -42,7 +42,7 @@ pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats)
     }
 }
 
-/// What one function calls.
+/// The calls of one function.
 struct Calls {
     /// Ops that aren't calls of functions of the module.
     own_ops: u64,

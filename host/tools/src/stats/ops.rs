@@ -17,7 +17,7 @@ const ONNX_DOMAINS: [&str; 5] = [
 /// The domain of the IR's loop level.
 const LOOP_DOMAIN: &str = "tir";
 
-/// What is counted of the ops of one name.
+/// The counts of the ops of one name.
 #[derive(Clone, Copy, Default)]
 struct Kind {
     count: u64,
@@ -117,7 +117,7 @@ fn note_depth(f: &Function, region: RegionId, stats: &mut Stats) {
     *depth = (*depth).max(f.depth(region));
 }
 
-/// What a type says of a value.
+/// The knowledge that a type gives of a value.
 struct Known {
     typed: bool,
     fixed: bool,

@@ -4,18 +4,18 @@ use passdock_abi::DType;
 
 /// A tensor in memory.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Tensor {
+pub(crate) struct Tensor {
     /// The type of its elements.
-    pub dtype: DType,
-    /// Its shape; empty: one element.
-    pub shape: Vec<i64>,
-    /// Its elements as constants of the IR have them: little-endian, packed as ONNX packs them,
+    pub(crate) dtype: DType,
+    /// The shape; empty: one element.
+    pub(crate) shape: Vec<i64>,
+    /// The elements as constants of the IR have them: little-endian, packed as ONNX packs them,
     /// strings with a table of offsets before them.
-    pub data: Vec<u8>,
+    pub(crate) data: Vec<u8>,
 }
 
 impl Tensor {
-    /// How many elements a shape has; `None` if it is negative or too large.
+    /// The number of elements of a shape; `None` if it is negative or too large.
     pub(crate) fn elements(shape: &[i64]) -> Option<u64> {
         shape.iter().try_fold(1_u64, |all, &dim| {
             u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
@@ -39,19 +39,19 @@ pub(crate) fn describe<D: ToString>(dtype: DType, dims: impl Iterator<Item = D>)
 
 /// One output of a run.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Output {
-    /// Its name.
-    pub name: String,
-    /// What it is.
-    pub value: Value,
+pub(crate) struct ModelOutput {
+    /// The output's name.
+    pub(crate) name: String,
+    /// The value that came out.
+    pub(crate) value: OutputValue,
 }
 
-/// What an output is.
+/// The value of an output.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub(crate) enum OutputValue {
     /// Tensors, each with where it stands in the output: one for a tensor (with nothing), those of a
     /// sequence (`[0]`, `[1]`) and of a map (`.keys`, `.values`) in order.
     Tensors(Vec<(String, Tensor)>),
-    /// What can't be looked into, by its kind.
+    /// A value that can't be looked into, by its kind.
     Opaque(&'static str),
 }

@@ -9,7 +9,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use crate::numerics::ort::{Result, Runtime};
+use super::{Result, Runtime};
 
 /// Names that the loader may know it by.
 #[cfg(windows)]
@@ -20,7 +20,7 @@ const NAMES: [&str; 1] = ["libonnxruntime.dylib"];
 const NAMES: [&str; 2] = ["libonnxruntime.so.1", "libonnxruntime.so"];
 
 /// The variable that names the library.
-pub const LIBRARY_VARIABLE: &str = "ORT_DYLIB_PATH";
+const LIBRARY_VARIABLE: &str = "ORT_DYLIB_PATH";
 
 /// Asks a Python where the package is, without importing it; never looks in the working directory.
 const ASK: &str = "\
@@ -118,7 +118,7 @@ fn version_of(path: &Path) -> Vec<u64> {
         .collect()
 }
 
-/// Where the `python3` in PATH has the package, and what to say if it has none.
+/// The places where the `python3` in PATH has the package, and what to say if it has none.
 fn python_packages() -> (Vec<PathBuf>, Option<String>) {
     let asked = Command::new("python3")
         .args(["-c", ASK])

@@ -4,13 +4,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use crate::numerics::ort::{Input, Result};
-use crate::numerics::samples::Sample;
-use crate::numerics::tensor::Tensor;
+use super::Sample;
+use crate::numerics::ort::{ModelInput, Tensor};
 
 /// Reads the samples at a path: one file for a model of one input, a directory of files
 /// `input_N.pb`, `input_N.npy` or `NAME.npy`, or a directory of such directories (`test_data_set_0`, …).
-pub(crate) fn samples(path: &Path, inputs: &[Input]) -> Result<Vec<Sample>> {
+pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelInput]) -> Result<Vec<Sample>, String> {
     if path.is_file() {
         return Ok(vec![sample(&[path.to_owned()], inputs, path)?]);
     }
@@ -40,12 +39,12 @@ pub(crate) fn samples(path: &Path, inputs: &[Input]) -> Result<Vec<Sample>> {
     }
 }
 
-/// What is in a directory, numbers in names in their order.
-fn sorted(directory: &Path) -> Result<Vec<PathBuf>> {
+/// The entries of a directory, numbers in names in their order.
+fn sorted(directory: &Path) -> Result<Vec<PathBuf>, String> {
     let failed = |error| format!("`{}` can't be read: {error}", directory.display());
     let entries = fs::read_dir(directory).map_err(failed)?;
     let paths = entries.map(|entry| Ok(entry.map_err(failed)?.path()));
-    let mut paths = paths.collect::<Result<Vec<PathBuf>>>()?;
+    let mut paths = paths.collect::<Result<Vec<PathBuf>, String>>()?;
     paths.sort_by_cached_key(|path| (trailing_number(path), path.clone()));
     Ok(paths)
 }
@@ -55,7 +54,7 @@ fn is_npy(path: &Path) -> bool {
 }
 
 /// The input that a `.npy` file is called like.
-fn named(path: &Path, inputs: &[Input]) -> Option<usize> {
+fn named(path: &Path, inputs: &[ModelInput]) -> Option<usize> {
     let name = path.file_stem().filter(|_| is_npy(path))?.to_str()?;
     inputs.iter().position(|input| input.name == name)
 }
@@ -72,7 +71,7 @@ fn trailing_number(path: &Path) -> Option<usize> {
 }
 
 /// One sample. A tensor is the input that has its name, or its number.
-fn sample(files: &[PathBuf], inputs: &[Input], place: &Path) -> Result<Sample> {
+fn sample(files: &[PathBuf], inputs: &[ModelInput], place: &Path) -> Result<Sample, String> {
     let mut sample: Vec<Option<Tensor>> = vec![None; inputs.len()];
     for path in files {
         let (name, tensor) = tensor(path)?;
@@ -93,7 +92,7 @@ fn sample(files: &[PathBuf], inputs: &[Input], place: &Path) -> Result<Sample> {
         };
         *slot = Some(tensor);
     }
-    let given = |(input, tensor): (&Input, Option<Tensor>)| match tensor {
+    let given = |(input, tensor): (&ModelInput, Option<Tensor>)| match tensor {
         Some(tensor) => Ok((input.name.clone(), tensor)),
         None => Err(format!(
             "`{}` has nothing for the input `{}`",
@@ -105,7 +104,7 @@ fn sample(files: &[PathBuf], inputs: &[Input], place: &Path) -> Result<Sample> {
 }
 
 /// The tensor in a file, and its name if it has one.
-fn tensor(path: &Path) -> Result<(Option<String>, Tensor)> {
+fn tensor(path: &Path) -> Result<(Option<String>, Tensor), String> {
     if is_npy(path) {
         let read = passdock_npy::read(path);
         let read =
@@ -162,9 +161,9 @@ mod tests {
             let (dtype, dims) = (DType::F32, Vec::new());
             let ty = Ok(InputType { dtype, dims });
             let name = name.to_owned();
-            Input { name, ty }
+            ModelInput { name, ty }
         };
-        let text = match samples(directory.path(), &[input("a"), input("b")]) {
+        let text = match read(directory.path(), &[input("a"), input("b")]) {
             Ok(samples) => samples.iter().map(describe).collect(),
             Err(error) => error.replace(&directory.path().display().to_string(), "DIR"),
         };

@@ -1,8 +1,10 @@
-//! Sample inputs: made from a seed, by type and shape.
+//! Sample inputs: made from a seed, by type and shape, or read from files (`files`).
 //!
 //! A symbol of a shape stands for one size wherever it occurs. Sizes that nobody binds are tried from
 //! a short list, as are bounds of integers, until the model runs: what is an index into a table of two
 //! rows can't be 7.
+
+mod files;
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -10,11 +12,12 @@ use half::{bf16, f16};
 use passdock_abi::DType;
 use passdock_ir::constant::string_data;
 
-use crate::numerics::ort::{Input, InputDim, InputType, Result};
-use crate::numerics::tensor::{Tensor, describe};
+use super::ort::{InputDim, InputType, ModelInput, Tensor, describe};
+
+pub(super) use files::read;
 
 /// The inputs of one run, by name.
-pub(crate) type Sample = Vec<(String, Tensor)>;
+pub(super) type Sample = Vec<(String, Tensor)>;
 
 /// Sizes to try: of an open first axis, and of any other.
 const SIZES: [(i64, i64); 8] = [
@@ -32,16 +35,16 @@ const BELOW: [i64; 2] = [8, 2];
 /// An input with more elements isn't made up.
 const MOST_ELEMENTS: u64 = 1 << 24;
 
-/// What is tried for that which a model leaves open.
+/// A guess at what a model leaves open.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Guess {
+pub(super) struct Guess {
     first: i64,
     other: i64,
     below: i64,
 }
 
 /// Everything to try, in order.
-pub(crate) fn guesses() -> impl Iterator<Item = Guess> {
+pub(super) fn guesses() -> impl Iterator<Item = Guess> {
     let sizes = SIZES.into_iter();
     sizes.flat_map(|(first, other)| {
         BELOW.into_iter().map(move |below| Guess {
@@ -53,11 +56,11 @@ pub(crate) fn guesses() -> impl Iterator<Item = Guess> {
 }
 
 /// The shapes of all inputs under a guess.
-pub(crate) fn shapes(
-    inputs: &[Input],
+pub(super) fn shapes(
+    inputs: &[ModelInput],
     dims: &BTreeMap<String, i64>,
     guess: Guess,
-) -> Result<Vec<Vec<i64>>> {
+) -> Result<Vec<Vec<i64>>, String> {
     let mut bound: HashMap<&str, i64> = HashMap::new();
     let types = inputs.iter().filter_map(|input| input.ty.as_ref().ok());
     let size = |axis| if axis == 0 { guess.first } else { guess.other };
@@ -74,7 +77,7 @@ pub(crate) fn shapes(
             }
         }
     }
-    let shape = |input: &Input| {
+    let shape = |input: &ModelInput| {
         let Ok(ty) = &input.ty else {
             return Ok(Vec::new());
         };
@@ -133,7 +136,7 @@ fn evaluate(text: &str, value: impl Fn(&str) -> i64) -> Option<i64> {
 }
 
 /// The names that a model's inputs leave open.
-pub(crate) fn symbols(inputs: &[Input]) -> Vec<&str> {
+pub(super) fn symbols(inputs: &[ModelInput]) -> Vec<&str> {
     let mut symbols = Vec::new();
     let types = inputs.iter().filter_map(|input| input.ty.as_ref().ok());
     for dim in types.flat_map(|ty| &ty.dims) {
@@ -152,13 +155,13 @@ pub(crate) fn symbols(inputs: &[Input]) -> Vec<&str> {
 ///
 /// # Errors
 /// An input of a type that can't be made up.
-pub(crate) fn generate(
-    inputs: &[Input],
+pub(super) fn generate(
+    inputs: &[ModelInput],
     shapes: &[Vec<i64>],
     guess: Guess,
     number: usize,
-) -> Result<Sample> {
-    let make = |(at, (input, shape)): (usize, (&Input, &Vec<i64>))| {
+) -> Result<Sample, String> {
+    let make = |(at, (input, shape)): (usize, (&ModelInput, &Vec<i64>))| {
         let name = &input.name;
         let ty = input.ty.as_ref();
         let ty =
@@ -252,13 +255,13 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// In [-1, 1).
+    /// A number in [-1, 1).
     fn float(&mut self) -> f64 {
         let unit = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
         2.0 * unit - 1.0
     }
 
-    /// In [0, below).
+    /// A number in [0, below).
     fn below(&mut self, below: i64) -> i64 {
         (self.next() >> 33) as i64 % below.max(1)
     }
@@ -270,7 +273,7 @@ mod tests {
 
     use super::*;
 
-    fn input(name: &str, dtype: DType, dims: &[&str]) -> Input {
+    fn input(name: &str, dtype: DType, dims: &[&str]) -> ModelInput {
         let dim = |dim: &&str| match (dim.parse(), *dim) {
             (Ok(size), _) => InputDim::Known(size),
             (_, "?") => InputDim::Open,
@@ -278,7 +281,7 @@ mod tests {
         };
         let dims = dims.iter().map(dim).collect();
         let (name, ty) = (name.to_owned(), Ok(InputType { dtype, dims }));
-        Input { name, ty }
+        ModelInput { name, ty }
     }
 
     fn first() -> Guess {
@@ -286,7 +289,7 @@ mod tests {
     }
 
     #[track_caller]
-    fn check_shapes(inputs: &[Input], dims: &[(&str, i64)], expected: Expect) {
+    fn check_shapes(inputs: &[ModelInput], dims: &[(&str, i64)], expected: Expect) {
         let dims = dims
             .iter()
             .map(|(name, size)| ((*name).to_owned(), *size))
@@ -392,7 +395,7 @@ mod tests {
     #[test]
     fn only_tensors_are_made_up() {
         let (name, ty) = ("s".to_owned(), Err("a sequence"));
-        let error = generate(&[Input { name, ty }], &[vec![]], first(), 0).unwrap_err();
+        let error = generate(&[ModelInput { name, ty }], &[vec![]], first(), 0).unwrap_err();
         assert_eq!(
             error,
             "the input `s` is a sequence; only tensors are made up"

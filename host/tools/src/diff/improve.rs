@@ -1,91 +1,17 @@
-//! Second thoughts: pairs that have nothing in common are taken apart, and pairs that make a report
-//! longer than their neighbours would are changed.
-
-use passdock_abi::ValueId;
-use rustc_hash::FxHashMap;
+//! The last step of matching: of equal ops in a row any could be the one that was added or removed,
+//! so a pair gives way to the neighbour that leaves fewer operands to tell of.
 
 use super::NONE;
-use super::graph::ARG;
 use super::matching::Matcher;
+use passdock_abi::ValueId;
 
-/// Of a value with many users a few tell enough.
+/// The most users of a value that are looked at: a few tell enough.
 const USERS: usize = 16;
 /// Ops with more operands aren't reconsidered.
 const WIDE: usize = 256;
 
 impl Matcher<'_, '_> {
-    /// Takes pairs apart that have nothing else in common: they aren't the same op. What only they
-    /// supported goes with them.
-    pub(super) fn part_unsupported(&mut self, made: &[(u32, u32)]) {
-        let graph = self.graphs[0];
-        let made: FxHashMap<u32, u32> = made.iter().copied().collect();
-        let mut doubted: Vec<u32> = made.keys().copied().collect();
-        doubted.sort_unstable();
-        while let Some(a) = doubted.pop() {
-            let Some(&b) = made.get(&a).filter(|_| self.is_paired(0, a)) else {
-                continue;
-            };
-            if self.is_supported(a, b) {
-                continue;
-            }
-            self.m.to_b[a as usize] = NONE;
-            self.m.to_a[b as usize] = NONE;
-            let defs = graph.operands(a).filter_map(|value| graph.place(value));
-            doubted.extend(defs.map(|(def, _)| def));
-            for value in graph.values(a) {
-                doubted.extend(graph.users(value).map(|(user, _)| user));
-            }
-        }
-    }
-
-    /// Whether two paired nodes share more than what they say: a name, an operand, a user.
-    fn is_supported(&self, a: u32, b: u32) -> bool {
-        if self.called(0, a).is_some() && self.called(0, a) == self.called(1, b) {
-            return true;
-        }
-        let (from, to) = (self.share_operands(a, b), self.share_users(a, b));
-        from.or(to).is_none() || from == Some(true) || to == Some(true)
-    }
-
-    /// Whether two paired nodes have an operand in common; `None`: they have no operands. A small
-    /// constant is nobody's own, so it doesn't count.
-    fn share_operands(&self, a: u32, b: u32) -> Option<bool> {
-        let [of_a, of_b] = self.graphs;
-        let mut none = true;
-        for (old, new) in self.slots(a, b) {
-            if let [Some((from, i)), Some((to, j))] = [of_a.place(old), of_b.place(new)]
-                && (of_a.constant(from).is_none() || self.is_telling(0, from))
-            {
-                none = false;
-                if i == j && self.m.to_b[from as usize] == to {
-                    return Some(true);
-                }
-            }
-        }
-        (!none).then_some(false)
-    }
-
-    /// Whether two paired nodes have a user in common; `None`: they have no users, or none that can
-    /// be told by now.
-    fn share_users(&self, a: u32, b: u32) -> Option<bool> {
-        let [of_a, of_b] = self.graphs;
-        let mut none = true;
-        for (old, new) in of_a.values(a).zip(of_b.values(b)) {
-            for (user, slot) in of_a.users(old).take(USERS) {
-                let partner = self.m.to_b[user as usize];
-                if of_a.node(user).area != of_a.node(a).area {
-                    continue;
-                }
-                none = false;
-                if partner != NONE && self.opposite(0, user, slot) == Some(new) {
-                    return Some(true);
-                }
-            }
-        }
-        (!none).then_some(false)
-    }
-
-    /// What the counterpart of a user of a value has in the same slot; of the bodies' terminators in
+    /// The operand that the counterpart of a user of a value has in the same slot; of the bodies' terminators in
     /// the slot of the same result.
     fn opposite(&self, side: usize, user: u32, slot: u32) -> Option<ValueId> {
         let partner = self.counterpart(side, user);
@@ -98,35 +24,8 @@ impl Matcher<'_, '_> {
         self.graphs[1 - side].f.operand(op, slot).option()
     }
 
-    /// Takes ops apart that were paired under different names, where telling that one went and another
-    /// came is shorter than telling of all the operands that became others.
-    pub(super) fn part_renamed(&mut self) {
-        let nodes = self.graphs[0].areas[self.area.0 as usize].nodes.clone();
-        for a in nodes {
-            let b = self.m.to_b[a as usize];
-            if b == NONE || self.graphs[0].node(a).kind == ARG {
-                continue;
-            }
-            let names = [self.called(0, a), self.called(1, b)];
-            let [Some(old), Some(new)] = names else {
-                continue;
-            };
-            if old == new {
-                continue;
-            }
-            let strange =
-                self.share_operands(a, b) == Some(false) || self.share_users(a, b) == Some(false);
-            let told = self.operands_told(0, a, b);
-            if told > 1 || told == 1 && strange {
-                self.m.to_b[a as usize] = NONE;
-                self.m.to_a[b as usize] = NONE;
-            }
-        }
-    }
-
     /// Gives a node that is left the counterpart of a neighbour of its kind, where less has to be told
-    /// of then. Of equal ops in a row any could be the one that was added or
-    /// removed; where they have other operands too, one of them is the right one.
+    /// of then.
     pub(super) fn improve(&mut self) {
         if self.is_done() && self.left.iter().all(Vec::is_empty) {
             return;
@@ -185,13 +84,13 @@ impl Matcher<'_, '_> {
         other[partner as usize] = to;
     }
 
-    /// How much a pair makes one tell of: what it says, its operands, and where it is used.
+    /// The cost of a pair: what it makes one tell of what it says, of its operands, and of where it is used.
     fn cost(&self, side: usize, node: u32, partner: u32) -> usize {
         let differs = self.label(side, node) != self.label(1 - side, partner);
         usize::from(differs) + self.operands_told(side, node, partner)
     }
 
-    /// How many operands a pair makes one tell of: its own, and where it is used.
+    /// The number of operands that a pair makes one tell of: its own, and where it is used.
     fn operands_told(&self, side: usize, node: u32, partner: u32) -> usize {
         let (a, b) = if side == 0 {
             (node, partner)
