@@ -7,7 +7,8 @@ use std::hint::black_box;
 
 use passdock_abi::DType;
 use passdock_benches::{Figure, measure, report, report_ratio, sized};
-use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor, evaluate};
+use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor};
+use passdock_plugins_onnx_ops::evaluate;
 
 fn main() {
     let (side, edge) = (sized(1000), sized(100));
@@ -110,6 +111,7 @@ fn run(name: &str, inputs: &[Tensor], attrs: &[(&'static str, i64)], items: usiz
         version: 21,
         inputs: &inputs,
         attrs: &attrs,
+        attr_defs: &[],
         outputs: 1,
         max_bytes: 1 << 30,
     };

@@ -70,6 +70,7 @@ pub const SHAPES: &[Shape] = &[
     shape("copies of a parameter, returned", returned_copies),
     shape("copies of a result, returned", returned_local_copies),
     shape("copies of a constant, returned", returned_constant_copies),
+    shape("copies of a constant, joined", joined_constant_copies),
     shape("dropouts of one value, returned", returned_dropouts),
     shape("one value returned often", returned_often),
     shape("results of one op", results),

@@ -80,74 +80,54 @@
 #![deny(unsafe_code)]
 #![warn(unsafe_op_in_unsafe_fn)]
 
-mod analysis;
-mod attr;
-mod attr_def;
-mod builder;
-mod call_graph;
-mod columns;
-mod context;
-mod diagnostic;
-mod edit;
-mod error;
-mod few;
-mod function;
-mod gate;
+mod data;
+mod entry;
 #[doc = include_str!("guide.md")]
 pub mod guide {}
-mod instrument;
-mod iter;
-mod manifest;
-mod module;
-mod mutator;
-mod name;
-mod op_def;
-pub mod prelude;
+mod ir;
+mod op;
+mod pass;
+mod plugin;
+/// What a pass needs: `use passdock_plugin_api::prelude::*;`
+pub mod prelude {
+    pub use crate::{attrs, export_plugin, options, plugin};
+    pub use crate::{
+        Analysis, Attr, AttrDef, AttrDefault, AttrValue, ConstId, ConstantSpec, DType, Diagnostic,
+        Dim, EditError, Function, FunctionBuilder, FunctionKind, Instrument, Module, MutateResult,
+        Mutated, Mutation, Mutator, OpBuilder, OpCall, OpDef, OpId, OpResult, OpTraits,
+        OptionValue, Options, PassContext, PassError, PassInfo, PassResult, Place, Position,
+        Refusal, RegionId, SymbolId, Table, TypeId, TypeKind, TypeSpec, ValueId, Visit, Visitor,
+    };
+}
 mod raw;
-mod read;
-mod setting;
-mod spec;
-mod table;
 pub mod testing;
-mod types;
-mod visitor;
 
-pub use analysis::{Analysis, AnalysisRef};
-pub use attr::{Attr, AttrValue, Strings};
-pub use attr_def::{AttrDef, AttrDefault};
-pub use builder::{ConstantSpec, FunctionBuilder, OpBuilder};
-pub use call_graph::CallGraph;
-pub use columns::{Effects, Liveness, Names, Order};
-pub use context::{Evaluated, PassContext};
-pub use diagnostic::{Diagnostic, Place};
-pub use error::{EditError, PassError, PassResult};
-pub use function::Function;
-pub use instrument::{Instrument, PassInfo};
-pub use iter::{IterUses, Ops, Use, Uses, Walk};
-pub use module::{FunctionMut, Module, Snapshot};
-pub use mutator::{MutateResult, Mutated, Mutation, Mutator};
-pub use name::Name;
-pub use op_def::{OpCall, OpDef, OpFn, OpResult, OpTraits, Refusal};
+pub use data::{
+    AttrValue, Diagnostic, EditError, OpTraits, OptionValue, Options, PassError, PassResult, Place,
+    Table,
+};
+pub use ir::{
+    Attr, CallGraph, ConstantSpec, Dims, Effects, Function, FunctionBuilder, FunctionMut, IterUses,
+    Liveness, Module, MutateResult, Mutated, Mutation, Mutator, Name, Names, OpBuilder, Ops, Order,
+    Snapshot, Strings, Type, TypeSpec, Use, Uses, Visit, Visitor, Walk,
+};
+pub use op::{AttrDef, AttrDefault, OpCall, OpDef, OpFn, OpResult, Refusal};
+pub use pass::{Analysis, AnalysisRef, Evaluated, Instrument, PassContext, PassInfo};
 pub use passdock_abi as abi;
 pub use passdock_abi::{
     AttrKind, ConstId, DType, Dim, DimKind, ExprKind, FunctionEntry, FunctionKind, LocId, OpId,
     OpPart, PassKind, Position, RegionId, Severity, Status, SymbolId, TypeId, TypeKind, ValueId,
 };
-pub use setting::{OptionValue, Options};
-pub use spec::StaticPlugin;
-pub use table::Table;
-pub use types::{Dims, Type, TypeSpec};
-pub use visitor::{Visit, Visitor};
+pub use plugin::StaticPlugin;
 
 /// What the macros need, and hosts; no part of the promise.
 #[doc(hidden)]
 #[allow(missing_docs)]
 pub mod __private {
-    pub use crate::gate::{enter, Panicked};
-    pub use crate::instrument::InstrumentSpec;
-    pub use crate::manifest::{check, copy, render};
-    pub use crate::raw::{attach, Slot, Tables};
-    pub use crate::setting::{field, OptionDefault, OptionSpec, OptionType};
-    pub use crate::spec::{ConfigSpec, PassRun, PassSpec, PluginSpec};
+    pub use crate::data::{field, OptionDefault, OptionSpec, OptionType};
+    pub use crate::entry::{attach, Slot};
+    pub use crate::pass::InstrumentSpec;
+    pub use crate::plugin::{check, copy, render, ConfigSpec, PassRun, PassSpec, PluginSpec};
+    pub use crate::raw::{enter, own_library, Panicked, Tables};
     pub use passdock_abi as abi;
 }

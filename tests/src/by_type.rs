@@ -172,25 +172,25 @@ pub fn r086_a_prim_function_pass_removes_nothing() {}
 /// TVM: None or a string is a TypeError that doesn't name the instrument.
 ///
 /// ```
-/// # use passdock::{InstrumentResult, ModuleRef, PassInfo, PassInstrument};
+/// # use passdock::{InstrumentResult, PassCall, PassInstrument};
 /// struct Asks;
 /// impl PassInstrument for Asks {
 ///     fn name(&self) -> &str {
 ///         "asks"
 ///     }
-///     fn should_run(&self, _: &ModuleRef, _: &PassInfo) -> InstrumentResult<bool> {
+///     fn should_run(&self, _: &PassCall<'_>) -> InstrumentResult<bool> {
 ///         Ok(true)
 ///     }
 /// }
 /// ```
 /// ```compile_fail,E0308
-/// # use passdock::{InstrumentResult, ModuleRef, PassInfo, PassInstrument};
+/// # use passdock::{InstrumentResult, PassCall, PassInstrument};
 /// struct Asks;
 /// impl PassInstrument for Asks {
 ///     fn name(&self) -> &str {
 ///         "asks"
 ///     }
-///     fn should_run(&self, _: &ModuleRef, _: &PassInfo) -> InstrumentResult<bool> {
+///     fn should_run(&self, _: &PassCall<'_>) -> InstrumentResult<bool> {
 ///         Ok(None)
 ///     }
 /// }
@@ -202,13 +202,14 @@ pub fn r105_should_run_answers_a_bool() {}
 /// TVM: what one changes in `run_before_pass` is seen by the pass.
 ///
 /// ```compile_fail,E0596
-/// # use passdock::{InstrumentResult, ModuleRef, PassInfo, PassInstrument};
+/// # use passdock::{InstrumentResult, PassCall, PassInstrument};
 /// struct Edits;
 /// impl PassInstrument for Edits {
 ///     fn name(&self) -> &str {
 ///         "edits"
 ///     }
-///     fn run_before_pass(&self, module: &ModuleRef, _: &PassInfo) -> InstrumentResult {
+///     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+///         let PassCall { module, .. } = *call;
 ///         let main = module.symbols().intern("main");
 ///         module.remove(main);
 ///         Ok(())

@@ -53,6 +53,16 @@ pub fn models() -> Vec<PathBuf> {
     models
 }
 
+/// The library of a plugin's crate, which cargo has built beside the test that depends on it.
+///
+/// # Panics
+/// If the test has no path.
+pub fn library(name: &str) -> PathBuf {
+    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
+    let test = std::env::current_exe().expect("the test's own path");
+    test.with_file_name(format!("{DLL_PREFIX}{name}{DLL_SUFFIX}"))
+}
+
 /// Builds a plugin of one C file into a directory; nothing, said aloud, where there is no C compiler.
 ///
 /// # Panics

@@ -6,12 +6,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use expect_test::{Expect, expect};
+use passdock::Frame;
+use passdock::PassCall;
 use passdock::plugin::Origin;
 use passdock::{
     InstrumentRef, InstrumentResult, InstrumentSetup, LoadOptions, ModuleRef, PassContext,
     PassError, PassInfo, PassInstrument, PassRef, Registry, Sequential, create_module_pass,
 };
-use passdock_ir::{Module, text};
+use passdock_ir::text;
 
 const TEXT: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -25,16 +27,8 @@ fn module() -> ModuleRef {
     text::parse(TEXT).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// The library of `passdock-tap`, which was built beside this test.
 fn library() -> PathBuf {
-    let exe = std::env::current_exe().expect("the test's own path");
-    let files = std::fs::read_dir(exe.parent().expect("its directory")).expect("it is readable");
-    let mut paths = files.flatten().map(|file| file.path());
-    let is_tap = |path: &PathBuf| {
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
-        name.contains("passdock_tap") && name.ends_with(std::env::consts::DLL_SUFFIX)
-    };
-    paths.find(is_tap).expect("the library beside the test")
+    passdock_tests::library("passdock_tap")
 }
 
 /// A registry with the tap linked in, and one with its library.
@@ -64,33 +58,38 @@ impl PassInstrument for Host {
         "host"
     }
 
-    fn enter_pass_ctx(&self) -> InstrumentResult {
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         self.0.add("host enter");
         Ok(())
     }
 
-    fn exit_pass_ctx(&self) -> InstrumentResult {
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         self.0.add("host exit");
         Ok(())
     }
 
-    fn should_run(&self, _module: &Module, info: &PassInfo) -> InstrumentResult<bool> {
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        let PassCall { info, .. } = *call;
         self.0.add(format!("host should_run {}", info.name));
         Ok(true)
     }
 
-    fn run_before_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { info, .. } = *call;
         self.0.add(format!("host before {}", info.name));
         Ok(())
     }
 
-    fn run_after_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { info, .. } = *call;
         self.0.add(format!("host after {}", info.name));
         Ok(())
     }
 
-    fn pass_failed(&self, _module: &Module, info: &PassInfo, _error: &PassError) {
+    fn pass_failed(&self, call: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
+        let PassCall { info, .. } = *call;
         self.0.add(format!("host failed {}", info.name));
+        Ok(())
     }
 }
 
@@ -475,8 +474,13 @@ fn instances_share_nothing_and_end_with_the_context() {
         .expect("a context");
     cx.scope(|_| nothing(&registry).call(module()))
         .expect("it runs");
-    assert_eq!(one.report().as_deref(), Some("tap heard 5 things"));
-    assert_eq!(two.report().as_deref(), Some("two heard 0 things"));
+    assert_eq!(shown(&one).as_deref(), Some("tap heard 5 things"));
+    assert_eq!(shown(&two).as_deref(), Some("two heard 0 things"));
+}
+
+fn shown(instrument: &InstrumentRef) -> Option<String> {
+    let report = instrument.report_in(&PassContext::current().frame());
+    report.expect("a report")
 }
 
 #[test]
@@ -486,7 +490,8 @@ fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
     assert!(registry.instruments().iter().any(|i| i.name == "tap.tap"));
     let tap = tap(&registry, "");
     assert!(!plugin.is_loaded());
-    tap.enter_pass_ctx().expect("it enters");
+    tap.enter_pass_ctx(&PassContext::current().frame())
+        .expect("it enters");
     assert!(plugin.is_loaded());
 
     registry.unregister_plugin("tap").expect("it is there");
@@ -495,7 +500,8 @@ fn an_instrument_loads_its_plugin_when_it_is_made_and_vanishes_with_it() {
     let error = gone.err().expect("it is gone");
     assert_eq!(error.message, "There is no instrument `tap.tap`.");
     // Who has one keeps it.
-    tap.exit_pass_ctx().expect("it exits");
+    tap.exit_pass_ctx(&PassContext::current().frame())
+        .expect("it exits");
 }
 
 #[test]

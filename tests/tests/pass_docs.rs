@@ -170,7 +170,7 @@ Each example is run as a test. `passdock list passes` shows the passes that are 
             text,
             "| [`{name}`](#{}) | {} | {} | {} |",
             anchor(name),
-            spec.opt_level,
+            spec.declaration.info.opt_level,
             kind(spec.kind),
             pages[name].summary,
         );
@@ -183,13 +183,19 @@ Each example is run as a test. `passdock list passes` shows the passes that are 
 }
 
 fn section(spec: &PassSpec, page: &Page) -> String {
-    let mut text = format!("## {}\n\n{}\n\n", spec.name, capitalized(&page.summary));
-    let mut facts = vec![format!("level {}", spec.opt_level), kind(spec.kind).into()];
-    if spec.thread_safe {
+    let mut text = format!("## {}\n\n{}\n\n", spec.name(), capitalized(&page.summary));
+    let mut facts = vec![
+        format!("level {}", spec.declaration.info.opt_level),
+        kind(spec.kind).into(),
+    ];
+    if spec.declaration.thread_safe {
         facts.push("runs on several functions at once".into());
     }
-    if !spec.required.is_empty() {
-        facts.push(format!("requires {}", quoted(&spec.required)));
+    if !spec.declaration.info.required.is_empty() {
+        facts.push(format!(
+            "requires {}",
+            quoted(&spec.declaration.info.required)
+        ));
     }
     let _ = writeln!(
         text,

@@ -49,6 +49,12 @@ fn copies_that_are_given_out() {
     check("dropouts of one value, returned", simplify, SIZE, 1);
 }
 
+#[test]
+fn copies_of_a_constant_that_one_op_uses() {
+    let fold = "relax.transform.FoldConstant";
+    check("copies of a constant, joined", fold, 1, 1);
+}
+
 /// Each body is read as text, into a module that has as many names as there are ops.
 #[test]
 fn bodies_of_operators() {

@@ -2,7 +2,6 @@
 //! The library is there once, and what it does for one goes through that one's tables.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
-use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
 use std::path::PathBuf;
 
 use passdock::plugin::Plugin;
@@ -14,9 +13,7 @@ use passdock_plugin_api::{Attr, Function, StaticPlugin, Status};
 const PASS: &str = "t.transform.Marks";
 
 fn library() -> PathBuf {
-    let name = format!("{DLL_PREFIX}passdock_conformance_plugin{DLL_SUFFIX}");
-    let exe = std::env::current_exe().expect("a path");
-    exe.with_file_name(name)
+    passdock_tests::library("passdock_conformance_plugin")
 }
 
 /// Runs the pass in passdock and answers the function's text.
@@ -59,5 +56,8 @@ fn one_plugin_file_serves_both() {
 
     assert_eq!(run(&registry), before);
     let again = Plugin::open(&library()).expect("the plugin");
-    assert!(again.load().is_ok(), "a host may load it twice");
+    assert!(
+        again.load(passdock::plugin::host()).is_ok(),
+        "a host may load it twice"
+    );
 }

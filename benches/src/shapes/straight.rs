@@ -161,6 +161,16 @@ pub(super) fn returned_constant_copies(n: usize) -> String {
     })
 }
 
+pub(super) fn joined_constant_copies(n: usize) -> String {
+    let mut lines = "%c = const f32[4] [1.0, 2.0, 3.0, 4.0]\n".to_owned();
+    for at in 0..n {
+        put!(lines, "%v{at} = onnx.Identity(%c) : f32[4]");
+    }
+    let all = list(n, |at| format!("%v{at}"));
+    put!(lines, "%sum = onnx.Sum(%x, {all}) : f32[4]");
+    main_of(&lines, "%sum")
+}
+
 pub(super) fn returned_dropouts(n: usize) -> String {
     all_returned(n, "%r = onnx.Relu(%x) : f32[4]\n", |at| {
         format!("%v{at} = onnx.Dropout(%r) : f32[4]\n")

@@ -1,14 +1,14 @@
 //! What goes wrong when passes run: one error type, which says where.
 
+use std::any::Any;
 use std::error::Error;
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-use crate::diagnostic::excerpt::Excerpt;
-use crate::diagnostic::{Diagnostic, Label, Severity, Snippet};
-use crate::plugin::{Origin, PluginError};
-use crate::site::FailureSite;
+use passdock_diagnostic::excerpt::Excerpt;
+use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet};
+use passdock_loader::{Origin, Plugin, PluginError};
 
 /// An error of any kind that came from outside: an instrument's, a system's.
 pub type Cause = Arc<dyn Error + Send + Sync>;
@@ -48,8 +48,9 @@ pub struct ErrorParts {
     pub notes: Vec<String>,
     /// The error behind it, as it was thrown.
     pub source: Option<Cause>,
-    /// What it takes to run into it again, if a pass of a Sequential failed.
-    pub site: Option<Arc<FailureSite>>,
+    /// The `FailureSite` of the run loop, if a pass of a Sequential failed: see
+    /// [`PassError::site`].
+    pub(crate) site: Option<Arc<dyn Any + Send + Sync>>,
 }
 
 /// Where a pass comes from.
@@ -265,6 +266,14 @@ impl PassError {
 }
 
 impl Provider {
+    /// A plugin as the provider of what it brings.
+    pub fn of(plugin: &Plugin) -> Provider {
+        Provider {
+            plugin: plugin.name().to_owned(),
+            origin: plugin.origin().clone(),
+        }
+    }
+
     /// Its file, if it has one.
     pub fn file(&self) -> Option<String> {
         self.origin.path().map(|path| path.display().to_string())

@@ -9,47 +9,50 @@
 pub mod analyses;
 pub mod boundary;
 pub mod config;
-pub mod context;
-pub mod diagnostic;
-pub mod error;
+mod context;
+mod error;
 pub mod files;
 pub mod instrument;
-pub mod instruments;
-pub mod interface;
-pub mod leaf;
-pub mod pass;
-pub mod pass_info;
-pub mod passes;
-pub mod plugin;
-pub mod record;
-pub mod registry;
-pub mod resolve;
+mod pass;
+pub mod plan;
+mod registry;
 pub mod run;
-pub mod sequential;
-pub mod site;
-pub mod states;
-pub mod suggest;
-pub mod terminal;
-pub mod unified;
 pub mod util;
 pub mod verify;
 
-pub use config::{list_configs, register_config_option};
-pub use context::{ContextBuilder, ContextSettings, DeviceType, Entered, PassContext, Verify};
-pub use diagnostic::{
-    Diagnostic, DiagnosticContext, Renderer, Severity, get_renderer, override_renderer,
+pub use config::{ConfigError, ConfigInfo, ConfigOption, ConfigValue, OptionSource, Wrong};
+pub use context::{
+    ContextBuilder, ContextSettings, DeviceType, DiagnosticContext, Enabled, Entered, OnPass,
+    PassContext, PassRecord, PassRun, PassStatus, Recorder, Renderer, Watch, get_renderer,
+    override_renderer,
 };
-pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider};
-pub use instrument::{InstrumentRef, InstrumentReport, InstrumentResult, PassInstrument};
-pub use interface::same_interface;
+pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider, capitalized};
+pub use instrument::{
+    Frame, InstrumentRef, InstrumentReport, InstrumentResult, InstrumentSetup, InstrumentSpec,
+    Names, PassCall, PassInstrument, Sink,
+};
 pub use pass::{
-    FunctionWork, HostFn, ModuleRef, Pass, PassRef, Work, create_function_pass, create_host_pass,
+    ModuleRef, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work, create_function_pass,
     create_module_pass, create_prim_func_pass,
 };
-pub use pass_info::{PassDeclaration, PassInfo};
-pub use passes::{apply_pass_to_function, filter};
-pub use record::{PassRecord, PassRun, Status};
-pub use registry::{InstrumentSetup, InstrumentSpec, LoadOptions, Registry};
-pub use sequential::Sequential;
+pub use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet, suggest, terminal};
+pub use passdock_loader::{
+    Field, FieldType, FieldValue, OpDefs, Origin, PassKind, Phase, Plugin, PluginError, Schema,
+    SearchDir, State, States,
+};
+pub use registry::{LoadOptions, Registry};
+pub use run::site::FailureSite;
+pub use run::{apply_pass_to_function, create_host_pass, filter, print_ir};
 #[doc(hidden)]
 pub use toml;
+pub use verify::{Verify, same_interface};
+
+/// Registers an option of the process-wide registry.
+pub fn register_config_option<T: ConfigOption>(key: &str) -> Result<(), ConfigError> {
+    Registry::global().register_config_option::<T>(key)
+}
+
+/// The options of the process-wide registry, sorted by key.
+pub fn list_configs() -> Vec<ConfigInfo> {
+    Registry::global().list_configs()
+}

@@ -16,7 +16,7 @@ pub trait ByteSource: Send + Sync {
     /// The path, as the text form spells it.
     fn name(&self) -> &str;
 
-    /// What the model that refers to it calls it.
+    /// The location that the model gives for it.
     fn location(&self) -> &str {
         self.name()
     }
@@ -24,7 +24,7 @@ pub trait ByteSource: Send + Sync {
     /// `len` bytes from `offset`; an error is a whole sentence.
     fn read(&self, offset: u64, len: u64) -> Result<&[u8], String>;
 
-    /// How many bytes it has, without reading them; an error is a whole sentence.
+    /// Its size in bytes, found without reading them; an error is a whole sentence.
     fn size(&self) -> Result<u64, String>;
 
     /// Appends `len` bytes from `offset` to a file; a source that is a file lets the system copy.
@@ -39,47 +39,47 @@ pub trait Deferred: Send + Sync {
     fn load(&self) -> Result<Vec<u8>, String>;
 }
 
-/// Where the bytes are.
+/// The place and form of a constant's bytes.
 pub enum Payload {
-    /// In memory.
+    /// Bytes in memory.
     Inline(Box<[u8]>),
-    /// In the mapped model file.
+    /// Bytes in the mapped model file.
     Mapped {
         /// The file.
         source: Arc<dyn ByteSource>,
-        /// Where in it.
+        /// The offset of the first byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         len: u64,
     },
-    /// In another file.
+    /// Bytes in another file.
     External {
         /// The file.
         source: Arc<dyn ByteSource>,
-        /// Where in it.
+        /// The offset of the first byte.
         offset: u64,
-        /// How many.
+        /// The number of bytes.
         len: u64,
     },
-    /// In the mapped model file, in an encoding of its own.
+    /// Bytes to be made of an encoding of its own in the mapped model file.
     Deferred {
-        /// Makes them.
+        /// The decoder.
         load: Box<dyn Deferred>,
-        /// How many they will be.
+        /// The number of bytes that it makes.
         len: u64,
     },
     /// One element, `count` times.
     Splat {
-        /// What it is: elements of less than a byte are packed, strings have a table.
+        /// The element type: elements of less than a byte are packed, strings have a table.
         dtype: DType,
-        /// Its bytes.
+        /// The element's bytes.
         element: Box<[u8]>,
-        /// How often.
+        /// The number of elements.
         count: u64,
     },
 }
 
-/// A constant's data.
+/// The data of a constant.
 pub struct ConstantData {
     payload: Payload,
     made: OnceLock<Result<Box<[u8]>, String>>,
@@ -94,17 +94,17 @@ impl ConstantData {
         })
     }
 
-    /// Data in memory.
+    /// Data made of bytes in memory.
     pub fn inline(bytes: impl Into<Box<[u8]>>) -> Arc<ConstantData> {
         ConstantData::new(Payload::Inline(bytes.into()))
     }
 
-    /// Where the bytes are.
+    /// The place and form of the bytes.
     pub fn payload(&self) -> &Payload {
         &self.payload
     }
 
-    /// How many bytes all elements take.
+    /// The number of bytes of all elements.
     pub fn len(&self) -> u64 {
         match &self.payload {
             Payload::Inline(bytes) => bytes.len() as u64,
@@ -124,7 +124,7 @@ impl ConstantData {
         self.len() == 0
     }
 
-    /// How the ABI names the place.
+    /// The ABI's name for the place of the bytes.
     pub fn storage(&self) -> Storage {
         match &self.payload {
             Payload::Inline(_) => Storage::INLINE,
@@ -252,17 +252,17 @@ impl ConstantData {
     }
 }
 
-/// Constants of up to this many bytes are hashed whole,
+/// The size in bytes up to which constants are hashed whole.
 const WHOLE: u64 = 4096;
 
-/// of others three parts of this many.
+/// The size in bytes of each of the three parts that are hashed of larger ones.
 const PART: u64 = 1024;
 
 fn repeats(element: &[u8], bytes: &[u8]) -> bool {
     bytes.chunks(element.len()).all(|chunk| chunk == element)
 }
 
-/// How many bytes a splat takes.
+/// The number of bytes of a splat.
 fn splat_len(dtype: DType, element: &[u8], count: u64) -> u64 {
     let text = (element.len() as u64).saturating_sub(TABLE);
     match dtype.byte_len(count) {
@@ -272,10 +272,11 @@ fn splat_len(dtype: DType, element: &[u8], count: u64) -> u64 {
     }
 }
 
-/// The bytes of the table of one string.
+/// The size in bytes of the table of one string.
 const TABLE: u64 = 16;
 
-/// The `len` bytes of one element, `count` times; an error where there is no memory for them.
+/// The `len` bytes of one element repeated `count` times; an error where there is no memory for
+/// them.
 fn spread(dtype: DType, element: &[u8], count: u64, len: u64) -> Result<Box<[u8]>, String> {
     let mut all = Vec::new();
     let room = usize::try_from(len).ok();
@@ -324,6 +325,13 @@ impl fmt::Debug for ConstantData {
             Payload::Splat { count, .. } => write!(f, "splat({count})"),
         }
     }
+}
+
+/// The number of elements of a shape; `None` if a dim is negative or there are too many.
+pub fn element_count(shape: &[i64]) -> Option<u64> {
+    shape.iter().try_fold(1_u64, |all, &dim| {
+        u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
+    })
 }
 
 /// The strings in the data of `count` string elements: `count + 1` little-endian `u64` offsets, then

@@ -1,4 +1,4 @@
-//! Why an edit was refused.
+//! Errors of edits.
 
 use passdock_abi::Status;
 
@@ -6,35 +6,30 @@ use passdock_abi::Status;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct EditError {
-    /// What kind of refusal.
+    /// The kind of refusal.
     pub status: Status,
     /// A whole sentence that names the entities.
     pub message: String,
 }
 
 impl EditError {
+    fn new(status: Status, message: String) -> EditError {
+        EditError { status, message }
+    }
+
     /// An id names nothing, or something erased.
     pub fn stale(message: impl Into<String>) -> EditError {
-        EditError {
-            status: Status::STALE,
-            message: message.into(),
-        }
+        EditError::new(Status::STALE, message.into())
     }
 
     /// The edit would break an invariant.
     pub fn refused(message: impl Into<String>) -> EditError {
-        EditError {
-            status: Status::REFUSED,
-            message: message.into(),
-        }
+        EditError::new(Status::REFUSED, message.into())
     }
 
     /// An argument is malformed.
     pub fn invalid(message: impl Into<String>) -> EditError {
-        EditError {
-            status: Status::INVALID,
-            message: message.into(),
-        }
+        EditError::new(Status::INVALID, message.into())
     }
 }
 

@@ -1,4 +1,4 @@
-//! What others keep beside a function: what they worked out for one version of it.
+//! Values that others keep beside a function: their results for one version of it.
 //!
 //! Something that is kept is found again only while the function is as it was. Who holds a shared
 //! function may look things up and add to them, on any number of threads and without a lock;
@@ -14,17 +14,15 @@ use std::sync::{Arc, OnceLock};
 
 use rustc_hash::FxBuildHasher;
 
-use crate::function::Function;
-
-/// What is kept.
+/// A value kept beside a function.
 pub type KeptValue = Arc<dyn Any + Send + Sync>;
 
-/// Under what something is kept.
+/// The key of a value kept beside a function.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptKey<'k> {
-    /// Whose it is.
+    /// The owner's id.
     pub owner: usize,
-    /// What it depends on beside the function: another one, another result.
+    /// The version of the other inputs that the value depends on: another function, another result.
     pub stamp: u64,
     /// Its name, the owner's choice.
     pub name: Cow<'k, [u8]>,
@@ -41,7 +39,7 @@ impl<'k> KeptKey<'k> {
         }
     }
 
-    fn into_owned(self) -> KeptKey<'static> {
+    pub(crate) fn into_owned(self) -> KeptKey<'static> {
         KeptKey {
             owner: self.owner,
             stamp: self.stamp,
@@ -50,35 +48,35 @@ impl<'k> KeptKey<'k> {
     }
 }
 
-/// All that is kept beside a function, each entry with the version it is for: a tree that only grows
-/// while it is shared. The hash of its key says where an entry is.
+/// The values kept beside a function, each with the version it is for: a tree that only grows while
+/// it is shared. The hash of a key leads to its entry.
 #[derive(Default)]
 pub(crate) struct Kept {
     root: Link,
-    len: AtomicUsize,
+    pub(crate) len: AtomicUsize,
 }
 
-/// Where an entry is or goes; set once while the tree is shared.
-type Link = OnceLock<Box<Entry>>;
+/// The place of an entry; set once while the tree is shared.
+type Link = OnceLock<Box<KeptEntry>>;
 
-struct Entry {
-    key: Arc<KeptKey<'static>>,
-    version: u64,
-    value: KeptValue,
-    /// By the next two bits of the hash.
+pub(crate) struct KeptEntry {
+    pub(crate) key: Arc<KeptKey<'static>>,
+    pub(crate) version: u64,
+    pub(crate) value: KeptValue,
+    /// The entries below, by the next two bits of the hash.
     next: [Link; 4],
 }
 
-/// What a version gets added while something is tried out beside the function: less than so many are
-/// made by edits.
-const ASIDE: u64 = 1 << 48;
+/// The number added to a version while something is tried out beside the function: more than edits
+/// can make.
+pub(crate) const ASIDE: u64 = 1 << 48;
 
-/// How many things are being tried out, one within the other.
-fn depth(version: u64) -> u64 {
+/// The number of trials under way, one within the other.
+pub(crate) fn depth(version: u64) -> u64 {
     version / ASIDE
 }
 
-impl Entry {
+impl KeptEntry {
     #[inline]
     fn is(&self, key: &KeptKey<'_>) -> bool {
         self.key.owner == key.owner && self.key.stamp == key.stamp && self.key.name == key.name
@@ -103,9 +101,9 @@ impl Path {
 }
 
 impl Kept {
-    /// What is kept under a key for a version.
+    /// The value kept under a key for a version.
     #[inline]
-    fn find(&self, key: &KeptKey<'_>, version: u64) -> Option<&KeptValue> {
+    pub(crate) fn find(&self, key: &KeptKey<'_>, version: u64) -> Option<&KeptValue> {
         let mut place = &self.root;
         let mut path = Path::to(key);
         while let Some(entry) = place.get() {
@@ -117,8 +115,8 @@ impl Kept {
         None
     }
 
-    /// The entry of a key, for whatever version of a depth.
-    fn find_mut(&mut self, key: &KeptKey<'_>, of: u64) -> Option<&mut Entry> {
+    /// The entry of a key, for any version of a depth.
+    pub(crate) fn find_mut(&mut self, key: &KeptKey<'_>, of: u64) -> Option<&mut KeptEntry> {
         let mut place = &mut self.root;
         let mut path = Path::to(key);
         while let Some(entry) = place.get_mut() {
@@ -131,9 +129,14 @@ impl Kept {
     }
 
     /// Adds an entry, unless there is one for the key and version: then answers that one.
-    fn add(&self, key: Arc<KeptKey<'static>>, version: u64, value: KeptValue) -> &KeptValue {
+    pub(crate) fn add(
+        &self,
+        key: Arc<KeptKey<'static>>,
+        version: u64,
+        value: KeptValue,
+    ) -> &KeptValue {
         let mut path = Path::to(&key);
-        let mut entry = Box::new(Entry {
+        let mut entry = Box::new(KeptEntry {
             key,
             version,
             value,
@@ -165,8 +168,8 @@ impl Kept {
         }
     }
 
-    fn entries(&self) -> impl Iterator<Item = &Entry> {
-        let mut open: Vec<&Entry> = self.root.get().map(|root| &**root).into_iter().collect();
+    pub(crate) fn entries(&self) -> impl Iterator<Item = &KeptEntry> {
+        let mut open: Vec<&KeptEntry> = self.root.get().map(|root| &**root).into_iter().collect();
         std::iter::from_fn(move || {
             let entry = open.pop()?;
             open.extend(
@@ -179,10 +182,10 @@ impl Kept {
         })
     }
 
-    /// Takes all entries out, without recursion.
-    fn take(&mut self) -> impl Iterator<Item = Box<Entry>> + use<> {
+    /// Removes all entries, without recursion.
+    pub(crate) fn take(&mut self) -> impl Iterator<Item = Box<KeptEntry>> + use<> {
         self.len = AtomicUsize::new(0);
-        let mut open: Vec<Box<Entry>> = self.root.take().into_iter().collect();
+        let mut open: Vec<Box<KeptEntry>> = self.root.take().into_iter().collect();
         std::iter::from_fn(move || {
             let mut entry = open.pop()?;
             open.extend(entry.next.iter_mut().filter_map(OnceLock::take));
@@ -204,249 +207,5 @@ impl Clone for Kept {
             copy.add(entry.key.clone(), entry.version, entry.value.clone());
         }
         copy
-    }
-}
-
-impl Function {
-    /// What is kept under a key for this very version of the function.
-    #[inline]
-    pub fn kept(&self, key: &KeptKey<'_>) -> Option<&KeptValue> {
-        self.kept.find(key, self.version)
-    }
-
-    /// How many things are kept, for this version and those that aren't forgotten yet.
-    pub fn kept_count(&self) -> usize {
-        self.kept.len.load(Ordering::Relaxed)
-    }
-
-    /// Keeps something for this version of the function, and answers what is kept: what was there
-    /// first, if two threads worked the same out.
-    pub fn keep(&self, key: KeptKey<'_>, value: KeptValue) -> &KeptValue {
-        let key = Arc::new(key.into_owned());
-        self.kept.add(key, self.version, value)
-    }
-
-    /// The same in the place of what is kept under the key for another version.
-    pub fn keep_instead(&mut self, key: KeptKey<'_>, value: KeptValue) -> &KeptValue {
-        if self.kept(&key).is_none()
-            && let Some(entry) = self.kept.find_mut(&key, depth(self.version))
-        {
-            entry.version = self.version;
-            entry.value = value.clone();
-        }
-        self.keep(key, value)
-    }
-
-    /// Throws away all that is kept for another version.
-    pub fn forget_all_stale(&mut self) {
-        let version = self.version;
-        self.retain_kept(|kept| kept == version || depth(kept) < depth(version));
-    }
-
-    /// From here on something is tried out, which is no edit: what is kept is for that alone, and
-    /// what was kept waits.
-    pub(crate) fn begin_aside(&mut self) {
-        self.version += ASIDE;
-    }
-
-    /// It was tried out: the function is what it was before.
-    pub(crate) fn end_aside(&mut self) {
-        let tried = depth(self.version);
-        self.retain_kept(|kept| depth(kept) < tried);
-        self.version -= ASIDE;
-    }
-
-    /// Throws away all that isn't for a version that satisfies a predicate.
-    fn retain_kept(&mut self, stays: impl Fn(u64) -> bool) {
-        if self.kept.entries().all(|entry| stays(entry.version)) {
-            return;
-        }
-        for entry in self.kept.take() {
-            if stays(entry.version) {
-                self.kept.add(entry.key, entry.version, entry.value);
-            }
-        }
-    }
-
-    /// Says that what is kept under a key is right for this version too; whether there was any.
-    pub fn still_holds(&mut self, key: &KeptKey<'_>) -> bool {
-        if self.kept(key).is_some() {
-            return true;
-        }
-        let version = self.version;
-        let found = self.kept.find_mut(key, depth(version));
-        found.map(|entry| entry.version = version).is_some()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use passdock_abi::FunctionKind;
-
-    use super::*;
-    use crate::symbols::Symbols;
-
-    const KEY: KeptKey<'static> = KeptKey::new(1, 2, b"k");
-
-    fn function() -> Function {
-        let symbols = Symbols::new();
-        let name = symbols.intern("main");
-        Function::new(symbols, FunctionKind::GRAPH, name)
-    }
-
-    fn number(f: &Function) -> Option<u32> {
-        f.kept(&KEY)?.downcast_ref().copied()
-    }
-
-    #[test]
-    fn what_is_kept_is_found_until_the_function_changes() {
-        let mut f = function();
-        f.keep(KEY, Arc::new(7_u32));
-        f.keep(KEY, Arc::new(8_u32));
-        assert_eq!(number(&f), Some(7), "the first one stays");
-        for other in [
-            KeptKey::new(2, 2, b"k"),
-            KeptKey::new(1, 3, b"k"),
-            KeptKey::new(1, 2, b"l"),
-        ] {
-            assert!(f.kept(&other).is_none(), "{other:?}");
-        }
-        f.touch_function();
-        assert_eq!(number(&f), None);
-        f.keep(KEY, Arc::new(9_u32));
-        assert_eq!(number(&f), Some(9));
-    }
-
-    #[test]
-    fn a_copy_has_what_the_original_had_and_goes_its_own_way() {
-        let mut f = function();
-        f.keep(KEY, Arc::new(7_u32));
-        let mut copy = f.clone();
-        f.touch_function();
-        copy.touch_function();
-        assert_eq!(f.version(), copy.version());
-        f.keep(KEY, Arc::new(8_u32));
-        assert_eq!(number(&copy), None);
-        assert!(copy.still_holds(&KEY));
-        assert_eq!((number(&f), number(&copy)), (Some(8), Some(7)));
-    }
-
-    #[test]
-    fn only_what_holds_is_preserved() {
-        let mut f = function();
-        assert!(!f.still_holds(&KEY));
-        f.keep(KEY, Arc::new(7_u32));
-        f.touch_function();
-        f.forget_all_stale();
-        assert!(!f.still_holds(&KEY), "it was of an older version");
-    }
-
-    #[test]
-    fn what_is_worked_out_of_a_trial_goes_with_it() {
-        let mut f = function();
-        f.keep(KEY, Arc::new(7_u32));
-        f.begin_aside();
-        assert_eq!(number(&f), None);
-        f.keep_instead(KEY, Arc::new(8_u32));
-        f.begin_aside();
-        assert!(!f.still_holds(&KEY));
-        f.keep(KEY, Arc::new(9_u32));
-        f.forget_all_stale();
-        f.end_aside();
-        assert_eq!(number(&f), Some(8));
-        f.end_aside();
-        assert_eq!((number(&f), f.kept_count()), (Some(7), 1));
-    }
-
-    #[test]
-    fn compaction_forgets() {
-        let mut f = function();
-        f.keep(KEY, Arc::new(7_u32));
-        f.compact();
-        assert!(!f.still_holds(&KEY));
-    }
-
-    /// Counts how often it is dropped.
-    struct Counted(Arc<AtomicUsize>);
-
-    impl Drop for Counted {
-        fn drop(&mut self) {
-            self.0.fetch_add(1, Ordering::Relaxed);
-        }
-    }
-
-    #[test]
-    fn one_version_is_kept_and_everything_is_dropped_once() {
-        let dropped = Arc::new(AtomicUsize::new(0));
-        let mut f = function();
-        for _ in 0..10 {
-            f.touch_function();
-            f.keep_instead(KEY, Arc::new(Counted(dropped.clone())));
-            assert_eq!(f.kept_count(), 1);
-        }
-        assert_eq!(dropped.load(Ordering::Relaxed), 9);
-        let copy = f.clone();
-        drop(f);
-        assert_eq!(dropped.load(Ordering::Relaxed), 9);
-        drop(copy);
-        assert_eq!(dropped.load(Ordering::Relaxed), 10);
-    }
-
-    /// However many keys there are, and however a thread's stack is: finding one, throwing all away.
-    #[test]
-    fn many_keys_are_found_and_dropped() {
-        let dropped = Arc::new(AtomicUsize::new(0));
-        let name = |number: u32| number.to_le_bytes();
-        let mut f = function();
-        for number in 0..100_000 {
-            let value = Arc::new(Counted(dropped.clone()));
-            f.keep(KeptKey::new(1, 2, &name(number)), value);
-        }
-        assert_eq!(f.kept_count(), 100_000);
-        f.touch_function();
-        for number in 0..100_000 {
-            assert!(f.still_holds(&KeptKey::new(1, 2, &name(number))));
-        }
-        f.forget_all_stale();
-        assert_eq!(f.kept_count(), 100_000);
-        let small = std::thread::Builder::new().stack_size(64 << 10);
-        let thread = small.spawn(move || drop(f)).expect("a thread");
-        thread.join().expect("no overflow");
-        assert_eq!(dropped.load(Ordering::Relaxed), 100_000);
-    }
-
-    /// Keys that differ and have one hash stand behind each other; many of them, too.
-    #[test]
-    fn keys_of_one_hash_are_told_apart() {
-        let mut f = function();
-        for version in 0..2000_u32 {
-            f.keep(KEY, Arc::new(version));
-            assert_eq!(number(&f), Some(version));
-            f.touch_function();
-        }
-        assert_eq!(f.kept_count(), 2000);
-        std::thread::Builder::new()
-            .stack_size(64 << 10)
-            .spawn(move || drop(f))
-            .expect("a thread")
-            .join()
-            .expect("no overflow");
-    }
-
-    #[test]
-    fn threads_that_share_a_function_agree() {
-        let f = function();
-        let seen: Vec<u32> = std::thread::scope(|scope| {
-            let ask = |i: u32| {
-                let f = &f;
-                scope.spawn(move || *f.keep(KEY, Arc::new(i)).downcast_ref().expect("a number"))
-            };
-            let threads: Vec<_> = (0..2).map(ask).collect();
-            threads
-                .into_iter()
-                .map(|t| t.join().expect("no panic"))
-                .collect()
-        });
-        assert_eq!(seen[0], seen[1]);
     }
 }

@@ -4,39 +4,35 @@
 //! records are those of the plugin contract (`passdock_abi`), so a plugin reads them in place. This
 //! crate knows no passes, no plugins, no operators and no file formats but its own text form.
 //!
-//! Reading order: [`symbols`], [`function`] (what one reads), [`edit`] (what one changes),
-//! [`module`], [`types`], [`constant`], [`origin`], [`text`],
-//! [`verify`](mod@verify).
+//! Reading order: [`symbols`], [`constant`], [`origin`], [`function`] (what one reads), [`edit`]
+//! (what one changes), [`module`], [`text`], [`verify`](mod@verify).
 
-mod compact;
 pub mod constant;
-mod depth;
 pub mod edit;
 pub mod error;
-mod expr;
 pub mod function;
 mod kept;
-mod memory;
-mod merge;
 pub mod module;
 pub mod name;
+mod names;
 pub mod origin;
+mod pool;
+mod quote;
+mod source;
 pub mod symbols;
 pub mod text;
-mod transfer;
-pub mod types;
 pub mod verify;
-mod walk;
 
 pub use constant::{ByteSource, ConstantData, Deferred, Payload};
 pub use edit::{AttrValue, CloneRegion, MAX_OPSETS, NewAttr, NewOp, NewPort, NewRegion, Position};
 pub use error::{Edit, EditError};
-pub use expr::MAX_DIM_TERMS;
 pub use function::Function;
+pub use function::expr::MAX_DIM_TERMS;
+pub use function::room::OutgrownPools;
+pub use function::types::{BufferSpec, TypeSpec};
+pub use function::walk::Walk;
 pub use kept::{KeptKey, KeptValue};
 pub use module::Module;
 pub use name::OpName;
 pub use origin::{Entity, Extras, Origin, Origins};
 pub use symbols::Symbols;
-pub use types::{BufferSpec, TypeSpec};
-pub use walk::Walk;

@@ -16,7 +16,7 @@ pub struct OpName<'a> {
     pub domain: Option<Cow<'a, str>>,
     /// The name in the domain.
     pub name: Cow<'a, str>,
-    /// Which overload; `""`: the only one.
+    /// The overload; `""`: the only one.
     pub overload: Cow<'a, str>,
 }
 
@@ -30,7 +30,7 @@ impl<'a> OpName<'a> {
         }
     }
 
-    /// Takes a canonical name apart; `None` if the text isn't one.
+    /// The parts of a canonical name; `None` if the text isn't one.
     pub fn parse(text: &'a str) -> Option<OpName<'a>> {
         let mut parts = Vec::new();
         let mut rest = text;
@@ -165,7 +165,7 @@ fn write_part(f: &mut fmt::Formatter<'_>, part: &str, plain: bool) -> fmt::Resul
     f.write_str("\"")
 }
 
-/// One part and whether it was quoted, and what follows it.
+/// One part, whether it was quoted, and the text behind it.
 fn take_part(text: &str) -> Option<((Cow<'_, str>, bool), &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let end = text

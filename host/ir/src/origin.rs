@@ -1,4 +1,4 @@
-//! Where imported entities come from, and what their importer kept of them.
+//! Origins of imported entities, and the extras that their importer kept.
 //!
 //! An importer remembers of each entity the span of its file that it came from: that is all that
 //! reading costs, and an exporter finds there what the IR doesn't model. A module that has to live
@@ -15,17 +15,18 @@ use rustc_hash::FxHashMap;
 /// A span of a source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Origin {
-    /// The first byte.
+    /// The offset of the first byte.
     pub start: u64,
-    /// How many bytes: 32 bits here and 16 there, so that a span takes two words.
+    /// The low 32 bits of the number of bytes; 16 more are in `high`, so that a span takes two
+    /// words.
     low: u32,
     high: u16,
-    /// Which of the module's sources; `u16::MAX`: none.
+    /// The index of the module's source; `u16::MAX`: none.
     source: u16,
 }
 
 impl Origin {
-    /// Not imported.
+    /// The origin of entities that weren't imported.
     pub const NONE: Origin = Origin {
         start: 0,
         low: 0,
@@ -46,7 +47,7 @@ impl Origin {
         }
     }
 
-    /// How many bytes.
+    /// The number of bytes.
     pub fn len(self) -> u64 {
         u64::from(self.high) << 32 | u64::from(self.low)
     }
@@ -62,7 +63,7 @@ impl Origin {
     }
 }
 
-/// Something that can have extras.
+/// An entity that can have extras.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Entity {
     /// The function itself.
@@ -79,14 +80,14 @@ pub enum Entity {
     Constant(ConstId),
 }
 
-/// What is known of an entity beside what the IR says of it.
+/// The documentation, metadata and importer's data of an entity, beside the IR.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Extras {
-    /// What somebody wrote about it.
+    /// Its documentation.
     pub doc: Option<Box<str>>,
     /// Key-value pairs, in order; a key may come twice.
     pub metadata: Vec<(Box<str>, Box<str>)>,
-    /// Whatever else its importer kept, in the importer's own format.
+    /// The importer's other data, in its own format.
     pub bytes: Vec<u8>,
 }
 
@@ -121,7 +122,7 @@ fn set(column: &mut Vec<Origin>, at: usize, origin: Origin) {
 }
 
 impl Origins {
-    /// Where an entity comes from.
+    /// The origin of an entity.
     pub fn get(&self, entity: Entity) -> Origin {
         match entity {
             Entity::Function => self.function.unwrap_or(Origin::NONE),
@@ -133,7 +134,7 @@ impl Origins {
         }
     }
 
-    /// Says where an entity comes from.
+    /// Sets the origin of an entity.
     pub fn set(&mut self, entity: Entity, origin: Origin) {
         match entity {
             Entity::Function => self.function = Some(origin),
@@ -150,7 +151,7 @@ impl Origins {
         !self.extras.is_empty()
     }
 
-    /// What is known of an entity beside what the IR says of it.
+    /// The extras of an entity.
     pub fn extras(&self, entity: Entity) -> Option<&Arc<Extras>> {
         if self.extras.is_empty() {
             return None;
@@ -158,7 +159,7 @@ impl Origins {
         self.extras.get(&entity)
     }
 
-    /// Sets what is known of an entity; empty extras are none.
+    /// Sets the extras of an entity; empty ones are removed.
     pub fn set_extras(&mut self, entity: Entity, extras: impl Into<Arc<Extras>>) {
         let extras = extras.into();
         if extras.is_empty() {
@@ -168,7 +169,7 @@ impl Origins {
         }
     }
 
-    /// Lets one entity be what is known of another: its origin and its extras.
+    /// Copies the origin and the extras of one entity to another.
     pub(crate) fn carry(&mut self, from: Entity, to: Entity) {
         let origin = self.get(from);
         if origin.is_some() {

@@ -17,6 +17,11 @@ const CHUNKS: usize = 24;
 /// The longest text that can be a symbol, in bytes.
 pub const MAX_SYMBOL_BYTES: usize = 1 << 20;
 
+/// Whether a symbol is the name of a terminator.
+pub fn is_terminator(name: SymbolId) -> bool {
+    matches!(name, symbol::RETURN | symbol::YIELD)
+}
+
 type Chunk = Box<[Cell]>;
 
 #[derive(Default)]
@@ -32,7 +37,7 @@ pub struct Symbols {
 }
 
 struct Index {
-    /// With their hashes, so that growing doesn't read the texts again.
+    /// The symbols with their hashes, so that growing doesn't read the texts again.
     table: HashTable<(u64, SymbolId)>,
     len: u32,
 }
@@ -96,8 +101,8 @@ impl Symbols {
         Some(self.cell(id)?.text.get()?)
     }
 
-    /// Whether a function of the module has, or had, this name: an op of the name may call it, whatever
-    /// the operator of that name means.
+    /// Whether a function of the module has, or had, this name: an op of the name may call it,
+    /// whatever the operator of that name means.
     pub fn names_function(&self, id: SymbolId) -> bool {
         self.cell(id)
             .is_some_and(|cell| cell.names_function.load(Ordering::Relaxed))
@@ -119,12 +124,12 @@ impl Symbols {
         self.chunks.get(chunk)?.get()?.get(slot)
     }
 
-    /// How many symbols there are.
+    /// The number of symbols.
     pub fn len(&self) -> usize {
         self.lock().len as usize
     }
 
-    /// Never: the well-known symbols are always there.
+    /// Always `false`: the well-known symbols are there.
     pub fn is_empty(&self) -> bool {
         false
     }

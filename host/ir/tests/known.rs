@@ -1,5 +1,7 @@
 //! What is known of entities beside what the IR says: how it reads and prints, and what edits keep.
 
+mod support;
+
 use expect_test::{Expect, expect};
 use passdock_abi::{OpId, SymbolId, TypeId, ValueId};
 use passdock_ir::{CloneRegion, Entity, Function, Module, NewOp, Position, text};
@@ -73,7 +75,7 @@ fn named(f: &Function, name: &str) -> SymbolId {
     f.symbols().intern(name)
 }
 
-/// The functions as text, after an edit.
+/// What an edit changes of a function.
 #[track_caller]
 fn after(edit: impl FnOnce(&mut Function), expected: Expect) {
     let mut module = text::parse(
@@ -86,8 +88,9 @@ fn after(edit: impl FnOnce(&mut Function), expected: Expect) {
 }"#,
     )
     .unwrap();
+    let before = text::print(&module);
     edit(main_of(&mut module));
-    expected.assert_eq(&text::print(&module));
+    expected.assert_eq(&support::changed(&before, &text::print(&module)));
 }
 
 /// A replacement that keeps the location is what the op has become.
@@ -105,15 +108,11 @@ fn a_replacement_keeps_what_is_known_of_the_op() {
             f.replace_op(old, &new).unwrap();
         },
         expect![[r#"
-            module {
-              fn @f(%x: f32[2]) -> (%y: f32[2]) {
-                %a doc("sum") = onnx.Elu(%x) : f32[2] loc("first") extra("01")
-                    doc("old") meta {k = "v"}
-                %y = onnx.Neg(%a) : f32[2] loc("second")
-                    doc("other")
-                return %y
-              }
-            }
+            @@ -2,3 +2,3 @@
+               fn @f(%x: f32[2]) -> (%y: f32[2]) {
+            -    %a doc("sum") = onnx.Relu(%x) : f32[2] loc("first") extra("01")
+            +    %a doc("sum") = onnx.Elu(%x) : f32[2] loc("first") extra("01")
+                     doc("old") meta {k = "v"}
         "#]],
     );
 }
@@ -124,23 +123,25 @@ fn a_merged_op_keeps_what_is_known_of_its_first_part() {
     for first in [true, false] {
         let expected = if first {
             expect![[r#"
-            module {
-              fn @f(%x: f32[2]) -> (%y: f32[2]) {
-                %y = com.acme.Both(%x) : f32[2] loc("second", "first")
-                    doc("other")
-                return %y
-              }
-            }
-        "#]]
+                @@ -2,5 +2,3 @@
+                   fn @f(%x: f32[2]) -> (%y: f32[2]) {
+                -    %a doc("sum") = onnx.Relu(%x) : f32[2] loc("first") extra("01")
+                -        doc("old") meta {k = "v"}
+                -    %y = onnx.Neg(%a) : f32[2] loc("second")
+                +    %y = com.acme.Both(%x) : f32[2] loc("second", "first")
+                         doc("other")
+            "#]]
         } else {
             expect![[r#"
-            module {
-              fn @f(%x: f32[2]) -> (%y: f32[2]) {
-                %y = com.acme.Both(%x) : f32[2] loc("first", "second")
-                return %y
-              }
-            }
-        "#]]
+                @@ -2,6 +2,3 @@
+                   fn @f(%x: f32[2]) -> (%y: f32[2]) {
+                -    %a doc("sum") = onnx.Relu(%x) : f32[2] loc("first") extra("01")
+                -        doc("old") meta {k = "v"}
+                -    %y = onnx.Neg(%a) : f32[2] loc("second")
+                -        doc("other")
+                +    %y = com.acme.Both(%x) : f32[2] loc("first", "second")
+                     return %y
+            "#]]
         };
         after(
             |f| {
@@ -189,22 +190,16 @@ fn copies_keep_what_is_known() {
             f.clone_region(&clone).unwrap();
         },
         expect![[r#"
-            module {
-              fn @f(%x: f32[2]) -> (%y: f32[2]) {
-                %a doc("sum") = onnx.Relu(%x) : f32[2] loc("first") extra("01")
-                    doc("old") meta {k = "v"}
-                %y = onnx.Neg(%a) : f32[2] loc("second")
-                    doc("other")
-                %c = onnx.If(%x)
-                    doc("op")
-                  region then_branch doc("region") {
-                    %d doc("value") = onnx.Abs(%x)
-                        doc("inner")
-                    yield %d
-                  }
-                return %y
-              }
-            }
+            @@ -6,2 +6,9 @@
+                     doc("other")
+            +    %c = onnx.If(%x)
+            +        doc("op")
+            +      region then_branch doc("region") {
+            +        %d doc("value") = onnx.Abs(%x)
+            +            doc("inner")
+            +        yield %d
+            +      }
+                 return %y
         "#]],
     );
 }

@@ -6,49 +6,34 @@
 //! in place, what is new is encoded. So a module that no pass changed is the same file, byte for
 //! byte, and a renamed node changes that node's name and nothing else.
 //!
-//! A module that has to live without its file is [detached](detach): what only the file said goes to
+//! A module that has to live without its file is [detached](detach()): what only the file said goes to
 //! the extras of the entities, where text keeps it too. The writer finds it there as it finds it in
 //! the file.
 //!
-//! Neither side knows operators or opsets. Reading order: `wire`, `schema`, `source`, `types`
-//! and `data` (small encodings), `read`, `write`, `carry` (attributes of functions), `keep` and
-//! `detach`, `facts` and `remarks`.
+//! Neither side knows operators or opsets. Reading order: `format` (protobuf, and the messages that
+//! both sides know), `extras` (what entities say beside the IR), `file` (the files behind a module),
+//! `read`, `layout` (the order of what is written), `detach`, `write`, `report`.
 
-mod carry;
-mod data;
 mod detach;
-mod error;
-mod external;
-mod facts;
-mod keep;
+mod extras;
+mod file;
+mod format;
+mod layout;
 mod read;
-mod remarks;
-mod schema;
-mod source;
+mod report;
 #[cfg(test)]
 mod tests;
-mod types;
-mod wire;
 mod write;
 
 pub use detach::detach;
-pub use error::OnnxError;
-pub use external::{
-    ExternalFiles, Reach, check_external, external_locations, place_external, same_bytes,
-};
-pub use facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
+pub use file::external::{Reach, place_external, same_bytes};
+pub use file::model::{ExternalFiles, check_external, external_locations};
+pub use format::error::OnnxError;
+pub use format::header::MAIN;
 pub use read::{TensorFile, read, read_bytes, read_tensor, read_within};
-pub use remarks::{Remark, remarks};
-pub use write::{DataFile, ExternalData, Moved, Output, WriteOptions, write};
-
-/// The name of the function that the main graph is.
-pub const MAIN: &str = "main";
-
-/// Fields of the model's header that are metadata of the module, by number.
-const METADATA: [(u32, &str); 5] = [
-    (schema::model::IR_VERSION, "onnx.ir_version"),
-    (schema::model::PRODUCER_NAME, "onnx.producer_name"),
-    (schema::model::PRODUCER_VERSION, "onnx.producer_version"),
-    (schema::model::DOMAIN, "onnx.domain"),
-    (schema::model::MODEL_VERSION, "onnx.model_version"),
-];
+pub use report::facts::{FileFacts, SparseFacts, file_facts, sparse_facts};
+pub use report::remarks::{Remark, remarks};
+pub use write::data_file::DataFile;
+pub use write::options::{ExternalData, Moved, WriteOptions};
+pub use write::output::Output;
+pub use write::write;

@@ -57,16 +57,54 @@
 //! # }
 //! ```
 //!
+//!
 //! Reading order: [`PassInfo`] and [`Pass`]; [`Registry`] and [`plugin`]; [`PassContext`] and
-//! [`config`]; [`Sequential`], then `resolve.rs` (the order) and `run.rs` (the run loop, on one
-//! screen); [`PassInstrument`] and [`instruments`]; [`diagnostic`] and [`PassError`];
-//! [`pipeline`], which is what the command runs; [`analyses`]; [`model_file`], [`stats`](mod@stats) and
-//! [`diff`](mod@diff); [`terminal`]; last [`boundary`], where the
-//! plugin contract meets the IR. When something fails: [`reproducer`], [`replay`], [`bisect`](mod@bisect) and
-//! [`reduce`](mod@reduce).
+//! [`config`]; [`Sequential`]; [`PassInstrument`] and [`instruments`]; [`diagnostic`] and
+//! [`PassError`]; [`pipeline`], which is what the command runs; [`analyses`]; [`model_file`]. When
+//! something fails: [`reproducer`] and [`replay`].
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
-//! `unsafe` is in [`boundary`], in the loading of libraries and in calls to ONNX Runtime only.
 
-pub use passdock_core::*;
+pub use passdock_core::{
+    Cause, ContextBuilder, DeviceType, Diagnostic, DiagnosticContext, Entered, ErrorKind,
+    ErrorParts, FailureSite, InstrumentRef, InstrumentReport, InstrumentResult, InstrumentSetup,
+    InstrumentSpec, LoadOptions, ModuleRef, Pass, PassCall, PassContext, PassDeclaration,
+    PassError, PassInfo, PassInstrument, PassRecord, PassRef, PassRun, PassStatus, Provider,
+    Registry, Renderer, Sequential, Severity, Verify, Work, apply_pass_to_function, config_struct,
+    create_function_pass, create_host_pass, create_module_pass, create_prim_func_pass, filter,
+    get_renderer, list_configs, override_renderer, register_config_option, same_interface,
+};
+pub use passdock_core::{analyses, config, files, run};
 pub use passdock_driver::{judge, model_file, pipeline, replay, reproducer, testing};
+
+pub use passdock_core::Frame;
+#[doc(hidden)]
+pub use passdock_core::toml;
+
+/// Diagnostics: what a pass, a plugin or the host has to say, as data and as text.
+pub mod diagnostic {
+    pub use passdock_core::{DiagnosticContext, Renderer, get_renderer, override_renderer};
+    pub use passdock_diagnostic::*;
+}
+
+/// Plugins: found, read without running them, and loaded.
+pub mod plugin {
+    pub use passdock_core::boundary::host;
+    pub use passdock_loader::*;
+}
+
+/// The instruments that come with the host, and what instruments are written with.
+pub mod instruments {
+    pub use passdock_core::instrument::built_in::*;
+    pub use passdock_core::instrument::{Names, Sink, stderr, stdout};
+    pub use passdock_core::print_ir;
+    pub use passdock_driver::reproducer::WriteReproducer;
+}
+
+/// Named states of a module: what passes need, establish and break.
+pub mod states {
+    pub use passdock_core::plan::ModelNeed;
+    pub use passdock_loader::manifest::states::*;
+}
+
+pub use passdock_diagnostic::terminal;

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use expect_test::{Expect, expect};
 use passdock::plugin::discover::check_op_conflicts;
-use passdock::plugin::{OpDefs, Plugin, SearchDir, discover};
+use passdock::plugin::{OpDefs, Plugin, SearchDir, discover, host};
 use tempfile::TempDir;
 
 /// The contract's structs, as a C author writes them.
@@ -112,7 +112,7 @@ fn check_load(parts: &Parts, expected: &Expect) {
         return;
     }
     let plugin = Plugin::open(&lib).expect("the file is fine");
-    let said = match plugin.load() {
+    let said = match plugin.load(host()) {
         Ok(loaded) => format!("{:?}", loaded.passes()),
         Err(error) => error.to_string(),
     };
@@ -273,7 +273,7 @@ fn shorter_records_of_an_older_minor_are_operators_without_attributes() {
         return;
     }
     let plugin = Arc::new(Plugin::open(&lib).expect("the file is fine"));
-    let (ops, failures) = OpDefs::new([&plugin]).describe();
+    let (ops, failures) = OpDefs::new([&plugin], host()).describe();
     assert!(failures.is_empty(), "{failures:?}");
     let said: Vec<String> = ops
         .iter()
@@ -401,9 +401,9 @@ fn nothing_runs_before_it_is_needed() {
     let found = discover(&search(dir.path()), None).expect("the directory is there");
     assert_eq!(found.plugins.len(), 1);
     let plugin = &found.plugins[0];
-    assert_eq!(plugin.manifest().passes[0].name, "c.transform.One");
+    assert_eq!(plugin.manifest().passes[0].name(), "c.transform.One");
     assert!(!mark.exists() && !plugin.is_loaded());
-    let pass = plugin.load_pass("c.transform.One").expect("loads");
+    let pass = plugin.load(host()).expect("loads").pass("c.transform.One");
     assert!(pass.is_some() && mark.exists() && plugin.is_loaded());
 }
 
@@ -421,8 +421,12 @@ fn many_plugins_keep_apart() {
     assert_eq!(found.plugins.len(), 20);
     for (i, plugin) in found.plugins.iter().enumerate() {
         let name = format!("c.transform.P{i}");
-        let pass = plugin.load_pass(&name).expect("loads").expect("is there");
-        assert_eq!(pass.spec().name, name);
+        let pass = plugin
+            .load(host())
+            .expect("loads")
+            .pass(&name)
+            .expect("is there");
+        assert_eq!(pass.spec().name(), name);
     }
 }
 
@@ -461,10 +465,13 @@ fn a_file_that_changed_after_it_was_read_is_refused_if_it_says_something_else() 
     let other = Plugin::open(&lib).expect("a good plugin");
     parts("c.transform.One").build(&rebuilt);
     std::fs::rename(&rebuilt, &lib).expect("renames");
-    assert!(same.load().is_ok(), "built again, says the same");
+    assert!(same.load(host()).is_ok(), "built again, says the same");
     parts("c.transform.Two").build(&rebuilt);
     std::fs::rename(&rebuilt, &lib).expect("renames");
-    let error = other.load().expect_err("says something else").to_string();
+    let error = other
+        .load(host())
+        .expect_err("says something else")
+        .to_string();
     expect!["plugin `DIR/plugin.so` can't be used: the file changed after its manifest was read; run again"].assert_eq(&error.replace(&dir.path().display().to_string(), "DIR"));
 }
 

@@ -8,6 +8,7 @@
 
 pub mod bisect;
 pub mod diff;
+mod first_run;
 pub mod numerics;
 pub mod reduce;
 pub mod stats;

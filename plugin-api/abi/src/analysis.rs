@@ -9,7 +9,7 @@ use crate::ids::{OpId, SymbolId};
 use crate::status::Status;
 use crate::view::{Column, Function, Str};
 
-/// What `get_extension` knows [`AnalysisApi`] by.
+/// The id by which `get_extension` knows [`AnalysisApi`].
 pub const EXTENSION: &str = "passdock.analysis.v0";
 
 /// The names of the host's analyses.
@@ -33,12 +33,12 @@ pub type DropAnalysis = unsafe extern "C" fn(data: *mut c_void);
 pub struct AnalysisApi {
     /// Bytes of this struct as the host knows it.
     pub struct_size: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// A column of the host's, by its name; good until the next edit.
     pub column:
         Option<unsafe extern "C" fn(*const Function, name: Str, out: *mut Column) -> Status>,
-    /// What is kept for the function as it is; NOT_FOUND if nothing is.
+    /// The analysis that is kept for the function as it is; NOT_FOUND if none is.
     pub get: Option<
         unsafe extern "C" fn(
             *const Function,
@@ -59,12 +59,12 @@ pub struct AnalysisApi {
             out: *mut *mut c_void,
         ) -> Status,
     >,
-    /// What is kept still holds, although the function changed; NOT_FOUND if nothing is.
+    /// The kept analysis still holds, although the function changed; NOT_FOUND if none is kept.
     pub preserve:
         Option<unsafe extern "C" fn(*mut Function, owner: *const c_void, key: Str) -> Status>,
 }
 
-/// Where a value is used last.
+/// The last use of a value.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Liveness {
@@ -73,26 +73,26 @@ pub struct Liveness {
     pub last_use: OpId,
 }
 
-/// Where an op stands in the whole function, all regions included.
+/// The place of an op in the whole function, all regions included.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpOrder {
-    /// How many ops stand before it; `u32::MAX` for an op that is gone.
+    /// The number of ops before it; `u32::MAX` for an op that is gone.
     pub position: u32,
     /// The position behind the last op that is nested in it.
     pub end: u32,
-    /// How deep the region that it stands in is nested; the body is at 0.
+    /// The nesting depth of the region that it stands in; the body is at 0.
     pub depth: u32,
 }
 
-/// What running an op does, beside giving results.
+/// The effects of running an op, beside giving results.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OpEffects {
     /// `OpEntry::*`: what its definition says; `PURE` for the ops that the IR itself defines to be.
     pub traits: u64,
-    /// Of it and everything nested in it: `PURE` if all are, `RANDOM`, `STATEFUL`, `READS`,
-    /// `WRITES`, `ALLOCATES` if one is.
+    /// The traits of it and everything nested in it: `PURE` if all are, `RANDOM`, `STATEFUL`,
+    /// `READS`, `WRITES`, `ALLOCATES` if one is.
     pub effects: u64,
 }
 
@@ -102,17 +102,17 @@ pub struct OpEffects {
 pub struct NameUse {
     /// The name of ops, or of the function that they call.
     pub name: SymbolId,
-    /// How many ops.
+    /// The number of ops.
     pub count: u32,
     /// The first of them in program order.
     pub first: OpId,
-    /// [`NameUse::CALLEE`].
+    /// Flags: [`NameUse::CALLEE`].
     pub flags: u32,
-    /// As in [`OpEffects`]; 0 of a callee.
+    /// Traits as in [`OpEffects`]; 0 of a callee.
     pub traits: u64,
 }
 
 impl NameUse {
-    /// What ops name in their attribute `callee`; otherwise they are called so themselves.
+    /// The name is in ops' attribute `callee`; otherwise it is that of the ops themselves.
     pub const CALLEE: u32 = 1;
 }

@@ -8,18 +8,19 @@ use crate::ids::*;
 use crate::record::{AttrKind, Dim, TypeKind};
 use crate::view::{Bytes, FunctionKind, FunctionRef, Str};
 
-/// Where an op goes.
+/// The place of an op to create or move.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     /// The region; ignored if `before` is set.
     pub region: RegionId,
-    /// Before this op; NONE: at the region's end, before its terminator if it has one.
+    /// The op that comes after it; NONE: it goes to the region's end, before its terminator if it
+    /// has one.
     pub before: OpId,
 }
 
 impl Position {
-    /// Before an op.
+    /// The place before an op.
     pub const fn before(op: OpId) -> Position {
         Position {
             region: RegionId::NONE,
@@ -27,7 +28,7 @@ impl Position {
         }
     }
 
-    /// At a region's end, before its terminator if it has one.
+    /// The place at a region's end, before its terminator if it has one.
     pub const fn end_of(region: RegionId) -> Position {
         Position {
             region,
@@ -42,27 +43,27 @@ impl Position {
 pub struct TypeDesc {
     /// `size_of::<TypeDesc>()` of the caller.
     pub struct_size: u32,
-    /// As in `Type`.
+    /// The type's kind, as in `Type`.
     pub kind: TypeKind,
-    /// As in `Type`.
+    /// The element type, as in `Type`.
     pub dtype: DType,
-    /// As in `Type`.
+    /// The lanes, as in `Type`.
     pub lanes: u32,
-    /// As in `Type`.
+    /// Flags, as in `Type`.
     pub flags: u32,
-    /// As in `Type`.
+    /// A name, as in `Type`.
     pub name: SymbolId,
     /// The shape.
     pub dims: *const Dim,
-    /// How many.
+    /// The number of dims.
     pub dim_count: usize,
     /// A buffer's strides and, last, its offset.
     pub layout: *const Dim,
-    /// How many.
+    /// The number of entries of the layout.
     pub layout_count: usize,
     /// Types it is made of.
     pub items: *const TypeId,
-    /// How many.
+    /// The number of items.
     pub item_count: usize,
 }
 
@@ -72,11 +73,11 @@ pub struct TypeDesc {
 pub struct AttrDesc {
     /// `size_of::<AttrDesc>()` of the caller.
     pub struct_size: u32,
-    /// How its value is kept.
+    /// The kind of its value.
     pub kind: AttrKind,
-    /// Its name.
+    /// The attribute's name.
     pub name: SymbolId,
-    /// As in `Attr`.
+    /// Flags, as in `Attr`.
     pub flags: u32,
     /// INT; FLOAT (the f32's bits); TENSOR, TYPE, REFERENCE (an id).
     pub bits: u64,
@@ -87,15 +88,15 @@ pub struct AttrDesc {
     pub count: usize,
 }
 
-/// What a region gives out, or a function takes, at one position.
+/// A port to make: a result of a region, or a parameter of a function, at one position.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PortDesc {
-    /// Empty: none.
+    /// A name; empty: none.
     pub name: Str,
-    /// Its type.
+    /// The port's type.
     pub ty: TypeId,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 
@@ -103,13 +104,13 @@ pub struct PortDesc {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct RegionDesc {
-    /// Its name among the op's regions.
+    /// The region's name among the op's regions.
     pub name: SymbolId,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
-    /// Its arguments.
+    /// The region's arguments.
     pub args: *const PortDesc,
-    /// How many.
+    /// The number of arguments.
     pub arg_count: usize,
 }
 
@@ -119,34 +120,34 @@ pub struct RegionDesc {
 pub struct OpDesc {
     /// `size_of::<OpDesc>()` of the caller.
     pub struct_size: u32,
-    /// [`OpDesc::TAKE_REGIONS`].
+    /// Flags: [`OpDesc::TAKE_REGIONS`], [`OpDesc::TAKE_ATTRS`].
     pub flags: u32,
-    /// Its canonical name.
+    /// The op's canonical name.
     pub name: SymbolId,
-    /// Its location; NONE: for `replace_op`, that of the replaced op.
+    /// The op's location; NONE: for `replace_op`, that of the replaced op.
     pub loc: LocId,
-    /// Its operands; NONE entries are left out.
+    /// The operands; NONE entries are left out.
     pub operands: *const ValueId,
-    /// How many.
+    /// The number of operands.
     pub operand_count: usize,
     /// The type of each result; NONE: for `replace_op`, that of the replaced result, else unknown.
     pub result_types: *const TypeId,
-    /// How many results.
+    /// The number of results.
     pub result_count: usize,
     /// Attributes.
     pub attrs: *const AttrDesc,
-    /// How many.
+    /// The number of attributes.
     pub attr_count: usize,
     /// Regions to create.
     pub regions: *const RegionDesc,
-    /// How many.
+    /// The number of regions.
     pub region_count: usize,
 }
 
 impl OpDesc {
-    /// For `replace_op`: the new op takes the regions of the replaced one over.
+    /// The new op of a `replace_op` takes the regions of the replaced one over.
     pub const TAKE_REGIONS: u32 = 1;
-    /// For `replace_op`: the new op takes the attributes of the replaced one over, before `attrs`.
+    /// The new op of a `replace_op` takes the attributes of the replaced one over, before `attrs`.
     pub const TAKE_ATTRS: u32 = 2;
 }
 
@@ -156,13 +157,13 @@ impl OpDesc {
 pub struct ConstantDesc {
     /// `size_of::<ConstantDesc>()` of the caller.
     pub struct_size: u32,
-    /// [`ConstantDesc::SPLAT`].
+    /// Flags: [`ConstantDesc::SPLAT`].
     pub flags: u32,
     /// A tensor type whose dims are all constant.
     pub ty: TypeId,
-    /// Where it is visible; NONE: the whole function.
+    /// The region that it is visible in; NONE: the whole function.
     pub region: RegionId,
-    /// Empty: none. A name that is taken gets a number.
+    /// A name; empty: none. One that is taken gets a number.
     pub name: Str,
     /// The elements, little-endian, packed as ONNX packs them; strings: `n + 1` `u64` offsets, then
     /// the bytes they bound.
@@ -180,24 +181,24 @@ impl ConstantDesc {
 pub struct CloneDesc {
     /// `size_of::<CloneDesc>()` of the caller.
     pub struct_size: u32,
-    /// The region.
+    /// The region to copy.
     pub region: RegionId,
     /// The function that holds it; a null handle: the one that is edited.
     pub source: FunctionRef,
-    /// Where its ops go.
+    /// The place that its ops go to.
     pub at: Position,
-    /// What stands for each of its arguments.
+    /// The values that stand for its arguments.
     pub args: *const ValueId,
-    /// How many; as many as it has arguments.
+    /// The number of arguments: as many as the region has.
     pub arg_count: usize,
     /// Pairs (value of the source seen from inside, value here). From the same function, what isn't
     /// named stands for itself.
     pub captures: *const [ValueId; 2],
-    /// How many pairs.
+    /// The number of pairs.
     pub capture_count: usize,
     /// Receives what stands for each operand of its terminator.
     pub results: *mut ValueId,
-    /// How many fit; as many as its terminator has operands.
+    /// The number of results that fit: as many as its terminator has operands.
     pub result_count: usize,
 }
 
@@ -209,10 +210,10 @@ pub struct FunctionDesc {
     pub struct_size: u32,
     /// Graph or prim.
     pub kind: FunctionKind,
-    /// Its canonical name.
+    /// The function's canonical name.
     pub name: Str,
     /// A function of the module whose opset versions it shares; NONE: it has none.
     pub opsets_of: SymbolId,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }

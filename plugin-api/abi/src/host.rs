@@ -7,7 +7,6 @@ use core::ffi::c_void;
 
 use crate::desc::*;
 use crate::ids::*;
-use crate::plugin::PassKind;
 use crate::record::{Dim, ExprKind};
 use crate::status::Status;
 use crate::version::Version;
@@ -19,27 +18,27 @@ pub struct Context {
     _opaque: [u8; 0],
 }
 
-/// Everything the host offers.
+/// The host's tables: everything that it offers.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Host {
     /// Bytes of this struct as the host knows it.
     pub struct_size: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// The layout it speaks.
     pub abi: Version,
     /// The meaning it speaks.
     pub ir: Version,
-    /// Strings.
+    /// Interned strings.
     pub symbols: *const SymbolApi,
-    /// Functions.
+    /// Reading and editing functions.
     pub functions: *const FunctionApi,
-    /// Modules.
+    /// Reading and editing modules.
     pub modules: *const ModuleApi,
     /// The running pass.
     pub context: *const ContextApi,
-    /// Op definitions.
+    /// Asking op definitions.
     pub ops: *const OpApi,
     /// An optional power by its id, or null.
     pub get_extension: Option<unsafe extern "C" fn(id: Str) -> *const c_void>,
@@ -51,7 +50,7 @@ pub struct Host {
 pub struct SymbolApi {
     /// Bytes of this struct as the host knows it.
     pub struct_size: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// The text of a symbol; lives as long as the module. A stale id gives `""`.
     pub text: Option<unsafe extern "C" fn(*const Symbols, SymbolId) -> Str>,
@@ -67,7 +66,7 @@ pub struct SymbolApi {
 pub struct FunctionApi {
     /// Bytes of this struct as the host knows it.
     pub struct_size: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// The sentence of the last call on this handle that didn't answer OK.
     pub last_error: Option<unsafe extern "C" fn(*const Function) -> Str>,
@@ -146,9 +145,9 @@ pub struct FunctionApi {
             count: usize,
         ) -> Status,
     >,
-    /// Says which version of a domain the function's ops mean; ONNX's own domain is "". Refused for a
-    /// domain whose version is already another one, which would change what its ops mean, and for the
-    /// 1,025th domain.
+    /// Sets the version of a domain that the function's ops mean; ONNX's own domain is "". Refused
+    /// for a domain whose version is already another one, which would change what its ops mean, and
+    /// for the 1,025th domain.
     pub set_opset: Option<unsafe extern "C" fn(*mut Function, domain: Str, version: i64) -> Status>,
     /// The location of what came from several places: each of them, once, in this order.
     pub fuse_locs: Option<
@@ -200,7 +199,7 @@ pub struct FunctionApi {
 pub struct ModuleApi {
     /// Bytes of this struct as the host knows it.
     pub struct_size: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// The sentence of the last call on this handle that didn't answer OK.
     pub last_error: Option<unsafe extern "C" fn(*const Module) -> Str>,
@@ -224,7 +223,7 @@ pub struct ModuleApi {
     pub run_pass: Option<unsafe extern "C" fn(*mut Module, *mut Context, name: Str) -> Status>,
 }
 
-/// How grave a diagnostic is: TVM's numbers.
+/// The severity of a diagnostic: TVM's numbers.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Severity(pub u32);
@@ -238,15 +237,15 @@ impl Severity {
     pub const HELP: Severity = Severity(50);
 }
 
-/// Which part of an op is meant.
+/// A part of an op.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct OpPart(pub u32);
 
 impl OpPart {
-    /// All of it.
+    /// The whole op.
     pub const OP: OpPart = OpPart(0);
-    /// Its name.
+    /// The op's name.
     pub const NAME: OpPart = OpPart(1);
     /// The operand `index`.
     pub const OPERAND: OpPart = OpPart(2);
@@ -261,15 +260,15 @@ impl OpPart {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Label {
-    /// The op.
+    /// The op that is meant.
     pub op: OpId,
-    /// What of it.
+    /// The part of it that is meant.
     pub part: OpPart,
-    /// Which operand or result.
+    /// The index of the operand or result.
     pub index: u32,
     /// The function that the op is in; 0: that of the diagnostic.
     pub function: SymbolId,
-    /// Which attribute.
+    /// The attribute's name.
     pub attr: Str,
     /// A few words that stand under the place, or empty.
     pub text: Str,
@@ -281,17 +280,17 @@ pub struct Label {
 pub struct Diagnostic {
     /// `size_of::<Diagnostic>()` of the caller.
     pub struct_size: u32,
-    /// How grave.
+    /// The severity.
     pub severity: Severity,
     /// The op it is about, or NONE; not read if there are labels.
     pub op: OpId,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// A short stable code (`acme::bad-axis`), or empty.
     pub code: Str,
-    /// A sentence.
+    /// The message: a sentence.
     pub message: Str,
-    /// What to do, or empty.
+    /// The advice what to do, or empty.
     pub help: Str,
     /// The function that the op is in; 0: the one that the pass works on.
     pub function: SymbolId,
@@ -299,15 +298,16 @@ pub struct Diagnostic {
     pub label_stride: u32,
     /// Places; the first is what it is about.
     pub labels: *const Label,
-    /// How many.
+    /// The number of labels.
     pub label_count: usize,
-    /// What else there is to say.
+    /// Notes: more sentences.
     pub notes: *const Str,
-    /// How many.
+    /// The number of notes.
     pub note_count: usize,
 }
 
-/// Why a pass failed or panicked, copied by the host. Shorter ones end before `function`.
+/// The reason why a pass failed or panicked, copied by the host. Shorter ones end before
+/// `function`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Failure {
@@ -319,17 +319,17 @@ pub struct Failure {
     pub message: Str,
     /// The panic's source file, or empty.
     pub file: Str,
-    /// Its line, from 1; 0 if unknown.
+    /// The line, from 1; 0 if unknown.
     pub line: u32,
-    /// Its column, from 1; 0 if unknown.
+    /// The column, from 1; 0 if unknown.
     pub column: u32,
     /// The function that the op is in; 0: the one that the pass works on.
     pub function: SymbolId,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 
-/// What a setting holds.
+/// The kind of a setting's value.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct SettingKind(pub u32);
@@ -351,15 +351,29 @@ impl SettingKind {
 pub struct Setting {
     /// `size_of::<Setting>()` of the caller.
     pub struct_size: u32,
-    /// Which field is set.
+    /// The kind, which says which field is set.
     pub kind: SettingKind,
-    /// BOOL (0 or 1), INT; how many strings STRINGS are, and entries a TABLE has.
+    /// The value of a BOOL (0 or 1) or INT; the number of STRINGS, and of the entries of a TABLE.
     pub int: i64,
-    /// FLOAT.
+    /// The value of a FLOAT.
     pub float: f64,
-    /// STRING; STRINGS, each ended by a NUL; of each entry of a TABLE its name and its value as TOML,
-    /// each ended by a NUL. Lives as long as the context.
+    /// The text of a STRING; STRINGS, each ended by a NUL; of each entry of a TABLE its name and
+    /// its value as TOML, each ended by a NUL. Lives as long as the context.
     pub string: Str,
+}
+
+/// The kind of a pass: what it works on.
+#[repr(transparent)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct PassKind(pub u32);
+
+impl PassKind {
+    /// A pass on each graph function.
+    pub const FUNCTION: PassKind = PassKind(1);
+    /// A pass on each prim function.
+    pub const PRIM_FUNCTION: PassKind = PassKind(2);
+    /// A pass on the module.
+    pub const MODULE: PassKind = PassKind(3);
 }
 
 /// The running pass.
@@ -368,9 +382,9 @@ pub struct Setting {
 pub struct ContextApi {
     /// Bytes of this struct as the host knows it.
     pub struct_size: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
-    /// `PassContext.opt_level`.
+    /// The context's optimization level.
     pub opt_level: Option<unsafe extern "C" fn(*const Context) -> u32>,
     /// An option of the running pass: defaults, then config, then the pipeline's `options`.
     pub option:
@@ -383,7 +397,7 @@ pub struct ContextApi {
     /// Emits a diagnostic, shown when the pass has returned. After a BUG or an ERROR the pass counts
     /// as failed, whatever it answers.
     pub emit: Option<unsafe extern "C" fn(*mut Context, *const Diagnostic) -> Status>,
-    /// Says why the pass is about to answer FAILED or PANICKED.
+    /// Tells why the pass is about to answer FAILED or PANICKED.
     pub fail: Option<unsafe extern "C" fn(*mut Context, *const Failure)>,
     /// The context on top of this thread's stack: `PassContext::current()`.
     pub current: Option<unsafe extern "C" fn() -> *mut Context>,
@@ -406,7 +420,7 @@ pub struct OpCall {
 pub struct OpApi {
     /// Bytes of this struct as the host knows it.
     pub struct_size: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// The traits of an op by its name in this function; 0 if nobody defines it.
     pub traits: Option<unsafe extern "C" fn(*const Function, SymbolId) -> u64>,
@@ -424,13 +438,15 @@ pub struct OpApi {
             count: usize,
         ) -> Status,
     >,
-    /// In a definition: a result has this type.
+    /// Sets the type of a result; in a definition.
     pub set_result_type:
         Option<unsafe extern "C" fn(*mut OpCall, index: u32, *const TypeDesc) -> Status>,
-    /// In a definition: the result, a small tensor of integers or booleans, holds these, row by row.
+    /// Sets the elements of a result, a small tensor of integers or booleans, row by row; in a
+    /// definition.
     pub set_result_dims:
         Option<unsafe extern "C" fn(*mut OpCall, index: u32, *const Dim, count: usize) -> Status>,
-    /// In a definition: what is known of an operand's elements, as dims; NOT_FOUND if nothing is.
+    /// The elements of an operand as dims, as far as they are known; NOT_FOUND if nothing is. In a
+    /// definition.
     pub operand_dims: Option<
         unsafe extern "C" fn(
             *mut OpCall,
@@ -439,13 +455,13 @@ pub struct OpApi {
             count: *mut usize,
         ) -> Status,
     >,
-    /// In a definition: a dim expression in canonical form.
+    /// Interns a dim expression in canonical form; in a definition.
     pub add_expr:
         Option<unsafe extern "C" fn(*mut OpCall, ExprKind, Dim, Dim, out: *mut Dim) -> Status>,
-    /// In a definition: interns a type, to be used in another.
+    /// Interns a type, to be used in another; in a definition.
     pub add_type:
         Option<unsafe extern "C" fn(*mut OpCall, *const TypeDesc, out: *mut TypeId) -> Status>,
-    /// In an evaluation: makes room for a result, to be filled before returning.
+    /// Makes room for a result, to be filled before returning; in an evaluation.
     pub allocate_result: Option<
         unsafe extern "C" fn(
             *mut OpCall,
@@ -455,7 +471,7 @@ pub struct OpApi {
             out: *mut *mut u8,
         ) -> Status,
     >,
-    /// In a definition: why it has no answer (not folded), or what is wrong with the op (infer).
+    /// Tells why the definition has no answer (not folded), or what is wrong with the op (infer).
     pub refuse: Option<unsafe extern "C" fn(*mut OpCall, reason: Str)>,
     /// The sentence of the last call on this handle that didn't answer OK; lives until the next.
     pub last_error: Option<unsafe extern "C" fn(*const OpCall) -> Str>,
@@ -489,7 +505,7 @@ pub struct OpApi {
             count: usize,
         ) -> Status,
     >,
-    /// What `infer` found of the elements of a result, a small tensor of integers, while this pass had
+    /// The elements of a result, a small tensor of integers, that `infer` found while this pass had
     /// the function. NOT_FOUND if nothing is known (ABI 0.3).
     pub known_dims: Option<
         unsafe extern "C" fn(

@@ -34,7 +34,7 @@ macro_rules! ids {
                 self.0 as usize
             }
 
-            /// `None` for [`Self::NONE`].
+            /// The id; `None` for [`Self::NONE`].
             #[inline]
             pub const fn option(self) -> Option<$name> {
                 if self.is_none() { None } else { Some(self) }
@@ -86,7 +86,7 @@ pub mod symbol {
                 #[doc = concat!("`", $text, "`")]
                 pub const $name: SymbolId = SymbolId($id);
             )*
-            /// Their texts, in id order.
+            /// The well-known texts, in id order.
             pub const WELL_KNOWN: &[&str] = &[$($text),*];
         };
     }

@@ -8,23 +8,23 @@ use crate::host::Context;
 use crate::status::Status;
 use crate::view::{ModuleRef, Str};
 
-/// What an instrument hears of a pass.
+/// The pass that an instrument is called about.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct PassInfo {
     /// Bytes of this struct as the host knows it.
     pub struct_size: u32,
-    /// Its level.
+    /// The pass's level.
     pub opt_level: u32,
-    /// Its registered name.
+    /// The pass's registered name.
     pub name: Str,
     /// The plugin that gives it, or empty.
     pub plugin: Str,
     /// Names of the passes that it requires.
     pub required: *const Str,
-    /// How many.
+    /// The number of required passes.
     pub required_count: usize,
-    /// In `pass_failed`: why, in a sentence; else empty.
+    /// The failure's sentence, in `pass_failed`; else empty.
     pub error: Str,
 }
 
@@ -59,7 +59,7 @@ pub type ShouldRun = unsafe extern "C" fn(
     out: *mut u32,
 ) -> Status;
 
-/// What the instrument has to show; the text lives until the next call on the instance.
+/// Reports what the instrument has to show; the text lives until the next call on the instance.
 pub type Report =
     unsafe extern "C" fn(instance: *mut c_void, context: *mut Context, out: *mut Str) -> Status;
 
@@ -67,9 +67,9 @@ pub type Report =
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct InstrumentEntry {
-    /// Its registered name.
+    /// The instrument's registered name.
     pub name: Str,
-    /// Handed to `create`; may be null.
+    /// The state handed to `create`; may be null.
     pub state: *mut c_void,
     /// Makes an instance.
     pub create: Option<CreateInstrument>,
@@ -87,7 +87,7 @@ pub struct InstrumentEntry {
     pub run_after_pass: Option<WatchPass>,
     /// The pass failed.
     pub pass_failed: Option<WatchPass>,
-    /// What it has to show when all passes ran.
+    /// Reports when all passes ran.
     pub report: Option<Report>,
 }
 

@@ -16,7 +16,7 @@
 //!
 //! Reading order: [`ids`], [`record`] (the arena), [`view`] (how a plugin sees it), [`desc`] (what
 //! it hands over to edit), [`host`] and [`analysis`] (what it may call), [`instrument`] and
-//! [`plugin`] (what it offers), [`version`].
+//! [`plugin`] (what it offers), [`version`], [`layout`].
 #![no_std]
 #![deny(missing_docs)]
 
@@ -26,6 +26,7 @@ pub mod dtype;
 pub mod host;
 pub mod ids;
 pub mod instrument;
+pub mod layout;
 pub mod plugin;
 pub mod record;
 pub mod status;
@@ -40,15 +41,16 @@ pub use desc::{
 pub use dtype::DType;
 pub use host::{
     Context, ContextApi, Diagnostic, Failure, FunctionApi, Host, Label, ModuleApi, OpApi, OpCall,
-    OpPart, Setting, SettingKind, Severity, SymbolApi,
+    OpPart, PassKind, Setting, SettingKind, Severity, SymbolApi,
 };
 pub use ids::{symbol, ConstId, ExprId, LocId, OpId, RegionId, SymbolId, TypeId, UseId, ValueId};
 pub use instrument::{
     CreateInstrument, DestroyInstrument, InstrumentEntry, PassInfo, Report, ShouldRun,
     WatchContext, WatchPass,
 };
+pub use layout::LAYOUT;
 pub use plugin::{
-    AttrEntry, DecomposeOp, Entry, EvaluateOp, InferOp, OpEntry, PassEntry, PassKind, Plugin,
+    AttrEntry, DecomposeOp, Entry, EvaluateOp, InferOp, OpEntry, PassEntry, Plugin,
     RunFunctionPass, RunModulePass, ENTRY_SYMBOL, MANIFEST_SYMBOL,
 };
 pub use record::{
@@ -56,7 +58,7 @@ pub use record::{
     Range, Region, Storage, Type, TypeKind, Use, Value,
 };
 pub use status::Status;
-pub use version::{Version, ABI, IR, LAYOUT};
+pub use version::{Version, ABI, IR};
 pub use view::{
     Bytes, Column, Function, FunctionEntry, FunctionKind, FunctionRef, FunctionView, Module,
     ModuleRef, ModuleView, Str, Symbols,

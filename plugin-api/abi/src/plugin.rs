@@ -3,6 +3,7 @@
 //! A plugin library exports two symbols: [`ENTRY_SYMBOL`], and [`MANIFEST_SYMBOL`], TOML text that
 //! ends with a NUL and that hosts read from the file without loading it.
 
+pub use crate::host::PassKind;
 use crate::host::{Context, Host, OpCall};
 use crate::ids::OpId;
 use crate::instrument::InstrumentEntry;
@@ -16,23 +17,9 @@ pub const ENTRY_SYMBOL: &str = "passdock_plugin_v0";
 /// The exported manifest.
 pub const MANIFEST_SYMBOL: &str = "passdock_manifest_v0";
 
-/// Given the host's table, which outlives the plugin, answers the plugin's for this host; null if it
-/// refuses.
+/// The entry of a library: given the host's table, which outlives the plugin, it answers the
+/// plugin's for this host; null if it refuses.
 pub type Entry = unsafe extern "C" fn(host: *const Host) -> *const Plugin;
-
-/// What a pass works on.
-#[repr(transparent)]
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct PassKind(pub u32);
-
-impl PassKind {
-    /// Each graph function.
-    pub const FUNCTION: PassKind = PassKind(1);
-    /// Each prim function.
-    pub const PRIM_FUNCTION: PassKind = PassKind(2);
-    /// The module.
-    pub const MODULE: PassKind = PassKind(3);
-}
 
 /// Runs a function or prim-function pass on one function. `module` is the input, to read.
 pub type RunFunctionPass = unsafe extern "C" fn(
@@ -53,17 +40,17 @@ pub type RunModulePass = unsafe extern "C" fn(
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct PassEntry {
-    /// Its registered name.
+    /// The pass's registered name.
     pub name: Str,
-    /// What it works on.
+    /// The pass's kind.
     pub kind: PassKind,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
-    /// Handed to `run_*`; may be null.
+    /// The state handed to `run_*`; may be null.
     pub state: *mut core::ffi::c_void,
-    /// Of a function or prim-function pass.
+    /// The function of a function or prim-function pass.
     pub run_function: Option<RunFunctionPass>,
-    /// Of a module pass.
+    /// The function of a module pass.
     pub run_module: Option<RunModulePass>,
 }
 
@@ -85,19 +72,19 @@ pub type DecomposeOp = InferOp;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct AttrEntry {
-    /// Its name.
+    /// The attribute's name.
     pub name: Str,
-    /// What it means; may be empty.
+    /// The attribute's meaning; may be empty.
     pub doc: Str,
-    /// What its value is, never REFERENCE.
+    /// The kind of its value, never REFERENCE.
     pub kind: AttrKind,
-    /// `AttrEntry::*` flags.
+    /// Flags: `AttrEntry::*`.
     pub flags: u32,
     /// The default: INT; FLOAT (the f32's bits).
     pub bits: u64,
     /// The default: INTS: `i64`; FLOATS: `f32`; STRING: `u8`; STRINGS: `Str`.
     pub data: *const core::ffi::c_void,
-    /// Elements of `data`.
+    /// The number of elements of `data`.
     pub count: usize,
 }
 
@@ -116,60 +103,60 @@ pub struct OpEntry {
     pub name: Str,
     /// The first version of its domain with this meaning.
     pub since: u32,
-    /// Fewest operands.
+    /// The fewest operands.
     pub min_operands: u32,
-    /// Most operands; `u32::MAX`: any number.
+    /// The most operands; `u32::MAX`: any number.
     pub max_operands: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
-    /// `OpEntry::*` flags.
+    /// Traits: `OpEntry::*`.
     pub traits: u64,
-    /// Handed to the functions; may be null.
+    /// The state handed to the functions; may be null.
     pub state: *mut core::ffi::c_void,
-    /// Null: types aren't inferred.
+    /// The type rule; null: types aren't inferred.
     pub infer: Option<InferOp>,
-    /// Null: never folded.
+    /// The evaluation; null: it is never folded.
     pub evaluate: Option<EvaluateOp>,
-    /// All attributes it may have, `attr_stride` bytes apart; null: not said (ABI 0.3).
+    /// The attributes it may have, `attr_stride` bytes apart; null: not said (ABI 0.3).
     pub attrs: *const AttrEntry,
-    /// How many.
+    /// The number of attributes.
     pub attr_count: u32,
-    /// `AttrEntry`s are so many bytes apart.
+    /// Bytes from one `AttrEntry` to the next.
     pub attr_stride: u32,
-    /// Null: it isn't made of others (ABI 0.3).
+    /// The body; null: it isn't made of other ops (ABI 0.3).
     pub decompose: Option<DecomposeOp>,
 }
 
 impl OpEntry {
-    /// Defined at all.
+    /// The op has a definition.
     pub const DEFINED: u64 = 1;
-    /// No effect but its results; may be erased, merged, moved.
+    /// The op has no effect but its results; may be erased, merged, moved.
     pub const PURE: u64 = 1 << 1;
-    /// Two runs give different results.
+    /// The op is random: two runs give different results.
     pub const RANDOM: u64 = 1 << 2;
-    /// Keeps state between runs.
+    /// The op keeps state between runs.
     pub const STATEFUL: u64 = 1 << 3;
     /// Operands may change places.
     pub const COMMUTATIVE: u64 = 1 << 4;
-    /// Element by element, with broadcasting.
+    /// The op works element by element, with broadcasting.
     pub const ELEMENTWISE: u64 = 1 << 5;
-    /// Applying it twice is applying it once.
+    /// The op is idempotent: applying it twice is applying it once.
     pub const IDEMPOTENT: u64 = 1 << 6;
-    /// Its first result is its first operand.
+    /// The first result is the first operand.
     pub const IDENTITY: u64 = 1 << 7;
-    /// Makes much out of little (`Expand`, `ConstantOfShape`): folding it grows the model.
+    /// The op makes much out of little (`Expand`, `ConstantOfShape`): folding it grows the model.
     pub const GROWS: u64 = 1 << 8;
-    /// Reads what operand 0 points at.
+    /// The op reads what operand 0 points at.
     pub const READS: u64 = 1 << 9;
-    /// Writes what an operand points at.
+    /// The op writes what an operand points at.
     pub const WRITES: u64 = 1 << 10;
-    /// Makes memory.
+    /// The op makes memory.
     pub const ALLOCATES: u64 = 1 << 11;
-    /// Has an evaluation.
+    /// The definition has an evaluation.
     pub const FOLDS: u64 = 1 << 12;
-    /// Its results depend on its operands' types only (`Shape`, `Size`).
+    /// The results depend on the operands' types only (`Shape`, `Size`).
     pub const SHAPE_ONLY: u64 = 1 << 13;
-    /// Has a body of other ops (ABI 0.3).
+    /// The definition has a body of other ops (ABI 0.3).
     pub const DECOMPOSES: u64 = 1 << 14;
     /// A function of the module has the operator's name. Which of both an op means is its runtime's
     /// to say, so nothing else is said of it (ABI 0.3).
@@ -182,25 +169,25 @@ impl OpEntry {
 pub struct Plugin {
     /// Bytes of this struct as the plugin knows it.
     pub struct_size: u32,
-    /// How many passes.
+    /// The number of passes.
     pub pass_count: u32,
-    /// `PassEntry`s, `pass_stride` bytes apart.
+    /// Passes, `pass_stride` bytes apart.
     pub passes: *const PassEntry,
-    /// At least `size_of::<PassEntry>()` of the oldest host.
+    /// Bytes from one pass to the next, at least `size_of::<PassEntry>()` of the oldest host.
     pub pass_stride: u32,
-    /// `OpEntry`s are `op_stride` bytes apart.
+    /// Bytes from one `OpEntry` to the next.
     pub op_stride: u32,
     /// Op definitions.
     pub ops: *const OpEntry,
-    /// How many.
+    /// The number of op definitions.
     pub op_count: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// Instruments, `instrument_stride` bytes apart (ABI 0.2).
     pub instruments: *const InstrumentEntry,
-    /// How many.
+    /// The number of instruments.
     pub instrument_count: u32,
-    /// `InstrumentEntry`s are so many bytes apart.
+    /// Bytes from one `InstrumentEntry` to the next.
     pub instrument_stride: u32,
 }
 

@@ -6,18 +6,18 @@
 use crate::dtype::DType;
 use crate::ids::*;
 
-/// `len` entries of a pool, from `start`.
+/// A range of a pool: `len` entries from `start`.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Range {
     /// The first entry.
     pub start: u32,
-    /// How many.
+    /// The number of entries.
     pub len: u32,
 }
 
 impl Range {
-    /// No entries.
+    /// A range without entries.
     pub const EMPTY: Range = Range { start: 0, len: 0 };
 }
 
@@ -27,15 +27,15 @@ impl Range {
 pub struct Op {
     /// The canonical spelling, domain included: `onnx.Conv`, `return`.
     pub name: SymbolId,
-    /// [`Op::DEAD`], [`Op::TOUCHED`].
+    /// Flags: [`Op::DEAD`], [`Op::TOUCHED`].
     pub flags: u32,
-    /// Slots in `uses`.
+    /// The operands: slots in `uses`.
     pub operands: Range,
-    /// Value ids in `ids`.
+    /// The results: value ids in `ids`.
     pub results: Range,
-    /// In `attrs`.
+    /// The attributes, in `attrs`.
     pub attrs: Range,
-    /// Region ids in `ids`.
+    /// The regions: region ids in `ids`.
     pub regions: Range,
     /// The region that holds it.
     pub parent: RegionId,
@@ -43,16 +43,16 @@ pub struct Op {
     pub prev: OpId,
     /// The op after it.
     pub next: OpId,
-    /// Where it comes from.
+    /// The location that it comes from.
     pub loc: LocId,
-    /// Orders the ops of one region: `a` stands before `b` if `a.order < b.order`.
+    /// The order among the ops of one region: `a` stands before `b` if `a.order < b.order`.
     pub order: u64,
 }
 
 impl Op {
-    /// Erased; every use of the id is an error.
+    /// The op is erased; every use of the id is an error.
     pub const DEAD: u32 = 1;
-    /// Its own fields changed since it was imported; its regions say so for themselves.
+    /// Fields of the op changed since it was imported; its regions say so for themselves.
     pub const TOUCHED: u32 = 2;
 }
 
@@ -60,15 +60,15 @@ impl Op {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Value {
-    /// Its type.
+    /// The value's type.
     pub ty: TypeId,
-    /// Its name, or NONE.
+    /// The value's name, or NONE.
     pub name: SymbolId,
-    /// One of [`Value::RESULT`], [`Value::ARG`], [`Value::CONST`] in the low bits, and flags.
+    /// The kind ([`Value::RESULT`], [`Value::ARG`] or [`Value::CONST`]) in the low bits, and flags.
     pub flags: u32,
     /// The op id, region id or constant id that defines it.
     pub def: u32,
-    /// Which result or argument.
+    /// The index of the result or argument.
     pub index: u32,
     /// The head of its use list.
     pub first_use: UseId,
@@ -87,13 +87,13 @@ impl Value {
     pub const ARG: u32 = 1;
     /// A constant.
     pub const CONST: u32 = 2;
-    /// Gone.
+    /// The value is gone.
     pub const DEAD: u32 = 4;
-    /// Changed since it was imported.
+    /// The value changed since it was imported.
     pub const TOUCHED: u32 = 8;
     /// A result that its op leaves out.
     pub const ABSENT: u32 = 16;
-    /// Its type was declared in the imported file, so export declares it again.
+    /// The type was declared in the imported file, so export declares it again.
     pub const DECLARED: u32 = 32;
     /// A constant that `evaluate_with` made and that nobody has used yet: no part of the function
     /// (ABI 0.3).
@@ -120,30 +120,30 @@ pub struct Use {
 pub struct Region {
     /// The op that holds it; NONE for the body.
     pub parent: OpId,
-    /// Its name among its op's regions (`then_branch`).
+    /// The region's name among its op's regions (`then_branch`).
     pub name: SymbolId,
-    /// Value ids in `ids`.
+    /// The arguments: value ids in `ids`.
     pub args: Range,
-    /// In `ports`: the names and types its terminator's operands go out by.
+    /// The ports, in `ports`: the names and types its terminator's operands go out by.
     pub ports: Range,
     /// The first op.
     pub first: OpId,
     /// The last op, its terminator once it is whole.
     pub last: OpId,
-    /// [`Region::DEAD`], [`Region::TOUCHED`].
+    /// Flags: [`Region::DEAD`], [`Region::TOUCHED`].
     pub flags: u32,
-    /// Where it comes from.
+    /// The location that it comes from.
     pub loc: LocId,
 }
 
 impl Region {
-    /// Gone.
+    /// The region is gone.
     pub const DEAD: u32 = 1;
-    /// Something in it, at any depth, changed since it was imported.
+    /// The region changed since it was imported, at any depth.
     pub const TOUCHED: u32 = 2;
 }
 
-/// What a region gives out at one position.
+/// A port: what a region gives out at one position.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Port {
@@ -151,18 +151,18 @@ pub struct Port {
     pub name: SymbolId,
     /// The declared type, or NONE.
     pub ty: TypeId,
-    /// [`Port::TOUCHED`].
+    /// Flags: [`Port::TOUCHED`].
     pub flags: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 
 impl Port {
-    /// Changed since it was imported.
+    /// The port changed since it was imported.
     pub const TOUCHED: u32 = 2;
 }
 
-/// How an attribute's value is kept.
+/// The kind of an attribute's value, which says how it is kept.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct AttrKind(pub u32);
@@ -171,33 +171,33 @@ pub struct AttrKind(pub u32);
 impl AttrKind {
     /// An attribute parameter without a default.
     pub const NONE: AttrKind = AttrKind(0);
-    /// `bits` is an i64.
+    /// An integer: `bits` is an i64.
     pub const INT: AttrKind = AttrKind(1);
-    /// The low half of `bits` is an f32.
+    /// A float: the low half of `bits` is an f32.
     pub const FLOAT: AttrKind = AttrKind(2);
-    /// `list` is a range of `bytes`.
+    /// A string: `list` is a range of `bytes`.
     pub const STRING: AttrKind = AttrKind(3);
-    /// `bits` is a constant id.
+    /// A tensor: `bits` is a constant id.
     pub const TENSOR: AttrKind = AttrKind(4);
-    /// `bits` is a type id.
+    /// A type: `bits` is its id.
     pub const TYPE: AttrKind = AttrKind(5);
-    /// `bits` is a region id of the op.
+    /// A region of the op: `bits` is its id.
     pub const REGION: AttrKind = AttrKind(6);
-    /// `list` is a range of `ints`.
+    /// Integers: `list` is a range of `ints`.
     pub const INTS: AttrKind = AttrKind(7);
-    /// `list` is a range of `floats`.
+    /// Floats: `list` is a range of `floats`.
     pub const FLOATS: AttrKind = AttrKind(8);
-    /// `list` is a range of `strings`.
+    /// Strings: `list` is a range of `strings`.
     pub const STRINGS: AttrKind = AttrKind(9);
-    /// `list` is a range of `ids`, constants.
+    /// Tensors: `list` is a range of `ids`, constants.
     pub const TENSORS: AttrKind = AttrKind(10);
-    /// `list` is a range of `ids`, types.
+    /// Types: `list` is a range of `ids`.
     pub const TYPES: AttrKind = AttrKind(11);
-    /// `list` is a range of `ids`, regions of the op.
+    /// Regions of the op: `list` is a range of `ids`.
     pub const REGIONS: AttrKind = AttrKind(12);
-    /// `bits` is the symbol of an attribute parameter of the function.
+    /// A reference: `bits` is the symbol of an attribute parameter of the function.
     pub const REFERENCE: AttrKind = AttrKind(13);
-    /// `list` is a range of `bytes` in a format of the importer's, kept as it is.
+    /// An opaque value: `list` is a range of `bytes` in a format of the importer's, kept as it is.
     pub const OPAQUE: AttrKind = AttrKind(14);
 }
 
@@ -205,50 +205,51 @@ impl AttrKind {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Attr {
-    /// Its name.
+    /// The attribute's name.
     pub name: SymbolId,
-    /// How its value is kept.
+    /// The kind of its value.
     pub kind: AttrKind,
-    /// A value that fits.
+    /// The value, if it fits.
     pub bits: u64,
-    /// A value that doesn't.
+    /// The value, if it doesn't fit in `bits`.
     pub list: Range,
-    /// [`Attr::PARAM`]; for a reference, in the upper half, the kind it stands for.
+    /// Flags: [`Attr::PARAM`]; for a reference, in the upper half, the kind it stands for.
     pub flags: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 
 impl Attr {
-    /// Of a function: a parameter that callers may set.
+    /// The attribute is a parameter of its function, which callers may set.
     pub const PARAM: u32 = 1;
 }
 
-/// What a type is.
+/// The kind of a type.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TypeKind(pub u32);
 
 impl TypeKind {
-    /// Nothing is known.
+    /// The unknown type.
     pub const UNKNOWN: TypeKind = TypeKind(0);
-    /// `dtype`, `dims` (or [`Type::UNRANKED`]).
+    /// A tensor: `dtype`, `dims` (or [`Type::UNRANKED`]).
     pub const TENSOR: TypeKind = TypeKind(1);
-    /// `dtype`, `lanes`.
+    /// A scalar: `dtype`, `lanes`.
     pub const SCALAR: TypeKind = TypeKind(2);
-    /// `dtype`, `dims` = shape, `aux` = strides and offset in `dims` (empty: compact), `name` = scope.
+    /// A buffer: `dtype`, `dims` = shape, `aux` = strides and offset in `dims` (empty: compact),
+    /// `name` = scope.
     pub const BUFFER: TypeKind = TypeKind(3);
-    /// `aux` = type ids.
+    /// A tuple: `aux` = type ids.
     pub const TUPLE: TypeKind = TypeKind(4);
-    /// `aux` = one type id.
+    /// A sequence: `aux` = one type id.
     pub const SEQUENCE: TypeKind = TypeKind(5);
-    /// `aux` = one type id.
+    /// An optional value: `aux` = one type id.
     pub const OPTIONAL: TypeKind = TypeKind(6);
-    /// `dtype` = key, `aux` = one type id, the value.
+    /// A map: `dtype` = key, `aux` = one type id, the value.
     pub const MAP: TypeKind = TypeKind(7);
-    /// `name` = its canonical name.
+    /// An opaque type: `name` = its canonical name.
     pub const OPAQUE: TypeKind = TypeKind(8);
-    /// `aux` = parameter types, then as many as `lanes` says of them are results.
+    /// A function type: `aux` = parameter types, then as many as `lanes` says of them are results.
     pub const FUNCTION: TypeKind = TypeKind(9);
     /// A sparse tensor: `dtype`, `dims`.
     pub const SPARSE: TypeKind = TypeKind(10);
@@ -258,21 +259,21 @@ impl TypeKind {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Type {
-    /// What it is.
+    /// The type's kind.
     pub kind: TypeKind,
-    /// Its element type.
+    /// The element type.
     pub dtype: DType,
     /// Vector lanes of a scalar, else 0.
     pub lanes: u32,
-    /// [`Type::UNRANKED`], [`Type::MAY_ALIAS`].
+    /// Flags: [`Type::UNRANKED`], [`Type::MAY_ALIAS`].
     pub flags: u32,
-    /// In `dims`.
+    /// The shape, in `dims`.
     pub dims: Range,
-    /// By kind: in `dims` or in `ids`.
+    /// More dims or ids, by kind: in `dims` or in `ids`.
     pub aux: Range,
-    /// By kind; the denotation of a tensor.
+    /// A name, by kind; the denotation of a tensor.
     pub name: SymbolId,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 
@@ -283,43 +284,43 @@ impl Type {
     pub const MAY_ALIAS: u32 = 2;
 }
 
-/// What a dim is.
+/// The kind of a dim.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DimKind(pub u32);
 
 impl DimKind {
-    /// `?`: equal to nothing, itself included.
+    /// The unknown size `?`: equal to nothing, itself included.
     pub const UNKNOWN: DimKind = DimKind(0);
-    /// `value` is the size.
+    /// A constant: `value` is the size.
     pub const CONST: DimKind = DimKind(1);
-    /// `value` is a symbol id, scoped to the function.
+    /// A symbol: `value` is its id, scoped to the function.
     pub const SYMBOL: DimKind = DimKind(2);
-    /// `value` is an expression id.
+    /// An expression: `value` is its id.
     pub const EXPR: DimKind = DimKind(3);
 }
 
-/// One dim.
+/// A dim of a shape.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Dim {
-    /// What it is.
+    /// The dim's kind.
     pub kind: DimKind,
     /// ONNX's denotation of it, or NONE.
     pub denotation: SymbolId,
-    /// By kind.
+    /// The size or id, by kind.
     pub value: i64,
 }
 
 impl Dim {
-    /// `?`.
+    /// The unknown dim `?`.
     pub const UNKNOWN: Dim = Dim {
         kind: DimKind::UNKNOWN,
         denotation: SymbolId::NONE,
         value: 0,
     };
 
-    /// A size.
+    /// A constant dim.
     pub const fn constant(value: i64) -> Dim {
         Dim {
             kind: DimKind::CONST,
@@ -328,7 +329,7 @@ impl Dim {
         }
     }
 
-    /// A symbol.
+    /// A symbolic dim.
     pub const fn symbol(name: SymbolId) -> Dim {
         Dim {
             kind: DimKind::SYMBOL,
@@ -356,7 +357,7 @@ impl Dim {
     }
 }
 
-/// How a dim expression combines its sides.
+/// The operation of a dim expression.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct ExprKind(pub u32);
@@ -369,7 +370,7 @@ impl ExprKind {
     pub const MOD: ExprKind = ExprKind(4);
     pub const MIN: ExprKind = ExprKind(5);
     pub const MAX: ExprKind = ExprKind(6);
-    /// What two sizes broadcast to: the other one of one that is 1 (ABI 0.3).
+    /// The size that two sizes broadcast to: the other one of one that is 1 (ABI 0.3).
     pub const BROADCAST: ExprKind = ExprKind(7);
 }
 
@@ -377,9 +378,9 @@ impl ExprKind {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct DimExpr {
-    /// How.
+    /// The operation.
     pub kind: ExprKind,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// The left side.
     pub lhs: Dim,
@@ -387,19 +388,19 @@ pub struct DimExpr {
     pub rhs: Dim,
 }
 
-/// Where a constant's bytes are.
+/// The storage of a constant's bytes.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Storage(pub u32);
 
 impl Storage {
-    /// In memory.
+    /// Memory.
     pub const INLINE: Storage = Storage(1);
-    /// In the mapped model file.
+    /// The mapped model file.
     pub const MAPPED: Storage = Storage(2);
-    /// In another file.
+    /// Another file.
     pub const EXTERNAL: Storage = Storage(3);
-    /// One element that fills the shape.
+    /// A splat: one element that fills the shape.
     pub const SPLAT: Storage = Storage(4);
 }
 
@@ -413,26 +414,26 @@ pub struct Constant {
     pub ty: TypeId,
     /// The region it is visible in.
     pub region: RegionId,
-    /// Where its bytes are.
+    /// The storage of its bytes.
     pub storage: Storage,
-    /// [`Constant::DEAD`], [`Constant::TOUCHED`], [`Constant::NODE`].
+    /// Flags: [`Constant::DEAD`], [`Constant::TOUCHED`], [`Constant::NODE`].
     pub flags: u32,
-    /// Where it comes from.
+    /// The location that it comes from.
     pub loc: LocId,
-    /// For one that was an op in the file: the op it stood before.
+    /// The op before which it stood, if it was an op in the file.
     pub anchor: OpId,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// Bytes of its data, all elements (also of a splat).
     pub byte_len: u64,
 }
 
 impl Constant {
-    /// Gone.
+    /// The constant is gone.
     pub const DEAD: u32 = 1;
-    /// Changed since it was imported.
+    /// The constant changed since it was imported.
     pub const TOUCHED: u32 = 2;
-    /// Was a `Constant` node in the file, and goes out as one.
+    /// The constant was a `Constant` node in the file, and goes out as one.
     pub const NODE: u32 = 4;
 }
 
@@ -440,25 +441,25 @@ impl Constant {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Opset {
-    /// `""` is ONNX's own.
+    /// The domain; `""` is ONNX's own.
     pub domain: SymbolId,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
-    /// Its version.
+    /// The domain's version.
     pub version: i64,
 }
 
-/// What a location is.
+/// The kind of a location.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LocKind(pub u32);
 
 impl LocKind {
-    /// `name` is an ONNX node's name.
+    /// A node: `name` is an ONNX node's name.
     pub const NAME: LocKind = LocKind(1);
-    /// `name` is a file, `a` a line, `b` a column, both from 1.
+    /// A place in a text: `name` is a file, `a` a line, `b` a column, both from 1.
     pub const TEXT: LocKind = LocKind(2);
-    /// `a` = start and `b` = length in `ids`: it came from these locations.
+    /// Several locations that it came from: `a` = start and `b` = length in `ids`.
     pub const FUSED: LocKind = LocKind(3);
 }
 
@@ -466,12 +467,12 @@ impl LocKind {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Loc {
-    /// What it is.
+    /// The location's kind.
     pub kind: LocKind,
-    /// By kind.
+    /// A name, by kind.
     pub name: SymbolId,
-    /// By kind.
+    /// A number, by kind.
     pub a: u32,
-    /// By kind.
+    /// A number, by kind.
     pub b: u32,
 }

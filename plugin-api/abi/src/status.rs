@@ -7,7 +7,7 @@
 pub struct Status(pub u32);
 
 impl Status {
-    /// Done.
+    /// The call was done.
     pub const OK: Status = Status(0);
     /// An id names nothing, or something erased.
     pub const STALE: Status = Status(1);

@@ -9,14 +9,14 @@ use crate::record::Range;
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Str {
-    /// May be null if `len` is 0.
+    /// The first byte; may be null if `len` is 0.
     pub ptr: *const u8,
-    /// Bytes.
+    /// The number of bytes.
     pub len: usize,
 }
 
 impl Str {
-    /// `""`.
+    /// The text `""`.
     pub const EMPTY: Str = Str {
         ptr: core::ptr::null(),
         len: 0,
@@ -31,18 +31,18 @@ impl Str {
     }
 }
 
-/// Bytes.
+/// A slice of bytes.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct Bytes {
-    /// May be null if `len` is 0.
+    /// The first byte; may be null if `len` is 0.
     pub ptr: *const u8,
-    /// How many.
+    /// The number of bytes.
     pub len: usize,
 }
 
 impl Bytes {
-    /// None.
+    /// A slice without bytes.
     pub const EMPTY: Bytes = Bytes {
         ptr: core::ptr::null(),
         len: 0,
@@ -63,14 +63,14 @@ impl Bytes {
 pub struct Column {
     /// The first record; aligned for the record.
     pub base: *const c_void,
-    /// How many records.
+    /// The number of records.
     pub len: u32,
     /// Bytes from one record to the next, at least the size of the record the reader knows.
     pub stride: u32,
 }
 
 impl Column {
-    /// No records.
+    /// A column without records.
     pub const EMPTY: Column = Column {
         base: core::ptr::null(),
         len: 0,
@@ -78,7 +78,7 @@ impl Column {
     };
 }
 
-/// What a function is.
+/// The kind of a function.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct FunctionKind(pub u32);
@@ -116,67 +116,67 @@ pub struct FunctionView {
     pub struct_size: u32,
     /// Graph or prim.
     pub kind: FunctionKind,
-    /// Its canonical name.
+    /// The function's canonical name.
     pub name: SymbolId,
-    /// Its body.
+    /// The function's body.
     pub body: RegionId,
     /// Grows with every edit.
     pub version: u64,
-    /// For `SymbolApi`.
+    /// The symbols, for `SymbolApi`.
     pub symbols: *const Symbols,
-    /// `Op`.
+    /// Ops: `Op`.
     pub ops: Column,
-    /// `Value`.
+    /// Values: `Value`.
     pub values: Column,
-    /// `Use`: operand slots.
+    /// Operand slots: `Use`.
     pub uses: Column,
-    /// `Region`.
+    /// Regions: `Region`.
     pub regions: Column,
-    /// `Port`.
+    /// Ports: `Port`.
     pub ports: Column,
-    /// `Attr`.
+    /// Attributes: `Attr`.
     pub attrs: Column,
-    /// `Type`.
+    /// Types: `Type`.
     pub types: Column,
-    /// `Dim`.
+    /// Dims: `Dim`.
     pub dims: Column,
-    /// `DimExpr`.
+    /// Dim expressions: `DimExpr`.
     pub exprs: Column,
-    /// `Constant`.
+    /// Constants: `Constant`.
     pub constants: Column,
-    /// `Loc`.
+    /// Locations: `Loc`.
     pub locs: Column,
-    /// `Opset`.
+    /// Opsets: `Opset`.
     pub opsets: Column,
-    /// `u32`: lists of ids.
+    /// Lists of ids: `u32`.
     pub ids: Column,
-    /// `i64`.
+    /// Lists of integers: `i64`.
     pub ints: Column,
-    /// `f32`.
+    /// Lists of floats: `f32`.
     pub floats: Column,
-    /// `Range` of `bytes`.
+    /// Strings: `Range` of `bytes`.
     pub strings: Column,
-    /// `u8`.
+    /// Bytes: `u8`.
     pub bytes: Column,
     /// The function's own attributes, in `attrs`.
     pub function_attrs: Range,
     /// Live ops, terminators included.
     pub op_count: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 
-/// One function in a module's list.
+/// An entry of a module's list of functions.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionEntry {
-    /// Its canonical name; NONE: it was removed, and the entry is to be skipped.
+    /// The function's canonical name; NONE: it was removed, and the entry is to be skipped.
     pub name: SymbolId,
     /// Graph or prim.
     pub kind: FunctionKind,
-    /// Its live ops.
+    /// The number of its live ops.
     pub op_count: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
 }
 
@@ -186,13 +186,13 @@ pub struct FunctionEntry {
 pub struct ModuleView {
     /// Bytes of this struct as the host knows it.
     pub struct_size: u32,
-    /// 0.
+    /// Reserved: 0.
     pub reserved: u32,
     /// Grows with every edit.
     pub version: u64,
-    /// For `SymbolApi`.
+    /// The symbols, for `SymbolApi`.
     pub symbols: *const Symbols,
-    /// `FunctionEntry`.
+    /// Functions: `FunctionEntry`.
     pub functions: Column,
 }
 
@@ -200,9 +200,9 @@ pub struct ModuleView {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct FunctionRef {
-    /// For `FunctionApi`.
+    /// The handle, for `FunctionApi`.
     pub handle: *mut Function,
-    /// Where to read.
+    /// The view to read through.
     pub view: *const FunctionView,
 }
 
@@ -210,8 +210,8 @@ pub struct FunctionRef {
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 pub struct ModuleRef {
-    /// For `ModuleApi`.
+    /// The handle, for `ModuleApi`.
     pub handle: *mut Module,
-    /// Where to read.
+    /// The view to read through.
     pub view: *const ModuleView,
 }

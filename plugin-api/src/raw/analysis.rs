@@ -8,9 +8,10 @@ use std::panic::{catch_unwind, AssertUnwindSafe};
 use passdock_abi as abi;
 use passdock_abi::{Range, Status, SymbolId};
 
+use super::function::RawFunction;
 use super::read::{Record, Records};
-use super::RawFunction;
-use crate::error::EditError;
+use super::tables::Tables;
+use crate::data::EditError;
 
 /// The record of one of the host's analyses.
 ///
@@ -82,7 +83,7 @@ impl RawFunction {
     /// Tells this plugin's keys from others'.
     #[inline]
     fn owner(&self) -> *const c_void {
-        let tables: *const super::Tables = self.tables;
+        let tables: *const Tables = self.tables;
         tables.cast()
     }
 

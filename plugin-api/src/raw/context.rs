@@ -3,12 +3,10 @@
 use passdock_abi as abi;
 use passdock_abi::{symbol, OpId, Status, ValueId};
 
-use super::{text, RawFunction, Tables};
-use crate::diagnostic::{Diagnostic, Place};
-use crate::error::{EditError, PassError};
-use crate::gate::Panicked;
-use crate::setting::OptionValue;
-use crate::table;
+use super::function::RawFunction;
+use super::gate::Panicked;
+use super::tables::{text, Tables};
+use crate::data::{table_entries, Diagnostic, EditError, OptionValue, PassError, Place};
 
 /// A context handle and the tables to call.
 #[derive(Clone)]
@@ -253,18 +251,6 @@ fn failure(message: &str) -> abi::Failure {
     }
 }
 
-/// The context on top of this thread's stack.
-pub(crate) fn current(tables: &Tables) -> Option<*mut abi::Context> {
-    let function = tables.context.current?;
-    // SAFETY: the contract asks nothing of the caller.
-    let handle = unsafe { function() };
-    if handle.is_null() {
-        None
-    } else {
-        Some(handle)
-    }
-}
-
 fn unset() -> abi::Setting {
     abi::Setting {
         struct_size: std::mem::size_of::<abi::Setting>() as u32,
@@ -305,7 +291,7 @@ unsafe fn setting(
         }
         abi::SettingKind::TABLE => {
             // SAFETY: the caller's promise.
-            match table::entries(unsafe { text(out.string) }) {
+            match table_entries(unsafe { text(out.string) }) {
                 Some(entries) => OptionValue::Table(entries),
                 None => {
                     let message = format!("{} isn't written as a table is", what());

@@ -11,9 +11,8 @@ use passdock_abi::{
 
 use super::parts::{attr_desc, port, ConstantParts, OpParts, TypeParts};
 use super::read::{pool, record, Pooled, Record, Records};
-use super::{text, Tables};
-use crate::attr::AttrValue;
-use crate::error::EditError;
+use super::tables::{text, Tables};
+use crate::data::{AttrValue, EditError};
 
 /// A handle, its view, and the tables to call.
 pub(crate) struct RawFunction {

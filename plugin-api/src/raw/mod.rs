@@ -9,130 +9,21 @@
 mod analysis;
 mod context;
 mod function;
-mod instrument;
+mod gate;
 mod module;
 mod op_call;
 mod parts;
 mod read;
-mod slot;
+mod tables;
 
 pub(crate) use analysis::{computing, get_or_compute, preserve, Found};
-pub(crate) use context::{current, RawContext};
+pub(crate) use context::RawContext;
 pub(crate) use function::{Alive, RawFunction};
-pub(crate) use instrument::texts;
+pub use gate::{enter, own_library, Panicked};
+pub(crate) use gate::{enter_unnoted, install_hook, is_to_note, running};
 pub(crate) use module::{RawModule, Release};
 pub(crate) use op_call::RawOpCall;
 pub(crate) use parts::{ConstantParts, OpParts, RegionParts, TypeParts};
 pub(crate) use read::Records;
-pub use slot::{attach, Slot};
-
-use std::ffi::c_void;
-
-use passdock_abi as abi;
-
-/// The host's tables as this SDK knows them. What an older host doesn't have is `None`.
-#[derive(Clone, Copy)]
-pub struct Tables {
-    pub(crate) symbols: abi::SymbolApi,
-    pub(crate) functions: abi::FunctionApi,
-    pub(crate) modules: abi::ModuleApi,
-    pub(crate) context: abi::ContextApi,
-    pub(crate) ops: abi::OpApi,
-    pub(crate) analyses: abi::AnalysisApi,
-}
-
-impl Tables {
-    /// Reads the part of the host's tables that both sides know; `None` if the host speaks another
-    /// major version.
-    ///
-    /// # Safety
-    /// `host` and the tables it points to are as the contract says and live for ever.
-    pub unsafe fn new(host: *const abi::Host) -> Option<Tables> {
-        if host.is_null() {
-            return None;
-        }
-        // SAFETY: the caller's promise; `prefix` reads no further than both sides know.
-        unsafe {
-            let host = prefix(host);
-            if host.abi.major != abi::ABI.major || host.ir.major != abi::IR.major {
-                return None;
-            }
-            Some(Tables {
-                symbols: prefix(host.symbols),
-                functions: prefix(host.functions),
-                modules: prefix(host.modules),
-                context: prefix(host.context),
-                ops: prefix(host.ops),
-                analyses: prefix(extension(&host, abi::analysis::EXTENSION).cast()),
-            })
-        }
-    }
-}
-
-/// An optional power of the host's, or null.
-///
-/// # Safety
-/// As [`Tables::new`].
-unsafe fn extension(host: &abi::Host, id: &str) -> *const c_void {
-    match host.get_extension {
-        // SAFETY: the caller's promise; the text lives until the call returns.
-        Some(function) => unsafe { function(abi::Str::new(id)) },
-        None => std::ptr::null(),
-    }
-}
-
-/// A record of which every field may be all zeros, and that starts with its size as a `u32`.
-///
-/// # Safety
-/// As said.
-unsafe trait Table: Copy {}
-// SAFETY: `repr(C)`, `struct_size` first, then integers, pointers and `Option<fn>`s.
-unsafe impl Table for abi::Host {}
-// SAFETY: as above.
-unsafe impl Table for abi::SymbolApi {}
-// SAFETY: as above.
-unsafe impl Table for abi::FunctionApi {}
-// SAFETY: as above.
-unsafe impl Table for abi::ModuleApi {}
-// SAFETY: as above.
-unsafe impl Table for abi::ContextApi {}
-// SAFETY: as above.
-unsafe impl Table for abi::OpApi {}
-// SAFETY: as above.
-unsafe impl Table for abi::AnalysisApi {}
-
-/// The part of a table that the other side has, the rest zero. A null pointer is an empty table.
-///
-/// # Safety
-/// `table` is null, or points to as many readable bytes as its first field says.
-unsafe fn prefix<T: Table>(table: *const T) -> T {
-    let mut copy = std::mem::MaybeUninit::<T>::zeroed();
-    if !table.is_null() {
-        // SAFETY: at most the bytes that are there are read, at most a `T` is written, and they
-        // don't overlap.
-        unsafe {
-            let there = *table.cast::<u32>() as usize;
-            let size = there.min(std::mem::size_of::<T>());
-            std::ptr::copy_nonoverlapping(table.cast::<u8>(), copy.as_mut_ptr().cast::<u8>(), size);
-        }
-    }
-    // SAFETY: all zeros is a `T`, and so is what the host wrote over it.
-    unsafe { copy.assume_init() }
-}
-
-/// Text of the host, while its owner lives.
-///
-/// # Safety
-/// `text` is as the contract says and lives for `'a`.
-pub(crate) unsafe fn text<'a>(text: abi::Str) -> &'a str {
-    if text.ptr.is_null() || text.len == 0 {
-        return "";
-    }
-    // SAFETY: the caller's promise. The host promises UTF-8, and it is checked all the same where
-    // it isn't on a hot path; here a debug build checks.
-    unsafe {
-        let bytes = std::slice::from_raw_parts(text.ptr, text.len);
-        debug_assert!(std::str::from_utf8(bytes).is_ok());
-        std::str::from_utf8_unchecked(bytes)
-    }
-}
+pub use tables::Tables;
+pub(crate) use tables::{text, Texts};

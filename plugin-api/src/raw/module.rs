@@ -5,10 +5,11 @@ use std::cell::Cell;
 use passdock_abi as abi;
 use passdock_abi::{FunctionKind, FunctionRef, Range, Status, SymbolId};
 
+use super::context::RawContext;
 use super::function::{Alive, RawFunction};
 use super::read::Records;
-use super::{text, RawContext, Tables};
-use crate::error::EditError;
+use super::tables::{text, Tables};
+use crate::data::EditError;
 
 /// A module handle, its view, the tables to call.
 pub(crate) struct RawModule {

@@ -3,8 +3,9 @@
 use passdock_abi as abi;
 use passdock_abi::{Dim, ExprKind, OpId, Status, TypeId};
 
-use super::{text, Tables, TypeParts};
-use crate::error::EditError;
+use super::parts::TypeParts;
+use super::tables::{text, Tables};
+use crate::data::EditError;
 
 /// A call handle and the tables to answer through.
 #[derive(Clone, Copy)]

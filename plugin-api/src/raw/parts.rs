@@ -6,7 +6,7 @@ use std::ffi::c_void;
 use passdock_abi as abi;
 use passdock_abi::{Dim, LocId, RegionId, SymbolId, TypeId, ValueId};
 
-use crate::attr::AttrValue;
+use crate::data::AttrValue;
 
 pub(super) fn port(name: &str, ty: TypeId) -> abi::PortDesc {
     abi::PortDesc {

@@ -22,7 +22,7 @@ pub fn check(before: &str, after: &str) {
     Check::new().run(before, after);
 }
 
-/// As [`check`]: the passes leave `text` as it is.
+/// Checks, as [`check`] does, that the passes leave `text` as it is.
 #[track_caller]
 pub fn check_unchanged(text: &str) {
     check(text, text);
@@ -37,12 +37,12 @@ pub struct Check {
 }
 
 impl Check {
-    /// All passes of the plugin under test.
+    /// A check of all passes of the plugin under test.
     pub fn new() -> Check {
         Check::default()
     }
 
-    /// These passes, in this order; they may be other plugins' too.
+    /// Sets the passes, in this order; they may be other plugins' too.
     pub fn passes(mut self, names: &[&str]) -> Check {
         self.passes = Some(names.join(","));
         self
@@ -54,7 +54,7 @@ impl Check {
         self
     }
 
-    /// This plugin file, not the crate's own.
+    /// Sets the plugin file, instead of the crate's own.
     pub fn plugin(mut self, file: impl Into<PathBuf>) -> Check {
         self.plugin = Some(file.into());
         self
@@ -117,7 +117,7 @@ impl Check {
     }
 }
 
-/// What a run of the program prints; its messages, if it fails.
+/// The output of a run of the program; its messages, if it fails.
 fn text(program: &Path, command: &mut Command, what: &str) -> Result<String, String> {
     let Output {
         status,

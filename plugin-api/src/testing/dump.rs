@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::attr::Attr;
-use crate::function::Function;
-use crate::{OpId, RegionId, ValueId};
+use passdock_abi::{OpId, RegionId, ValueId};
+
+use crate::ir::{Attr, Function};
 
 /// The function's ops, one a line, ids as the host's debug output has them.
 ///

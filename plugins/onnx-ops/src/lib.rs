@@ -4,18 +4,23 @@
 //! - `infer` is what type rules are written with: dims, symbols, the elements of shapes.
 //! - `eval` computes with constants of all element types.
 //! - `decompose` writes what operators are made of.
-//! - `define` answers the host with these.
+//! - `attributes` says what attributes mean, once for all operators.
+//! - `definitions` gives all to the host, and `answer` answers it.
 //!
 //! An operator of a version, or with an attribute, that isn't known here is left alone.
 
+mod answer;
+mod attributes;
 mod decompose;
-mod define;
+mod definitions;
 pub mod eval;
+mod evaluate;
 mod infer;
 pub mod ops;
 
-use ops::DEFINITIONS;
-use passdock_plugin_api::{DType, plugin};
+pub use definitions::DEFINITIONS;
+pub use evaluate::evaluate;
+use passdock_plugin_api::plugin;
 
 plugin! {
     name: "onnx-ops",

@@ -4,7 +4,8 @@ use std::borrow::Cow;
 
 use expect_test::{Expect, expect};
 use passdock_plugin_api::DType;
-use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor, evaluate};
+use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor};
+use passdock_plugins_onnx_ops::evaluate;
 
 fn ints(shape: &[usize], elements: &[i64]) -> Option<Tensor<'static>> {
     Some(Tensor::from_vec(
@@ -29,6 +30,7 @@ fn answer(name: &str, version: i64, inputs: &[Option<Tensor>], attrs: Vec<(&str,
         version,
         inputs,
         attrs: &attrs,
+        attr_defs: &[],
         outputs: 1,
         max_bytes: 1 << 20,
     };
@@ -264,6 +266,7 @@ fn result<'a>(name: &str, inputs: &[Option<Tensor>], attrs: Vec<(&str, Attr)>) -
         version: 25,
         inputs,
         attrs: &attrs,
+        attr_defs: &[],
         outputs: 1,
         max_bytes: 1 << 20,
     };

@@ -19,7 +19,8 @@ use cases::Case;
 use expect_test::expect_file;
 use passdock::{PassInfo, Registry, create_function_pass};
 use passdock_plugin_api::prelude::*;
-use passdock_plugins_onnx_ops::eval::{self, Call, Tensor, evaluate};
+use passdock_plugins_onnx_ops::eval::{self, Call, Tensor};
+use passdock_plugins_onnx_ops::evaluate;
 use passdock_plugins_onnx_ops::ops;
 
 #[test]
@@ -38,6 +39,7 @@ fn what_is_folded_is_right() {
             version: case.version,
             inputs: &case.inputs,
             attrs: &attrs,
+            attr_defs: &[],
             outputs: case.outputs.len(),
             max_bytes: 1 << 24,
         };

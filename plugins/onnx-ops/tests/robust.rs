@@ -4,7 +4,8 @@
 use std::borrow::Cow;
 
 use passdock_plugin_api::DType;
-use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor, evaluate};
+use passdock_plugins_onnx_ops::eval::{Attr, Call, Tensor};
+use passdock_plugins_onnx_ops::evaluate;
 use passdock_plugins_onnx_ops::ops;
 
 /// A small generator (xorshift): enough for choosing cases.
@@ -133,6 +134,7 @@ fn random_calls_are_answered() {
                 version: dice.pick(&[7, 9, 11, 13, 17, 18, 23, 28]),
                 inputs: &inputs,
                 attrs: &attrs,
+                attr_defs: &[],
                 outputs: 1 + dice.roll(2),
                 max_bytes: 1 << 16,
             };

@@ -5,7 +5,11 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-/// Why an op couldn't be right with these in place of its operands; `None`: it could.
+/// The answers of users about an operand that would be a constant: why they couldn't be right with
+/// it.
+pub(crate) type Answers = HashMap<(OpId, ValueId), Option<String>>;
+
+/// The reason why an op couldn't be right with these in place of its operands; `None`: it could.
 pub(crate) fn refusal(
     f: &mut Function,
     cx: &PassContext,
@@ -17,23 +21,26 @@ pub(crate) fn refusal(
 }
 
 /// Why one of those who use the first values couldn't be right with the second ones, as far as these are
-/// or come to constants.
+/// or come to constants. A user is asked about all its operands at once, and isn't asked again about one
+/// of which `asked` has its answer.
 pub(crate) fn refusal_of_users(
     f: &mut Function,
     cx: &PassContext,
     from: &[ValueId],
     to: &[ValueId],
     constant: impl Fn(&Function, ValueId) -> Option<ValueId>,
+    asked: &mut Answers,
 ) -> Option<String> {
     let known: HashMap<ValueId, ValueId> = from.iter().copied().zip(to.iter().copied()).collect();
-    // One op may use all of them: it is asked once.
-    let mut asked = HashSet::new();
     for (&value, &other) in from.iter().zip(to) {
         if other.is_none() || constant(f, other).is_none() {
             continue;
         }
         for user in f.users(value).collect::<Vec<_>>() {
-            if !asked.insert(user) {
+            if let Some(why) = asked.get(&(user, value)) {
+                if why.is_some() {
+                    return why.clone();
+                }
                 continue;
             }
             let stands = |operand: ValueId| {
@@ -41,8 +48,14 @@ pub(crate) fn refusal_of_users(
                 constant(f, operand).unwrap_or(operand)
             };
             let operands: Vec<ValueId> = f.operands(user).map(stands).collect();
-            if let Some(why) = refusal(f, cx, user, &operands) {
-                return Some(why);
+            let why = refusal(f, cx, user, &operands);
+            for (before, &after) in f.operands(user).zip(&operands) {
+                if before != after {
+                    asked.insert((user, before), why.clone());
+                }
+            }
+            if why.is_some() {
+                return why;
             }
         }
     }

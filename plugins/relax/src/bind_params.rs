@@ -1,4 +1,4 @@
-//! `relax.transform.BindParams`: makes constants of parameters.
+//! `relax.transform.BindParams`: binds parameters to constants.
 //!
 //! ```ir
 //! fn @main(%x: f32[n], %scale: f32[]) -> (%y: f32[n]) opset("" = 17) {
@@ -36,7 +36,7 @@ use crate::entries;
 use crate::literal::{Literal, from_file, literal};
 
 options! {
-    /// Which parameters become constants.
+    /// The parameters that become constants.
     pub struct BindParams {
         /// Whether parameters that have a default become what they default to.
         defaults: bool = false,

@@ -1,4 +1,4 @@
-//! `relax.transform.BindSymbolicVars`: gives dim symbols of the model's inputs and outputs a size.
+//! `relax.transform.BindSymbolicVars`: binds dim symbols of the model's inputs and outputs to sizes.
 //!
 //! ```ir
 //! fn @main(%x: f32[batch,4]) -> (%y: f32[batch,4]) opset("" = 17) {

@@ -8,7 +8,7 @@ use passdock_plugin_api::prelude::*;
 
 use crate::retype::{Retype, Words, names_dims};
 
-/// What is looked at once for all calls of a function.
+/// A called function, looked at once for all calls of it.
 pub(crate) struct Callee<'h> {
     f: Snapshot<'h>,
     /// The attribute parameters that its ops refer to, and their defaults.
@@ -17,21 +17,21 @@ pub(crate) struct Callee<'h> {
     has_symbols: bool,
     /// The calls in it that are replaced in turn, and what they call.
     calls: HashMap<OpId, SymbolId>,
-    /// What it comes to with those replaced.
+    /// The function's growth once calls in it are replaced.
     grown: Grown,
 }
 
 /// A function's ops, copied before a call of it.
 pub(crate) struct Copied {
     call: OpId,
-    /// What stands for the call's results.
+    /// The values that stand for the call's results.
     values: Vec<ValueId>,
     args: Vec<ValueId>,
     /// The calls among the copies that are replaced in turn, and what they call.
     pub(crate) calls: Vec<(OpId, SymbolId)>,
 }
 
-/// What came in the place of calls' results.
+/// The values that came in the place of calls' results.
 #[derive(Default)]
 pub(crate) struct Replaced {
     values: HashMap<ValueId, ValueId>,
@@ -57,7 +57,7 @@ impl Copied {
         replace(f, self.call, &self.values, &self.args, replaced)
     }
 
-    /// What is handed on is named by those who get it.
+    /// Hands values on, which are named by those who get them.
     pub(crate) fn hand_on(&self, replaced: &mut Replaced) {
         replaced.handed_on.extend(&self.values);
     }
@@ -66,12 +66,12 @@ impl Copied {
 /// The default of an attribute parameter: none, a value, or one of another kind than numbers and text.
 type ParamDefault = Result<Option<AttrValue>, ()>;
 
-/// What a function comes to once calls in it are replaced.
+/// The size of a function once calls in it are replaced.
 pub(crate) struct Grown {
     ops: usize,
-    /// How many it had.
+    /// The number of its own ops.
     own: usize,
-    /// Its opset versions.
+    /// The function's opset versions.
     opsets: HashMap<String, i64>,
     /// The domains that came with what was called.
     taken: HashSet<String>,
@@ -90,7 +90,7 @@ impl Grown {
         }
     }
 
-    /// How many ops it has more than it had.
+    /// The number of ops that it has more than before.
     pub(crate) fn growth(&self) -> usize {
         self.ops.saturating_sub(self.own)
     }
@@ -106,7 +106,7 @@ impl Grown {
     }
 }
 
-/// Why a call stays.
+/// The reason why a call stays.
 type Why = Result<(), String>;
 
 impl<'h> Callee<'h> {
@@ -194,7 +194,7 @@ impl<'h> Callee<'h> {
         Ok(())
     }
 
-    /// What the attribute parameters are in a call; `None`: nothing.
+    /// The values of attribute parameters in a call; `None`: none.
     fn bindings(
         &self,
         f: &Function,
@@ -321,7 +321,7 @@ fn default_of(attr: Option<&Attr<'_>>) -> ParamDefault {
 
 /// The domains that names of ops may be of.
 struct Domains<'f> {
-    /// What stands before a point in a name.
+    /// Prefixes: what stands before a point in a name.
     prefixes: HashSet<&'f str>,
     /// Whether a domain is in quotes: it may be any.
     any: bool,

@@ -1,4 +1,4 @@
-//! `relax.transform.CanonicalizeBindings`: lets the uses of a copy use the original.
+//! `relax.transform.CanonicalizeBindings`: propagates copies, whose uses become uses of the original.
 //!
 //! ```ir
 //! fn @main(%x: f32[4]) -> (%y: f32[4]) opset("" = 17) {
@@ -43,7 +43,7 @@ pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassR
     Ok(())
 }
 
-/// What an op copies, if that is all it does.
+/// The value that an op copies, if that is all it does.
 fn original(f: &Function, op: OpId) -> Option<ValueId> {
     if f.result_count(op) != 1 {
         return None;
@@ -82,7 +82,7 @@ fn taken_apart(f: &Function, op: OpId) -> Option<ValueId> {
     (whole && fields.all(|other| other == Some(tuple))).then_some(tuple)
 }
 
-/// What only copies a constant, also by way of other copies, with the constant.
+/// Copies of constants, also by way of other copies, with the constant.
 fn copied_constants(f: &Function) -> HashMap<ValueId, ValueId> {
     let mut copies = HashMap::new();
     for op in f.walk(f.body()) {

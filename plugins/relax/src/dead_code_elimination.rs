@@ -1,4 +1,4 @@
-//! `relax.transform.DeadCodeElimination`: erases what nobody uses.
+//! `relax.transform.DeadCodeElimination`: removes dead code.
 //!
 //! ```ir
 //! fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
@@ -33,7 +33,7 @@ use passdock_plugin_api::prelude::*;
 use crate::purity::{Purity, callee_or_name};
 
 options! {
-    /// What is alive from the start.
+    /// The functions that are alive from the start.
     pub struct DeadCodeElimination {
         /// The functions that are called from outside, separated by commas.
         entry_functions: String = "main",

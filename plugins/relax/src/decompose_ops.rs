@@ -1,4 +1,4 @@
-//! `relax.transform.DecomposeOps`: replaces ops by what their definitions say that they are made of.
+//! `relax.transform.DecomposeOps`: decomposes ops into the simpler ops of their definitions.
 //!
 //! ```ir
 //! fn @main(%x: f32[n]) -> (%y: f32[n]) opset("" = 17) {
@@ -33,8 +33,10 @@
 
 use passdock_plugin_api::prelude::*;
 
+use crate::cursor::Cursor;
+
 options! {
-    /// What is replaced.
+    /// The ops that are replaced.
     pub struct DecomposeOps {
         /// The ops to replace, by name (`onnx.Gelu`); none: all that have a body.
         ops: Vec<String> = [],
@@ -43,28 +45,18 @@ options! {
     }
 }
 
-/// More bodies than operators are made of, one in the other.
+/// The most bodies in one another; operators are made of fewer.
 const MAX_DEPTH: usize = 64;
 
 pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
     let options = cx.options::<DecomposeOps>()?;
-    let mut next = f.first_op(f.body());
-    // Where to go on when a region is done.
-    let mut after = Vec::new();
+    let mut cursor = Cursor::new(f);
     // Bodies in bodies that we are in, each up to this op, exclusively.
     let mut bodies = Vec::new();
-    loop {
-        let Some(op) = next else {
-            match after.pop() {
-                Some(op) => next = op,
-                None => return Ok(()),
-            }
-            continue;
-        };
+    while let Some(op) = cursor.advance(f) {
         while bodies.last() == Some(&op) {
             bodies.pop();
         }
-        next = f.next_op(op);
         if !bodies.is_empty() {
             cx.infer(f, op)?;
         }
@@ -74,13 +66,15 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
                 return Err(made_of_itself(f, op));
             }
             if let Some(values) = cx.decompose(f, op)? {
-                bodies.extend(next);
+                bodies.extend(cursor.next);
                 let first = match before {
                     Some(before) => f.next_op(before),
                     None => f.first_op(f.parent_region(op)),
                 };
                 f.replace_op_with(op, &values)?;
-                next = first.filter(|&first| first != op).or(next);
+                if first != Some(op) {
+                    cursor.next = first.or(cursor.next);
+                }
                 continue;
             }
             if !options.ops.is_empty() {
@@ -89,10 +83,9 @@ pub(crate) fn decompose_ops(f: &mut Function, cx: &PassContext) -> PassResult {
                 cx.emit(&Diagnostic::note(text).code("relax::no-body").at(place));
             }
         }
-        for &region in f.regions(op) {
-            after.push(std::mem::replace(&mut next, f.first_op(region)));
-        }
+        cursor.enter(f, op);
     }
+    Ok(())
 }
 
 impl DecomposeOps {

@@ -1,4 +1,4 @@
-//! `relax.transform.DynamicToStatic`: replaces operands that say a shape by constants where that makes
+//! `relax.transform.DynamicToStatic`: replaces dynamic shape operands by constants where that makes
 //! no difference.
 //!
 //! ```ir
@@ -90,7 +90,7 @@ pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResul
     Ok(())
 }
 
-/// What an operand may be replaced by, if that makes no difference to the op.
+/// A rule: the operand by which one may be replaced, if that makes no difference to the op.
 type Rule = fn(&Function, OpId, ValueId) -> Option<Vec<i64>>;
 
 /// Whether an op gives small integers.
@@ -225,7 +225,7 @@ fn static_expand(f: &Function, op: OpId, shape: ValueId) -> Option<Vec<i64>> {
     wanted.iter().enumerate().map(size).collect()
 }
 
-/// Where a Slice ends: known places, the largest number for what ends where the axis does.
+/// The ends of a Slice: known places, the largest number for what ends where the axis does.
 fn static_ends(f: &Function, op: OpId, ends: ValueId) -> Option<Vec<i64>> {
     let dims: Vec<Dim> = f.dims(f.operand(op, 0)?)?.collect();
     let ints = |slot| match f.operand(op, slot) {

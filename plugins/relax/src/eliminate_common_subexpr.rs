@@ -1,4 +1,4 @@
-//! `relax.transform.EliminateCommonSubexpr`: computes once what several ops compute.
+//! `relax.transform.EliminateCommonSubexpr`: eliminates common subexpressions.
 //!
 //! ```ir
 //! fn @main(%x: f32[2], %y: f32[2]) -> (%z: f32[2]) opset("" = 17) {
@@ -36,7 +36,8 @@ use passdock_plugin_api::{DimKind, LocId, abi};
 use crate::given_out::GivenOut;
 use crate::signature::Signatures;
 
-/// With how many of the same hash something is compared: of large constants only a part is hashed.
+/// The number of candidates of the same hash that something is compared with: of large constants
+/// only a part is hashed.
 const CANDIDATES: usize = 16;
 
 pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> PassResult {
@@ -63,7 +64,7 @@ pub(crate) fn eliminate_common_subexpr(f: &mut Function, cx: &PassContext) -> Pa
     merger.tell_locations(f)
 }
 
-/// What is left to do. Regions may be nested deeper than the stack is.
+/// A step to do. Regions may be nested deeper than the stack is.
 enum Step {
     Enter(RegionId),
     Op(OpId),
@@ -73,7 +74,7 @@ enum Step {
 
 struct Merger {
     signatures: Signatures,
-    /// What is there at the place that was reached.
+    /// Ops that are there at the place that was reached.
     ops: Scoped<OpId>,
     constants: Scoped<ConstId>,
     /// Per region, the constants in it that might be like another.

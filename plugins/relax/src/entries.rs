@@ -36,7 +36,7 @@ pub(crate) fn unknown(what: &str, name: &str, known: &[String]) -> PassError {
     ))
 }
 
-/// How many letters have to be put in, taken out or changed.
+/// The number of letters to put in, take out or change.
 fn distance(a: &str, b: &str) -> usize {
     let b: Vec<char> = b.chars().collect();
     let mut row: Vec<usize> = (0..=b.len()).collect();

@@ -1,4 +1,4 @@
-//! `relax.transform.FoldConstant`: evaluates what depends on constants only.
+//! `relax.transform.FoldConstant`: folds constant expressions.
 //!
 //! ```ir
 //! fn @main(%x: i64[2]) -> (%y: i64[2]) opset("" = 17) {
@@ -35,6 +35,7 @@ mod checker;
 mod control;
 mod forward;
 mod report;
+mod walk;
 
 use passdock_plugin_api::abi;
 use passdock_plugin_api::prelude::*;
@@ -44,10 +45,10 @@ use checker::ConstantChecker;
 use forward::Forward;
 
 options! {
-    /// What folding may cost.
+    /// The limits of what folding may cost.
     pub struct FoldConstant {
-        /// By how many bytes one folded op may make the function larger, or by 1/1600 of the bytes of
-        /// its constants if that is more; all folded ops together by 16 times as much.
+        /// The bytes by which one folded op may make the function larger, or 1/1600 of the bytes of its
+        /// constants if that is more; all folded ops together by 16 times as much.
         max_growth: i64 = 256,
         /// Fold also where the function grows beyond that.
         allow_growth: bool = false,

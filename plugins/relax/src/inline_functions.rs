@@ -1,5 +1,4 @@
-//! `relax.transform.InlineFunctions`: puts the bodies of the module's functions in the place of their
-//! calls.
+//! `relax.transform.InlineFunctions`: inlines the module's functions into their callers.
 //!
 //! ```ir
 //! fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17, "acme" = 1) {
@@ -38,7 +37,7 @@ use passdock_plugin_api::prelude::*;
 use crate::callee::{Callee, Copied, Grown, Replaced};
 
 options! {
-    /// Which calls are replaced.
+    /// The calls that are replaced.
     pub struct InlineFunctions {
         /// The functions to inline; none: all but `main`.
         functions: Vec<String> = [],
@@ -88,16 +87,16 @@ struct Plan<'h> {
     callees: HashMap<SymbolId, Callee<'h>>,
     /// The calls to replace, by caller.
     calls: HashMap<SymbolId, Calls>,
-    /// Those of which calls stay.
+    /// Functions of which calls stay.
     kept: HashSet<SymbolId>,
-    /// By how many ops the functions that stay grow.
+    /// The number of ops by which the functions that stay grow.
     growth: usize,
 }
 
 /// Calls to replace, in program order, and what they call.
 type Calls = Vec<(OpId, SymbolId)>;
 
-/// What is left to do with a call.
+/// A step to do with a call.
 enum Step {
     Copy((OpId, SymbolId)),
     /// Once the calls in the copy are replaced.
@@ -165,7 +164,7 @@ impl<'h> Plan<'h> {
         Ok(())
     }
 
-    /// Each of many functions may be large, and call the next one twice.
+    /// Refuses too much growth: each of many functions may be large, and call the next one twice.
     fn check_growth(&self, max_ops: i64) -> Result<(), String> {
         if i64::try_from(self.growth).is_ok_and(|growth| growth <= max_ops) {
             return Ok(());
@@ -285,7 +284,8 @@ fn recursion(m: &Module<'_>, circle: &[SymbolId]) -> String {
     names.join(" calls ")
 }
 
-/// What an op calls: the callee of a `call`, otherwise the function of the op's name, if there is one.
+/// The function that an op calls: the callee of a `call`, otherwise that of the op's name, if there
+/// is one.
 fn callee_of(f: &Function, op: OpId) -> SymbolId {
     if f.symbol(op) != symbol::CALL {
         return f.symbol(op);

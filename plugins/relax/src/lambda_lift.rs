@@ -51,7 +51,7 @@ use passdock_plugin_api::prelude::*;
 use crate::retype::{Retype, Words};
 
 options! {
-    /// What is lifted, and where to.
+    /// The regions that are lifted, and where to.
     pub struct LambdaLift {
         /// The ops whose regions are lifted, by name; none: all.
         ops: Vec<String> = [],
@@ -203,16 +203,16 @@ fn lift(
     Ok(())
 }
 
-/// What a region is made of.
+/// The parts of a region.
 struct Parts {
     region: RegionId,
-    /// Its ops without the terminator, those directly in it.
+    /// The ops directly in it, without the terminator.
     ops: Vec<OpId>,
     /// Constants of it.
     constants: Vec<ConstId>,
-    /// What it uses and doesn't define, in the order in which it is used.
+    /// The values that it uses and doesn't define, in the order in which they are used.
     captures: Vec<ValueId>,
-    /// Which of the values that it gives out its ops make, each once.
+    /// The values that it gives out and its ops make, each once.
     made: Vec<ValueId>,
 }
 

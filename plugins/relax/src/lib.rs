@@ -7,7 +7,8 @@ pub mod bind_params;
 pub mod bind_symbolic_vars;
 mod callee;
 pub mod canonicalize_bindings;
-pub mod dead_code_elimination;
+pub mod cursor;
+mod dead_code_elimination;
 pub mod decompose_ops;
 pub mod dynamic_to_static;
 pub mod eliminate_common_subexpr;
@@ -51,7 +52,7 @@ plugin! {
             opt_level: 0,
             establishes: ["types-inferred"],
         },
-        /// Evaluates what depends on constants only.
+        /// Folds constant expressions.
         function "relax.transform.FoldConstant" => fold_constant {
             opt_level: 2,
             thread_safe: true,
@@ -59,18 +60,18 @@ plugin! {
             options: FoldConstant,
             config: "relax.FoldConstant",
         },
-        /// Lets the uses of a copy use the original.
+        /// Propagates copies: their uses become uses of the original.
         function "relax.transform.CanonicalizeBindings" => canonicalize_bindings {
             opt_level: 1,
             thread_safe: true,
         },
-        /// Computes once what several ops compute.
+        /// Eliminates common subexpressions: what several ops compute is computed once.
         function "relax.transform.EliminateCommonSubexpr" => eliminate_common_subexpr {
             opt_level: 1,
             required: ["relax.transform.InferType"],
             thread_safe: true,
         },
-        /// Gives dim symbols of the model's inputs and outputs a size.
+        /// Binds dim symbols of the model's inputs and outputs to sizes.
         module "relax.transform.BindSymbolicVars" => bind_symbolic_vars {
             opt_level: 1,
             changes_interface: true,
@@ -78,7 +79,7 @@ plugin! {
             options: BindSymbolicVars,
             config: "relax.BindSymbolicVars",
         },
-        /// Makes constants of parameters.
+        /// Binds parameters to constants.
         module "relax.transform.BindParams" => bind_params {
             opt_level: 0,
             changes_interface: true,
@@ -86,20 +87,20 @@ plugin! {
             options: BindParams,
             config: "relax.BindParams",
         },
-        /// Replaces operands that say a shape by constants where that makes no difference.
+        /// Replaces dynamic shape operands by constants where that makes no difference.
         function "relax.transform.DynamicToStatic" => dynamic_to_static {
             opt_level: 2,
             required: ["relax.transform.InferType", "relax.transform.FoldConstant"],
             thread_safe: true,
         },
-        /// Erases what nobody uses: ops, constants, functions.
+        /// Removes dead code: ops, constants and functions that nobody uses.
         module "relax.transform.DeadCodeElimination" => dead_code_elimination {
             opt_level: 1,
             required: ["relax.transform.InferType"],
             options: DeadCodeElimination,
             config: "relax.DeadCodeElimination",
         },
-        /// Puts the bodies of functions in the place of their calls.
+        /// Inlines functions into their callers.
         module "relax.transform.InlineFunctions" => inline_functions {
             opt_level: 1,
             options: InlineFunctions,
@@ -109,7 +110,7 @@ plugin! {
             opt_level: 1,
             options: LambdaLift,
         },
-        /// Removes what only training needs.
+        /// Removes ops that only training needs.
         function "relax.transform.SimplifyInference" => simplify_inference {
             opt_level: 0,
             required: ["relax.transform.InferType"],
@@ -126,7 +127,7 @@ plugin! {
             opt_level: 1,
             thread_safe: true,
         },
-        /// Replaces ops by what their definitions say that they are made of.
+        /// Decomposes ops into the simpler ops of their definitions.
         function "relax.transform.DecomposeOps" => decompose_ops {
             opt_level: 0,
             required: ["relax.transform.InferType"],

@@ -6,11 +6,11 @@ use passdock_plugin_api::abi::{NameUse, symbol};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{CallGraph, FunctionEntry};
 
-/// How many functions a function pass looks through, so that the time it takes doesn't grow with the
-/// square of their number.
+/// The number of functions that a function pass looks through, so that the time it takes doesn't
+/// grow with the square of their number.
 const MOST_FUNCTIONS: usize = 1000;
 
-/// What the ops of a function have to be, so that a call of it is like them.
+/// A rule for the ops of a function, so that a call of it is like them.
 type Rule = fn(OpTraits) -> bool;
 
 /// Says whether an op is as the rule says: whether it may be erased when nobody uses its results.
@@ -140,7 +140,8 @@ fn is_callee(used: &NameUse) -> bool {
 /// Whether a name is that of a `call`'s callee, and the name.
 pub(crate) type NameOf = (bool, SymbolId);
 
-/// What decides whether an op has an effect: the function that a `call` names, otherwise its own name.
+/// The name that decides whether an op has an effect: of the function that a `call` names,
+/// otherwise its own.
 pub(crate) fn callee_or_name(f: &Function, op: OpId) -> NameOf {
     if f.symbol(op) != symbol::CALL {
         return (false, f.symbol(op));

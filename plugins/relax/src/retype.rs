@@ -5,17 +5,17 @@ use std::collections::HashMap;
 use passdock_plugin_api::abi::DimKind;
 use passdock_plugin_api::prelude::*;
 
-/// What one function's dims are called in another.
+/// The names of one function's dims in another.
 pub(crate) enum Words {
-    /// The same.
+    /// The same names.
     Same,
-    /// By the symbol; what isn't listed is unknown.
+    /// Names by the symbol; what isn't listed is unknown.
     Listed(HashMap<i64, Dim>),
 }
 
 /// Types of one function, made in another.
 pub(crate) struct Retype<'s> {
-    /// Whose types they are; `None`: copies that the other function has already.
+    /// The function that the types are of; `None`: copies that the other function has already.
     source: Option<&'s Function>,
     words: Words,
     known: HashMap<TypeId, TypeId>,

@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 /// Gives the order of a region's ops, all of them.
 pub(crate) type Order = fn(&Function, RegionId, &Constraints) -> Vec<OpId>;
 
-/// What an order has to respect.
+/// The constraints that an order has to respect.
 pub(crate) struct Constraints {
     /// The ops whose order among themselves stays: they have an effect, or hold what has one.
     pub(crate) fixed: HashSet<OpId>,

@@ -1,4 +1,4 @@
-//! `relax.transform.SimplifyInference`: removes what only training needs.
+//! `relax.transform.SimplifyInference`: removes ops that only training needs.
 //!
 //! ```ir
 //! fn @main(%x: f32[2,3]) -> (%y: f32[2,3]) opset("" = 13) {
@@ -38,7 +38,7 @@ use crate::given_out::GivenOut;
 use crate::operators::is_operator;
 
 options! {
-    /// What is simplified.
+    /// The ops that are simplified.
     pub struct SimplifyInference {
         /// Take BatchNormalization apart too.
         batch_norm: bool = false,
@@ -66,7 +66,7 @@ pub(crate) fn simplify_inference(f: &mut Function, cx: &PassContext) -> PassResu
     Ok(())
 }
 
-/// What taking a BatchNormalization apart reads and makes.
+/// The ops that taking a BatchNormalization apart reads and makes.
 const BATCH_NORM: [&str; 7] = [
     "onnx.BatchNormalization",
     "onnx.Add",

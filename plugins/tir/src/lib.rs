@@ -10,7 +10,7 @@ use unroll_loop::{UnrollLoop, unroll_loop};
 plugin! {
     name: "tir",
     passes: [
-        /// Replaces loops by copies of their bodies.
+        /// Unrolls loops: copies of their bodies stand in their place.
         prim_function "tir.transform.UnrollLoop" => unroll_loop {
             opt_level: 0,
             thread_safe: true,

@@ -1,4 +1,4 @@
-//! `tir.transform.UnrollLoop`: replaces loops by copies of their bodies.
+//! `tir.transform.UnrollLoop`: unrolls loops, which become copies of their bodies.
 //!
 //! ```ir
 //! prim @copy(%a: buffer<f32[2]>, %b: buffer<f32[2]>) {
@@ -35,7 +35,7 @@ use std::collections::HashMap;
 use passdock_plugin_api::prelude::*;
 
 options! {
-    /// Which loops are unrolled.
+    /// The loops that are unrolled.
     pub struct UnrollLoop {
         /// Serial loops of up to this many steps, nested ones multiplied.
         #[range(0..)]
@@ -54,7 +54,7 @@ options! {
     }
 }
 
-/// What is known of a region whose loops were looked at.
+/// The cost of a region whose loops were looked at.
 #[derive(Clone, Copy, Default)]
 struct Cost {
     /// Steps that one run of it makes.
@@ -63,7 +63,7 @@ struct Cost {
     unrolled: i64,
     /// Whether a loop in it stays.
     has_loop: bool,
-    /// Its ops without the terminator, with what is nested in them.
+    /// The number of its ops without the terminator, with what is nested in them.
     ops: i64,
     /// Loops in it that wait to be written out.
     waiting: usize,
@@ -197,10 +197,10 @@ impl Unroller {
     }
 }
 
-/// When a loop runs.
+/// The runs of a loop.
 #[derive(Clone, Copy)]
 struct Runs {
-    /// Where it starts: at this number, or where its first operand says.
+    /// The start: this number, or where its first operand says.
     first: Option<i64>,
     step: i64,
     extent: i64,
@@ -270,7 +270,7 @@ impl Runs {
         erase(f, op)
     }
 
-    /// What the index is in a run.
+    /// The index in a run.
     fn index(
         self,
         f: &mut Function,
@@ -321,7 +321,7 @@ struct Sum {
     number: i64,
 }
 
-/// More additions of numbers, one after the other, aren't looked through.
+/// The most additions of numbers, one after the other, that are looked through.
 const MAX_ADDITIONS: usize = 16;
 
 impl Sum {

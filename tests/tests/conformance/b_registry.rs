@@ -63,21 +63,65 @@ fn r010_an_override_is_asked_for() {
     expect![[r#"
         error[duplicate-pass]: The pass `t.transform.First` is registered already, by plugin `conformance` (built in). Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `FILE`)
         Ok(()), from the file: true"#]].assert_eq(&format!("{said}\n{asked:?}, from the file: {from}"));
+    // Of a plugin with a pass that the program has nothing is taken in.
+    let ours = Passdock::new(&Log::default(), Way::Host);
+    ours.register(pass("Leaf")).expect("it is the first");
+    let again = ours.registry.load_static(PLUGIN);
+    let error = Failure(again.expect_err("it has the same pass"));
+    expect![[r#"error[duplicate-pass]: The pass `t.transform.Leaf` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = ["…"]` in `[plugins.NAME]`. (the other is of plugin `conformance` (built in))"#]].assert_eq(&error.to_string());
+    assert_eq!(ours.registry.pass_names(), ["t.transform.Leaf"]);
 }
 
 /// KEEP. A short name is looked up in the namespaces, in their order.
 #[test]
 fn r011_short_names_are_looked_up_in_the_namespaces() {
     rule!(|s| {
-        let fold = || runs("relay._transform.FoldConstant", |_, _, module| Ok(module));
-        s.register(fold())?;
-        s.say(s.info(&s.get_pass("FoldConstant")?).name);
-        s.say(s.info(&s.get_pass("relay._transform.FoldConstant")?).name);
+        let a = ["transform.a", "relay._transform.a", "relax.transform.a"];
+        s.register_all(a.map(pass))?;
+        let b = ["relay._transform.b", "relax.transform.b"];
+        s.register_all(b.map(pass))?;
+        for name in ["a", "b", "relax.transform.b"] {
+            s.say(s.info(&s.get_pass(name)?).name);
+        }
         Ok(())
     })
     .keep(expect![[r#"
-        relay._transform.FoldConstant
-        relay._transform.FoldConstant"#]]);
+        transform.a
+        relay._transform.b
+        relax.transform.b"#]]);
+}
+
+/// KEEP. Those of relax and tir come last; a vendor's passes have no short names.
+#[test]
+fn r011_short_names_of_relax_and_tir() {
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Host);
+    let names = [
+        "relax.transform.c",
+        "tir.transform.c",
+        "tir.transform.d",
+        "acme.transform.e",
+    ];
+    ours.register_all(names.map(pass)).expect("they are new");
+    for name in ["c", "d", "tir.transform.c", "transform.d", "e"] {
+        let canonical = ours.registry.canonical(name);
+        let known = ours.registry.contains(name);
+        ours.say(format!("{name}: {canonical}, registered: {known}"));
+        let found = ours.get_pass(name).map(|pass| ours.info(&pass).name);
+        assert_eq!(found.ok(), known.then_some(canonical));
+    }
+    // In a context's lists, too; a pass that isn't registered may bear a short name itself.
+    let c = ours.get_pass("c").expect("it is registered");
+    let disabled = cx().disables(["c", "d"]);
+    ours.say_if_failed(ours.run(disabled, [made(&c), pass("d"), pass("tir.transform.c")]));
+    expect![[r#"
+        c: relax.transform.c, registered: true
+        d: tir.transform.d, registered: true
+        tir.transform.c: tir.transform.c, registered: true
+        transform.d: transform.d, registered: false
+        e: e, registered: false
+        run tir.transform.c"#]]
+    .assert_eq(&log.text());
 }
 
 /// FIX. A pass has one canonical name, and aliases; each list takes both.
@@ -89,6 +133,8 @@ fn r012_every_list_takes_aliases() {
     rule!(|s| {
         s.register(pass("Level3").opt_level(3))?;
         s.alias("third", "t.transform.Level3")?;
+        let found = s.get_pass("third").map(|pass| s.say(s.info(&pass).name));
+        s.say_if_failed(found);
         let three = || pass("Level3").opt_level(3);
         s.say("required:");
         s.run(cx().requires(["third"]), [three()])?;
@@ -98,13 +144,15 @@ fn r012_every_list_takes_aliases() {
     .plugins()
     .fix(
         expect![[r#"
-        required:
-        run Level3
-        disabled:"#]],
+            Level3
+            required:
+            run Level3
+            disabled:"#]],
         expect![[r#"
-        required:
-        disabled:
-        run Level3"#]],
+            error[unknown-pass]: Cannot use third to create the pass
+            required:
+            disabled:
+            run Level3"#]],
     );
 }
 
@@ -115,15 +163,21 @@ fn r012_every_list_takes_aliases() {
 fn r013_an_unknown_name_says_who_asked_and_what_was_meant() {
     rule!(|s| {
         s.register(pass("Leaf"))?;
-        s.say_if_failed(s.get_pass("t.transform.Leafs"));
+        for name in ["t.transform.Leafs", "Xyzzy", "t.transform.Xyzzy"] {
+            s.say_if_failed(s.get_pass(name));
+        }
         s.run(cx(), [pass("NeedsMissing").required(["Leafs"])])
     })
     .plugins()
     .fix_message(expect![[r#"
         error[unknown-pass]: There is no pass `Leafs`. Did you mean `Leaf`?
+        error[unknown-pass]: There is no pass `Xyzzy`. `passdock list passes` shows what there is.
+        error[unknown-pass]: There is no pass `Xyzzy`. `passdock list passes` shows what there is.
         error[unknown-pass]: There is no pass `Leafs`. Did you mean `Leaf`? (required by `NeedsMissing`)"#]], expect![[r#"
-        error[unknown-pass]: Cannot use Leafs to create the pass
-        error[unknown-pass]: Cannot use Leafs to create the pass"#]]);
+            error[unknown-pass]: Cannot use Leafs to create the pass
+            error[unknown-pass]: Cannot use Xyzzy to create the pass
+            error[unknown-pass]: Cannot use Xyzzy to create the pass
+            error[unknown-pass]: Cannot use Leafs to create the pass"#]]);
 }
 
 /// FIX. A pass that is looked up by its name has its options' defaults; one that has none must be
@@ -140,6 +194,13 @@ fn r014_what_has_no_default_is_asked_for() {
             let needs = pass("NeedsMill").required(["Mill"]);
             ours.say_if_failed(ours.run(cx, [pass("First"), needs]));
         }
+        // A pipeline may set it, too.
+        ours.say_if_failed(ours.run(cx(), [pass("First"), pass("Mill")]));
+        let options = toml::Table::from_iter([("grist".to_owned(), "oats".into())]);
+        let mill = ours
+            .registry
+            .get_pass_with_options("t.transform.Mill", &options);
+        ours.say_if_failed(ours.run(cx(), [made(&mill.expect("it has its option"))]));
         logs.push(log.text());
     }
     assert_eq!(logs[0], logs[1], "the same, linked or loaded");
@@ -151,7 +212,9 @@ fn r014_what_has_no_default_is_asked_for() {
         error[config]: The pass `Mill` needs its option `grist`, which has no default. Set `t.Mill.grist` in the context's config. (required by `NeedsMill`)
         run First
         grind rye in Mill
-        run NeedsMill"#]], expect!["error[TypeError]: Mill() missing 1 required positional argument: 'grist'"]);
+        run NeedsMill
+        error[config]: The pass `Mill` needs its option `grist`, which has no default. Set `t.Mill.grist` in the context's config.
+        grind oats in Mill"#]], expect!["error[TypeError]: Mill() missing 1 required positional argument: 'grist'"]);
 }
 
 /// KEEP. A plugin's passes are reached like any others (so are all of these tests' that run with a
@@ -168,7 +231,13 @@ fn r015_a_plugins_passes_come_and_go() {
         .get_pass("t.transform.Leaf")
         .map(drop)
         .expect_err("it is gone");
+    let again = registry.unregister_plugin("conformance");
+    let again = Failure(again.expect_err("it is gone"));
     expect![[r#"
         true
-        error[unknown-pass]: There is no pass `t.transform.Leaf`. No passes are registered; name a directory of plugins."#]].assert_eq(&format!("{before}\n{}", Failure(error)));
+        error[unknown-pass]: There is no pass `t.transform.Leaf`. No passes are registered; name a directory of plugins.
+        error[plugin]: There is no plugin `conformance`."#]].assert_eq(&format!("{before}\n{}\n{again}", Failure(error)));
+    assert!(registry.pass_names().is_empty());
+    let options = registry.list_configs();
+    assert!(options.iter().all(|option| option.plugin.is_none()));
 }

@@ -2,12 +2,13 @@
 
 use expect_test::expect;
 use passdock::pipeline::Pipeline;
-use passdock::{ContextBuilder, DeviceType, PassContext};
+use passdock::{ContextBuilder, DeviceType, PassContext, apply_pass_to_function};
 
 use crate::a_pass_info::refused;
+use crate::ours::{Passdock, Way};
 use crate::rule;
 use crate::rule::{Scenario, by_hand, play};
-use crate::system::{Cx, Done, System, cx, pass, runs, seq, tap};
+use crate::system::{Cx, Done, Log, System, cx, made, pass, runs, seq, tap};
 use crate::tvm::Tvm;
 
 /// KEEP. The level is 2 unless it is given; the lists, the instruments and the config are empty.
@@ -29,13 +30,27 @@ fn r016_defaults() {
 /// KEEP. The device for what says none is the CPU, unless it is set.
 #[test]
 fn r016_the_fallback_device() {
-    let device = |builder: ContextBuilder| {
-        let cx = builder.build().expect("a context");
-        format!("{:?}", cx.fallback_device())
+    let key = "relax.fallback_device_type";
+    let device = |builder: ContextBuilder| match builder.build() {
+        Ok(cx) => {
+            let option = cx.get_config::<i64>(key).expect("an int");
+            format!("{:?}, {option:?}", cx.fallback_device())
+        }
+        Err(error) => error.to_string(),
     };
-    let gpu = PassContext::builder().fallback_device(DeviceType::CUDA);
-    let devices = [device(PassContext::builder()), device(gpu)];
-    expect!["DeviceType(1), DeviceType(2)"].assert_eq(&devices.join(", "));
+    let new = PassContext::builder;
+    let devices = [
+        device(new()),
+        device(new().fallback_device(DeviceType::CUDA)),
+        device(new().config(key, 8)),
+        device(new().fallback_device(DeviceType(0))),
+    ];
+    expect![[r#"
+        DeviceType(1), None
+        DeviceType(2), Some(2)
+        DeviceType(8), Some(8)
+        Expected `relax.fallback_device_type` to be from 1 to 2147483647, but got the int 0."#]]
+    .assert_eq(&devices.join("\n"));
 }
 
 /// KEEP. Contexts form a stack for each thread; the current one is the top, or the thread's default.
@@ -121,6 +136,26 @@ fn r019_a_new_thread_inherits_nothing() {
         taken along: level 3
         tap exit
         tap exit"#]]);
+}
+
+/// KEEP. What is carried to a worker isn't entered there: its instruments hear nothing of it.
+#[test]
+fn r019_a_context_is_carried_to_a_worker() {
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Host);
+    let cx = cx().level(3).watch(tap("tap"));
+    let cx = ours.context(cx).expect("a context");
+    let done = ours.scope(&cx, |ours| {
+        let there = || cx.carry(|| ours.say(format!("the same: {}", ours.current().is(&cx))));
+        std::thread::scope(|scope| scope.spawn(there).join()).expect("it didn't panic");
+        Ok(())
+    });
+    done.expect("nothing fails");
+    expect![[r#"
+        tap enter
+        the same: true
+        tap exit"#]]
+    .assert_eq(&log.text());
 }
 
 /// KEEP. A nested context inherits nothing from the outer one.
@@ -393,6 +428,46 @@ fn r029_names_of_what_did_not_run_are_legal() {
     .fix(expect![[r#"
         run First
         warning[unknown-pass]: `disabled_pass` names `Mine`, and no such pass was met; one that didn't run may be what runs it."#]], expect!["run First"]);
+    // What would have run on other functions is met.
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Host);
+    let inner = ours.pass(pass("Inner")).expect("a pass");
+    let none = apply_pass_to_function(inner, "none", false).expect("a regular expression");
+    ours.say_if_failed(ours.run(cx().disables(["Inner", "Iner"]), [made(&none)]));
+    expect!["warning[unknown-pass]: `disabled_pass` names `Iner`, and no such pass was met; one that didn't run may be what runs it."].assert_eq(&log.text());
+}
+
+/// FIX. The same of the names in a Sequential's own list, before anything runs; a name there is first
+/// that of a pass in it.
+///
+/// TVM: a misspelt name does nothing, silently.
+#[test]
+fn r029_misspelt_names_in_a_sequentials_own_list() {
+    rule!(|s| {
+        s.register_all([pass("fold"), pass("relax.transform.short")])?;
+        for disabled in ["fold", "short", "relax.transform.short", "shrt"] {
+            s.say(format!("{disabled}:"));
+            // Its name is short for that of a registered pass, too.
+            let own = seq([pass("short")]).disabled([disabled]);
+            s.say_if_failed(s.call_in(cx(), own));
+        }
+        Ok(())
+    })
+    .fix(expect![[r#"
+        fold:
+        run short
+        short:
+        relax.transform.short:
+        run short
+        shrt:
+        error[unknown-pass]: The Sequential `sequential` disables `shrt`, and there is no such pass in it. Did you mean `short`?"#]], expect![[r#"
+        fold:
+        run short
+        short:
+        relax.transform.short:
+        run short
+        shrt:
+        run short"#]]);
 }
 
 /// FIX. A name in both lists is disabled, and there is a warning.

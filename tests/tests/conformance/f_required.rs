@@ -74,6 +74,15 @@ fn r057_a_cycle_is_an_error_that_names_the_chain() {
     })
     .plugins()
     .fix(expect!["error[required-cycle]: Passes require each other: Loop -> InLoop -> Loop. Take one of them out of the other's `required`."], expect!["error[crash]: the stack overflows"]);
+    // A chain without an end in sight.
+    rule!(|s| {
+        let name = |at: u32| format!("P{at}");
+        s.register_all((0..20_000).map(|at| pass(&name(at)).required([&name(at + 1)])))?;
+        s.run(cx(), [pass("First").required(["P0"])])
+    })
+    .fix(expect!["error[too-deep]: More than 256 passes require or contain each other, down to `P255`. Shorten the chain of required passes."], expect![[r#"
+        run P0
+        run First"#]]);
 }
 
 /// FIX. A required pass runs once in a resolution, and again for a later child only if the module

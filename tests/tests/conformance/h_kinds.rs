@@ -3,9 +3,13 @@
 use std::path::Path;
 
 use expect_test::expect;
-use passdock::{LoadOptions, apply_pass_to_function};
+use passdock::{
+    LoadOptions, ModuleRef, PassInfo, PassRef, apply_pass_to_function, create_host_pass,
+    create_module_pass, filter,
+};
+use passdock_plugin_api::FunctionKind;
 
-use crate::ours::{Passdock, Way};
+use crate::ours::{Failure, Passdock, Way};
 use crate::rule;
 use crate::rule::by_hand;
 use crate::system::{
@@ -45,6 +49,29 @@ fn r077_a_module_pass_may_add_and_remove_functions() {
     .keep(expect![[r#"
         main other loop
         main loop made"#]]);
+}
+
+/// KEEP. `Filter` is a module pass that keeps some functions.
+#[test]
+fn r077_filter_keeps_some_functions() {
+    let ours = Passdock::new(&Log::default(), Way::Host);
+    let before = ours.module();
+    let kept = |filter: PassRef| {
+        assert_eq!(filter.info(), &PassInfo::new("Filter"));
+        let after = ours.call(&filter, before.clone()).expect("it runs");
+        let same = ours.same(&before, &after);
+        format!("{:?}, the same: {same}", ours.functions(&after))
+    };
+    let kept = [
+        kept(filter(|function| function.kind() == FunctionKind::GRAPH)),
+        kept(filter(|_| true)),
+        kept(filter(|_| false)),
+    ];
+    expect![[r#"
+        ["main", "other"], the same: false
+        ["main", "other", "loop"], the same: true
+        [], the same: false"#]]
+    .assert_eq(&kept.join("\n"));
 }
 
 /// KEEP. What a module pass returns is returned as it is, the same object.
@@ -331,30 +358,86 @@ fn r094_untouched_functions_are_shared() {
 fn r096_apply_pass_to_function() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Linked);
-    for (regex, strict) in [("main", false), (".*", false), ("x", false), ("x", true)] {
-        let apply = apply_pass_to_function(ours.pass(marks()).expect("a pass"), regex, strict);
-        let apply = apply.expect("a regular expression");
-        ours.say(ours.info(&apply).name);
-        let cx = ours.context(cx()).expect("a context");
-        match ours.scope(&cx, |ours| ours.call(&apply, ours.module())) {
+    let marks = || ours.pass(marks()).expect("a pass");
+    let lenient = ["main", "ma", "ain", "main|other", ".*", "x"].map(|regex| (regex, false));
+    for (regex, strict) in lenient.into_iter().chain([("x.*", true)]) {
+        let apply = apply_pass_to_function(marks(), regex, strict).expect("a regular expression");
+        assert_eq!(apply.info(), &PassInfo::new(format!("ApplyPassTo{regex}")));
+        let (cx, before) = (ours.context(cx()).expect("a context"), ours.module());
+        match ours.scope(&cx, |ours| ours.call(&apply, before.clone())) {
             Ok(after) => {
-                let marked = |name: &&str| ours.attr(&after, name, "mark").is_some();
-                let names = ["main", "other", "loop"].into_iter().filter(marked);
-                ours.say(format!("marked: {:?}", names.collect::<Vec<_>>()));
+                let marked = marked(&ours, &after);
+                assert_eq!(ours.functions(&after), ours.functions(&before));
+                assert_eq!(ours.same(&before, &after), marked.is_empty(), "{regex}");
+                ours.say(format!("{regex}: {marked:?}"));
             }
             Err(error) => ours.say(error.to_string()),
         }
     }
+    ours.say_if_failed(apply_pass_to_function(marks(), "(", false).map_err(Failure));
     expect![[r#"
-        ApplyPassTomain
         mark Marks @main
-        marked: ["main"]
-        ApplyPassTo.*
+        main: ["main"]
+        mark Marks @main
+        ma: ["main"]
+        ain: []
         mark Marks @main
         mark Marks @other
-        marked: ["main", "other"]
-        ApplyPassTox
-        marked: []
-        ApplyPassTox
-        error[pass-failed] in ApplyPassTox: No function matches `x`; there are @main, @other, @loop."#]].assert_eq(&log.text());
+        main|other: ["main", "other"]
+        mark Marks @main
+        mark Marks @other
+        .*: ["main", "other"]
+        x: []
+        error[pass-failed] in ApplyPassTox.*: No function matches `x.*`; there are @main, @other, @loop.
+        error[config]: `(` isn't a regular expression: found open group without closing ')'."#]].assert_eq(&log.text());
+}
+
+/// Which functions of a module are marked.
+fn marked(ours: &Passdock, module: &ModuleRef) -> Vec<String> {
+    let mut names = ours.functions(module);
+    names.retain(|name| ours.attr(module, name, "mark").is_some());
+    names
+}
+
+/// KEEP. The others are external to the inner pass, and come back as they were; what it sets of the
+/// whole module stays.
+#[test]
+fn r096_the_others_are_external() {
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Host);
+    let seen = log.clone();
+    let inner = create_module_pass(PassInfo::new("inner"), move |module, _| {
+        for name in ["main", "other"] {
+            let mut f = module.edit(name)?;
+            seen.add(format!("{name}: {}", f.function_attr("Extern").is_some()));
+            f.set_function_attr("mark", 1)?;
+        }
+        Ok(module.remove("loop")?)
+    });
+    let before = ours.module();
+    let on_main = |pass| apply_pass_to_function(pass, "main", false).expect("a regular expression");
+    let after = ours.call(&on_main(inner), before.clone());
+    let after = after.expect("it runs");
+    log.add(format!("marked: {:?}", marked(&ours, &after)));
+    for name in ["other", "loop"] {
+        assert!(ours.shares(&before, &after, name), "{name}");
+    }
+    let sets_metadata = create_host_pass(PassInfo::new("sets"), |module, _| {
+        let mut after = module.clone();
+        after.set_metadata(vec![("key".to_owned(), "value".to_owned())]);
+        Ok(after)
+    });
+    let sets = on_main(sets_metadata);
+    let after = ours.call(&sets, before.clone()).expect("it runs");
+    log.add(format!("metadata: {:?}", after.metadata()));
+    assert!(!ours.same(&before, &after));
+    // The functions are the very same, and so is a module in which the value was set before.
+    let again = ours.call(&sets, after.clone()).expect("it runs");
+    assert!(ours.same(&after, &again));
+    expect![[r#"
+        main: false
+        other: true
+        marked: ["main"]
+        metadata: [("key", "value")]"#]]
+    .assert_eq(&log.text());
 }

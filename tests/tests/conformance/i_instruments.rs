@@ -3,11 +3,11 @@
 use std::error::Error;
 
 use expect_test::expect;
-use passdock::PassInstrument;
+use passdock::{PassInstrument, Severity};
 
 use crate::ours::{Passdock, Way};
 use crate::rule;
-use crate::system::{Log, Mine, System, changes, cx, fails, pass, runs, seq, tap};
+use crate::system::{Log, Mine, System, changes, cx, emits, fails, pass, runs, seq, tap};
 
 /// KEEP. For each pass: `should_run` of all, `run_before_pass` of all, the pass, `run_after_pass` of
 /// all, each in the order of the list.
@@ -277,6 +277,20 @@ fn r107_a_failing_pass_has_no_after() {
             error[instrument]: two is broken
             run Leaf
             error[instrument]: two is broken"#]]);
+    rule!(|s| {
+        let cx = cx().watch(tap("tap").quiet().unwinds());
+        s.run(cx, [emits(Severity::Error), pass("Last")])
+    })
+    .plugins()
+    .fix(expect![[r#"
+        error[wrong] in Complains: This is wrong.
+        went on Complains
+        tap failed Complains
+        tap failed sequential
+        error[error-diagnostics] in Complains: One or more error diagnostics were emitted, please check diagnostic render for output."#]], expect![[r#"
+        error[wrong] in Complains: This is wrong.
+        went on Complains
+        error[error-diagnostics]: one or more error diagnostics were emitted, please check diagnostic render for output."#]]);
 }
 
 /// KEEP. If `should_run` or `run_before_pass` fails, the remaining callbacks and the pass don't run,

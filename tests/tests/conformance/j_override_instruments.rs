@@ -1,9 +1,11 @@
 //! J. override_instruments.
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use expect_test::expect;
 
 use crate::rule;
-use crate::system::{cx, pass, runs, tap};
+use crate::system::{System, Tap, cx, pass, runs, tap};
 
 /// KEEP. The old instruments are exited, the list is replaced, the new ones are entered; the context
 /// stays entered.
@@ -168,6 +170,88 @@ fn r126_what_was_never_entered_is_not_exited() {
         new exit
         new exit"#]],
     );
+}
+
+/// FIX. Where one's second enter fails, each is exited as often as it was entered.
+///
+/// TVM: only those of the second time are exited.
+#[test]
+fn r126_what_was_entered_twice_is_exited_twice() {
+    rule!(|s| {
+        let cx = s.context(cx().watch(tap("a")).watch(only_once()))?;
+        let done = s.scope(&cx, |s| {
+            s.say("in it");
+            let inner = s.scope(&cx, |_| Ok(()));
+            s.say(format!("{} instruments", s.instruments(&cx)));
+            inner
+        });
+        s.say_if_failed(done);
+        Ok(())
+    })
+    .fix(
+        expect![[r#"
+        a enter
+        once enter
+        in it
+        a enter
+        once enter
+        a exit
+        once exit
+        a exit
+        warning[instrument]: The context goes on without instruments, because one failed.
+        0 instruments
+        error[instrument]: The instrument `once` failed in enter_pass_ctx: it was entered."#]],
+        expect![[r#"
+        a enter
+        once enter
+        in it
+        a enter
+        once enter
+        a exit
+        warning[instrument]: Disable pass instrumentation.
+        0 instruments
+        error[pass-failed]: it was entered"#]],
+    );
+    // The same of new ones, in a context that was entered twice.
+    rule!(|s| {
+        let cx = s.context(cx())?;
+        s.scope(&cx, |s| {
+            s.scope(&cx, |s| {
+                let new = vec![tap("a"), only_once()];
+                s.say_if_failed(s.override_instruments(&cx, new));
+                Ok(())
+            })
+        })
+    })
+    .fix(
+        expect![[r#"
+        a enter
+        once enter
+        a enter
+        once enter
+        a exit
+        once exit
+        a exit
+        error[instrument]: The instrument `once` failed in enter_pass_ctx: it was entered."#]],
+        expect![[r#"
+        a enter
+        once enter
+        a exit
+        once exit
+        a exit
+        once exit"#]],
+    );
+}
+
+/// An instrument that can be entered once.
+fn only_once<S: System>() -> Tap<S> {
+    let entered = AtomicBool::new(false);
+    tap("once").does("enter", move |s: &S| {
+        match entered.swap(true, Ordering::Relaxed) {
+            true => Err(s.fault("it was entered")),
+            false => Ok(()),
+        }
+    })
 }
 
 /// FIX. A running pass keeps the list it started with; the new one counts from the next pass on.

@@ -4,7 +4,9 @@ use expect_test::expect;
 use std::sync::Arc;
 
 use passdock::diagnostic::{get_renderer, override_renderer};
-use passdock::{Diagnostic, ModuleRef, PassContext, PassInfo, Severity, create_function_pass};
+use passdock::{
+    Diagnostic, ModuleRef, PassContext, PassInfo, Renderer, Severity, create_function_pass,
+};
 use passdock_plugin_api as sdk;
 
 use crate::ours::{Passdock, Way};
@@ -74,15 +76,20 @@ fn r143_errors_fail_the_pass_when_it_has_returned() {
 /// TVM: a bug raises nothing.
 #[test]
 fn r144_bugs_fail_the_pass_too() {
-    rule!(|s| s.run(cx(), [emits(Severity::Bug), pass("Last")]))
-        .plugins()
-        .fix(expect![[r#"
-            bug[bug] in ReportsBug: This can't be.
-            went on ReportsBug
-            error[error-diagnostics] in ReportsBug: One or more error diagnostics were emitted, please check diagnostic render for output."#]], expect![[r#"
-            bug[bug] in ReportsBug: This can't be.
-            went on ReportsBug
-            run Last"#]]);
+    rule!(|s| {
+        let cx = cx().watch(tap("tap").quiet().unwinds());
+        s.run(cx, [emits(Severity::Bug), pass("Last")])
+    })
+    .plugins()
+    .fix(expect![[r#"
+        bug[bug] in ReportsBug: This can't be.
+        went on ReportsBug
+        tap failed ReportsBug
+        tap failed sequential
+        error[error-diagnostics] in ReportsBug: One or more error diagnostics were emitted, please check diagnostic render for output."#]], expect![[r#"
+        bug[bug] in ReportsBug: This can't be.
+        went on ReportsBug
+        run Last"#]]);
 }
 
 /// KEEP. A pass with error diagnostics counts as failed: no `run_after_pass`, and the rest of a
@@ -139,6 +146,8 @@ fn r147_a_nested_pass_has_its_own() {
         let outer = runs("Outer", move |s: &S, cx, module| {
             s.warn(cx, "Before the inner one.");
             let module = s.call(&inner, module)?;
+            let (own, current) = (s.diagnostics(cx), s.diagnostics(&s.current()));
+            s.say(format!("back: {own:?}, {current:?}"));
             s.warn(cx, "After the inner one.");
             Ok(module)
         });
@@ -148,6 +157,7 @@ fn r147_a_nested_pass_has_its_own() {
     .keep(expect![[r#"
         warning[odd] in Warns: This is odd.
         went on Warns
+        back: Some(1), Some(1)
         warning[odd] in Outer: Before the inner one.
         warning[odd] in Outer: After the inner one."#]]);
 }
@@ -310,24 +320,36 @@ fn r153_without_the_source_it_is_shown_without_its_line() {
 fn r154_the_renderer_can_be_replaced() {
     let log = Log::default();
     let ours = Passdock::new(&log, Way::Host);
-    let warns = ours.pass(emits(Severity::Warning)).expect("a pass");
     let says = |who: &'static str| {
         let log = log.clone();
         move |all: &[Diagnostic]| log.add(format!("{who}: {}", all[0].message))
     };
+    let later: Arc<Renderer> = Arc::new(says("later"));
+    let renderer = later.clone();
+    let warns = runs("Warns", move |s: &Passdock, cx, module| {
+        // It has its renderer already.
+        override_renderer(Some(renderer.clone()));
+        s.warn(cx, "This is odd.");
+        Ok(module)
+    });
+    let warns = ours.pass(warns).expect("a pass");
     let plain = || PassContext::builder().registry(&ours.registry);
-    override_renderer(Some(Arc::new(says("all"))));
-    for cx in [plain(), plain().renderer(says("its own"))] {
+    let all: Arc<Renderer> = Arc::new(says("all"));
+    override_renderer(Some(all.clone()));
+    assert!(Arc::ptr_eq(&get_renderer(), &all));
+    for cx in [plain(), plain(), plain().renderer(says("its own"))] {
         let cx = cx.build().expect("a context");
         cx.scope(|_| warns.call(ours.module()))
             .expect("a warning stops nothing");
     }
     get_renderer()(&[Diagnostic::new(Severity::Note, "", "asked for")]);
     override_renderer(None);
+    assert!(!Arc::ptr_eq(&get_renderer(), &later));
     expect![[r#"
         all: This is odd.
+        later: This is odd.
         its own: This is odd.
-        all: asked for"#]]
+        later: asked for"#]]
     .assert_eq(&log.text());
 }
 
@@ -353,4 +375,21 @@ fn r155_an_error_names_pass_and_function_once() {
         mark FailsOnOther @other
         error[pass-failed]: it is broken"#]],
     );
+    // A renderer that fails masks nothing, and is no failure of the pass.
+    let log = Log::default();
+    let ours = Passdock::new(&log, Way::Host);
+    let cx = || ours.builder().renderer(|_| panic!("no paper"));
+    for said in [warns_then_fails(), emits(Severity::Warning)] {
+        let (cx, said) = (
+            cx().build().expect("a context"),
+            ours.pass(said).expect("a pass"),
+        );
+        let done = ours.scope(&cx, |ours| ours.call(&said, ours.module()));
+        ours.say(format!("done: {}", done.is_ok()));
+        ours.say_if_failed(done);
+    }
+    expect![[r#"
+        done: false
+        error[pass-failed] in WarnsThenFails: it is broken (the renderer of diagnostics panicked: no paper)
+        done: true"#]].assert_eq(&log.text());
 }

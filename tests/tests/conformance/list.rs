@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use expect_test::expect_file;
 
@@ -205,6 +205,47 @@ fn every_rule_is_shown_and_every_test_shows_one() {
         .filter(|rule| **rule > LAST || not_shown.contains(rule));
     let odd: Vec<&u32> = odd.collect();
     assert!(odd.is_empty(), "tests of no rule: {odd:?}");
+}
+
+/// A rule's tests are in one file, and one more may show what doesn't compile.
+#[test]
+fn every_rule_is_shown_in_one_place() {
+    let mut files = BTreeMap::<u32, BTreeSet<String>>::new();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for file in sources(&root) {
+        let source = std::fs::read_to_string(&file).expect("a source");
+        let file = file.strip_prefix(&root).expect("a file of it");
+        for test in tests_of(&file.display().to_string(), &source) {
+            if !test.file.ends_with("by_type.rs") {
+                files.entry(test.rule).or_default().insert(test.file);
+            }
+        }
+    }
+    files.retain(|_, files| {
+        let here = |file: &String| Path::new(file).starts_with("tests/tests/conformance");
+        files.len() > 1 || !files.iter().all(here)
+    });
+    assert!(files.is_empty(), "shown elsewhere, too: {files:#?}");
+}
+
+/// The Rust sources of the repository.
+fn sources(root: &Path) -> Vec<PathBuf> {
+    let mut folders = vec![root.to_owned()];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in folder.read_dir().expect("a folder").flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let is_ours = name != "target" && !name.to_string_lossy().starts_with('.');
+            match entry.file_type() {
+                Ok(kind) if kind.is_dir() && is_ours => folders.push(path),
+                Ok(kind) if kind.is_file() && path.extension() == Some("rs".as_ref()) => {
+                    files.push(path);
+                }
+                _ => {}
+            }
+        }
+    }
+    files
 }
 
 #[test]

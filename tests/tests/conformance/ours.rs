@@ -234,12 +234,9 @@ passdock::config_struct! {
     }
 }
 
-/// The plugin's library lies beside the tests that name it as a dependency.
+/// The plugin's library.
 pub(crate) fn library() -> PathBuf {
-    use std::env::consts::{DLL_PREFIX, DLL_SUFFIX};
-    let name = format!("{DLL_PREFIX}passdock_conformance_plugin{DLL_SUFFIX}");
-    let exe = std::env::current_exe().expect("a path");
-    exe.with_file_name(name)
+    passdock_tests::library("passdock_conformance_plugin")
 }
 
 impl System for Passdock {
@@ -440,11 +437,7 @@ impl System for Passdock {
 
     fn list_configs(&self) -> String {
         let listed = self.registry.list_configs();
-        // The host has some of its own.
-        let own = listed
-            .iter()
-            .filter(|info| info.schema.key.starts_with("tir."));
-        let fields = own.flat_map(|info| {
+        let fields = listed.iter().flat_map(|info| {
             info.schema.fields.iter().map(|f| {
                 let (key, default) = (&info.schema.key, &f.default);
                 format!("{key} {:?} {:?} = {default}: {}", f.name, f.ty, f.doc)

@@ -19,13 +19,6 @@ const NOT_YET: &[(&str, Rule, usize)] = &[
     ("passdock", Rule::Lines, 33_500),
     ("passdock", Rule::Crowded, 7),
     ("passdock", Rule::Names, 16),
-    ("passdock-ir", Rule::Circles, 5),
-    ("passdock-ir", Rule::Crowded, 2),
-    ("passdock-onnx", Rule::Circles, 4),
-    ("passdock-plugin-api", Rule::Circles, 2),
-    ("passdock-plugin-api", Rule::Crowded, 12),
-    ("passdock-plugins-onnx-ops", Rule::Circles, 6),
-    ("passdock-plugins-onnx-ops", Rule::Names, 1),
 ];
 
 /// Offences of one crate against one rule, given what is counted: none if that is known.

@@ -1,7 +1,7 @@
 //! `passdock inspect`: a plugin's manifest, without loading the plugin.
 
 use passdock::PassError;
-use passdock::plugin::{FieldSpec, FieldValue, Manifest, PassKind, Plugin};
+use passdock::plugin::{Field, FieldValue, Manifest, PassKind, Plugin};
 use serde::Serialize;
 
 use crate::args::InspectArgs;
@@ -40,20 +40,22 @@ fn render(manifest: &Manifest) -> String {
         text.push_str(&format!("  built by {compiler}\n"));
     }
     for pass in &manifest.passes {
+        let declared = &pass.declaration;
         text.push_str(&format!(
             "\n{} ({}, level {})\n",
-            pass.name,
+            pass.name(),
             kind(pass.kind),
-            pass.opt_level
+            declared.info.opt_level
         ));
         text.extend(pass.summary.lines().map(|line| format!("  {line}\n")));
-        if !pass.required.is_empty() {
-            text.push_str(&format!("  requires {}\n", pass.required.join(", ")));
+        let required = &declared.info.required;
+        if !required.is_empty() {
+            text.push_str(&format!("  requires {}\n", required.join(", ")));
         }
-        let states = &pass.states;
+        let states = &declared.states;
         let states = show::states([&states.needs, &states.establishes, &states.breaks]);
         text.extend(states.into_iter().map(|line| format!("  {line}\n")));
-        if let Some(phase) = pass.phase {
+        if let Some(phase) = declared.phase {
             text.push_str(&format!("  asks for the phase {}\n", phase.name()));
         }
         text.push_str(&fields(&pass.options));
@@ -78,7 +80,7 @@ fn render(manifest: &Manifest) -> String {
     text
 }
 
-fn fields(fields: &[FieldSpec]) -> String {
+fn fields(fields: &[Field]) -> String {
     let mut table = Table::new(["  option", "type", "default", "meaning"]);
     for field in fields {
         let doc = field.doc.replace('\n', " ");

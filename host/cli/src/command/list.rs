@@ -77,10 +77,11 @@ fn passes(registry: &Registry) -> (Value, String) {
         let summary = pass.summary.lines().next().unwrap_or_default().to_owned();
         table.row([
             name,
-            pass.opt_level.to_string(),
+            pass.declaration.info.opt_level.to_string(),
             kind(pass.kind).to_owned(),
             plugin.name().to_owned(),
-            pass.phase
+            pass.declaration
+                .phase
                 .map(|phase| phase.name().to_owned())
                 .unwrap_or_default(),
             summary,

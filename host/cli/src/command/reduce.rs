@@ -6,7 +6,7 @@ use std::time::Duration;
 use passdock::judge::{Judge, Verdict};
 use passdock::model_file::{Format, Output, WriteOptions, is_standard};
 use passdock::{ErrorKind, ModuleRef, PassError};
-use passdock_tools::reduce::{self, ReduceOptions, Reduction, Step};
+use passdock_tools::reduce::{self, ReduceOptions, ReduceStep, Reduction};
 use serde::Serialize;
 
 use crate::args::ReduceArgs;
@@ -67,7 +67,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     }
     progress.say("running the pipeline");
     let to_stderr = json || to_stdout;
-    let mut note = |step: &Step| {
+    let mut note = |step: &ReduceStep| {
         progress.say(&format!("{} ops, {} runs", step.ops, step.checks));
         if !to_stderr {
             let ops = show::count_of(step.ops as u64, "op");

@@ -2,7 +2,7 @@
 
 use passdock::model_file::is_standard;
 use passdock::pipeline::{self, AskedInstrument, Print, Report, Request};
-use passdock::{ErrorKind, PassError, PassRecord, Status};
+use passdock::{ErrorKind, PassError, PassRecord, PassStatus};
 
 use crate::args::RunArgs;
 use crate::plugins;
@@ -166,17 +166,17 @@ fn row(pass: &PassRecord) -> [String; 5] {
         None => format!("{indent}{}", pass.name),
     };
     let status = match pass.status {
-        Status::Changed => "changed".to_owned(),
-        Status::Unchanged => "unchanged".to_owned(),
-        Status::Skipped if pass.reason.is_empty() => "skipped".to_owned(),
-        Status::Skipped => format!("skipped: {}", pass.reason),
+        PassStatus::Changed => "changed".to_owned(),
+        PassStatus::Unchanged => "unchanged".to_owned(),
+        PassStatus::Skipped if pass.reason.is_empty() => "skipped".to_owned(),
+        PassStatus::Skipped => format!("skipped: {}", pass.reason),
         // Why is a diagnostic, and isn't said twice.
-        Status::Failed => "FAILED".to_owned(),
+        PassStatus::Failed => "FAILED".to_owned(),
     };
     let ops = match pass.status {
-        Status::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
-        Status::Unchanged => pass.ops_after.to_string(),
-        Status::Skipped | Status::Failed => String::new(),
+        PassStatus::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),
+        PassStatus::Unchanged => pass.ops_after.to_string(),
+        PassStatus::Skipped | PassStatus::Failed => String::new(),
     };
     let from = pass
         .file

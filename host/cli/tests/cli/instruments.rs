@@ -70,26 +70,6 @@ fn reports_are_data_for_programs() {
 }
 
 #[test]
-fn a_wrong_instrument_is_said_before_anything_runs() {
-    let bench = Bench::new();
-    bench.write("m.ir", RELUS);
-    let ran = bench.passdock("run m.ir --passes relax.transform.FoldConstant --instrument timng");
-    assert_eq!(ran.status, 2);
-    expect![[r#"
-        error[unknown-instrument]: There is no instrument `timng`.
-         |
-         = help: Did you mean `timing`?
-    "#]]
-    .assert_eq(&ran.stderr);
-    let ran = bench.passdock("run m.ir --passes relax.transform.FoldConstant --trace no/t.json");
-    assert_eq!(ran.status, 1);
-    expect![[r#"
-        error[write]: The file `no/t.json` can't be written: there is no directory `no`.
-    "#]]
-    .assert_eq(&ran.stderr);
-}
-
-#[test]
 fn instruments_are_listed_with_their_options() {
     let bench = Bench::new();
     let list = bench.passdock("list instruments --json").json();

@@ -1,8 +1,6 @@
 //! The command as people use it: what it prints, what it writes, how it ends.
 
 mod bad_input;
-mod bind;
-mod blamed;
 mod data;
 mod diagnostics;
 mod diff;
@@ -10,13 +8,13 @@ mod diff_output;
 mod diff_regions;
 mod faults;
 mod instruments;
-mod left_out;
 mod listing;
 mod numerics;
 mod planted;
 mod plugin_instruments;
 mod replay;
 mod sentences;
+mod sessions;
 mod stats;
 mod support;
 mod terminal;

@@ -35,34 +35,6 @@ fn a_plugin_is_loaded_for_its_instrument() {
 }
 
 #[test]
-fn what_is_wrong_with_it_is_underlined() {
-    let ran = run("name = 'tap.tip'");
-    assert_eq!(ran.status, 2);
-    expect![[r#"
-        error[unknown-instrument]: There is no instrument `tap.tip`.
-         --> p.toml:2:8
-          |
-        2 | name = 'tap.tip'
-          |        ^^^^^^^^^
-          |
-          = help: Did you mean `tap.tap`?
-    "#]]
-    .assert_eq(&ran.stderr);
-    let ran = run("name = 'tap.tap'\nlable = 'T'");
-    assert_eq!(ran.status, 2);
-    expect![[r#"
-        error[config]: `tap.tap` has no field `lable`.
-         --> p.toml:3:1
-          |
-        3 | lable = 'T'
-          | ^^^^^
-          |
-          = help: Did you mean `label`?
-    "#]]
-    .assert_eq(&ran.stderr);
-}
-
-#[test]
 fn it_may_fail_before_the_model_is_read_or_while_passes_run() {
     for command in ["run p.toml in.ir", "check p.toml", "run p.toml missing.ir"] {
         let ran = typed(command, "name = 'tap.tap'\nfails = 'new'");

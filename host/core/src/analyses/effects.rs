@@ -2,10 +2,10 @@
 
 use passdock_abi::{self as abi, OpEffects, OpEntry, OpId};
 use passdock_ir::Function;
+use passdock_loader::OpDefs;
 use rustc_hash::FxHashMap;
 
 use super::{Analysis, Names, get, records};
-use crate::plugin::OpDefs;
 
 /// Effects that an op has if one in it has them.
 const ANY: u64 =

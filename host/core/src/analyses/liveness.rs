@@ -13,9 +13,9 @@
 
 use passdock_abi::{self as abi, OpId, Value, ValueId};
 use passdock_ir::Function;
+use passdock_loader::OpDefs;
 
 use super::{Analysis, records};
-use crate::plugin::OpDefs;
 
 /// Per value, the last op of its own region that needs it.
 #[derive(Clone, Debug, PartialEq, Eq)]

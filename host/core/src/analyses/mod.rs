@@ -1,7 +1,7 @@
 //! Analyses: what is worked out about a function when somebody asks, and found again as long as the
 //! function is what it was.
 //!
-//! [`get`] (or [`PassContext::analysis`]) is all: it looks among what is kept beside the function,
+//! [`get`] (or `PassContext::analysis`) is all: it looks among what is kept beside the function,
 //! and computes what isn't there. Results live as long as that version of the function, from pass to
 //! pass and in every copy of the module; the first edit ends them. Passes ask for those of [`list`]
 //! through the contract; an embedder may have analyses of its own by implementing [`Analysis`].
@@ -32,6 +32,7 @@
 //! nothing else has to be watched.
 //! **Invariant:** all of them take time linear in the function, however deep its regions nest.
 
+mod definitions;
 mod effects;
 mod liveness;
 mod names;
@@ -39,16 +40,14 @@ mod order;
 
 use std::sync::Arc;
 
-use passdock_abi as abi;
-use passdock_ir::{Function, KeptKey};
-
+pub(crate) use definitions::{definition, definition_traits};
 pub use effects::Effects;
 pub use liveness::Liveness;
 pub use names::Names;
 pub use order::Order;
-
-use crate::context::PassContext;
-use crate::plugin::OpDefs;
+use passdock_abi as abi;
+use passdock_ir::{Function, KeptKey};
+use passdock_loader::OpDefs;
 
 /// What can be worked out about a function.
 pub trait Analysis: Send + Sync + 'static {
@@ -77,17 +76,6 @@ pub fn get<'f, A: Analysis>(function: &'f Function, ops: &OpDefs) -> &'f A {
     };
     kept.downcast_ref()
         .unwrap_or_else(|| panic!("two analyses are called `{}`", A::NAME))
-}
-
-impl PassContext {
-    /// An analysis of a function, with the op definitions of this context's registry: the same that
-    /// its passes find.
-    ///
-    /// # Panics
-    /// As [`get`].
-    pub fn analysis<'f, A: Analysis>(&self, function: &'f Function) -> &'f A {
-        get(function, &self.registry().op_defs())
-    }
 }
 
 /// An analysis that the host offers to passes.

@@ -5,11 +5,10 @@
 
 use passdock_abi::{self as abi, AttrKind, NameUse, OpEntry, OpId, SymbolId, symbol};
 use passdock_ir::Function;
+use passdock_loader::OpDefs;
 use rustc_hash::FxHashMap;
 
-use super::{Analysis, records};
-use crate::boundary::definition_traits;
-use crate::plugin::OpDefs;
+use super::{Analysis, definition_traits, records};
 
 /// The names, in the order in which the function first uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]

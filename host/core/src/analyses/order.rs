@@ -5,9 +5,9 @@
 
 use passdock_abi::{self as abi, OpId};
 use passdock_ir::Function;
+use passdock_loader::OpDefs;
 
 use super::{Analysis, records};
-use crate::plugin::OpDefs;
 
 /// Per op, its position.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -10,12 +10,12 @@ use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{Column, DropAnalysis, Status, Str};
+use passdock_diagnostic::suggest;
 use passdock_ir::{Edit, EditError, KeptKey};
+use passdock_loader::OpDefs;
 
 use super::{context, gate, input};
 use crate::analyses;
-use crate::plugin::OpDefs;
-use crate::suggest;
 
 pub(super) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
     struct_size: size_of::<abi::AnalysisApi>() as u32,

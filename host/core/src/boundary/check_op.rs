@@ -2,12 +2,12 @@
 
 use passdock_abi as abi;
 use passdock_abi::{Attr, AttrEntry, AttrKind, OpEntry, OpId, Status};
+use passdock_diagnostic::suggest;
 use passdock_ir::{EditError, Function};
+use passdock_loader::{AttrList, kind_name};
 
 use super::definitions;
 use super::ops::ask;
-use crate::plugin::{AttrList, kind_name};
-use crate::suggest;
 
 // SAFETY of the call is the contract's: handles are those that the host handed out and that haven't
 // ended.

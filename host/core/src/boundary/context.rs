@@ -6,16 +6,17 @@ use std::ptr;
 
 use passdock_abi as abi;
 use passdock_abi::{OpId, PassKind, Setting, SettingKind, Status, Str, SymbolId, symbol};
-use passdock_ir::text::TextSource;
-use passdock_ir::{Edit, EditError, Function, Module};
+use passdock_diagnostic::excerpt::{self, Excerpt, Numbering, Part};
+use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet};
+use passdock_ir::{Edit, EditError, Function};
+use passdock_loader::OpDefs;
 
+use super::frame::Frame;
 use super::modules::ModuleSession;
 use super::session::FunctionSession;
 use super::{gate, input};
-use crate::diagnostic::excerpt::{self, Excerpt, Numbering, Part};
-use crate::diagnostic::{Diagnostic, Label, Severity, Snippet};
+use crate::config::{ConfigValue, FieldValue, toml_text};
 use crate::error::PassError;
-use crate::plugin::{self, FieldValue, OpDefs};
 
 pub(super) static TABLE: abi::ContextApi = abi::ContextApi {
     struct_size: size_of::<abi::ContextApi>() as u32,
@@ -29,28 +30,6 @@ pub(super) static TABLE: abi::ContextApi = abi::ContextApi {
     find_pass: Some(find_pass),
     last_error: Some(last_error),
 };
-
-/// What stands around a running pass. The host's context implements it; what it hands out lives as
-/// long as it does.
-pub trait Surroundings {
-    /// The level of the run.
-    fn opt_level(&self) -> u32;
-    /// An option of the running pass, all layers applied.
-    fn option(&self, name: &str) -> Option<&FieldValue>;
-    /// A registered config value; `field` is empty for a value that is no struct. The error is a
-    /// whole sentence.
-    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String>;
-    /// The kind of a registered pass.
-    fn pass_kind(&self, name: &str) -> Option<plugin::PassKind>;
-    /// Runs a registered pass, instruments included.
-    fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError>;
-    /// The op definitions of all plugins.
-    fn op_defs(&self) -> &OpDefs;
-    /// The text that the module was read from.
-    fn text_source(&self) -> Option<&TextSource> {
-        None
-    }
-}
 
 /// Why a pass failed.
 #[derive(Clone, Debug, Default)]
@@ -79,7 +58,9 @@ pub struct Failure {
 
 /// What a `*mut abi::Context` points to.
 pub(super) struct ContextSession<'a> {
-    around: &'a dyn Surroundings,
+    frame: &'a dyn Frame,
+    /// The options of the pass or the instrument, all layers applied.
+    options: &'a ConfigValue,
     /// The function that the pass works on, or null.
     function: Cell<*const FunctionSession>,
     /// The module of the pass.
@@ -102,9 +83,10 @@ struct Extras {
 
 impl<'a> ContextSession<'a> {
     #[inline]
-    pub(super) fn new(around: &'a dyn Surroundings) -> ContextSession<'a> {
+    pub(super) fn new(frame: &'a dyn Frame, options: &'a ConfigValue) -> ContextSession<'a> {
         ContextSession {
-            around,
+            frame,
+            options,
             function: Cell::new(ptr::null()),
             module: Cell::new(ptr::null()),
             extras: OnceCell::new(),
@@ -133,8 +115,8 @@ impl<'a> ContextSession<'a> {
         Ok(unsafe { &*session })
     }
 
-    pub(super) fn around(&self) -> &'a dyn Surroundings {
-        self.around
+    pub(super) fn frame(&self) -> &'a dyn Frame {
+        self.frame
     }
 
     /// Makes this the context of this thread, and `function` in `module` what it speaks of, until
@@ -218,9 +200,7 @@ impl<'a> ContextSession<'a> {
                 self.set_table(entries, &mut setting);
             }
             FieldValue::Values(table) => {
-                let entries = table
-                    .iter()
-                    .map(|(name, value)| (name, plugin::toml_text(value)));
+                let entries = table.iter().map(|(name, value)| (name, toml_text(value)));
                 self.set_table(entries, &mut setting);
             }
         }
@@ -292,7 +272,7 @@ impl<'a> ContextSession<'a> {
     /// Shows an op of the function that the pass works on, or of another one of the module.
     fn excerpt(&self, op: OpId, function: SymbolId, part: Part<'_>) -> Excerpt {
         let show = |f: &Function| {
-            let text = self.around.text_source();
+            let text = self.frame.text_source();
             excerpt::excerpt(f, op, part, text, &self.extras().numbering)
         };
         // SAFETY: `enter` was given a session that lives until the pass returns.
@@ -324,7 +304,7 @@ thread_local! {
 pub(super) fn with_op_defs<T>(then: impl FnOnce(&OpDefs) -> T) -> Option<T> {
     // SAFETY: what stands here is a session whose pass hasn't returned.
     let session = unsafe { ContextSession::of(CURRENT.get()) }.ok()?;
-    Some(then(session.around.op_defs()))
+    Some(then(session.frame.op_defs()))
 }
 
 /// A pass runs on this thread until this is dropped.
@@ -347,7 +327,7 @@ impl Drop for Entered<'_> {
 unsafe extern "C" fn opt_level(cx: *const abi::Context) -> u32 {
     // SAFETY: see above.
     gate::guard(0, || match unsafe { ContextSession::of(cx) } {
-        Ok(session) => session.around.opt_level(),
+        Ok(session) => session.frame.opt_level(),
         Err(_) => 0,
     })
 }
@@ -356,7 +336,7 @@ unsafe extern "C" fn option(cx: *const abi::Context, name: Str, out: *mut Settin
     // SAFETY: see above.
     asked(cx, |session| unsafe {
         let name = input::text(name, "name of the option")?;
-        session.set(session.around.option(name), out)
+        session.set(session.options.get(name), out)
     })
 }
 
@@ -371,7 +351,7 @@ unsafe extern "C" fn config(
         let key = input::text(key, "config key")?;
         let field = input::text(field, "config field")?;
         let value = session
-            .around
+            .frame
             .config(key, field)
             .map_err(|message| EditError {
                 status: Status::NOT_FOUND,
@@ -467,7 +447,7 @@ unsafe extern "C" fn find_pass(cx: *const abi::Context, name: Str, out: *mut Pas
     // SAFETY: see above.
     asked(cx, |session| unsafe {
         let name = input::text(name, "name of the pass")?;
-        let Some(kind) = session.around.pass_kind(name) else {
+        let Some(kind) = session.frame.pass_kind(name) else {
             return Err(EditError {
                 status: Status::NOT_FOUND,
                 message: format!("There is no pass `{name}`."),

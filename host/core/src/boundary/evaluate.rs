@@ -9,11 +9,10 @@ use passdock_ir::{ConstantData, Edit, EditError, Function};
 
 use super::context::ContextSession;
 use super::decompose::check_results;
-use super::definitions;
-use super::input;
 use super::known_dims::{constant_dims, known_results};
 use super::ops::{OpCall, ask, describe_op, wrong};
 use super::session::FunctionSession;
+use super::{definitions, input};
 
 // SAFETY of all calls is the contract's: handles are those that the host handed out and that
 // haven't ended, and what a pointer leads to is there as long as the call.

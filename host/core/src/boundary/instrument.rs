@@ -1,23 +1,20 @@
 //! Calling a plugin's instrument: an instance of it, what it is told of a pass, what it answers.
 
-use std::cell::OnceCell;
 use std::ffi::c_void;
 use std::ptr;
-use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{FunctionEntry, Status};
+use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
+use passdock_loader::{LoadedInstrument, PassInfo, PluginError};
 
-use super::context::{ContextSession, Failure, Surroundings};
+use super::context::{ContextSession, Failure};
+use super::frame::Frame;
 use super::input;
 use super::modules::ModuleSession;
 use crate::config::ConfigValue;
-use crate::context::{ConfigValues, PassContext};
-use crate::diagnostic::Diagnostic;
-use crate::error::{ErrorKind, PassError, Provider};
-use crate::pass_info::PassInfo;
-use crate::plugin::{FieldValue, LoadedInstrument, OpDefs, PassKind};
+use crate::error::Provider;
 
 /// Of a report, in bytes.
 const MAX_REPORT: usize = 1 << 26;
@@ -37,13 +34,15 @@ unsafe impl Send for Instance {}
 
 /// A pass that an instrument is told of.
 #[derive(Clone, Copy)]
-pub struct Watched<'a> {
-    /// What it works on, or what it made.
+pub struct PassCall<'a> {
+    /// The module that it works on, or that it made.
     pub module: &'a Module,
-    /// Its info.
+    /// Its name, level and requirements.
     pub info: &'a PassInfo,
     /// The plugin that gives it.
     pub provider: Option<&'a Provider>,
+    /// The run around it.
+    pub frame: &'a dyn Frame,
 }
 
 /// What an instrument answered: the plain answer, if it said nothing beside it.
@@ -85,12 +84,12 @@ impl Instance {
     /// Makes an instance of an instrument with these options.
     pub fn new(
         instrument: &LoadedInstrument,
-        cx: &PassContext,
+        frame: &dyn Frame,
         options: &ConfigValue,
     ) -> Answer<Instance> {
         let LoadedInstrument { entry, create } = *instrument;
         let mut handle = ptr::null_mut();
-        let made = speak(cx, options, ptr::null(), |context| {
+        let made = speak(frame, options, ptr::null(), |context| {
             // SAFETY: the function and its state come from the table of a plugin that stays loaded;
             // the context lives until it returns.
             unsafe { create(entry.state, context, &mut handle) }
@@ -106,18 +105,18 @@ impl Instance {
     }
 
     /// The context is about to be entered.
-    pub fn enter_pass_ctx(&mut self, cx: &PassContext, options: &ConfigValue) -> Answer<()> {
-        self.watch_context(cx, options, self.entry.enter_pass_ctx)
+    pub fn enter_pass_ctx(&mut self, frame: &dyn Frame, options: &ConfigValue) -> Answer<()> {
+        self.watch_context(frame, options, self.entry.enter_pass_ctx)
     }
 
     /// The context was left.
-    pub fn exit_pass_ctx(&mut self, cx: &PassContext, options: &ConfigValue) -> Answer<()> {
-        self.watch_context(cx, options, self.entry.exit_pass_ctx)
+    pub fn exit_pass_ctx(&mut self, frame: &dyn Frame, options: &ConfigValue) -> Answer<()> {
+        self.watch_context(frame, options, self.entry.exit_pass_ctx)
     }
 
     fn watch_context(
         &mut self,
-        cx: &PassContext,
+        frame: &dyn Frame,
         options: &ConfigValue,
         callback: Option<abi::WatchContext>,
     ) -> Answer<()> {
@@ -126,23 +125,18 @@ impl Instance {
         };
         // SAFETY: the function comes from the table of a plugin that stays loaded; the instance is
         // this call's alone, and the context lives until it returns.
-        speak(cx, options, ptr::null(), |context| unsafe {
+        speak(frame, options, ptr::null(), |context| unsafe {
             callback(self.handle, context)
         })
     }
 
     /// Whether the pass may run.
-    pub fn should_run(
-        &mut self,
-        cx: &PassContext,
-        options: &ConfigValue,
-        pass: Watched<'_>,
-    ) -> Answer<bool> {
+    pub fn should_run(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> Answer<bool> {
         let Some(callback) = self.entry.should_run else {
             return Ok(true);
         };
         let mut runs = 1;
-        let answer = self.watch_pass(cx, options, pass, "", |told| {
+        let answer = self.watch_pass(options, pass, "", |told| {
             // SAFETY: as in `tell`; `runs` lives until the function returns.
             unsafe {
                 callback(
@@ -158,52 +152,40 @@ impl Instance {
     }
 
     /// The pass is about to run.
-    pub fn run_before_pass(
-        &mut self,
-        cx: &PassContext,
-        options: &ConfigValue,
-        pass: Watched<'_>,
-    ) -> Answer<()> {
-        self.tell(cx, options, pass, "", self.entry.run_before_pass)
+    pub fn run_before_pass(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> Answer<()> {
+        self.tell(options, pass, "", self.entry.run_before_pass)
     }
 
     /// The pass ran.
-    pub fn run_after_pass(
-        &mut self,
-        cx: &PassContext,
-        options: &ConfigValue,
-        pass: Watched<'_>,
-    ) -> Answer<()> {
-        self.tell(cx, options, pass, "", self.entry.run_after_pass)
+    pub fn run_after_pass(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> Answer<()> {
+        self.tell(options, pass, "", self.entry.run_after_pass)
     }
 
     /// The pass failed.
     pub fn pass_failed(
         &mut self,
-        cx: &PassContext,
         options: &ConfigValue,
-        pass: Watched<'_>,
+        pass: PassCall<'_>,
         error: impl FnOnce() -> String,
     ) -> Answer<()> {
         match self.entry.pass_failed {
             None => Ok(()),
-            callback => self.tell(cx, options, pass, &error(), callback),
+            callback => self.tell(options, pass, &error(), callback),
         }
     }
 
     #[inline]
     fn tell(
         &mut self,
-        cx: &PassContext,
         options: &ConfigValue,
-        pass: Watched<'_>,
+        pass: PassCall<'_>,
         error: &str,
         callback: Option<abi::WatchPass>,
     ) -> Answer<()> {
         let Some(callback) = callback else {
             return Ok(());
         };
-        self.watch_pass(cx, options, pass, error, |told| {
+        self.watch_pass(options, pass, error, |told| {
             // SAFETY: the function comes from the table of a plugin that stays loaded; the instance
             // is this call's alone; handles and records live until it returns.
             unsafe { callback(told.instance, told.context, told.module, told.pass) }
@@ -213,9 +195,8 @@ impl Instance {
     #[inline]
     fn watch_pass(
         &mut self,
-        cx: &PassContext,
         options: &ConfigValue,
-        pass: Watched<'_>,
+        pass: PassCall<'_>,
         error: &str,
         call: impl FnOnce(Told<'_>) -> Status,
     ) -> Answer<()> {
@@ -234,7 +215,7 @@ impl Instance {
             required_count: self.required.len(),
             error: abi::Str::new(error),
         };
-        let answer = speak(cx, options, &session, |context| {
+        let answer = speak(pass.frame, options, &session, |context| {
             call(Told {
                 instance: self.handle,
                 context,
@@ -247,13 +228,13 @@ impl Instance {
     }
 
     /// What there is to show; `None` if there is nothing.
-    pub fn report(&mut self, cx: &PassContext, options: &ConfigValue) -> Answer<Option<String>> {
+    pub fn report(&mut self, frame: &dyn Frame, options: &ConfigValue) -> Answer<Option<String>> {
         let Some(callback) = self.entry.report else {
             return Ok(None);
         };
         let mut text = abi::Str::EMPTY;
         // SAFETY: as in `watch_context`; `text` lives until the function returns.
-        let answer = speak(cx, options, ptr::null(), |context| unsafe {
+        let answer = speak(frame, options, ptr::null(), |context| unsafe {
             callback(self.handle, context, &mut text)
         });
         then(answer, |()| {
@@ -282,101 +263,52 @@ impl Drop for Instance {
 /// Calls an instrument with a context of its own, in which it may speak of a module.
 #[inline]
 fn speak(
-    cx: &PassContext,
+    frame: &dyn Frame,
     options: &ConfigValue,
     module: *const ModuleSession<'_>,
     call: impl FnOnce(*mut abi::Context) -> Status,
 ) -> Answer<()> {
-    let around = Around {
-        cx,
-        options,
-        config: ConfigValues::new(cx),
-        ops: OnceCell::new(),
-    };
-    let context = ContextSession::new(&around);
+    let context = ContextSession::new(frame, options);
     let status = {
         let _entered = context.enter(ptr::null(), module);
         call(context.handle())
     };
-    if status == Status::OK && around.ops.get().is_none() && context.is_silent() {
+    let missing = frame.missing_definition();
+    if status == Status::OK && missing.is_none() && context.is_silent() {
         return Ok(());
     }
-    around.answer(status, &context)
+    answer(status, missing, &context)
 }
 
-/// What stands around an instrument: its own options, and the context's config.
-struct Around<'c> {
-    cx: &'c PassContext,
-    options: &'c ConfigValue,
-    config: ConfigValues<'c>,
-    /// Looked up when first asked for.
-    ops: OnceCell<Arc<OpDefs>>,
-}
-
-impl Around<'_> {
-    #[cold]
-    fn answer(&self, status: Status, context: &ContextSession<'_>) -> Answer<()> {
-        let diagnostics = context.take_diagnostics();
-        match self.outcome(status, context.take_failure()) {
-            Ok(()) if diagnostics.is_empty() => Ok(()),
-            answer => Err(Box::new(Said {
-                answer,
-                diagnostics,
-            })),
-        }
-    }
-
-    fn outcome(&self, status: Status, said: Option<Failure>) -> Result<(), Box<Failure>> {
-        let failed = |message: String| Failure {
-            message,
-            ..Failure::default()
-        };
-        let failure = match status {
-            // What it found out without the definition isn't what the user asked for.
-            Status::OK => {
-                let ops = self.ops.get();
-                match ops.and_then(|ops| ops.failures().into_iter().next()) {
-                    None => return Ok(()),
-                    Some(error) => failed(error.to_string()),
-                }
-            }
-            status => Failure {
-                panicked: status == Status::PANICKED,
-                ..said.unwrap_or_else(|| {
-                    failed(format!(
-                        "it answered status {} and didn't say why",
-                        status.0
-                    ))
-                })
-            },
-        };
-        Err(Box::new(failure))
-    }
-}
-
-impl Surroundings for Around<'_> {
-    fn opt_level(&self) -> u32 {
-        self.cx.opt_level()
-    }
-
-    fn option(&self, name: &str) -> Option<&FieldValue> {
-        self.options.get(name)
-    }
-
-    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
-        self.config.get(key, field)
-    }
-
-    fn pass_kind(&self, name: &str) -> Option<PassKind> {
-        self.cx.registry().pass_kind(name)
-    }
-
-    fn run_pass(&self, _module: &Module, _name: &str) -> Result<Module, PassError> {
-        let message = "An instrument watches passes and can't run any.";
-        Err(PassError::new(ErrorKind::Instrument, message))
-    }
-
-    fn op_defs(&self) -> &OpDefs {
-        self.ops.get_or_init(|| self.cx.registry().op_defs())
-    }
+/// The answer of an instrument that failed or had something to say.
+#[cold]
+fn answer(
+    status: Status,
+    missing: Option<PluginError>,
+    context: &ContextSession<'_>,
+) -> Answer<()> {
+    let diagnostics = context.take_diagnostics();
+    let failed = |message: String| Failure {
+        message,
+        ..Failure::default()
+    };
+    let failure = match (status, missing) {
+        (Status::OK, None) if diagnostics.is_empty() => return Ok(()),
+        (Status::OK, None) => None,
+        // What it found out without the definition isn't what the user asked for.
+        (Status::OK, Some(error)) => Some(failed(error.to_string())),
+        (status, _) => Some(Failure {
+            panicked: status == Status::PANICKED,
+            ..context.take_failure().unwrap_or_else(|| {
+                failed(format!(
+                    "it answered status {} and didn't say why",
+                    status.0
+                ))
+            })
+        }),
+    };
+    Err(Box::new(Said {
+        answer: failure.map_or(Ok(()), |failure| Err(Box::new(failure))),
+        diagnostics,
+    }))
 }

@@ -16,6 +16,7 @@ mod decompose;
 mod definitions;
 mod describe;
 mod evaluate;
+mod frame;
 mod functions;
 mod gate;
 mod input;
@@ -30,19 +31,19 @@ mod symbols;
 use std::ffi::c_void;
 use std::ptr;
 
-use passdock_abi as abi;
-
-pub use context::{Failure, Surroundings};
-pub(crate) use definitions::definition_traits;
-pub use instrument::{Answer, Instance, Said, Watched};
+pub use context::Failure;
+pub use frame::Frame;
+pub use instrument::{Answer, Instance, PassCall, Said};
 pub use modules::ModuleInput;
+use passdock_abi as abi;
+use passdock_loader::HostTable;
 pub use run::{
     FunctionClosure, FunctionPass, FunctionRunner, ModuleClosure, ModulePass, run_module_pass,
 };
 pub use session::FunctionSlot;
 
 /// The host's table, as every plugin gets it.
-pub fn host() -> &'static abi::Host {
+pub fn host() -> HostTable {
     struct Shared(abi::Host);
     // SAFETY: the table and the tables it points to are immutable and live for good.
     unsafe impl Sync for Shared {}
@@ -58,7 +59,8 @@ pub fn host() -> &'static abi::Host {
         ops: ptr::from_ref(&ops::TABLE),
         get_extension: Some(get_extension),
     });
-    &HOST.0
+    // SAFETY: the table is a constant.
+    unsafe { HostTable::new(&HOST.0) }
 }
 
 unsafe extern "C" fn get_extension(id: abi::Str) -> *const c_void {

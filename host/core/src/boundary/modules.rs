@@ -382,7 +382,7 @@ fn entry(f: &Arc<Function>) -> FunctionEntry {
     FunctionEntry {
         name: f.name(),
         kind: f.kind(),
-        op_count: f.live_ops(),
+        op_count: f.live_op_count(),
         reserved: 0,
     }
 }
@@ -563,7 +563,7 @@ unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: 
                 Ok(state.editable()?.clone())
             })?;
             // Not under the borrow: the pass may be one of the same plugin, which asks again.
-            let result = context.around().run_pass(&module, name);
+            let result = context.frame().run_pass(&module, name);
             let module = result.map_err(|error| EditError {
                 status: Status::FAILED,
                 message: context.nested_failed(error),

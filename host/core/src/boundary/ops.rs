@@ -7,9 +7,10 @@ use passdock_abi as abi;
 use passdock_abi::{
     Dim, ExprKind, OpCall as Handle, OpId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
-use passdock_ir::edit::Left;
+use passdock_ir::OutgrownPools;
 use passdock_ir::function::MAX_LIST;
 use passdock_ir::{Edit, EditError, Function};
+use passdock_loader::library::LoadedOp;
 
 use super::check_op::check_op;
 use super::context::{self, ContextSession};
@@ -17,7 +18,6 @@ use super::decompose::{decompose, set_body};
 use super::known_dims::{self, constant_dims};
 use super::session::{Access, FunctionSession};
 use super::{definitions, describe, evaluate, functions, gate, input};
-use crate::plugin::library::LoadedOp;
 
 pub(super) static TABLE: abi::OpApi = abi::OpApi {
     struct_size: size_of::<abi::OpApi>() as u32,
@@ -60,7 +60,7 @@ pub(super) struct OpCall<'c> {
     asked: Vec<Box<[Dim]>>,
     /// What pools left behind when types and expressions were added: the definition may still
     /// hold slices of them.
-    left: Vec<Left>,
+    left: Vec<OutgrownPools>,
     pub(super) results: Vec<(u32, TypeId, Box<[u8]>)>,
     pub(super) decomposing: bool,
     pub(super) body: Option<String>,

@@ -4,16 +4,18 @@ use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
 use passdock_abi::{OpId, Status, symbol};
+use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Function, Module};
+use passdock_loader::LoadedPass;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::__private::{Panicked, PluginSpec, Slot, Tables, attach, enter};
 
-use super::context::{ContextSession, Failure, Surroundings};
+use super::context::{ContextSession, Failure};
+use super::frame::Frame;
 use super::host;
 use super::modules::{ModuleInput, ModuleSession};
 use super::session::{FunctionSession, FunctionSlot};
-use crate::diagnostic::Diagnostic;
-use crate::plugin::LoadedPass;
+use crate::config::ConfigValue;
 
 /// A closure that is a function pass, or a prim-function pass.
 pub type FunctionClosure =
@@ -51,9 +53,13 @@ pub struct FunctionRunner<'a> {
 
 impl<'a> FunctionRunner<'a> {
     /// Ready to run.
-    pub fn new(input: &'a ModuleInput<'_>, around: &'a dyn Surroundings) -> FunctionRunner<'a> {
+    pub fn new(
+        input: &'a ModuleInput<'_>,
+        frame: &'a dyn Frame,
+        options: &'a ConfigValue,
+    ) -> FunctionRunner<'a> {
         FunctionRunner {
-            context: ContextSession::new(around),
+            context: ContextSession::new(frame, options),
             module: ModuleSession::read(input),
             function: FunctionSession::vacant(),
         }
@@ -135,9 +141,10 @@ impl<'a> FunctionRunner<'a> {
 pub fn run_module_pass(
     pass: ModulePass<'_>,
     module: &Module,
-    around: &dyn Surroundings,
+    frame: &dyn Frame,
+    options: &ConfigValue,
 ) -> (Result<Option<Module>, Box<Failure>>, Vec<Diagnostic>) {
-    let context = ContextSession::new(around);
+    let context = ContextSession::new(frame, options);
     let session = ModuleSession::edit(module);
     let status = {
         let _entered = context.enter(std::ptr::null(), &session);
@@ -213,8 +220,8 @@ fn tables() -> Option<&'static Tables> {
     let tables = TABLES.get_or_init(|| {
         // SAFETY: the host's tables are as the contract says and live for good.
         unsafe {
-            attach(&HOST, &NOTHING, host());
-            Tables::new(host())
+            attach(&HOST, &NOTHING, host().get());
+            Tables::new(host().get())
         }
     });
     tables.as_ref()

@@ -1,8 +1,9 @@
 //! The config options of the host itself: every registry has them.
 
-use super::schema::{Field, Schema};
-use crate::context::FALLBACK_DEVICE;
-use crate::plugin::FieldValue;
+use passdock_loader::{Field, FieldValue, Schema};
+
+/// The device of ops that no device is named for, by its number in DLPack.
+pub(crate) const FALLBACK_DEVICE: &str = "relax.fallback_device_type";
 
 /// Whether each pass is watched for changes to the module that it was given.
 pub(crate) const IMMUTABLE_MODULE: &str = "testing.immutable_module";

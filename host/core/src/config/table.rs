@@ -2,11 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use passdock_diagnostic::suggest;
 use serde::Serialize;
 
-use super::built_in;
-use super::schema::{ConfigError, Schema, Wrong};
-use crate::suggest;
+use super::{ConfigError, Schema, Wrong, built_in};
 
 /// Options by key; the host's own are always there.
 pub(crate) struct ConfigTable {

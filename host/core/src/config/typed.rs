@@ -2,10 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::ConfigValue;
-use super::schema::Field;
-pub use crate::plugin::FieldType;
-use crate::plugin::FieldValue;
+use super::{ConfigValue, Field, FieldType, FieldValue};
 
 /// A type that can be a config option: a struct made by [`config_struct!`](crate::config_struct),
 /// or `bool`, `i64`, `f64`, `String`, `Vec<String>`, `BTreeMap<String, i64>`.

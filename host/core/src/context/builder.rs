@@ -3,16 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
-use super::callbacks::Instruments;
-use super::{ContextSettings, Inner, PassContext, Verify};
-use crate::config::IMMUTABLE_MODULE;
-use crate::diagnostic::{Diagnostic, Renderer, Severity};
+use passdock_diagnostic::{Diagnostic, Severity};
+
+use super::{ContextSettings, Inner, Instruments, PassContext, Recorder, Renderer};
+use crate::config::{FieldValue, IMMUTABLE_MODULE};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, PassInstrument};
-use crate::pass_info::check_name;
-use crate::plugin::FieldValue;
-use crate::record::Recorder;
+use crate::pass::check_name;
 use crate::registry::Registry;
+use crate::verify::Verify;
 
 /// More threads than any machine has use for.
 const MAX_JOBS: usize = 1024;
@@ -182,7 +181,10 @@ impl ContextBuilder {
             config,
             given,
             registry,
-            instruments: Mutex::new(Instruments::new(self.instruments)),
+            instruments: Mutex::new(Instruments {
+                list: self.instruments.into(),
+                entered: 0,
+            }),
             judges: self.judges,
             is_default: false,
             pool,
@@ -207,7 +209,10 @@ impl PassContext {
             given: BTreeMap::new(),
             watches_input: false,
             registry: Registry::global().clone(),
-            instruments: Mutex::new(Instruments::new(Vec::new())),
+            instruments: Mutex::new(Instruments {
+                list: Arc::new([]),
+                entered: 0,
+            }),
             judges: Vec::new(),
             is_default: true,
             pool: None,

@@ -1,10 +1,7 @@
 //! The device of ops that no device is named for.
 
 use super::{ContextBuilder, PassContext};
-use crate::plugin::FieldValue;
-
-/// The config option that keeps it.
-pub(crate) const KEY: &str = "relax.fallback_device_type";
+use crate::config::{FALLBACK_DEVICE, FieldValue};
 
 /// A kind of device, by its number in DLPack.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -29,7 +26,7 @@ impl PassContext {
     /// The device of ops that no device is named for: the CPU, unless `relax.fallback_device_type` says
     /// another.
     pub fn fallback_device(&self) -> DeviceType {
-        match self.config(KEY).and_then(|value| value.get("")) {
+        match self.config(FALLBACK_DEVICE).and_then(|value| value.get("")) {
             Some(FieldValue::Int(number)) => DeviceType(*number),
             _ => DeviceType::CPU,
         }
@@ -39,6 +36,6 @@ impl PassContext {
 impl ContextBuilder {
     /// The device of ops that no device is named for: sets `relax.fallback_device_type`.
     pub fn fallback_device(self, device: DeviceType) -> ContextBuilder {
-        self.config(KEY, device.0)
+        self.config(FALLBACK_DEVICE, device.0)
     }
 }

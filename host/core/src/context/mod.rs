@@ -4,13 +4,14 @@
 //! enters it; the stack behind [`PassContext::current`] is in [`stack`].
 
 mod builder;
-pub(crate) mod callbacks;
 mod device;
+mod diagnostics;
+mod frame;
 mod names;
+mod record;
 mod scope;
 mod settings;
 pub(crate) mod stack;
-mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -18,26 +19,35 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 pub use builder::ContextBuilder;
 pub use device::DeviceType;
-pub(crate) use device::KEY as FALLBACK_DEVICE;
+pub use diagnostics::{DiagnosticContext, Renderer, get_renderer, override_renderer};
+pub(crate) use frame::ContextFrame;
+use names::Met;
+use passdock_diagnostic::Diagnostic;
+use passdock_ir::Function;
+pub use record::{OnPass, PassRecord, PassRun, PassStart, PassStatus, Recorder, Watch};
 pub use scope::Entered;
-pub use settings::{ContextSettings, Verify};
-pub(crate) use values::ConfigValues;
+pub use settings::ContextSettings;
 
-use crate::config::{ConfigError, ConfigOption, ConfigValue, Wrong};
-use crate::diagnostic::{Diagnostic, DiagnosticContext, Renderer, get_renderer};
+use crate::analyses::{self, Analysis};
+use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, GivenConfig, Wrong};
 use crate::error::PassError;
-use crate::instrument::{InstrumentRef, InstrumentReport, PassInstrument};
-use crate::pass_info::PassInfo;
-use crate::record::Recorder;
+use crate::instrument::{Frame, InstrumentRef, InstrumentReport, PassInstrument, calls};
+use crate::pass::PassInfo;
 use crate::registry::Registry;
 use crate::util;
-use callbacks::Instruments;
-use names::Met;
+use crate::verify::Verify;
 
 /// What passes run under. Its clone is the same context; what a pass is given is the same one too,
 /// with the pass's [`PassContext::diag_ctx`].
 #[derive(Clone)]
 pub struct PassContext(Arc<Inner>, Option<DiagnosticContext>);
+
+/// A context's instruments.
+struct Instruments {
+    list: Arc<[InstrumentRef]>,
+    /// How many times the context was entered and not yet left.
+    entered: u32,
+}
 
 struct Inner {
     settings: ContextSettings,
@@ -47,7 +57,7 @@ struct Inner {
     met: Mutex<Met>,
     config: BTreeMap<String, ConfigValue>,
     /// Of the same only the fields that were given.
-    given: BTreeMap<String, ConfigValue>,
+    given: GivenConfig,
     /// `testing.immutable_module`.
     watches_input: bool,
     registry: Registry,
@@ -64,8 +74,11 @@ struct Inner {
 /// Why a pass runs or doesn't.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Enabled {
-    /// It runs; forced if a `required_pass` list names it.
-    Yes { forced: bool },
+    /// It runs.
+    Yes {
+        /// Whether a `required_pass` list names it.
+        forced: bool,
+    },
     /// It doesn't, and why.
     No(String),
 }
@@ -144,7 +157,8 @@ impl PassContext {
     /// Runs `body` with this context as the current one, without entering it: to carry a context
     /// that is entered on another thread to a worker. Its instruments aren't called for that.
     pub fn carry<T>(&self, body: impl FnOnce() -> T) -> T {
-        stack::with_pushed(self, body)
+        let _pushed = stack::pushed(self);
+        body()
     }
 
     /// The `[[instruments]]` whose failure is one of the passes.
@@ -157,7 +171,7 @@ impl PassContext {
         self.0.watches_input
     }
 
-    /// When the IR is verified.
+    /// The part of the IR that is verified after each pass.
     pub fn verify(&self) -> Verify {
         self.0.settings.verify
     }
@@ -173,7 +187,7 @@ impl PassContext {
 
     /// The fields of each config option that this context sets, without those that stay at their
     /// defaults.
-    pub fn config_given(&self) -> &BTreeMap<String, ConfigValue> {
+    pub fn config_given(&self) -> &GivenConfig {
         &self.0.given
     }
 
@@ -254,7 +268,29 @@ impl PassContext {
     /// What the instruments have to show, and what each fails of that can't. Some forget when the
     /// context is left, so ask before.
     pub fn instrument_reports(&self) -> Vec<Result<InstrumentReport, PassError>> {
-        callbacks::reports(&self.instrument_list(), self).collect()
+        calls::reports(&self.instrument_list(), &ContextFrame::watching(self))
+    }
+
+    /// An analysis of a function, with the op definitions of this context's registry: the same that
+    /// its passes find.
+    ///
+    /// # Panics
+    /// As [`analyses::get`].
+    pub fn analysis<'f, A: Analysis>(&self, function: &'f Function) -> &'f A {
+        analyses::get(function, &self.registry().op_defs())
+    }
+
+    /// The context as an instrument asks it: for whoever calls instruments by himself.
+    pub fn frame(&self) -> impl Frame + '_ {
+        ContextFrame::watching(self)
+    }
+
+    /// Makes ready what the instruments need: their plugins are loaded.
+    pub(crate) fn prepare_instruments(&self) -> Result<(), PassError> {
+        let frame = ContextFrame::watching(self);
+        let list = self.instrument_list();
+        list.iter()
+            .try_for_each(|instrument| instrument.prepare(&frame))
     }
 
     pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {
@@ -262,7 +298,7 @@ impl PassContext {
     }
 }
 
-fn same_fields(a: &[crate::config::Field], b: &[crate::config::Field]) -> bool {
+fn same_fields(a: &[Field], b: &[Field]) -> bool {
     a.len() == b.len()
         && a.iter()
             .zip(b)

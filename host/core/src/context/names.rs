@@ -2,11 +2,11 @@
 
 use std::collections::BTreeSet;
 
+use passdock_diagnostic::{Diagnostic, Severity, suggest};
+
 use super::PassContext;
-use crate::diagnostic::{Diagnostic, Severity};
 use crate::error::{ErrorKind, PassError};
 use crate::pass::{Pass, Work};
-use crate::suggest;
 use crate::util;
 
 /// What occurred while a context was entered.

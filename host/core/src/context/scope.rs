@@ -3,11 +3,13 @@
 //! Enter callbacks run before the context is on the stack and exit callbacks after it is off, so
 //! that inside both `PassContext::current()` is the outer one.
 
-use super::callbacks;
-use super::{PassContext, stack};
-use crate::diagnostic::{Diagnostic, Severity};
+use std::sync::Arc;
+
+use passdock_diagnostic::{Diagnostic, Severity};
+
+use super::{ContextFrame, PassContext, stack};
 use crate::error::{ErrorKind, PassError};
-use crate::instrument::InstrumentRef;
+use crate::instrument::{InstrumentRef, calls};
 use crate::util;
 
 /// A context that was entered. Leave it with [`Entered::exit`]; dropped, it is left too, and an
@@ -41,7 +43,7 @@ impl PassContext {
             let now = util::lock(&self.0.instruments);
             (now.list.clone(), now.entered)
         };
-        if let Err(error) = callbacks::enter(&list, before, self) {
+        if let Err(error) = calls::enter(&list, before, &ContextFrame::watching(self)) {
             self.drop_instruments();
             return Err(error);
         }
@@ -55,7 +57,7 @@ impl PassContext {
     /// Replaces the instruments of a context that may be entered: the old ones are exited, the new
     /// ones entered. A pass that is running keeps the list that it started with.
     pub fn override_instruments(&self, new: Vec<InstrumentRef>) -> Result<(), PassError> {
-        if stack::in_callback() {
+        if calls::in_callback() {
             return Err(PassError::new(
                 ErrorKind::Context,
                 "The instruments can't be replaced while one of their callbacks runs.",
@@ -67,13 +69,14 @@ impl PassContext {
             let mut now = util::lock(&self.0.instruments);
             // The thread's default context counts as entered.
             now.entered = now.entered.max(u32::from(self.0.is_default));
-            (now.take(), now.entered)
+            (std::mem::take(&mut now.list), now.entered)
         };
+        let frame = ContextFrame::watching(self);
         for _ in 0..entered {
-            callbacks::exit(&old, self)?;
+            calls::exit(&old, &frame)?;
         }
         for before in 0..entered {
-            callbacks::enter(&new, before, self)?;
+            calls::enter(&new, before, &frame)?;
         }
         util::lock(&self.0.instruments).list = new.into();
         Ok(())
@@ -81,7 +84,7 @@ impl PassContext {
 
     /// After a failed enter or exit the context goes on without instruments, and says so.
     fn drop_instruments(&self) {
-        util::lock(&self.0.instruments).take();
+        util::lock(&self.0.instruments).list = Arc::new([]);
         // The error says why.
         let message = "The context goes on without instruments, because one failed.";
         self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
@@ -125,7 +128,7 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
         instruments.entered = instruments.entered.saturating_sub(1);
         (instruments.list.clone(), instruments.entered == 0)
     };
-    if let Err(error) = callbacks::exit(&list, context) {
+    if let Err(error) = calls::exit(&list, &ContextFrame::watching(context)) {
         context.drop_instruments();
         return Err(error);
     }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use serde::{Deserialize, Serialize};
+use crate::verify::Verify;
 
 /// The settings of a context. Whoever reads or writes all of them takes the struct apart without
 /// `..`, so that a new field doesn't compile until it is read and written.
@@ -16,25 +16,12 @@ pub struct ContextSettings {
     pub disabled_pass: Vec<String>,
     /// Config options by their keys, with the fields that were given.
     pub config: BTreeMap<String, toml::Value>,
-    /// When the IR is verified.
+    /// The part of the IR that is verified after each pass.
     pub verify: Verify,
     /// The number of threads that function passes run on; 0: one for each core.
     pub jobs: usize,
     /// Whether calls go on where another one failed: what the first pass requires has run.
     pub resumes: bool,
-}
-
-/// When the IR is verified.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Verify {
-    /// After each pass, the functions that it changed.
-    #[default]
-    Changed,
-    /// After each pass, all functions.
-    All,
-    /// Never.
-    Off,
 }
 
 impl Default for ContextSettings {

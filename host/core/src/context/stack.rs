@@ -3,19 +3,13 @@
 //! Only what users call reads it (`PassContext::current`, `Pass::call`), once; inside the host the
 //! context is an argument.
 
-use std::cell::{Cell, OnceCell, RefCell};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::cell::{OnceCell, RefCell};
 
 use super::PassContext;
-
-/// The number of the next thread that asks for its own.
-static NEXT: AtomicU32 = AtomicU32::new(1);
 
 thread_local! {
     static STACK: RefCell<Vec<PassContext>> = const { RefCell::new(Vec::new()) };
     static DEFAULT: OnceCell<PassContext> = const { OnceCell::new() };
-    static CALLBACKS: Cell<u32> = const { Cell::new(0) };
-    static NUMBER: u32 = NEXT.fetch_add(1, Ordering::Relaxed);
 }
 
 /// The innermost context, or the thread's default one, which is always the same.
@@ -24,11 +18,6 @@ pub(super) fn current() -> PassContext {
     top.unwrap_or_else(|| {
         DEFAULT.with(|cell| cell.get_or_init(PassContext::thread_default).clone())
     })
-}
-
-/// A number that no other thread of the process has.
-pub(crate) fn thread_number() -> u32 {
-    NUMBER.with(|number| *number)
 }
 
 /// Puts a context on top.
@@ -47,33 +36,18 @@ pub(super) fn pop(context: &PassContext) -> Result<(), Option<PassContext>> {
     })
 }
 
-/// Runs `body` with a context on top, without its callbacks: for the host's own workers.
-pub(crate) fn with_pushed<T>(context: &PassContext, body: impl FnOnce() -> T) -> T {
-    struct Pop;
-    impl Drop for Pop {
-        fn drop(&mut self) {
-            STACK.with_borrow_mut(Vec::pop);
-        }
-    }
+/// A context is on top until this is dropped, without its callbacks: for the host's own workers.
+#[must_use = "the context is taken off when this is dropped"]
+pub(crate) struct Pushed(());
+
+/// Puts a context on top until the answer is dropped.
+pub(crate) fn pushed(context: &PassContext) -> Pushed {
     push(context.clone());
-    let _pop = Pop;
-    body()
+    Pushed(())
 }
 
-/// Whether an instrument's callback is running on this thread: meanwhile instruments are off.
-pub(crate) fn in_callback() -> bool {
-    CALLBACKS.get() > 0
-}
-
-/// Runs an instrument's callback.
-pub(super) fn callback<T>(body: impl FnOnce() -> T) -> T {
-    struct Leave;
-    impl Drop for Leave {
-        fn drop(&mut self) {
-            CALLBACKS.set(CALLBACKS.get() - 1);
-        }
+impl Drop for Pushed {
+    fn drop(&mut self) {
+        STACK.with_borrow_mut(Vec::pop);
     }
-    CALLBACKS.set(CALLBACKS.get() + 1);
-    let _leave = Leave;
-    body()
 }

@@ -12,13 +12,12 @@ mod target;
 mod temporary;
 mod unfinished;
 
+use std::path::Path;
+
 pub use commit::{Commit, lock_directory, remove_unless};
 pub use target::{Target, end_of_links, open_special};
 pub use temporary::TemporaryDirectory;
-pub use unfinished::Unfinished;
-pub use unfinished::give_up;
-
-use std::path::Path;
+pub use unfinished::{Unfinished, give_up};
 
 /// The directory that a path is in.
 pub fn directory_of(path: &Path) -> &Path {

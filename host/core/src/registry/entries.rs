@@ -4,11 +4,10 @@
 use std::ops::Deref;
 use std::sync::Arc;
 
+use passdock_loader::{PassDeclaration, Phase, Plugin};
 use rustc_hash::FxHashMap;
 
 use crate::pass::PassRef;
-use crate::plugin::{Phase, Plugin};
-use crate::states::States;
 
 /// Who gives a pass.
 #[derive(Clone)]
@@ -80,18 +79,18 @@ impl Deref for Entries {
 }
 
 impl Entry {
-    pub(super) fn states(&self) -> &States {
+    pub(super) fn declaration(&self) -> &PassDeclaration {
         match self {
-            Entry::Plugin { plugin, at, .. } => &plugin.manifest().passes[*at].states,
-            Entry::Own(pass) => pass.states(),
+            Entry::Plugin { plugin, at, .. } => &plugin.manifest().passes[*at].declaration,
+            Entry::Own(pass) => pass.declaration(),
         }
     }
 
+    /// The phase that the pass fills.
     pub(super) fn phase(&self) -> Option<Phase> {
         match self {
             Entry::Plugin { named: false, .. } => None,
-            Entry::Plugin { plugin, at, .. } => plugin.manifest().passes[*at].phase,
-            Entry::Own(pass) => pass.phase(),
+            _ => self.declaration().phase,
         }
     }
 
@@ -126,12 +125,12 @@ impl Entry {
 mod tests {
     use expect_test::{Expect, expect};
     use passdock_abi as abi;
+    use passdock_loader::Plugin;
     use passdock_plugin_api::StaticPlugin;
 
-    use crate::pass::create_host_pass;
-    use crate::pass_info::PassInfo;
-    use crate::plugin::Plugin;
+    use crate::pass::PassInfo;
     use crate::registry::{LoadOptions, Registry};
+    use crate::run::create_host_pass;
 
     extern "C" fn never_loaded(_: *const abi::Host) -> *const abi::Plugin {
         std::ptr::null()

@@ -3,18 +3,16 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use crate::boundary::{FunctionPass, ModulePass};
-use crate::config::{ConfigValue, Field, OptionSource, Schema};
-use crate::context::PassContext;
+use passdock_abi::FunctionKind;
+use passdock_loader::{PassDeclaration, PassKind, PassSpec, Plugin};
+
+use crate::boundary::{FunctionPass, ModulePass, host};
+use crate::config::{ConfigValue, Field, FieldValue, GivenConfig, OptionSource, Schema};
 use crate::error::{ErrorKind, PassError, Provider};
-use crate::pass::{FunctionWork, ModuleWork, Pass, Work};
-use crate::pass_info::PassInfo;
-use crate::plugin::{FieldValue, PassKind, PassSpec, Phase, Plugin};
-use crate::states::States;
+use crate::pass::{Pass, Work};
 
 /// A pass as a pipeline names it: which one, with which options.
 pub(super) struct PluginPass {
-    info: PassInfo,
     provider: Provider,
     plugin: Arc<Plugin>,
     at: usize,
@@ -30,18 +28,10 @@ impl PluginPass {
         options: &toml::Table,
     ) -> Result<PluginPass, PassError> {
         let spec = &plugin.manifest().passes[at];
-        let schema = Schema::from_specs(&spec.name, &spec.options);
+        let schema = Schema::new(spec.name(), spec.options.clone());
         let options = schema.accept_part(&toml::Value::Table(options.clone()))?;
         Ok(PluginPass {
-            info: PassInfo {
-                name: spec.name.clone(),
-                opt_level: spec.opt_level,
-                required: spec.required.clone(),
-            },
-            provider: Provider {
-                plugin: plugin.name().to_owned(),
-                origin: plugin.origin().clone(),
-            },
+            provider: Provider::of(&plugin),
             plugin,
             at,
             schema,
@@ -51,7 +41,7 @@ impl PluginPass {
 
     /// An error about an option that has no default and that nobody sets.
     fn lacks(&self, option: &Field) -> PassError {
-        let name = &self.info.name;
+        let name = self.spec().name();
         let message = format!(
             "The pass `{name}` needs its option `{}`, which has no default.",
             option.name
@@ -72,26 +62,17 @@ impl PluginPass {
 }
 
 impl Pass for PluginPass {
-    fn info(&self) -> &PassInfo {
-        &self.info
+    fn declaration(&self) -> &PassDeclaration {
+        &self.spec().declaration
     }
 
     fn work(&self) -> Result<Work<'_>, PassError> {
-        let loaded = &self.plugin.load()?.passes()[self.at];
+        let loaded = &self.plugin.load(host())?.passes()[self.at];
+        let function = FunctionPass::Loaded(loaded);
         Ok(match self.spec().kind {
-            PassKind::Module => Work::Module(ModuleWork {
-                pass: ModulePass::Loaded(loaded),
-                changes_interface: self.spec().changes_interface,
-            }),
-            kind => Work::Functions(FunctionWork {
-                kind: match kind {
-                    PassKind::PrimFunction => passdock_abi::FunctionKind::PRIM,
-                    _ => passdock_abi::FunctionKind::GRAPH,
-                },
-                pass: FunctionPass::Loaded(loaded),
-                thread_safe: self.spec().thread_safe,
-                changes_interface: self.spec().changes_interface,
-            }),
+            PassKind::Module => Work::Module(ModulePass::Loaded(loaded)),
+            PassKind::Function => Work::Functions(FunctionKind::GRAPH, function),
+            PassKind::PrimFunction => Work::Functions(FunctionKind::PRIM, function),
         })
     }
 
@@ -99,20 +80,8 @@ impl Pass for PluginPass {
         Some(&self.provider)
     }
 
-    fn states(&self) -> &States {
-        &self.spec().states
-    }
-
-    fn phase(&self) -> Option<Phase> {
-        self.spec().phase
-    }
-
-    fn runs_alone(&self) -> bool {
-        !self.spec().thread_safe
-    }
-
-    fn options(&self, cx: &PassContext) -> Result<ConfigValue, PassError> {
-        let layers = self.option_sources(cx);
+    fn options(&self, config: &GivenConfig) -> Result<ConfigValue, PassError> {
+        let layers = self.option_sources(config);
         if let Some(missing) = self.schema.missing(|name| layers.contains_key(name)) {
             return Err(self.lacks(missing));
         }
@@ -121,12 +90,12 @@ impl Pass for PluginPass {
     }
 
     /// Defaults, then what the context's config sets, then what the pipeline gives.
-    fn option_sources(&self, cx: &PassContext) -> BTreeMap<String, (FieldValue, OptionSource)> {
+    fn option_sources(&self, config: &GivenConfig) -> BTreeMap<String, (FieldValue, OptionSource)> {
         let defaults = self.schema.defaults().into_iter();
         let default = |(name, value)| (name, (value, OptionSource::Default));
         let mut options: BTreeMap<_, _> = defaults.map(default).collect();
         let key = self.spec().config.as_ref();
-        let layer = key.and_then(|key| cx.config_given().get(key));
+        let layer = key.and_then(|key| config.get(key));
         let layer = layer.into_iter().flatten();
         let own = layer.filter(|(name, _)| self.schema.field(name).is_ok());
         for (name, value) in own {

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use expect_test::expect;
 use passdock_abi as abi;
 use passdock_abi::{OpId, RegionId, Status, Str, ValueId};
+use passdock_core::OpDefs;
 use passdock_core::analyses;
-use passdock_core::plugin::OpDefs;
 use passdock_ir as ir;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{Analysis, Function, OpBuilder, PassContext, PassError, PassResult};
@@ -203,7 +203,7 @@ fn mistakes_are_errors_with_a_sentence() {
 fn a_host_without_analyses_computes_each_time_and_has_no_columns() {
     // SAFETY: the host's own table but for its end, for good.
     let old = unsafe {
-        let mut host = *passdock_core::boundary::host();
+        let mut host = *passdock_core::boundary::host().get();
         host.get_extension = None;
         sdk::__private::Tables::new(Box::leak(Box::new(host))).expect("the same version")
     };
@@ -230,6 +230,7 @@ pub(crate) fn raw() -> &'static abi::AnalysisApi {
     // SAFETY: the host's table, and the extension of that name, live for good.
     unsafe {
         let extension = passdock_core::boundary::host()
+            .get()
             .get_extension
             .expect("a slot that is there");
         assert!(extension(Str::new("passdock.nothing")).is_null());
@@ -255,7 +256,7 @@ fn misuse_of_the_table_is_answered() {
         // SAFETY: the handle lives; the rest is what the host has to see for itself.
         unsafe {
             assert_eq!(column(f, Str::new("livenes"), &mut out), Status::NOT_FOUND);
-            let said = passdock_core::boundary::host().functions;
+            let said = passdock_core::boundary::host().get().functions;
             let said = (*said).last_error.ok_or("no `last_error`")?(f);
             expect![
                 "The host has no analysis `livenes`; it has `effects`, `liveness`, `names`, \
@@ -574,7 +575,8 @@ fn functions_on_several_threads_have_their_own() {
         for half in 0..2 {
             let (input, around, module) = (&input, &around, &module);
             scope.spawn(move || {
-                let mut runner = passdock_core::boundary::FunctionRunner::new(input, around);
+                let mut runner =
+                    passdock_core::boundary::FunctionRunner::new(input, around, &around.options);
                 for function in module.functions().skip(half).step_by(2) {
                     let work = passdock_core::boundary::FunctionPass::Closure(&pass);
                     let result = runner.run(work, function);

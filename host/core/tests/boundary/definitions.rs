@@ -3,8 +3,8 @@
 use expect_test::expect;
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim};
-use passdock_core::boundary::{FunctionPass, FunctionRunner, ModuleInput};
-use passdock_core::plugin::Plugin;
+use passdock_core::Plugin;
+use passdock_core::boundary::{FunctionPass, FunctionRunner, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::prelude::{OpCall, OpDef, OpResult, OpTraits, plugin};
 use passdock_plugin_api::{OpBuilder, PassContext, PassResult};
@@ -316,18 +316,16 @@ fn an_inferred_type_that_contradicts_is_an_error() {
 #[test]
 fn a_static_plugin_goes_the_way_of_a_loaded_one() {
     let plugin = Plugin::from_static(PLUGIN).expect("a good plugin");
-    let pass = plugin
-        .load_pass("t.transform.Nothing")
-        .expect("loads")
-        .expect("is there");
-    assert!(pass.spec().thread_safe);
+    let loaded = plugin.load(host()).expect("loads");
+    let pass = loaded.pass("t.transform.Nothing").expect("is there");
+    assert!(pass.spec().declaration.thread_safe);
     let module = module();
     let input = ModuleInput::new(&module);
     let around = Around::new();
     std::thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
-                let mut runner = FunctionRunner::new(&input, &around);
+                let mut runner = FunctionRunner::new(&input, &around, &around.options);
                 for function in module.functions() {
                     let changed = runner.run(FunctionPass::Loaded(pass), function);
                     assert!(changed.expect("does nothing").is_none());

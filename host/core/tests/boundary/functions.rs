@@ -125,7 +125,7 @@ fn a_pass_may_ask_its_surroundings_and_speak() {
     let module = module();
     let input = ModuleInput::new(&module);
     let around = Around::new();
-    let mut runner = FunctionRunner::new(&input, &around);
+    let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |f: &mut sdk::Function, cx: &PassContext| -> PassResult {
         assert_eq!(cx.option("limit")?, Some(sdk::OptionValue::Int(8)));
         assert_eq!(cx.option("other")?, None);
@@ -188,7 +188,7 @@ fn slots_are_kept_while_the_module_stays_the_same() {
     };
     for _ in 0..2 {
         let (input, mut slots) = ModuleInput::with_slots(&module);
-        let mut runner = FunctionRunner::new(&input, &around);
+        let mut runner = FunctionRunner::new(&input, &around, &around.options);
         for slot in &mut slots {
             let changed = runner.run_in(FunctionPass::Closure(&cut), slot);
             let changed = changed.expect("works").expect("changed");

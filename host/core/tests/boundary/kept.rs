@@ -35,7 +35,7 @@ fn a_function_has_no_end_of_analyses() {
         assert_eq!(KEYS - refused, 4096);
         // SAFETY: the handle lives.
         let said = unsafe {
-            let functions = &*passdock_core::boundary::host().functions;
+            let functions = &*passdock_core::boundary::host().get().functions;
             crate::support::text(functions.last_error.expect("is there")(f))
         };
         expect!["`key29999` isn't kept: the function has 4096 analyses. Keep what belongs together under one key."].assert_eq(&said);

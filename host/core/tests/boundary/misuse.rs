@@ -40,7 +40,7 @@ fn what_may_only_be_read_is_not_edited() {
         };
         // SAFETY: the handle lives; a function pass may not edit the module.
         let error = unsafe {
-            let modules = &*host().modules;
+            let modules = &*host().get().modules;
             assert_eq!(
                 modules.edit.expect("is there")(handle, SymbolId(12), &mut out),
                 Status::REFUSED
@@ -364,11 +364,11 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
     let module = module();
     let input = ModuleInput::new(&module);
     let around = Around::new();
-    let mut runner = FunctionRunner::new(&input, &around);
+    let mut runner = FunctionRunner::new(&input, &around, &around.options);
     let pass = |_: &mut sdk::Function, _: &PassContext| -> sdk::PassResult {
         // SAFETY: the tables and handles live while the pass runs.
         unsafe {
-            let table = &*host().context;
+            let table = &*host().get().context;
             let (emit, cx) = (
                 table.emit.expect("is there"),
                 table.current.expect("is there")(),

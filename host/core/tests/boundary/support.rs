@@ -1,14 +1,16 @@
-//! A small module, surroundings for its passes, and ways to run them.
+//! A small module, a frame for its passes, and ways to run them.
 
 use std::sync::Arc;
 
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim, FunctionKind, TypeId};
 use passdock_core::boundary::{
-    FunctionPass, FunctionRunner, ModuleInput, ModulePass, Surroundings, host, run_module_pass,
+    Frame, FunctionPass, FunctionRunner, ModuleInput, ModulePass, host, run_module_pass,
 };
-use passdock_core::plugin::{FieldValue, OpDefs, PassKind, Plugin};
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{
+    ConfigValue, Diagnostic, ErrorKind, FieldValue, OpDefs, PassError, PassKind, Plugin,
+    PluginError,
+};
 use passdock_ir as ir;
 use passdock_ir::{NewOp, NewPort, Position, TypeSpec};
 use passdock_plugin_api as sdk;
@@ -16,9 +18,10 @@ use passdock_plugin_api::{PassContext, PassResult};
 
 use crate::definitions::PLUGIN;
 
-/// Surroundings with one option and a registered pass that removes the function `gone`.
+/// A frame with one option and a registered pass that removes the function `gone`.
 pub(crate) struct Around {
     limit: FieldValue,
+    pub(crate) options: ConfigValue,
     defs: OpDefs,
 }
 
@@ -26,7 +29,8 @@ impl Around {
     pub(crate) fn new() -> Around {
         Around {
             limit: FieldValue::Int(8),
-            defs: OpDefs::new([]),
+            options: ConfigValue::from([("limit".to_owned(), FieldValue::Int(8))]),
+            defs: OpDefs::new([], host()),
         }
     }
 
@@ -37,19 +41,15 @@ impl Around {
     pub(crate) fn with_ops_of(plugin: sdk::StaticPlugin) -> Around {
         let plugin = Arc::new(Plugin::from_static(plugin).expect("a good plugin"));
         Around {
-            defs: OpDefs::new([&plugin]),
+            defs: OpDefs::new([&plugin], host()),
             ..Around::new()
         }
     }
 }
 
-impl Surroundings for Around {
+impl Frame for Around {
     fn opt_level(&self) -> u32 {
         3
-    }
-
-    fn option(&self, name: &str) -> Option<&FieldValue> {
-        (name == "limit").then_some(&self.limit)
     }
 
     fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
@@ -77,6 +77,16 @@ impl Surroundings for Around {
     fn op_defs(&self) -> &OpDefs {
         &self.defs
     }
+
+    fn missing_definition(&self) -> Option<PluginError> {
+        self.defs.failures().into_iter().next()
+    }
+
+    fn text_source(&self) -> Option<&ir::text::TextSource> {
+        None
+    }
+
+    fn show(&self, _diagnostics: &[Diagnostic]) {}
 }
 
 /// `@name(%x: f32[2]) { %0 = t.A(%x); %1 = t.A(%0); return %1 }`
@@ -115,7 +125,7 @@ pub(crate) fn run(
     pass: impl Fn(&mut sdk::Function, &PassContext) -> PassResult + Send + Sync + 'static,
 ) -> Result<Option<Arc<ir::Function>>, String> {
     let input = ModuleInput::new(module);
-    let mut runner = FunctionRunner::new(&input, around);
+    let mut runner = FunctionRunner::new(&input, around, &around.options);
     let function = module.function_named("main").expect("is there");
     let result = runner.run(FunctionPass::Closure(&pass), function);
     result.map_err(|failure| {
@@ -134,7 +144,8 @@ pub(crate) fn run_module(
     module: &ir::Module,
     pass: impl for<'h> Fn(&mut sdk::Module<'h>, &PassContext) -> PassResult + Send + Sync + 'static,
 ) -> Result<Option<ir::Module>, String> {
-    let (result, _) = run_module_pass(ModulePass::Closure(&pass), module, &Around::new());
+    let around = Around::new();
+    let (result, _) = run_module_pass(ModulePass::Closure(&pass), module, &around, &around.options);
     result.map_err(|failure| failure.message)
 }
 
@@ -147,7 +158,7 @@ pub(crate) fn ops(f: &ir::Function) -> Vec<String> {
 /// The function table, as a plugin calls it.
 pub(crate) fn raw() -> &'static abi::FunctionApi {
     // SAFETY: the host's tables live for good.
-    unsafe { &*host().functions }
+    unsafe { &*host().get().functions }
 }
 
 /// # Safety

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use passdock_core::resolve::Plan;
+use passdock_core::plan::Plan;
 use passdock_core::{Diagnostic, Severity};
 
 use crate::prepare::{PIPELINE, Prepared, Request, passes_in};

@@ -1,6 +1,6 @@
 //! Whether a request is right; nothing runs.
 
-use passdock_core::states::ModelNeed;
+use passdock_core::plan::ModelNeed;
 use passdock_core::{ErrorKind, PassError, Registry};
 
 use crate::prepare::{Prepared, Request, Watched};

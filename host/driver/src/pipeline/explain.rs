@@ -4,11 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use passdock_core::config::OptionSource;
-use passdock_core::plugin::{FieldValue, Phase};
-use passdock_core::resolve::{Plan, Step};
-use passdock_core::states::{ModelNeed, State};
-use passdock_core::{Diagnostic, Pass, PassContext, PassError, PassRef, Registry};
+use passdock_core::plan::ModelNeed;
+use passdock_core::plan::{Plan, Step};
+use passdock_core::{
+    Diagnostic, FieldValue, OptionSource, Pass, PassContext, PassError, PassRef, Phase, Registry,
+    State,
+};
 
 use crate::prepare::{Phases, Prepared, Request, Watched};
 
@@ -234,7 +235,7 @@ impl Explainer<'_> {
             has_place: true,
             is_sequential: pass.as_sequential().is_some(),
             options: pass
-                .option_sources(self.context)
+                .option_sources(self.context.config_given())
                 .into_iter()
                 .map(option)
                 .collect(),

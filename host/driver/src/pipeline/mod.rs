@@ -24,5 +24,5 @@ pub use run::run;
 pub use crate::prepare::{
     AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
 };
-pub use passdock_core::record::Watch;
+pub use passdock_core::Watch;
 pub(crate) use run::run_to_module;

@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use passdock_core::record::{PassRun, Recorder};
-use passdock_core::{PassContext, PassError, Registry};
+use passdock_core::{PassContext, PassError, PassRun, Recorder, Registry};
 use passdock_ir::Module;
 
 use crate::prepare::{Prepared, Request, Watched};

@@ -12,11 +12,9 @@ use super::report::{ModelReport, Report};
 use super::{absent, reproduce, unknown_ops};
 use crate::model_file::{Format, Output, WriteOptions};
 use crate::prepare::{Prepared, Request, Watched, blame};
-use passdock_core::error::capitalized;
-use passdock_core::record::{Recorder, Watch};
 use passdock_core::{
-    Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Registry, Severity, suggest,
-    util,
+    Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry, Severity,
+    Watch, capitalized, suggest, util,
 };
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's

@@ -16,9 +16,7 @@ use toml::de::{DeTable, DeValue};
 pub(crate) use context::{ContextTable, context_table};
 use table::{TOP, Table, not_toml};
 
-use passdock_core::diagnostic::Snippet;
-use passdock_core::plugin::Phase;
-use passdock_core::{ErrorKind, PassError, suggest};
+use passdock_core::{ErrorKind, PassError, Phase, Snippet, suggest};
 
 /// The levels that Sequentials may nest in a file.
 const MAX_NESTING: usize = 64;

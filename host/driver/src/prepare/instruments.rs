@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use passdock_core::instruments::stderr;
+use passdock_core::instrument::stderr;
 use passdock_core::{
     InstrumentRef, InstrumentSetup, InstrumentSpec, PassError, Registry, Sequential,
 };
@@ -53,11 +53,11 @@ pub(super) fn make(
     }
     let mut made = Vec::new();
     for table in &file.instruments {
-        made.push(of_file(table, &file.source, &setup)?);
+        made.push(of_file(table, &file.source, registry, &setup)?);
     }
     setup.base = Path::new("");
     for asked in &request.instruments {
-        made.push(of_request(asked, &setup)?);
+        made.push(of_request(asked, registry, &setup)?);
     }
     Ok(made)
 }
@@ -79,10 +79,11 @@ impl Made {
 fn of_file(
     table: &InstrumentTable,
     source: &SourceText,
+    registry: &Registry,
     setup: &InstrumentSetup<'_>,
 ) -> Result<Made, PassError> {
     let name = &table.name;
-    let spec = setup.registry().instrument_spec(&name.value);
+    let spec = registry.instrument_spec(&name.value);
     let spec = spec.map_err(|error| source.locate(error, &name.span))?;
     check_options(&spec.schema(), &table.options, source)?;
     Made::new(spec, &table_of(&table.options), setup).map_err(|error| {
@@ -99,12 +100,16 @@ fn of_file(
     })
 }
 
-fn of_request(asked: &AskedInstrument, setup: &InstrumentSetup<'_>) -> Result<Made, PassError> {
+fn of_request(
+    asked: &AskedInstrument,
+    registry: &Registry,
+    setup: &InstrumentSetup<'_>,
+) -> Result<Made, PassError> {
     // What is wrong with a flag's file is no matter of options.
     if let Some(file) = asked.flagged_file() {
         setup.check_new_file(file.as_ref())?;
     }
-    let spec = setup.registry().instrument_spec(&asked.name)?;
+    let spec = registry.instrument_spec(&asked.name)?;
     Made::new(spec, &asked.options, setup).map_err(|error| blame::in_instrument(error, asked))
 }
 

@@ -14,10 +14,10 @@ mod taken;
 
 use std::sync::Arc;
 
-use passdock_core::instruments::Sink;
-use passdock_core::record::Recorder;
-use passdock_core::resolve::{self, Plan};
-use passdock_core::{Diagnostic, ModuleRef, PassContext, PassError, Registry, Sequential};
+use passdock_core::plan::{self, Plan};
+use passdock_core::{
+    Diagnostic, ModuleRef, PassContext, PassError, Recorder, Registry, Sequential, Sink,
+};
 use passdock_ir::Module;
 
 use crate::pipeline_file::PipelineFile;
@@ -106,7 +106,7 @@ impl Prepared {
 
     /// The passes that would run, in order; no plugin is loaded.
     pub(crate) fn plan(&self) -> Result<Plan, PassError> {
-        resolve::resolve(&self.sequential, &self.context)
+        plan::resolve(&self.sequential, &self.context)
     }
 
     /// Loads all that the passes take; the plan is that of [`Prepared::plan`].

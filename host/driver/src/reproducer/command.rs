@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use passdock_core::site::FailureSite;
+use passdock_core::FailureSite;
 
 /// The command that runs a reproducer again on this machine: with the directories of the plugins
 /// that were loaded, but for those that it looks in by itself.

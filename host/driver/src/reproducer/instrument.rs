@@ -3,12 +3,10 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use passdock_ir::Module;
-
 use super::{ReproducerOptions, site_of, write};
-use passdock_core::instruments::running::Running;
+use passdock_core::instrument::Running;
 use passdock_core::{
-    InstrumentResult, InstrumentSpec, PassError, PassInfo, PassInstrument, Severity,
+    InstrumentResult, InstrumentSpec, PassCall, PassError, PassInstrument, Severity,
 };
 
 passdock_core::config_struct! {
@@ -58,21 +56,21 @@ impl PassInstrument for WriteReproducer {
         "reproducer"
     }
 
-    fn run_before_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
+    fn run_before_pass(&self, _: &PassCall<'_>) -> InstrumentResult {
         self.running.push(());
         Ok(())
     }
 
-    fn run_after_pass(&self, _module: &Module, _info: &PassInfo) -> InstrumentResult {
+    fn run_after_pass(&self, _: &PassCall<'_>) -> InstrumentResult {
         self.running.pop();
         Ok(())
     }
 
     /// At the outermost pass the error knows all that was still to run.
-    fn pass_failed(&self, _module: &Module, _info: &PassInfo, error: &PassError) {
+    fn pass_failed(&self, _: &PassCall<'_>, error: &PassError) -> InstrumentResult {
         self.running.pop();
         let Some(site) = site_of(error).filter(|_| self.running.depth() == 0) else {
-            return;
+            return Ok(());
         };
         let pass = error.pass.as_deref().unwrap_or("pipeline");
         let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
@@ -83,5 +81,6 @@ impl PassInstrument for WriteReproducer {
             warning.severity = Severity::Warning;
             site.context.emit(warning);
         }
+        Ok(())
     }
 }

@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use passdock_core::config::ConfigValue;
-use passdock_core::context::Enabled;
-use passdock_core::plugin::{FieldValue, Plugin};
-use passdock_core::site::FailureSite;
-use passdock_core::{PassContext, PassError, PassRef};
+use passdock_core::{
+    ConfigValue, Enabled, FailureSite, FieldValue, PassContext, PassError, PassRef, Plugin,
+};
 
 use crate::pipeline_file::context_table;
 
@@ -87,7 +85,7 @@ fn table(pass: &PassRef, cx: &PassContext) -> Result<Table, PassError> {
     let info = pass.info();
     let mut table = Table::from_iter([("name".to_owned(), info.name.clone().into())]);
     let Some(sequential) = pass.as_sequential() else {
-        let options = pass.options(cx)?;
+        let options = pass.options(cx.config_given())?;
         if !options.is_empty() {
             table.insert("options".to_owned(), config_value(&options));
         }

@@ -11,9 +11,7 @@ use serde::{Deserialize, Serialize};
 use super::about::{About, Check, Failure, PluginFile, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, data, passes};
 use passdock_core::files::{TemporaryDirectory, directory_of};
-use passdock_core::plugin::Plugin;
-use passdock_core::site::FailureSite;
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 
 /// Options for writing a reproducer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -31,7 +29,7 @@ pub struct ReproducerOptions {
 /// be loaded and mistakes of the user aren't such.
 pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
     let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
-    error.site.as_deref().filter(|_| is_failure)
+    error.site().filter(|_| is_failure)
 }
 
 /// Writes what it takes to run into a pass's failure again to the directory `dir`. A reproducer
@@ -40,7 +38,7 @@ pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
 /// # Errors
 /// If the error has no [`FailureSite`], since no pass failed; or if the directory can't be written.
 pub fn write(error: &PassError, dir: &Path, options: &ReproducerOptions) -> Result<(), PassError> {
-    let Some(site) = &error.site else {
+    let Some(site) = error.site() else {
         let message = "There is nothing to reproduce: no pass of a Sequential failed.";
         return Err(PassError::new(ErrorKind::Write, message));
     };

@@ -4,7 +4,7 @@ use passdock_abi::{Attr, AttrKind, ConstId, OpId, Range, RegionId, SymbolId, Typ
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
-use crate::types::{push_range, slice};
+use crate::pool::{bare_attr, push_range, slice};
 
 /// An attribute's value.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -35,7 +35,8 @@ pub enum AttrValue<'a> {
     Types(&'a [TypeId]),
     /// Regions of the op.
     Regions(&'a [RegionId]),
-    /// Whatever the caller gives for this attribute parameter of the function, of this kind.
+    /// A reference to an attribute parameter of the function: the value that the caller gives, of
+    /// this kind.
     Reference(SymbolId, AttrKind),
     /// The importer's own format.
     Opaque(&'a [u8]),
@@ -48,17 +49,25 @@ pub struct NewAttr<'a> {
     pub name: SymbolId,
     /// Its value.
     pub value: AttrValue<'a>,
-    /// Of a function: a parameter that callers may set.
+    /// Whether it is a parameter of the function, which callers may set.
     pub param: bool,
 }
 
 impl<'a> NewAttr<'a> {
-    /// An attribute.
+    /// An attribute that isn't a parameter.
     pub fn new(name: SymbolId, value: AttrValue<'a>) -> NewAttr<'a> {
         NewAttr {
             name,
             value,
             param: false,
+        }
+    }
+
+    /// A parameter of a function.
+    pub fn param(name: SymbolId, value: AttrValue<'a>) -> NewAttr<'a> {
+        NewAttr {
+            param: true,
+            ..NewAttr::new(name, value)
         }
     }
 }
@@ -191,86 +200,63 @@ impl Function {
     }
 
     fn make_attr(&mut self, new: &NewAttr<'_>) -> Attr {
-        let mut list = Range::EMPTY;
-        let mut bits = 0;
-        let mut flags = if new.param { Attr::PARAM } else { 0 };
-        let kind = match new.value {
-            AttrValue::None => AttrKind::NONE,
-            AttrValue::Int(value) => {
-                bits = value as u64;
-                AttrKind::INT
-            }
-            AttrValue::Float(value) => {
-                bits = u64::from(value.to_bits());
-                AttrKind::FLOAT
-            }
-            AttrValue::Tensor(id) => {
-                bits = u64::from(self.own_tensor(id).0);
-                AttrKind::TENSOR
-            }
-            AttrValue::Type(id) => {
-                bits = u64::from(id.0);
-                AttrKind::TYPE
-            }
-            AttrValue::Region(id) => {
-                bits = u64::from(id.0);
-                AttrKind::REGION
-            }
-            AttrValue::Reference(param, kind) => {
-                bits = u64::from(param.0);
-                flags |= kind.0 << 16;
-                AttrKind::REFERENCE
-            }
-            AttrValue::String(bytes) => {
-                list = push_range(&mut self.bytes, bytes.iter().copied());
-                AttrKind::STRING
-            }
-            AttrValue::Opaque(bytes) => {
-                list = push_range(&mut self.bytes, bytes.iter().copied());
-                AttrKind::OPAQUE
-            }
+        let none = Range::EMPTY;
+        let (kind, bits, list) = match new.value {
+            AttrValue::None => (AttrKind::NONE, 0, none),
+            AttrValue::Int(value) => (AttrKind::INT, value as u64, none),
+            AttrValue::Float(value) => (AttrKind::FLOAT, value.to_bits().into(), none),
+            AttrValue::Tensor(id) => (AttrKind::TENSOR, self.own_tensor(id).0.into(), none),
+            AttrValue::Type(id) => (AttrKind::TYPE, id.0.into(), none),
+            AttrValue::Region(id) => (AttrKind::REGION, id.0.into(), none),
+            AttrValue::Reference(param, _) => (AttrKind::REFERENCE, param.0.into(), none),
+            AttrValue::String(bytes) => (AttrKind::STRING, 0, self.pools.add_bytes(bytes)),
+            AttrValue::Opaque(bytes) => (AttrKind::OPAQUE, 0, self.pools.add_bytes(bytes)),
             AttrValue::Ints(ints) => {
-                list = push_range(&mut self.ints, ints.iter().copied());
-                AttrKind::INTS
+                let list = push_range(&mut self.pools.ints, ints.iter().copied());
+                (AttrKind::INTS, 0, list)
             }
             AttrValue::Floats(floats) => {
-                list = push_range(&mut self.floats, floats.iter().copied());
-                AttrKind::FLOATS
+                let list = push_range(&mut self.pools.floats, floats.iter().copied());
+                (AttrKind::FLOATS, 0, list)
             }
             AttrValue::Strings(strings) => {
-                let pool = &mut self.bytes;
-                let ranges = strings
-                    .iter()
-                    .map(|text| push_range(pool, text.iter().copied()));
-                list = push_range(&mut self.strings, ranges);
-                AttrKind::STRINGS
+                let (pool, texts) = (&mut self.pools.bytes, strings.iter());
+                let texts = texts.map(|text| push_range(pool, text.iter().copied()));
+                (
+                    AttrKind::STRINGS,
+                    0,
+                    push_range(&mut self.pools.strings, texts),
+                )
             }
             AttrValue::Tensors(ids) => {
                 let ids: Vec<u32> = ids.iter().map(|&id| self.own_tensor(id).0).collect();
-                list = push_range(&mut self.ids, ids);
-                AttrKind::TENSORS
+                (AttrKind::TENSORS, 0, push_range(&mut self.ids, ids))
             }
             AttrValue::Types(ids) => {
-                list = push_range(&mut self.ids, ids.iter().map(|id| id.0));
-                AttrKind::TYPES
+                let list = push_range(&mut self.ids, ids.iter().map(|id| id.0));
+                (AttrKind::TYPES, 0, list)
             }
             AttrValue::Regions(ids) => {
-                list = push_range(&mut self.ids, ids.iter().map(|id| id.0));
-                AttrKind::REGIONS
+                let list = push_range(&mut self.ids, ids.iter().map(|id| id.0));
+                (AttrKind::REGIONS, 0, list)
             }
         };
+        let referred = match new.value {
+            AttrValue::Reference(_, kind) => kind.0 << 16,
+            _ => 0,
+        };
+        let param = if new.param { Attr::PARAM } else { 0 };
         Attr {
-            name: new.name,
             kind,
             bits,
             list,
-            flags,
-            reserved: 0,
+            flags: param | referred,
+            ..bare_attr(new.name)
         }
     }
 
-    /// What an attribute may hold of a constant: the constant, or a copy of one that could go before the
-    /// op does, as that of a value or of a nested region can.
+    /// The constant that an attribute may hold: the given one, or a copy where that may go before
+    /// the op does, as that of a value or of a nested region may.
     fn own_tensor(&mut self, id: ConstId) -> ConstId {
         let record = &self.constants[id.index()];
         if record.value.is_none() && record.region == self.body {

@@ -1,54 +1,56 @@
-//! Copying a region's ops to a place: what inlining, fusing and unrolling are made of.
+//! Copying a region's ops to a place, for inlining, fusing and unrolling.
 
 use std::sync::Arc;
 
-use passdock_abi::{AttrKind, ConstId, Op, OpId, RegionId, TypeId, Value, ValueId, symbol};
+use passdock_abi::{AttrKind, ConstId, Op, OpId, RegionId, TypeId, Value, ValueId};
 use rustc_hash::FxHashMap;
 
 use super::{NewOp, NewPort, NewRegion, Position};
 use crate::error::{Edit, EditError};
+use crate::function::transfer::Transfer;
 use crate::function::{Function, MAX_DEPTH};
 use crate::origin::Entity;
-use crate::transfer::Transfer;
-use crate::types::push_range;
+use crate::pool::push_range;
+use crate::symbols::is_terminator;
 
 /// A region to copy, without its terminator.
 #[derive(Clone, Copy, Debug)]
 pub struct CloneRegion<'a> {
-    /// The region.
+    /// The region to copy.
     pub region: RegionId,
     /// The function that holds it; `None`: the one that is edited.
     pub source: Option<&'a Function>,
-    /// Where its ops go.
+    /// The place of the copied ops.
     pub at: Position,
-    /// What stands for each of its arguments.
+    /// The values that stand for its arguments.
     pub args: &'a [ValueId],
-    /// What stands here for values of the source that are defined outside the region. From the same
-    /// function, what isn't named stands for itself.
+    /// Pairs of a value of the source, defined outside the region, and the one that stands for it
+    /// here. From the same function, a value that isn't listed stands for itself.
     pub captures: &'a [[ValueId; 2]],
 }
 
 impl Function {
-    /// Copies a region's ops to a place; what stands for each operand of its terminator comes back.
+    /// Copies a region's ops to a place. The answer is the values that stand for the operands of
+    /// its terminator.
     pub fn clone_region(&mut self, clone: &CloneRegion<'_>) -> Edit<Vec<ValueId>> {
         let (region, before) = self.resolve(clone.at)?;
         let map = self.check_clone(clone, region, before)?;
         let root = clone.region;
+        let transfer = Transfer::new(clone.source, self);
         let mut copy = Copy {
-            into: self,
-            source: clone.source,
+            transfer,
             root,
             map,
-            transfer: Transfer::default(),
         };
         copy.ops(region, before);
-        let Some(terminator) = copy.source().terminator(root) else {
+        let Some(terminator) = copy.transfer.source().terminator(root) else {
             return Ok(Vec::new());
         };
         Ok(copy.values(terminator))
     }
 
-    /// Refuses what can't be copied, and says what stands for the values that are named.
+    /// Refuses a copy that can't be made; the answer is the values that stand for those of
+    /// `captures`.
     fn check_clone(
         &self,
         clone: &CloneRegion<'_>,
@@ -90,7 +92,7 @@ impl Function {
                     self.check_operand(value, region, before, index)?;
                 } else if source.as_constant(value).is_none() {
                     let name = source.describe(value);
-                    let message = format!("Nothing stands for {name}, which the region captures.");
+                    let message = format!("The region captures {name}, which has no replacement.");
                     return Err(EditError::refused(message));
                 }
             }
@@ -129,25 +131,23 @@ impl Function {
 
 /// A copy under way. Everything was checked before it began.
 struct Copy<'f> {
-    into: &'f mut Function,
-    source: Option<&'f Function>,
+    transfer: Transfer<'f>,
     root: RegionId,
     map: FxHashMap<ValueId, ValueId>,
-    transfer: Transfer,
 }
 
 impl Copy<'_> {
-    fn source(&self) -> &Function {
-        self.source.unwrap_or(self.into)
-    }
-
     /// Copies the root's ops and what is nested in them, with a stack of its own.
     fn ops(&mut self, region: RegionId, before: OpId) {
-        let mut pending = vec![(self.source().region(self.root).first, region, before)];
+        let mut pending = vec![(
+            self.transfer.source().region(self.root).first,
+            region,
+            before,
+        )];
         while let Some((op, region, before)) = pending.pop() {
             let Some(op) = op.option() else { continue };
-            let record = *self.source().op(op);
-            if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+            let record = *self.transfer.source().op(op);
+            if is_terminator(record.name) {
                 if record.parent != self.root {
                     self.terminator(op, record.parent, region);
                 }
@@ -155,40 +155,37 @@ impl Copy<'_> {
             }
             pending.push((record.next, region, before));
             let made = self.op(op, &record, region, before);
-            let nested: Vec<RegionId> = self.source().regions_of(op).collect();
+            let nested: Vec<RegionId> = self.transfer.source().regions_of(op).collect();
             let copies: Vec<RegionId> = nested
                 .iter()
                 .map(|&inner| self.region_header(inner, made))
                 .collect();
             self.attrs(op, made, &nested, &copies);
             for (&inner, &copy) in nested.iter().zip(&copies) {
-                pending.push((self.source().region(inner).first, copy, OpId::NONE));
+                pending.push((self.transfer.source().region(inner).first, copy, OpId::NONE));
             }
         }
     }
 
     fn op(&mut self, op: OpId, record: &Op, region: RegionId, before: OpId) -> OpId {
         let operands = self.values(op);
-        let results: Vec<ValueId> = self.source().results(op).collect();
+        let results: Vec<ValueId> = self.transfer.source().results(op).collect();
         let types: Vec<TypeId> = results
             .iter()
-            .map(|&result| {
-                self.transfer
-                    .ty(self.source, self.into, self.source().value(result).ty)
-            })
+            .map(|&result| self.transfer.ty(self.transfer.source().value(result).ty))
             .collect();
         let new = NewOp {
             operands: &operands,
             result_types: &types,
-            loc: self.transfer.loc(self.source, self.into, record.loc),
-            ..NewOp::new(self.transfer.symbol(self.source, self.into, record.name))
+            loc: self.transfer.loc(record.loc),
+            ..NewOp::new(self.transfer.symbol(record.name))
         };
-        let made = self.into.insert_op(&new, region, before);
-        let copies: Vec<ValueId> = self.into.results(made).collect();
+        let made = self.transfer.into.insert_op(&new, region, before);
+        let copies: Vec<ValueId> = self.transfer.into.results(made).collect();
         for (&from, &to) in results.iter().zip(&copies) {
             self.take_name(from, to);
-            let absent = self.source().value(from).flags & Value::ABSENT;
-            self.into.values[to.index()].flags |= absent;
+            let absent = self.transfer.source().value(from).flags & Value::ABSENT;
+            self.transfer.into.values[to.index()].flags |= absent;
             self.carry(Entity::Value(from), Entity::Value(to));
             self.map.insert(from, to);
         }
@@ -197,17 +194,18 @@ impl Copy<'_> {
     }
 
     fn region_header(&mut self, from: RegionId, op: OpId) -> RegionId {
-        let record = *self.source().region(from);
-        let name = self.transfer.symbol(self.source, self.into, record.name);
-        let to = self.into.insert_region(op, &NewRegion { name, args: &[] });
-        self.into.regions[to.index()].loc = self.transfer.loc(self.source, self.into, record.loc);
+        let record = *self.transfer.source().region(from);
+        let name = self.transfer.symbol(record.name);
+        let to = self
+            .transfer
+            .into
+            .insert_region(op, &NewRegion { name, args: &[] });
+        self.transfer.into.regions[to.index()].loc = self.transfer.loc(record.loc);
         self.carry(Entity::Region(from), Entity::Region(to));
-        let args: Vec<ValueId> = self.source().args(from).collect();
+        let args: Vec<ValueId> = self.transfer.source().args(from).collect();
         for arg in args {
-            let ty = self
-                .transfer
-                .ty(self.source, self.into, self.source().value(arg).ty);
-            let copy = self.into.push_arg(to, &NewPort { name: "", ty });
+            let ty = self.transfer.ty(self.transfer.source().value(arg).ty);
+            let copy = self.transfer.into.push_arg(to, &NewPort { name: "", ty });
             self.take_name(arg, copy);
             self.carry(Entity::Value(arg), Entity::Value(copy));
             self.map.insert(arg, copy);
@@ -215,15 +213,15 @@ impl Copy<'_> {
         to
     }
 
-    /// Ends a copied region as the source's ends.
+    /// Gives a copied region the terminator of its source.
     fn terminator(&mut self, terminator: OpId, from: RegionId, to: RegionId) {
         let values = self.values(terminator);
-        let mut ports = self.source().ports(from).to_vec();
+        let mut ports = self.transfer.source().ports(from).to_vec();
         for port in &mut ports {
-            port.name = self.transfer.symbol(self.source, self.into, port.name);
-            port.ty = self.transfer.ty(self.source, self.into, port.ty);
+            port.name = self.transfer.symbol(port.name);
+            port.ty = self.transfer.ty(port.ty);
         }
-        self.into.end_region(to, &values, &ports);
+        self.transfer.into.end_region(to, &values, &ports);
     }
 
     fn attrs(&mut self, from: OpId, to: OpId, regions: &[RegionId], copies: &[RegionId]) {
@@ -233,25 +231,26 @@ impl Copy<'_> {
                 .position(|region| region.0 == id)
                 .map_or(u32::MAX, |at| copies[at].0)
         };
-        let mut attrs = self.source().attrs(from).to_vec();
+        let mut attrs = self.transfer.source().attrs(from).to_vec();
         for attr in &mut attrs {
             match attr.kind {
                 AttrKind::REGION => attr.bits = u64::from(place(attr.bits as u32)),
                 AttrKind::REGIONS => {
-                    let ids = self.source().ids_in(attr.list).to_vec();
+                    let ids = self.transfer.source().ids_in(attr.list).to_vec();
                     let ids = ids.into_iter().map(place);
-                    attr.list = push_range(&mut self.into.ids, ids);
+                    attr.list = push_range(&mut self.transfer.into.ids, ids);
                 }
-                _ => *attr = self.transfer.attr(self.source, self.into, attr),
+                _ => *attr = self.transfer.attr(attr),
             }
-            attr.name = self.transfer.symbol(self.source, self.into, attr.name);
+            attr.name = self.transfer.symbol(attr.name);
         }
-        self.into.ops[to.index()].attrs = push_range(&mut self.into.attrs, attrs);
+        self.transfer.into.ops[to.index()].attrs = push_range(&mut self.transfer.into.attrs, attrs);
     }
 
-    /// What stands for the operands of an op of the source.
+    /// The values that stand for the operands of an op of the source.
     fn values(&mut self, op: OpId) -> Vec<ValueId> {
         let operands: Vec<ValueId> = self
+            .transfer
             .source()
             .operands(op)
             .iter()
@@ -270,8 +269,9 @@ impl Copy<'_> {
         if let Some(&known) = self.map.get(&value) {
             return known;
         }
-        let copied = self.source.is_some() || self.source().is_within(value, self.root);
-        let copy = match self.source().as_constant(value) {
+        let copied =
+            self.transfer.source.is_some() || self.transfer.source().is_within(value, self.root);
+        let copy = match self.transfer.source().as_constant(value) {
             Some(constant) if copied => self.constant(value, constant),
             _ => value,
         };
@@ -282,31 +282,34 @@ impl Copy<'_> {
     fn constant(&mut self, value: ValueId, constant: ConstId) -> ValueId {
         let ty = self
             .transfer
-            .ty(self.source, self.into, self.source().constant(constant).ty);
-        let data = self.source().constant_data(constant).clone();
-        let copy = self.into.insert_constant(ty, data, self.into.body);
+            .ty(self.transfer.source().constant(constant).ty);
+        let data = self.transfer.source().constant_data(constant).clone();
+        let copy = self
+            .transfer
+            .into
+            .insert_constant(ty, data, self.transfer.into.body);
         self.take_name(value, copy);
         copy
     }
 
-    /// A copy has the documentation and metadata of what it is a copy of.
+    /// Gives a copy the documentation and metadata of its source.
     fn carry(&mut self, from: Entity, to: Entity) {
-        if let Some(extras) = self.source().origins.extras(from).cloned() {
-            self.into.origins.set_extras(to, extras);
+        if let Some(extras) = self.transfer.source().origins.extras(from).cloned() {
+            self.transfer.into.origins.set_extras(to, extras);
         }
         // The rest of an op's stands in the file that both were read from.
-        let origin = self.source().origins.get(from);
-        let same = Arc::ptr_eq(&self.source().symbols, &self.into.symbols);
+        let origin = self.transfer.source().origins.get(from);
+        let same = Arc::ptr_eq(&self.transfer.source().symbols, &self.transfer.into.symbols);
         if matches!(from, Entity::Op(_)) && same && origin.is_some() {
-            self.into.origins.set(to, origin);
+            self.transfer.into.origins.set(to, origin);
         }
     }
 
     fn take_name(&mut self, from: ValueId, to: ValueId) {
-        let name = self.source().value(from).name;
+        let name = self.transfer.source().value(from).name;
         if name.is_some() {
-            let symbols = self.source().symbols().clone();
-            self.into.give_name(to, symbols.text(name));
+            let symbols = self.transfer.source().symbols().clone();
+            self.transfer.into.give_name(to, symbols.text(name));
         }
     }
 }

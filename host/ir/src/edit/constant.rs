@@ -6,7 +6,7 @@ use passdock_abi::{
     ConstId, Constant, DType, LocId, OpId, RegionId, TypeId, TypeKind, Value, ValueId,
 };
 
-use crate::constant::{ConstantData, Payload, string_elements};
+use crate::constant::{ConstantData, Payload, element_count, string_elements};
 use crate::error::{Edit, EditError};
 use crate::function::Function;
 
@@ -40,7 +40,7 @@ impl Function {
         self.make_constant_value(constant, ty)
     }
 
-    /// As [`Function::insert_constant`], in the body, and the function counts as it was.
+    /// As [`Function::insert_constant`], in the body; the function doesn't count as edited.
     pub(crate) fn insert_constant_quietly(
         &mut self,
         ty: TypeId,
@@ -50,14 +50,15 @@ impl Function {
         self.make_constant_value(constant, ty)
     }
 
-    fn make_constant_value(&mut self, constant: ConstId, ty: TypeId) -> ValueId {
+    /// Makes the value that a constant is.
+    pub(crate) fn make_constant_value(&mut self, constant: ConstId, ty: TypeId) -> ValueId {
         let value = self.make_value(Value::CONST, constant.0, 0, ty);
         self.values[value.index()].constant = constant;
         self.constants[constant.index()].value = value;
         value
     }
 
-    /// Makes a constant that is no value: an attribute's tensor.
+    /// Makes a constant that isn't a value: an attribute's tensor.
     pub fn add_tensor(
         &mut self,
         ty: TypeId,
@@ -84,8 +85,8 @@ impl Function {
         id
     }
 
-    /// A tensor's copy for an attribute: the tensor goes with its region or its value, which the copy
-    /// may outlive.
+    /// A copy of a tensor for an attribute: the tensor goes with its region or its value, which the
+    /// copy may outlive.
     pub(crate) fn copy_tensor(&mut self, id: ConstId) -> ConstId {
         let (ty, data) = (
             self.constants[id.index()].ty,
@@ -135,8 +136,8 @@ impl Function {
         Ok(id)
     }
 
-    /// Says that the bytes of a constant are in another place. They have to be the same bytes: so
-    /// nothing of the function changes.
+    /// Moves the data of a constant to another place. The bytes have to be the same, so nothing of
+    /// the function changes.
     pub fn relocate_constant(&mut self, id: ConstId, data: Arc<ConstantData>) -> Edit {
         let record = *self.live_constant(id)?;
         if data.len() != record.byte_len {
@@ -152,7 +153,7 @@ impl Function {
         Ok(())
     }
 
-    /// Removes a constant that nobody uses. A tensor goes with the attribute that holds it.
+    /// Removes a constant without uses. A tensor goes with the attribute that holds it.
     pub fn erase_constant(&mut self, id: ConstId) -> Edit {
         let record = *self.live_constant(id)?;
         let Some(value) = record.value.option() else {
@@ -210,7 +211,7 @@ impl Function {
         }
     }
 
-    /// How many elements a constant of a type has; `None` if no constant has such a type.
+    /// The number of elements of a constant of a type; `None` if no constant has such a type.
     pub fn constant_elements(&self, ty: TypeId) -> Edit<Option<u64>> {
         let record = self.live_type(ty)?;
         let shape = match record.kind {
@@ -219,10 +220,7 @@ impl Function {
             _ => None,
         };
         let Some(shape) = shape else { return Ok(None) };
-        let elements = shape.iter().try_fold(1_u64, |all, &dim| {
-            u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
-        });
-        match elements {
+        match element_count(&shape) {
             Some(elements) => Ok(Some(elements)),
             None => Err(EditError::refused(format!(
                 "The shape {shape:?} of a constant is negative or too large."
@@ -230,7 +228,7 @@ impl Function {
         }
     }
 
-    /// Says how an importer found a constant; `storage` follows from its data.
+    /// Sets the flags, location and anchor that an importer found; `storage` follows from the data.
     pub fn mark_constant(&mut self, id: ConstId, flags: u32, loc: LocId, anchor: OpId) {
         let record = &mut self.constants[id.index()];
         (record.loc, record.anchor) = (loc, anchor);

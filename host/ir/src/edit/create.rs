@@ -1,24 +1,25 @@
 //! Making ops.
 
 use passdock_abi::{
-    ConstId, LocId, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId, symbol,
+    ConstId, LocId, Op, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId,
 };
 
 use super::NewAttr;
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_LIST, MAX_RECORDS};
+use crate::symbols::is_terminator;
 
-/// Where an op goes.
+/// The place of a new or moved op.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Position {
     /// The region; ignored if `before` is set.
     pub region: RegionId,
-    /// Before this op; NONE: at the region's end, before its terminator if it has one.
+    /// The op that it goes before; NONE: the region's end, before the terminator if there is one.
     pub before: OpId,
 }
 
 impl Position {
-    /// Right before an op.
+    /// The place right before an op.
     pub fn before(op: OpId) -> Position {
         Position {
             region: RegionId::NONE,
@@ -26,7 +27,7 @@ impl Position {
         }
     }
 
-    /// At a region's end, before its terminator.
+    /// The place at a region's end, before its terminator.
     pub fn end(region: RegionId) -> Position {
         Position {
             region,
@@ -38,9 +39,9 @@ impl Position {
 /// A name and a type: an argument to make, or a port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NewPort<'a> {
-    /// Empty: none.
+    /// Its name; empty: none.
     pub name: &'a str,
-    /// NONE: unknown.
+    /// Its type; NONE: unknown.
     pub ty: TypeId,
 }
 
@@ -62,20 +63,20 @@ pub struct NewOp<'a> {
     pub loc: LocId,
     /// Its operands; NONE entries are left out.
     pub operands: &'a [ValueId],
-    /// One type per result; NONE: unknown (for a replacement: the replaced result's).
+    /// The type of each result; NONE: unknown (for a replacement: the replaced result's).
     pub result_types: &'a [TypeId],
     /// Its attributes.
     pub attrs: &'a [NewAttr<'a>],
     /// Its regions.
     pub regions: &'a [NewRegion<'a>],
-    /// A replacement takes the regions of the replaced op over.
+    /// Whether a replacement takes over the regions of the replaced op.
     pub take_regions: bool,
-    /// A replacement takes the attributes of the replaced op over, before `attrs`.
+    /// Whether a replacement takes over the attributes of the replaced op, before `attrs`.
     pub take_attrs: bool,
 }
 
 impl<'a> NewOp<'a> {
-    /// An op with nothing but a name.
+    /// An op with a name and nothing else.
     pub fn new(name: SymbolId) -> NewOp<'a> {
         NewOp {
             name,
@@ -98,7 +99,7 @@ impl Function {
         Ok(self.insert_op(new, region, before))
     }
 
-    /// The region and the op before which something goes.
+    /// The region and the op before which a position is.
     pub(crate) fn resolve(&self, at: Position) -> Edit<(RegionId, OpId)> {
         if at.before.is_some() {
             return Ok((self.live_op(at.before)?.parent, at.before));
@@ -114,7 +115,7 @@ impl Function {
             return Err(EditError::invalid(message));
         };
         crate::name::check_canonical(name).map_err(EditError::invalid)?;
-        if matches!(new.name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(new.name) {
             let message = format!("A `{name}` is made by setting its region's results.");
             return Err(EditError::refused(message));
         }
@@ -187,7 +188,7 @@ impl Function {
         op
     }
 
-    /// Makes a value nobody uses yet.
+    /// Makes a value that has no use yet.
     pub(crate) fn make_value(&mut self, kind: u32, def: u32, index: u32, ty: TypeId) -> ValueId {
         let id = ValueId(self.values.len() as u32);
         self.values.push(Value {

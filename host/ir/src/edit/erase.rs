@@ -1,15 +1,16 @@
 //! Erasing ops, with everything in them.
 
-use passdock_abi::{ConstId, Constant, Op, OpId, Range, Region, RegionId, Value, ValueId, symbol};
+use passdock_abi::{ConstId, Constant, Op, OpId, Range, Region, RegionId, Value, ValueId};
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
+use crate::symbols::is_terminator;
 
 impl Function {
-    /// Erases an op whose results nobody uses, with its regions.
+    /// Erases an op whose results have no uses, with its regions.
     pub fn erase_op(&mut self, op: OpId) -> Edit {
         let record = *self.live_op(op)?;
-        if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(record.name) {
             let name = self.describe_op(op);
             let message = format!("{name} ends its region and can't be erased.");
             return Err(EditError::refused(message));
@@ -36,7 +37,7 @@ impl Function {
         Ok(())
     }
 
-    /// Erases an op that nobody uses.
+    /// Erases an op that was checked to have no uses.
     pub(crate) fn erase_checked(&mut self, op: OpId) {
         self.touch_region(self.ops[op.index()].parent);
         self.unlink_op(op);
@@ -79,7 +80,7 @@ impl Function {
         self.free_name(name);
     }
 
-    /// Marks a constant, and the value that it is, as gone.
+    /// Marks a constant, and the value that it is, as erased.
     pub(crate) fn bury_constant(&mut self, id: ConstId) {
         let record = &mut self.constants[id.index()];
         record.flags |= Constant::DEAD;

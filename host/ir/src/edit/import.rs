@@ -1,32 +1,28 @@
-//! What importers and parsers may do beyond editing: say what a file said.
+//! Edits for importers and parsers: names, marks and locations as a file has them.
 
 use passdock_abi::{
-    Constant, Loc, LocId, LocKind, Op, OpId, Opset, Port, Range, Region, RegionId, SymbolId, Value,
-    ValueId,
+    Constant, LocId, Op, OpId, Opset, Port, Region, RegionId, SymbolId, Value, ValueId,
 };
-use rustc_hash::{FxBuildHasher, FxHashSet};
-use std::hash::BuildHasher;
 
 use crate::error::Edit;
 use crate::function::Function;
-use crate::types::push_range;
 
-/// How many domains a function or file may have a version of: they are looked for one by one.
+/// The largest number of domains that a function or file may import: they are searched one by one.
 pub const MAX_OPSETS: usize = 1024;
 
 impl Function {
-    /// Gives a value the name it has in the file, which another region's value may have too.
+    /// Gives a value its name in the file, which a value of another region may have too.
     pub fn import_name(&mut self, value: ValueId, name: SymbolId) {
         self.names = None;
         self.values[value.index()].name = name;
     }
 
-    /// Says that the file leaves a result out.
+    /// Marks a result as left out in the file.
     pub fn import_absent(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::ABSENT;
     }
 
-    /// Says that the file declares a value's type beside its definition.
+    /// Marks a value's type as declared in the file beside its definition.
     pub fn import_declared(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::DECLARED;
     }
@@ -42,76 +38,6 @@ impl Function {
             }),
         }
         self.touch_function();
-    }
-
-    /// Interns a location.
-    pub fn add_loc(&mut self, loc: Loc) -> LocId {
-        let hash = FxBuildHasher.hash_one(loc);
-        let locs = &self.locs;
-        if let Some(&id) = self.loc_index.find(hash, |&id| locs[id as usize] == loc) {
-            return LocId(id);
-        }
-        let id = self.locs.len() as u32;
-        self.locs.push(loc);
-        let locs = &self.locs;
-        self.loc_index
-            .insert_unique(hash, id, |&id| FxBuildHasher.hash_one(locs[id as usize]));
-        LocId(id)
-    }
-
-    /// Finds locations again after their ranges moved.
-    pub(crate) fn index_locs(&mut self) {
-        let locs = &self.locs;
-        self.loc_index.clear();
-        for (id, loc) in locs.iter().enumerate() {
-            let hash = FxBuildHasher.hash_one(loc);
-            let rehash = |&id: &u32| FxBuildHasher.hash_one(locs[id as usize]);
-            self.loc_index.insert_unique(hash, id as u32, rehash);
-        }
-    }
-
-    /// A location by the name of an ONNX node.
-    pub fn add_name_loc(&mut self, name: &str) -> LocId {
-        let name = self.symbols.intern(name);
-        self.add_loc(Loc {
-            kind: LocKind::NAME,
-            name,
-            a: 0,
-            b: 0,
-        })
-    }
-
-    /// A location that says "came from these"; what is fused already is taken apart.
-    pub fn fuse_locs(&mut self, locs: &[LocId]) -> LocId {
-        let mut parts: Vec<u32> = Vec::new();
-        for &id in locs {
-            match self.loc(id) {
-                Some(loc) if loc.kind == LocKind::FUSED => {
-                    let range = Range {
-                        start: loc.a,
-                        len: loc.b,
-                    };
-                    parts.extend(self.ids_in(range));
-                }
-                Some(_) => parts.push(id.0),
-                None => {}
-            }
-        }
-        let mut seen = FxHashSet::default();
-        parts.retain(|&id| seen.insert(id));
-        match parts.as_slice() {
-            [] => LocId::NONE,
-            &[one] => LocId(one),
-            _ => {
-                let Range { start, len } = push_range(&mut self.ids, parts);
-                self.add_loc(Loc {
-                    kind: LocKind::FUSED,
-                    name: SymbolId::NONE,
-                    a: start,
-                    b: len,
-                })
-            }
-        }
     }
 
     /// Sets an op's location.
@@ -130,7 +56,7 @@ impl Function {
         Ok(())
     }
 
-    /// Says that everything is as the file has it: nothing is touched.
+    /// Marks everything as it is in the file: nothing is touched.
     pub fn seal(&mut self) {
         self.ops.iter_mut().for_each(|op| op.flags &= !Op::TOUCHED);
         self.values

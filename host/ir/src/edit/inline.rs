@@ -1,4 +1,4 @@
-//! Bringing a region's ops up, without copying them: what collapsing an `if` is made of.
+//! Inlining a region's ops without copying them, as for an `if` whose condition is known.
 
 use passdock_abi::{ConstId, Constant, OpId, RegionId, Value, ValueId};
 
@@ -7,8 +7,8 @@ use crate::function::Function;
 use crate::origin::{Entity, Origin};
 
 impl Function {
-    /// Moves a region's ops and constants right before the op that holds it; `args` stand for the
-    /// region's arguments from now on. What it yields is visible there now, and the region is left with
+    /// Moves a region's ops and constants right before the op that holds it; `args` replace the
+    /// region's arguments. Its results are visible there from now on, and the region is left with
     /// its terminator only.
     ///
     /// Takes as long as the region has ops: what is nested in them comes along as it is.
@@ -59,7 +59,7 @@ impl Function {
         Ok(())
     }
 
-    /// Lets a value stand for an argument; NONE: nothing does, where it was an operand.
+    /// Replaces an argument by a value in all uses; NONE: operands are left out.
     fn substitute(&mut self, arg: ValueId, value: ValueId) {
         if value.is_some() {
             self.move_uses(arg, value);
@@ -71,7 +71,7 @@ impl Function {
         }
     }
 
-    /// Lets a constant of a region be one of the region around it.
+    /// Moves a constant of a region to the region around it.
     fn move_constant(&mut self, id: ConstId, into: RegionId) {
         let record = self.constants[id.index()];
         let value = record.value;

@@ -16,7 +16,6 @@ mod operand;
 mod order;
 mod region;
 mod replace;
-mod room;
 mod scratch;
 mod symbols;
 mod value;
@@ -25,8 +24,6 @@ pub use attr::{AttrValue, NewAttr};
 pub use clone::CloneRegion;
 pub use create::{NewOp, NewPort, NewRegion, Position};
 pub use import::MAX_OPSETS;
-pub(crate) use names::Names;
-pub use room::Left;
 
 use passdock_abi::{Op, OpId, Region, RegionId, ValueId};
 

@@ -1,9 +1,10 @@
 //! Operand slots and the use lists they form.
 
-use passdock_abi::{OpId, Range, Use, UseId, Value, ValueId, symbol};
+use passdock_abi::{OpId, Range, Use, UseId, Value, ValueId};
 
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_LIST};
+use crate::symbols::is_terminator;
 
 impl Function {
     /// Sets an operand slot, or appends one at the next index; NONE leaves the operand out.
@@ -18,7 +19,7 @@ impl Function {
             }
             self.unlink_use(slot);
             self.link_use(slot, value);
-        } else if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+        } else if is_terminator(record.name) {
             let name = self.describe_op(op);
             return Err(EditError::refused(format!(
                 "{name} ends a region of {len} results, so operand {index} can't be set; set the \
@@ -58,7 +59,7 @@ impl Function {
         )))
     }
 
-    /// Makes the slots of a new op.
+    /// Makes the operand slots of a new op.
     pub(crate) fn make_slots(&mut self, op: OpId, operands: &[ValueId]) -> Range {
         let start = self.uses.len() as u32;
         for &value in operands {
@@ -91,7 +92,7 @@ impl Function {
         self.ops[op.index()].operands = self.make_slots(op, &operands);
     }
 
-    /// Ends the uses of all an op's slots.
+    /// Removes all of an op's slots from the use lists.
     pub(crate) fn drop_slots(&mut self, op: OpId) {
         let range = self.ops[op.index()].operands;
         for slot in range.start..range.start + range.len {
@@ -116,8 +117,8 @@ impl Function {
         }
     }
 
-    /// A result that its op left out, and a constant that was scratch, are like others as soon as
-    /// they are used.
+    /// Clears the marks of a result that its op left out and of a scratch constant: once used, they
+    /// are like others.
     pub(crate) fn make_present(&mut self, value: ValueId) {
         let record = &mut self.values[value.index()];
         let flags = record.flags & (Value::ABSENT | Value::SCRATCH);

@@ -9,7 +9,7 @@ use passdock_abi::{OpId, RegionId};
 
 use crate::function::Function;
 
-/// Room left after the last op.
+/// The distance of the label of a new last op to the one before.
 const STRIDE: u64 = 1 << 24;
 const LABEL_BITS: u32 = 62;
 

@@ -10,7 +10,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::{NewPort, NewRegion};
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_DEPTH, MAX_LIST};
-use crate::types::push_range;
+use crate::pool::push_range;
 
 impl Function {
     /// Gives an op another region.
@@ -78,7 +78,7 @@ impl Function {
         Ok(value)
     }
 
-    /// Removes arguments that nobody uses, with their defaults; those behind them move up. All are
+    /// Removes arguments without uses, with their defaults; those behind them move up. All are
     /// removed, or none.
     pub fn remove_args(&mut self, args: &[ValueId]) -> Edit {
         for &arg in args {
@@ -111,8 +111,8 @@ impl Function {
         Ok(())
     }
 
-    /// Makes parameters that have a default the constants that they default to: nobody can set them any
-    /// more. The values stay, with their names and their uses. All change, or none.
+    /// Makes parameters that have a default the constants that they default to: callers can't set
+    /// them any more. The values stay, with their names and their uses. All change, or none.
     pub fn freeze_args(&mut self, args: &[ValueId]) -> Edit {
         for &arg in args {
             let record = *self.live_value(arg)?;
@@ -134,7 +134,7 @@ impl Function {
         Ok(())
     }
 
-    /// Takes arguments out of their regions' lists, and answers which regions these are.
+    /// Removes arguments from their regions' lists; the answer is those regions.
     fn unlist_args(&mut self, args: &[ValueId]) -> FxHashSet<RegionId> {
         let gone: FxHashSet<ValueId> = args.iter().copied().collect();
         let regions = args.iter().map(|&arg| RegionId(self.value(arg).def));
@@ -165,8 +165,8 @@ impl Function {
         value
     }
 
-    /// Ends a region: makes its terminator if it has none, and sets its operands and ports. A name or
-    /// type that a port doesn't say stays what it was.
+    /// Sets the operands and ports of a region's terminator, which is made if there is none. A name
+    /// or type that a port leaves open stays what it was.
     pub fn set_results(
         &mut self,
         region: RegionId,
@@ -201,8 +201,8 @@ impl Function {
         Ok(())
     }
 
-    /// What is known of a region's results when these values take their places: of as many, what was
-    /// said of the place; of more or fewer, what was said of the value.
+    /// The names and types known of a region's results when these values take their places: of as
+    /// many, those of the place; of more or fewer, those of the value.
     fn known_ports(&self, region: RegionId, values: &[ValueId]) -> Vec<Port> {
         let old = self.ports(region);
         let mut places: FxHashMap<ValueId, VecDeque<usize>> = FxHashMap::default();
@@ -236,7 +236,7 @@ impl Function {
         values.iter().enumerate().map(known).collect()
     }
 
-    /// Ends a region as checked.
+    /// Sets the terminator and ports of a region, which were checked.
     pub(crate) fn end_region(&mut self, region: RegionId, values: &[ValueId], ports: &[Port]) {
         self.hold_port_names(ports);
         let terminator = match self.terminator(region) {

@@ -1,7 +1,7 @@
 //! Replacing ops, moving ops, moving uses.
 
 use passdock_abi::{
-    LocId, LocKind, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId, symbol,
+    LocId, LocKind, OpId, Range, RegionId, SymbolId, TypeId, UseId, Value, ValueId,
 };
 use rustc_hash::FxHashSet;
 
@@ -9,7 +9,8 @@ use super::{NewOp, Position};
 use crate::error::{Edit, EditError};
 use crate::function::Function;
 use crate::origin::Entity;
-use crate::types::slice;
+use crate::pool::slice;
+use crate::symbols::is_terminator;
 
 impl Function {
     /// Makes an op before `old`, moves the uses of the old results to the new ones, erases `old`.
@@ -75,7 +76,7 @@ impl Function {
     }
 
     /// Moves the uses of the old results to these values and erases `old`. A NONE stands for a
-    /// result that nobody uses.
+    /// result without uses.
     pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Edit {
         self.live_op(old)?;
         self.check_replaceable(old)?;
@@ -125,7 +126,7 @@ impl Function {
     /// Moves an op.
     pub fn move_op(&mut self, op: OpId, at: Position) -> Edit {
         let record = *self.live_op(op)?;
-        if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(record.name) {
             let message = format!("{} ends its region and can't move.", self.describe_op(op));
             return Err(EditError::refused(message));
         }
@@ -177,7 +178,7 @@ impl Function {
         Ok(())
     }
 
-    /// What a location that says "came from these" names first; another one itself.
+    /// The first part of a fused location; of another one, itself.
     fn first_loc(&self, id: LocId) -> LocId {
         match self.loc(id) {
             Some(loc) if loc.kind == LocKind::FUSED => LocId(self.ids[loc.a as usize]),
@@ -202,7 +203,7 @@ impl Function {
     }
 
     fn check_replaceable(&self, op: OpId) -> Edit {
-        if matches!(self.op(op).name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(self.op(op).name) {
             let message = format!(
                 "{} ends its region and can't be replaced.",
                 self.describe_op(op)
@@ -216,7 +217,7 @@ impl Function {
         match values.find(|&value| self.value(value).use_count > 0) {
             None => Ok(()),
             Some(value) => Err(EditError::refused(format!(
-                "{} can't be replaced: nothing stands for its result {}, which is used.",
+                "{} can't be replaced: its result {} is used and has no replacement.",
                 self.describe_op(op),
                 self.describe(value)
             ))),
@@ -261,7 +262,7 @@ impl Function {
         for (_, slot) in self.uses(from) {
             if !self.is_visible(to, self.op(slot.user).parent, slot.user) {
                 return Err(EditError::refused(format!(
-                    "{} can't stand for {}: it isn't visible at its use in {}.",
+                    "{} can't replace {}: it isn't visible at its use in {}.",
                     self.describe(to),
                     self.describe(from),
                     self.describe_op(slot.user)

@@ -1,4 +1,4 @@
-//! Scratch: what is tried out beside a function. None of it is an edit.
+//! Scratch: trials beside a function. None of them is an edit.
 
 use std::sync::Arc;
 
@@ -23,16 +23,17 @@ impl Function {
         self.data[id.index()] = ConstantData::inline([]);
     }
 
-    /// Shows other operands in an op's slots, and hands back those that were there. Nobody uses the
-    /// shown ones: they have to be taken back before the function is used for anything but reading
-    /// this op. Until then it is another version: what is worked out about it is good for no other.
+    /// Shows other operands in an op's slots, and hands back those that were there. The shown ones
+    /// don't count as used: they have to be taken back before the function is used for anything but
+    /// reading this op. Until then it is another version: results for it are good for no other.
     pub fn show_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         self.swap_shown_operands(op, operands)?;
         self.begin_aside();
         Ok(())
     }
 
-    /// Takes back what was shown, the last first; the function is the version that it was.
+    /// Puts back the operands that were there before [`Function::show_operands`], the last shown
+    /// first; the function is the version that it was.
     pub fn take_back_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         self.swap_shown_operands(op, operands)?;
         self.end_aside();

@@ -8,11 +8,11 @@ use rustc_hash::FxHashMap;
 
 use crate::error::{Edit, EditError};
 use crate::function::Function;
-use crate::types::push_range;
+use crate::pool::push_range;
 
-/// What becomes of the types of a function.
+/// The types that a function's types become.
 struct Images {
-    /// Per type; NONE: a size in it would be negative.
+    /// The new type of each; NONE: a size in it would be negative.
     types: Vec<TypeId>,
 }
 
@@ -27,9 +27,9 @@ impl Images {
 }
 
 impl Function {
-    /// Puts dims in the place of symbols, of all at once, in all types of the function. Each type and
-    /// expression is looked at once. Refused if a size would be negative, or if what was consistent
-    /// would contradict itself.
+    /// Replaces symbols by dims, all at once, in all types of the function. Each type and
+    /// expression is looked at once. Refused if a size would be negative, or if consistent types
+    /// would contradict each other.
     pub fn replace_symbols(&mut self, replacements: &[(SymbolId, Dim)]) -> Edit {
         let mut dims = FxHashMap::default();
         for &(symbol, dim) in replacements {
@@ -248,7 +248,7 @@ impl Function {
                     }
                 }
                 AttrKind::TYPES => {
-                    let old: Vec<u32> = crate::types::slice(&self.ids, attr.list).to_vec();
+                    let old: Vec<u32> = crate::pool::slice(&self.ids, attr.list).to_vec();
                     let image = |&id: &u32| images.of(TypeId(id)).option().map_or(id, |ty| ty.0);
                     let new: Vec<u32> = old.iter().map(image).collect();
                     if new != old {

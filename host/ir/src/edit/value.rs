@@ -6,8 +6,8 @@ use crate::error::Edit;
 use crate::function::Function;
 
 impl Function {
-    /// Refines a value's type: what is known and `ty` doesn't say stays known. The unknown type
-    /// forgets what was known, which is how a type is taken back.
+    /// Refines a value's type: known parts that `ty` leaves open stay. The unknown type forgets
+    /// them, which is how a type is taken back.
     pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Edit {
         let old = self.live_value(value)?.ty;
         let forgets = self.live_type(ty)?.kind == TypeKind::UNKNOWN;
@@ -40,14 +40,14 @@ impl Function {
         Ok(())
     }
 
-    /// Marks what says a value's name as changed.
+    /// Marks the records that have a value's name as changed.
     pub(crate) fn touch_named(&mut self, value: ValueId) {
         self.touch_value(value);
         self.touch_definition(value);
         self.touch_users(value);
     }
 
-    /// Marks what declares a value as changed.
+    /// Marks the record that declares a value as changed.
     pub(crate) fn touch_value(&mut self, value: ValueId) {
         self.values[value.index()].flags |= Value::TOUCHED;
         let region = self.home(value);

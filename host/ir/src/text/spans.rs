@@ -1,4 +1,4 @@
-//! Where the parts of an op stand in its line of text: for messages that underline them.
+//! Spans of an op's parts in its line of text, for messages that underline them.
 
 use std::ops::Range;
 
@@ -18,7 +18,7 @@ pub struct OpSpans {
 }
 
 impl OpSpans {
-    /// Looks at the op that starts at byte `start` of a line; its regions are on other lines.
+    /// The spans of the op that starts at byte `start` of a line; its regions are on other lines.
     pub fn new(line: &str, start: usize) -> OpSpans {
         let mut reader = Reader { line, at: start };
         reader.skip_space();
@@ -95,7 +95,7 @@ impl OpSpans {
     }
 }
 
-/// Goes through a line, past strings and what stands in brackets.
+/// A reader of one line that skips strings and what is in brackets.
 struct Reader<'t> {
     line: &'t str,
     at: usize,
@@ -126,7 +126,7 @@ impl Reader<'_> {
         bytes.len()
     }
 
-    /// What stands between commas, up to `end`.
+    /// The parts between commas, up to `end`.
     fn list(&self, end: usize) -> Vec<Range<usize>> {
         let mut reader = Reader {
             line: &self.line[..end.max(self.at)],

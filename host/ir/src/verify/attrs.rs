@@ -72,13 +72,13 @@ impl Checker<'_> {
         let ids = || entries(&f.ids, attr.list);
         match attr.kind {
             AttrKind::NONE | AttrKind::INT | AttrKind::FLOAT => true,
-            AttrKind::STRING | AttrKind::OPAQUE => entries(&f.bytes, attr.list).is_some(),
-            AttrKind::INTS => entries(&f.ints, attr.list).is_some(),
-            AttrKind::FLOATS => entries(&f.floats, attr.list).is_some(),
-            AttrKind::STRINGS => entries(&f.strings, attr.list).is_some_and(|strings| {
+            AttrKind::STRING | AttrKind::OPAQUE => entries(&f.pools.bytes, attr.list).is_some(),
+            AttrKind::INTS => entries(&f.pools.ints, attr.list).is_some(),
+            AttrKind::FLOATS => entries(&f.pools.floats, attr.list).is_some(),
+            AttrKind::STRINGS => entries(&f.pools.strings, attr.list).is_some_and(|strings| {
                 strings
                     .iter()
-                    .all(|&text| entries(&f.bytes, text).is_some())
+                    .all(|&text| entries(&f.pools.bytes, text).is_some())
             }),
             AttrKind::TENSOR => id.is_ok_and(constant),
             AttrKind::TYPE => id.is_ok_and(ty),

@@ -23,7 +23,7 @@ impl Checker<'_> {
         }
     }
 
-    /// What is wrong with a constant.
+    /// The violation of a constant's invariants, as a sentence.
     fn constant(&self, id: ConstId, constant: &Constant) -> Option<String> {
         let f = self.f;
         let data = f.data.get(id.index())?;

@@ -1,4 +1,4 @@
-//! The verifier: whether a function is what the rest of the host takes it for.
+//! The verifier: checks that a function keeps the invariants that the host relies on.
 //!
 //! It is linear, doesn't recurse, and trusts nothing: a function may be an image that another
 //! process sent, so every id and range is looked up before it is followed. What each
@@ -9,7 +9,7 @@
 //! - `function`: its kind is known, its name is a symbol, its opset domains are symbols and differ, and are
 //!   at most [`MAX_OPSETS`](crate::MAX_OPSETS).
 //! - `types`: kinds are known; lists lie in their pools; a type is made of earlier ones, at most
-//!   [`MAX_TYPE_DEPTH`](crate::types::MAX_TYPE_DEPTH) deep; type 0 is "unknown"; a buffer has a
+//!   [`MAX_TYPE_DEPTH`](crate::function::types::MAX_TYPE_DEPTH) deep; type 0 is "unknown"; a buffer has a
 //!   stride for each dim and an offset, or neither.
 //! - `dims`: kinds are known, symbols are symbols, expressions are made of earlier ones and of at
 //!   most [`MAX_DIM_TERMS`](crate::MAX_DIM_TERMS) terms.

@@ -5,6 +5,7 @@ use passdock_abi::{Constant, LocId, Op, OpId, Region, RegionId, SymbolId, Value,
 use super::tables::entries;
 use super::{Checker, Invariant, MAX_VIOLATIONS};
 use crate::function::{MAX_DEPTH, MAX_LIST};
+use crate::symbols::is_terminator;
 
 /// A region that the walk is in.
 struct Frame {
@@ -12,17 +13,17 @@ struct Frame {
     next: OpId,
     prev: OpId,
     order: u64,
-    /// How many values were visible and names bound before it.
+    /// The number of values that were visible and of names that were bound before it.
     marks: (usize, usize),
     /// The op whose regions are next, and the place of the next one.
     pending: Option<(OpId, u32)>,
 }
 
-/// What can be named at the place where the walk is.
+/// The values and names that are visible at the place where the walk is.
 struct Scope {
     visible: Vec<bool>,
     visible_log: Vec<ValueId>,
-    /// Per symbol.
+    /// Whether each symbol is bound.
     bound: Vec<bool>,
     bound_log: Vec<SymbolId>,
 }
@@ -156,7 +157,7 @@ impl<'f> Checker<'f> {
         self.f.levels.get(holder.parent.index()).copied()
     }
 
-    /// Begins a region: its arguments and constants are visible in it.
+    /// Enters a region: its arguments and constants are visible in it.
     fn enter(
         &mut self,
         region: RegionId,
@@ -259,7 +260,7 @@ impl<'f> Checker<'f> {
         right
     }
 
-    /// One op, before its regions.
+    /// Checks one op, before its regions.
     fn op(&mut self, op: OpId, record: &Op, scope: &Scope) {
         let f = self.f;
         if !self.is_symbol(record.name) || !self.is_loc(record.loc) {
@@ -282,7 +283,7 @@ impl<'f> Checker<'f> {
         if entries(&f.ids, record.regions).is_none() {
             self.outside(Invariant::Ops, op, "regions", op);
         }
-        if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+        if is_terminator(record.name) {
             let lonely = record.results.len == 0 && record.regions.len == 0;
             if record.next.is_some() || !lonely {
                 let name = f.describe_op(op);
@@ -402,7 +403,7 @@ impl<'f> Checker<'f> {
         }
     }
 
-    /// What the walk didn't meet has to be dead.
+    /// Checks that everything the walk didn't meet is dead.
     fn unreached(&mut self) {
         let f = self.f;
         if self.is_full() {

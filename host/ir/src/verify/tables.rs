@@ -8,8 +8,9 @@ use rustc_hash::FxHashSet;
 
 use super::{Checker, Invariant};
 use crate::edit::MAX_OPSETS;
-use crate::expr::MAX_DIM_TERMS;
-use crate::types::MAX_TYPE_DEPTH;
+use crate::function::expr::MAX_DIM_TERMS;
+use crate::function::locs::loc_range;
+use crate::function::types::MAX_TYPE_DEPTH;
 
 /// Entries of a pool, or `None` if the range lies outside. No entries lie anywhere.
 pub(super) fn entries<T>(pool: &[T], range: Range) -> Option<&[T]> {
@@ -145,7 +146,7 @@ impl Checker<'_> {
         }
     }
 
-    /// How deep a type is nested; `None` if it isn't one.
+    /// The depth of a type; `None` if it isn't one.
     fn type_depth(&self, ty: &Type, before: &[u32]) -> Option<u32> {
         let f = self.f;
         let dims = entries(&f.dims, ty.dims)?;
@@ -189,11 +190,7 @@ impl Checker<'_> {
             let right = match loc.kind {
                 LocKind::NAME | LocKind::TEXT => self.is_symbol(loc.name),
                 LocKind::FUSED => {
-                    let range = Range {
-                        start: loc.a,
-                        len: loc.b,
-                    };
-                    let parts = entries(&f.ids, range).unwrap_or(&[]);
+                    let parts = entries(&f.ids, loc_range(loc)).unwrap_or(&[]);
                     let single = |&part: &u32| {
                         let part = f.locs.get(part as usize);
                         part.is_some_and(|part| part.kind != LocKind::FUSED)

@@ -6,7 +6,7 @@ use passdock_abi::{
     TypeId, TypeKind, UseId, Value, ValueId, symbol,
 };
 
-use super::{Invariant, verify, verify_module};
+use super::{Invariant, Violation, verify, verify_module};
 use crate::Function;
 use crate::function::MAX_LIST;
 
@@ -39,7 +39,13 @@ fn check(invariant: Invariant, broken: impl FnOnce(&mut Function), expected: Exp
     let name = module.names().next().expect("one function");
     let function = module.function_mut(name).expect("one function");
     broken(function);
-    let violations = verify(function).expect_err("it is broken");
+    expect_first(invariant, verify(function), expected);
+}
+
+/// Checks the first thing that the verifier says.
+#[track_caller]
+fn expect_first(invariant: Invariant, said: Result<(), Vec<Violation>>, expected: Expect) {
+    let violations = said.expect_err("it is broken");
     assert_eq!(violations[0].invariant, invariant, "{violations:?}");
     expected.assert_eq(&violations[0].to_string());
 }
@@ -520,34 +526,35 @@ fn modules() {
     let name = module.names().next().expect("one function");
     let other = module.symbols().intern("other");
     module.function_mut(name).expect("one function").name = other;
-    let violations = verify_module(&module).expect_err("it is broken");
-    assert_eq!(violations[0].invariant, Invariant::Module);
+    expect_first(
+        Invariant::Module,
+        verify_module(&module),
+        expect![
+            "@other: The module keeps this function under another name or with other symbols. [module]"
+        ],
+    );
 }
 
+/// By a record that is written over here or, where text can break it and the parser lets it, by the
+/// file of its name in `tests/filetests/verify`.
 #[test]
-fn calls() {
-    let source = "module { fn @f() { call @g() return } fn @h() { call() return } }";
-    let module = crate::text::parse(source).expect("it can be read");
-    let violations = verify_module(&module).expect_err("it is broken");
-    let text: Vec<String> = violations.iter().map(ToString::to_string).collect();
-    expect![[r#"
-        @f: op0 (call) calls @g, and the module has no such function. [calls]
-        @h: op0 (call) needs an attribute `callee`, the name of a function. [calls]"#]]
-    .assert_eq(&text.join("\n"));
-}
-
-#[test]
-fn every_invariant_is_broken_by_a_test_and_explained() {
+fn every_invariant_is_broken_by_a_case_and_explained() {
+    let files = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/filetests/verify");
     let (tests, header) = (include_str!("tests.rs"), include_str!("mod.rs"));
     for invariant in Invariant::ALL {
+        let name = invariant.name();
+        let file = std::fs::read_to_string(format!("{files}/{name}.ir")).unwrap_or_default();
+        let by_text = file.contains(&format!(" [{name}]\n"));
+        let by_record = tests.contains(&format!("Invariant::{invariant:?},"));
+        assert!(by_text || by_record, "{invariant:?}");
         assert!(
-            tests.contains(&format!("Invariant::{invariant:?},\n"))
-                || matches!(invariant, Invariant::Module | Invariant::Calls),
+            header.contains(&format!("//! - `{name}`:")),
             "{invariant:?}"
         );
-        assert!(
-            header.contains(&format!("//! - `{}`:", invariant.name())),
-            "{invariant:?}"
-        );
+    }
+    for file in std::fs::read_dir(files).expect("the folder is there") {
+        let name = file.expect("readable").file_name();
+        let is_one = |invariant: &Invariant| *name == *format!("{}.ir", invariant.name());
+        assert!(Invariant::ALL.iter().any(is_one), "{name:?}");
     }
 }

@@ -5,7 +5,8 @@ use passdock_abi::{OpId, UseId, Value, ValueId};
 use super::{Checker, Invariant};
 
 impl Checker<'_> {
-    /// Each list is followed once, and only over slots that no list had, so this is linear.
+    /// Checks use lists. Each is followed once, and only over slots that no list had, so this is
+    /// linear.
     pub(super) fn uses(&mut self) {
         let f = self.f;
         let mut listed = vec![false; f.uses.len()];

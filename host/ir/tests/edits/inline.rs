@@ -26,20 +26,13 @@ fn ops_move_before_their_op_and_the_terminator_stays() {
             f.inline_region(inner(f, "onnx.If"), &args)
         },
         expect![[r#"
-            module {
-              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
-                %w = const f32[2] [1.0, 2.0]
-                %a = onnx.Relu(%x) : f32[2]
-                %b = onnx.Neg(%a) : f32[2]
-                %i = onnx.Shape(%x) : i64[1]
-                %t = onnx.Add(%b, %a) : f32[2]
-                %r = onnx.If(%c) {then_branch = region} : f32[2]
-                  region then_branch(%p: f32[2]) {
-                    yield %t
-                  }
-                return %r
-              }
-            }
+            @@ -6,5 +6,5 @@
+                 %i = onnx.Shape(%x) : i64[1]
+            +    %t = onnx.Add(%b, %a) : f32[2]
+                 %r = onnx.If(%c) {then_branch = region} : f32[2]
+                   region then_branch(%p: f32[2]) {
+            -        %t = onnx.Add(%b, %p) : f32[2]
+                     yield %t
         "#]],
     );
     accept(
@@ -48,16 +41,17 @@ fn ops_move_before_their_op_and_the_terminator_stays() {
             collapse(f, holder, inner(f, "onnx.If"), &args)
         },
         expect![[r#"
-            module {
-              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
-                %w = const f32[2] [1.0, 2.0]
-                %a = onnx.Relu(%x) : f32[2]
-                %b = onnx.Neg(%a) : f32[2]
-                %i = onnx.Shape(%x) : i64[1]
-                %t = onnx.Add(%b, %w) : f32[2]
-                return %t
-              }
-            }
+            @@ -6,8 +6,4 @@
+                 %i = onnx.Shape(%x) : i64[1]
+            -    %r = onnx.If(%c) {then_branch = region} : f32[2]
+            -      region then_branch(%p: f32[2]) {
+            -        %t = onnx.Add(%b, %p) : f32[2]
+            -        yield %t
+            -      }
+            -    return %r
+            +    %t = onnx.Add(%b, %w) : f32[2]
+            +    return %t
+               }
         "#]],
     );
 }
@@ -67,20 +61,13 @@ fn an_argument_may_be_left_out() {
     accept(
         |f| f.inline_region(inner(f, "onnx.If"), &[ValueId::NONE]),
         expect![[r#"
-            module {
-              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
-                %w = const f32[2] [1.0, 2.0]
-                %a = onnx.Relu(%x) : f32[2]
-                %b = onnx.Neg(%a) : f32[2]
-                %i = onnx.Shape(%x) : i64[1]
-                %t = onnx.Add(%b, _) : f32[2]
-                %r = onnx.If(%c) {then_branch = region} : f32[2]
-                  region then_branch(%p: f32[2]) {
-                    yield %t
-                  }
-                return %r
-              }
-            }
+            @@ -6,5 +6,5 @@
+                 %i = onnx.Shape(%x) : i64[1]
+            +    %t = onnx.Add(%b, _) : f32[2]
+                 %r = onnx.If(%c) {then_branch = region} : f32[2]
+                   region then_branch(%p: f32[2]) {
+            -        %t = onnx.Add(%b, %p) : f32[2]
+                     yield %t
         "#]],
     );
 }

@@ -4,6 +4,8 @@ mod inline;
 mod ops;
 mod results;
 mod sharing;
+#[path = "../support/mod.rs"]
+mod support;
 mod symbols;
 mod values;
 
@@ -84,15 +86,13 @@ pub(crate) fn refuse<T: std::fmt::Debug>(
     verify::verify_module(&module).expect("it is as before");
 }
 
-/// Does an edit of `@f` and shows what `@f` is then.
+/// Does an edit of `@f` and shows what has changed.
 #[track_caller]
 pub(crate) fn accept<T>(edit: impl FnOnce(&mut Function) -> Edit<T>, expected: Expect) {
     let mut module = source();
     edit(function(&mut module, "f")).expect("it can be done");
     verify::verify_module(&module).expect("edits keep it whole");
-    let g = module.symbols().find("g").expect("a name");
-    module.remove(g).expect("it is there");
-    expected.assert_eq(&text::print(&module));
+    expected.assert_eq(&support::changed(SOURCE, &text::print(&module)));
 }
 
 pub(crate) fn new_op(f: &Function, name: &str) -> NewOp<'static> {

@@ -14,12 +14,12 @@ fn uses_move_to_what_is_visible_and_doesnt_contradict() {
     refuse(
         |f| f.replace_uses(value(f, "x"), value(f, "b")),
         Status::REFUSED,
-        expect!["%b can't stand for %x: it isn't visible at its use in op0 (onnx.Relu)."],
+        expect!["%b can't replace %x: it isn't visible at its use in op0 (onnx.Relu)."],
     );
     refuse(
         |f| f.replace_uses(value(f, "b"), value(f, "t")),
         Status::REFUSED,
-        expect!["%t can't stand for %b: it isn't visible at its use in op4 (onnx.Add)."],
+        expect!["%t can't replace %b: it isn't visible at its use in op4 (onnx.Add)."],
     );
     refuse(
         |f| f.replace_uses(value(f, "b"), value(f, "c")),
@@ -31,20 +31,11 @@ fn uses_move_to_what_is_visible_and_doesnt_contradict() {
     accept(
         |f| f.replace_uses(value(f, "a"), value(f, "w")),
         expect![[r#"
-            module {
-              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
-                %w = const f32[2] [1.0, 2.0]
-                %a = onnx.Relu(%x) : f32[2]
-                %b = onnx.Neg(%w) : f32[2]
-                %i = onnx.Shape(%x) : i64[1]
-                %r = onnx.If(%c) {then_branch = region} : f32[2]
-                  region then_branch(%p: f32[2]) {
-                    %t = onnx.Add(%b, %p) : f32[2]
-                    yield %t
-                  }
-                return %r
-              }
-            }
+            @@ -4,3 +4,3 @@
+                 %a = onnx.Relu(%x) : f32[2]
+            -    %b = onnx.Neg(%a) : f32[2]
+            +    %b = onnx.Neg(%w) : f32[2]
+                 %i = onnx.Shape(%x) : i64[1]
         "#]],
     );
 }
@@ -72,20 +63,15 @@ fn types_and_names() {
             f.set_name(value(f, "i"), "")
         },
         expect![[r#"
-            module {
-              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
-                %w = const f32[2] [1.0, 2.0]
-                %t_1 = onnx.Relu(%x) : f32[2]
-                %b = onnx.Neg(%t_1) : f32[n]
-                %0 = onnx.Shape(%x) : i64[1]
-                %r = onnx.If(%c) {then_branch = region} : f32[2]
-                  region then_branch(%p: f32[2]) {
-                    %t = onnx.Add(%b, %p) : f32[2]
-                    yield %t
-                  }
-                return %r
-              }
-            }
+            @@ -3,5 +3,5 @@
+                 %w = const f32[2] [1.0, 2.0]
+            -    %a = onnx.Relu(%x) : f32[2]
+            -    %b = onnx.Neg(%a) : f32[2]
+            -    %i = onnx.Shape(%x) : i64[1]
+            +    %t_1 = onnx.Relu(%x) : f32[2]
+            +    %b = onnx.Neg(%t_1) : f32[n]
+            +    %0 = onnx.Shape(%x) : i64[1]
+                 %r = onnx.If(%c) {then_branch = region} : f32[2]
         "#]],
     );
 }
@@ -166,23 +152,12 @@ fn regions() {
             f.set_results(region, &[value(f, "w")], &[port])
         },
         expect![[r#"
-            module {
-              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
-                %w = const f32[2] [1.0, 2.0]
-                %a = onnx.Relu(%x) : f32[2]
-                %b = onnx.Neg(%a) : f32[2]
-                %i = onnx.Shape(%x) : i64[1]
-                %r = onnx.If(%c) {then_branch = region} : f32[2]
-                  region then_branch(%p: f32[2]) {
-                    %t = onnx.Add(%b, %p) : f32[2]
-                    yield %t
-                  }
-                  region else_branch -> (%out) {
-                    yield %w
-                  }
-                return %r
-              }
-            }
+            @@ -11,2 +11,5 @@
+                   }
+            +      region else_branch -> (%out) {
+            +        yield %w
+            +      }
+                 return %r
         "#]],
     );
 }
@@ -327,7 +302,7 @@ fn copies_of_regions() {
             f.clone_region(&clone)
         },
         Status::REFUSED,
-        expect!["Nothing stands for %x, which the region captures."],
+        expect!["The region captures %x, which has no replacement."],
     );
     accept(
         |f| {
@@ -345,16 +320,17 @@ fn copies_of_regions() {
             f.replace_op_with(op(f, "onnx.If"), &results)
         },
         expect![[r#"
-            module {
-              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
-                %w = const f32[2] [1.0, 2.0]
-                %a = onnx.Relu(%x) : f32[2]
-                %b = onnx.Neg(%a) : f32[2]
-                %i = onnx.Shape(%x) : i64[1]
-                %q = onnx.Add(%w, %b) : f32[2]
-                return %q
-              }
-            }
+            @@ -6,8 +6,4 @@
+                 %i = onnx.Shape(%x) : i64[1]
+            -    %r = onnx.If(%c) {then_branch = region} : f32[2]
+            -      region then_branch(%p: f32[2]) {
+            -        %t = onnx.Add(%b, %p) : f32[2]
+            -        yield %t
+            -      }
+            -    return %r
+            +    %q = onnx.Add(%w, %b) : f32[2]
+            +    return %q
+               }
         "#]],
     );
 }
@@ -439,20 +415,11 @@ fn a_name_goes_to_what_replaces_its_value() {
             f.replace_op_with(relu, &[result])
         },
         expect![[r#"
-            module {
-              fn @f(%x: f32[2], %c: bool[]) -> (%y: f32[2]) {
-                %w = const f32[2] [1.0, 2.0]
-                %a = onnx.Abs(%x)
-                %b = onnx.Neg(%a) : f32[2]
-                %i = onnx.Shape(%x) : i64[1]
-                %r = onnx.If(%c) {then_branch = region} : f32[2]
-                  region then_branch(%p: f32[2]) {
-                    %t = onnx.Add(%b, %p) : f32[2]
-                    yield %t
-                  }
-                return %r
-              }
-            }
+            @@ -3,3 +3,3 @@
+                 %w = const f32[2] [1.0, 2.0]
+            -    %a = onnx.Relu(%x) : f32[2]
+            +    %a = onnx.Abs(%x)
+                 %b = onnx.Neg(%a) : f32[2]
         "#]],
     );
 }

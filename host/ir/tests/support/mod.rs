@@ -22,6 +22,12 @@ pub(crate) fn corpus() -> Vec<String> {
     files("text").into_iter().map(read).collect()
 }
 
+/// The lines of a module's text that differ, each change with the line around it.
+pub(crate) fn changed(before: &str, after: &str) -> String {
+    let diff = similar::TextDiff::from_lines(before, after);
+    diff.unified_diff().context_radius(1).to_string()
+}
+
 /// Numbers that are the same in every run (splitmix64).
 pub(crate) struct Random(u64);
 

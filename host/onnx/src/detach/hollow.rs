@@ -7,29 +7,30 @@
 use passdock_abi::{AttrKind, DType};
 use passdock_ir::{Extras, Function};
 
-use crate::carry;
-use crate::data::{is_data, typed_field};
-use crate::error::Result;
-use crate::read::attr::{Attribute, is_value, of_kind};
-use crate::read::{Opsets, read_metadata, read_opset};
-use crate::schema::{attr, doc, entry, function, graph, model, node, tensor, value_info};
-use crate::types::{dtype, put_type, read_type};
-use crate::wire::{Field, Message, Value, put_bytes, put_int, put_varint};
-use crate::write::{EXTERNAL_KEYS, PLAIN_VALUES, put_import};
+use crate::extras::carry;
+use crate::format::attribute::{Attribute, is_list, is_value, of_kind};
+use crate::format::error::Result;
+use crate::format::header::read_metadata;
+use crate::format::opsets::{Opsets, put_import, read_opset};
+use crate::format::schema::{attr, doc, entry, function, graph, model, node, tensor, value_info};
+use crate::format::tensor::{EXTERNAL_KEYS, PLAIN_VALUES};
+use crate::format::typed::{is_data, typed_field};
+use crate::format::types::{dtype, put_type, read_type};
+use crate::format::wire::{Field, Message, Value, put_bytes, put_int, put_varint};
 
-/// What is left of a message.
+/// A message without what the IR says itself.
 #[derive(Debug, Default)]
 pub(super) struct Hollow {
     /// Its documentation and metadata.
     pub(super) extras: Extras,
-    /// Its other fields.
+    /// The records of its other fields.
     pub(super) rest: Vec<u8>,
 }
 
 impl Hollow {
-    /// Takes the attributes that a function has out of its metadata; all of that stays as it is where
-    /// an attribute isn't written as the writer would. Answers where the entries stood among those
-    /// left, then the attributes.
+    /// Removes the attributes that a function has from its metadata; all of that stays as it is
+    /// where an attribute isn't written as the writer would. The answer is the places of the
+    /// entries among those left, then of the attributes.
     pub(super) fn without_attributes(
         &mut self,
         f: &Function,
@@ -62,8 +63,8 @@ impl Hollow {
         Ok(places)
     }
 
-    /// Takes the documentation and metadata out of a message; `keep` says what is left of every other
-    /// field.
+    /// Removes the documentation and metadata from a message; `keep` says what remains of every
+    /// other field.
     fn of<'a>(
         message: Message<'a>,
         [doc, metadata]: [u32; 2],
@@ -161,7 +162,7 @@ fn mark(field: Field<'_>, rest: &mut Vec<u8>) {
     }
 }
 
-/// `ModelProto`.
+/// The hollow of a `ModelProto`.
 pub(super) fn model(message: Message<'_>) -> Result<Hollow> {
     let plain = is_plain_imports(message, model::OPSET_IMPORT)?;
     Hollow::of(message, doc::MODEL, |field, rest| {
@@ -251,7 +252,7 @@ fn is_plain_imports(message: Message<'_>, number: u32) -> Result<bool> {
     Ok(records == seen.len())
 }
 
-/// `NodeProto`.
+/// The hollow of a `NodeProto`.
 pub(super) fn node(f: &mut Function, message: Message<'_>) -> Result<Hollow> {
     let mut attrs = Attrs::default();
     let mut hollow = Hollow::of(message, doc::NODE, |field, rest| {
@@ -291,7 +292,7 @@ pub(super) fn constant_node(message: Message<'_>) -> Result<(Hollow, Option<u32>
     Ok((hollow, form))
 }
 
-/// What is left of the attribute of a `Constant`; `None`: it is as the writer would make it, of the
+/// The remains of the attribute of a `Constant`; `None`: it is as the writer would make it, of the
 /// field if there is one.
 fn constant_attr(message: Message<'_>) -> Result<(Option<Vec<u8>>, Option<u32>)> {
     let attribute = Attribute::read(message)?;
@@ -366,15 +367,6 @@ fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
         return Ok(None);
     }
     let number = of_kind(kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
-    let list = matches!(
-        kind,
-        AttrKind::INTS
-            | AttrKind::FLOATS
-            | AttrKind::STRINGS
-            | AttrKind::TENSORS
-            | AttrKind::REGIONS
-            | AttrKind::TYPES
-    );
     let types = matches!(kind, AttrKind::TYPE | AttrKind::TYPES);
     let (mut rest, mut plain) = (Vec::new(), true);
     let (mut names, mut kinds, mut values) = (0, 0, 0);
@@ -409,7 +401,7 @@ fn attr(f: &mut Function, attribute: Attribute<'_>) -> Result<Option<Vec<u8>>> {
             }
         }
     }
-    plain &= names == 1 && kinds == 1 && (list || values == 1);
+    plain &= names == 1 && kinds == 1 && (is_list(kind) || values == 1);
     Ok((!plain).then_some(rest))
 }
 
@@ -486,7 +478,8 @@ fn tensor_rest(message: Message<'_>, named: bool, texts: [u32; 2]) -> Result<Hol
     Ok(hollow)
 }
 
-/// One key and value of where data is: the IR says file, offset and length. Whether it says this one.
+/// Hollows one key and value of external data, of which the IR says file, offset and length;
+/// whether it says this one.
 fn external_entry<'a>(
     body: Message<'a>,
     keys: &mut Vec<&'a [u8]>,

@@ -1,4 +1,4 @@
-//! Taking a module out of its file: what only the file's bytes said becomes extras.
+//! Detaching a module from its file: what only the file's bytes said becomes extras.
 //!
 //! One walk over the messages of what lives. Weights stay where they are.
 
@@ -13,19 +13,22 @@ use passdock_abi::{
 use passdock_ir::{Entity, Extras, Function, Module, Origin};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::carry;
-use crate::error::{OnnxError, Result};
-use crate::keep::{Keep, Kept};
-use crate::read::bodies;
-use crate::schema::{annotation, doc, entry, function, graph, node, tensor, value_info};
-use crate::source::{ModelFile, Source};
-use crate::types::put_type;
-use crate::wire::{Message, put_bytes, string_of};
-use crate::write::{
-    Constants, declared, export_names, final_version, initializers, ir_version, sequences,
-};
-use crate::{MAIN, METADATA};
 use hollow::Hollow;
+
+use crate::extras::carry;
+use crate::extras::kept::{Keep, Kept};
+use crate::file::model::ModelFile;
+use crate::file::source::Source;
+use crate::format::body::BodyKind;
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::bodies;
+use crate::format::header::{MAIN, METADATA, ir_version};
+use crate::format::schema::{annotation, doc, entry, graph, tensor, value_info};
+use crate::format::types::put_type;
+use crate::format::wire::{Message, put_bytes, string_of};
+use crate::layout::names::export_names;
+use crate::layout::parts::Layout;
+use crate::layout::version::final_version;
 
 /// A copy of a module that says by itself what it took from the ONNX file it was read from: no span
 /// of the file is needed to write it again, or as text. Constants' bytes stay where they are. A
@@ -35,8 +38,7 @@ use hollow::Hollow;
 /// If the file isn't what it was when it was read.
 pub fn detach(module: &Module) -> std::result::Result<Module, OnnxError> {
     let mut detached = module.clone();
-    let source = module.source();
-    let Some(file) = source.and_then(|source| source.downcast_ref::<ModelFile>()) else {
+    let Some(file) = ModelFile::of(module) else {
         return Ok(detached);
     };
     let Some(source) = &file.source else {
@@ -63,13 +65,19 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
             continue;
         };
         let function = &*function;
+        let mut layout = Layout::new(function, false);
+        let sorted = unsorted(function).into_iter().map(|region| {
+            let items = layout.sequence(region, &[], false);
+            (region, items.iter().map(|item| item.entity()).collect())
+        });
+        let sorted = sorted.collect();
         let mut detacher = Detacher {
             f: function,
             source,
             types: Function::new(function.symbols().clone(), function.kind(), function.name()),
             names: export_names(function),
-            constants: Constants::of(function),
-            sorted: sequences(module, function, &unsorted(function)),
+            layout,
+            sorted,
             old,
             carries,
             is_main: function.name() == main,
@@ -85,10 +93,7 @@ fn detach_from(module: &Module, source: &Arc<Source>, detached: &mut Module) -> 
             }
         }
     }
-    let model = hollow::model(Message {
-        bytes: source.bytes(),
-        at: 0,
-    })?;
+    let model = hollow::model(Message::whole(source.bytes()))?;
     let (_, version) = METADATA[0];
     let versioned = module.metadata().iter().any(|(key, _)| key == version);
     let mut keep = Keep::default();
@@ -108,9 +113,9 @@ struct Detacher<'d> {
     source: &'d Source,
     /// A function nobody else sees, to read types into.
     types: Function,
-    /// What the file calls each value.
+    /// The name of each value in the file.
     names: Vec<SymbolId>,
-    constants: Constants,
+    layout: Layout<'d>,
     /// The nodes of graphs that had to be sorted, in the order of the IR.
     sorted: FxHashMap<RegionId, Vec<Entity>>,
     /// Whether the IR version is one before 4.
@@ -122,7 +127,7 @@ struct Detacher<'d> {
     found: Vec<(Entity, Extras)>,
 }
 
-/// What is found of one entity, before all of it is.
+/// The parts of one entity's extras found so far.
 #[derive(Default)]
 struct Parts {
     left: Hollow,
@@ -143,19 +148,21 @@ impl<'d> Detacher<'d> {
         let f = self.f;
         let body = f.body();
         // A graph's span is its region's too; a function's only its own.
-        let is_graph = f.origins().get(Entity::Region(body)).is_some();
+        let kind = match f.origins().get(Entity::Region(body)).is_some() {
+            true => BodyKind::Graph,
+            false => BodyKind::Function,
+        };
         if let Some(message) = self.message(f.origins().get(Entity::Function)) {
-            let mut parts = Parts::of(if is_graph {
-                hollow::graph(message)?
-            } else {
-                hollow::function(&mut self.types, message)?
-            });
+            let (left, [_, number]) = match kind {
+                BodyKind::Graph => (hollow::graph(message)?, doc::GRAPH),
+                BodyKind::Function => (hollow::function(&mut self.types, message)?, doc::FUNCTION),
+            };
+            let mut parts = Parts::of(left);
             if self.carries {
-                let number = if is_graph { doc::GRAPH } else { doc::FUNCTION }[1];
                 let order = parts.left.without_attributes(f, message, number)?;
                 parts.keep.order(number, &order);
             }
-            self.region(body, message, is_graph, &mut parts)?;
+            self.region(body, message, kind, &mut parts)?;
             self.keep(Entity::Function, parts);
         }
         for op in f.walk(body) {
@@ -165,7 +172,7 @@ impl<'d> Detacher<'d> {
             }
         }
         for (id, constant) in f.live_constants() {
-            let entity = passdock_ir::Entity::Constant(id);
+            let entity = Entity::Constant(id);
             let Some(message) = self.message(f.origins().get(entity)) else {
                 continue;
             };
@@ -188,7 +195,7 @@ impl<'d> Detacher<'d> {
             return Ok(());
         };
         let mut parts = Parts::of(hollow::graph(message)?);
-        self.region(region, message, true, &mut parts)?;
+        self.region(region, message, BodyKind::Graph, &mut parts)?;
         self.keep(entity, parts);
         Ok(())
     }
@@ -199,12 +206,7 @@ impl<'d> Detacher<'d> {
         if let Some(message) = self.message(self.f.origins().get(entity)) {
             parts.left = hollow::node(&mut self.types, message)?;
         }
-        let known = self
-            .f
-            .origins()
-            .extras(entity)
-            .map(|extras| Kept::of(extras));
-        if known.is_some_and(|known| known.sparse.is_some()) {
+        if Kept::of_entity(self.f, entity).sparse.is_some() {
             parts.keep.sparse(0);
         }
         self.keep(entity, parts);
@@ -216,13 +218,13 @@ impl<'d> Detacher<'d> {
         &mut self,
         region: RegionId,
         message: Message<'d>,
-        is_graph: bool,
+        kind: BodyKind,
         parts: &mut Parts,
     ) -> Result {
         let f = self.f;
         let mut values: FxHashMap<ValueId, Parts> = FxHashMap::default();
-        let constants = initializers(f, &self.constants, region);
-        if is_graph {
+        let constants = self.layout.initializers(region);
+        if kind == BodyKind::Graph {
             for arg in f.args(region) {
                 if let Some(message) = self.message(f.origins().get(Entity::Value(arg))) {
                     let info = self.info(message, f.value(arg).ty)?;
@@ -240,27 +242,13 @@ impl<'d> Detacher<'d> {
             }
             self.initializers(region, message, &constants, &mut values, parts)?;
         }
-        let number = if is_graph {
-            graph::NODE
-        } else {
-            function::NODE
-        };
-        self.node_order(region, message, number, parts)?;
-        let number = if is_graph {
-            graph::VALUE_INFO
-        } else {
-            function::VALUE_INFO
-        };
-        self.infos(region, message, number, &mut values, parts)?;
+        self.node_order(region, message, kind, parts)?;
+        self.infos(region, message, kind, &mut values, parts)?;
         let results = f.ops_in(region).flat_map(|op| f.results(op));
         let defined = constants.iter().map(|&id| f.constant(id).value);
         let named: Vec<ValueId> = f.args(region).chain(defined).chain(results).collect();
         for value in named {
-            let kept = f
-                .origins()
-                .extras(Entity::Value(value))
-                .map(|known| Kept::of(known));
-            if let Some([given, original]) = kept.and_then(|kept| kept.names) {
+            if let Some([given, original]) = Kept::of_entity(f, Entity::Value(value)).names {
                 values.entry(value).or_default().keep.names(given, original);
             }
         }
@@ -373,7 +361,7 @@ impl<'d> Detacher<'d> {
         Ok(())
     }
 
-    /// What is left of a value info, documentation and metadata included.
+    /// The remains of a value info, documentation and metadata included.
     fn whole_info(&mut self, message: Message<'_>, ty: TypeId) -> Result<Vec<u8>> {
         let mut encoded = Vec::new();
         put_type(self.f, ty, &mut encoded)?;
@@ -385,7 +373,7 @@ impl<'d> Detacher<'d> {
         &self,
         region: RegionId,
         message: Message<'_>,
-        number: u32,
+        kind: BodyKind,
         parts: &mut Parts,
     ) -> Result {
         let Some(nodes) = self.sorted.get(&region) else {
@@ -396,7 +384,7 @@ impl<'d> Detacher<'d> {
             .map(|(place, &entity)| (self.f.origins().get(entity).start, place))
             .collect();
         let mut order = Vec::new();
-        for body in bodies(message, number) {
+        for body in bodies(message, kind.node()) {
             order.extend(by_start.get(&body?.at).copied());
         }
         parts.keep.order(graph::NODE, &order);
@@ -408,16 +396,16 @@ impl<'d> Detacher<'d> {
         &mut self,
         region: RegionId,
         message: Message<'d>,
-        number: u32,
+        kind: BodyKind,
         values: &mut FxHashMap<ValueId, Parts>,
         parts: &mut Parts,
     ) -> Result {
         let f = self.f;
-        let infos: Vec<Message<'d>> = bodies(message, number).collect::<Result<_>>()?;
+        let infos: Vec<Message<'d>> = bodies(message, kind.info()).collect::<Result<_>>()?;
         if infos.is_empty() {
             return Ok(());
         }
-        let declared = declared(f, &self.constants, region);
+        let declared = self.layout.declared(region);
         let mut by_name: FxHashMap<&str, ValueId> = FxHashMap::default();
         for &value in &declared {
             by_name.insert(f.text(self.names[value.index()]), value);
@@ -448,7 +436,7 @@ impl<'d> Detacher<'d> {
                 }
                 _ => {
                     if dead.is_none() {
-                        dead = Some(self.dead_names(region, message, number)?);
+                        dead = Some(self.dead_names(region, message, kind)?);
                     }
                     if dead.as_ref().is_some_and(|dead| dead.contains(name)) {
                         continue;
@@ -462,7 +450,7 @@ impl<'d> Detacher<'d> {
             parts.keep.order(graph::VALUE_INFO, &order);
         }
         for info in whole {
-            put_bytes(&mut parts.left.rest, number, info.bytes);
+            put_bytes(&mut parts.left.rest, kind.info(), info.bytes);
         }
         Ok(())
     }
@@ -472,27 +460,12 @@ impl<'d> Detacher<'d> {
         &self,
         region: RegionId,
         message: Message<'d>,
-        number: u32,
+        kind: BodyKind,
     ) -> Result<FxHashSet<&'d [u8]>> {
-        let nodes = if number == graph::VALUE_INFO {
-            graph::NODE
-        } else {
-            function::NODE
-        };
-        let mut names = FxHashSet::default();
-        for body in bodies(message, nodes) {
-            for output in bodies(body?, node::OUTPUT) {
-                names.insert(output?.bytes);
-            }
-        }
-        if number == graph::VALUE_INFO {
-            for body in bodies(message, graph::INITIALIZER) {
-                names.insert(string_of(body?, tensor::NAME)?);
-            }
-        }
+        let mut names = kind.defined_names(message)?;
         let f = self.f;
         let results = f.ops_in(region).flat_map(|op| f.results(op));
-        let constants = self.constants.in_region(region).iter();
+        let constants = self.layout.constants.in_region(region).iter();
         let constants = constants.map(|&(_, id)| f.constant(id).value);
         for value in results.chain(constants) {
             let name = self.names[value.index()];

@@ -6,14 +6,15 @@ use passdock_abi::{Constant, OpId, Value};
 use passdock_ir::{Entity, Function};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use crate::error::Result;
-use crate::read::{bodies, initializer};
-use crate::schema::{graph, tensor, value_info};
-use crate::source::Source;
-use crate::wire::string_of;
+use crate::file::source::Source;
+use crate::format::error::Result;
+use crate::format::fields::bodies;
+use crate::format::schema::{graph, tensor, value_info};
+use crate::format::wire::string_of;
+use crate::read::initializer;
 
-/// Lets the main graph say what the writer finds in the file: constants that passes made are nodes,
-/// and inputs stay when nobody uses their initializers any more.
+/// Adds to the main graph what the writer finds in the file: constants that passes made are nodes,
+/// and inputs stay when their initializers have no more uses.
 pub(super) fn prepare(f: &mut Function, source: &Arc<Source>) -> Result {
     let mut known = FxHashSet::default();
     let mut new = Vec::new();

@@ -6,11 +6,11 @@ use passdock_abi::{ConstId, LocId, OpId, RegionId, SymbolId, TypeId};
 use passdock_ir::Origin;
 use rustc_hash::FxHashMap;
 
-use super::header::Info;
 use super::sort::Orders;
-use crate::error::Result;
-use crate::schema::node;
-use crate::wire::{Fields, Message, Value};
+use crate::format::error::Result;
+use crate::format::fields::{bodies, name_of, quoted};
+use crate::format::schema::node;
+use crate::format::wire::{Fields, Message, Value};
 
 /// A graph whose nodes are being read.
 pub(super) struct Frame<'a> {
@@ -26,10 +26,20 @@ pub(super) struct Frame<'a> {
     pub(super) declared: FxHashMap<SymbolId, (TypeId, bool)>,
     /// Constants that wait for the op they stand before.
     pub(super) waiting: Vec<(ConstId, LocId)>,
-    /// Where its entries of `undo` begin.
+    /// The start of its entries in `undo`.
     pub(super) undo: usize,
-    /// How many graphs were opened before it.
+    /// The number of graphs opened before it.
     pub(super) opened: u32,
+}
+
+/// A `ValueInfoProto`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Info<'a> {
+    pub(super) message: Message<'a>,
+    /// Its name; NONE if it has none.
+    pub(super) name: SymbolId,
+    /// Its type; NONE if it has none.
+    pub(super) ty: TypeId,
 }
 
 /// The nodes of a graph, in the order to read them.
@@ -64,20 +74,6 @@ impl<'a> Nodes<'a> {
     }
 }
 
-/// The messages of one repeated field.
-pub(crate) fn bodies(
-    message: Message<'_>,
-    number: u32,
-) -> impl Iterator<Item = Result<Message<'_>>> {
-    message.fields().filter_map(move |field| match field {
-        Ok(field) => match field.value {
-            Value::Bytes(body) if field.number == number => Some(Ok(body)),
-            _ => None,
-        },
-        Err(error) => Some(Err(error.into())),
-    })
-}
-
 impl<'a> Iterator for Nodes<'a> {
     type Item = Result<Message<'a>>;
 
@@ -99,20 +95,20 @@ impl<'a> Iterator for Nodes<'a> {
 
 impl Frame<'_> {
     /// The node at hand, as errors name it.
-    pub(super) fn place(&self) -> Place<'_> {
-        Place {
+    pub(super) fn place(&self) -> NodePlace<'_> {
+        NodePlace {
             node: self.current,
             index: self.index,
         }
     }
 }
 
-pub(super) struct Place<'a> {
+pub(super) struct NodePlace<'a> {
     node: Option<Message<'a>>,
     index: usize,
 }
 
-impl fmt::Display for Place<'_> {
+impl fmt::Display for NodePlace<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Some(message) = self.node else {
             return f.write_str("graph");
@@ -143,21 +139,6 @@ pub(super) fn named(part: &str, index: usize, message: Message<'_>, number: u32)
         Some(name) => format!("{part}[{index}] ({})", quoted(name)),
         None => format!("{part}[{index}]"),
     }
-}
-
-/// The name of a message that may be broken, if it has one.
-pub(crate) fn name_of(message: Message<'_>, number: u32) -> Option<&[u8]> {
-    let names = bodies(message, number).map_while(Result::ok);
-    let name = names.last().map(|name| name.bytes);
-    name.filter(|name| !name.is_empty())
-}
-
-/// A name of the file in quotes, whatever its bytes are, and cut where it is too long to be read.
-pub(crate) fn quoted(name: &[u8]) -> String {
-    const MOST: usize = 200;
-    let dots = if name.len() > MOST { "…" } else { "" };
-    let name = String::from_utf8_lossy(&name[..name.len().min(MOST)]);
-    format!("'{}{dots}'", name.escape_debug())
 }
 
 /// The span of a message, as the IR keeps it.

@@ -4,65 +4,16 @@
 //! made that have yet to be opened. Names are looked up in one table for all scopes; what a graph
 //! defined is taken back when it ends.
 
-use passdock_abi::{Constant, OpId, RegionId, SymbolId, TypeId, ValueId, symbol};
+use passdock_abi::{Constant, OpId, RegionId, SymbolId, ValueId, symbol};
 use passdock_ir::{Entity, Function, NewPort};
-use rustc_hash::FxHashMap;
 
-use super::Context;
-use super::frame::{Frame, span};
-use super::sort::Orders;
-use crate::error::{OnnxError, Result};
-use crate::keep::Keep;
-use crate::wire::Message;
-
-/// Reads one function.
-pub(super) struct Importer<'c, 'a> {
-    pub(super) cx: &'c mut Context<'a>,
-    pub(super) f: Function,
-    /// Types by the bytes they were read from.
-    pub(super) types: FxHashMap<&'a [u8], TypeId>,
-    /// Whether it ended because a name had no definition so far.
-    pub(super) undefined: bool,
-    pub(super) scratch: super::node::Scratch<'a>,
-    pub(super) orders: Option<&'c Orders>,
-    pub(super) work: Vec<Work<'a>>,
-    /// What names meant before the graphs that are open.
-    pub(super) undo: Vec<(SymbolId, ValueId)>,
-    /// Values whose name means another one outside.
-    shadowing: Vec<ValueId>,
-    /// How many graphs were opened so far.
-    pub(super) opened: u32,
-    /// By name: how many were when a graph inside another ended that defined it.
-    ended: FxHashMap<SymbolId, u32>,
-}
-
-/// What waits.
-pub(super) enum Work<'a> {
-    /// A region of an op that was made, and its graph.
-    Open(RegionId, Message<'a>),
-    Run(Frame<'a>),
-}
+use super::frame::Frame;
+use super::importer::{Importer, Work};
+use crate::extras::kept::Keep;
+use crate::format::error::{OnnxError, Result};
+use crate::format::wire::Message;
 
 impl<'c, 'a> Importer<'c, 'a> {
-    pub(super) fn new(
-        cx: &'c mut Context<'a>,
-        f: Function,
-        orders: Option<&'c Orders>,
-    ) -> Importer<'c, 'a> {
-        Importer {
-            cx,
-            f,
-            types: FxHashMap::default(),
-            undefined: false,
-            scratch: Default::default(),
-            orders,
-            work: Vec::new(),
-            undo: Vec::new(),
-            shadowing: Vec::new(),
-            opened: 0,
-            ended: FxHashMap::default(),
-        }
-    }
     /// Names a constant, and notes a declaration that says what it is.
     pub(super) fn define_constant(
         &mut self,
@@ -84,7 +35,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         }
         self.define(frame, name, value)
     }
-    /// Lets a name mean a value from here on.
+    /// Binds a name to a value from here on.
     pub(super) fn define(&mut self, frame: &Frame<'a>, name: SymbolId, value: ValueId) -> Result {
         self.define_in(frame.region, name, value)
     }
@@ -104,7 +55,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         Ok(())
     }
 
-    /// What a name of the file means here; NONE for "".
+    /// The value that a name of the file means here; NONE for "".
     pub(super) fn lookup(&mut self, name: Message<'a>) -> Result<ValueId> {
         if name.bytes.is_empty() {
             return Ok(ValueId::NONE);
@@ -189,7 +140,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         Ok(())
     }
 
-    /// Ends a region with the graph's outputs.
+    /// Sets a region's results to the graph's outputs.
     fn close(&mut self, frame: &mut Frame<'a>) -> Result {
         let mut values = Vec::with_capacity(frame.outputs.len());
         for (index, info) in frame.outputs.iter().enumerate() {
@@ -219,7 +170,7 @@ impl<'c, 'a> Importer<'c, 'a> {
         let first = self.f.region(frame.region).ports.start;
         for (index, info) in frame.outputs.iter().enumerate() {
             let port = Entity::Port(first + index as u32);
-            self.f.origins_mut().set(port, span(info.message));
+            self.set_origin(port, info.message);
         }
         let terminator = self.f.region(frame.region).last;
         self.anchor(frame, terminator);
@@ -240,14 +191,14 @@ impl<'c, 'a> Importer<'c, 'a> {
         }
     }
 
-    /// Takes back what names mean, after an error.
+    /// Unbinds all names, after an error.
     pub(super) fn forget(&mut self) {
         for (name, before) in self.undo.drain(..).rev() {
             self.cx.table[name.index()] = before;
         }
     }
 
-    /// Says which nodes an error is inside; of a deep nest, those at its ends.
+    /// Adds the nodes around it to an error; of a deep nest, those at its ends.
     fn explain(&self, mut error: OnnxError) -> OnnxError {
         const ENDS: usize = 4;
         let frames = self.work.iter().filter_map(|work| match work {

@@ -2,28 +2,29 @@
 
 use std::sync::Arc;
 
-use passdock_abi::{AttrKind, FunctionKind, SymbolId};
+use passdock_abi::{FunctionKind, OpId, SymbolId};
 use passdock_ir::{AttrValue, Entity, Function, Module, NewAttr};
 
-use super::attr::Attribute;
+use super::context::Context;
 use super::frame::span;
-use super::graph::Importer;
-use super::{Context, Opsets, read_opset, sort};
-use crate::carry;
-use crate::error::{OnnxError, Result};
-use crate::external::Reach;
-use crate::schema::{doc, function, model};
-use crate::source::{ModelFile, Source};
-use crate::types::text;
-use crate::wire::{Message, Value};
-use crate::{MAIN, METADATA};
+use super::importer::Importer;
+use super::node::Decoded;
+use super::sort;
+use super::sort::Orders;
+use crate::extras::carry;
+use crate::file::external::Reach;
+use crate::file::model::ModelFile;
+use crate::file::source::Source;
+use crate::format::attribute::Attribute;
+use crate::format::error::{OnnxError, Result};
+use crate::format::header::{MAIN, read_metadata, version_of};
+use crate::format::opsets::{Opsets, read_opset};
+use crate::format::schema::{doc, function, model};
+use crate::format::wire::{Message, Value};
 
 /// Reads a whole file.
 pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
-    let file = Message {
-        bytes: source.bytes(),
-        at: 0,
-    };
+    let file = Message::whole(source.bytes());
     let mut module = Module::new();
     let symbols = module.symbols().clone();
     let mut cx = Context::new(source, &symbols, reach);
@@ -60,7 +61,7 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
         return Err(OnnxError::new("it isn't an ONNX model: it has no graph"));
     };
     let mut names = Vec::with_capacity(functions.len());
-    cx.carries = crate::write::version_of(&metadata) >= carry::SINCE;
+    cx.carries = version_of(&metadata) >= carry::SINCE;
     for &body in &functions {
         let name = function_name(&mut cx, body)?;
         if !cx.local.insert(name) {
@@ -85,67 +86,67 @@ pub(super) fn read(source: &Arc<Source>, reach: Reach) -> Result<Module> {
     Ok(module)
 }
 
-/// A field of the model's header that the IR keeps as text.
-pub(crate) fn read_metadata(number: u32, value: Value<'_>) -> Result<Option<(String, String)>> {
-    let Some(&(_, key)) = METADATA.iter().find(|row| row.0 == number) else {
-        return Ok(None);
-    };
-    let is_number = matches!(number, model::IR_VERSION | model::MODEL_VERSION);
-    let value = match value {
-        Value::Varint(value) if is_number => (value as i64).to_string(),
-        Value::Bytes(body) if !is_number => text(body)?.to_owned(),
-        _ => return Ok(None),
-    };
-    Ok(Some((key.to_owned(), value)))
-}
-
-/// Reads the main graph, again if its nodes have to be sorted first.
+/// Reads the main graph.
 fn read_graph<'a>(cx: &mut Context<'a>, graph: Message<'a>, opsets: &Opsets) -> Result<Function> {
     let name = cx.symbols.intern(MAIN);
-    let first = import(cx, name, None, |importer| importer.open_body(graph));
-    let function = match first {
-        Err((_, true)) => {
-            let orders = sort::graph(cx, graph)?;
-            import(cx, name, Some(&orders), |importer| {
-                importer.open_body(graph)
-            })
+    let function = import(
+        cx,
+        name,
+        graph,
+        |importer| importer.open_body(graph),
+        sort::graph,
+    )?;
+    finish(cx, function, graph, opsets, doc::GRAPH[1])
+}
+
+/// Imports a function, again if its nodes have to be sorted first: a name was used that had no
+/// definition so far.
+fn import<'a>(
+    cx: &mut Context<'a>,
+    name: SymbolId,
+    message: Message<'a>,
+    open: impl Fn(&mut Importer<'_, 'a>) -> Result,
+    sort: impl Fn(Message<'a>) -> Result<Orders>,
+) -> Result<Function> {
+    let mut orders = None;
+    loop {
+        let function = Function::new(cx.symbols.clone(), FunctionKind::GRAPH, name);
+        let mut importer = Importer::new(cx, function, orders.as_ref());
+        match open(&mut importer).and_then(|()| importer.run()) {
+            Ok(()) => return importer.finish(),
+            Err(error) => {
+                importer.forget();
+                if !importer.undefined || orders.is_some() {
+                    return Err(error);
+                }
+            }
         }
-        done => done,
-    };
-    let mut function = function.map_err(|(error, _)| error)?;
-    cx.import_opsets(&mut function, opsets);
-    if cx.carries {
-        carry::read(&mut function, graph, doc::GRAPH[1])?;
+        orders = Some(sort(message)?);
     }
-    function.origins_mut().set(Entity::Function, span(graph));
+}
+
+/// Gives a function its imports, the attributes that its metadata carries, and its origin.
+fn finish(
+    cx: &Context<'_>,
+    mut function: Function,
+    message: Message<'_>,
+    opsets: &Opsets,
+    metadata: u32,
+) -> Result<Function> {
+    for (domain, version) in opsets {
+        function.set_opset(cx.symbols.intern(domain), *version);
+    }
+    if cx.carries {
+        carry::read(&mut function, message, metadata)?;
+    }
+    function.origins_mut().set(Entity::Function, span(message));
     function.seal();
     Ok(function)
 }
 
-/// Imports one function; an error says whether a name was used that had no definition so far.
-fn import<'c, 'a>(
-    cx: &'c mut Context<'a>,
-    name: SymbolId,
-    orders: Option<&'c sort::Orders>,
-    open: impl FnOnce(&mut Importer<'c, 'a>) -> Result,
-) -> std::result::Result<Function, (OnnxError, bool)> {
-    let function = Function::new(cx.symbols.clone(), FunctionKind::GRAPH, name);
-    let mut importer = Importer::new(cx, function, orders);
-    match open(&mut importer).and_then(|()| importer.run()) {
-        Ok(()) => importer.finish().map_err(|error| (error, false)),
-        Err(error) => {
-            importer.forget();
-            Err((error, importer.undefined))
-        }
-    }
-}
-
 /// The canonical name of a local function.
 fn function_name<'a>(cx: &mut Context<'a>, message: Message<'a>) -> Result<SymbolId> {
-    let mut parts = [Message {
-        bytes: &[],
-        at: message.at,
-    }; 3];
+    let mut parts = [Message::empty(message.at); 3];
     for field in message.fields() {
         let field = field?;
         match (field.number, field.value) {
@@ -158,23 +159,19 @@ fn function_name<'a>(cx: &mut Context<'a>, message: Message<'a>) -> Result<Symbo
     cx.op_name(parts)
 }
 
-/// Reads a local function, again if its nodes have to be sorted first.
+/// Reads a local function.
 fn read_function<'a>(
     cx: &mut Context<'a>,
     message: Message<'a>,
     name: SymbolId,
 ) -> Result<Function> {
-    let first = import(cx, name, None, |importer| importer.open_function(message));
-    let function = match first {
-        Err((_, true)) => {
-            let orders = sort::function(cx, message)?;
-            import(cx, name, Some(&orders), |importer| {
-                importer.open_function(message)
-            })
-        }
-        done => done,
-    };
-    let mut function = function.map_err(|(error, _)| error)?;
+    let mut function = import(
+        cx,
+        name,
+        message,
+        |importer| importer.open_function(message),
+        sort::function,
+    )?;
     let mut opsets = Opsets::new();
     for field in message.fields() {
         let field = field?;
@@ -182,15 +179,7 @@ fn read_function<'a>(
             (function::OPSET_IMPORT, Value::Bytes(body)) => read_opset(body, &mut opsets)?,
             (function::ATTRIBUTE, Value::Bytes(body)) => {
                 let name = cx.symbol(body)?;
-                let value = AttrValue::None;
-                function.set_attr(
-                    passdock_abi::OpId::NONE,
-                    &NewAttr {
-                        name,
-                        value,
-                        param: true,
-                    },
-                )?;
+                function.set_attr(OpId::NONE, &NewAttr::param(name, AttrValue::None))?;
             }
             (function::ATTRIBUTE_PROTO, Value::Bytes(body)) => {
                 default(cx, &mut function, body)
@@ -199,47 +188,16 @@ fn read_function<'a>(
             _ => {}
         }
     }
-    cx.import_opsets(&mut function, &opsets);
-    if cx.carries {
-        carry::read(&mut function, message, doc::FUNCTION[1])?;
-    }
-    function.origins_mut().set(Entity::Function, span(message));
-    function.seal();
-    Ok(function)
+    finish(cx, function, message, &opsets, doc::FUNCTION[1])
 }
 
 /// An attribute parameter with a default. What isn't a number or a string stays in ONNX's form.
 fn default<'a>(cx: &mut Context<'a>, f: &mut Function, message: Message<'a>) -> Result {
     let attribute = Attribute::read(message)?;
     let name = cx.symbols.intern(attribute.name);
-    let (mut ints, mut floats, mut strings) = (Vec::new(), Vec::new(), Vec::new());
-    let value = match attribute.kind {
-        AttrKind::INT => AttrValue::Int(attribute.bits() as i64),
-        AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attribute.bits() as u32)),
-        AttrKind::STRING => AttrValue::String(attribute.body().bytes),
-        AttrKind::INTS => {
-            super::node::read_ints(attribute, &mut ints)?;
-            AttrValue::Ints(&ints)
-        }
-        AttrKind::FLOATS => {
-            super::node::read_floats(attribute, &mut floats)?;
-            AttrValue::Floats(&floats)
-        }
-        AttrKind::STRINGS => {
-            for text in attribute.bodies() {
-                strings.push(text?.bytes);
-            }
-            AttrValue::Strings(&strings)
-        }
-        _ => AttrValue::Opaque(message.bytes),
-    };
-    f.set_attr(
-        passdock_abi::OpId::NONE,
-        &NewAttr {
-            name,
-            value,
-            param: true,
-        },
-    )?;
+    let decoded = Decoded::plain(&attribute)?;
+    let value = decoded.plain_value(&attribute);
+    let value = value.unwrap_or(AttrValue::Opaque(message.bytes));
+    f.set_attr(OpId::NONE, &NewAttr::param(name, value))?;
     Ok(())
 }

@@ -1,36 +1,22 @@
 //! `NodeProto` to an op, or to a constant that remembers being a node.
 
 use passdock_abi::{
-    AttrKind, ConstId, DType, Dim, Loc, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, ValueId,
-    symbol,
+    AttrKind, ConstId, DType, Dim, Loc, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, symbol,
 };
 use passdock_ir::{AttrValue, ConstantData, Entity, NewAttr, NewOp, NewRegion, Position, TypeSpec};
 
-use super::attr::Attribute;
-use super::frame::{Frame, named, span};
-use super::graph::Importer;
-use crate::error::{OnnxError, Result};
-use crate::keep::Keep;
-use crate::schema::{attr, node};
-use crate::wire::{Message, Value, push_fixed32, push_varints};
-
-/// How many attributes a node may have.
-pub(crate) const MAX_ATTRS: usize = 4096;
-
-/// Buffers that every node needs again.
-#[derive(Default)]
-pub(super) struct Scratch<'a> {
-    operands: Vec<ValueId>,
-    outputs: Vec<SymbolId>,
-    types: Vec<TypeId>,
-    attrs: Vec<Attribute<'a>>,
-    /// Regions of the op just made, and their graphs.
-    pub(super) opened: Vec<(RegionId, Message<'a>)>,
-}
+use super::frame::{Frame, named};
+use super::importer::Importer;
+use crate::extras::kept::Keep;
+use crate::format::attribute::{Attribute, MAX_ATTRS, put_sparse_value, read_floats, read_ints};
+use crate::format::error::{OnnxError, Result};
+use crate::format::schema::{attr, node};
+use crate::format::wire::{Message, Value, push_fixed32};
+use passdock_ir::constant::string_data;
 
 /// An attribute's value with the lists it needs.
 #[derive(Default)]
-struct Decoded<'a> {
+pub(super) struct Decoded<'a> {
     ints: Vec<i64>,
     floats: Vec<f32>,
     strings: Vec<&'a [u8]>,
@@ -38,23 +24,35 @@ struct Decoded<'a> {
     types: Vec<TypeId>,
 }
 
-/// Decodes an `INTS`.
-pub(crate) fn read_ints(attribute: Attribute<'_>, to: &mut Vec<i64>) -> Result {
-    for item in attribute.items() {
-        push_varints(item?, to)?;
+impl<'a> Decoded<'a> {
+    /// Decodes numbers and strings.
+    pub(super) fn plain(attribute: &Attribute<'a>) -> Result<Decoded<'a>> {
+        let mut decoded = Decoded::default();
+        match attribute.kind {
+            AttrKind::INTS => read_ints(*attribute, &mut decoded.ints)?,
+            AttrKind::FLOATS => read_floats(*attribute, &mut decoded.floats)?,
+            AttrKind::STRINGS => {
+                for body in attribute.bodies() {
+                    decoded.strings.push(body?.bytes);
+                }
+            }
+            _ => {}
+        }
+        Ok(decoded)
     }
-    Ok(())
-}
 
-/// Decodes a `FLOATS`.
-pub(crate) fn read_floats(attribute: Attribute<'_>, to: &mut Vec<f32>) -> Result {
-    let mut bytes = Vec::new();
-    for item in attribute.items() {
-        push_fixed32(item?, &mut bytes)?;
+    /// The value of an attribute of numbers or strings; `None` for any other.
+    pub(super) fn plain_value(&self, attribute: &Attribute<'a>) -> Option<AttrValue<'_>> {
+        Some(match attribute.kind {
+            AttrKind::INT => AttrValue::Int(attribute.bits() as i64),
+            AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attribute.bits() as u32)),
+            AttrKind::STRING => AttrValue::String(attribute.body().bytes),
+            AttrKind::INTS => AttrValue::Ints(&self.ints),
+            AttrKind::FLOATS => AttrValue::Floats(&self.floats),
+            AttrKind::STRINGS => AttrValue::Strings(&self.strings),
+            _ => return None,
+        })
     }
-    let words = bytes.as_chunks::<4>().0;
-    to.extend(words.iter().map(|&word| f32::from_le_bytes(word)));
-    Ok(())
 }
 
 /// A node's header.
@@ -99,7 +97,7 @@ impl<'a> Importer<'_, 'a> {
                 .push(known.map_or(TypeId::NONE, |known| known.0));
         }
         let op = self.op(frame, name, loc)?;
-        self.f.origins_mut().set(Entity::Op(op), span(message));
+        self.set_origin(Entity::Op(op), message);
         self.anchor(frame, op);
         for index in 0..self.scratch.outputs.len() {
             let output = self.scratch.outputs[index];
@@ -123,10 +121,7 @@ impl<'a> Importer<'_, 'a> {
         self.scratch.operands.clear();
         self.scratch.outputs.clear();
         self.scratch.attrs.clear();
-        let empty = Message {
-            bytes: &[],
-            at: message.at,
-        };
+        let empty = Message::empty(message.at);
         let mut header = Header {
             parts: [empty; 3],
             name: None,
@@ -220,7 +215,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(op)
     }
 
-    /// Lets graph attributes name their regions, and queues the regions.
+    /// Attaches the regions of graph attributes to an op, and queues them.
     fn attach(
         &mut self,
         op: OpId,
@@ -256,15 +251,8 @@ impl<'a> Importer<'_, 'a> {
     }
 
     fn decode(&mut self, attribute: &Attribute<'a>) -> Result<Decoded<'a>> {
-        let mut decoded = Decoded::default();
+        let mut decoded = Decoded::plain(attribute)?;
         match attribute.kind {
-            AttrKind::INTS => read_ints(*attribute, &mut decoded.ints)?,
-            AttrKind::FLOATS => read_floats(*attribute, &mut decoded.floats)?,
-            AttrKind::STRINGS => {
-                for body in attribute.bodies() {
-                    decoded.strings.push(body?.bytes);
-                }
-            }
             AttrKind::TENSOR | AttrKind::TENSORS => {
                 for body in attribute.bodies() {
                     decoded.tensors.push(self.attr_tensor(body?)?);
@@ -285,9 +273,7 @@ impl<'a> Importer<'_, 'a> {
         let tensor = self.cx.tensor(message)?;
         let ty = tensor.ty(&mut self.f);
         let id = self.f.add_tensor(ty, tensor.data, self.f.body())?;
-        self.f
-            .origins_mut()
-            .set(Entity::Constant(id), span(message));
+        self.set_origin(Entity::Constant(id), message);
         Ok(id)
     }
 
@@ -295,13 +281,10 @@ impl<'a> Importer<'_, 'a> {
     where
         'a: 'd,
     {
+        if let Some(value) = decoded.plain_value(attribute) {
+            return value;
+        }
         match attribute.kind {
-            AttrKind::INT => AttrValue::Int(attribute.bits() as i64),
-            AttrKind::FLOAT => AttrValue::Float(f32::from_bits(attribute.bits() as u32)),
-            AttrKind::STRING => AttrValue::String(attribute.body().bytes),
-            AttrKind::INTS => AttrValue::Ints(&decoded.ints),
-            AttrKind::FLOATS => AttrValue::Floats(&decoded.floats),
-            AttrKind::STRINGS => AttrValue::Strings(&decoded.strings),
             AttrKind::TENSOR => AttrValue::Tensor(decoded.tensors[0]),
             AttrKind::TENSORS => AttrValue::Tensors(&decoded.tensors),
             AttrKind::TYPE => AttrValue::Type(decoded.types[0]),
@@ -356,9 +339,7 @@ impl<'a> Importer<'_, 'a> {
             _ => return Ok(false),
         };
         let id = self.f.value(value).constant;
-        self.f
-            .origins_mut()
-            .set(Entity::Constant(id), span(message));
+        self.set_origin(Entity::Constant(id), message);
         frame.waiting.push((id, loc));
         let name = self.scratch.outputs[0];
         self.define_constant(frame, value, name)?;
@@ -377,7 +358,7 @@ impl<'a> Importer<'_, 'a> {
         // How it is stored is nobody's business who uses it: a `Constant` makes a plain tensor.
         let ty = self.f.add_type(TypeSpec::Tensor(dtype, Some(&dims)));
         let mut value = Vec::new();
-        crate::write::put_sparse_value(&mut value, message.bytes);
+        put_sparse_value(&mut value, message.bytes);
         let attrs = [NewAttr::new(
             self.cx.symbols.intern("sparse_value"),
             AttrValue::Opaque(&value),
@@ -433,27 +414,15 @@ fn plain_value(attribute: Attribute<'_>, kind: AttrKind) -> Result<Plain> {
         ("value_string", AttrKind::STRING) => (
             DType::STRING,
             Vec::new(),
-            join_strings(&[attribute.body().bytes]),
+            string_data(&[attribute.body().bytes]),
         ),
         ("value_strings", AttrKind::STRINGS) => {
             let texts: Vec<&[u8]> = attribute
                 .bodies()
                 .map(|body| body.map(|body| body.bytes))
                 .collect::<std::result::Result<_, _>>()?;
-            (DType::STRING, list(texts.len()), join_strings(&texts))
+            (DType::STRING, list(texts.len()), string_data(&texts))
         }
         _ => return Ok(None),
     }))
-}
-
-/// The IR's form of a string tensor: `n + 1` offsets, then the bytes.
-fn join_strings(texts: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = 0_u64.to_le_bytes().to_vec();
-    let mut end = 0;
-    for text in texts {
-        end += text.len() as u64;
-        bytes.extend_from_slice(&end.to_le_bytes());
-    }
-    texts.iter().for_each(|text| bytes.extend_from_slice(text));
-    bytes
 }

@@ -4,17 +4,17 @@ use passdock_abi::{RegionId, SymbolId, TypeId, ValueId};
 use passdock_ir::{Entity, NewPort};
 use rustc_hash::FxHashMap;
 
-use super::Context;
-use super::frame::{Frame, Nodes, bodies, name_of, named, quoted, span};
-use super::graph::{Importer, Work};
-use super::header::Info;
+use super::context::Context;
+use super::frame::{Frame, Info, Nodes, named};
+use super::importer::{Importer, Work};
 use super::tensor::Tensor;
-use crate::error::{OnnxError, Result};
-use crate::schema::{function, graph, sparse, tensor, value_info};
-use crate::wire::{Message, Value};
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::{bodies, name_of, quoted, text};
+use crate::format::schema::{function, graph, sparse, tensor, value_info};
+use crate::format::wire::{Message, Value, push_varints};
 
 impl<'a> Importer<'_, 'a> {
-    /// Begins with a graph as the function's body.
+    /// Opens a graph as the function's body.
     pub(super) fn open_body(&mut self, message: Message<'a>) -> Result {
         let body = self.f.body();
         let frame = self.open(body, message)?;
@@ -22,7 +22,7 @@ impl<'a> Importer<'_, 'a> {
         Ok(())
     }
 
-    /// Begins with a `FunctionProto`.
+    /// Opens a `FunctionProto`.
     pub(super) fn open_function(&mut self, message: Message<'a>) -> Result {
         let region = self.f.body();
         let mut frame = self.frame(region, message, function::NODE)?;
@@ -78,9 +78,7 @@ impl<'a> Importer<'_, 'a> {
     /// Reads all of a graph but its nodes.
     pub(super) fn open(&mut self, region: RegionId, message: Message<'a>) -> Result<Frame<'a>> {
         let mut frame = self.frame(region, message, graph::NODE)?;
-        self.f
-            .origins_mut()
-            .set(Entity::Region(region), span(message));
+        self.set_origin(Entity::Region(region), message);
         let (mut inputs, mut initializers, mut sparse) = (Vec::new(), Vec::new(), Vec::new());
         for field in message.fields() {
             let field = field?;
@@ -90,7 +88,7 @@ impl<'a> Importer<'_, 'a> {
             match field.number {
                 graph::NAME => {
                     self.cx.symbol(body)?;
-                    let loc = self.f.add_name_loc(crate::types::text(body)?);
+                    let loc = self.f.add_name_loc(text(body)?);
                     self.f.set_region_loc(region, loc)?;
                 }
                 graph::INPUT => {
@@ -188,9 +186,7 @@ impl<'a> Importer<'_, 'a> {
             self.define_constant(frame, value, name)?;
             self.f.value(value).constant
         };
-        self.f
-            .origins_mut()
-            .set(Entity::Constant(constant), span(message));
+        self.set_origin(Entity::Constant(constant), message);
         Ok(())
     }
     /// A sparse initializer is an op that makes it.
@@ -204,7 +200,7 @@ impl<'a> Importer<'_, 'a> {
                     let values = self.cx.tensor(body)?;
                     (name, dtype) = (values.name, values.dtype);
                 }
-                (sparse::DIMS, value) => _ = crate::wire::push_varints(value, &mut dims)?,
+                (sparse::DIMS, value) => _ = push_varints(value, &mut dims)?,
                 _ => {}
             }
         }
@@ -227,9 +223,7 @@ impl<'a> Importer<'_, 'a> {
                 ty: info.ty,
             },
         )?;
-        self.f
-            .origins_mut()
-            .set(Entity::Value(value), span(info.message));
+        self.set_origin(Entity::Value(value), info.message);
         if info.name.is_some() {
             self.f.import_name(value, info.name);
             self.define_in(region, info.name, value)?;

@@ -7,12 +7,11 @@
 use passdock_abi::AttrKind;
 use rustc_hash::FxHashMap;
 
-use super::Context;
-use super::attr::Attribute;
-use super::frame::bodies;
-use crate::error::{OnnxError, Result};
-use crate::schema::{function, graph, node, tensor, value_info};
-use crate::wire::Message;
+use crate::format::attribute::Attribute;
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::bodies;
+use crate::format::schema::{function, graph, node, sparse, tensor, value_info};
+use crate::format::wire::Message;
 
 /// The order of the nodes of each graph, by where the graph stands in the file.
 pub(super) type Orders = FxHashMap<u64, Vec<u32>>;
@@ -24,7 +23,7 @@ struct Open<'a> {
     message: Message<'a>,
     outputs: u32,
     nodes: Vec<Message<'a>>,
-    /// Which node is at hand; before the first one, [`NO_NODE`].
+    /// The index of the node at hand; before the first one, [`NO_NODE`].
     current: u32,
     /// Graphs of the node at hand that wait.
     inside: Vec<Message<'a>>,
@@ -35,21 +34,21 @@ struct Open<'a> {
 
 #[derive(Default)]
 struct Sorter<'a> {
-    /// What a name means, innermost last: depth and node.
+    /// The definitions of a name, innermost last: depth and node.
     names: FxHashMap<&'a [u8], Vec<(usize, u32)>>,
     open: Vec<Open<'a>>,
     orders: Orders,
 }
 
 /// Sorts a graph and those nested in it.
-pub(super) fn graph<'a>(_: &Context<'a>, message: Message<'a>) -> Result<Orders> {
+pub(super) fn graph(message: Message<'_>) -> Result<Orders> {
     let mut sorter = Sorter::default();
     sorter.open_graph(message)?;
     sorter.run()
 }
 
 /// Sorts a function's body and the graphs nested in it.
-pub(super) fn function<'a>(_: &Context<'a>, message: Message<'a>) -> Result<Orders> {
+pub(super) fn function(message: Message<'_>) -> Result<Orders> {
     let mut sorter = Sorter::default();
     let inputs = bodies(message, function::INPUT).map(|body| Ok(body?.bytes));
     let inputs = inputs.collect::<Result<_>>()?;
@@ -69,7 +68,7 @@ impl<'a> Sorter<'a> {
             }
         }
         for body in bodies(message, graph::SPARSE_INITIALIZER) {
-            if let Some(values) = last_body(body?, crate::schema::sparse::VALUES)? {
+            if let Some(values) = last_body(body?, sparse::VALUES)? {
                 defined.extend(last(values, tensor::NAME)?);
             }
         }

@@ -3,14 +3,17 @@
 use std::sync::Arc;
 
 use passdock_abi::{DType, Dim, TypeId};
-use passdock_ir::{ByteSource, ConstantData, Function, Payload, TypeSpec};
+use passdock_ir::constant::element_count;
+use passdock_ir::{ByteSource, ConstantData, Deferred, Function, Payload, TypeSpec};
 
-use super::Context;
-use crate::data::{Typed, records_len, string_len, typed_field};
-use crate::error::{OnnxError, Result};
-use crate::schema::{entry, tensor};
-use crate::types::{dtype, text};
-use crate::wire::{Message, Value, push_varints};
+use super::context::Context;
+use crate::file::source::Source;
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::{name_of, quoted, read_pair};
+use crate::format::schema::tensor;
+use crate::format::typed::{decode, records_len, string_len, typed_field};
+use crate::format::types::dtype;
+use crate::format::wire::{Message, Value, push_varints};
 
 /// A tensor: what the IR keeps of it.
 pub(crate) struct Tensor<'a> {
@@ -22,13 +25,39 @@ pub(crate) struct Tensor<'a> {
 }
 
 impl Tensor<'_> {
-    /// Its type.
+    /// The tensor's type.
     pub(crate) fn ty(&self, f: &mut Function) -> TypeId {
         f.add_type(TypeSpec::Tensor(self.dtype, Some(&self.dims)))
     }
 }
 
-/// What a walk over a tensor finds.
+/// Typed data still in its file, decoded when somebody asks for it.
+pub(crate) struct Typed {
+    pub(crate) source: Arc<Source>,
+    /// The offset of the `TensorProto`.
+    pub(crate) at: u64,
+    pub(crate) len: u64,
+    pub(crate) dtype: DType,
+    pub(crate) byte_len: u64,
+}
+
+impl Deferred for Typed {
+    fn load(&self) -> std::result::Result<Vec<u8>, String> {
+        let tensor = self.source.message(self.at, self.len);
+        let tensor = tensor.ok_or("The tensor lies outside its file.")?;
+        let decoded = decode(tensor, self.dtype, self.byte_len);
+        decoded.map_err(|error| {
+            let error = match name_of(tensor, tensor::NAME) {
+                Some(name) => error.inside(format!("tensor {}", quoted(name))),
+                None => error.inside("tensor"),
+            };
+            let file = self.source.path().display().to_string();
+            error.of_file(&file).to_string()
+        })
+    }
+}
+
+/// The fields that a walk over a tensor finds.
 #[derive(Default)]
 struct Found<'a> {
     name: Option<Message<'a>>,
@@ -58,9 +87,7 @@ impl<'a> Context<'a> {
             }
         }
         let dtype = dtype(found.code);
-        let count = self.ints.iter().try_fold(1_u64, |all, &dim| {
-            u64::try_from(dim).ok().and_then(|dim| all.checked_mul(dim))
-        });
+        let count = element_count(&self.ints);
         // Where an element's size is known, that of all is.
         let sized = dtype.bits() > 0;
         let count = count.filter(|&count| !sized || dtype.byte_len(count).is_some());
@@ -170,17 +197,9 @@ impl<'a> Context<'a> {
     }
 }
 
-/// One key and value of where external data is.
+/// Reads one key and value of external data.
 fn read_entry<'a>(message: Message<'a>, found: &mut Found<'a>) -> Result {
-    let (mut key, mut value) = ("", "");
-    for field in message.fields() {
-        let field = field?;
-        match (field.number, field.value) {
-            (entry::KEY, Value::Bytes(body)) => key = text(body)?,
-            (entry::VALUE, Value::Bytes(body)) => value = text(body)?,
-            _ => {}
-        }
-    }
+    let (key, value) = read_pair(message)?;
     let number = || {
         value.parse().map_err(|_| {
             OnnxError::at(

@@ -1,7 +1,9 @@
 //! Making models by hand, field by field.
 
-use crate::schema::{attr, attr_type, function, graph, model, node, opset, tensor, value_info};
-use crate::wire::{put_bytes, put_int};
+use crate::format::schema::{
+    attr, attr_type, function, graph, model, node, opset, tensor, value_info,
+};
+use crate::format::wire::{put_bytes, put_int};
 
 /// A message being made.
 #[derive(Clone, Default)]

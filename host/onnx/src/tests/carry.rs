@@ -6,7 +6,7 @@ use passdock_ir::{AttrValue, Module, NewAttr, text};
 
 use super::build::{Msg, function, graph, model, node};
 use super::{bytes_of, fresh_bytes_of, main_of, read};
-use crate::schema::{doc, model as models};
+use crate::format::schema::{doc, model as models};
 use crate::{detach, remarks};
 
 fn parse(source: &str) -> Module {
@@ -21,12 +21,12 @@ fn entry(key: &str, value: &str) -> Msg {
 fn metadata(bytes: &[u8]) -> String {
     let module = detach(&read(bytes).unwrap()).unwrap();
     let mut lines = Vec::new();
-    let message = crate::wire::Message { bytes, at: 0 };
-    for graph in crate::read::bodies(message, models::GRAPH) {
-        for pair in crate::read::bodies(graph.unwrap(), doc::GRAPH[1]) {
+    let message = crate::format::wire::Message::whole(bytes);
+    for graph in crate::format::fields::bodies(message, models::GRAPH) {
+        for pair in crate::format::fields::bodies(graph.unwrap(), doc::GRAPH[1]) {
             let pair = pair.unwrap();
             let text = |number| {
-                let bytes = crate::wire::string_of(pair, number).unwrap();
+                let bytes = crate::format::wire::string_of(pair, number).unwrap();
                 String::from_utf8_lossy(bytes).into_owned()
             };
             lines.push(format!("{} = {}\n", text(1), text(2)));
@@ -148,7 +148,7 @@ fn the_order_among_other_metadata_is_kept() {
 #[test]
 fn a_parameter_stays_one() {
     let f = function("acme", "F", &[node("w = Relu(v)")], &["v"], &["w"])
-        .text(crate::schema::function::ATTRIBUTE, "alpha")
+        .text(crate::format::schema::function::ATTRIBUTE, "alpha")
         .msg(doc::FUNCTION[1], &entry("passdock.attribute.alpha", "1"));
     let main = graph(&[node("y = Relu(x)")], &["x"], &["y"]);
     let bytes = model(10, &main).msg(models::FUNCTIONS, &f).0;

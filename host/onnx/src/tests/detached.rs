@@ -11,7 +11,7 @@ use super::fidelity::rich;
 use super::real::sorted_fields;
 use super::{bytes_of, main_of, op, read, value};
 use crate::detach;
-use crate::schema::{
+use crate::format::schema::{
     annotation, attr as attrs, attr_type, function as functions, graph as graphs, model as models,
     node as nodes, opset, tensor, value_info,
 };

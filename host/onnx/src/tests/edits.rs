@@ -9,7 +9,7 @@ use super::build::{
 };
 use super::show::show;
 use super::{bytes_of, fresh_bytes_of, main_of, op, read, value};
-use crate::schema::{graph as graphs, model as models, node as nodes, opset};
+use crate::format::schema::{graph as graphs, model as models, node as nodes, opset};
 
 /// Shows a model after an edit, with and without spans: the same.
 #[track_caller]

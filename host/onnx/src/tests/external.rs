@@ -6,7 +6,7 @@ use passdock_ir::ConstantData;
 
 use super::build::{Msg, graph, model, node};
 use super::{main_of, value};
-use crate::schema::{graph as graphs, tensor};
+use crate::format::schema::{graph as graphs, tensor};
 
 fn external(entries: &[(&str, &str)]) -> Vec<u8> {
     let mut weights = Msg::new()

@@ -2,7 +2,7 @@
 
 use super::build::{Msg, floats, graph, info, model, node};
 use super::{bytes_of, read};
-use crate::schema::{graph as graphs, model as models, tensor};
+use crate::format::schema::{graph as graphs, model as models, tensor};
 use crate::{FileFacts, SparseFacts, file_facts, sparse_facts};
 
 fn property(key: &str, value: &str) -> Msg {
@@ -98,7 +98,7 @@ fn sparse_constants_have_a_size() {
         );
     }
     let huge = sparse(&floats("w", &[]), &[0], &[i64::MAX, i64::MAX]);
-    let attribute = Msg::new().msg(crate::schema::attr::SPARSE_TENSOR, &huge);
+    let attribute = Msg::new().msg(crate::format::schema::attr::SPARSE_TENSOR, &huge);
     let error = sparse_facts(&attribute.0).unwrap_err().to_string();
     assert!(error.contains("is negative or too large"), "{error}");
 }

@@ -5,11 +5,11 @@ use super::build::{
     node_with,
 };
 use super::{bytes_of, fresh_bytes_of, read};
-use crate::schema::{
+use crate::format::schema::{
     attr as attrs, attr_type, function as functions, graph as graphs, model as models,
     node as nodes, tensor,
 };
-use crate::wire::put_float;
+use crate::format::wire::put_float;
 
 /// Fields that no version of ONNX has: of each wire type, a group, a length with idle bytes.
 const UNKNOWN: &[u8] = &[

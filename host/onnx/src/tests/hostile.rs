@@ -5,10 +5,10 @@ use expect_test::expect;
 use super::build::{Msg, attr, floats, function, graph, graph_attr, info, model, node, node_with};
 use super::fidelity::rich;
 use super::{bytes_of, fresh_bytes_of, read};
-use crate::schema::{
+use crate::format::schema::{
     attr as attrs, attr_type, graph as graphs, model as models, node as nodes, tensor,
 };
-use crate::wire::put_bytes;
+use crate::format::wire::put_bytes;
 
 /// If it can be read, it comes back as it is, and can be encoded anew.
 fn survive(bytes: &[u8]) -> bool {

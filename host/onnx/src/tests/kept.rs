@@ -5,7 +5,7 @@ use passdock_ir::{Function, NewOp};
 use super::build::{Msg, attr, constant, floats, graph, info, model, node, node_with};
 use super::real::sorted_fields;
 use super::{bytes_of, fresh_bytes_of, main_of, op, read, value};
-use crate::schema::{
+use crate::format::schema::{
     annotation, attr_type, entry, graph as graphs, model as models, node as nodes, opset, tensor,
 };
 

@@ -4,11 +4,11 @@ use expect_test::{Expect, expect};
 
 use super::build::{Msg, attr, graph, info, model, node, node_with};
 use super::{main_of, read};
-use crate::schema::{
+use crate::format::schema::{
     attr as attrs, attr_type, graph as graphs, model as models, node as nodes, opset, tensor, ty,
     ty_item, value_info,
 };
-use crate::wire::{put_bytes, put_head};
+use crate::format::wire::{put_bytes, put_head};
 
 fn error(graph: &Msg) -> String {
     read(&model(10, graph).0).unwrap_err().to_string()

@@ -7,7 +7,7 @@ use passdock_ir::{ConstantData, Function, Module, Payload, TypeSpec};
 
 use super::build::{Msg, graph, model, node};
 use super::{main_of, op, value};
-use crate::schema::{graph as graphs, tensor};
+use crate::format::schema::{graph as graphs, tensor};
 use crate::{ExternalData, OnnxError, WriteOptions};
 
 fn floats(name: &str, count: u64) -> Msg {
@@ -265,11 +265,11 @@ fn data_in_nested_graphs_and_defaults_moves_too() {
     let inner = graph(&[node("t = Add(x, w)")], &[], &["t"]);
     let inner = inner.msg(graphs::INITIALIZER, &inline("w", 512, 3));
     let holder = node("y = If(x)").msg(
-        crate::schema::node::ATTRIBUTE,
+        crate::format::schema::node::ATTRIBUTE,
         &Msg::new()
             .text(1, "then_branch")
-            .msg(crate::schema::attr::G, &inner)
-            .int(crate::schema::attr::TYPE, 5),
+            .msg(crate::format::schema::attr::G, &inner)
+            .int(crate::format::schema::attr::TYPE, 5),
     );
     let body = graph(&[holder], &["x", "d"], &["y"]);
     let body = body.msg(graphs::INITIALIZER, &inline("d", 512, 4));

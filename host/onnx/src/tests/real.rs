@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use passdock_abi::{LocKind, OpId, symbol};
 
 use super::{bytes_of, fresh_bytes_of, main_of};
-use crate::wire::{Message, Value, push_fixed32, push_varints};
+use crate::format::wire::{Message, Value, push_fixed32, push_varints};
 
 fn models() -> Vec<PathBuf> {
     let ours = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/models");
@@ -79,7 +79,7 @@ fn a_renamed_node_changes_its_name_only() {
 /// A file's fields as text, sorted by number in each message: what a protobuf parser sees.
 pub(super) fn sorted_fields(bytes: &[u8]) -> String {
     let mut out = String::new();
-    let mut stack = vec![(0, "Model", Message { bytes, at: 0 })];
+    let mut stack = vec![(0, "Model", Message::whole(bytes))];
     while let Some((depth, kind, message)) = stack.pop() {
         let mut fields: Vec<_> = message.fields().map(Result::unwrap).collect();
         fields.sort_by_key(|field| field.number);

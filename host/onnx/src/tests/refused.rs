@@ -6,7 +6,7 @@ use passdock_ir::{AttrValue, Function, Module, NewAttr, NewOp, Position, text};
 
 use super::build::{Msg, function, graph, model, node};
 use super::{bytes_of, main_of, op, read, value};
-use crate::schema::{attr, attr_type, function as functions, model as models, opset};
+use crate::format::schema::{attr, attr_type, function as functions, model as models, opset};
 use crate::{WriteOptions, remarks, write};
 
 fn parse(source: &str) -> Module {
@@ -219,16 +219,16 @@ fn functions_that_call_themselves() {
 
 /// The imports in a file, of the model and then of its functions.
 fn imports(bytes: &[u8]) -> String {
-    let message = crate::wire::Message { bytes, at: 0 };
+    let message = crate::format::wire::Message::whole(bytes);
     let text = |message, number| {
         let mut opsets = Vec::new();
-        for import in crate::read::bodies(message, number) {
-            crate::read::read_opset(import.unwrap(), &mut opsets).unwrap();
+        for import in crate::format::fields::bodies(message, number) {
+            crate::format::opsets::read_opset(import.unwrap(), &mut opsets).unwrap();
         }
         format!("{opsets:?}\n")
     };
     let mut lines = text(message, models::OPSET_IMPORT);
-    for function in crate::read::bodies(message, models::FUNCTIONS) {
+    for function in crate::format::fields::bodies(message, models::FUNCTIONS) {
         lines += &text(function.unwrap(), functions::OPSET_IMPORT);
     }
     lines
@@ -243,7 +243,7 @@ fn the_domains_of_functions_that_passes_call_are_imported() {
             .text(opset::DOMAIN, domain)
             .int(opset::VERSION, 1)
     };
-    let call = node("y = F(x)").text(crate::schema::node::DOMAIN, "acme");
+    let call = node("y = F(x)").text(crate::format::schema::node::DOMAIN, "acme");
     let bytes = model(10, &graph(&[call], &["x"], &["y"]))
         .msg(models::OPSET_IMPORT, &import("acme"))
         .msg(models::FUNCTIONS, &f)

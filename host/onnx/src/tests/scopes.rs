@@ -8,7 +8,7 @@ use super::build::{
 };
 use super::show::show;
 use super::{bytes_of, fresh_bytes_of, main_of, op, read, value};
-use crate::schema::{graph as graphs, model as models, node as nodes};
+use crate::format::schema::{graph as graphs, model as models, node as nodes};
 
 /// The ops of a model's functions, in program order.
 fn ops(bytes: &[u8]) -> String {

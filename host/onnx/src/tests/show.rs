@@ -1,12 +1,12 @@
 //! A model file as a few lines of text, read by nothing but the wire format.
 
-use crate::schema::{attr, function, graph, model, node, tensor, value_info};
-use crate::wire::{Message, Value};
+use crate::format::schema::{attr, function, graph, model, node, tensor, value_info};
+use crate::format::wire::{Message, Value};
 
 /// The lines of a model: functions, graphs, nodes.
 pub(super) fn show(bytes: &[u8]) -> String {
     let mut out = String::new();
-    for field in (Message { bytes, at: 0 }).fields() {
+    for field in (Message::whole(bytes)).fields() {
         let field = field.unwrap();
         match (field.number, field.value) {
             (model::GRAPH, Value::Bytes(body)) => graph_lines(body, "", &mut out),

@@ -1,34 +1,23 @@
 //! `AttributeProto`.
 
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
-use passdock_ir::Entity;
+use passdock_ir::{Entity, Function};
 
-use super::FunctionWriter;
+use crate::format::attribute::{Attribute, is_list, is_value, of_kind, read_floats, read_ints};
+
 use super::rope::Chain;
-use crate::error::{OnnxError, Result};
-use crate::read::attr::{Attribute, is_value, of_kind};
-use crate::schema::{attr, attr_type};
-use crate::types::put_type;
-use crate::wire::{Message, Value, put_bytes, put_float, put_int};
+use super::writer::FunctionWriter;
+use crate::format::error::{OnnxError, Result};
+use crate::format::schema::attr;
+use crate::format::types::put_type;
+use crate::format::wire::{Message, Value, put_bytes, put_float, put_int};
 
-/// The attribute that a sparse initializer is as a `Constant`'s value.
-pub(crate) fn put_sparse_value(to: &mut Vec<u8>, sparse: &[u8]) {
-    put_bytes(to, attr::NAME, b"sparse_value");
-    put_int(to, attr::TYPE, attr_type::SPARSE_TENSOR.into());
-    put_bytes(to, attr::SPARSE_TENSOR, sparse);
-}
-
-/// Whether a kind's value is any number of records.
-fn is_list(kind: AttrKind) -> bool {
-    matches!(
-        kind,
-        AttrKind::INTS
-            | AttrKind::FLOATS
-            | AttrKind::STRINGS
-            | AttrKind::TENSORS
-            | AttrKind::TYPES
-            | AttrKind::REGIONS
-    )
+/// The ids of the entities in an attribute: those of its list, or `one`.
+fn entity_ids<'a>(f: &'a Function, attr: &Attr, one: &'a [u32; 1]) -> &'a [u32] {
+    match is_list(attr.kind) {
+        true => f.ids_in(attr.list),
+        false => one,
+    }
 }
 
 impl FunctionWriter<'_> {
@@ -161,6 +150,8 @@ impl FunctionWriter<'_> {
     ) -> Result {
         let f = self.f;
         let number = of_kind(attr.kind).map_or(attr::REF_ATTR_NAME, |(_, number)| number);
+        let one = [attr.bits as u32];
+        let ids = entity_ids(f, attr, &one);
         let mut bytes = Vec::new();
         match attr.kind {
             AttrKind::INT => put_int(&mut bytes, number, attr.bits as i64),
@@ -186,26 +177,24 @@ impl FunctionWriter<'_> {
                 f.strings_in(attr.list)
                     .for_each(|text| put_bytes(&mut bytes, number, text));
             }
-            AttrKind::TENSOR => self.tensor_value(chain, number, ConstId(attr.bits as u32))?,
-            AttrKind::TENSORS => {
-                for &id in f.ids_in(attr.list) {
+            AttrKind::TENSOR | AttrKind::TENSORS => {
+                for &id in ids {
                     self.tensor_value(chain, number, ConstId(id))?;
                 }
             }
             AttrKind::TYPE => {
-                let bodies = old.map(|old| old.body());
-                self.type_value(chain, number, TypeId(attr.bits as u32), bodies)?;
+                let body = old.map(|old| old.body());
+                self.type_value(chain, number, TypeId(one[0]), body)?;
             }
             AttrKind::TYPES => {
                 let mut bodies = old.into_iter().flat_map(|old| old.bodies());
-                for &id in f.ids_in(attr.list) {
+                for &id in ids {
                     let body = bodies.next().transpose()?;
                     self.type_value(chain, number, TypeId(id), body)?;
                 }
             }
-            AttrKind::REGION => self.region_value(chain, number, op, RegionId(attr.bits as u32))?,
-            AttrKind::REGIONS => {
-                for &id in f.ids_in(attr.list) {
+            AttrKind::REGION | AttrKind::REGIONS => {
+                for &id in ids {
                     self.region_value(chain, number, op, RegionId(id))?;
                 }
             }
@@ -246,9 +235,7 @@ impl FunctionWriter<'_> {
 
     fn region_value(&mut self, chain: &mut Chain, number: u32, op: OpId, id: RegionId) -> Result {
         if let Some(&done) = self.done.get(&id) {
-            let mark = self.store.begin(chain);
-            self.store.splice(chain, done);
-            self.store.end(chain, mark, number);
+            self.store.message(chain, number, done);
             return Ok(());
         }
         match self.span(Entity::Region(id)) {
@@ -269,6 +256,8 @@ impl FunctionWriter<'_> {
         if attr.kind != old.kind || f.text(attr.name) != old.name {
             return Ok(false);
         }
+        let one = [attr.bits as u32];
+        let ids = entity_ids(f, attr, &one);
         Ok(match attr.kind {
             AttrKind::INT => attr.bits == old.bits(),
             AttrKind::FLOAT => attr.bits as u32 == old.bits() as u32,
@@ -280,12 +269,12 @@ impl FunctionWriter<'_> {
             }
             AttrKind::INTS => {
                 let mut ints = Vec::new();
-                crate::read::read_ints(old, &mut ints)?;
+                read_ints(old, &mut ints)?;
                 f.ints_in(attr.list) == ints
             }
             AttrKind::FLOATS => {
                 let mut floats = Vec::new();
-                crate::read::read_floats(old, &mut floats)?;
+                read_floats(old, &mut floats)?;
                 let bits = |float: &f32| float.to_bits();
                 f.floats_in(attr.list)
                     .iter()
@@ -300,22 +289,10 @@ impl FunctionWriter<'_> {
                 f.strings_in(attr.list).eq(texts)
             }
             AttrKind::TENSOR | AttrKind::TENSORS => {
-                let one = [attr.bits as u32];
-                let ids = if attr.kind == AttrKind::TENSOR {
-                    &one
-                } else {
-                    f.ids_in(attr.list)
-                };
                 let origins = ids.iter().map(|&id| Entity::Constant(ConstId(id)));
                 self.are_originals(origins, old)?
             }
             AttrKind::REGION | AttrKind::REGIONS => {
-                let one = [attr.bits as u32];
-                let ids = if attr.kind == AttrKind::REGION {
-                    &one
-                } else {
-                    f.ids_in(attr.list)
-                };
                 let clean = ids
                     .iter()
                     .all(|&id| !self.plan.is_region_dirty(RegionId(id)));
@@ -323,12 +300,6 @@ impl FunctionWriter<'_> {
                 clean && self.are_originals(origins, old)?
             }
             AttrKind::TYPE | AttrKind::TYPES => {
-                let one = [attr.bits as u32];
-                let ids = if attr.kind == AttrKind::TYPE {
-                    &one
-                } else {
-                    f.ids_in(attr.list)
-                };
                 let mut bodies = old.bodies();
                 for &id in ids {
                     let mut bytes = Vec::new();

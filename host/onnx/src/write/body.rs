@@ -8,27 +8,24 @@ use passdock_abi::{
 use passdock_ir::{Entity, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::FunctionWriter;
-use super::imports::{Imports, put_import};
-use super::model::{function_name, newest_opset};
-use super::parts::{declared, initializers, is_imported, sparse_value};
+use super::imports::Imports;
 use super::rope::Chain;
-use super::sequence::Item;
-use crate::carry::{Carried, Fate};
-use crate::error::{OnnxError, Result};
-use crate::keep::Kept;
-use crate::read::bodies;
-use crate::schema::{annotation, doc, entry, function, graph, model, node, tensor};
-use crate::wire::{Field, Message, Value, string_of};
+use super::writer::FunctionWriter;
+use crate::extras::carry::{Carried, Fate};
+use crate::extras::kept::Kept;
+use crate::format::body::BodyKind;
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::bodies;
+use crate::format::header::newest_opset;
+use crate::format::opsets::put_import;
+use crate::format::schema::{annotation, doc, entry, function, graph, model, node, tensor};
+use crate::format::wire::{Field, Message, Value, fields_of, string_of};
+use crate::layout::constants::is_imported;
+use crate::layout::nodes::Item;
+use crate::layout::sparse::sparse_value;
+use crate::layout::version::function_name;
 
-/// Which message a body is written as.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Form {
-    Graph,
-    Function,
-}
-
-/// What a field of either message is.
+/// The part of a body that a field is.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Part {
     Node,
@@ -45,14 +42,15 @@ enum Part {
     Default,
     Annotation,
     Metadata,
-    /// Nothing the IR knows.
+    /// A field that the IR doesn't know.
     Other,
 }
 
-impl Form {
-    fn part(self, number: u32) -> Part {
-        match self {
-            Form::Graph => match number {
+impl Part {
+    /// The part that a field holds.
+    fn of(kind: BodyKind, number: u32) -> Part {
+        match kind {
+            BodyKind::Graph => match number {
                 graph::NODE => Part::Node,
                 graph::INPUT => Part::Input,
                 graph::OUTPUT => Part::Output,
@@ -64,7 +62,7 @@ impl Form {
                 number if number == doc::GRAPH[1] => Part::Metadata,
                 _ => Part::Other,
             },
-            Form::Function => match number {
+            BodyKind::Function => match number {
                 function::NODE => Part::Node,
                 function::INPUT => Part::Input,
                 function::OUTPUT => Part::Output,
@@ -80,41 +78,9 @@ impl Form {
             },
         }
     }
-
-    pub(super) fn node(self) -> u32 {
-        if self == Form::Graph {
-            graph::NODE
-        } else {
-            function::NODE
-        }
-    }
-
-    pub(super) fn input(self) -> u32 {
-        if self == Form::Graph {
-            graph::INPUT
-        } else {
-            function::INPUT
-        }
-    }
-
-    pub(super) fn output(self) -> u32 {
-        if self == Form::Graph {
-            graph::OUTPUT
-        } else {
-            function::OUTPUT
-        }
-    }
-
-    pub(super) fn info(self) -> u32 {
-        if self == Form::Graph {
-            graph::VALUE_INFO
-        } else {
-            function::VALUE_INFO
-        }
-    }
 }
 
-/// Where the records of the original stand, by kind.
+/// The places of the original's records, by kind.
 #[derive(Default)]
 pub(super) struct Skeleton<'o> {
     pub(super) nodes: Vec<u64>,
@@ -124,21 +90,21 @@ pub(super) struct Skeleton<'o> {
     sparse: Vec<u64>,
     pub(super) infos: usize,
     metadata: Vec<Message<'o>>,
-    /// Where the last record of each other field that is there stands, by number.
+    /// The place of the last record of each other field, by number.
     parts: FxHashMap<u32, u64>,
-    /// What quantization annotations name: initializers that nobody else need use.
+    /// The initializers that quantization annotations name, which need no other use.
     pub(super) parameters: FxHashSet<&'o [u8]>,
 }
 
 impl<'o> Skeleton<'o> {
-    fn of(form: Form, original: Option<Message<'o>>) -> Result<Skeleton<'o>> {
+    fn of(kind: BodyKind, original: Option<Message<'o>>) -> Result<Skeleton<'o>> {
         let mut skeleton = Skeleton::default();
-        for field in original.iter().flat_map(|original| original.fields()) {
+        for field in fields_of(original) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
                 continue;
             };
-            let list = match form.part(field.number) {
+            let list = match Part::of(kind, field.number) {
                 Part::Node => &mut skeleton.nodes,
                 Part::Input => &mut skeleton.inputs,
                 Part::Output => &mut skeleton.outputs,
@@ -173,7 +139,7 @@ impl<'o> Skeleton<'o> {
 /// A body half written.
 pub(super) struct Body<'o> {
     pub(super) region: RegionId,
-    pub(super) form: Form,
+    pub(super) kind: BodyKind,
     pub(super) original: Option<Message<'o>>,
     pub(super) skeleton: Skeleton<'o>,
     pub(super) chain: Chain,
@@ -206,13 +172,13 @@ pub(super) struct Body<'o> {
     pub(super) declared_here: FxHashSet<SymbolId>,
     /// Names that the original's nodes and initializers define, once they are asked for.
     pub(super) defined: Option<FxHashSet<&'o [u8]>>,
-    /// Before IR version 4: the original's inputs that are initializers, with the initializers.
+    /// The original's inputs that are initializers, with the initializers, before IR version 4.
     pub(super) constant_inputs: FxHashMap<&'o [u8], u64>,
     /// Attribute parameters written so far.
     pub(super) params: FxHashSet<SymbolId>,
 }
 
-/// How many records of each kind went by.
+/// The number of records of each kind that went by.
 #[derive(Default)]
 pub(super) struct Seen {
     pub(super) nodes: usize,
@@ -227,7 +193,7 @@ impl<'w> FunctionWriter<'w> {
     pub(super) fn graph(mut self) -> Result<(Chain, Vec<u8>)> {
         self.nested()?;
         let original = self.original(Entity::Function);
-        let chain = self.body(self.f.body(), Form::Graph, original)?;
+        let chain = self.body(self.f.body(), BodyKind::Graph, original)?;
         Ok((chain, self.own_import(model::OPSET_IMPORT)))
     }
 
@@ -235,7 +201,7 @@ impl<'w> FunctionWriter<'w> {
     pub(super) fn function(mut self) -> Result<Chain> {
         self.nested()?;
         let original = self.original(Entity::Function);
-        self.body(self.f.body(), Form::Function, original)
+        self.body(self.f.body(), BodyKind::Function, original)
     }
 
     /// The import of ONNX's own ops, if nodes of them were added to a function that has none.
@@ -258,7 +224,7 @@ impl<'w> FunctionWriter<'w> {
                 continue;
             }
             let original = self.original(Entity::Region(region));
-            let written = self.body(region, Form::Graph, original);
+            let written = self.body(region, BodyKind::Graph, original);
             let op = self.f.region(region).parent;
             let written = written.map_err(|error| self.explain(op)(error))?;
             let id = self.store.keep(written);
@@ -270,21 +236,23 @@ impl<'w> FunctionWriter<'w> {
     fn body(
         &mut self,
         region: RegionId,
-        form: Form,
+        kind: BodyKind,
         original: Option<Message<'w>>,
     ) -> Result<Chain> {
-        let skeleton = Skeleton::of(form, original)?;
-        let no_initializers = form == Form::Function || self.ir_version < 4;
+        let skeleton = Skeleton::of(kind, original)?;
+        let no_initializers = kind == BodyKind::Function || self.ir_version < 4;
         let entity = self.entity(region);
-        let kept = self.kept(entity);
-        self.check_sparse(region, form, &skeleton);
+        let kept = Kept::of_entity(self.f, entity);
+        self.check_sparse(region, kind, &skeleton);
         self.name_nodes(region)?;
-        let mut items = self.sequence(region, &skeleton.nodes, no_initializers);
+        let mut items = self
+            .layout
+            .sequence(region, &skeleton.nodes, no_initializers);
         kept.reorder(graph::NODE, &mut items);
         let ordered = items.iter().filter_map(|item| item.start).is_sorted();
         let mut body = Body {
             region,
-            form,
+            kind,
             original,
             chain: Chain::default(),
             items,
@@ -310,24 +278,24 @@ impl<'w> FunctionWriter<'w> {
         self.sort_constants(&mut body, no_initializers);
         self.sort_inputs(&mut body)?;
         self.find_declared(&mut body)?;
-        let numbers = match form {
-            Form::Graph => doc::GRAPH,
-            Form::Function => doc::FUNCTION,
+        let numbers = match kind {
+            BodyKind::Graph => doc::GRAPH,
+            BodyKind::Function => doc::FUNCTION,
         };
         let carries = self.carries && entity == Entity::Function;
         let mut carried = Carried::new(self.f, &body.skeleton.metadata, carries)?;
         let opsets = self.domains.opsets_of(self.f);
-        let mut imports = match form {
-            Form::Graph => None,
-            Form::Function => Some(Imports::new(&opsets, original, function::OPSET_IMPORT)?),
+        let mut imports = match kind {
+            BodyKind::Graph => None,
+            BodyKind::Function => Some(Imports::new(&opsets, original, function::OPSET_IMPORT)?),
         };
-        for field in original.iter().flat_map(|original| original.fields()) {
+        for field in fields_of(original) {
             let field = field?;
             let Value::Bytes(message) = field.value else {
                 self.store.copy(&mut body.chain, field.record);
                 continue;
             };
-            match form.part(field.number) {
+            match Part::of(kind, field.number) {
                 Part::Node => self.nodes_at(&mut body, field.record, message.at)?,
                 Part::Input => self.input_at(&mut body, field, message)?,
                 Part::Output => self.output_at(&mut body, field, message)?,
@@ -392,7 +360,7 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Whose extras are a body's: the function's for its own.
+    /// The entity whose extras are a body's: the function for its own.
     fn entity(&self, region: RegionId) -> Entity {
         if region == self.f.body() {
             Entity::Function
@@ -401,11 +369,11 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Everything whose kind has no record in the original.
+    /// Writes everything whose kind has no record in the original.
     fn what_has_no_record(&mut self, body: &mut Body<'w>) -> Result {
-        let numbers: &[u32] = match body.form {
-            Form::Graph => &[graph::NAME],
-            Form::Function => &[function::NAME, function::DOMAIN, function::OVERLOAD],
+        let numbers: &[u32] = match body.kind {
+            BodyKind::Graph => &[graph::NAME],
+            BodyKind::Function => &[function::NAME, function::DOMAIN, function::OVERLOAD],
         };
         for &number in numbers
             .iter()
@@ -438,7 +406,7 @@ impl<'w> FunctionWriter<'w> {
         if body.skeleton.infos == body.whole_infos.len() {
             self.infos(body)?;
         }
-        if body.form == Form::Function {
+        if body.kind == BodyKind::Function {
             self.params(body)?;
         }
         Ok(())
@@ -446,12 +414,12 @@ impl<'w> FunctionWriter<'w> {
 
     /// Constants that are initializers: by where they stood, and new ones.
     fn sort_constants(&self, body: &mut Body<'_>, no_initializers: bool) {
-        for id in initializers(self.f, &self.constants, body.region) {
+        for id in self.layout.initializers(body.region) {
             let record = self.f.constant(id);
             if let Some(span) = self.span(Entity::Constant(id)) {
                 body.initializers.insert(span.at, id);
-            } else if !self.is_own_value(record.value)
-                || self.is_old_initializer(id)
+            } else if !self.layout.is_own_value(record.value)
+                || self.layout.is_old_initializer(id)
                 || self.f.origins().get(Entity::Constant(id)).is_some()
                 || (!no_initializers
                     && (is_imported(self.f, id) || self.f.value(record.value).use_count > 0))
@@ -459,11 +427,11 @@ impl<'w> FunctionWriter<'w> {
                 body.new_initializers.push(id);
             }
         }
-        if self.sparse.is_empty() {
+        if self.layout.sparse.is_empty() {
             return;
         }
         for op in self.f.ops_in(body.region) {
-            match self.sparse.get(&op) {
+            match self.layout.sparse.get(&op) {
                 Some(0) => body.new_sparse.push(op),
                 Some(&at) => _ = body.sparse.insert(at, op),
                 None => {}
@@ -471,26 +439,26 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// Of the copies of a sparse initializer only the first in its graph is one; others are nodes.
-    fn check_sparse(&mut self, region: RegionId, form: Form, skeleton: &Skeleton<'_>) {
-        if self.sparse.is_empty() {
+    /// Makes all copies of a sparse initializer but the first in its graph nodes.
+    fn check_sparse(&mut self, region: RegionId, kind: BodyKind, skeleton: &Skeleton<'_>) {
+        if self.layout.sparse.is_empty() {
             return;
         }
         let mut here = FxHashSet::default();
         for op in self.f.ops_in(region) {
-            let Some(&at) = self.sparse.get(&op) else {
+            let Some(&at) = self.layout.sparse.get(&op) else {
                 continue;
             };
             let mut known = || skeleton.sparse.binary_search(&at).is_ok() && here.insert(at);
-            if form == Form::Function || !(at == 0 || known()) {
-                self.sparse.remove(&op);
+            if kind == BodyKind::Function || !(at == 0 || known()) {
+                self.layout.sparse.remove(&op);
             }
         }
     }
 
     /// The values of a region whose types the file declares.
     fn find_declared(&self, body: &mut Body<'_>) -> Result {
-        for value in declared(self.f, &self.constants, body.region) {
+        for value in self.layout.declared(body.region) {
             match self.name_in_file(value)? {
                 // One that came from another graph may have had the name there.
                 Some(name) if !body.declared.contains_key(&name) => {
@@ -543,7 +511,7 @@ impl<'w> FunctionWriter<'w> {
 
     /// Name, domain or overload.
     fn header_text(&self, body: &Body<'_>, number: u32) -> Result<Option<String>> {
-        if body.form == Form::Graph {
+        if body.kind == BodyKind::Graph {
             let region = self.f.region(body.region);
             let name = self.loc_name(region.loc);
             // A graph has to have a name; one that came without stays so.
@@ -565,11 +533,9 @@ impl<'w> FunctionWriter<'w> {
 
     fn header(&mut self, chain: &mut Chain, field: Field<'_>, old: Message<'_>, new: Option<&str>) {
         let alias = old.bytes == b"ai.onnx" && new == Some("");
-        match new {
-            Some(new) if !alias && old.bytes != new.as_bytes() => {
-                self.store.field(chain, field.number, new.as_bytes());
-            }
-            _ => self.store.copy(chain, field.record),
+        match new.filter(|_| !alias) {
+            Some(new) => self.store.text(chain, field, new),
+            None => self.store.copy(chain, field.record),
         }
     }
 }

@@ -1,26 +1,27 @@
-//! Opset imports: what functions say, and the domains of the functions that they call.
+//! Opset imports: those of functions, and the domains of the functions that they call.
 
 use passdock_abi::{FunctionKind, SymbolId};
 use passdock_ir::{Function, MAX_OPSETS, Module, OpName};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::model::is_made;
-use crate::MAIN;
-use crate::error::{OnnxError, Result};
-use crate::read::{Opsets, read_opset};
-use crate::schema::opset;
-use crate::wire::{Message, Value, put_bytes, put_int};
+use crate::format::error::{OnnxError, Result};
+use crate::format::header::MAIN;
+use crate::format::opsets::{Opsets, put_import, read_opset};
+use crate::format::schema::opset;
+use crate::format::wire::{Message, Value, fields_of};
+use crate::layout::version::is_made;
 
-/// What the functions of a module have to import beside what they say. A call needs an import of the
-/// function's domain where it stands and in the model; the main graph's imports are the model's.
+/// The opset imports that the functions of a module need beside those they declare. A call needs an
+/// import of the function's domain in its own function and in the model; the main graph's imports
+/// are the model's.
 #[derive(Default)]
 pub(crate) struct Domains {
-    /// By function: what passes' calls need.
+    /// The imports that calls made by passes need, by function.
     added: FxHashMap<SymbolId, Opsets>,
-    /// What nobody imports: the function, the domain and an op of it. In whose place the model's
-    /// import is missing, it is a call.
+    /// The domains that no function imports: the function, the domain and an op of it. Where the
+    /// model's import is missing, the op is a call.
     pub(crate) missing: Vec<(SymbolId, String, SymbolId)>,
-    /// Which functions each one calls.
+    /// The functions that each function calls.
     callees: FxHashMap<SymbolId, Vec<SymbolId>>,
 }
 
@@ -139,7 +140,7 @@ pub(super) struct Imports<'o> {
     number: u32,
     same: bool,
     done: bool,
-    /// How the file writes ONNX's own domain: not at all, as "" or as "ai.onnx".
+    /// The file's spelling of ONNX's own domain: none, "" or "ai.onnx".
     own: Option<&'static str>,
 }
 
@@ -151,7 +152,7 @@ impl<'o> Imports<'o> {
     ) -> Result<Imports<'o>> {
         let mut old = Opsets::new();
         let mut own = Some("");
-        for field in template.iter().flat_map(|template| template.fields()) {
+        for field in fields_of(template) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
                 continue;
@@ -190,12 +191,12 @@ impl<'o> Imports<'o> {
         })
     }
 
-    /// What stands at the next record; `None`: the record itself.
+    /// The bytes for the next record; `None`: the record itself.
     pub(super) fn next(&mut self) -> Option<Vec<u8>> {
         (!self.same).then(|| self.rest())
     }
 
-    /// What wasn't written yet.
+    /// The bytes for imports that weren't written yet.
     pub(super) fn rest(&mut self) -> Vec<u8> {
         let mut bytes = Vec::new();
         if std::mem::replace(&mut self.done, true) || self.same {
@@ -211,14 +212,4 @@ impl<'o> Imports<'o> {
         }
         bytes
     }
-}
-
-/// Appends an opset import; no domain is ONNX's own.
-pub(crate) fn put_import(to: &mut Vec<u8>, number: u32, domain: Option<&str>, version: i64) {
-    let mut body = Vec::new();
-    if let Some(domain) = domain {
-        put_bytes(&mut body, opset::DOMAIN, domain.as_bytes());
-    }
-    put_int(&mut body, opset::VERSION, version);
-    put_bytes(to, number, &body);
 }

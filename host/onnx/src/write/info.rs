@@ -2,15 +2,16 @@
 
 use passdock_abi::{SymbolId, TypeId, ValueId};
 use passdock_ir::Entity;
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
-use super::FunctionWriter;
-use super::body::{Body, Form};
+use super::body::Body;
 use super::rope::Chain;
-use crate::error::Result;
-use crate::schema::{doc, graph, node, tensor, value_info};
-use crate::types::{put_type, read_type};
-use crate::wire::{Field, Message, Value, string_of};
+use super::writer::FunctionWriter;
+use crate::extras::kept::Kept;
+use crate::format::error::Result;
+use crate::format::schema::{doc, graph, value_info};
+use crate::format::types::{put_type, read_type};
+use crate::format::wire::{Field, Message, Value, fields_of, string_of};
 
 impl<'w> FunctionWriter<'w> {
     /// Writes a value info as field `number`, over the original if there is one; `entity`: whose
@@ -30,16 +31,12 @@ impl<'w> FunctionWriter<'w> {
         }
         let (mut named, mut typed) = (false, encoded.is_empty());
         let mark = self.store.begin(chain);
-        for field in original.iter().flat_map(|original| original.fields()) {
+        for field in fields_of(original) {
             let field = field?;
             match (field.number, field.value) {
-                (value_info::NAME, Value::Bytes(body)) => {
+                (value_info::NAME, Value::Bytes(_)) => {
                     named = true;
-                    if body.bytes != name.as_bytes() {
-                        self.store.field(chain, value_info::NAME, name.as_bytes());
-                    } else {
-                        self.store.copy(chain, field.record);
-                    }
+                    self.store.text(chain, field, name);
                 }
                 (value_info::TYPE, Value::Bytes(body)) => {
                     typed = true;
@@ -74,8 +71,8 @@ impl<'w> FunctionWriter<'w> {
         Ok(plain == encoded)
     }
 
-    /// What stands at a value info's record: the declaration of a value that lives, or of one that
-    /// never did.
+    /// Writes the value info for a record: the declaration of a live value, or of one that never
+    /// was there.
     pub(super) fn info_at(
         &mut self,
         body: &mut Body<'w>,
@@ -98,7 +95,7 @@ impl<'w> FunctionWriter<'w> {
                 body.declared_here.extend(symbol);
                 self.info(
                     &mut body.chain,
-                    body.form.info(),
+                    body.kind.info(),
                     name,
                     record.ty,
                     Some(message),
@@ -123,34 +120,18 @@ impl<'w> FunctionWriter<'w> {
     /// Whether the original's graph defined a name.
     fn was_defined(&self, body: &mut Body<'w>, name: &[u8]) -> Result<bool> {
         if body.defined.is_none() {
-            let mut names = FxHashSet::default();
-            for field in body.original.iter().flat_map(|original| original.fields()) {
-                let field = field?;
-                let Value::Bytes(message) = field.value else {
-                    continue;
-                };
-                if field.number == body.form.node() {
-                    for field in message.fields() {
-                        let field = field?;
-                        if let (node::OUTPUT, Value::Bytes(body)) = (field.number, field.value) {
-                            names.insert(body.bytes);
-                        }
-                    }
-                } else if body.form == Form::Graph && field.number == graph::INITIALIZER {
-                    names.insert(string_of(message, tensor::NAME)?);
-                }
-            }
-            body.defined = Some(names);
+            let names = body
+                .original
+                .map(|original| body.kind.defined_names(original));
+            body.defined = Some(names.transpose()?.unwrap_or_default());
         }
-        Ok(body
-            .defined
-            .as_ref()
-            .is_some_and(|names| names.contains(name)))
+        let names = body.defined.as_ref();
+        Ok(names.is_some_and(|names| names.contains(name)))
     }
 
     /// Whether a constant that isn't declared has a name: one whose declared type says less.
     fn still_lives(&mut self, name: Option<SymbolId>) -> bool {
-        let (f, plan, constants) = (self.f, &self.plan, self.constants.all());
+        let (f, plan, constants) = (self.f, &self.plan, self.layout.constants.all());
         let names = self.constant_names.get_or_insert_with(|| {
             constants
                 .iter()
@@ -173,7 +154,7 @@ impl<'w> FunctionWriter<'w> {
             .chain(whole.into_iter().map(Err))
             .collect();
         body.kept.reorder(graph::VALUE_INFO, &mut infos);
-        let number = body.form.info();
+        let number = body.kind.info();
         for info in infos {
             let value = match info {
                 Ok(value) => value,
@@ -184,7 +165,7 @@ impl<'w> FunctionWriter<'w> {
             };
             let (name, ty) = (self.name(value), self.f.value(value).ty);
             let entity = Entity::Value(value);
-            let original = self.kept(entity).hollow;
+            let original = Kept::of_entity(self.f, entity).hollow;
             if !name.is_empty() && (ty.index() != 0 || original.is_some()) {
                 self.info(&mut body.chain, number, name, ty, original, Some(entity))?;
             }

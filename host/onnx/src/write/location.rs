@@ -1,17 +1,17 @@
-//! Where ops come from, in a file: a node has one name, and what it is made of is metadata.
+//! Locations of ops in a file: a node has one name, and its sources are metadata.
 
 use std::borrow::Cow;
 
-use passdock_abi::{LocId, LocKind, Op, OpId, Range, RegionId};
+use passdock_abi::{LocId, LocKind, Op, OpId, RegionId};
 use passdock_ir::Entity;
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::FunctionWriter;
-use super::names::numbered;
 use super::rope::Chain;
-use crate::error::Result;
-use crate::schema::{doc, entry, node};
-use crate::wire::{Message, put_bytes, string_of};
+use super::writer::FunctionWriter;
+use crate::format::error::Result;
+use crate::format::schema::{doc, entry, node};
+use crate::format::wire::{Message, string_of};
+use crate::layout::names::numbered;
 
 /// The key of a node's metadata that names the nodes it was made of, one a line.
 const MERGED_FROM: &str = "passdock.merged_from";
@@ -95,12 +95,7 @@ impl<'w> FunctionWriter<'w> {
         let f = self.f;
         let one = [loc];
         let fused = f.loc(loc).filter(|loc| loc.kind == LocKind::FUSED);
-        let parts = fused.map_or(&[][..], |loc| {
-            f.ids_in(Range {
-                start: loc.a,
-                len: loc.b,
-            })
-        });
+        let parts = fused.map_or(&[][..], |loc| f.loc_parts(loc));
         let alone = one.into_iter().filter(move |_| fused.is_none());
         let all = alone.chain(parts.iter().map(|&part| LocId(part)));
         let named = all.filter_map(|part| f.loc(part).filter(|loc| loc.kind == LocKind::NAME));
@@ -136,10 +131,8 @@ impl<'w> FunctionWriter<'w> {
         let mut seen = FxHashSet::default();
         let all = known.iter().chain(sources).copied();
         let all: Vec<&str> = all.filter(|name| seen.insert(*name)).collect();
-        let mut pair = Vec::new();
-        put_bytes(&mut pair, entry::KEY, MERGED_FROM.as_bytes());
-        put_bytes(&mut pair, entry::VALUE, all.join("\n").as_bytes());
-        self.store.field(chain, doc::NODE[1], &pair);
+        self.store
+            .pair(chain, doc::NODE[1], MERGED_FROM, all.join("\n"));
     }
 }
 

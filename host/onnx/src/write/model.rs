@@ -1,71 +1,24 @@
 //! `ModelProto`, and `FunctionProto`'s header.
 
-use std::sync::Arc;
-
 use passdock_abi::{FunctionKind, SymbolId};
-use passdock_ir::{Entity, Function, Module, OpName, name};
+use passdock_ir::{Entity, Function, Module};
 use rustc_hash::FxHashMap;
 
 use super::imports::Imports;
-use super::{Chain, FunctionWriter, Writer};
-use crate::error::{OnnxError, Result};
-use crate::keep::Kept;
-use crate::schema::{doc, model};
-use crate::wire::{Message, Value, put_bytes, put_int};
-use crate::{MAIN, METADATA};
-
-/// What a module without a file behind it is written as.
-const IR_VERSION: i64 = 10;
+use super::rope::Chain;
+use super::writer::{FunctionWriter, Writer};
+use crate::extras::kept::Kept;
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::bodies;
+use crate::format::header::{
+    MAIN, metadata, missing_metadata, old_metadata, put_metadata, read_metadata,
+};
+use crate::format::schema::{doc, model};
+use crate::format::wire::{Message, Value, fields_of};
+use crate::layout::version::raised_version;
 
 const LOOP_LEVEL: &str =
     "it is a function of loops, and ONNX has only graphs; remove it before exporting";
-
-/// The `ir_version` that a module's metadata gives.
-pub(crate) fn ir_version(module: &Module) -> i64 {
-    version_of(module.metadata())
-}
-
-/// The `ir_version` that metadata gives.
-pub(crate) fn version_of(metadata: &[(String, String)]) -> i64 {
-    let (_, key) = METADATA[0];
-    let version = metadata.iter().find(|(known, _)| known == key);
-    let version = version.and_then(|(_, text)| text.parse().ok());
-    version.unwrap_or(IR_VERSION)
-}
-
-/// The `ir_version` that a module is written with.
-pub(crate) fn final_version(module: &Module) -> i64 {
-    let raised = raised_version(module);
-    let raised = raised.and_then(|version| version.parse().ok());
-    raised.unwrap_or_else(|| ir_version(module))
-}
-
-/// The IR version that a module's own version has to be raised to, because passes gave it functions:
-/// 8 has them, 10 has overloads. What the file had already says what it wants.
-fn raised_version(module: &Module) -> Option<String> {
-    let main = module.symbols().find(MAIN);
-    let is_new = |f: &&Arc<Function>| Some(f.name()) != main && is_made(f);
-    let needed = |f: &Arc<Function>| match function_name(f) {
-        Ok(name) if !name.overload.is_empty() => 10,
-        _ => 8,
-    };
-    let needed = module.functions().filter(is_new).map(needed).max()?;
-    (ir_version(module) < needed).then(|| needed.to_string())
-}
-
-/// Whether a pass made a function: neither file nor text had it.
-pub(super) fn is_made(f: &Function) -> bool {
-    f.is_touched() && !f.origins().get(Entity::Function).is_some()
-}
-
-fn metadata(module: &Module, number: u32) -> Option<&str> {
-    let key = METADATA.iter().find(|row| row.0 == number)?.1;
-    module
-        .metadata()
-        .iter()
-        .find(|pair| pair.0 == key)
-        .map(|pair| pair.1.as_str())
-}
 
 impl Writer<'_> {
     /// Writes the whole file.
@@ -79,10 +32,7 @@ impl Writer<'_> {
         let locals: Vec<SymbolId> = module.names().filter(|&name| name != main_name).collect();
         let source = self.source.clone();
         let template = match &source {
-            Some(source) => Some(Message {
-                bytes: source.bytes(),
-                at: 0,
-            }),
+            Some(source) => Some(Message::whole(source.bytes())),
             None => Kept::of(module.extras()).hollow,
         };
         let mut chain = Chain::default();
@@ -102,7 +52,7 @@ impl Writer<'_> {
             _ => metadata(module, number),
         };
         let mut graph = false;
-        for field in template.iter().flat_map(|template| template.fields()) {
+        for field in fields_of(template) {
             let field = field?;
             match (field.number, field.value) {
                 (model::GRAPH, Value::Bytes(body)) => {
@@ -121,7 +71,7 @@ impl Writer<'_> {
                     None => self.store.copy(&mut chain, field.record),
                     Some(bytes) => self.store.bytes(&mut chain, &bytes),
                 },
-                (number, value) if crate::read::read_metadata(number, value)?.is_some() => {
+                (number, value) if read_metadata(number, value)?.is_some() => {
                     let new = metadata(number);
                     let same = old.get(&number).map(String::as_str) == new;
                     if same {
@@ -171,10 +121,8 @@ impl Writer<'_> {
         }
         let (written, import) = FunctionWriter::new(self, main, true).graph()?;
         self.store.bytes(chain, &import);
-        let mark = self.store.begin(chain);
         let id = self.store.keep(written);
-        self.store.splice(chain, id);
-        self.store.end(chain, mark, model::GRAPH);
+        self.store.message(chain, model::GRAPH, id);
         Ok(())
     }
 
@@ -193,66 +141,17 @@ impl Writer<'_> {
         };
         let written = written
             .map_err(|error| error.inside(format!("@{}", self.module.symbols().text(name))))?;
-        let mark = self.store.begin(chain);
         let id = self.store.keep(written);
-        self.store.splice(chain, id);
-        self.store.end(chain, mark, model::FUNCTIONS);
+        self.store.message(chain, model::FUNCTIONS, id);
         Ok(())
     }
-}
-
-/// Metadata that the file has no field for.
-fn missing_metadata<'m>(
-    metadata: impl Fn(u32) -> Option<&'m str>,
-    old: &FxHashMap<u32, String>,
-    is_new: bool,
-    to: &mut Vec<u8>,
-) -> Result {
-    for &(number, _) in METADATA.iter().filter(|row| !old.contains_key(&row.0)) {
-        match metadata(number) {
-            Some(text) => put_metadata(number, text, to)?,
-            None if number == model::IR_VERSION && is_new => {
-                put_int(to, model::IR_VERSION, IR_VERSION);
-            }
-            None => {}
-        }
-    }
-    Ok(())
-}
-
-/// What the file's header says; a field's last record counts.
-fn old_metadata(template: Option<Message<'_>>) -> Result<FxHashMap<u32, String>> {
-    let mut old = FxHashMap::default();
-    for field in template.iter().flat_map(|template| template.fields()) {
-        let field = field?;
-        if let Some((_, text)) = crate::read::read_metadata(field.number, field.value)? {
-            old.insert(field.number, text);
-        }
-    }
-    Ok(old)
-}
-
-fn put_metadata(number: u32, text: &str, to: &mut Vec<u8>) -> Result {
-    if !matches!(number, model::IR_VERSION | model::MODEL_VERSION) {
-        put_bytes(to, number, text.as_bytes());
-        return Ok(());
-    }
-    match text.parse() {
-        Ok(value) => put_int(to, number, value),
-        Err(_) => {
-            return Err(OnnxError::new(format!(
-                "the version {text:?} of the model is no number"
-            )));
-        }
-    }
-    Ok(())
 }
 
 /// The local functions, matched with their records in the file.
 struct Functions {
     names: Vec<SymbolId>,
     by_start: FxHashMap<u64, SymbolId>,
-    /// In the order of the file; else all go where the first one stood.
+    /// Whether they are in the order of the file; else all go where the first one stood.
     ordered: bool,
     next: usize,
     starts: Vec<Option<u64>>,
@@ -269,13 +168,12 @@ impl Functions {
         names: &[SymbolId],
         template: Option<Message<'_>>,
     ) -> Result<Functions> {
-        let mut known = Vec::new();
-        for field in template.iter().flat_map(|template| template.fields()) {
-            let field = field?;
-            if let (model::FUNCTIONS, Value::Bytes(body)) = (field.number, field.value) {
-                known.push(body.at);
-            }
-        }
+        let records = template
+            .into_iter()
+            .flat_map(|file| bodies(file, model::FUNCTIONS));
+        let known = records
+            .map(|body| Ok(body?.at))
+            .collect::<Result<Vec<u64>>>()?;
         let mut by_start = FxHashMap::default();
         let mut starts = Vec::with_capacity(names.len());
         for &name in names {
@@ -301,7 +199,7 @@ impl Functions {
         })
     }
 
-    /// What stands at a function's record.
+    /// The functions to write at a function's record.
     fn at(&mut self, start: u64) -> Vec<Step> {
         let mut steps = Vec::new();
         while let Some(&name) = self.names.get(self.next) {
@@ -323,38 +221,10 @@ impl Functions {
         steps
     }
 
-    /// What is left at the end.
+    /// The functions that have no record.
     fn rest(&mut self) -> Vec<SymbolId> {
         let rest = self.names.split_off(self.next.min(self.names.len()));
         self.next = self.names.len();
         rest
     }
-}
-
-/// The newest version of ONNX's own ops that came out with an IR version.
-pub(super) fn newest_opset(ir_version: i64) -> i64 {
-    match ir_version {
-        ..=3 => 8,
-        4 => 9,
-        5 => 10,
-        6 => 11,
-        7 => 14,
-        8 => 18,
-        9 => 20,
-        _ => 21,
-    }
-}
-
-/// A function's canonical name, taken apart.
-pub(super) fn function_name(f: &Function) -> Result<OpName<'_>> {
-    let text = f.text(f.name());
-    name::check_canonical(text).map_err(OnnxError::new)?;
-    OpName::parse(text)
-        .filter(|name| name.domain.is_some())
-        .ok_or_else(|| {
-            let what = format!(
-                "ONNX functions have a domain, and @{text} has none: call it `DOMAIN.{text}`"
-            );
-            OnnxError::new(what)
-        })
 }

@@ -6,26 +6,13 @@ use passdock_abi::{Attr, AttrKind, OpId, Range, Value as ValueRecord, ValueId};
 use passdock_ir::{Entity, OpName, name};
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::FunctionWriter;
 use super::location::named_sources;
 use super::rope::Chain;
-use crate::error::{OnnxError, Result};
-use crate::read::MAX_ATTRS;
-use crate::read::attr::Attribute;
-use crate::schema::{attr, doc, node};
-use crate::wire::{Message, Value};
-
-/// Parts of a node that are written once, whatever the number of their records.
-#[derive(Default)]
-struct Written {
-    inputs: bool,
-    outputs: bool,
-    name: bool,
-    op_type: bool,
-    domain: bool,
-    overload: bool,
-    attrs: usize,
-}
+use super::writer::FunctionWriter;
+use crate::format::attribute::{Attribute, MAX_ATTRS};
+use crate::format::error::{OnnxError, Result};
+use crate::format::schema::{attr, doc, node};
+use crate::format::wire::{Message, Value, fields_of};
 
 impl<'w> FunctionWriter<'w> {
     /// Writes an op as field `number`, over the original node if there is one.
@@ -61,56 +48,33 @@ impl<'w> FunctionWriter<'w> {
         for (at, attr) in attrs.iter().enumerate() {
             by_name.insert(f.text(attr.name), (at, false));
         }
-        let mut same = Same::default();
-        let mut last_attr = 0;
-        if let Some(original) = original {
-            same = Same::of(original, &inputs, &outputs, &domain)?;
-            last_attr = same.attrs;
-        }
+        let same = match original {
+            Some(original) => Same::of(original, &inputs, &outputs, &domain)?,
+            None => Same::default(),
+        };
         let sources = self.sources(op);
         let node_name = self.node_name(op);
+        let texts = [
+            (node::NAME, node_name.as_deref()),
+            (node::OP_TYPE, Some(&*name)),
+            (node::DOMAIN, Some(&*domain)),
+            (node::OVERLOAD, Some(&*overload)),
+        ];
         let mut known = Vec::new();
-        let mut done = Written::default();
+        // Written once, whatever the number of their records.
+        let (mut inputs_done, mut outputs_done, mut attrs_seen) = (same.inputs, same.outputs, 0);
         let mark = self.store.begin(chain);
-        for field in original.iter().flat_map(|original| original.fields()) {
+        for field in fields_of(original) {
             let field = field?;
             let Value::Bytes(body) = field.value else {
                 self.store.copy(chain, field.record);
                 continue;
             };
             match field.number {
-                // Of a text that stands there twice the last one counts.
-                node::NAME | node::OP_TYPE | node::DOMAIN | node::OVERLOAD
-                    if body.at < same.last[field.number as usize] =>
-                {
-                    if field.number != node::NAME || node_name.is_some() {
-                        self.store.copy(chain, field.record);
-                    }
-                }
                 node::INPUT if same.inputs => self.store.copy(chain, field.record),
-                node::INPUT => self.names(chain, node::INPUT, &inputs, &mut done.inputs),
+                node::INPUT => self.names(chain, node::INPUT, &inputs, &mut inputs_done),
                 node::OUTPUT if same.outputs => self.store.copy(chain, field.record),
-                node::OUTPUT => self.names(chain, node::OUTPUT, &outputs, &mut done.outputs),
-                node::NAME => {
-                    done.name = true;
-                    self.part(chain, field.record, body, node_name.as_deref());
-                }
-                node::OP_TYPE => {
-                    done.op_type = true;
-                    self.part(chain, field.record, body, Some(&name));
-                }
-                node::DOMAIN => {
-                    done.domain = true;
-                    if same.domain {
-                        self.store.copy(chain, field.record);
-                    } else {
-                        self.part(chain, field.record, body, Some(&domain));
-                    }
-                }
-                node::OVERLOAD => {
-                    done.overload = true;
-                    self.part(chain, field.record, body, Some(&overload));
-                }
+                node::OUTPUT => self.names(chain, node::OUTPUT, &outputs, &mut outputs_done),
                 node::ATTRIBUTE => {
                     let attribute = Attribute::read(body)?;
                     match by_name.get_mut(attribute.name) {
@@ -124,8 +88,8 @@ impl<'w> FunctionWriter<'w> {
                         }
                         None => {}
                     }
-                    done.attrs += 1;
-                    if done.attrs == last_attr {
+                    attrs_seen += 1;
+                    if attrs_seen == same.attrs {
                         self.new_attrs(chain, op, attrs, &mut by_name)?;
                     }
                 }
@@ -135,28 +99,29 @@ impl<'w> FunctionWriter<'w> {
                         None => self.store.copy(chain, field.record),
                     }
                 }
-                _ => self.store.copy(chain, field.record),
+                number => match texts.iter().find(|text| text.0 == number) {
+                    // Of a text that stands there twice the last one counts.
+                    Some(&(_, Some(text)))
+                        if same.last_at(number) == Some(body.at)
+                            && !(number == node::DOMAIN && same.domain) =>
+                    {
+                        self.store.text(chain, field, text);
+                    }
+                    Some((_, None)) => {}
+                    _ => self.store.copy(chain, field.record),
+                },
             }
         }
-        if !(same.inputs || done.inputs) {
-            self.names(chain, node::INPUT, &inputs, &mut done.inputs);
-        }
-        if !(same.outputs || done.outputs) {
-            self.names(chain, node::OUTPUT, &outputs, &mut done.outputs);
-        }
-        if let (false, Some(name)) = (done.name, &node_name) {
-            self.store.field(chain, node::NAME, name.as_bytes());
-        }
-        for (done, number, text) in [
-            (done.op_type, node::OP_TYPE, &name),
-            (done.domain, node::DOMAIN, &domain),
-            (done.overload, node::OVERLOAD, &overload),
-        ] {
-            if !done && !text.is_empty() {
+        self.names(chain, node::INPUT, &inputs, &mut inputs_done);
+        self.names(chain, node::OUTPUT, &outputs, &mut outputs_done);
+        for (number, text) in texts {
+            if let (None, Some(text)) = (same.last_at(number), text)
+                && (number == node::NAME || !text.is_empty())
+            {
                 self.store.field(chain, number, text.as_bytes());
             }
         }
-        if last_attr == 0 {
+        if same.attrs == 0 {
             self.new_attrs(chain, op, attrs, &mut by_name)?;
         }
         self.texts(chain, Entity::Op(op), doc::NODE);
@@ -247,26 +212,6 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// A string field: the original if it says the same.
-    fn part(
-        &mut self,
-        chain: &mut Chain,
-        record: Message<'_>,
-        old: Message<'_>,
-        new: Option<&str>,
-    ) {
-        match new {
-            Some(new) if old.bytes != new.as_bytes() => {
-                let number = record.fields().next().and_then(|field| field.ok());
-                if let Some(field) = number {
-                    self.store.field(chain, field.number, new.as_bytes());
-                }
-            }
-            Some(_) => self.store.copy(chain, record),
-            None => {}
-        }
-    }
-
     /// An `Identity` that gives an output its name.
     pub(super) fn identity(&mut self, chain: &mut Chain, number: u32, from: &str, to: &str) {
         self.added_nodes = true;
@@ -287,19 +232,23 @@ pub(super) fn is_placeholder(body: Message<'_>) -> bool {
     body.is_detached() && name && fields.next().is_none()
 }
 
-/// Which parts of an original node say what the op does.
+/// The parts of an original node that still say what the op does.
 #[derive(Default)]
 struct Same {
     inputs: bool,
     outputs: bool,
     domain: bool,
-    /// How many attributes it has.
+    /// The number of attributes that it has.
     attrs: usize,
-    /// Where the last record of each text stands, by field number.
-    last: [u64; node::OVERLOAD as usize + 1],
+    /// The place of the last record of each text, by field number.
+    last: [Option<u64>; node::OVERLOAD as usize + 1],
 }
 
 impl Same {
+    fn last_at(&self, number: u32) -> Option<u64> {
+        self.last[number as usize]
+    }
+
     fn of(original: Message<'_>, inputs: &[&str], outputs: &[&str], domain: &str) -> Result<Same> {
         let (mut ins, mut outs) = (inputs.iter(), outputs.iter());
         let mut same = Same {
@@ -314,7 +263,7 @@ impl Same {
             };
             let is = |text: Option<&&str>| text.is_some_and(|text| text.as_bytes() == body.bytes);
             if let Some(last) = same.last.get_mut(field.number as usize) {
-                *last = body.at;
+                *last = Some(body.at);
             }
             match field.number {
                 node::INPUT => same.inputs &= is(ins.next()),

@@ -1,62 +1,26 @@
-//! Where the data of initializers goes: into the model file, a file it is in already, or a new one.
+//! Placement of the data of initializers: in the model file, a file it is in already, or a new one.
 //!
 //! Data stays where it is unless somebody asks otherwise. What passes add to a model whose data is in
 //! other files, or to one that would outgrow what protobuf can hold, goes to one data file beside
 //! the model, packed in the order it had; nothing is appended to a file that is there, so writing
 //! twice makes the same file twice.
 
-use std::fs::{self, File};
-use std::io::{self, Write};
-use std::path::Path;
 use std::sync::Arc;
 
 use passdock_abi::{ConstId, Constant, DType, Value as ValueRecord};
 use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashMap;
 
-use super::WriteOptions;
-use super::parts::is_imported;
-use crate::external::{ExternalFile, files_of};
-
-/// Where the data of initializers goes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum ExternalData {
-    /// Where it is; what is new goes to a data file if the model has such files, or is too large.
-    #[default]
-    Keep,
-    /// All but the small goes to one data file.
-    All,
-    /// All of it goes into the model file.
-    None,
-}
+use super::data_file::{Content, DataFile, LARGE, PAGE, WORD};
+use super::options::{ExternalData, WriteOptions};
+use crate::file::model::files_of;
+use crate::layout::constants::is_imported;
 
 /// Data smaller than this stays in the model file, as ONNX's own tools do it.
 const SMALL: u64 = 1024;
 /// New data smaller than this stays in the model file of a model that has data files.
 const SMALL_NEW: u64 = 64 * 1024;
-/// Data from this size on can be mapped on its own.
-const LARGE: u64 = 1024 * 1024;
-const PAGE: u64 = 4096;
-const WORD: u64 = 64;
-
-/// A file that goes beside the model file.
-pub struct DataFile {
-    location: String,
-    content: Content,
-    can_move: bool,
-}
-
-enum Content {
-    /// A file of the model that was read.
-    Whole(Arc<ExternalFile>),
-    /// Parts, ascending by offset, with gaps.
-    Packed {
-        parts: Vec<(u64, Arc<ConstantData>)>,
-        len: u64,
-    },
-}
-
-/// Where the data of one initializer goes.
+/// The place for the data of one initializer.
 pub(super) enum Home {
     /// Into the model file.
     Inline,
@@ -68,7 +32,7 @@ pub(super) enum Home {
     },
 }
 
-/// What moves, and the files beside the model.
+/// The data that moves, and the files beside the model.
 #[derive(Default)]
 pub(super) struct Placement {
     pub(super) homes: FxHashMap<ConstId, Home>,
@@ -261,126 +225,10 @@ fn is_initializer(f: &Function, id: ConstId, record: &Constant, ir_version: i64)
         && (imported || default || (ir_version >= 4 && value.use_count > 0))
 }
 
-/// What tells that two constants have the same bytes in the same place.
+/// A key that is equal for constants with the same bytes in the same place.
 fn identity(data: &Arc<ConstantData>) -> (usize, u64, u64) {
     match data.in_file() {
         Some((source, offset, len)) => (Arc::as_ptr(source).cast::<()>() as usize, offset, len),
         None => (Arc::as_ptr(data) as usize, u64::MAX, data.len()),
     }
-}
-
-impl DataFile {
-    /// Its path from the model's directory, as the model spells it.
-    #[must_use]
-    pub fn location(&self) -> &str {
-        &self.location
-    }
-
-    /// Whether the file at a path is this one already, so that nothing has to be written.
-    ///
-    /// # Errors
-    /// If it can't be told because the file that the data is in can't be read.
-    pub fn is_at(&self, path: &Path) -> io::Result<bool> {
-        match &self.content {
-            Content::Whole(file) => Ok(file.is_at(path)),
-            Content::Packed { parts, len } => {
-                let Ok(path) = path.canonicalize() else {
-                    return Ok(false);
-                };
-                if path.metadata()?.len() != *len {
-                    return Ok(false);
-                }
-                let mut here: FxHashMap<&str, bool> = FxHashMap::default();
-                Ok(parts.iter().all(|(at, data)| match data.payload() {
-                    Payload::External { source, offset, .. } => {
-                        let same = || Path::new(source.name()).canonicalize().ok();
-                        offset == at
-                            && *here
-                                .entry(source.name())
-                                .or_insert_with(|| same().as_ref() == Some(&path))
-                    }
-                    _ => false,
-                }))
-            }
-        }
-    }
-
-    /// Whether the model can say another location for it: all that point to it are initializers of the
-    /// main graph.
-    #[must_use]
-    pub fn can_move(&self) -> bool {
-        self.can_move
-    }
-
-    /// Whether a file holds the same bytes. `None` for one that is put together: that is known when it
-    /// is written.
-    ///
-    /// # Errors
-    /// If one of them can't be read.
-    pub fn is_equal(&self, path: &Path) -> io::Result<Option<bool>> {
-        match &self.content {
-            Content::Whole(file) => file.is_equal(path).map(Some),
-            Content::Packed { .. } => Ok(None),
-        }
-    }
-
-    /// Puts it where nothing is: a second name of the file that was read, or a copy where the system
-    /// gives none.
-    ///
-    /// # Errors
-    /// If data can't be read, or what the system says.
-    pub fn place(&self, path: &Path) -> io::Result<()> {
-        if let Content::Whole(file) = &self.content
-            && file
-                .resolve()
-                .is_ok_and(|own| fs::hard_link(own, path).is_ok())
-        {
-            return Ok(());
-        }
-        self.write_file(&mut File::create_new(path)?)
-    }
-
-    /// Writes it to an empty file. What is in a file already, the system copies.
-    ///
-    /// # Errors
-    /// If data can't be read, or what the system says.
-    pub fn write_file(&self, to: &mut File) -> io::Result<()> {
-        let parts = match &self.content {
-            Content::Whole(file) => return file.copy_all(to),
-            Content::Packed { parts, .. } => parts,
-        };
-        let mut end = 0;
-        for (offset, data) in parts {
-            to.write_all(&[0; PAGE as usize][..(offset - end) as usize])?;
-            copy_data(data, to)?;
-            end = offset + data.len();
-        }
-        Ok(())
-    }
-}
-
-/// Appends a constant's bytes to a file: by the system, if they are in one.
-pub(super) fn copy_data(data: &ConstantData, to: &mut File) -> io::Result<()> {
-    match data.in_file() {
-        Some((source, offset, len)) => source.copy_to(offset, len, to),
-        None => write_data(data, to),
-    }
-}
-
-/// Writes a constant's bytes; those of a splat are never in memory all at once.
-pub(super) fn write_data(data: &ConstantData, to: &mut impl Write) -> io::Result<()> {
-    const PART: usize = 1 << 16;
-    let element = match data.payload() {
-        // Elements of less than a byte are packed, and strings have a table.
-        Payload::Splat { dtype, element, .. } if dtype.bits() >= 8 => element,
-        _ => return to.write_all(data.bytes().map_err(io::Error::other)?),
-    };
-    let part = element.repeat(PART / element.len().max(1) + 1);
-    let mut left = data.len();
-    while left > 0 && !part.is_empty() {
-        let len = left.min(part.len() as u64);
-        to.write_all(&part[..len as usize])?;
-        left -= len;
-    }
-    Ok(())
 }

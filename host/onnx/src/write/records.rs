@@ -1,4 +1,4 @@
-//! The records of a body, kind by kind: what stands at the original's, and what follows the last.
+//! The records of a body, kind by kind: in place of the original's, and behind the last.
 
 use passdock_abi::{
     Attr, AttrKind, ConstId, Constant, OpId, RegionId, TypeId, Value as ValueRecord, ValueId,
@@ -6,15 +6,17 @@ use passdock_abi::{
 use passdock_ir::Entity;
 use rustc_hash::FxHashMap;
 
-use super::FunctionWriter;
-use super::body::{Body, Form};
+use super::body::Body;
 use super::node::is_placeholder;
-use super::parts::initializers;
-use super::sequence::Node;
-use crate::error::Result;
-use crate::read::attr::Attribute;
-use crate::schema::{function, graph, sparse, tensor, value_info};
-use crate::wire::{Field, Message, Value, string_of};
+use super::writer::FunctionWriter;
+use crate::extras::kept::Kept;
+use crate::format::attribute::Attribute;
+use crate::format::body::BodyKind;
+use crate::format::error::Result;
+use crate::format::fields::bodies;
+use crate::format::schema::{function, graph, sparse, tensor, value_info};
+use crate::format::wire::{Field, Message, Value, has_field, string_of};
+use crate::layout::nodes::Node;
 
 /// Whether a quantization annotation names an initializer.
 fn is_parameter(body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
@@ -23,7 +25,8 @@ fn is_parameter(body: &Body<'_>, tensor: Message<'_>) -> Result<bool> {
 }
 
 impl<'w> FunctionWriter<'w> {
-    /// What stands at a node's record: new nodes before it, and its op unless that was erased.
+    /// Writes the nodes for a node's record: new nodes before it, and its op unless that was
+    /// erased.
     pub(super) fn nodes_at(
         &mut self,
         body: &mut Body<'w>,
@@ -53,7 +56,7 @@ impl<'w> FunctionWriter<'w> {
                 break;
             }
             body.written += 1;
-            let number = body.form.node();
+            let number = body.kind.node();
             match item.what {
                 Node::Op(op) => {
                     let clean = self.span(Entity::Op(op));
@@ -111,11 +114,11 @@ impl<'w> FunctionWriter<'w> {
     pub(super) fn copies(&mut self, body: &mut Body<'_>) {
         for &(value, output) in self.plan.copies(body.region).to_vec().iter() {
             let (from, to) = (self.name(value), self.f.text(output));
-            self.identity(&mut body.chain, body.form.node(), from, to);
+            self.identity(&mut body.chain, body.kind.node(), from, to);
         }
     }
 
-    /// What stands at an input's record.
+    /// Writes the input for an input's record.
     pub(super) fn input_at(
         &mut self,
         body: &mut Body<'w>,
@@ -140,22 +143,19 @@ impl<'w> FunctionWriter<'w> {
                 body.args.insert(original.at, arg);
             }
         }
-        if body.form == Form::Function || self.ir_version >= 4 {
+        if body.kind == BodyKind::Function || self.ir_version >= 4 {
             return Ok(());
         }
+        let Some(original) = body.original else {
+            return Ok(());
+        };
         let mut initializers = FxHashMap::default();
-        for field in body.original.iter().flat_map(|original| original.fields()) {
-            let field = field?;
-            if let (graph::INITIALIZER, Value::Bytes(body)) = (field.number, field.value) {
-                initializers.insert(string_of(body, tensor::NAME)?, body.at);
-            }
+        for tensor in bodies(original, graph::INITIALIZER) {
+            let tensor = tensor?;
+            initializers.insert(string_of(tensor, tensor::NAME)?, tensor.at);
         }
-        for field in body.original.iter().flat_map(|original| original.fields()) {
-            let field = field?;
-            let (graph::INPUT, Value::Bytes(input)) = (field.number, field.value) else {
-                continue;
-            };
-            let name = string_of(input, value_info::NAME)?;
+        for input in bodies(original, graph::INPUT) {
+            let name = string_of(input?, value_info::NAME)?;
             if let Some(&start) = initializers.get(name) {
                 body.constant_inputs.insert(name, start);
             }
@@ -167,8 +167,8 @@ impl<'w> FunctionWriter<'w> {
         let value = *self.f.value(arg);
         let name = self.name(arg);
         let original = self.original(Entity::Value(arg));
-        let number = body.form.input();
-        if body.form == Form::Function {
+        let number = body.kind.input();
+        if body.kind == BodyKind::Function {
             match record.filter(|_| original.is_some_and(|old| old.bytes == name.as_bytes())) {
                 Some(record) => self.store.copy(&mut body.chain, record),
                 _ => self.store.field(&mut body.chain, number, name.as_bytes()),
@@ -236,9 +236,9 @@ impl<'w> FunctionWriter<'w> {
                 inputs.push(Ok(arg));
             }
         }
-        if body.form == Form::Graph {
-            let old = initializers(self.f, &self.constants, body.region);
-            let old = old.into_iter().filter(|&id| self.is_old_input(id));
+        if body.kind == BodyKind::Graph {
+            let old = self.layout.initializers(body.region);
+            let old = old.into_iter().filter(|&id| self.layout.is_old_input(id));
             inputs.extend(old.map(Err));
         }
         body.kept.reorder(graph::INPUT, &mut inputs);
@@ -255,17 +255,15 @@ impl<'w> FunctionWriter<'w> {
     fn old_input(&mut self, body: &mut Body<'w>, id: ConstId) -> Result {
         let record = self.f.constant(id);
         let (name, mut ty) = (self.name(record.value), record.ty);
-        let input = self.kept(Entity::Value(record.value)).input;
-        for field in input.iter().flat_map(|input| input.fields()) {
-            // A type that says something else than the constant's.
-            if field?.number == value_info::TYPE {
-                ty = TypeId::NONE;
-            }
+        let input = Kept::of_entity(self.f, Entity::Value(record.value)).input;
+        // A type that says something else than the constant's.
+        if has_field(input, value_info::TYPE)? {
+            ty = TypeId::NONE;
         }
         self.info(&mut body.chain, graph::INPUT, name, ty, input, None)
     }
 
-    /// What stands at an output's record: the same output, or at the first one all of them.
+    /// Writes the outputs for an output's record: the same output, or at the first one all of them.
     pub(super) fn output_at(
         &mut self,
         body: &mut Body<'w>,
@@ -277,7 +275,7 @@ impl<'w> FunctionWriter<'w> {
         if body.same_outputs {
             let port = self.f.ports(body.region)[index];
             let name = self.port_name(body, index);
-            let old = if body.form == Form::Graph {
+            let old = if body.kind == BodyKind::Graph {
                 string_of(message, value_info::NAME)?
             } else {
                 message.bytes
@@ -317,8 +315,8 @@ impl<'w> FunctionWriter<'w> {
         let region = self.f.region(body.region);
         let port = self.f.ports(body.region)[index];
         let name = self.port_name(body, index);
-        let number = body.form.output();
-        if body.form == Form::Function {
+        let number = body.kind.output();
+        if body.kind == BodyKind::Function {
             self.store.field(&mut body.chain, number, name.as_bytes());
             return Ok(());
         }
@@ -334,12 +332,12 @@ impl<'w> FunctionWriter<'w> {
         )
     }
 
-    /// All outputs.
+    /// Writes all outputs.
     pub(super) fn outputs(&mut self, body: &mut Body<'w>) -> Result {
         (0..self.f.ports(body.region).len()).try_for_each(|index| self.output(body, index))
     }
 
-    /// What stands at an initializer's record.
+    /// Writes the initializer for an initializer's record.
     pub(super) fn initializer_at(
         &mut self,
         body: &mut Body<'w>,
@@ -395,7 +393,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// What stands at a sparse initializer's record.
+    /// Writes the sparse initializer for its record.
     pub(super) fn sparse_at(
         &mut self,
         body: &mut Body<'w>,
@@ -435,10 +433,7 @@ impl<'w> FunctionWriter<'w> {
             for field in values.fields() {
                 let field = field?;
                 match field.number {
-                    tensor::NAME => {
-                        self.store
-                            .field(&mut body.chain, tensor::NAME, name.as_bytes())
-                    }
+                    tensor::NAME => self.store.text(&mut body.chain, field, name),
                     _ => self.store.copy(&mut body.chain, field.record),
                 }
             }
@@ -449,7 +444,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// What stands at the name of an attribute parameter.
+    /// Writes the name for that of an attribute parameter.
     pub(super) fn param_at(&mut self, body: &mut Body<'_>, field: Field<'_>, name: Message<'_>) {
         let known = self.param_named(name.bytes, |kind| kind == AttrKind::NONE);
         if let Some(attr) = known
@@ -459,7 +454,7 @@ impl<'w> FunctionWriter<'w> {
         }
     }
 
-    /// What stands at an attribute parameter with a default.
+    /// Writes the default for that of an attribute parameter.
     pub(super) fn default_at(
         &mut self,
         body: &mut Body<'_>,
@@ -511,14 +506,8 @@ impl<'w> FunctionWriter<'w> {
     }
 }
 
-/// The name of a sparse initializer.
+/// The name of a sparse initializer: that of its values.
 fn sparse_name(message: Message<'_>) -> Result<&[u8]> {
-    let mut name: &[u8] = &[];
-    for field in message.fields() {
-        let field = field?;
-        if let (sparse::VALUES, Value::Bytes(values)) = (field.number, field.value) {
-            name = string_of(values, tensor::NAME)?;
-        }
-    }
-    Ok(name)
+    let values = bodies(message, sparse::VALUES).last().transpose()?;
+    Ok(values.map_or(Ok(&[][..]), |values| string_of(values, tensor::NAME))?)
 }

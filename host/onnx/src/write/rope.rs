@@ -1,40 +1,29 @@
-//! What is to be written, as pieces: own bytes, spans of the input file, constants' data.
+//! The bytes to be written, as pieces: own bytes, spans of the input file, constants' data.
 //!
 //! Protobuf puts a message's length before it, so lengths have to be known before anything is
 //! written; weights must not be copied to find them out. A chain is a list of pieces that knows its
 //! length; what is copied from neighbouring places in the input becomes one piece.
 
-use std::fs::File;
-use std::io::{self, Write};
 use std::sync::Arc;
 
-use passdock_ir::{ByteSource, ConstantData};
+use passdock_ir::{ConstantData, Extras};
 
-use super::placement::{DataFile, copy_data, write_data};
-use crate::source::Source;
-use crate::wire::{Message, put_head};
-
-/// Everything that is to be written.
-pub struct Output {
-    pub(super) store: Store,
-    pub(super) root: Chain,
-    pub(super) source: Option<Arc<Source>>,
-    pub(super) files: Vec<DataFile>,
-}
+use crate::format::fields::put_pair;
+use crate::format::wire::{Field, Message, Value, put_head};
 
 /// The bytes that pieces mean.
 #[derive(Default)]
 pub(super) struct Store {
-    own: Vec<u8>,
-    held: Vec<Arc<ConstantData>>,
-    chains: Vec<Chain>,
+    pub(super) own: Vec<u8>,
+    pub(super) held: Vec<Arc<ConstantData>>,
+    pub(super) chains: Vec<Chain>,
 }
 
 /// Pieces, one after the other.
 #[derive(Default)]
 pub(super) struct Chain {
-    pieces: Vec<Piece>,
-    len: u64,
+    pub(super) pieces: Vec<Piece>,
+    pub(super) len: u64,
 }
 
 /// A chain that is a piece of another.
@@ -42,21 +31,21 @@ pub(super) struct Chain {
 pub(super) struct ChainId(u32);
 
 #[derive(Clone, Copy)]
-struct Piece {
-    place: Place,
-    start: u64,
-    len: u64,
+pub(super) struct Piece {
+    pub(super) place: PieceSource,
+    pub(super) start: u64,
+    pub(super) len: u64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+pub(super) enum PieceSource {
     Own,
     Source,
     Held(u32),
     Chain(u32),
 }
 
-/// Where a message began whose length isn't known yet.
+/// The place where a message began whose length isn't known yet.
 #[must_use]
 pub(super) struct Mark {
     piece: usize,
@@ -69,7 +58,7 @@ impl Store {
         let start = self.own.len() as u64;
         self.own.extend_from_slice(bytes);
         chain.push(Piece {
-            place: Place::Own,
+            place: PieceSource::Own,
             start,
             len: bytes.len() as u64,
         });
@@ -81,7 +70,7 @@ impl Store {
             return self.bytes(chain, span.bytes);
         }
         chain.push(Piece {
-            place: Place::Source,
+            place: PieceSource::Source,
             start: span.at,
             len: span.len(),
         });
@@ -99,10 +88,18 @@ impl Store {
         self.bytes(chain, bytes);
     }
 
+    /// Appends a text field in place of the original's, which is copied if it says the same.
+    pub(super) fn text(&mut self, chain: &mut Chain, original: Field<'_>, text: &str) {
+        match original.value {
+            Value::Bytes(old) if old.bytes == text.as_bytes() => self.copy(chain, original.record),
+            _ => self.field(chain, original.number, text.as_bytes()),
+        }
+    }
+
     /// Appends a field of `len` bytes that are a constant's data.
     pub(super) fn hold(&mut self, chain: &mut Chain, number: u32, data: &Arc<ConstantData>) {
         self.head(chain, number, data.len());
-        let place = Place::Held(self.held.len() as u32);
+        let place = PieceSource::Held(self.held.len() as u32);
         self.held.push(data.clone());
         chain.push(Piece {
             place,
@@ -122,7 +119,7 @@ impl Store {
     pub(super) fn begin(&mut self, chain: &mut Chain) -> Mark {
         // Room for tag and length; a start that nothing follows on.
         chain.pieces.push(Piece {
-            place: Place::Own,
+            place: PieceSource::Own,
             start: u64::MAX,
             len: 0,
         });
@@ -132,13 +129,13 @@ impl Store {
         }
     }
 
-    /// Ends it.
+    /// Ends a message field.
     pub(super) fn end(&mut self, chain: &mut Chain, mark: Mark, number: u32) {
         let start = self.own.len() as u64;
         put_head(&mut self.own, number, chain.len - mark.len);
         let len = self.own.len() as u64 - start;
         chain.pieces[mark.piece] = Piece {
-            place: Place::Own,
+            place: PieceSource::Own,
             start,
             len,
         };
@@ -151,11 +148,17 @@ impl Store {
         ChainId(self.chains.len() as u32 - 1)
     }
 
+    /// Appends a message field that is a kept chain.
+    pub(super) fn message(&mut self, chain: &mut Chain, number: u32, id: ChainId) {
+        self.head(chain, number, self.chains[id.0 as usize].len);
+        self.splice(chain, id);
+    }
+
     /// Appends a kept chain.
     pub(super) fn splice(&mut self, chain: &mut Chain, id: ChainId) {
         let len = self.chains[id.0 as usize].len;
         chain.push(Piece {
-            place: Place::Chain(id.0),
+            place: PieceSource::Chain(id.0),
             start: 0,
             len,
         });
@@ -171,7 +174,7 @@ impl Chain {
         match self.pieces.last_mut() {
             Some(last)
                 if last.place == piece.place
-                    && matches!(piece.place, Place::Own | Place::Source)
+                    && matches!(piece.place, PieceSource::Own | PieceSource::Source)
                     && last.start.checked_add(last.len) == Some(piece.start) =>
             {
                 last.len += piece.len;
@@ -181,153 +184,27 @@ impl Chain {
     }
 }
 
-impl Output {
-    /// How many bytes will be written.
-    #[must_use]
-    pub fn len(&self) -> u64 {
-        self.root.len
-    }
-
-    /// Whether there is nothing to write.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// The files that go beside the model file; before it, because it points to them.
-    #[must_use]
-    pub fn data_files(&self) -> &[DataFile] {
-        &self.files
-    }
-
-    /// Writes the model file. Weights go from the mapped input to `to` without being copied between.
-    ///
-    /// # Errors
-    /// What `to` says; or that a constant's data can't be read.
-    pub fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
-        self.write_pieces(to, |to, piece| match piece.place {
-            Place::Held(id) => write_data(&self.store.held[id as usize], to),
-            _ => to.write_all(self.piece(piece)?),
-        })
-    }
-
-    /// Writes the model file to a file: what is in a file already, the system copies.
-    ///
-    /// # Errors
-    /// What the system says; or that a constant's data can't be read.
-    pub fn write_file(&self, to: &mut File) -> io::Result<()> {
-        /// Below this, asking the system costs more than the copy.
-        const LARGE: u64 = 1 << 20;
-        self.write_pieces(to, |to, piece| match (piece.place, &self.source) {
-            (Place::Source, Some(source)) if piece.len >= LARGE => {
-                source.copy_to(piece.start, piece.len, to)
-            }
-            (Place::Held(id), _) if piece.len >= LARGE => {
-                copy_data(&self.store.held[id as usize], to)
-            }
-            (Place::Held(id), _) => write_data(&self.store.held[id as usize], to),
-            _ => to.write_all(self.piece(piece)?),
-        })
-    }
-
-    /// Walks all pieces; `large` writes those that aren't worth gathering.
-    fn write_pieces<W: Write>(
-        &self,
-        to: &mut W,
-        mut large: impl FnMut(&mut W, Piece) -> io::Result<()>,
-    ) -> io::Result<()> {
-        /// Below this, pieces are gathered first.
-        const LARGE: u64 = 1 << 16;
-        let mut small = Vec::with_capacity(2 * LARGE as usize);
-        let mut stack = vec![self.root.pieces.iter()];
-        while let Some(pieces) = stack.last_mut() {
-            let Some(piece) = pieces.next() else {
-                stack.pop();
-                continue;
-            };
-            if let Place::Chain(id) = piece.place {
-                stack.push(self.store.chains[id as usize].pieces.iter());
-                continue;
-            }
-            if piece.len < LARGE {
-                small.extend_from_slice(self.piece(*piece)?);
-            }
-            if piece.len >= LARGE || small.len() as u64 >= LARGE {
-                to.write_all(&small)?;
-                small.clear();
-            }
-            if piece.len >= LARGE {
-                large(to, *piece)?;
-            }
+impl Store {
+    /// Appends documentation and metadata.
+    pub(super) fn texts(&mut self, chain: &mut Chain, extras: &Extras, [doc, metadata]: [u32; 2]) {
+        if let Some(text) = &extras.doc {
+            self.field(chain, doc, text.as_bytes());
         }
-        to.write_all(&small)
+        for (key, value) in &extras.metadata {
+            self.pair(chain, metadata, &**key, &**value);
+        }
     }
 
-    /// All of it, in memory.
-    ///
-    /// # Errors
-    /// If a constant's data can't be read.
-    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
-        // Not as many as it says at once: data that a shape asks for may not be there.
-        let mut bytes = Vec::with_capacity(self.len().min(1 << 20) as usize);
-        self.write_to(&mut bytes)?;
-        Ok(bytes)
-    }
-
-    fn piece(&self, piece: Piece) -> io::Result<&[u8]> {
-        let all = match piece.place {
-            Place::Own => &self.store.own,
-            Place::Source => self
-                .source
-                .as_ref()
-                .map_or(&[][..], |source| source.bytes()),
-            Place::Held(id) => self.store.held[id as usize]
-                .bytes()
-                .map_err(io::Error::other)?,
-            Place::Chain(_) => &[],
-        };
-        let range = piece.start as usize..(piece.start + piece.len) as usize;
-        all.get(range)
-            .ok_or_else(|| io::Error::other("A span lies outside of its file."))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn messages_nest_and_neighbours_join() {
-        let mut store = Store::default();
-        let (mut chain, mut inner) = (Chain::default(), Chain::default());
-        store.bytes(&mut inner, &[9; 200]);
-        let inner = store.keep(inner);
-        let outer = store.begin(&mut chain);
-        store.field(&mut chain, 1, b"ab");
-        let nested = store.begin(&mut chain);
-        store.splice(&mut chain, inner);
-        store.end(&mut chain, nested, 2);
-        store.copy(
-            &mut chain,
-            Message {
-                bytes: &[0, 1],
-                at: 0,
-            },
-        );
-        store.copy(&mut chain, Message { bytes: &[2], at: 2 });
-        store.end(&mut chain, outer, 3);
-        assert_eq!(chain.pieces.len(), 5);
-        let source = Source::in_memory("x".as_ref(), vec![0, 1, 2]);
-        let output = Output {
-            store,
-            root: chain,
-            source: Some(Arc::new(source)),
-            files: Vec::new(),
-        };
-        let bytes = output.to_bytes().unwrap();
-        let head = [0x1a, 210, 1, 0x0a, 2, b'a', b'b', 0x12, 200, 1];
-        assert_eq!(bytes[..10], head);
-        assert_eq!(bytes[10..], [&[9; 200][..], &[0, 1, 2]].concat());
-        assert_eq!(output.len(), bytes.len() as u64);
+    /// Appends a pair of a key and a value.
+    pub(super) fn pair(
+        &mut self,
+        chain: &mut Chain,
+        number: u32,
+        key: impl AsRef<[u8]>,
+        value: impl AsRef<[u8]>,
+    ) {
+        let mut pair = Vec::new();
+        put_pair(&mut pair, key.as_ref(), value.as_ref());
+        self.field(chain, number, &pair);
     }
 }

@@ -1,108 +1,22 @@
 //! `TensorProto`, and constants as `Constant` nodes.
 
 use passdock_abi::{ConstId, DType};
-use passdock_ir::{Entity, Extras, Payload};
+use passdock_ir::{Entity, Payload};
 
-use super::FunctionWriter;
-use super::parts::is_imported;
 use super::placement::Home;
 use super::rope::Chain;
-use crate::data::{is_data, put_typed, split_strings};
-use crate::error::{OnnxError, Result};
-use crate::keep::Kept;
-use crate::read::attr::{Attribute, is_value};
-use crate::read::bodies;
-use crate::schema::{attr, attr_type, doc, entry, node, tensor};
-use crate::wire::{Message, Value, put_bytes, put_float, put_head, put_int, put_varint, string_of};
-
-/// Where a tensor that isn't copied has its data.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Form {
-    /// In the field for bytes.
-    Raw,
-    /// In the field for its type.
-    Typed,
-    /// In another file, as it was.
-    External,
-    /// In another file than it was.
-    Moved,
-}
-
-/// Whether a data location is another file.
-fn is_external(code: u64) -> bool {
-    code == EXTERNAL as u64
-}
-
-impl Form {
-    /// The form that a tensor of the file has.
-    fn of(original: Message<'_>) -> Result<Form> {
-        let (mut form, mut external) = (Form::Typed, false);
-        for field in original.fields() {
-            let field = field?;
-            match (field.number, field.value) {
-                // Said twice, the last counts.
-                (tensor::DATA_LOCATION, Value::Varint(code)) => external = is_external(code),
-                (tensor::RAW_DATA, _) => form = Form::Raw,
-                _ => {}
-            }
-        }
-        Ok(if external { Form::External } else { form })
-    }
-
-    /// The form that is left of a tensor.
-    fn left(original: Message<'_>) -> Result<Form> {
-        let (mut form, mut external) = (Form::Raw, false);
-        for field in original.fields() {
-            let field = field?;
-            match (field.number, field.value) {
-                (tensor::DATA_LOCATION, Value::Varint(code)) => external = is_external(code),
-                (number, Value::Bytes(body)) if is_data(number) && body.bytes.is_empty() => {
-                    form = Form::Typed;
-                }
-                _ => {}
-            }
-        }
-        Ok(if external { Form::External } else { form })
-    }
-}
-
-/// The attributes of a `Constant` that aren't tensors: name, field and `AttributeType`.
-pub(crate) const PLAIN_VALUES: [(&str, u32, u32); 6] = [
-    ("value_float", attr::F, attr_type::FLOAT),
-    ("value_int", attr::I, attr_type::INT),
-    ("value_string", attr::S, attr_type::STRING),
-    ("value_floats", attr::FLOATS, attr_type::FLOATS),
-    ("value_ints", attr::INTS, attr_type::INTS),
-    ("value_strings", attr::STRINGS, attr_type::STRINGS),
-];
-
-/// What the extras of a tensor say of the file that its data is in: where that stood, beside the model;
-/// `None`: its data isn't in another file.
-pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
-    let left = Kept::of(extras).hollow?;
-    if !Form::left(left).is_ok_and(|form| form == Form::External) {
-        return None;
-    }
-    let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);
-    let mut locations = entries.filter(|&body| string_of(body, entry::KEY) == Ok(b"location"));
-    let location = locations.next().map(|body| string_of(body, entry::VALUE));
-    Some(match location {
-        Some(Ok(location)) => std::str::from_utf8(location).unwrap_or(""),
-        _ => "",
-    })
-}
-
-/// Whether a file stands at a location of some directory's.
-pub(crate) fn stands_at(name: &str, location: &[u8]) -> bool {
-    let directory = name.as_bytes().strip_suffix(location);
-    !location.is_empty() && directory.is_some_and(|directory| directory.ends_with(b"/"))
-}
-
-/// The keys of a tensor's data in another file, as they usually are.
-pub(crate) const EXTERNAL_KEYS: [&[u8]; 3] = [b"location", b"offset", b"length"];
-
-/// `TensorProto.DataLocation.EXTERNAL`.
-const EXTERNAL: i64 = 1;
+use super::writer::FunctionWriter;
+use crate::extras::kept::Kept;
+use crate::format::attribute::{Attribute, is_value};
+use crate::format::error::{OnnxError, Result};
+use crate::format::schema::{attr, attr_type, doc, entry, node, tensor};
+use crate::format::tensor::{DataForm, EXTERNAL_KEYS, PLAIN_VALUES, put_external, stands_at};
+use crate::format::typed::{is_data, put_typed, split_strings};
+use crate::format::wire::{
+    Message, Value, fields_of, has_field, put_bytes, put_float, put_head, put_int, put_varint,
+    string_of,
+};
+use crate::layout::constants::is_imported;
 
 /// Whether a field holds a tensor's shape, type or data; what is left of it holds only marks of them.
 fn is_content(number: u32, value: Value<'_>, detached: bool) -> bool {
@@ -132,23 +46,6 @@ fn is_replaced(number: u32, value: Value<'_>, home: &Home) -> bool {
     }
 }
 
-/// The fields that say where external data is.
-fn put_external(location: &str, offset: u64, len: u64) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    for (key, value) in [
-        ("location", location.to_owned()),
-        ("offset", offset.to_string()),
-        ("length", len.to_string()),
-    ] {
-        let mut body = Vec::new();
-        put_bytes(&mut body, entry::KEY, key.as_bytes());
-        put_bytes(&mut body, entry::VALUE, value.as_bytes());
-        put_bytes(&mut bytes, tensor::EXTERNAL_DATA, &body);
-    }
-    put_int(&mut bytes, tensor::DATA_LOCATION, EXTERNAL);
-    bytes
-}
-
 impl<'w> FunctionWriter<'w> {
     /// Writes a tensor as field `number`, over the original if there is one. `name`: the name of
     /// the value it is; `None`: whatever name the original has. `entity`: whose documentation and
@@ -168,34 +65,30 @@ impl<'w> FunctionWriter<'w> {
         let detached = original.is_none_or(Message::is_detached);
         let encode = detached || home.is_some();
         let form = match (home, original) {
-            (Some(Home::At { .. }), _) => Form::Moved,
-            (_, Some(original)) if detached => Form::left(original)?,
-            (_, Some(original)) => Form::of(original)?,
-            (_, None) => Form::Raw,
+            (Some(Home::At { .. }), _) => DataForm::Moved,
+            (_, Some(original)) if detached => DataForm::left(original)?,
+            (_, Some(original)) => DataForm::of(original)?,
+            (_, None) => DataForm::Raw,
         };
         let form = match form {
-            Form::External if home.is_some() => Form::Raw,
+            DataForm::External if home.is_some() => DataForm::Raw,
             form => form,
         };
         if encode {
             self.content(chain, id, form, original)?;
         }
-        for field in original.iter().flat_map(|original| original.fields()) {
+        for field in fields_of(original) {
             let field = field?;
             match (field.number, field.value, name) {
-                (tensor::NAME, Value::Bytes(body), Some(name)) => {
+                (tensor::NAME, Value::Bytes(_), Some(name)) => {
                     named = true;
-                    if body.bytes != name.as_bytes() {
-                        self.store.field(chain, tensor::NAME, name.as_bytes());
-                    } else {
-                        self.store.copy(chain, field.record);
-                    }
+                    self.store.text(chain, field, name);
                 }
                 (number, value, _) if encode && is_content(number, value, detached) => {}
                 (number, value, _) if home.is_some_and(|home| is_replaced(number, value, home)) => {
                 }
                 (tensor::EXTERNAL_DATA, Value::Bytes(body), _)
-                    if detached && form == Form::External =>
+                    if detached && form == DataForm::External =>
                 {
                     self.external_entry(chain, id, body)?;
                 }
@@ -226,7 +119,7 @@ impl<'w> FunctionWriter<'w> {
         &mut self,
         chain: &mut Chain,
         id: ConstId,
-        form: Form,
+        form: DataForm,
         original: Option<Message<'_>>,
     ) -> Result {
         let ty = self.f.constant(id).ty;
@@ -236,31 +129,25 @@ impl<'w> FunctionWriter<'w> {
         for &dim in &dims {
             put_int(&mut head, tensor::DIMS, dim);
         }
-        let mut there = false;
         let whole = original.filter(|original| !original.is_detached());
-        for field in whole.iter().flat_map(|original| original.fields()) {
-            there |= field?.number == tensor::DATA_TYPE;
-        }
+        let there = has_field(whole, tensor::DATA_TYPE)?;
         if dtype != DType::NONE || there {
             put_int(&mut head, tensor::DATA_TYPE, i64::from(dtype.0 as i32));
         }
         let data = self.f.constant_data(id).clone();
-        let mut external = 0;
-        for field in original.iter().flat_map(|original| original.fields()) {
-            external += usize::from(field?.number == tensor::EXTERNAL_DATA);
-        }
+        let external = has_field(original, tensor::EXTERNAL_DATA)?;
         match form {
-            Form::Moved => self.store.bytes(chain, &head),
-            Form::External => {
+            DataForm::Moved => self.store.bytes(chain, &head),
+            DataForm::External => {
                 self.store.bytes(chain, &head);
-                for key in EXTERNAL_KEYS.iter().filter(|_| external == 0) {
+                for key in EXTERNAL_KEYS.iter().filter(|_| !external) {
                     let mut entry = Vec::new();
                     put_bytes(&mut entry, entry::KEY, key);
                     let entry = Message::detached(&entry);
                     self.external_entry(chain, id, entry)?;
                 }
             }
-            Form::Raw if dtype != DType::STRING => {
+            DataForm::Raw if dtype != DType::STRING => {
                 self.store.bytes(chain, &head);
                 self.store.hold(chain, tensor::RAW_DATA, &data);
             }
@@ -273,7 +160,7 @@ impl<'w> FunctionWriter<'w> {
         Ok(())
     }
 
-    /// One key of where data is, with its value; a value that is there says more than the IR.
+    /// Writes one key of external data with its value; a value that is there says more than the IR.
     fn external_entry(&mut self, chain: &mut Chain, id: ConstId, body: Message<'_>) -> Result {
         let (key, value) = (string_of(body, entry::KEY)?, string_of(body, entry::VALUE)?);
         let data = self.f.constant_data(id).clone();
@@ -297,10 +184,7 @@ impl<'w> FunctionWriter<'w> {
         };
         let stale = key == b"location" || value.is_empty();
         if stale && !known.is_empty() {
-            let mut pair = Vec::new();
-            put_bytes(&mut pair, entry::KEY, key);
-            put_bytes(&mut pair, entry::VALUE, known.as_bytes());
-            self.store.field(chain, tensor::EXTERNAL_DATA, &pair);
+            self.store.pair(chain, tensor::EXTERNAL_DATA, key, known);
         } else {
             self.store.copy_field(chain, tensor::EXTERNAL_DATA, body);
         }
@@ -340,9 +224,7 @@ impl<'w> FunctionWriter<'w> {
         for field in original.fields() {
             let field = field?;
             match (field.number, field.value) {
-                (node::OUTPUT, Value::Bytes(body)) if body.bytes != name.as_bytes() => {
-                    self.store.field(chain, node::OUTPUT, name.as_bytes());
-                }
+                (node::OUTPUT, Value::Bytes(_)) => self.store.text(chain, field, name),
                 (node::ATTRIBUTE, Value::Bytes(body)) if detached => {
                     valued = true;
                     let inner = self.store.begin(chain);
@@ -372,7 +254,7 @@ impl<'w> FunctionWriter<'w> {
         if !valued {
             return Ok(());
         }
-        let form = self.kept(Entity::Constant(id)).form;
+        let form = Kept::of_entity(self.f, Entity::Constant(id)).form;
         let form = PLAIN_VALUES.iter().find(|plain| Some(plain.1) == form);
         let &(name, field, kind) = form.unwrap_or(&("value", attr::T, attr_type::TENSOR));
         let inner = self.store.begin(chain);

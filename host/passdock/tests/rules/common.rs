@@ -4,11 +4,13 @@
 use std::sync::{Arc, Mutex};
 
 use expect_test::Expect;
+use passdock::Frame;
+use passdock::PassCall;
 use passdock::{
     ContextBuilder, InstrumentResult, ModuleRef, PassContext, PassDeclaration, PassError, PassInfo,
     PassInstrument, PassRef, Registry, create_host_pass,
 };
-use passdock_ir::{Module, text};
+use passdock_ir::text;
 
 /// Two graph functions and a prim function.
 pub(crate) const TEXT: &str = r#"module {
@@ -116,29 +118,34 @@ impl PassInstrument for Tap {
         &self.name
     }
 
-    fn enter_pass_ctx(&self) -> InstrumentResult {
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         self.event("enter", "")
     }
 
-    fn exit_pass_ctx(&self) -> InstrumentResult {
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         self.event("exit", "")
     }
 
-    fn should_run(&self, _module: &Module, info: &PassInfo) -> InstrumentResult<bool> {
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        let PassCall { info, .. } = *call;
         self.event("should_run", &info.name)?;
         Ok(true)
     }
 
-    fn run_before_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { info, .. } = *call;
         self.event("before", &info.name)
     }
 
-    fn run_after_pass(&self, _module: &Module, info: &PassInfo) -> InstrumentResult {
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { info, .. } = *call;
         self.event("after", &info.name)
     }
 
-    fn pass_failed(&self, _module: &Module, info: &PassInfo, _error: &PassError) {
+    fn pass_failed(&self, call: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
+        let PassCall { info, .. } = *call;
         let _ = self.event("failed", &info.name);
+        Ok(())
     }
 }
 

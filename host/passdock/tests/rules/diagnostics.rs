@@ -1,63 +1,19 @@
-//! L. Diagnostics.
+//! Diagnostics of each kind of pass, and errors that come back as they were thrown.
 
 use std::sync::Arc;
 
 use expect_test::expect;
 
 use passdock::{
-    ErrorKind, PassContext, PassError, PassRef, Renderer, Sequential, create_function_pass,
-    create_host_pass, create_module_pass, create_prim_func_pass, get_renderer, override_renderer,
+    ErrorKind, PassContext, PassError, Sequential, create_function_pass, create_host_pass,
+    create_module_pass, create_prim_func_pass,
 };
-use passdock_plugin_api::{Diagnostic, Severity};
+use passdock_plugin_api::Diagnostic;
 
 use crate::common::{Log, error, info, module, registered};
 
-/// A function pass that says something about each op of `main`.
-fn says(severity: Severity) -> PassRef {
-    create_function_pass(info("acme.transform.Says"), move |f, cx| {
-        if f.function_name() == "main" {
-            for op in f.ops_named("onnx.Relu") {
-                cx.emit(
-                    &Diagnostic::new(severity, "This op is odd.")
-                        .at(op)
-                        .code("acme::odd"),
-                );
-            }
-        }
-        Ok(())
-    })
-}
-
 #[test]
-fn r143_r144_r145_an_error_fails_the_pass_after_it_returned() {
-    for severity in [Severity::ERROR, Severity::BUG] {
-        let log = Log::new();
-        let said = log.clone();
-        let cx = PassContext::builder()
-            .instrument(log.tap("tap"))
-            .on_diagnostic(move |d| {
-                said.add(format!("{} in {:?}: {}", d.code, d.function, d.message))
-            })
-            .build()
-            .unwrap();
-        let sequential = Sequential::new([says(severity), log.pass(info("next"))]).name("s");
-        expect!["Error in pass acme.transform.Says, function @main: One or more error diagnostics were emitted, please check diagnostic render for output."]
-            .assert_eq(&error(cx.scope(|_| sequential.call(module()))));
-        log.check(expect![[r#"
-            tap enter
-            tap should_run s
-            tap before s
-            tap should_run acme.transform.Says
-            tap before acme.transform.Says
-            acme::odd in Some("main"): This op is odd.
-            tap failed acme.transform.Says
-            tap failed s
-            tap exit"#]]);
-    }
-}
-
-#[test]
-fn r141_r147_r148_each_pass_has_its_own_context_and_gets_it_back() {
+fn a_renderer_gets_at_once_what_a_pass_said() {
     let log = Log::new();
     let cx = PassContext::builder()
         .renderer({
@@ -112,7 +68,7 @@ fn note(message: &str) -> passdock::Diagnostic {
 
 /// Passes of each kind that say something and then fail, by a panic or an error.
 #[test]
-fn r149_r150_r151_all_kinds_of_passes_speak_and_may_give_up() {
+fn all_kinds_of_passes_speak_and_may_give_up() {
     let fatal = |cx: &passdock_plugin_api::PassContext, name: &str| {
         let said = Diagnostic::error(format!("{name} is wrong")).code("acme::wrong");
         Err(cx.emit_fatal(&said))
@@ -153,63 +109,6 @@ fn r149_r150_r151_all_kinds_of_passes_speak_and_may_give_up() {
         Error in pass panics: The pass panicked: now."#]]);
 }
 
-#[test]
-fn r152_r153_r154_who_shows_it() {
-    let log = Log::new();
-    let renderer = |name: &'static str| -> Arc<Renderer> {
-        let log = log.clone();
-        Arc::new(move |said: &[passdock::Diagnostic]| {
-            // Tests that run at the same time may speak too.
-            let own = said.iter().filter(|d| d.pass.as_deref() == Some("speaks"));
-            own.for_each(|d| log.add(format!("{name}: {}", d.message)));
-        })
-    };
-    let cx = PassContext::builder().build().unwrap();
-    let later = renderer("later");
-    let speaks = create_host_pass(info("speaks"), move |module, cx| {
-        // It has its renderer already.
-        override_renderer(Some(later.clone()));
-        cx.emit(note("hello"));
-        Ok(module.clone())
-    });
-    let first = renderer("first");
-    override_renderer(Some(first.clone()));
-    assert!(Arc::ptr_eq(&get_renderer(), &first));
-    cx.scope(|_| speaks.call(module())).unwrap();
-    cx.scope(|_| speaks.call(module())).unwrap();
-    let log2 = log.clone();
-    let own = PassContext::builder()
-        .on_diagnostic(move |d| log2.add(format!("own: {}", d.message)))
-        .build()
-        .unwrap();
-    own.scope(|_| speaks.call(module())).unwrap();
-    override_renderer(None);
-    assert!(!Arc::ptr_eq(&get_renderer(), &first));
-    log.check(expect![[r#"
-        first: hello
-        later: hello
-        own: hello"#]]);
-}
-
-#[test]
-fn r155_a_renderer_that_fails_masks_nothing() {
-    let cx = PassContext::builder()
-        .renderer(|_| panic!("no paper"))
-        .build()
-        .unwrap();
-    let fails = create_host_pass(info("fails"), |_, cx| {
-        cx.emit(note("hello"));
-        Err(PassError::new(ErrorKind::Failed, "It is broken."))
-    });
-    expect!["Error in pass fails: It is broken. (the renderer of diagnostics panicked: no paper)"]
-        .assert_eq(&error(cx.scope(|_| fails.call(module()))));
-    let speaks = create_host_pass(info("speaks loud"), |module, cx| {
-        cx.emit(note("hello"));
-        Ok(module.clone())
-    });
-    assert!(cx.scope(|_| speaks.call(module())).is_ok());
-}
-
 /// What a pass may throw.
 #[derive(Debug)]
 struct OutOfPaper;
@@ -223,7 +122,7 @@ impl std::fmt::Display for OutOfPaper {
 impl std::error::Error for OutOfPaper {}
 
 #[test]
-fn r117_the_error_itself_comes_back_through_everything() {
+fn the_error_itself_comes_back_through_everything() {
     let fails = create_host_pass(info("t.transform.Throws"), |_, _| {
         let error = PassError::new(ErrorKind::Failed, "It can't print.");
         Err(error.caused_by(Arc::new(OutOfPaper)))

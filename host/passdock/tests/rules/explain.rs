@@ -31,7 +31,8 @@ fn explained(text: &str) -> Explanation {
     let log = Log::new();
     let (registry, _) = registered([
         log.pass(info("a").required(["req"]).needs(["ready"])),
-        log.pass(info("req").establishes(["ready"])),
+        log.pass(info("req").required(["deep"]).establishes(["ready"])),
+        log.pass(info("deep")),
         log.pass(info("b").breaks(["ready"])),
         log.pass(info("high").opt_level(3)),
         log.pass(info("higher").opt_level(4)),
@@ -53,12 +54,14 @@ fn every_pass_is_listed_with_the_rule_that_decided() {
     };
     let lines: Vec<String> = explanation.passes.iter().map(line).collect();
     expect![[r#"
+        deep runs: `req` requires it, unless nothing changed since it last ran
         req runs: `a` requires it, unless nothing changed since it last ran
         a runs: level 0 ≤ opt_level 1
         high runs: the context requires it
         higher doesn't run: its level 4 is above the context's opt_level 1
         off doesn't run: disabled by the context
         inner runs: level 0 ≤ opt_level 1
+          deep runs: `req` requires it, unless nothing changed since it last ran
           req runs: `a` requires it, unless nothing changed since it last ran
           a runs: level 0 ≤ opt_level 1
           b doesn't run: disabled by its Sequential
@@ -71,15 +74,17 @@ fn every_pass_is_listed_with_the_rule_that_decided() {
             b doesn't run: `deeper`, which it is part of, doesn't run"#]]
     .assert_eq(&lines.join("\n"));
     // What `--json` prints of one.
-    let req = serde_json::to_string_pretty(&explanation.passes[0]).unwrap();
+    let mut passes = explanation.passes.iter();
+    let req = passes.find(|pass| pass.name == "req" && pass.parent.is_some());
+    let req = serde_json::to_string_pretty(&req).unwrap();
     expect![[r#"
         {
           "name": "req",
           "plugin": null,
           "file": null,
           "requested_by": "a",
-          "parent": null,
-          "depth": 0,
+          "parent": "inner",
+          "depth": 1,
           "runs": true,
           "reason": "`a` requires it, unless nothing changed since it last ran",
           "phase": null,
@@ -101,49 +106,55 @@ fn a_graph_has_order_requirements_and_boxes() {
         digraph pipeline {
           compound=true;
           node [shape=box];
-          p0 [label="req"];
-          p1 [label="a"];
-          p2 [label="high"];
-          p3 [label="higher", color=grey, fontcolor=grey];
-          p4 [label="off", color=grey, fontcolor=grey];
-          subgraph cluster_5 {
+          p0 [label="deep"];
+          p1 [label="req"];
+          p2 [label="a"];
+          p3 [label="high"];
+          p4 [label="higher", color=grey, fontcolor=grey];
+          p5 [label="off", color=grey, fontcolor=grey];
+          subgraph cluster_6 {
             label="inner"; color=black; fontcolor=black;
-            p5 [shape=point];
-            p6 [label="req"];
-            p7 [label="a"];
-            p8 [label="b", color=grey, fontcolor=grey];
-            subgraph cluster_9 {
+            p6 [shape=point];
+            p7 [label="deep"];
+            p8 [label="req"];
+            p9 [label="a"];
+            p10 [label="b", color=grey, fontcolor=grey];
+            subgraph cluster_11 {
               label="deeper"; color=black; fontcolor=black;
-              p9 [shape=point];
-              p10 [label="inner.req"];
-              p11 [label="odd \"name\\"];
+              p11 [shape=point];
+              p12 [label="inner.req"];
+              p13 [label="odd \"name\\"];
             }
           }
-          subgraph cluster_12 {
+          subgraph cluster_14 {
             label="block"; color=grey; fontcolor=grey;
-            p12 [shape=point, color=grey, fontcolor=grey];
-            p13 [label="a", color=grey, fontcolor=grey];
-            subgraph cluster_14 {
+            p14 [shape=point, color=grey, fontcolor=grey];
+            p15 [label="a", color=grey, fontcolor=grey];
+            subgraph cluster_16 {
               label="deeper"; color=grey; fontcolor=grey;
-              p14 [shape=point, color=grey, fontcolor=grey];
-              p15 [label="b", color=grey, fontcolor=grey];
+              p16 [shape=point, color=grey, fontcolor=grey];
+              p17 [label="b", color=grey, fontcolor=grey];
             }
           }
           p0 -> p1;
           p1 -> p2;
-          p2 -> p3 [color=grey];
-          p2 -> p4 [color=grey];
-          p2 -> p5;
-          p5 -> p6;
+          p2 -> p3;
+          p3 -> p4 [color=grey];
+          p3 -> p5 [color=grey];
+          p3 -> p6;
           p6 -> p7;
-          p7 -> p8 [color=grey];
-          p7 -> p9;
-          p9 -> p10;
-          p10 -> p11;
-          p11 -> p12 [color=grey];
+          p7 -> p8;
+          p8 -> p9;
+          p9 -> p10 [color=grey];
+          p9 -> p11;
+          p11 -> p12;
+          p12 -> p13;
+          p13 -> p14 [color=grey];
           p0 -> p1 [style=dashed, constraint=false];
-          p6 -> p7 [style=dashed, constraint=false];
-          p10 -> p11 [style=dashed, constraint=false];
+          p1 -> p2 [style=dashed, constraint=false];
+          p7 -> p8 [style=dashed, constraint=false];
+          p8 -> p9 [style=dashed, constraint=false];
+          p12 -> p13 [style=dashed, constraint=false];
         }
     "#]]
     .assert_eq(&explained(TEXT).to_dot());

@@ -1,10 +1,11 @@
-//! I. Instruments.
+//! Instruments that panic, judge and print.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use expect_test::expect;
-use passdock::{ErrorKind, InstrumentRef, PassContext, PassError};
+use passdock::instruments::{PrintChanged, Sink};
+use passdock::{ErrorKind, PassContext, PassError, Sequential, filter};
+use passdock_abi::FunctionKind;
 
 use crate::common::{Log, error, info, module};
 
@@ -15,11 +16,7 @@ fn a_panicking_instrument_is_a_failing_one() {
         fn name(&self) -> &str {
             "panics"
         }
-        fn should_run(
-            &self,
-            _: &passdock::ModuleRef,
-            _: &passdock::PassInfo,
-        ) -> passdock::InstrumentResult<bool> {
+        fn should_run(&self, _: &passdock::PassCall<'_>) -> passdock::InstrumentResult<bool> {
             std::panic::resume_unwind(Box::new("ouch"))
         }
     }
@@ -36,11 +33,7 @@ fn what_an_instrument_finds_out_about_a_pass_is_the_pass_s_error() {
         fn name(&self) -> &str {
             "judge"
         }
-        fn run_after_pass(
-            &self,
-            _: &passdock::ModuleRef,
-            _: &passdock::PassInfo,
-        ) -> passdock::InstrumentResult {
+        fn run_after_pass(&self, _: &passdock::PassCall<'_>) -> passdock::InstrumentResult {
             Err(PassError::new(self.0, "The results are others.").into())
         }
     }
@@ -58,79 +51,35 @@ fn what_an_instrument_finds_out_about_a_pass_is_the_pass_s_error() {
     .assert_eq(&judged(ErrorKind::Failed));
 }
 
-/// Can be entered once.
-struct Once(Log, AtomicBool);
-
-impl Once {
-    fn new(log: &Log) -> Arc<Once> {
-        Arc::new(Once(log.clone(), AtomicBool::new(false)))
-    }
-}
-
-impl passdock::PassInstrument for Once {
-    fn name(&self) -> &str {
-        "once"
-    }
-    fn enter_pass_ctx(&self) -> passdock::InstrumentResult {
-        self.0.add("once enter");
-        match self.1.swap(true, Ordering::Relaxed) {
-            true => Err("it was entered".into()),
-            false => Ok(()),
-        }
-    }
-    fn exit_pass_ctx(&self) -> passdock::InstrumentResult {
-        self.0.add("once exit");
-        Ok(())
-    }
-}
-
 #[test]
-fn r111_what_was_entered_twice_is_exited_twice() {
+fn functions_that_are_removed_are_printed_as_changes() {
     let log = Log::new();
-    let cx = PassContext::builder()
-        .instrument(log.tap("a"))
-        .shared_instrument(Once::new(&log))
-        .on_diagnostic(|_| ())
-        .build()
+    let said = log.clone();
+    let sink: Sink = Arc::new(move |text| said.add(text));
+    let cx = PassContext::builder().instrument(PrintChanged::new(sink));
+    let keep = filter(|function| function.kind() == FunctionKind::PRIM);
+    let passes = Sequential::new([keep, log.pass(info("same"))]);
+    cx.build()
+        .unwrap()
+        .scope(|_| passes.call(module()))
         .unwrap();
-    let outcome = cx.scope(|_| {
-        log.add("in it");
-        let inner = cx.scope(|_| Ok(()));
-        log.add(format!("{} instruments", cx.instruments().len()));
-        inner
-    });
-    assert!(outcome.is_err());
     log.check(expect![[r#"
-        a enter
-        once enter
-        in it
-        a enter
-        once enter
-        a exit
-        once exit
-        a exit
-        0 instruments"#]]);
-}
+        Changed by Filter:
+        --- @main
+        +++ @main
+        @@ -1,4 +0,0 @@
+        -fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+        -  %0 = onnx.Relu(%x) : f32[2]
+        -  return %0
+        -}
+        --- @other
+        +++ @other
+        @@ -1,4 +0,0 @@
+        -fn @other(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+        -  %0 = onnx.Neg(%x) : f32[2]
+        -  return %0
+        -}
 
-#[test]
-fn r125_a_new_enter_fails_in_a_context_that_was_entered_twice() {
-    let log = Log::new();
-    let cx = PassContext::builder().build().unwrap();
-    cx.scope(|_| {
-        cx.scope(|_| {
-            let new: Vec<InstrumentRef> = vec![Arc::new(log.tap("a")), Once::new(&log)];
-            log.add(error(cx.override_instruments(new)));
-            Ok(())
-        })
-    })
-    .unwrap();
-    log.check(expect![[r#"
-        a enter
-        once enter
-        a enter
-        once enter
-        a exit
-        once exit
-        a exit
-        The instrument `once` failed in enter_pass_ctx: it was entered."#]]);
+
+        run same"#]]);
 }

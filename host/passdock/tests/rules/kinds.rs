@@ -1,4 +1,4 @@
-//! H. Module, function and prim function passes.
+//! Passes that panic, run on all cores, and run each other.
 
 use std::sync::{Arc, OnceLock};
 

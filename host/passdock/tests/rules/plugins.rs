@@ -5,7 +5,7 @@ use passdock::{PassContext, Registry, Sequential};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Diagnostic, PassContext as Cx, options, plugin};
 
-use crate::common::{Log, error, info, module};
+use crate::common::{Log, error, module};
 
 options! {
     /// What `Say` says.
@@ -15,22 +15,6 @@ options! {
         /// What.
         text: String = "hello",
     }
-}
-
-options! {
-    /// What `Mill` can't do without.
-    pub struct Mill {
-        /// What it grinds.
-        grist: String,
-        /// How fine.
-        mesh: i64 = 3,
-    }
-}
-
-fn mill(_: &mut Module, cx: &Cx) -> PassResult {
-    let mill: Mill = cx.options()?;
-    cx.emit(&Diagnostic::note(format!("{} {}", mill.grist, mill.mesh)));
-    Ok(())
 }
 
 fn say(_: &mut Module, cx: &Cx) -> PassResult {
@@ -88,10 +72,6 @@ plugin! {
     passes: [
         /// Says something.
         module "acme.transform.Say" => say { options: Say, config: "acme.Say" },
-        /// Grinds.
-        module "acme.transform.Mill" => mill { options: Mill, config: "acme.Mill" },
-        /// Requires one that needs an option.
-        module "acme.transform.Bake" => say { required: ["acme.transform.Mill"] },
         /// Fails on `onnx.Neg`.
         function "acme.transform.Fails" => fails { thread_safe: true },
         /// Panics.
@@ -126,7 +106,7 @@ fn failure(pass: &str) -> String {
 }
 
 #[test]
-fn r058_an_entry_with_other_options_isnt_what_is_required() {
+fn an_entry_with_other_options_isnt_what_is_required() {
     let registry = registry();
     for options in ["", "text = 'hello'", "text = 'bye'"] {
         let log = Log::new();
@@ -194,64 +174,7 @@ fn options_are_defaults_then_config_then_the_pipelines_own() {
 }
 
 #[test]
-fn r014_an_option_without_a_default_is_asked_for_before_anything_runs() {
-    let log = Log::new();
-    let run = |name: &str, options: &str, config: Option<&str>| {
-        let registry = registry();
-        let said = log.clone();
-        let mut cx = PassContext::builder()
-            .registry(&registry)
-            .on_diagnostic(move |d| said.add(d.message));
-        if let Some(config) = config {
-            cx = cx.config("acme.Mill", config.parse::<toml::Value>().unwrap());
-        }
-        let options = options.parse::<toml::Table>().unwrap();
-        let pass = registry.get_pass_with_options(name, &options)?;
-        let first = registry.get_pass("acme.transform.Say")?;
-        let cx = cx.build()?;
-        cx.scope(|_| Sequential::new([first, pass]).call(module()))
-    };
-    expect!["The pass `acme.transform.Mill` needs its option `grist`, which has no default. Set `acme.Mill.grist` in the context's config."].assert_eq(&error(run("acme.transform.Mill", "", None)));
-    expect!["The pass `acme.transform.Mill` needs its option `grist`, which has no default. Set `acme.Mill.grist` in the context's config. (required by `acme.transform.Bake`)"].assert_eq(&error(run("acme.transform.Bake", "", Some("{ mesh = 5 }"))));
-    log.check(expect![""]);
-    run("acme.transform.Mill", "grist = 'rye'", None).unwrap();
-    run("acme.transform.Bake", "", Some("{ grist = 'wheat' }")).unwrap();
-    log.check(expect![[r#"
-        1 x hello
-        rye 3
-        1 x hello
-        wheat 3
-        1 x hello"#]]);
-}
-
-#[test]
-fn r015_unregistering_takes_everything_along() {
-    let registry = registry();
-    registry.unregister_plugin("acme").unwrap();
-    assert!(registry.pass_names().is_empty());
-    let configs = registry.list_configs();
-    assert!(configs.iter().all(|config| config.plugin.is_none()));
-    expect!["There is no plugin `acme`."].assert_eq(&error(registry.unregister_plugin("acme")));
-}
-
-#[test]
-fn r010_two_plugins_cant_give_one_pass() {
-    let registry = Registry::new();
-    let log = Log::new();
-    registry
-        .register(log.pass(info("acme.transform.Say")))
-        .unwrap();
-    expect!["The pass `acme.transform.Say` is registered already, by this program. Rename or remove one of the two, or ask for one: `override = [\"…\"]` in `[plugins.NAME]`. (the other is of plugin `acme` (built in))"]
-        .assert_eq(&error(registry.load_static(PLUGIN)));
-    assert_eq!(
-        registry.pass_names(),
-        ["acme.transform.Say"],
-        "nothing of it was taken in"
-    );
-}
-
-#[test]
-fn r155_a_failure_names_plugin_pass_function_and_op() {
+fn a_failure_names_plugin_pass_function_and_op() {
     expect!["Error in pass acme.transform.Fails of plugin `acme` (built in), function @other, op0 (onnx.Neg): It has no axis."]
         .assert_eq(&failure("acme.transform.Fails"));
 }
@@ -265,7 +188,7 @@ fn a_panic_stays_in_the_plugin() {
 }
 
 #[test]
-fn r139_what_a_pass_breaks_is_found_and_changes_nothing() {
+fn what_a_pass_breaks_is_found_and_changes_nothing() {
     expect!["Error in pass acme.transform.Unfinished of plugin `acme` (built in), function @unfinished: region0 has to end with `return` and an operand for each of its 0 ports."].assert_eq(&failure("acme.transform.Unfinished"));
 }
 
@@ -275,7 +198,7 @@ fn an_undeclared_change_of_the_interface_is_refused() {
 }
 
 #[test]
-fn r053_r103_a_plugin_runs_other_passes() {
+fn a_plugin_runs_other_passes() {
     let log = Log::new();
     let said = log.clone();
     let registry = registry();

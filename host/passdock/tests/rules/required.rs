@@ -1,4 +1,4 @@
-//! F. Required passes.
+//! What counts as a change, and what is found before anything runs.
 
 use expect_test::expect;
 use passdock::{PassRef, Sequential};
@@ -16,23 +16,7 @@ fn run(log: &Log, known: Vec<PassRef>, entries: Vec<PassRef>) -> Result<(), pass
 }
 
 #[test]
-fn r057_a_very_long_chain_is_an_error() {
-    let log = Log::new();
-    let name = |i: u32| format!("p{i}");
-    let known = (0..20_000).map(|i| log.pass(info(&name(i)).required([name(i + 1)])));
-    let text = error(run(
-        &log,
-        known.collect(),
-        vec![log.pass(info("m").required(["p0"]))],
-    ));
-    assert!(
-        text.contains("More than 256 passes require or contain each other"),
-        "{text}"
-    );
-}
-
-#[test]
-fn r058_metadata_is_a_part_of_the_module() {
+fn metadata_is_a_part_of_what_changes() {
     let log = Log::new();
     let entries = vec![
         log.pass(info("a").required(["req"])),
@@ -50,47 +34,6 @@ fn r058_metadata_is_a_part_of_the_module() {
         run b
         run c
         done"#]]);
-}
-
-#[test]
-fn r064_the_order_can_be_shown_without_running() {
-    let log = Log::new();
-    let (registry, _) = registered([
-        log.pass(info("req").required(["deep"])),
-        log.pass(info("deep")),
-        log.pass(info("a").required(["req"])),
-        log.pass(info("b").opt_level(3)),
-    ]);
-    let text = "passes = ['a', { name = 'inner', passes = ['b', 'a'] }]\n[context]\ndisabled_pass = ['inner']";
-    let explain = |text: &str| {
-        let pipeline = passdock::pipeline::Pipeline::from_toml(text).unwrap();
-        let explained = pipeline.resolve(&registry).unwrap().explain().unwrap();
-        for pass in explained.passes {
-            let by = pass.requested_by.unwrap_or_default();
-            log.add(format!(
-                "{} {:?} {:?} {by}: {}",
-                pass.name, pass.runs, pass.parent, pass.reason
-            ));
-        }
-    };
-    explain(text);
-    log.check(expect![[r#"
-        deep true None req: `req` requires it, unless nothing changed since it last ran
-        req true None a: `a` requires it, unless nothing changed since it last ran
-        a true None : level 0 ≤ opt_level 2
-        inner false None : disabled by the context
-        b false Some("inner") : `inner`, which it is part of, doesn't run
-        a false Some("inner") : `inner`, which it is part of, doesn't run"#]]);
-    explain(&text.replace("['inner']", "[]"));
-    log.check(expect![[r#"
-        deep true None req: `req` requires it, unless nothing changed since it last ran
-        req true None a: `a` requires it, unless nothing changed since it last ran
-        a true None : level 0 ≤ opt_level 2
-        inner true None : level 0 ≤ opt_level 2
-        b false Some("inner") : its level 3 is above the context's opt_level 2
-        deep true Some("inner") req: `req` requires it, unless nothing changed since it last ran
-        req true Some("inner") a: `a` requires it, unless nothing changed since it last ran
-        a true Some("inner") : level 0 ≤ opt_level 2"#]]);
 }
 
 #[test]

@@ -1,9 +1,8 @@
 //! States: what passes need, establish and break.
 
 use expect_test::{Expect, expect};
-use passdock::{
-    InstrumentResult, ModuleRef, PassInfo, PassInstrument, PassRef, Registry, Sequential,
-};
+use passdock::PassCall;
+use passdock::{InstrumentResult, PassInstrument, PassRef, Registry, Sequential};
 
 use crate::common::{Log, error, info, module, parse, registered};
 
@@ -245,7 +244,8 @@ impl PassInstrument for Vetoes {
         "vetoes"
     }
 
-    fn should_run(&self, _: &ModuleRef, info: &PassInfo) -> InstrumentResult<bool> {
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        let PassCall { info, .. } = *call;
         Ok(!self.0.contains(&info.name.as_str()))
     }
 }

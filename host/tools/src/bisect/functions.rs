@@ -7,9 +7,7 @@ use passdock_ir::{Function, Module};
 
 use super::Verdict;
 use crate::reduce::ddmin;
-use passdock_core::error::PassError;
-use passdock_core::record::PassRun;
-use passdock_core::verify;
+use passdock_core::{PassError, PassRun, verify};
 
 /// The names of the functions whose changes, all of them together, make the module bad. None of
 /// them can be left out.
@@ -45,7 +43,7 @@ pub(super) fn narrow(
 struct Mixed<'r> {
     run: &'r PassRun,
     changed: Vec<Arc<Function>>,
-    /// What the pass made is at hand for those that call it.
+    /// The functions that the pass made, for those that call them.
     added: Vec<Arc<Function>>,
     /// Whether the pass removed functions, which stay here.
     removes: bool,
@@ -86,7 +84,7 @@ impl<'r> Mixed<'r> {
     }
 }
 
-/// A few names in full, many as a number.
+/// Names as a text: a few in full, many as a number.
 fn listed(names: &[String]) -> String {
     match names {
         [] => "nothing".to_owned(),

@@ -12,21 +12,20 @@ mod search;
 use passdock_ir::Module;
 use serde::Serialize;
 
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::record::PassRun;
-use passdock_core::registry::Registry;
-use passdock_core::site::FailureSite;
+use crate::first_run::{FailedPass, FirstRun};
+use passdock_core::FailureSite;
+use passdock_core::{ErrorKind, PassError, PassRun, Registry};
 use passdock_driver::judge::Verdict;
-use passdock_driver::pipeline::{Request, Rerun};
+use passdock_driver::pipeline::Request;
 use passdock_driver::reproducer::Failure;
 use search::{Found, States};
 
 /// A module that was checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Checked {
-    /// Which one, in words: `after 3 of 7: relax.transform.FoldConstant`.
+    /// The module, in words: `after 3 of 7: relax.transform.FoldConstant`.
     pub candidate: String,
-    /// What the check said.
+    /// The check's verdict.
     pub verdict: Verdict,
 }
 
@@ -35,7 +34,7 @@ pub struct Checked {
 pub struct Suspect {
     /// The pass.
     pub pass: String,
-    /// Its plugin.
+    /// The pass's plugin.
     pub plugin: Option<String>,
     /// The plugin's file.
     pub file: Option<String>,
@@ -45,12 +44,12 @@ pub struct Suspect {
     pub number: usize,
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Debug, Serialize)]
 pub struct Bisection {
-    /// How many passes ran.
+    /// The number of passes that ran.
     pub passes: usize,
-    /// How many of them changed the module: one of these it is.
+    /// The number of them that changed the module: one of these it is.
     pub changed: usize,
     /// The modules that were checked, in order.
     pub checks: Vec<Checked>,
@@ -58,21 +57,21 @@ pub struct Bisection {
     pub suspects: Vec<Suspect>,
     /// The functions whose change breaks it, together; none if there is no telling.
     pub functions: Vec<String>,
-    /// If it didn't take a search: the failure of the pass.
+    /// The failure of the pass, if it didn't take a search.
     pub failure: Option<Failure>,
     /// The last good module, the first bad one, and the pass between.
     #[serde(skip)]
     pub proof: Option<Proof>,
 }
 
-/// What shows that a pass breaks a model.
+/// The modules that show that a pass breaks a model.
 #[derive(Clone, Debug)]
 pub struct Proof {
     /// The module before the pass.
     pub good: Module,
     /// The module after it.
     pub bad: Module,
-    /// What it takes to run the pass again.
+    /// The pass and its context, to run it again.
     pub site: FailureSite,
     /// The pass's own error, if it has one.
     pub error: Option<PassError>,
@@ -92,8 +91,11 @@ pub fn bisect(
     check: &mut dyn FnMut(&Module) -> Result<Verdict, PassError>,
     log: &mut dyn FnMut(&Checked),
 ) -> Result<Bisection, PassError> {
-    let rerun = Rerun::new(registry, request)?;
-    let (result, mut runs) = rerun.run_kept(module.clone());
+    let FirstRun {
+        rerun,
+        mut runs,
+        end,
+    } = FirstRun::new(registry, request, &module)?;
     let passes = runs.len();
     runs.retain(|run| !run.after.is_same(&run.before));
     let mut found = Bisection {
@@ -105,8 +107,9 @@ pub fn bisect(
         failure: None,
         proof: None,
     };
-    if let Err(error) = result {
-        return failed(error, found);
+    if let Err(failed) = end {
+        found.blame(failed);
+        return Ok(found);
     }
     let mut checks = Vec::new();
     let mut judge = |candidate: String, module: &Module| -> Result<Verdict, PassError> {
@@ -138,31 +141,29 @@ pub fn bisect(
     Ok(found)
 }
 
-/// A pass that fails is what is looked for, whatever the check would say.
-fn failed(error: PassError, mut found: Bisection) -> Result<Bisection, PassError> {
-    let Some(site) = error.site.clone().filter(|_| error.kind.exit_status() == 1) else {
-        return Err(error);
-    };
-    found.failure = Some(Failure::from(&error));
-    found.suspects = vec![Suspect {
-        pass: error.pass.clone().unwrap_or_default(),
-        plugin: error.plugin.as_ref().map(|p| p.plugin.clone()),
-        file: error.plugin.as_ref().and_then(|p| p.file()),
-        requested_by: None,
-        number: found.changed + 1,
-    }];
-    found.functions = error.function.clone().into_iter().collect();
-    found.proof = Some(Proof {
-        good: site.before.clone(),
-        bad: site.before.clone(),
-        site: (*site).clone(),
-        error: Some(error),
-    });
-    Ok(found)
+impl Bisection {
+    /// Ends the search with a pass that fails: it is looked for, whatever the check would say.
+    fn blame(&mut self, FailedPass { error, site }: FailedPass) {
+        self.failure = Some(Failure::from(&error));
+        self.suspects = vec![Suspect {
+            pass: error.pass.clone().unwrap_or_default(),
+            plugin: error.plugin.as_ref().map(|p| p.plugin.clone()),
+            file: error.plugin.as_ref().and_then(|p| p.file()),
+            requested_by: None,
+            number: self.changed + 1,
+        }];
+        self.functions = error.function.clone().into_iter().collect();
+        self.proof = Some(Proof {
+            good: site.before.clone(),
+            bad: site.before.clone(),
+            site: (*site).clone(),
+            error: Some(error),
+        });
+    }
 }
 
 impl Proof {
-    /// What is wrong, as an error: a pass that doesn't fail itself is told of by the check.
+    /// The proof as an error: a pass that doesn't fail itself is told of by the check.
     pub fn error(&self) -> PassError {
         if let Some(error) = &self.error {
             return error.clone();
@@ -172,7 +173,7 @@ impl Proof {
         if let Some(pass) = self.site.passes.first() {
             error = error.in_pass(&pass.info().name, pass.provider());
         }
-        error.site = Some(self.site.clone().into());
+        error.set_site(self.site.clone());
         error
     }
 }

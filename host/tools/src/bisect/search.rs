@@ -3,8 +3,7 @@
 use passdock_ir::Module;
 
 use super::{Verdict, nothing};
-use passdock_core::error::PassError;
-use passdock_core::record::PassRun;
+use passdock_core::{PassError, PassRun};
 
 /// The untouched module, then the one after each pass that changed something.
 pub(super) struct States<'r> {

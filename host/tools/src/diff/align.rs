@@ -2,9 +2,9 @@
 
 use rustc_hash::FxHashMap;
 
-/// How much work aligning two sequences may be, in steps.
+/// The most work that aligning two sequences may be, in steps.
 const MAX_STEPS: usize = 1 << 25;
-/// How many differences are looked for at most: the memory grows with its square.
+/// The most differences that are looked for: the memory grows with their square.
 const MAX_EDITS: usize = 1 << 11;
 
 /// The places of a longest increasing subsequence.
@@ -93,7 +93,7 @@ fn shortest_edits(a: &[u64], b: &[u64]) -> Option<Vec<(usize, usize)>> {
     None
 }
 
-/// Where diagonal `at` of a row is entered, and whether from the one above.
+/// The place where diagonal `at` of a row is entered, and whether from the one above.
 ///
 /// Row `edits` has diagonals `x - y` from `-edits` to `edits`; place `at` is diagonal
 /// `at - edits`.

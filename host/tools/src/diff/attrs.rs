@@ -1,11 +1,13 @@
-//! Whether attributes of two functions are the same.
+//! Attributes of two functions side by side.
 
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 use rustc_hash::FxHashMap;
 
+use super::NONE;
 use super::compare::{Comparison, SIDES};
+use super::graph::Graph;
+use super::hash::Context;
 use super::report::OpChange;
-use super::shared::Side;
 
 impl Comparison<'_, '_, '_> {
     /// Compares the attributes of two ops (NONE: of the functions) by name; their order means nothing.
@@ -47,62 +49,50 @@ impl Comparison<'_, '_, '_> {
     }
 
     fn same_attr(&mut self, old: &Attr, new: &Attr) -> bool {
-        let [f, g] = [self.graphs[0].f, self.graphs[1].f];
-        if old.kind != new.kind || old.flags != new.flags {
-            return false;
-        }
-        let ids = |side: usize, attr: &Attr| -> Vec<u32> {
-            match attr.kind {
-                AttrKind::TENSORS | AttrKind::TYPES | AttrKind::REGIONS => {
-                    self.graphs[side].f.ids_in(attr.list).to_vec()
-                }
-                _ => vec![attr.bits as u32],
-            }
+        let mut content = |side: usize, attr: &Attr| {
+            let mut cx = Context {
+                contents: &self.contents,
+                symbols: self.symbols,
+                types: &mut self.types,
+            };
+            content(&self.graphs[side], attr, &mut cx)
         };
-        match old.kind {
-            AttrKind::NONE => true,
-            AttrKind::INT => old.bits == new.bits,
-            AttrKind::FLOAT => old.bits as u32 == new.bits as u32,
-            AttrKind::STRING | AttrKind::OPAQUE => f.bytes_in(old.list) == g.bytes_in(new.list),
-            AttrKind::INTS => f.ints_in(old.list) == g.ints_in(new.list),
-            AttrKind::FLOATS => {
-                let bits = |floats: &[f32]| -> Vec<u32> {
-                    floats.iter().map(|float| float.to_bits()).collect()
-                };
-                bits(f.floats_in(old.list)) == bits(g.floats_in(new.list))
-            }
-            AttrKind::STRINGS => f.strings_in(old.list).eq(g.strings_in(new.list)),
-            _ => {
-                let (old_ids, new_ids) = (ids(0, old), ids(1, new));
-                old_ids.len() == new_ids.len()
-                    && old_ids
-                        .into_iter()
-                        .zip(new_ids)
-                        .all(|pair| self.same_id(old.kind, pair))
-            }
-        }
+        old.kind == new.kind && old.flags == new.flags && content(0, old) == content(1, new)
     }
+}
 
-    /// Whether two ids of an attribute's kind mean the same.
-    fn same_id(&mut self, kind: AttrKind, (old, new): (u32, u32)) -> bool {
-        let [a, b] = &self.graphs;
-        match kind {
-            AttrKind::TENSOR | AttrKind::TENSORS => {
-                let old = self.contents.class(Side::A, ConstId(old));
-                old == self.contents.class(Side::B, ConstId(new))
-            }
-            AttrKind::TYPE | AttrKind::TYPES => {
-                let old = self.types.of(Side::A, a.f, TypeId(old));
-                old == self.types.of(Side::B, b.f, TypeId(new))
-            }
-            AttrKind::REGION | AttrKind::REGIONS => {
-                a.region_place(RegionId(old)) == b.region_place(RegionId(new))
-            }
-            AttrKind::REFERENCE => {
-                let old = self.symbols.of(Side::A, SymbolId(old));
-                old == self.symbols.of(Side::B, SymbolId(new))
-            }
-            _ => old == new,
+/// The value of an attribute as bytes: equal values of one kind are equal bytes in either function.
+pub(super) fn content(graph: &Graph<'_>, attr: &Attr, cx: &mut Context<'_, '_>) -> Vec<u8> {
+    let (f, side) = (graph.f, graph.side);
+    let mut bytes = Vec::new();
+    let id = |id: u32, cx: &mut Context<'_, '_>| match attr.kind {
+        AttrKind::TENSOR | AttrKind::TENSORS => cx.contents.class(side, ConstId(id)),
+        AttrKind::TYPE | AttrKind::TYPES => cx.types.of(side, f, TypeId(id)),
+        AttrKind::REGION | AttrKind::REGIONS => graph.region_place(RegionId(id)).unwrap_or(NONE),
+        AttrKind::REFERENCE => cx.symbols.of(side, SymbolId(id)),
+        _ => id,
+    };
+    match attr.kind {
+        AttrKind::NONE => {}
+        AttrKind::INT => bytes.extend(attr.bits.to_le_bytes()),
+        AttrKind::STRING | AttrKind::OPAQUE => bytes.extend(f.bytes_in(attr.list)),
+        AttrKind::INTS => {
+            let ints = f.ints_in(attr.list).iter();
+            ints.for_each(|int| bytes.extend(int.to_le_bytes()));
         }
+        AttrKind::FLOATS => {
+            let floats = f.floats_in(attr.list).iter();
+            floats.for_each(|float| bytes.extend(float.to_le_bytes()));
+        }
+        AttrKind::STRINGS => f.strings_in(attr.list).for_each(|text| {
+            bytes.extend(text.len().to_le_bytes());
+            bytes.extend(text);
+        }),
+        AttrKind::TENSORS | AttrKind::TYPES | AttrKind::REGIONS => {
+            let ids = f.ids_in(attr.list).iter();
+            ids.for_each(|&each| bytes.extend(id(each, cx).to_le_bytes()));
+        }
+        _ => bytes.extend(id(attr.bits as u32, cx).to_le_bytes()),
     }
+    bytes
 }

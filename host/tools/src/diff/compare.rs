@@ -5,7 +5,7 @@ use passdock_ir::{Function, text};
 use rustc_hash::FxHashMap;
 
 use super::content::{self, Contents};
-use super::graph::{Graph, What};
+use super::graph::{Graph, What, node_name};
 use super::hash::Context;
 use super::interface::Interface;
 use super::lines::Lines;
@@ -15,7 +15,7 @@ use super::report::{
 };
 use super::shared::{SharedSymbols, SharedTypes, Side};
 use super::{NONE, align, settings};
-use passdock_core::error::PassError;
+use passdock_core::PassError;
 
 pub(super) const SIDES: [Side; 2] = [Side::A, Side::B];
 
@@ -29,9 +29,9 @@ pub(super) struct Comparison<'f, 's, 'm> {
     pub(super) types: SharedTypes,
     pub(super) lines: [Lines<'f>; 2],
     pub(super) out: FunctionDiff,
-    /// Per changed op of the second function.
+    /// The changes of each op of the second function.
     changes: FxHashMap<u32, Vec<OpChange>>,
-    /// Per op or constant without a counterpart.
+    /// The operands that came or went with each op or constant without a counterpart.
     pub(super) rewired: [FxHashMap<u32, Vec<Rewired>>; 2],
     /// Removed ops and the added constants that stand for their results; and back.
     pub(super) folded: [FxHashMap<u32, u32>; 2],
@@ -97,7 +97,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         })
     }
 
-    /// What differs.
+    /// Compares all pairs.
     pub(super) fn report(mut self) -> FunctionDiff {
         self.settings();
         self.ports();
@@ -523,16 +523,13 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
 }
 
 /// The text of a name; `None`: there is none.
-fn text_of(f: &Function, name: SymbolId) -> Option<String> {
+pub(super) fn text_of(f: &Function, name: SymbolId) -> Option<String> {
     name.option().map(|name| f.text(name).to_owned())
 }
 
 /// The names of the ONNX nodes that something comes from. A place in a text isn't one.
 fn node_names(f: &Function, loc: LocId) -> Option<String> {
-    let name = |loc: LocId| {
-        let loc = f.loc(loc).filter(|loc| loc.kind == LocKind::NAME)?;
-        Some(f.text(loc.name).to_owned())
-    };
+    let name = |loc: LocId| text_of(f, node_name(f, loc));
     let record = f.loc(loc)?;
     if record.kind != LocKind::FUSED {
         return name(loc);

@@ -13,19 +13,19 @@ use rustc_hash::{FxHashMap, FxHasher};
 use serde::Serialize;
 
 use super::shared::{SharedTypes, Side};
-use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError};
 
-/// Per constant of two functions: its class.
+/// The class of each constant of two functions.
 pub(super) struct Contents {
     classes: [Vec<u32>; 2],
 }
 
-/// How the numbers of two constants of one type differ.
+/// The difference of the numbers of two constants of one type.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Numbers {
-    /// How many elements they have.
+    /// The number of elements.
     pub elements: u64,
-    /// How many of them differ in their bits.
+    /// The number of elements that differ in their bits.
     pub differing: u64,
     /// The largest absolute difference of two elements that are numbers.
     pub max_abs: f64,
@@ -142,12 +142,12 @@ impl Contents {
     }
 }
 
-/// Where a constant's bytes are: of equal places they are equal.
+/// The place of a constant's bytes: of equal places they are equal.
 #[derive(PartialEq, Eq, Hash)]
 enum Place<'d> {
-    /// In a file that is mapped already. What has its name by now may be another one.
+    /// A file that is mapped already. What has its name by now may be another one.
     Mapped(*const (), u64),
-    /// In a file of this name.
+    /// A file of this name.
     External(&'d str, u64),
 }
 
@@ -174,7 +174,7 @@ fn unreadable(message: String) -> PassError {
     PassError::new(ErrorKind::Read, message)
 }
 
-/// How two constants of one type differ, if their elements are numbers of whole bytes and their
+/// The difference of two constants of one type, if their elements are numbers of whole bytes and their
 /// bytes are at hand.
 pub(super) fn numbers(
     [a, b]: [&Function; 2],

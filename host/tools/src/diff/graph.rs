@@ -9,7 +9,7 @@ use rustc_hash::FxHashMap;
 use super::NONE;
 use super::shared::{SharedSymbols, Side};
 
-/// What a node is.
+/// The entity that a node is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum What {
     /// A region's argument; of the body, a parameter.
@@ -56,11 +56,11 @@ pub(super) struct Graph<'f> {
     pub(super) areas: Vec<Area>,
     /// The areas of an op with regions.
     areas_of: FxHashMap<u32, Range<u32>>,
-    /// Per region of an op.
+    /// The area of each region of an op.
     area_of_region: FxHashMap<RegionId, u32>,
-    /// Per value: its node and which of its values.
+    /// The node of each value, and which of its values it is.
     places: Vec<(u32, u32)>,
-    /// Per op.
+    /// The node of each op.
     of_op: Vec<u32>,
 }
 
@@ -78,7 +78,7 @@ impl<'f> Graph<'f> {
         let mut graph = Graph {
             f,
             side,
-            nodes: Vec::with_capacity(f.live_ops() as usize + constants.len()),
+            nodes: Vec::with_capacity(f.live_op_count() as usize + constants.len()),
             areas: Vec::new(),
             areas_of: FxHashMap::default(),
             area_of_region: FxHashMap::default(),
@@ -226,7 +226,7 @@ impl<'f> Graph<'f> {
             .chain(op.into_iter().flat_map(|op| self.f.results(op)))
     }
 
-    /// Who uses a value, and in which slot.
+    /// The users of a value, each with the slot in which it uses it.
     pub(super) fn users(&self, value: ValueId) -> impl Iterator<Item = (u32, u32)> + '_ {
         self.f.uses(value).map(|(id, slot)| {
             let first = self.f.op(slot.user).operands.start;
@@ -239,12 +239,12 @@ impl<'f> Graph<'f> {
         self.areas_of.get(&node).cloned().unwrap_or(0..0)
     }
 
-    /// Which of its op's regions a region is; `None` if it isn't an op's.
+    /// The place of a region among its op's; `None` if it isn't an op's.
     pub(super) fn region_place(&self, region: RegionId) -> Option<u32> {
         Some(self.area_place(*self.area_of_region.get(&region)?))
     }
 
-    /// Which of its op's regions an area is.
+    /// The place of an area among its op's.
     pub(super) fn area_place(&self, area: u32) -> u32 {
         area - self.areas_of(self.areas[area as usize].owner).start
     }
@@ -255,7 +255,7 @@ impl<'f> Graph<'f> {
         Some(self.node_of(op))
     }
 
-    /// All nodes, each behind those whose values it uses and those nested in it.
+    /// The nodes, each behind those whose values it uses and those nested in it.
     pub(super) fn inside_out(&self) -> Vec<u32> {
         let mut order = Vec::with_capacity(self.nodes.len());
         // What is left of an area, and the op to name behind it.
@@ -283,13 +283,13 @@ impl<'f> Graph<'f> {
         order
     }
 
-    /// How many ops stand in a node's regions, at any depth, without terminators.
+    /// The number of ops in a node's regions, at any depth, without terminators.
     pub(super) fn nested_ops(&self, node: u32) -> usize {
         let areas = self.areas_of(node);
         areas.map(|area| self.ops_inside(area)).sum()
     }
 
-    /// How many ops stand in an area, at any depth, without terminators.
+    /// The number of ops in an area, at any depth, without terminators.
     pub(super) fn ops_inside(&self, area: u32) -> usize {
         let ops = self.f.walk(self.areas[area as usize].region);
         let is_terminator =
@@ -299,7 +299,7 @@ impl<'f> Graph<'f> {
 }
 
 /// The name of the ONNX node that something comes from. A place in a text isn't one.
-fn node_name(f: &Function, loc: LocId) -> SymbolId {
+pub(super) fn node_name(f: &Function, loc: LocId) -> SymbolId {
     match f.loc(loc) {
         Some(loc) if loc.kind == LocKind::NAME => loc.name,
         _ => SymbolId::NONE,

@@ -4,31 +4,22 @@
 
 use std::hash::Hasher;
 
-use passdock_abi::{Attr, AttrKind, ConstId, RegionId, SymbolId, TypeId};
+use passdock_abi::Attr;
 use rustc_hash::FxHasher;
 
 use super::NONE;
+use super::attrs;
 use super::content::Contents;
 use super::graph::{CONST, Graph, What};
 use super::shared::{SharedSymbols, SharedTypes};
 
-/// What of an op and its constants counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Strictness {
-    /// Names, attributes, and constants by content.
-    Exact,
-    /// The names of ops, and that a constant is one.
-    Shape,
-}
-
 /// The hashes of a function's nodes.
-#[derive(Default)]
 pub(super) struct Hashes {
-    /// Of what a node says for itself, constant operands included.
+    /// The hash of what a node says for itself, constant operands included.
     pub(super) label: Vec<u64>,
-    /// Of all that flows into a node, from the parameters on; without its label.
+    /// The hash of all that flows into a node, from the parameters on; without its label.
     pub(super) from: Vec<u64>,
-    /// Of all that is made of its values, down to the results; without its label.
+    /// The hash of all that is made of its values, down to the results; without its label.
     pub(super) to: Vec<u64>,
 }
 
@@ -41,25 +32,25 @@ pub(super) fn mix(a: u64, b: u64) -> u64 {
 }
 
 impl Hashes {
-    /// What a node says and all that flows into it.
+    /// The hash of what a node says and all that flows into it.
     pub(super) fn up(&self, node: u32) -> u64 {
         mix(self.label[node as usize], self.from[node as usize])
     }
 
-    /// What a node says and all that is made of it.
+    /// The hash of what a node says and all that is made of it.
     pub(super) fn down(&self, node: u32) -> u64 {
         mix(self.label[node as usize], self.to[node as usize])
     }
 }
 
-/// What hashing reads beside the graph.
+/// The tables that hashing reads beside the graph.
 pub(super) struct Context<'c, 'm> {
     pub(super) contents: &'c Contents,
     pub(super) symbols: &'c mut SharedSymbols<'m>,
     pub(super) types: &'c mut SharedTypes,
 }
 
-/// What is known to correspond before anything else: numbers of parameters and of results.
+/// The numbers of parameters and of results, by which they correspond before anything else does.
 pub(super) struct Anchors {
     pub(super) params: Vec<u64>,
     pub(super) results: Vec<u64>,
@@ -69,7 +60,6 @@ pub(super) fn hashes(
     graph: &Graph<'_>,
     order: &[u32],
     anchors: &Anchors,
-    strictness: Strictness,
     cx: &mut Context<'_, '_>,
 ) -> Hashes {
     let count = graph.nodes.len();
@@ -79,7 +69,7 @@ pub(super) fn hashes(
         to: vec![0; count],
     };
     for node in 0..count as u32 {
-        let label = label(graph, node, strictness, cx);
+        let label = label(graph, node, cx);
         hashes.label.push(label);
     }
     for &node in order {
@@ -93,18 +83,15 @@ pub(super) fn hashes(
     hashes
 }
 
-fn label(graph: &Graph<'_>, node: u32, strictness: Strictness, cx: &mut Context<'_, '_>) -> u64 {
+/// The hash of what a node says for itself, constant operands included.
+fn label(graph: &Graph<'_>, node: u32, cx: &mut Context<'_, '_>) -> u64 {
     let record = graph.node(node);
     let kind = mix(1, u64::from(record.kind));
-    let exact = strictness == Strictness::Exact;
     let op = match record.what {
-        What::Const(id) if exact => {
-            return mix(kind, u64::from(cx.contents.class(graph.side, id)));
-        }
-        What::Op(op) if exact => op,
-        _ => return kind,
+        What::Const(id) => return mix(kind, u64::from(cx.contents.class(graph.side, id))),
+        What::Op(op) => op,
+        What::Arg(_) => return kind,
     };
-    let mut hash = kind;
     let mut sum = 0_u64;
     for attr in graph.f.attrs(op) {
         sum = sum.wrapping_add(attribute(graph, attr, cx));
@@ -113,7 +100,7 @@ fn label(graph: &Graph<'_>, node: u32, strictness: Strictness, cx: &mut Context<
         let name = graph.areas[area as usize].name;
         sum = sum.wrapping_add(mix(2, u64::from(name)));
     }
-    hash = mix(hash, sum);
+    let mut hash = mix(kind, sum);
     for (slot, operand) in graph.operands(node).enumerate() {
         let place = graph.place(operand);
         let Some((def, _)) = place else {
@@ -128,56 +115,16 @@ fn label(graph: &Graph<'_>, node: u32, strictness: Strictness, cx: &mut Context<
     hash
 }
 
-/// A number of an attribute's name and value.
+/// The hash of an attribute's name and value.
 fn attribute(graph: &Graph<'_>, attr: &Attr, cx: &mut Context<'_, '_>) -> u64 {
-    let (f, side) = (graph.f, graph.side);
-    let place = |region: u32| graph.region_place(RegionId(region)).unwrap_or(NONE);
     let mut hasher = FxHasher::default();
-    let name = u64::from(cx.symbols.of(side, attr.name));
-    let tensor = |id: u32, cx: &Context<'_, '_>| cx.contents.class(side, ConstId(id));
-    match attr.kind {
-        AttrKind::INT | AttrKind::FLOAT => hasher.write_u64(attr.bits),
-        AttrKind::STRING | AttrKind::OPAQUE => hasher.write(f.bytes_in(attr.list)),
-        AttrKind::TENSOR => hasher.write_u32(tensor(attr.bits as u32, cx)),
-        AttrKind::TYPE => hasher.write_u32(cx.types.of(side, f, TypeId(attr.bits as u32))),
-        AttrKind::INTS => f
-            .ints_in(attr.list)
-            .iter()
-            .for_each(|&n| hasher.write_i64(n)),
-        AttrKind::FLOATS => {
-            let floats = f.floats_in(attr.list).iter();
-            floats.for_each(|n| hasher.write_u32(n.to_bits()));
-        }
-        AttrKind::STRINGS => f.strings_in(attr.list).for_each(|text| {
-            hasher.write_usize(text.len());
-            hasher.write(text);
-        }),
-        AttrKind::TENSORS => {
-            let ids = f.ids_in(attr.list).iter();
-            ids.for_each(|&id| hasher.write_u32(tensor(id, cx)));
-        }
-        AttrKind::TYPES => {
-            for &id in f.ids_in(attr.list) {
-                hasher.write_u32(cx.types.of(side, f, TypeId(id)));
-            }
-        }
-        AttrKind::REFERENCE => {
-            hasher.write_u32(cx.symbols.of(side, SymbolId(attr.bits as u32)));
-            hasher.write_u32(attr.flags >> 16);
-        }
-        AttrKind::REGION => hasher.write_u32(place(attr.bits as u32)),
-        AttrKind::REGIONS => {
-            for &id in f.ids_in(attr.list) {
-                hasher.write_u32(place(id));
-            }
-        }
-        _ => {}
-    }
+    hasher.write(&attrs::content(graph, attr, cx));
+    let name = u64::from(cx.symbols.of(graph.side, attr.name));
     let value = mix(u64::from(attr.kind.0), hasher.finish());
     mix(name, mix(value, u64::from(attr.flags & Attr::PARAM)))
 }
 
-/// All that flows into a node. Its operands and what is nested in it are done.
+/// The hash of all that flows into a node. Its operands and what is nested in it are done.
 fn flows_in(graph: &Graph<'_>, node: u32, hashes: &Hashes, anchors: &Anchors) -> u64 {
     if let What::Arg(value) = graph.node(node).what {
         let index = graph.f.value(value).index as usize;
@@ -198,50 +145,7 @@ fn flows_in(graph: &Graph<'_>, node: u32, hashes: &Hashes, anchors: &Anchors) ->
     hash
 }
 
-/// Hashes the nodes of a nested area again, as if the area were a function: `outer` numbers the nodes
-/// around it whose counterparts are known. So what differs around it doesn't make all in it differ.
-pub(super) fn pin(
-    graph: &Graph<'_>,
-    area: u32,
-    hashes: &mut Hashes,
-    outer: impl Fn(u32) -> Option<u64>,
-) {
-    let nodes = graph.areas[area as usize].nodes.clone();
-    for node in nodes.clone() {
-        if !matches!(graph.node(node).what, What::Op(_)) {
-            continue;
-        }
-        let mut hash = 5;
-        for operand in graph.operands(node) {
-            let value = graph.place(operand).map_or(6, |(def, index)| {
-                let known = (graph.node(def).area != area).then(|| outer(def)).flatten();
-                mix(known.unwrap_or_else(|| hashes.up(def)), u64::from(index))
-            });
-            hash = mix(hash, value);
-        }
-        for nested in graph.areas_of(node) {
-            hash = mix(hash, inside(graph, nested, hashes));
-        }
-        hashes.from[node as usize] = hash;
-    }
-    let terminator = graph.terminator(area);
-    for node in nodes.rev() {
-        let mut sum = 0_u64;
-        for (index, value) in graph.values(node).enumerate() {
-            for (user, slot) in graph.users(value) {
-                let user = match graph.node(user).area == area {
-                    true => hashes.down(user),
-                    false => hashes.label[user as usize],
-                };
-                sum = sum.wrapping_add(mix(index as u64, mix(user, u64::from(slot))));
-            }
-        }
-        let end = terminator == Some(node);
-        hashes.to[node as usize] = if end { 8 } else { sum };
-    }
-}
-
-/// What is in an area, in whatever order.
+/// The hash of what is in an area, in whatever order.
 fn inside(graph: &Graph<'_>, area: u32, hashes: &Hashes) -> u64 {
     let mut sum = 0_u64;
     for node in graph.areas[area as usize].nodes.clone() {
@@ -252,7 +156,7 @@ fn inside(graph: &Graph<'_>, area: u32, hashes: &Hashes) -> u64 {
     sum
 }
 
-/// All that is made of a node's values. Their users, and the op around, are done.
+/// The hash of all that is made of a node's values. Their users, and the op around, are done.
 fn flows_out(graph: &Graph<'_>, node: u32, hashes: &Hashes, anchors: &Anchors) -> u64 {
     let area = graph.node(node).area;
     if graph.terminator(area) == Some(node) {

@@ -19,11 +19,11 @@ struct Slot {
     ty: u32,
 }
 
-/// Which parameter is which, and which result, by their places.
+/// The pairs of parameters and of results, by their places.
 pub(super) struct Interface {
     pub(super) params: Vec<(usize, usize)>,
     pub(super) results: Vec<(usize, usize)>,
-    /// Per result of either side its counterpart.
+    /// The counterpart of each result of either side.
     opposites: [Vec<Option<usize>>; 2],
 }
 
@@ -66,7 +66,7 @@ impl Interface {
         }
     }
 
-    /// Which result of the other side is a side's result.
+    /// The result of the other side that a side's result is paired with.
     pub(super) fn opposite(&self, side: usize, result: usize) -> Option<usize> {
         *self.opposites[side].get(result)?
     }

@@ -7,12 +7,12 @@ use passdock_ir::{Function, text};
 const LONGEST: usize = 160;
 /// Longer data of a constant is left out.
 const LONGEST_DATA: usize = 64;
-/// How many results of an op are named.
+/// The most results of an op that are named.
 const MOST_RESULTS: usize = 3;
 
 pub(super) struct Lines<'f> {
     f: &'f Function,
-    /// Made when it is needed.
+    /// The pieces of the function's text, made when they are needed.
     pieces: Option<text::Pieces<'f>>,
 }
 

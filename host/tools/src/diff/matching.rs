@@ -3,17 +3,14 @@
 //! Region by region, from the body inwards; the regions of two ops that are the same op are paired
 //! by name. In a pair of regions the nodes are paired in steps, surest first:
 //!
-//! 1. what has the same name and is computed alike from the parameters, or used alike down to the
-//!    results (two hashes that run through the whole function, one from above, one from below);
+//! 1. from both ends what is computed alike from the parameters, or used alike down to the results,
+//!    under the same name (two hashes that run through the whole function, from above and below);
 //! 2. what has the same name and kind, unless names were dealt out anew (`names_lie`);
-//! 3. what is computed or used alike, whatever its name, or says what nothing else says, or is
-//!    computed alike from a few ops above;
-//! 4. after each of these, what says the same and is an operand, or a user, of what is paired;
-//! 5. the longest common subsequence of what is left between paired neighbours in program order, as
-//!    far as there is anything else in common;
-//! 6. 3 to 5 again for nodes of the same kind that say something else: attributes changed;
-//! 7. ops of another kind in the same place: same operands, and same name or users;
-//! 8. second thoughts: pairs that make one tell more than their neighbours would (`support.rs`).
+//! 3. what is computed alike, whatever its name;
+//! 4. what says the same and is an operand, or a user, of what is paired;
+//! 5. the longest common subsequence of kinds in what is left between paired neighbours;
+//! 6. ops of another kind in the same place: same operands and same users;
+//! 7. of equal neighbours, the one that leaves less to tell (`improve.rs`).
 //!
 //! By a hash or a name a node is paired only where exactly one is left on either side that fits, so
 //! the order in which nodes are looked at doesn't matter there; nothing depends on the order of a hash
@@ -22,18 +19,18 @@
 //! the functions. Pairs are only ever a proposal of how to tell the difference: what is reported is
 //! what really differs between them, so a bad pair makes a longer report, never a wrong one.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use rustc_hash::FxHashMap;
 
 use super::NONE;
-use super::graph::{CONST, Graph};
-use super::hash::{self, Context, Hashes, Strictness, mix};
+use super::graph::Graph;
+use super::hash::{self, Context, Hashes, mix};
 use super::interface::Interface;
 
-/// Who is who.
+/// The pairs of nodes and of areas.
 pub(super) struct Matching {
-    /// Per node of the first function its counterpart in the second, or NONE.
+    /// The counterpart in the second function of each node of the first, or NONE.
     pub(super) to_b: Vec<u32>,
-    /// And back.
+    /// The counterpart in the first function of each node of the second.
     pub(super) to_a: Vec<u32>,
     /// Areas that are the same, outer ones first.
     pub(super) areas: Vec<(u32, u32)>,
@@ -48,17 +45,13 @@ pub(super) fn matching(
 ) -> Matching {
     let orders = [a.inside_out(), b.inside_out()];
     let anchors = [interface.anchors(a), interface.anchors(b)];
-    let mut both = |strictness| {
-        [(a, 0), (b, 1)].map(|(graph, side): (&Graph<'_>, usize)| {
-            hash::hashes(graph, &orders[side], &anchors[side], strictness, cx)
-        })
-    };
-    let exact = both(Strictness::Exact);
+    let hashes = [(a, 0), (b, 1)].map(|(graph, side): (&Graph<'_>, usize)| {
+        hash::hashes(graph, &orders[side], &anchors[side], cx)
+    });
     let mut matcher = Matcher {
         graphs: [a, b],
         interface,
-        exact,
-        shape: None,
+        hashes,
         m: Matching {
             to_b: vec![NONE; a.nodes.len()],
             to_a: vec![NONE; b.nodes.len()],
@@ -67,20 +60,11 @@ pub(super) fn matching(
         area: (0, 0),
         left: [Vec::new(), Vec::new()],
         queue: Vec::new(),
-        reserved: Default::default(),
     };
     let mut at = 0;
     while let Some(&area) = matcher.m.areas.get(at) {
         matcher.enter(area);
-        matcher.sure();
-        if !matcher.is_done() {
-            if matcher.shape.is_none() {
-                matcher.shape = Some(both(Strictness::Shape));
-            }
-            matcher.unsure();
-        }
-        matcher.improve();
-        matcher.part_renamed();
+        matcher.steps();
         matcher.descend();
         at += 1;
     }
@@ -92,9 +76,7 @@ pub(super) fn matching(
 pub(super) struct Matcher<'g, 'f> {
     pub(super) graphs: [&'g Graph<'f>; 2],
     pub(super) interface: &'g Interface,
-    pub(super) exact: [Hashes; 2],
-    /// Made when it is needed.
-    shape: Option<[Hashes; 2]>,
+    pub(super) hashes: [Hashes; 2],
     pub(super) m: Matching,
     /// The areas at hand.
     pub(super) area: (u32, u32),
@@ -102,8 +84,6 @@ pub(super) struct Matcher<'g, 'f> {
     pub(super) left: [Vec<u32>; 2],
     /// Nodes of the first function whose neighbours haven't been looked at since they were paired.
     pub(super) queue: Vec<u32>,
-    /// Nodes whose name something of another kind has on the other side: they wait for it.
-    reserved: [FxHashSet<u32>; 2],
 }
 
 impl Matcher<'_, '_> {
@@ -131,7 +111,7 @@ impl Matcher<'_, '_> {
         (number != NONE).then(|| mix(77, u64::from(number)))
     }
 
-    /// Forgets what is paired by now; whether nothing is left to pair.
+    /// Whether nothing is left to pair; what is paired by now is forgotten.
     pub(super) fn is_done(&mut self) -> bool {
         for side in 0..2 {
             let to = [&self.m.to_b, &self.m.to_a][side];
@@ -140,11 +120,10 @@ impl Matcher<'_, '_> {
         self.left.iter().any(Vec::is_empty)
     }
 
-    /// Starts with a pair of areas: their arguments, and what ends them.
+    /// Starts with a pair of areas: pairs their arguments, and what ends them.
     fn enter(&mut self, area: (u32, u32)) {
         self.area = area;
         self.queue.clear();
-        self.reserved = Default::default();
         let [a, b] = self.graphs;
         let areas = [&a.areas[area.0 as usize], &b.areas[area.1 as usize]];
         let args = [0, 1].map(|side: usize| {
@@ -160,7 +139,6 @@ impl Matcher<'_, '_> {
             for at in 0..args[0].min(args[1]) {
                 self.pair(starts[0] + at, starts[1] + at);
             }
-            self.pin(false);
         }
         let ends = [a.terminator(area.0), b.terminator(area.1)];
         if let [Some(end_a), Some(end_b)] = ends {
@@ -170,198 +148,40 @@ impl Matcher<'_, '_> {
             let nodes = starts[side] + args[side]..areas[side].nodes.end;
             nodes.filter(|&node| Some(node) != ends[side]).collect()
         });
-        if area != (0, 0) && self.shape.is_some() {
-            self.pin(true);
-        }
     }
 
-    /// Hashes nested areas again with what is known around them.
-    fn pin(&mut self, shape: bool) {
-        let areas = [self.area.0, self.area.1];
-        for (side, area) in areas.into_iter().enumerate() {
-            let mut taken = match &mut self.shape {
-                Some(hashes) if shape => std::mem::take(&mut hashes[side]),
-                _ => std::mem::take(&mut self.exact[side]),
-            };
-            hash::pin(self.graphs[side], area, &mut taken, |node| {
-                self.pair_number(side, node)
-            });
-            match &mut self.shape {
-                Some(hashes) if shape => hashes[side] = taken,
-                _ => self.exact[side] = taken,
-            }
-        }
-    }
-
-    /// Steps 1 to 4.
-    fn sure(&mut self) {
+    /// Steps 1 to 7.
+    fn steps(&mut self) {
         self.ends();
-        self.unique(|m, side, node| Some(mix(m.exact[side].up(node), m.called(side, node)?)));
-        self.unique(|m, side, node| Some(mix(m.exact[side].down(node), m.called(side, node)?)));
-        if self.is_done() {
-            return;
-        }
-        if !self.names_lie() {
+        if !self.is_done() && !self.names_lie() {
             self.unique(|m, side, node| {
                 let record = m.graphs[side].node(node);
                 (record.name != NONE).then(|| mix(record.name.into(), record.kind.into()))
             });
-            self.unique(|m, side, node| {
-                let record = m.graphs[side].node(node);
-                (record.loc != NONE).then(|| mix(record.loc.into(), record.kind.into()))
-            });
-            self.is_done();
-            for (a, b) in self.unique_pairs(|m, side, node| m.called(side, node)) {
-                self.reserved[0].insert(a);
-                self.reserved[1].insert(b);
-            }
         }
-        self.unique(|m, side, node| {
-            let hashes = &m.exact[side];
-            Some(mix(hashes.up(node), hashes.down(node)))
-        });
-        self.unique(|m, side, node| m.says_much(side, node).then(|| m.exact[side].up(node)));
-        self.unique(|m, side, node| Some(m.exact[side].down(node)));
-        self.spread(Self::label);
-        if self.is_done() {
-            return;
-        }
-        let counts = [self.label_counts(0), self.label_counts(1)];
-        self.unique(|m, side, node| {
-            let label = m.label(side, node);
-            (counts[side][&label] == 1 && m.says_much(side, node)).then_some(label)
-        });
-        self.spread(Self::label);
-        if self.is_done() {
-            return;
-        }
-        let near = [self.nearby(0), self.nearby(1)];
-        self.unique(|m, side, node| m.op_kind(side, node).map(|_| near[side].get(node)));
-        self.spread(Self::label);
-    }
-
-    /// Hashes of what flows into the nodes that are left from a few ops above: between two changes
-    /// far from each other, all else differs.
-    fn nearby(&self, side: usize) -> Nearby {
-        /// How many ops above.
-        const LEVELS: usize = 8;
-        let graph = self.graphs[side];
-        let area = [self.area.0, self.area.1][side];
-        let nodes = graph.areas[area as usize].nodes.clone();
-        let mut near = Nearby {
-            start: nodes.start,
-            hashes: nodes.map(|node| self.label(side, node)).collect(),
-        };
-        for _ in 0..LEVELS {
-            let mut next = near.hashes.clone();
-            for &node in &self.left[side] {
-                let mut hash = self.label(side, node);
-                for value in graph.operands(node) {
-                    let number = graph.place(value).map_or(1, |(def, index)| {
-                        let known = self.pair_number(side, def);
-                        let own = || match graph.node(def).area == area {
-                            true => near.get(def),
-                            false => self.label(side, def),
-                        };
-                        mix(known.unwrap_or_else(own), u64::from(index))
-                    });
-                    hash = mix(hash, number);
-                }
-                next[(node - near.start) as usize] = hash;
-            }
-            near.hashes = next;
-        }
-        near
-    }
-
-    /// How many nodes of an area say each thing, paired or not: what only one says is telling.
-    fn label_counts(&self, side: usize) -> FxHashMap<u64, u32> {
-        let area = [self.area.0, self.area.1][side];
-        let mut counts = FxHashMap::default();
-        for node in self.graphs[side].areas[area as usize].nodes.clone() {
-            *counts.entry(self.label(side, node)).or_default() += 1;
-        }
-        counts
-    }
-
-    /// Steps 5 to 7.
-    fn unsure(&mut self) {
-        self.gaps(Self::label);
-        self.frontier();
-        self.spread(Self::label);
-        self.unique(|m, side, node| {
-            let hashes = &m.exact[side];
-            let ways = mix(hashes.from[node as usize], hashes.to[node as usize]);
-            Some(mix(m.plain(side, node), ways))
-        });
-        self.unique(|m, side, node| {
-            let from = m.exact[side].from[node as usize];
-            m.op_kind(side, node).map(|kind| mix(kind, from))
-        });
-        self.unique(|m, side, node| {
-            Some(mix(m.plain(side, node), m.exact[side].to[node as usize]))
-        });
-        self.frontier();
-        self.spread(Self::label);
-        self.frontier();
-        self.spread(Self::plain);
-        for way in [
-            |hashes: &Hashes, node| mix(hashes.up(node), hashes.down(node)),
-            Hashes::up,
-            Hashes::down,
-        ] {
-            self.unique(|m, side, node| {
-                m.op_kind(side, node)?;
-                Some(way(&m.shape.as_ref()?[side], node))
-            });
-        }
-        self.spread(Self::plain);
-        self.gaps(Self::plain);
-        self.frontier();
-        self.spread(Self::plain);
-        self.reserved = Default::default();
+        self.unique(|m, side, node| m.says_much(side, node).then(|| m.hashes[side].up(node)));
+        self.spread();
+        self.gaps();
         self.other_kinds();
-        self.spread(Self::plain);
-        self.same_constants();
+        self.improve();
     }
 
-    /// Whether a node waits for what has its name on the other side.
-    pub(super) fn is_reserved(&self, side: usize, node: u32) -> bool {
-        !self.reserved[side].is_empty() && self.reserved[side].contains(&node)
-    }
-
-    /// What a node says for itself.
+    /// The label of a node: what it says for itself.
     pub(super) fn label(&self, side: usize, node: u32) -> u64 {
-        self.exact[side].label[node as usize]
+        self.hashes[side].label[node as usize]
     }
 
     /// Whether a node can be told by what it says: two constants under different names aren't one
     /// because both are 1.
-    pub(super) fn says_much(&self, side: usize, node: u32) -> bool {
-        let is_op = self.graphs[side].constant(node).is_none();
-        is_op || self.called(side, node).is_none() || self.is_telling(side, node)
-    }
-
-    /// Whether a node is a constant with more data than is the same by chance.
-    pub(super) fn is_telling(&self, side: usize, node: u32) -> bool {
+    fn says_much(&self, side: usize, node: u32) -> bool {
+        /// More data than is the same by chance.
         const BYTES: u64 = 32;
         let graph = self.graphs[side];
-        let data = graph.constant(node).map(|id| graph.f.constant_data(id));
-        data.is_some_and(|data| data.len() >= BYTES)
+        let is_small = |id| graph.f.constant_data(id).len() < BYTES;
+        !graph.constant(node).is_some_and(is_small) || self.called(side, node).is_none()
     }
 
-    /// A node's kind alone.
-    pub(super) fn plain(&self, side: usize, node: u32) -> u64 {
-        mix(1, u64::from(self.graphs[side].node(node).kind))
-    }
-
-    /// An op's kind alone.
-    fn op_kind(&self, side: usize, node: u32) -> Option<u64> {
-        let is_op = self.graphs[side].node(node).kind != CONST;
-        is_op.then(|| self.plain(side, node))
-    }
-
-    /// What a node is called: a value's name, or else its ONNX node's.
+    /// The name of a node: a value's, or else its ONNX node's.
     pub(super) fn called(&self, side: usize, node: u32) -> Option<u64> {
         let record = self.graphs[side].node(node);
         match (record.name, record.loc) {
@@ -374,7 +194,7 @@ impl Matcher<'_, '_> {
     /// Pairs from both ends as long as all is the same: most of a function, most of the time.
     fn ends(&mut self) {
         let same = |m: &Self, a: u32, b: u32, up: bool| {
-            let [of_a, of_b] = &m.exact;
+            let [of_a, of_b] = &m.hashes;
             let alike = match up {
                 true => of_a.up(a) == of_b.up(b),
                 false => of_a.down(a) == of_b.down(b),
@@ -399,7 +219,7 @@ impl Matcher<'_, '_> {
     }
 
     /// Pairs what alone on its side has a key.
-    fn unique(&mut self, key: impl Fn(&Self, usize, u32) -> Option<u64>) {
+    pub(super) fn unique(&mut self, key: impl Fn(&Self, usize, u32) -> Option<u64>) {
         if self.is_done() {
             return;
         }
@@ -409,10 +229,6 @@ impl Matcher<'_, '_> {
     }
 
     fn unique_pairs(&self, key: impl Fn(&Self, usize, u32) -> Option<u64>) -> Vec<(u32, u32)> {
-        let key = |m: &Self, side: usize, node: u32| match m.is_reserved(side, node) {
-            true => None,
-            false => key(m, side, node),
-        };
         let mut found: FxHashMap<u64, [Only; 2]> = FxHashMap::default();
         // What isn't on this side can't be paired.
         for &node in &self.left[0] {
@@ -443,13 +259,12 @@ impl Matcher<'_, '_> {
             let other = named.get(a);
             other.is_some_and(|&other| other != *b && self.label(0, *a) != self.label(1, other))
         };
-        let up = self.unique_pairs(|m, side, node| Some(m.exact[side].up(node)));
-        let down = self.unique_pairs(|m, side, node| Some(m.exact[side].down(node)));
+        let up = self.unique_pairs(|m, side, node| Some(m.hashes[side].up(node)));
+        let down = self.unique_pairs(|m, side, node| Some(m.hashes[side].down(node)));
         let wrong = |pairs: &[(u32, u32)]| pairs.iter().filter(|pair| says_else(pair)).count();
-        let right = named.iter().filter(|&(&a, &b)| {
-            let label = self.label(0, a);
-            label == self.label(1, b) && label != self.plain(0, a)
-        });
+        let right = named
+            .iter()
+            .filter(|&(&a, &b)| self.label(0, a) == self.label(1, b));
         wrong(&up).max(wrong(&down)) > right.count()
     }
 
@@ -475,21 +290,9 @@ impl Matcher<'_, '_> {
     }
 }
 
-/// Hashes of an area's nodes.
-struct Nearby {
-    start: u32,
-    hashes: Vec<u64>,
-}
-
-impl Nearby {
-    fn get(&self, node: u32) -> u64 {
-        self.hashes[(node - self.start) as usize]
-    }
-}
-
-/// How many have a key.
+/// The nodes that have a key.
 #[derive(Clone, Copy, Default)]
-enum Only {
+pub(super) enum Only {
     #[default]
     None,
     One(u32),
@@ -497,7 +300,7 @@ enum Only {
 }
 
 impl Only {
-    fn add(&mut self, node: u32) {
+    pub(super) fn add(&mut self, node: u32) {
         *self = match self {
             Only::None => Only::One(node),
             _ => Only::Many,

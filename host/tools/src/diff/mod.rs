@@ -1,7 +1,8 @@
 //! What differs between two modules, as a person wants to know it.
 //!
 //! ```
-//! use passdock::{diff, model_file::parse_text};
+//! use passdock::model_file::parse_text;
+//! use passdock_tools::diff;
 //!
 //! # fn main() -> Result<(), passdock::PassError> {
 //! let before = parse_text("before.ir", "module { fn @main(%x: f32[2]) -> (%y: f32[2]) {
@@ -44,6 +45,7 @@ mod compare;
 mod content;
 mod graph;
 mod hash;
+mod improve;
 mod interface;
 mod lines;
 mod matching;
@@ -52,14 +54,13 @@ mod ports;
 mod report;
 mod shared;
 mod spread;
-mod support;
 
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
 use compare::Comparison;
-use passdock_core::error::PassError;
-pub use passdock_core::unified::{colored, unified};
+use passdock_core::PassError;
+pub use passdock_core::instrument::built_in::{colored, unified};
 pub use report::{
     Change, ConstantDiff, Diff, FunctionDiff, Numbers, OpChange, OpDiff, PortChange, PortDiff,
     Relocation, Renaming, Rewired, Setting, Summary,
@@ -109,7 +110,7 @@ fn alone(f: &Function, change: Change) -> FunctionDiff {
     }
 }
 
-/// What differs between two lists of names and values: in order of the second, then what it doesn't
+/// The differences of two lists of names and values: in order of the second, then what it doesn't
 /// have.
 fn settings(old: &[(String, String)], new: &[(String, String)]) -> Vec<Setting> {
     let map = |pairs: &[(String, String)]| -> FxHashMap<String, String> {

@@ -4,7 +4,7 @@ use passdock_abi::{OpId, SymbolId, TypeId, ValueId};
 use passdock_ir::{Function, text};
 
 use super::align;
-use super::compare::Comparison;
+use super::compare::{Comparison, text_of};
 use super::report::{PortChange, PortDiff};
 use super::shared::Side;
 
@@ -82,11 +82,9 @@ impl Comparison<'_, '_, '_> {
             at += 1;
             let (old_name, old_ty) = olds[old];
             if self.symbols.of(Side::A, old_name) != self.symbols.of(Side::B, name) {
-                let name_of =
-                    |f: &Function, id: SymbolId| id.option().map(|id| f.text(id).to_owned());
                 add(PortChange::Renamed {
-                    old: name_of(f, old_name),
-                    new: name_of(g, name),
+                    old: text_of(f, old_name),
+                    new: text_of(g, name),
                 });
             }
             if self.types.of(Side::A, f, old_ty) != self.types.of(Side::B, g, ty) {

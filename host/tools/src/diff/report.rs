@@ -4,7 +4,7 @@ use serde::Serialize;
 
 pub use super::content::Numbers;
 
-/// What differs between two modules.
+/// The differences of two modules.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Diff {
     /// Key-value pairs of the module: what a model's header says.
@@ -18,18 +18,18 @@ pub struct Diff {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
-    /// Only in the second.
+    /// Something that is only in the second.
     Added,
-    /// Only in the first.
+    /// Something that is only in the first.
     Removed,
-    /// In both.
+    /// Something that is in both, and not the same.
     Changed,
 }
 
 /// Something with a name and a value, as text; `None` where it isn't.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Setting {
-    /// What it is: `onnx.ir_version`, `opset ""`, `attribute SkipOptimization`.
+    /// The setting's name: `onnx.ir_version`, `opset ""`, `attribute SkipOptimization`.
     pub name: String,
     /// The first module's.
     pub old: Option<String>,
@@ -37,16 +37,16 @@ pub struct Setting {
     pub new: Option<String>,
 }
 
-/// What differs between two functions of one name.
+/// The differences of two functions of one name.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FunctionDiff {
-    /// Its canonical name.
+    /// The function's canonical name.
     pub name: String,
     /// A function that is only in one module has no more to say than how many ops it has.
     pub change: Change,
-    /// How many ops it has in the first module, without terminators.
+    /// The number of ops in the first module, without terminators.
     pub ops_before: usize,
-    /// And in the second.
+    /// The number of ops in the second.
     pub ops_after: usize,
     /// Kind, opset versions, attributes.
     pub settings: Vec<Setting>,
@@ -68,63 +68,63 @@ pub struct FunctionDiff {
     pub ordered: bool,
 }
 
-/// What differs at a parameter or a result.
+/// A difference at a parameter or a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PortDiff {
     /// `input` or `output`.
     pub port: &'static str,
-    /// Its place; where it is, if it was moved.
+    /// The port's place; where it is, if it was moved.
     pub index: usize,
-    /// What it is called, in the second module if it is there.
+    /// The port's name, in the second module if it is there.
     pub name: String,
-    /// What differs.
+    /// The difference.
     #[serde(flatten)]
     pub what: PortChange,
 }
 
-/// What differs at a parameter or a result.
+/// The kinds of differences at a parameter or a result.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "what")]
 pub enum PortChange {
-    /// It is new.
+    /// The port is new.
     Added {
-        /// Its type.
+        /// The port's type.
         ty: String,
     },
-    /// It is gone.
+    /// The port is gone.
     Removed {
-        /// Its type.
+        /// The port's type.
         ty: String,
     },
-    /// It has another name.
+    /// The port has another name.
     Renamed {
         /// The name before.
         old: Option<String>,
         /// The name now.
         new: Option<String>,
     },
-    /// It is at another place among the others.
+    /// The port is at another place among the others.
     Moved {
         /// The place before, from 0.
         old: usize,
         /// The place now.
         new: usize,
     },
-    /// It has another type.
+    /// The port has another type.
     Type {
         /// The type before.
         old: String,
         /// The type now.
         new: String,
     },
-    /// It has another default.
+    /// The parameter has another default.
     Default {
         /// The default before.
         old: Option<String>,
         /// The default now.
         new: Option<String>,
     },
-    /// It gives out another value.
+    /// The result is another value.
     Value {
         /// The value before.
         old: String,
@@ -136,11 +136,11 @@ pub enum PortChange {
 /// An op that was added, removed or changed.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpDiff {
-    /// Which of the three.
+    /// The kind of difference.
     pub change: Change,
-    /// Its canonical name, in the second module if it is there.
+    /// The op's canonical name, in the second module if it is there.
     pub kind: String,
-    /// Its line as IR text has it, cut where it gets long.
+    /// The op's line as IR text has it, cut where it gets long.
     pub op: String,
     /// The ONNX node it comes from.
     pub location: Option<String>,
@@ -148,18 +148,18 @@ pub struct OpDiff {
     pub inside: Option<String>,
     /// The added constant that stands for its result: it was folded.
     pub folded: Option<String>,
-    /// How many ops came or went with it, in its regions; those aren't listed for themselves.
+    /// The number of ops that came or went with it, in its regions; those aren't listed for themselves.
     pub nested: usize,
     /// Operands of other ops, and results, that became one of its results, or no longer are one.
     pub rewired: Vec<Rewired>,
-    /// What changed.
+    /// The changes of the op.
     pub changes: Vec<OpChange>,
 }
 
 /// An operand that came or went with an op or a constant. It isn't a change of its user.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Rewired {
-    /// Who uses it: an op as [`OpDiff::op`] begins, or a result.
+    /// The user: an op as [`OpDiff::op`] begins, or a result.
     pub user: String,
     /// The slot.
     pub operand: usize,
@@ -173,7 +173,7 @@ pub struct Rewired {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase", tag = "what")]
 pub enum OpChange {
-    /// It is another operator.
+    /// Another operator.
     Kind {
         /// The name before.
         old: String,
@@ -182,7 +182,7 @@ pub enum OpChange {
     },
     /// An attribute.
     Attribute {
-        /// Its name.
+        /// The attribute's name.
         name: String,
         /// The value before; `None`: there was none.
         old: Option<String>,
@@ -200,7 +200,7 @@ pub enum OpChange {
     },
     /// A result that is left out in one of the two.
     Result {
-        /// Which.
+        /// The result's index.
         index: usize,
         /// The value before; `None`: it was left out.
         old: Option<String>,
@@ -209,18 +209,18 @@ pub enum OpChange {
     },
     /// A region that is in one of the two only.
     Region {
-        /// Its name.
+        /// The region's name.
         name: String,
         /// Whether it was added or removed.
         change: Change,
-        /// How many ops it has.
+        /// The number of its ops.
         ops: usize,
     },
     /// An argument of a region that is in one of the two only.
     Argument {
         /// The region's name.
         region: String,
-        /// Which.
+        /// The argument's index.
         index: usize,
         /// Whether it was added or removed.
         change: Change,
@@ -230,17 +230,17 @@ pub enum OpChange {
 /// A constant that was added, removed, or has other content or another type.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConstantDiff {
-    /// Which of the three.
+    /// The kind of difference.
     pub change: Change,
-    /// Its name, in the second module if it is there.
+    /// The constant's name, in the second module if it is there.
     pub name: String,
     /// The region it stands in; `None`: the function's body.
     pub inside: Option<String>,
     /// Type and data before, short.
     pub old: Option<String>,
-    /// And now.
+    /// Type and data now.
     pub new: Option<String>,
-    /// How the numbers differ, if the type is the same.
+    /// The difference of the numbers, if the type is the same.
     pub numbers: Option<Numbers>,
     /// The removed op whose result it stands for.
     pub replaces: Option<String>,
@@ -253,7 +253,7 @@ pub struct ConstantDiff {
 /// A value whose name, or whose type, is another one.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Renaming {
-    /// What it is called, in the second module.
+    /// The value's name in the second module.
     pub value: String,
     /// Before; `None`: it had no name.
     pub old: Option<String>,
@@ -268,11 +268,11 @@ pub struct Relocation {
     pub op: String,
     /// The node's name before, or the names.
     pub old: Option<String>,
-    /// And now.
+    /// The names now.
     pub new: Option<String>,
 }
 
-/// How much differs.
+/// The counts of what differs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Summary {
     /// Key-value pairs of the model; kinds, opset versions and attributes of functions.

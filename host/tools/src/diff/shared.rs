@@ -4,7 +4,7 @@ use passdock_abi::{SymbolId, TypeId};
 use passdock_ir::{Function, Symbols, text};
 use rustc_hash::FxHashMap;
 
-/// Which of the two.
+/// The first module or the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Side {
     A,

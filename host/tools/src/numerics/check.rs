@@ -1,4 +1,4 @@
-//! Running modules in ONNX Runtime and comparing what comes out.
+//! Running modules in ONNX Runtime, on samples with which the first of them runs.
 
 use std::cell::Cell;
 use std::fs::File;
@@ -7,51 +7,34 @@ use std::sync::Arc;
 use passdock_ir::Module;
 use passdock_onnx::{ExternalData, WriteOptions};
 
-use crate::numerics::compare::{self, Difference, Differing};
-use crate::numerics::files;
-use crate::numerics::find;
-use crate::numerics::options::Options;
-use crate::numerics::ort::{Input, Model, Result, Runtime, Session};
-use crate::numerics::samples::{self, Sample};
-use crate::numerics::tensor::{Output, Value};
+use super::compare::{self, Compared};
+use super::options::CheckOptions;
+use super::ort::{self, ModelInput, ModelOutput, ModelSource, Runtime, Session};
+use super::samples::{self, Sample};
 use passdock_core::files::TemporaryDirectory;
 use passdock_core::suggest;
 
 /// A model file up to this size is handed over in memory.
 const IN_MEMORY: u64 = 64 << 20;
 
-/// What came of comparing two modules.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
-    /// The results are the same.
-    Same {
-        /// The largest error, as a part of what is allowed.
-        worst: f64,
-    },
-    /// They aren't.
-    Different(Box<Difference>),
-    /// It can't be told, and why.
-    NotChecked(String),
-}
-
 /// The outputs of each sample.
-pub(crate) type Results = Arc<Vec<Vec<Output>>>;
+pub(super) type SampleOutputs = Arc<Vec<Vec<ModelOutput>>>;
 
-/// Why a module has no results.
+/// The reason why a module has no results.
 #[derive(Clone, Debug)]
-pub(crate) enum NoResults {
+pub(super) enum NoResults {
     /// ONNX Runtime doesn't take it, or it can't be handed over.
     Refused(String),
-    /// It takes it and fails to run it.
+    /// ONNX Runtime takes it and fails to run it.
     Failed(String),
 }
 
-/// Why nothing of a model is checked.
+/// The reason why nothing of a model is checked.
 #[derive(Clone, Debug)]
-pub(crate) struct Reason {
-    pub(crate) text: String,
+pub(super) struct Reason {
+    pub(super) text: String,
     /// The option that is wrong, if that is why.
-    pub(crate) option: Option<&'static str>,
+    pub(super) option: Option<&'static str>,
 }
 
 impl From<String> for Reason {
@@ -69,53 +52,26 @@ impl Reason {
     }
 }
 
-/// What a module is compared with.
-pub(crate) struct Baseline {
-    pub(crate) samples: Vec<Sample>,
-    pub(crate) results: Results,
+/// The samples with which a module runs, and its results.
+pub(super) struct Baseline {
+    pub(super) samples: Vec<Sample>,
+    pub(super) results: SampleOutputs,
 }
 
 /// Runs modules of one model.
-pub(crate) struct Checker {
+pub(super) struct Checker {
     runtime: Runtime,
-    options: Options,
-    /// Where models are that are too large for memory, and their data; made when it is needed.
+    options: Arc<CheckOptions>,
+    /// The directory of models that are too large for memory, and of their data; made when it is needed.
     directory: Cell<Option<TemporaryDirectory>>,
     files: Cell<usize>,
 }
 
-/// Compares what two modules compute.
-///
-/// Sample inputs are made for `before`, as [`Options`] say.
-pub fn compare(before: &Module, after: &Module, options: &Options) -> Outcome {
-    let checker = match Checker::new(options.clone()) {
-        Ok(checker) => checker,
-        Err(reason) => return Outcome::NotChecked(reason.text),
-    };
-    match checker.baseline(before) {
-        Err(reason) => Outcome::NotChecked(reason.text),
-        Ok(base) => match checker.run(after, &base.samples) {
-            Ok(results) => compare_results(&base.results, &results),
-            Err(NoResults::Refused(reason)) => Outcome::NotChecked(reason),
-            Err(NoResults::Failed(error)) => Outcome::Different(Box::new(fails(error))),
-        },
-    }
-}
-
-/// A module that ran before and doesn't now.
-pub(crate) fn fails(error: String) -> Difference {
-    Difference {
-        output: String::new(),
-        sample: 0,
-        what: Differing::Fails(error),
-    }
-}
-
 impl Checker {
     /// Finds and loads ONNX Runtime.
-    pub(crate) fn new(options: Options) -> Result<Checker, Reason> {
+    pub(super) fn new(options: Arc<CheckOptions>) -> Result<Checker, Reason> {
         let library = options.library.as_deref();
-        let runtime = find::runtime(library).map_err(|text| Reason {
+        let runtime = ort::runtime(library).map_err(|text| Reason {
             text,
             option: library.map(|_| "library"),
         });
@@ -127,18 +83,18 @@ impl Checker {
         })
     }
 
-    pub(crate) fn runtime(&self) -> &Runtime {
+    pub(super) fn runtime(&self) -> &Runtime {
         &self.runtime
     }
 
     /// Finds sample inputs with which a module runs, and runs it.
-    pub(crate) fn baseline(&self, module: &Module) -> Result<Baseline, Reason> {
+    pub(super) fn baseline(&self, module: &Module) -> Result<Baseline, Reason> {
         // The data files of another model may have the same names.
         self.directory.set(None);
         let session = self.session(module)?;
         let (samples, results) = match &self.options.inputs {
             Some(path) => {
-                let samples = files::samples(path, &session.inputs)
+                let samples = samples::read(path, &session.inputs)
                     .map_err(|error| format!("the sample inputs can't be used: {error}"))
                     .map_err(Reason::of("inputs"))?;
                 let results = run_all(&session, &samples).map_err(|error| {
@@ -154,8 +110,8 @@ impl Checker {
         }
         // What is drawn depends on the op's place in the module, too: nothing random can be compared.
         let again = run_all(&session, &samples[..1]);
-        let again = again.map(|again| compare_results(&results[..1], &again));
-        if !matches!(again, Ok(Outcome::Same { .. } | Outcome::NotChecked(_))) {
+        let again = again.map(|again| Compared::new(&results[..1], &again));
+        if !matches!(again, Ok(Compared::Same { .. } | Compared::NotChecked(_))) {
             let text = "the model's results aren't reproducible: two runs of it differ";
             return Err(text.to_owned().into());
         }
@@ -164,7 +120,7 @@ impl Checker {
     }
 
     /// Makes up inputs with which the model runs.
-    fn guess(&self, session: &Session<'_>) -> Result<(Vec<Sample>, Vec<Vec<Output>>), Reason> {
+    fn guess(&self, session: &Session<'_>) -> Result<(Vec<Sample>, Vec<Vec<ModelOutput>>), Reason> {
         let (inputs, dims) = (&session.inputs, &self.options.dims);
         let symbols = samples::symbols(inputs);
         if let Some(unknown) = dims.keys().find(|dim| !symbols.contains(&dim.as_str())) {
@@ -183,7 +139,7 @@ impl Checker {
                 let make = |number| samples::generate(inputs, &shapes, guess, number);
                 (0..self.options.samples.max(1))
                     .map(make)
-                    .collect::<Result<Vec<Sample>>>()
+                    .collect::<Result<Vec<Sample>, String>>()
             });
             let samples = match made {
                 Ok(samples) if tried.contains(&samples) => continue,
@@ -207,7 +163,11 @@ impl Checker {
     }
 
     /// Runs a module.
-    pub(crate) fn run(&self, module: &Module, samples: &[Sample]) -> Result<Results, NoResults> {
+    pub(super) fn run(
+        &self,
+        module: &Module,
+        samples: &[Sample],
+    ) -> Result<SampleOutputs, NoResults> {
         let session = self.session(module).map_err(NoResults::Refused)?;
         if let Some(sample) = samples.first() {
             same_inputs(sample, &session.inputs).map_err(NoResults::Refused)?;
@@ -217,7 +177,7 @@ impl Checker {
     }
 
     /// Hands a module over.
-    fn session(&self, module: &Module) -> Result<Session<'_>> {
+    fn session(&self, module: &Module) -> Result<Session<'_>, String> {
         let number = self.files.get();
         self.files.set(number + 1);
         let (name, data_file) = (format!("{number}.onnx"), format!("{number}.onnx.data"));
@@ -235,7 +195,7 @@ impl Checker {
             |error: std::io::Error| format!("it can't be written for ONNX Runtime: {error}");
         let session = if written.data_files().is_empty() && written.len() <= IN_MEMORY {
             self.runtime
-                .session(Model::Bytes(&written.to_bytes().map_err(failed)?))
+                .session(ModelSource::Bytes(&written.to_bytes().map_err(failed)?))
         } else {
             let directory = match self.directory.take() {
                 Some(directory) => directory,
@@ -255,7 +215,7 @@ impl Checker {
             let mut file = File::create(&path).map_err(failed)?;
             written.write_file(&mut file).map_err(failed)?;
             drop(file);
-            let session = self.runtime.session(Model::File(&path));
+            let session = self.runtime.session(ModelSource::File(&path));
             // It was read; what it maps of the data files stays.
             let _ = std::fs::remove_file(&path);
             let _ = std::fs::remove_file(directory.path().join(data_file));
@@ -266,7 +226,7 @@ impl Checker {
     }
 }
 
-fn run_all(session: &Session<'_>, samples: &[Sample]) -> Result<Vec<Vec<Output>>> {
+fn run_all(session: &Session<'_>, samples: &[Sample]) -> Result<Vec<Vec<ModelOutput>>, String> {
     let run = |sample: &Sample| session.run(sample).map_err(|error| short(&error));
     samples.iter().map(run).collect()
 }
@@ -284,7 +244,7 @@ fn short(message: &str) -> String {
 }
 
 /// Whether a sample is for these inputs.
-fn same_inputs(sample: &Sample, inputs: &[Input]) -> Result {
+fn same_inputs(sample: &Sample, inputs: &[ModelInput]) -> Result<(), String> {
     let here = |name: &str| inputs.iter().any(|input| input.name == name);
     let given = |name: &str| sample.iter().any(|(given, _)| given == name);
     let lost = sample.iter().find(|(name, _)| !here(name));
@@ -293,38 +253,5 @@ fn same_inputs(sample: &Sample, inputs: &[Input]) -> Result {
         (Some((name, _)), _) => Err(format!("the model has no input `{name}` any more")),
         (None, Some(input)) => Err(format!("the model has a new input `{}`", input.name)),
         (None, None) => Ok(()),
-    }
-}
-
-/// Compares the results of all samples.
-pub(crate) fn compare_results(before: &[Vec<Output>], after: &[Vec<Output>]) -> Outcome {
-    let mut worst: f64 = 0.0;
-    for (sample, (before, after)) in before.iter().zip(after).enumerate() {
-        let names = |outputs: &[Output]| {
-            let names: Vec<String> = outputs.iter().map(|output| output.name.clone()).collect();
-            names.join(", ")
-        };
-        let (old, new) = (names(before), names(after));
-        if old != new {
-            return Outcome::NotChecked(format!(
-                "the model's outputs were {old} and are {new} now"
-            ));
-        }
-        match compare::outputs(before, after, sample) {
-            Ok(error) => worst = worst.max(error),
-            Err(difference) => return Outcome::Different(difference),
-        }
-    }
-    let opaque = |output: &Output| match output.value {
-        Value::Opaque(kind) if kind != "nothing" => Some(format!(
-            "the output `{}` is {kind}, which can't be compared",
-            output.name
-        )),
-        _ => None,
-    };
-    let outputs = after.iter().flatten();
-    match outputs.filter_map(opaque).next() {
-        Some(reason) => Outcome::NotChecked(reason),
-        None => Outcome::Same { worst },
     }
 }

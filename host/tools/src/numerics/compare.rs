@@ -1,49 +1,87 @@
-//! Whether two results are the same, as far as computing with rounded numbers allows.
+//! The comparison: whether results are the same, as far as computing with rounded numbers allows.
 
 use std::fmt;
 
-use half::{bf16, f16};
-use passdock_abi::DType;
-use passdock_ir::constant::string_elements;
+use super::elements;
+use super::ort::{ModelOutput, OutputValue, Tensor};
 
-use crate::numerics::tensor::{Output, Tensor, Value};
-
-/// How far two elements may be apart: `of_largest · max|a| + of_element · |a|`.
-#[derive(Clone, Copy, Debug, PartialEq)]
-struct Tolerance {
-    of_largest: f64,
-    of_element: f64,
+/// The comparison of a module's results with another's.
+pub(super) enum Compared {
+    /// The results are the same.
+    Same {
+        /// The largest error, as a part of what is allowed.
+        worst: f64,
+    },
+    /// The results differ.
+    Different(Box<Difference>),
+    /// There is no telling, and why.
+    NotChecked(String),
 }
 
-impl Tolerance {
-    /// `None`: elements have to be equal.
-    fn of(dtype: DType) -> Option<Tolerance> {
-        let (of_largest, of_element) = match dtype {
-            DType::F32 | DType::F64 | DType::C64 | DType::C128 => (1e-5, 1e-4),
-            DType::F16 | DType::BF16 => (1e-2, 1e-2),
-            _ => return None,
+impl Compared {
+    /// Compares the outputs of all samples.
+    pub(super) fn new(before: &[Vec<ModelOutput>], after: &[Vec<ModelOutput>]) -> Compared {
+        let mut worst: f64 = 0.0;
+        for (sample, (before, after)) in before.iter().zip(after).enumerate() {
+            let names = |outputs: &[ModelOutput]| {
+                let names: Vec<&str> = outputs.iter().map(|output| &*output.name).collect();
+                names.join(", ")
+            };
+            let (old, new) = (names(before), names(after));
+            if old != new {
+                return Compared::NotChecked(format!(
+                    "the model's outputs were {old} and are {new} now"
+                ));
+            }
+            match outputs(before, after, sample) {
+                Ok(error) => worst = worst.max(error),
+                Err(difference) => return Compared::Different(difference),
+            }
+        }
+        let opaque = |output: &ModelOutput| match output.value {
+            OutputValue::Opaque(kind) if kind != "nothing" => Some(format!(
+                "the output `{}` is {kind}, which can't be compared",
+                output.name
+            )),
+            _ => None,
         };
-        Some(Tolerance {
-            of_largest,
-            of_element,
-        })
+        match after.iter().flatten().find_map(opaque) {
+            Some(reason) => Compared::NotChecked(reason),
+            None => Compared::Same { worst },
+        }
+    }
+
+    /// A module that ran before and fails now.
+    pub(super) fn failing(error: String) -> Compared {
+        Compared::Different(Box::new(Difference {
+            output: String::new(),
+            sample: 0,
+            what: Differing::Fails(error),
+        }))
+    }
+
+    /// The largest error over what is allowed; `None` if it can't be told.
+    pub(super) fn error(&self) -> Option<f64> {
+        match self {
+            Compared::Same { worst } => Some(*worst),
+            Compared::Different(difference) => Some(difference.ratio()),
+            Compared::NotChecked(_) => None,
+        }
     }
 }
 
-/// Why two results aren't the same.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Difference {
+/// The first difference of two results.
+pub(super) struct Difference {
     /// The output, and where in it if it is a sequence or a map.
-    pub output: String,
-    /// Which of the samples showed it, from 0.
-    pub sample: usize,
-    /// What differs.
-    pub what: Differing,
+    output: String,
+    /// The number of the sample that showed it, from 0.
+    sample: usize,
+    /// The kind of difference.
+    what: Differing,
 }
 
-/// What differs in an output.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Differing {
+/// The kind of a difference in an output.
+pub(super) enum Differing {
     /// Element type, shape or length, as IR text spells them.
     Type {
         /// Before the pass.
@@ -55,17 +93,17 @@ pub enum Differing {
     Element {
         /// The index of the one that differs most.
         index: Vec<u64>,
-        /// What it was.
+        /// The element before the pass.
         before: String,
-        /// What it became.
+        /// The element after it.
         after: String,
-        /// How far they are apart; not a number where only equality counts.
+        /// The distance of the two; not a number where only equality counts.
         error: f64,
-        /// How far they may be.
+        /// The distance that is allowed.
         allowed: f64,
-        /// How many elements differ by more than they may.
+        /// The number of elements that differ by more than is allowed.
         count: u64,
-        /// How many there are.
+        /// The number of elements.
         of: u64,
     },
     /// ONNX Runtime runs the model before, and fails to run the one after.
@@ -74,7 +112,7 @@ pub enum Differing {
 
 impl Difference {
     /// The largest error over what is allowed; infinite where there is no such number.
-    pub fn ratio(&self) -> f64 {
+    fn ratio(&self) -> f64 {
         match self.what {
             Differing::Element { error, allowed, .. } if error.is_finite() => error / allowed,
             _ => f64::INFINITY,
@@ -121,9 +159,9 @@ impl fmt::Display for Difference {
 ///
 /// # Errors
 /// The first output that differs.
-pub(crate) fn outputs(
-    before: &[Output],
-    after: &[Output],
+fn outputs(
+    before: &[ModelOutput],
+    after: &[ModelOutput],
     sample: usize,
 ) -> Result<f64, Box<Difference>> {
     let mut worst: f64 = 0.0;
@@ -137,7 +175,7 @@ pub(crate) fn outputs(
             })
         };
         let typed = |before: String, after: String| Differing::Type { before, after };
-        let (Value::Tensors(from), Value::Tensors(to)) = (&a.value, &b.value) else {
+        let (OutputValue::Tensors(from), OutputValue::Tensors(to)) = (&a.value, &b.value) else {
             if a.value != b.value {
                 return Err(differ("", typed(kind(&a.value), kind(&b.value))));
             }
@@ -152,224 +190,40 @@ pub(crate) fn outputs(
             if (a.dtype, &a.shape) != (b.dtype, &b.shape) {
                 return Err(differ(place, typed(a.ty(), b.ty())));
             }
-            worst = worst.max(tensors(a, b).map_err(|what| differ(place, what))?);
+            worst = worst.max(elements::compare(a, b).map_err(|what| differ(place, what))?);
         }
     }
     Ok(worst)
 }
 
-fn kind(value: &Value) -> String {
+fn kind(value: &OutputValue) -> String {
     match value {
-        Value::Opaque(kind) => (*kind).to_owned(),
-        Value::Tensors(parts) => match &parts[..] {
+        OutputValue::Opaque(kind) => (*kind).to_owned(),
+        OutputValue::Tensors(parts) => match &parts[..] {
             [(place, tensor)] if place.is_empty() => tensor.ty(),
             parts => format!("a sequence or map of {} tensors", parts.len()),
         },
     }
 }
 
-/// Compares tensors of one type and shape.
-fn tensors(a: &Tensor, b: &Tensor) -> Result<f64, Differing> {
-    if a.data == b.data {
-        return Ok(0.0);
-    }
-    let Some(tolerance) = Tolerance::of(a.dtype) else {
-        return equal(a, b);
-    };
-    let (x, y) = (floats(a), floats(b));
-    let finite = x.iter().filter(|x| x.is_finite());
-    let largest = finite.fold(0.0_f64, |largest, x| largest.max(x.abs()));
-    let (mut worst, mut at, mut count) = (0.0_f64, 0, 0);
-    for (i, (&x, &y)) in x.iter().zip(&y).enumerate() {
-        let ratio = error(x, y) / (tolerance.allowed(x, largest));
-        // 0 / 0: nothing is allowed, and nothing is wrong.
-        if ratio > worst {
-            (worst, at) = (ratio, i);
-        }
-        count += u64::from(ratio > 1.0);
-    }
-    if count == 0 {
-        return Ok(worst);
-    }
-    // A complex element is two numbers.
-    let parts = x.len() as u64 / Tensor::elements(&a.shape).unwrap_or(1).max(1);
-    Err(Differing::Element {
-        index: index(&a.shape, at as u64 / parts.max(1)),
-        before: number(x[at], a.dtype),
-        after: number(y[at], a.dtype),
-        error: error(x[at], y[at]),
-        allowed: tolerance.allowed(x[at], largest),
-        count,
-        of: x.len() as u64,
-    })
-}
-
-impl Tolerance {
-    fn allowed(self, x: f64, largest: f64) -> f64 {
-        let own = if x.is_finite() { x.abs() } else { 0.0 };
-        self.of_largest * largest + self.of_element * own
-    }
-}
-
-/// How far two numbers are apart. Two that aren't numbers are equal, as are infinities of one sign.
-fn error(x: f64, y: f64) -> f64 {
-    if x == y || (x.is_nan() && y.is_nan()) {
-        0.0
-    } else if x.is_finite() && y.is_finite() {
-        (x - y).abs()
-    } else {
-        f64::INFINITY
-    }
-}
-
-/// As its own type would print it, so that no digits show that it doesn't have.
-fn number(x: f64, dtype: DType) -> String {
-    match dtype {
-        DType::F64 | DType::C128 => format!("{x}"),
-        _ => format!("{}", x as f32),
-    }
-}
-
-/// The elements of a tensor of floats; of complex ones, both parts.
-fn floats(tensor: &Tensor) -> Vec<f64> {
-    let data = &tensor.data;
-    match tensor.dtype {
-        DType::F32 | DType::C64 => {
-            let (parts, _) = data.as_chunks();
-            parts
-                .iter()
-                .map(|&part| f64::from(f32::from_le_bytes(part)))
-                .collect()
-        }
-        DType::F16 => {
-            let (parts, _) = data.as_chunks();
-            parts
-                .iter()
-                .map(|&part| f16::from_le_bytes(part).to_f64())
-                .collect()
-        }
-        DType::BF16 => {
-            let (parts, _) = data.as_chunks();
-            parts
-                .iter()
-                .map(|&part| bf16::from_le_bytes(part).to_f64())
-                .collect()
-        }
-        _ => {
-            let (parts, _) = data.as_chunks();
-            parts.iter().map(|&part| f64::from_le_bytes(part)).collect()
-        }
-    }
-}
-
-/// Compares tensors whose elements have to be equal, knowing that their data isn't.
-fn equal(a: &Tensor, b: &Tensor) -> Result<f64, Differing> {
-    let of = Tensor::elements(&a.shape).unwrap_or(0);
-    if a.dtype == DType::STRING {
-        return equal_strings(a, b, of);
-    }
-    let mut differing = (0..of).filter(|&at| element(a, at) != element(b, at));
-    // Bits behind the last element don't count.
-    let Some(first) = differing.next() else {
-        return Ok(0.0);
-    };
-    let count = 1 + differing.count() as u64;
-    Err(Differing::Element {
-        index: index(&a.shape, first),
-        before: integer(a, first),
-        after: integer(b, first),
-        error: f64::NAN,
-        allowed: 0.0,
-        count,
-        of,
-    })
-}
-
-fn equal_strings(a: &Tensor, b: &Tensor, of: u64) -> Result<f64, Differing> {
-    let strings = |tensor| string_elements(tensor, of).into_iter().flatten();
-    let pairs = strings(&a.data).zip(strings(&b.data)).enumerate();
-    let mut differing = pairs.filter(|(_, (x, y))| x != y);
-    let Some((first, (x, y))) = differing.next() else {
-        return Ok(0.0);
-    };
-    let quoted = |text: &[u8]| format!("{:?}", String::from_utf8_lossy(text));
-    Err(Differing::Element {
-        index: index(&a.shape, first as u64),
-        before: quoted(x),
-        after: quoted(y),
-        error: f64::NAN,
-        allowed: 0.0,
-        count: 1 + differing.count() as u64,
-        of,
-    })
-}
-
-/// The bits of an element of at most 64.
-fn element(tensor: &Tensor, at: u64) -> u64 {
-    let bits = u64::from(tensor.dtype.bits());
-    let (start, end) = (at * bits / 8, (at * bits + bits).div_ceil(8));
-    let bytes = tensor
-        .data
-        .get(start as usize..end as usize)
-        .unwrap_or_default();
-    let all = bytes
-        .iter()
-        .rev()
-        .fold(0_u64, |all, &byte| all << 8 | u64::from(byte));
-    let shifted = all >> (at * bits % 8);
-    if bits < 64 {
-        shifted & ((1 << bits) - 1)
-    } else {
-        shifted
-    }
-}
-
-fn integer(tensor: &Tensor, at: u64) -> String {
-    let (bits, code) = (tensor.dtype.bits(), element(tensor, at));
-    match tensor.dtype {
-        DType::BOOL => (code != 0).to_string(),
-        DType::I8 | DType::I16 | DType::I32 | DType::I64 | DType::I4 | DType::I2 => {
-            let unused = 64 - bits;
-            ((code << unused) as i64 >> unused).to_string()
-        }
-        DType::U8 | DType::U16 | DType::U32 | DType::U64 | DType::U4 | DType::U2 => {
-            code.to_string()
-        }
-        // Its bits, of a float that is kept whole.
-        _ => format!("{code:#x}"),
-    }
-}
-
-/// The index of an element in a shape, from its place.
-fn index(shape: &[i64], mut at: u64) -> Vec<u64> {
-    let mut index = vec![0; shape.len()];
-    for (index, &dim) in index.iter_mut().zip(shape).rev() {
-        let dim = dim.max(1) as u64;
-        (*index, at) = (at % dim, at / dim);
-    }
-    index
-}
-
 /// Whether every number of these outputs is NaN, so that comparing them says nothing.
-pub(crate) fn says_nothing(outputs: &[Output]) -> bool {
+pub(super) fn says_nothing(outputs: &[ModelOutput]) -> bool {
     let tensors = outputs.iter().flat_map(|output| match &output.value {
-        Value::Tensors(parts) => &parts[..],
-        Value::Opaque(_) => &[],
+        OutputValue::Tensors(parts) => &parts[..],
+        OutputValue::Opaque(_) => &[],
     });
-    let mut some = false;
-    for (_, tensor) in tensors.filter(|(_, tensor)| !tensor.data.is_empty()) {
-        let is_float = Tolerance::of(tensor.dtype).is_some();
-        if !is_float || floats(tensor).iter().any(|x| !x.is_nan()) {
-            return false;
-        }
-        some = true;
-    }
-    some
+    let mut tensors = tensors
+        .map(|(_, tensor)| tensor)
+        .filter(|tensor| !tensor.data.is_empty())
+        .peekable();
+    tensors.peek().is_some() && tensors.all(elements::is_all_nan)
 }
 
 #[cfg(test)]
 mod tests {
     use expect_test::{Expect, expect};
+    use half::f16;
+    use passdock_abi::DType;
     use passdock_ir::constant::string_data;
 
     use super::*;
@@ -399,9 +253,9 @@ mod tests {
     #[track_caller]
     fn check(a: Tensor, b: Tensor, expected: Expect) {
         let output = |tensor| {
-            let value = Value::Tensors(vec![(String::new(), tensor)]);
+            let value = OutputValue::Tensors(vec![(String::new(), tensor)]);
             let name = "y".to_owned();
-            [Output { name, value }]
+            [ModelOutput { name, value }]
         };
         let text = match outputs(&output(a), &output(b), 0) {
             Ok(worst) => format!("same, {worst:.3}"),
@@ -542,9 +396,9 @@ mod tests {
 
     #[test]
     fn only_nan_says_nothing() {
-        let output = |tensor| Output {
+        let output = |tensor| ModelOutput {
             name: "y".to_owned(),
-            value: Value::Tensors(vec![(String::new(), tensor)]),
+            value: OutputValue::Tensors(vec![(String::new(), tensor)]),
         };
         assert!(says_nothing(&[output(f32s(&[f32::NAN, f32::NAN]))]));
         assert!(!says_nothing(&[output(f32s(&[f32::NAN, 0.0]))]));

@@ -1,72 +1,63 @@
-//! The instrument: each module that a pass makes is run once, and compared with the one before.
+//! The instrument: what passes meet, and what is said about them at once.
 //!
 //! The module after a pass is the module before the next, so its results are kept. A pass that
 //! changed nothing isn't checked, nor is one that others ran inside and that added nothing to what
 //! they made, such as a Sequential.
 
 use std::collections::HashMap;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 use std::thread::{self, ThreadId};
 
 use passdock_ir::Module;
 
-use super::check::{Checker, NoResults, Outcome, Reason, Results, compare_results, fails};
-use super::options::{OnDifference, Options};
-use super::report::{self, Row, Verdict};
+use super::chain::Chain;
+use super::check::{Checker, Reason};
+use super::compare::Compared;
+use super::options::{CheckOptions, Fields};
+use super::report::{self, Basis, Row};
 use super::samples::Sample;
-use passdock_core::context::PassContext;
-use passdock_core::diagnostic::{Diagnostic, Severity};
-use passdock_core::error::{ErrorKind, PassError, capitalized};
-use passdock_core::instrument::{InstrumentResult, PassInstrument};
-use passdock_core::pass_info::PassInfo;
-use passdock_core::registry::wrong;
+use passdock_core::capitalized;
+use passdock_core::instrument::wrong;
 use passdock_core::util;
+use passdock_core::{
+    Diagnostic, ErrorKind, Frame, InstrumentResult, InstrumentSpec, PassCall, PassContext,
+    PassError, PassInstrument, Severity,
+};
+
+/// The instrument `numerics`, for a registry. Nothing is looked for or loaded before the first pass.
+pub fn instrument() -> InstrumentSpec {
+    InstrumentSpec::judging(
+        "numerics",
+        "Runs the model in ONNX Runtime before and after each pass, and names the first pass that \
+         changes the results.",
+        |fields: Fields, setup| {
+            Ok(Arc::new(Numerics {
+                options: Arc::new(CheckOptions::new(fields, setup)?),
+                state: Mutex::default(),
+            }))
+        },
+    )
+    .paths(["library", "inputs"])
+}
 
 /// Runs the model in ONNX Runtime around each pass and compares the results.
-pub struct Numerics {
-    options: Options,
+struct Numerics {
+    options: Arc<CheckOptions>,
     state: Mutex<State>,
 }
 
 #[derive(Default)]
 struct State {
-    /// Made when the first pass begins; otherwise why there is none.
+    /// The checker, made when the first pass begins; otherwise why there is none.
     checker: Option<Result<Checker, Reason>>,
     chains: HashMap<ThreadId, Chain>,
     rows: Vec<Row>,
-    /// Of the first model, for the report: its inputs, and why it isn't checked.
+    /// The first model's inputs, and why it isn't checked: for the report.
     inputs: Vec<Sample>,
     not_checked: Option<String>,
 }
 
-/// Modules that came one from another, on one thread.
-struct Chain {
-    /// Why none of them is checked.
-    broken: Option<Reason>,
-    samples: Vec<Sample>,
-    /// The results of the module that the chain began with.
-    original: Option<Results>,
-    /// The last module that ran, and its results.
-    last: Option<(Module, Results)>,
-    /// The last module that didn't, and why.
-    unrunnable: Option<(Module, NoResults)>,
-    /// The passes since the last module that ran.
-    pending: Vec<String>,
-    /// What the last pass made.
-    seen: Module,
-    frames: Vec<Frame>,
-}
-
-/// A pass that runs.
-struct Frame {
-    module: Module,
-    /// The results of `module`, if they are known.
-    results: Option<Results>,
-    /// Whether another pass ran inside it.
-    has_inner: bool,
-}
-
-/// What there is to say about a pass.
+/// A sentence about a pass.
 struct Finding {
     message: String,
     help: Option<&'static str>,
@@ -76,14 +67,6 @@ struct Finding {
 }
 
 impl Numerics {
-    /// Nothing is looked for or loaded before the first pass.
-    pub fn new(options: Options) -> Numerics {
-        Numerics {
-            options,
-            state: Mutex::default(),
-        }
-    }
-
     /// Says what was found: as an error if the options ask for one.
     fn say(&self, finding: Finding, pass: Option<&str>) -> InstrumentResult {
         if let Some(option) = finding.option {
@@ -91,10 +74,7 @@ impl Numerics {
             return Err(PassError::from(error).into());
         }
         let (fails, kind) = match finding.is_difference {
-            true => (
-                self.options.on_difference == OnDifference::Error,
-                ErrorKind::Numerics,
-            ),
+            true => (!self.options.warns, ErrorKind::Numerics),
             false => (self.options.is_required(), ErrorKind::NotChecked),
         };
         if fails {
@@ -130,17 +110,18 @@ impl PassInstrument for Numerics {
         "numerics"
     }
 
-    fn enter_pass_ctx(&self) -> InstrumentResult {
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         *util::lock(&self.state) = State::default();
         Ok(())
     }
 
-    fn exit_pass_ctx(&self) -> InstrumentResult {
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         *util::lock(&self.state) = State::default();
         Ok(())
     }
 
-    fn run_before_pass(&self, module: &Module, _info: &PassInfo) -> InstrumentResult {
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, .. } = *call;
         match self.begin(module) {
             None => Ok(()),
             // The pass isn't going to run if it is an error.
@@ -148,7 +129,8 @@ impl PassInstrument for Numerics {
         }
     }
 
-    fn run_after_pass(&self, module: &Module, info: &PassInfo) -> InstrumentResult {
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
         let finding = {
             let mut state = util::lock(&self.state);
             let state = &mut *state;
@@ -156,14 +138,11 @@ impl PassInstrument for Numerics {
             let (Some(chain), Some(checker)) = (chain, &state.checker) else {
                 return Ok(());
             };
-            let Some(verdict) = chain.end(checker.as_ref().ok(), module, &info.name) else {
+            let Some(row) = chain.end(checker.as_ref().ok(), module, &info.name) else {
                 return Ok(());
             };
-            let finding = verdict.finding(chain.broken.is_some());
-            state.rows.push(Row {
-                pass: info.name.clone(),
-                verdict,
-            });
+            let finding = row.finding(chain.broken.is_some());
+            state.rows.push(row);
             finding
         };
         match finding {
@@ -172,25 +151,26 @@ impl PassInstrument for Numerics {
         }
     }
 
-    fn pass_failed(&self, _module: &Module, _info: &PassInfo, _error: &PassError) {
+    fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
         self.drop_frame();
+        Ok(())
     }
 
     fn report(&self) -> Option<String> {
         let state = util::lock(&self.state);
-        Some(report::text(&state.setting()?, &state.rows))
+        Some(report::text(&state.basis()?, &state.rows))
     }
 
     fn report_data(&self) -> Option<serde_json::Value> {
         let state = util::lock(&self.state);
-        Some(report::data(&state.setting()?, &state.rows))
+        Some(report::data(&state.basis()?, &state.rows))
     }
 }
 
 impl State {
     /// `None` before the first pass.
-    fn setting(&self) -> Option<report::Setting<'_>> {
-        Some(report::Setting {
+    fn basis(&self) -> Option<Basis<'_>> {
+        Some(Basis {
             checker: self.checker.as_ref()?.as_ref().ok(),
             not_checked: self.not_checked.as_deref(),
             inputs: &self.inputs,
@@ -206,7 +186,7 @@ impl Numerics {
         let thread = thread::current().id();
         let mut finding = None;
         let known = state.chains.get(&thread);
-        if known.is_none_or(|chain| chain.frames.is_empty() && !chain.seen.is_same(module)) {
+        if known.is_none_or(|chain| chain.is_new(module)) {
             let make = || Checker::new(self.options.clone());
             let checker = state.checker.get_or_insert_with(make);
             let chain = Chain::new(checker, module);
@@ -242,143 +222,23 @@ impl Numerics {
     fn drop_frame(&self) {
         let mut state = util::lock(&self.state);
         if let Some(chain) = state.chains.get_mut(&thread::current().id()) {
-            chain.frames.pop();
+            chain.drop_frame();
         }
     }
 }
 
-impl Chain {
-    fn new(checker: &Result<Checker, Reason>, module: &Module) -> Chain {
-        let base = checker.as_ref().map_err(Reason::clone);
-        let base = base.and_then(|checker| checker.baseline(module));
-        let mut chain = Chain {
-            broken: None,
-            samples: Vec::new(),
-            original: None,
-            last: None,
-            unrunnable: None,
-            pending: Vec::new(),
-            seen: module.clone(),
-            frames: Vec::new(),
-        };
-        match base {
-            Err(reason) => chain.broken = Some(reason),
-            Ok(base) => {
-                chain.samples = base.samples;
-                chain.original = Some(base.results.clone());
-                chain.last = Some((module.clone(), base.results));
-            }
-        }
-        chain
-    }
-
-    fn begin(&mut self, module: &Module) {
-        if let Some(outer) = self.frames.last_mut() {
-            outer.has_inner = true;
-        }
-        let results = self
-            .last
-            .as_ref()
-            .filter(|(known, _)| known.is_same(module));
-        self.frames.push(Frame {
-            module: module.clone(),
-            results: results.map(|(_, results)| results.clone()),
-            has_inner: false,
-        });
-    }
-
-    /// What the innermost pass did; `None` if those inside it did it.
-    fn end(&mut self, checker: Option<&Checker>, module: &Module, name: &str) -> Option<Verdict> {
-        let frame = self.frames.pop()?;
-        if frame.has_inner && module.is_same(&self.seen) {
-            return None;
-        }
-        self.seen = module.clone();
-        if module.is_same(&frame.module) {
-            return Some(Verdict::Unchanged);
-        }
-        let (None, Some(checker)) = (&self.broken, checker) else {
-            let reason = self.broken.as_ref().map(|reason| reason.text.clone());
-            let reason = reason.unwrap_or_default();
-            return Some(Verdict::NotChecked { reason });
-        };
-        let before = match frame.results {
-            Some(results) => Ok(results),
-            None => self.results(checker, &frame.module),
-        };
-        // Where it can't run, what ran last stands for it.
-        let base = before
-            .clone()
-            .ok()
-            .or_else(|| Some(self.last.as_ref()?.1.clone()));
-        let after = self.results(checker, module);
-        let together = match (&before, &after) {
-            (Err(_), Ok(_)) => std::mem::take(&mut self.pending),
-            _ => Vec::new(),
-        };
-        let outcome = match (base, &after) {
-            (Some(base), Ok(after)) => compare_results(&base, after),
-            (Some(_), Err(NoResults::Failed(error))) if before.is_ok() => {
-                Outcome::Different(Box::new(fails(error.clone())))
-            }
-            (_, Err(NoResults::Refused(reason) | NoResults::Failed(reason))) => {
-                Outcome::NotChecked(reason.clone())
-            }
-            (None, Ok(_)) => Outcome::NotChecked("nothing ran before it".to_owned()),
-        };
-        if after.is_err() {
-            self.pending.push(name.to_owned());
-        }
-        let total = match (&self.original, &after) {
-            (Some(original), Ok(after)) => match compare_results(original, after) {
-                Outcome::Same { worst } => Some(worst),
-                Outcome::Different(difference) => Some(difference.ratio()),
-                Outcome::NotChecked(_) => None,
-            },
-            _ => None,
-        };
-        Some(match outcome {
-            Outcome::NotChecked(reason) => Verdict::NotChecked { reason },
-            Outcome::Same { worst } => Verdict::Same {
-                worst,
-                total,
-                together,
-            },
-            Outcome::Different(difference) => Verdict::Different {
-                difference,
-                total,
-                together,
-            },
-        })
-    }
-
-    /// The results of a module, which is run if they aren't known.
-    fn results(&mut self, checker: &Checker, module: &Module) -> Result<Results, NoResults> {
-        match (&self.last, &self.unrunnable) {
-            (Some((known, results)), _) if known.is_same(module) => return Ok(results.clone()),
-            (_, Some((known, reason))) if known.is_same(module) => return Err(reason.clone()),
-            _ => {}
-        }
-        let results = checker.run(module, &self.samples);
-        match &results {
-            Ok(results) => self.last = Some((module.clone(), results.clone())),
-            Err(reason) => self.unrunnable = Some((module.clone(), reason.clone())),
-        }
-        results
-    }
-}
-
-/// Without the full stop that it may end with.
+/// A reason without the full stop that it may end with.
 fn bare(reason: &str) -> &str {
     reason.trim_end_matches('.')
 }
 
-impl Verdict {
-    /// What has to be said at once. Why nothing is checked was said before.
+impl Row {
+    /// The finding to tell of at once. Why nothing is checked was said before.
     fn finding(&self, broken: bool) -> Option<Finding> {
-        match self {
-            Verdict::NotChecked { .. } if broken => None,
-            Verdict::NotChecked { reason } => Some(Finding {
+        match self.compared.as_ref()? {
+            Compared::Same { .. } => None,
+            Compared::NotChecked(_) if broken => None,
+            Compared::NotChecked(reason) => Some(Finding {
                 message: format!(
                     "What the pass does to the model's results isn't checked: {}.",
                     bare(reason)
@@ -387,12 +247,8 @@ impl Verdict {
                 is_difference: false,
                 option: None,
             }),
-            Verdict::Different {
-                difference,
-                together,
-                ..
-            } => {
-                let who = match &together[..] {
+            Compared::Different(difference) => {
+                let who = match &self.together[..] {
                     [] => "The pass changes".to_owned(),
                     others => format!(
                         "The pass, or what wasn't checked before it ({}), changes",
@@ -409,7 +265,6 @@ impl Verdict {
                     option: None,
                 })
             }
-            Verdict::Same { .. } | Verdict::Unchanged => None,
         }
     }
 }

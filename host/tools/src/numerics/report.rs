@@ -1,92 +1,69 @@
-//! What came of the checks, as a table for people and as data for programs.
+//! The report of the checks, as a table for people and as data for programs.
 
 use serde_json::{Map, Value, json};
 
 use super::check::Checker;
-use super::compare::Difference;
+use super::compare::Compared;
 use super::samples::Sample;
 
-/// A pass that was looked at.
+/// A pass that was looked at, and what it did to the results. Errors are parts of what is allowed.
 pub(super) struct Row {
     pub(super) pass: String,
-    pub(super) verdict: Verdict,
+    /// The results before and after it; `None`: it changed nothing.
+    pub(super) compared: Option<Compared>,
+    /// The largest error since the first pass.
+    pub(super) total: Option<f64>,
+    /// Passes before it that couldn't be checked and are now.
+    pub(super) together: Vec<String>,
 }
 
-/// What a pass did to the results. Errors are parts of what is allowed.
-pub(super) enum Verdict {
-    /// It changed nothing.
-    Unchanged,
-    /// They are the same.
-    Same {
-        /// The largest error.
-        worst: f64,
-        /// The largest error since the first pass.
-        total: Option<f64>,
-        /// Passes before it that couldn't be checked and are now.
-        together: Vec<String>,
-    },
-    /// They aren't.
-    Different {
-        difference: Box<Difference>,
-        total: Option<f64>,
-        together: Vec<String>,
-    },
-    /// It can't be told.
-    NotChecked { reason: String },
-}
-
-impl Verdict {
-    fn name(&self) -> &'static str {
-        match self {
-            Verdict::Unchanged => "unchanged",
-            Verdict::Same { .. } => "same",
-            Verdict::Different { .. } => "DIFFERENT",
-            Verdict::NotChecked { .. } => "not checked",
+impl Row {
+    fn result(&self) -> &'static str {
+        match &self.compared {
+            None => "unchanged",
+            Some(Compared::Same { .. }) => "same",
+            Some(Compared::Different(_)) => "DIFFERENT",
+            Some(Compared::NotChecked(_)) => "not checked",
         }
     }
 
     /// The error of the pass, and since the first one.
     fn errors(&self) -> [Option<f64>; 2] {
-        match self {
-            Verdict::Same { worst, total, .. } => [Some(*worst), *total],
-            Verdict::Different {
-                difference, total, ..
-            } => [Some(difference.ratio()), *total],
-            Verdict::Unchanged | Verdict::NotChecked { .. } => [None, None],
-        }
+        let error = self.compared.as_ref().and_then(Compared::error);
+        [error, error.and(self.total)]
     }
 
     fn reason(&self) -> Option<String> {
-        match self {
-            Verdict::NotChecked { reason } => Some(reason.clone()),
-            Verdict::Different { difference, .. } => Some(difference.to_string()),
-            Verdict::Same { together, .. } if !together.is_empty() => {
-                Some(format!("together with {}", together.join(", ")))
+        match &self.compared {
+            Some(Compared::NotChecked(reason)) => Some(reason.clone()),
+            Some(Compared::Different(difference)) => Some(difference.to_string()),
+            Some(Compared::Same { .. }) if !self.together.is_empty() => {
+                Some(format!("together with {}", self.together.join(", ")))
             }
-            Verdict::Same { .. } | Verdict::Unchanged => None,
+            Some(Compared::Same { .. }) | None => None,
         }
     }
 }
 
-/// What all checks have in common.
-pub(super) struct Setting<'a> {
+/// The basis of all checks: runtime and samples.
+pub(super) struct Basis<'a> {
     /// `None`: it wasn't found.
     pub(super) checker: Option<&'a Checker>,
-    /// Why nothing is checked.
+    /// The reason why nothing is checked.
     pub(super) not_checked: Option<&'a str>,
     pub(super) inputs: &'a [Sample],
 }
 
 /// A table: the pass, what it did, its largest error over what is allowed, the same since the start.
-pub(super) fn text(setting: &Setting<'_>, rows: &[Row]) -> String {
-    let mut text = match (setting.not_checked, setting.checker) {
+pub(super) fn text(basis: &Basis<'_>, rows: &[Row]) -> String {
+    let mut text = match (basis.not_checked, basis.checker) {
         (Some(reason), _) => format!("not checked: {reason}\n"),
         (None, None) => String::new(),
         (None, Some(checker)) => {
             let version = &checker.runtime().version;
-            let count = setting.inputs.len();
+            let count = basis.inputs.len();
             let s = if count == 1 { "" } else { "s" };
-            let first = setting.inputs.first();
+            let first = basis.inputs.first();
             let types: Vec<String> = first
                 .map_or(&[][..], |sample| &sample[..])
                 .iter()
@@ -104,13 +81,8 @@ pub(super) fn text(setting: &Setting<'_>, rows: &[Row]) -> String {
     let head = ["pass", "results", "error/allowed", "since the start"].map(str::to_owned);
     let error = |error: Option<f64>| error.map_or(String::new(), |error| format!("{error:.4}"));
     let cells = rows.iter().map(|row| {
-        let [worst, total] = row.verdict.errors().map(error);
-        [
-            row.pass.clone(),
-            row.verdict.name().to_owned(),
-            worst,
-            total,
-        ]
+        let [worst, total] = row.errors().map(error);
+        [row.pass.clone(), row.result().to_owned(), worst, total]
     });
     let lines: Vec<[String; 4]> = [head].into_iter().chain(cells).collect();
     let width = |column: usize| lines.iter().map(|line| line[column].len()).max();
@@ -118,8 +90,8 @@ pub(super) fn text(setting: &Setting<'_>, rows: &[Row]) -> String {
     for (at, [pass, result, worst, total]) in lines.iter().enumerate() {
         let mut line = format!("{pass:a$}  {result:b$}  {worst:>c$}  {total:>d$}");
         // Where nothing is checked, the reason stands above.
-        let row = at.checked_sub(1).filter(|_| setting.not_checked.is_none());
-        if let Some(reason) = row.and_then(|at| rows[at].verdict.reason()) {
+        let row = at.checked_sub(1).filter(|_| basis.not_checked.is_none());
+        if let Some(reason) = row.and_then(|at| rows[at].reason()) {
             line.push_str("  ");
             line.push_str(&reason);
         }
@@ -129,19 +101,19 @@ pub(super) fn text(setting: &Setting<'_>, rows: &[Row]) -> String {
     text
 }
 
-/// The same as an object.
-pub(super) fn data(setting: &Setting<'_>, rows: &[Row]) -> Value {
+/// The table's content as an object, with the library's file.
+pub(super) fn data(basis: &Basis<'_>, rows: &[Row]) -> Value {
     let row = |row: &Row| {
-        let [error, total] = row.verdict.errors();
+        let [error, total] = row.errors();
         json!({
             "pass": row.pass,
-            "result": row.verdict.name().to_ascii_lowercase(),
+            "result": row.result().to_ascii_lowercase(),
             "error": error,
             "total": total,
-            "reason": row.verdict.reason(),
+            "reason": row.reason(),
         })
     };
-    let runtime = setting.checker.map(Checker::runtime);
+    let runtime = basis.checker.map(Checker::runtime);
     let sample = |sample: &Sample| -> Map<String, Value> {
         let types = sample
             .iter()
@@ -153,8 +125,8 @@ pub(super) fn data(setting: &Setting<'_>, rows: &[Row]) -> Value {
             "library": runtime.path,
             "version": runtime.version,
         })),
-        "not_checked": setting.not_checked,
-        "samples": setting.inputs.iter().map(sample).collect::<Vec<_>>(),
+        "not_checked": basis.not_checked,
+        "samples": basis.inputs.iter().map(sample).collect::<Vec<_>>(),
         "passes": rows.iter().map(row).collect::<Vec<_>>(),
     })
 }

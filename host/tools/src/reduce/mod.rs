@@ -18,15 +18,13 @@ use passdock_ir::Module;
 use serde::Serialize;
 
 pub(crate) use ddmin::ddmin;
-use passdock_core::error::PassError;
-use passdock_core::registry::Registry;
-use passdock_core::verify;
+use passdock_core::{PassError, Registry, verify};
 use passdock_driver::judge::Judge;
 use passdock_driver::pipeline::Request;
 use passdock_driver::reproducer::Failure;
 use target::Target;
 
-/// How long to go on.
+/// The limits of reducing.
 #[derive(Clone, Copy, Debug)]
 pub struct ReduceOptions {
     /// Runs of the pipeline, at most.
@@ -46,16 +44,16 @@ impl Default for ReduceOptions {
 
 /// A change that the model got smaller by.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Step {
-    /// What changed, in words.
+pub struct ReduceStep {
+    /// The change, in words.
     pub change: String,
     /// Ops that are left.
     pub ops: usize,
-    /// How often the pipeline had run by then.
+    /// The number of runs of the pipeline by then.
     pub checks: usize,
 }
 
-/// What a model was shrunk to.
+/// The result of shrinking a model.
 #[derive(Clone, Debug, Serialize)]
 pub struct Reduction {
     /// The smallest model that was found.
@@ -65,14 +63,14 @@ pub struct Reduction {
     pub ops_before: usize,
     /// Ops of the smallest one.
     pub ops_after: usize,
-    /// How often the pipeline ran.
+    /// The number of runs of the pipeline.
     pub checks: usize,
     /// Whether it ended because nothing can go, not because it was to end.
     pub minimal: bool,
     /// The failure that was kept; `None`: the check's verdict was.
     pub failure: Option<Failure>,
     /// The changes, in order.
-    pub steps: Vec<Step>,
+    pub steps: Vec<ReduceStep>,
 }
 
 /// Shrinks a module on which a request's pipeline goes wrong. Without a check, a pass has to fail.
@@ -87,7 +85,7 @@ pub fn reduce(
     module: &Module,
     check: Option<Box<Judge<'_>>>,
     options: ReduceOptions,
-    log: &mut dyn FnMut(&Step),
+    log: &mut dyn FnMut(&ReduceStep),
 ) -> Result<Reduction, PassError> {
     // By itself: a span of a file means nothing to half of a graph.
     let module = stages::detached(module)?;
@@ -131,13 +129,13 @@ struct Reducer<'r> {
     checks: usize,
     options: ReduceOptions,
     start: Instant,
-    steps: Vec<Step>,
-    log: &'r mut dyn FnMut(&Step),
+    steps: Vec<ReduceStep>,
+    log: &'r mut dyn FnMut(&ReduceStep),
 }
 
-/// Why reducing ends early.
+/// The reason why reducing ends early.
 enum Stop {
-    /// It took as long as it may.
+    /// The limits are reached.
     Budget,
     /// The check can't be made.
     Failed(PassError),
@@ -157,7 +155,7 @@ impl Reducer<'_> {
         if !(self.test)(&candidate).map_err(Stop::Failed)? {
             return Ok(false);
         }
-        let step = Step {
+        let step = ReduceStep {
             change: change(),
             ops: candidate.op_count(),
             checks: self.checks,

@@ -5,7 +5,7 @@ use passdock_ir::edit::NewPort;
 use passdock_ir::{ConstantData, Function, Module, Payload};
 use rustc_hash::FxHashSet;
 
-/// What stands for the results of an op that goes.
+/// The stand-in for the results of an op that goes.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Instead {
     /// A parameter of the function, which it gets for that. What nobody uses then becomes a result.
@@ -46,7 +46,7 @@ pub(super) fn keep_ops(f: &mut Function, kept: &[OpId], instead: Instead) -> Opt
     give_out(f, &free)
 }
 
-/// What ops of the function's body make for others.
+/// The results of ops of the function's body that others use.
 fn used_results(f: &Function, ops: &[OpId]) -> Vec<ValueId> {
     let ops = ops.iter().filter(|&&op| f.op(op).parent == f.body());
     let results = ops.flat_map(|&op| f.results(op));

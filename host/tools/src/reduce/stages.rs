@@ -9,12 +9,12 @@ use rustc_hash::FxHashSet;
 
 use super::ops::{self, Instead};
 use super::{Reducer, Stop};
-use passdock_core::error::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError, capitalized};
 
 /// Attributes are tried one by one, so only when few are left.
 const FEW_ATTRS: usize = 256;
 
-/// All stages, again and again until none changes anything. `typed` is the module with the types
+/// Runs all stages, again and again until none changes anything. `typed` is the module with the types
 /// that can be inferred.
 pub(super) fn all(r: &mut Reducer<'_>, typed: Option<Module>) -> Result<(), Stop> {
     // A parameter needs a type, so that the model can run.
@@ -112,64 +112,69 @@ fn fewest_ops(r: &mut Reducer<'_>, name: SymbolId, instead: Instead) -> Result<(
     })
 }
 
-/// Parameters and constants that nobody needs.
+/// Takes away parameters and constants that nobody needs.
 fn unused(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
-    let Some(f) = r.best.function(name).cloned() else {
-        return Ok(());
+    let erase = |f: &mut Function, gone: &[ConstId]| {
+        let mut gone = gone.iter();
+        gone.try_for_each(|&id| f.erase_constant(id).ok())
     };
-    let constants = ops::unused_constants(&f);
-    let what = format!("unused constants of @{}", f.text(name));
-    r.keep_fewest(constants.clone(), &what, |base, kept: &[ConstId]| {
-        edited(base, name, |f| {
-            let mut gone = constants.iter().filter(|id| !kept.contains(id));
-            gone.try_for_each(|&id| f.erase_constant(id).ok())
-        })
-    })?;
+    let what = |f: &str| format!("unused constants of {f}");
+    take_most(r, name, what, ops::unused_constants, erase)?;
     if ops::is_called(&r.best, name) {
         return Ok(());
     }
-    let params = ops::unused_params(&f);
-    let what = format!("unused parameters of @{}", f.text(name));
-    r.keep_fewest(params.clone(), &what, |base, kept: &[ValueId]| {
-        edited(base, name, |f| {
-            let gone = params.iter().copied().filter(|id| !kept.contains(id));
-            f.remove_args(&gone.collect::<Vec<_>>()).ok()
-        })
-    })
+    let remove = |f: &mut Function, gone: &[ValueId]| f.remove_args(gone).ok();
+    let what = |f: &str| format!("unused parameters of {f}");
+    take_most(r, name, what, ops::unused_params, remove)
 }
 
 fn data(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
-    let Some(f) = r.best.function(name).cloned() else {
-        return Ok(());
+    let flatten = |f: &mut Function, gone: &[ConstId]| {
+        let mut gone = gone.iter();
+        gone.try_for_each(|&id| ops::flatten(f, id))
     };
-    let large = ops::large_constants(&f);
-    let what = format!("large constants of @{} with their data", f.text(name));
-    r.keep_fewest(large.clone(), &what, |base, kept: &[ConstId]| {
-        edited(base, name, |f| {
-            let mut flat = large.iter().filter(|id| !kept.contains(id));
-            flat.try_for_each(|&id| ops::flatten(f, id))
-        })
-    })
+    let what = |f: &str| format!("large constants of {f} with their data");
+    take_most(r, name, what, ops::large_constants, flatten)
 }
 
 fn attrs(r: &mut Reducer<'_>, name: SymbolId) -> Result<(), Stop> {
+    let few = |f: &Function| {
+        let all = ops::attrs(f);
+        if all.len() > FEW_ATTRS {
+            Vec::new()
+        } else {
+            all
+        }
+    };
+    let remove = |f: &mut Function, gone: &[(OpId, SymbolId)]| {
+        let mut gone = gone.iter();
+        gone.try_for_each(|&(op, attr)| f.remove_attr(op, attr).ok())
+    };
+    take_most(r, name, |f| format!("attributes in {f}"), few, remove)
+}
+
+/// Takes away as many things of a function as can go; `take` takes those it is given.
+fn take_most<T: Clone + PartialEq>(
+    r: &mut Reducer<'_>,
+    name: SymbolId,
+    what: impl Fn(&str) -> String,
+    things: impl Fn(&Function) -> Vec<T>,
+    take: impl Fn(&mut Function, &[T]) -> Option<()>,
+) -> Result<(), Stop> {
     let Some(f) = r.best.function(name).cloned() else {
         return Ok(());
     };
-    let all = ops::attrs(&f);
-    if all.len() > FEW_ATTRS {
-        return Ok(());
-    }
-    let what = format!("attributes in @{}", f.text(name));
-    r.keep_fewest(all.clone(), &what, |base, kept: &[(OpId, SymbolId)]| {
+    let all = things(&f);
+    let what = what(&format!("@{}", f.text(name)));
+    r.keep_fewest(all.clone(), &what, |base, kept| {
         edited(base, name, |f| {
-            let mut gone = all.iter().filter(|attr| !kept.contains(attr));
-            gone.try_for_each(|&(op, attr)| f.remove_attr(op, attr).ok())
+            let gone = all.iter().filter(|thing| !kept.contains(thing)).cloned();
+            take(f, &gone.collect::<Vec<T>>())
         })
     })
 }
 
-/// What is known beside what the IR says, and metadata.
+/// Takes away what is known beside what the IR says, and metadata.
 fn extras(r: &mut Reducer<'_>) -> Result<(), Stop> {
     let mut module = r.best.clone();
     // What the rest of an ONNX file means depends on it.
@@ -211,7 +216,7 @@ fn edited(
 /// The module by itself, without the file that it was read from.
 pub(super) fn detached(module: &Module) -> Result<Module, PassError> {
     passdock_onnx::detach(module).map_err(|error| {
-        let message = passdock_core::error::capitalized(&format!("the model {error}"));
+        let message = capitalized(&format!("the model {error}"));
         PassError::new(ErrorKind::Read, message).caused_by(Arc::new(error))
     })
 }

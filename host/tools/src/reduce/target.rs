@@ -2,8 +2,8 @@
 
 use passdock_ir::Module;
 
-use passdock_core::error::{ErrorKind, PassError};
-use passdock_core::registry::Registry;
+use crate::first_run::FirstRun;
+use passdock_core::{ErrorKind, PassError, Registry};
 use passdock_driver::judge::{Judge, Verdict};
 use passdock_driver::pipeline::{Request, Rerun};
 use passdock_driver::reproducer::Failure;
@@ -29,12 +29,9 @@ impl<'c> Target<'c> {
         module: &Module,
         check: Option<Box<Judge<'c>>>,
     ) -> Result<Target<'c>, PassError> {
-        let rerun = Rerun::new(registry, request)?;
-        let wrong = match (rerun.run(module.clone()), check) {
-            (Err(error), _) if error.site.is_some() && error.kind.exit_status() == 1 => {
-                Wrong::Fails(Failure::from(&error))
-            }
-            (Err(error), _) => return Err(error),
+        let FirstRun { rerun, end, .. } = FirstRun::new(registry, request, module)?;
+        let wrong = match (end, check) {
+            (Err(failed), _) => Wrong::Fails(Failure::from(&failed.error)),
             (Ok(_), None) => {
                 let message = "The pipeline runs to its end: there is no failure to keep.";
                 return Err(PassError::new(ErrorKind::Check, message)

@@ -4,7 +4,6 @@ use passdock_abi::{AttrKind, Op, OpId, SymbolId, symbol};
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 
-use super::ops::live_ops;
 use super::{FunctionKind, FunctionStats, Stats, interface};
 
 /// Tells of each function, and counts calls.
@@ -43,7 +42,7 @@ pub(super) fn count(module: &Module, entry: Option<SymbolId>, stats: &mut Stats)
     }
 }
 
-/// What one function calls.
+/// The calls of one function.
 struct Calls {
     /// Ops that aren't calls of functions of the module.
     own_ops: u64,
@@ -55,7 +54,7 @@ impl Calls {
     fn of(f: &Function, places: &FxHashMap<SymbolId, usize>) -> Calls {
         let mut own_ops = 0;
         let mut to: FxHashMap<usize, u64> = FxHashMap::default();
-        for (id, op) in live_ops(f) {
+        for (id, op) in f.ops() {
             match callee(f, id, op, places) {
                 Some(callee) => *to.entry(callee).or_default() += 1,
                 None => own_ops += 1,

@@ -8,11 +8,10 @@ use passdock_ir::{ByteSource, ConstantData, Function, Module, Payload, text};
 use rustc_hash::FxHashMap;
 
 use super::interface::dtype_name;
-use super::ops::live_ops;
-use super::{Amount, DTypeAmount, ExternalFile, LargeConstant, Sparse, Stats, Storage};
-use passdock_core::error::{ErrorKind, PassError};
+use super::{Amount, ConstantsFile, DTypeAmount, LargeConstant, Sparse, Stats, Storage};
+use passdock_core::{ErrorKind, PassError};
 
-/// What a constant is to its function.
+/// The role of a constant in its function.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Role {
     Initializer,
@@ -28,7 +27,7 @@ impl Role {
     }
 }
 
-/// Where data is: what has the same place is shared.
+/// The place of data: what has the same place is shared.
 #[derive(PartialEq, Eq, Hash)]
 enum Place<'m> {
     Memory(*const ConstantData),
@@ -81,7 +80,7 @@ pub(super) fn measure(module: &Module, top: usize, stats: &mut Stats) -> Result<
                 }
             }
         }
-        for (id, op) in live_ops(f) {
+        for (id, op) in f.ops() {
             if op.attrs.len == 1 && f.text(op.name) == "onnx.Constant" {
                 sparse(f, id, &mut stats.parameters.sparse)?;
             }
@@ -207,8 +206,8 @@ fn largest(entries: &[Entry<'_>], top: usize) -> Vec<LargeConstant> {
     order.iter().map(|&(_, at)| large(&entries[at])).collect()
 }
 
-fn external_files(entries: &[Entry<'_>]) -> Vec<ExternalFile> {
-    let mut files: FxHashMap<&str, (ExternalFile, &Arc<dyn ByteSource>)> = FxHashMap::default();
+fn external_files(entries: &[Entry<'_>]) -> Vec<ConstantsFile> {
+    let mut files: FxHashMap<&str, (ConstantsFile, &Arc<dyn ByteSource>)> = FxHashMap::default();
     for entry in entries {
         let Payload::External {
             source,
@@ -219,7 +218,7 @@ fn external_files(entries: &[Entry<'_>]) -> Vec<ExternalFile> {
             continue;
         };
         let (file, _) = files.entry(source.name()).or_insert_with(|| {
-            let file = ExternalFile {
+            let file = ConstantsFile {
                 path: source.name().to_owned(),
                 tensors: 0,
                 bytes_used: 0,
@@ -233,13 +232,13 @@ fn external_files(entries: &[Entry<'_>]) -> Vec<ExternalFile> {
         file.bytes_used = file.bytes_used.saturating_add(*len);
         file.bytes_needed = file.bytes_needed.max(offset.saturating_add(*len));
     }
-    let mut files: Vec<ExternalFile> = files.into_values().map(|(f, s)| look_at(f, s)).collect();
+    let mut files: Vec<ConstantsFile> = files.into_values().map(|(f, s)| look_at(f, s)).collect();
     files.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     files
 }
 
 /// Asks the system how long a file is.
-fn look_at(mut file: ExternalFile, source: &Arc<dyn ByteSource>) -> ExternalFile {
+fn look_at(mut file: ConstantsFile, source: &Arc<dyn ByteSource>) -> ConstantsFile {
     match source.size() {
         Ok(bytes) => {
             file.bytes = Some(bytes);

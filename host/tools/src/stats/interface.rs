@@ -24,7 +24,7 @@ pub(super) fn read(f: &Function, stats: &mut Stats) {
     stats.opsets = opsets(f);
 }
 
-/// How many results a function has.
+/// The number of a function's results.
 pub(super) fn result_count(f: &Function) -> usize {
     f.terminator(f.body()).map_or(0, |op| f.operands(op).len())
 }
@@ -38,7 +38,7 @@ pub(super) fn opsets(f: &Function) -> Vec<OpsetVersion> {
     opsets.collect()
 }
 
-/// How messages and tables name an element type.
+/// The name of an element type in messages and tables.
 pub(super) fn dtype_name(dtype: DType) -> String {
     match dtype.name() {
         Some(name) => name.to_owned(),

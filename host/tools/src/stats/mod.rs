@@ -17,22 +17,23 @@ use passdock_ir::Module;
 use passdock_onnx::MAIN;
 use serde::{Deserialize, Serialize};
 
-use passdock_core::error::{ErrorKind, PassError, capitalized};
+use passdock_core::capitalized;
+use passdock_core::{ErrorKind, PassError};
 
-/// What is in a module.
+/// The contents of a module, counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Stats {
     /// ONNX's IR version; `None` if the module says nothing of it.
     pub ir_version: Option<i64>,
-    /// What made the model.
+    /// The program that made the model.
     pub producer_name: String,
-    /// Its version.
+    /// The program's version.
     pub producer_version: String,
     /// The model's own domain.
     pub domain: String,
     /// The model's own version.
     pub model_version: Option<i64>,
-    /// What else stands in the model as keys and values: ONNX's `metadata_props`.
+    /// The model's other keys and values: ONNX's `metadata_props`.
     pub metadata: Vec<Property>,
     /// The function whose interface is the model's: `main`, or the first one if there is no `main`.
     pub entry: Option<String>,
@@ -45,7 +46,7 @@ pub struct Stats {
     pub outputs: Vec<Port>,
     /// The names of dims in the types of inputs and outputs, in order of appearance.
     pub symbols: Vec<String>,
-    /// How many dims in the types of inputs and outputs have neither size nor name.
+    /// The number of dims in the types of inputs and outputs that have neither size nor name.
     pub unknown_dims: usize,
     /// The entry's opset versions.
     pub opsets: Vec<OpsetVersion>,
@@ -59,10 +60,10 @@ pub struct Stats {
     pub parameters: Parameters,
     /// The regions nested in ops.
     pub subgraphs: Subgraphs,
-    /// All functions, the entry among them.
+    /// The functions, the entry among them.
     pub functions: Vec<FunctionStats>,
     /// The files that constants are in, other than the ONNX file that was read; by path.
-    pub external_files: Vec<ExternalFile>,
+    pub external_files: Vec<ConstantsFile>,
 }
 
 /// A key and its value.
@@ -77,7 +78,7 @@ pub struct Property {
 /// A parameter of the entry.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Input {
-    /// Its name and type.
+    /// The parameter's name and type.
     #[serde(flatten)]
     pub port: Port,
     /// Whether callers may leave it out, because it has a default.
@@ -92,9 +93,9 @@ pub struct Port {
     /// The type as IR text spells it: `f32[n,3,32,32]`, `seq<i64[?]>`; `?` if nothing is known.
     #[serde(rename = "type")]
     pub ty: String,
-    /// Of a tensor or buffer: the element type.
+    /// The element type of a tensor or buffer.
     pub dtype: Option<String>,
-    /// Of a tensor or buffer: its dims; `None` if the rank isn't known.
+    /// The dims of a tensor or buffer; `None` if the rank isn't known.
     pub shape: Option<Vec<Option<DimSize>>>,
 }
 
@@ -102,7 +103,7 @@ pub struct Port {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum DimSize {
-    /// So many elements.
+    /// A number of elements.
     Size(i64),
     /// A name, or an expression over names: `n`, `n*2+1`.
     Symbolic(String),
@@ -113,7 +114,7 @@ pub enum DimSize {
 pub struct OpsetVersion {
     /// The domain; `""` is ONNX's own.
     pub domain: String,
-    /// Its version.
+    /// The domain's version.
     pub version: i64,
 }
 
@@ -121,14 +122,14 @@ pub struct OpsetVersion {
 /// of a loop counts once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Ops {
-    /// All of them, the body of each function once. What `run` reports.
+    /// The number of ops, the body of each function once. What `run` reports.
     pub total: u64,
-    /// Those in subgraphs.
+    /// The number of ops in subgraphs.
     pub nested: u64,
-    /// What the entry would have with every call replaced by the body of the function that it
+    /// The number of ops that the entry would have with every call replaced by the body of the function that it
     /// calls; `None` if functions call each other in a circle, or if it has more than 64 bits.
     pub inlined: Option<u64>,
-    /// By kind; most ops first, then by name.
+    /// The kinds of ops; most ops first, then by name.
     pub kinds: Vec<OpKind>,
 }
 
@@ -139,15 +140,15 @@ pub struct OpKind {
     pub op: String,
     /// The name's domain; `""` is ONNX's own, `None` the IR's.
     pub domain: Option<String>,
-    /// Who says what it means.
+    /// The definer of the op.
     pub provider: OpProvider,
-    /// How many there are.
+    /// The number of these ops.
     pub count: u64,
-    /// How many of them are in subgraphs.
+    /// The number of them in subgraphs.
     pub nested: u64,
 }
 
-/// Who says what an op means.
+/// The definer of an op: it says what the op means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OpProvider {
@@ -157,7 +158,7 @@ pub enum OpProvider {
     Ir,
     /// A function of the module.
     Function,
-    /// Somebody else: a runtime needs a kernel for it.
+    /// Another domain: a runtime needs a kernel for it.
     Custom,
 }
 
@@ -168,29 +169,29 @@ pub struct CustomDomain {
     pub domain: String,
     /// The versions that functions declare; empty: it is used and not declared.
     pub versions: Vec<i64>,
-    /// How many ops are of it.
+    /// The number of its ops.
     pub ops: u64,
-    /// Of how many kinds.
+    /// The number of kinds of its ops.
     pub kinds: u64,
 }
 
-/// How much is known of the values that ops make.
+/// The knowledge of the values that ops make.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Results {
-    /// All of them, without those that ops leave out.
+    /// The number of values, without those that ops leave out.
     pub total: u64,
-    /// Those whose type says something.
+    /// The number of values whose type says something.
     pub typed: u64,
     /// Tensors and buffers whose dims are all constant.
     pub static_shape: u64,
 }
 
-/// So many tensors and what is in them.
+/// A number of tensors, and the elements in them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Amount {
-    /// How many tensors.
+    /// The number of tensors.
     pub tensors: u64,
-    /// How many elements.
+    /// The number of elements.
     pub elements: u64,
     /// Bytes of the elements, packed as ONNX packs raw data; of strings their text, an offset of 8
     /// bytes for each and one more; of dtypes that ONNX doesn't know 0.
@@ -201,7 +202,7 @@ pub struct Amount {
 /// nodes, wherever they stand. Data that several constants share counts once.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Parameters {
-    /// All of them: the sum of the next three.
+    /// The sum of the next three.
     #[serde(flatten)]
     pub all: Amount,
     /// Constants that stand for themselves.
@@ -210,7 +211,7 @@ pub struct Parameters {
     pub defaults: Amount,
     /// `Constant` nodes.
     pub constant_nodes: Amount,
-    /// What isn't in the sum because the data was counted with another constant.
+    /// Not part of the sum: data that was counted with another constant.
     pub shared: Amount,
     /// Part of the sum: no op or result uses it.
     pub unused: Amount,
@@ -232,11 +233,11 @@ pub struct Parameters {
 /// Sparse constants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sparse {
-    /// How many there are.
+    /// The number of tensors.
     pub tensors: u64,
-    /// How many elements their shapes have.
+    /// The number of elements that their shapes have.
     pub elements: u64,
-    /// How many of the elements are stored.
+    /// The number of elements that are stored.
     pub stored: u64,
     /// Bytes of the stored elements and their indices.
     pub bytes: u64,
@@ -247,7 +248,7 @@ pub struct Sparse {
 pub struct DTypeAmount {
     /// The element type: `f32`; `dtype99` for a code that isn't known.
     pub dtype: String,
-    /// How much of it.
+    /// The amount of it.
     #[serde(flatten)]
     pub amount: Amount,
 }
@@ -255,32 +256,32 @@ pub struct DTypeAmount {
 /// One of the largest constants.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LargeConstant {
-    /// Its name, if it has one; of shared data, that of the first constant.
+    /// The constant's name, if it has one; of shared data, that of the first constant.
     pub name: Option<String>,
     /// The function that it is in.
     pub function: String,
     /// The type as IR text spells it.
     #[serde(rename = "type")]
     pub ty: String,
-    /// How many elements.
+    /// The number of elements.
     pub elements: u64,
     /// Bytes of the elements.
     pub bytes: u64,
-    /// Where they are.
+    /// The place of the elements.
     pub storage: Storage,
     /// The file that they are in, if that isn't the ONNX file that was read.
     pub file: Option<String>,
 }
 
-/// Where a constant's elements are.
+/// The place of a constant's elements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Storage {
-    /// In memory: IR text, or what a pass made.
+    /// Memory: IR text, or what a pass made.
     Inline,
-    /// In the ONNX file that was read.
+    /// The ONNX file that was read.
     Mapped,
-    /// In another file.
+    /// Another file.
     External,
     /// One element fills the shape.
     Splat,
@@ -289,11 +290,11 @@ pub enum Storage {
 /// Regions nested in ops: the graphs of ONNX's control flow, the bodies of loops.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Subgraphs {
-    /// How many there are.
+    /// The number of regions.
     pub regions: u64,
-    /// How deep they nest; 0 if there are none.
+    /// The depth to which they nest; 0 if there are none.
     pub depth: u32,
-    /// By the ops that hold them; most regions first, then by name.
+    /// The ops that hold them; most regions first, then by name.
     pub holders: Vec<RegionHolder>,
 }
 
@@ -302,35 +303,35 @@ pub struct Subgraphs {
 pub struct RegionHolder {
     /// The canonical name.
     pub op: String,
-    /// How many of them hold regions.
+    /// The number of them that hold regions.
     pub ops: u64,
-    /// How many regions they hold.
+    /// The number of regions that they hold.
     pub regions: u64,
 }
 
 /// A function.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FunctionStats {
-    /// Its canonical name.
+    /// The function's canonical name.
     pub name: String,
-    /// What it is.
+    /// The function's kind.
     pub kind: FunctionKind,
-    /// How many parameters it has.
+    /// The number of parameters.
     pub inputs: u64,
-    /// How many results.
+    /// The number of results.
     pub outputs: u64,
-    /// Its ops, those in subgraphs included, without constants and terminators.
+    /// The number of ops, those in subgraphs included, without constants and terminators.
     pub ops: u64,
-    /// How many ops of the module call it.
+    /// The number of ops of the module that call it.
     pub calls: u64,
-    /// How often its body would stand in the entry with every call replaced by the body that it
+    /// The number of times its body would stand in the entry with every call replaced by the body that it
     /// calls (the entry's own: 1); `None` as for [`Ops::inlined`].
     pub copies: Option<u64>,
-    /// Its opset versions.
+    /// The function's opset versions.
     pub opsets: Vec<OpsetVersion>,
 }
 
-/// What a function is.
+/// The kind of a function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FunctionKind {
@@ -342,18 +343,18 @@ pub enum FunctionKind {
 
 /// A file that constants are in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ExternalFile {
+pub struct ConstantsFile {
     /// The whole path.
     pub path: String,
-    /// How many tensors are in it.
+    /// The number of tensors in it.
     pub tensors: u64,
-    /// How many of its bytes are theirs.
+    /// The number of its bytes that are theirs.
     pub bytes_used: u64,
-    /// How long it has to be for the last of them.
+    /// The length that it needs for the last of them.
     pub bytes_needed: u64,
-    /// How long it is; `None` if that can't be told.
+    /// The file's length; `None` if that can't be told.
     pub bytes: Option<u64>,
-    /// What is wrong with it, as a sentence; `None`: it is there and long enough.
+    /// The problem with the file, as a sentence; `None`: it is there and long enough.
     pub problem: Option<String>,
 }
 
@@ -376,7 +377,7 @@ pub fn stats(module: &Module, top: usize) -> Result<Stats, PassError> {
     Ok(stats)
 }
 
-/// What the module says of itself.
+/// The header: what the module says of itself.
 fn read_header(module: &Module, stats: &mut Stats) -> Result<(), PassError> {
     for (key, value) in module.metadata() {
         match key.as_str() {

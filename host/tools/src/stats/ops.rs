@@ -1,6 +1,6 @@
 //! Ops by kind, the regions they hold, the values they make.
 
-use passdock_abi::{Op, OpId, RegionId, SymbolId, TypeKind, Value, symbol};
+use passdock_abi::{RegionId, SymbolId, TypeKind, Value};
 use passdock_ir::{Function, Module, OpName};
 use rustc_hash::FxHashMap;
 
@@ -17,7 +17,7 @@ const ONNX_DOMAINS: [&str; 5] = [
 /// The domain of the IR's loop level.
 const LOOP_DOMAIN: &str = "tir";
 
-/// What is counted of the ops of one name.
+/// The counts of the ops of one name.
 #[derive(Clone, Copy, Default)]
 struct Kind {
     count: u64,
@@ -26,22 +26,12 @@ struct Kind {
     regions: u64,
 }
 
-/// The ops that are there, terminators left out. In the order of their ids, so that nothing has to
-/// be walked, however deep it is.
-pub(crate) fn live_ops(f: &Function) -> impl Iterator<Item = (OpId, &Op)> {
-    let ids = (0..f.op_ids() as u32).map(OpId);
-    ids.map(|id| (id, f.op(id))).filter(|(_, op)| {
-        let terminator = matches!(op.name, symbol::RETURN | symbol::YIELD);
-        op.flags & Op::DEAD == 0 && !terminator
-    })
-}
-
 /// Counts the ops of all functions.
 pub(super) fn count(module: &Module, stats: &mut Stats) {
     let mut kinds: FxHashMap<SymbolId, Kind> = FxHashMap::default();
     for f in module.functions() {
         let known: Vec<Known> = types(f);
-        for (id, op) in live_ops(f) {
+        for (id, op) in f.ops() {
             let kind = kinds.entry(op.name).or_default();
             kind.count += 1;
             kind.nested += u64::from(op.parent != f.body());
@@ -127,7 +117,7 @@ fn note_depth(f: &Function, region: RegionId, stats: &mut Stats) {
     *depth = (*depth).max(f.depth(region));
 }
 
-/// What a type says of a value.
+/// The knowledge that a type gives of a value.
 struct Known {
     typed: bool,
     fixed: bool,

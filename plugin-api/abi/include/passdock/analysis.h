@@ -8,7 +8,7 @@
 extern "C" {
 #endif
 
-/* What `get_extension` of passdock_host answers a passdock_analysis_api for. */
+/* The id for which `get_extension` of passdock_host answers a passdock_analysis_api. */
 #define PASSDOCK_ANALYSIS_EXTENSION "passdock.analysis.v0"
 
 /* The host's analyses: the names that `column` takes. */
@@ -17,24 +17,24 @@ extern "C" {
 #define PASSDOCK_ANALYSIS_EFFECTS "effects"   /* a passdock_op_effects per op id */
 #define PASSDOCK_ANALYSIS_NAMES "names"       /* a passdock_name_use per name, in program order */
 
-/* Where a value is used last. */
+/* The last use of a value. */
 typedef struct passdock_liveness {
     /* The last op in the value's own region that uses it, or that holds an op which does: behind
      * it, nobody needs the value. NONE if nobody uses it at all. */
     passdock_op_id last_use;
 } passdock_liveness;
 
-/* Where an op stands in the whole function: op `a` is run before op `b` if its position is smaller;
+/* The place of an op in the whole function: op `a` is run before op `b` if its position is smaller;
  * `b` is nested in `a` if a.position < b.position && b.position < a.end. */
 typedef struct passdock_op_order {
-    uint32_t position; /* how many ops stand before it, in all regions; PASSDOCK_NONE: it is gone */
+    uint32_t position; /* the number of ops before it, in all regions; PASSDOCK_NONE: it is gone */
     uint32_t end;      /* the position behind the last op that is nested in it */
     uint32_t depth;    /* of the region that it stands in; the body is at 0 */
 } passdock_op_order;
 
-/* What running an op does beside giving results, in PASSDOCK_TRAIT_*. */
+/* The effects of running an op beside giving results, in PASSDOCK_TRAIT_*. */
 typedef struct passdock_op_effects {
-    /* What its definition says. `return`, `yield`, `tuple` and `tuple_get` are PURE. */
+    /* Traits of its definition. `return`, `yield`, `tuple` and `tuple_get` are PURE. */
     uint64_t traits;
     /* Of it and of everything nested in it: PURE if all are; RANDOM, STATEFUL, READS, WRITES,
      * ALLOCATES if one is. */
@@ -44,10 +44,10 @@ typedef struct passdock_op_effects {
 /* A name that the function uses. */
 typedef struct passdock_name_use {
     passdock_symbol_id name;
-    uint32_t count;       /* how many ops */
+    uint32_t count;       /* the number of ops */
     passdock_op_id first; /* the first of them in program order */
     uint32_t flags;       /* PASSDOCK_NAME_CALLEE */
-    uint64_t traits;      /* as in passdock_op_effects; 0 of a callee */
+    uint64_t traits;      /* traits as in passdock_op_effects; 0 of a callee */
 } passdock_name_use;
 /* Not the name of ops, but what they say in their attribute `callee`. */
 #define PASSDOCK_NAME_CALLEE 1u
@@ -65,7 +65,7 @@ typedef struct passdock_analysis_api {
      * function. The records are the host's, and live until the function's next edit or the end of
      * its handle. NOT_FOUND if this host has no analysis of that name. */
     passdock_status (*column)(const passdock_function *, passdock_str name, passdock_column *out);
-    /* What the plugin keeps under a key: good until the function's next edit or the end of its
+    /* The data that the plugin keeps under a key: good until the function's next edit or the end of its
      * handle. NOT_FOUND if nothing is kept for the function as it is. `owner` is an address of the
      * plugin's (of its passdock_plugin, say), the same each time: it tells its keys from those of
      * others. */

@@ -1,4 +1,4 @@
-/* What a plugin may call. Part of passdock.h, which has the rules. */
+/* The functions that a plugin may call. Part of passdock.h, which has the rules. */
 #ifndef PASSDOCK_HOST_H
 #define PASSDOCK_HOST_H
 
@@ -145,10 +145,10 @@ typedef uint32_t passdock_severity;
 #define PASSDOCK_NOTE 40u
 #define PASSDOCK_HELP 50u
 
-/* Which part of an op is meant. */
+/* The part of an op that is meant. */
 typedef uint32_t passdock_op_part;
-#define PASSDOCK_PART_OP 0u      /* all of it */
-#define PASSDOCK_PART_NAME 1u    /* its name */
+#define PASSDOCK_PART_OP 0u      /* the whole op */
+#define PASSDOCK_PART_NAME 1u    /* the op's name */
 #define PASSDOCK_PART_OPERAND 2u /* the operand `index` */
 #define PASSDOCK_PART_RESULT 3u  /* the result `index` */
 #define PASSDOCK_PART_ATTR 4u    /* the attribute `attr` */
@@ -169,23 +169,23 @@ typedef struct passdock_label {
 typedef struct passdock_diagnostic {
     uint32_t struct_size;
     passdock_severity severity;
-    passdock_op_id op; /* what it is about, or NONE; not read if there are labels */
+    passdock_op_id op; /* the op that it is about, or NONE; not read if there are labels */
     uint32_t reserved;
     passdock_str code;    /* short and stable ("acme::bad-axis"), or empty */
     passdock_str message; /* a sentence */
-    passdock_str help;    /* what to do, or empty */
+    passdock_str help;    /* advice what to do, or empty */
     passdock_symbol_id function; /* that the op is in; 0: the one that the pass works on */
     uint32_t label_stride;       /* sizeof(passdock_label), if there are labels */
     const passdock_label *labels; /* the first is what it is about */
     size_t label_count;
-    const passdock_str *notes; /* what else there is to say: sentences */
+    const passdock_str *notes; /* more sentences */
     size_t note_count;
 } passdock_diagnostic;
 
-/* Why a pass failed or panicked. `struct_size` may end before `function`. */
+/* The reason why a pass failed or panicked. `struct_size` may end before `function`. */
 typedef struct passdock_failure {
     uint32_t struct_size;
-    passdock_op_id op; /* what it failed on, or NONE */
+    passdock_op_id op; /* the op that it failed on, or NONE */
     passdock_str message;
     passdock_str file; /* of a panic: the source file; else empty */
     uint32_t line;     /* from 1; 0: unknown */
@@ -273,7 +273,7 @@ typedef struct passdock_op_api {
     /* The result, a small tensor of integers or booleans, holds these, row by row. */
     passdock_status (*set_result_dims)(passdock_op_call *, uint32_t index, const passdock_dim *,
                                        size_t count);
-    /* What is known of an operand's elements, as dims that live until the definition returns;
+    /* The elements of an operand, as far as known, as dims that live until the definition returns;
      * NOT_FOUND if nothing is. */
     passdock_status (*operand_dims)(passdock_op_call *, uint32_t index, const passdock_dim **out,
                                     size_t *count);

@@ -30,7 +30,7 @@
 extern "C" {
 #endif
 
-/* What an instrument hears of a pass; alive until the function returns. */
+/* The pass that an instrument is called about; alive until the function returns. */
 typedef struct passdock_pass_info {
     uint32_t struct_size;
     uint32_t opt_level;
@@ -63,7 +63,7 @@ typedef struct passdock_instrument_entry {
     passdock_watch_pass run_before_pass;
     passdock_watch_pass run_after_pass;
     passdock_watch_pass pass_failed;
-    /* What there is to show, or an empty text. It lives until the next call on the instance. */
+    /* The report: what there is to show, or an empty text. It lives until the next call on the instance. */
     passdock_status (*report)(void *instance, passdock_context *, passdock_str *out);
 } passdock_instrument_entry;
 

@@ -1,4 +1,4 @@
-/* What a plugin offers, and its two symbols. Part of passdock.h, which has the rules. */
+/* The table of a plugin, and its two symbols. Part of passdock.h, which has the rules. */
 #ifndef PASSDOCK_PLUGIN_H
 #define PASSDOCK_PLUGIN_H
 
@@ -29,7 +29,7 @@ typedef struct passdock_pass_entry {
 typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
                                           const passdock_function_ref *function, passdock_op_id);
 
-/* What a definition says of every op of its name. */
+/* Traits: what a definition says of every op of its name. */
 #define PASSDOCK_TRAIT_DEFINED (UINT64_C(1) << 0)
 #define PASSDOCK_TRAIT_PURE (UINT64_C(1) << 1) /* no effect but its results */
 #define PASSDOCK_TRAIT_RANDOM (UINT64_C(1) << 2)
@@ -37,7 +37,7 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
 #define PASSDOCK_TRAIT_COMMUTATIVE (UINT64_C(1) << 4)
 #define PASSDOCK_TRAIT_ELEMENTWISE (UINT64_C(1) << 5)
 #define PASSDOCK_TRAIT_IDEMPOTENT (UINT64_C(1) << 6)
-#define PASSDOCK_TRAIT_IDENTITY (UINT64_C(1) << 7) /* its first result is its first operand */
+#define PASSDOCK_TRAIT_IDENTITY (UINT64_C(1) << 7) /* the first result is the first operand */
 #define PASSDOCK_TRAIT_GROWS (UINT64_C(1) << 8)    /* makes much out of little */
 #define PASSDOCK_TRAIT_READS (UINT64_C(1) << 9)
 #define PASSDOCK_TRAIT_WRITES (UINT64_C(1) << 10)
@@ -54,7 +54,7 @@ typedef passdock_status (*passdock_op_fn)(void *state, passdock_op_call *,
 typedef struct passdock_attr_entry {
     passdock_str name;
     passdock_str doc;        /* may be empty */
-    passdock_attr_kind kind; /* what its value is */
+    passdock_attr_kind kind; /* the kind of its value */
     uint32_t flags;
     uint64_t bits;    /* the default: INT; FLOAT (the float's bits) */
     const void *data; /* the default: INTS: int64_t; FLOATS: float; STRING: char; STRINGS: passdock_str */
@@ -74,7 +74,7 @@ typedef struct passdock_op_entry {
     void *state;             /* the plugin's own; may be null */
     passdock_op_fn infer;    /* null: types aren't inferred */
     passdock_op_fn evaluate; /* null: never folded */
-    const passdock_attr_entry *attrs; /* all it may have; null: not said (ABI 0.3) */
+    const passdock_attr_entry *attrs; /* the attributes it may have; null: not said (ABI 0.3) */
     uint32_t attr_count;
     uint32_t attr_stride;
     passdock_op_fn decompose; /* null: it isn't made of others (ABI 0.3) */

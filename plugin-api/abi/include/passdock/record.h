@@ -100,14 +100,14 @@ typedef struct passdock_op {
     uint64_t order; /* in one region, `a` stands before `b` if a.order < b.order */
 } passdock_op;
 #define PASSDOCK_OP_DEAD 1u    /* erased */
-#define PASSDOCK_OP_TOUCHED 2u /* its own fields changed since it was imported */
+#define PASSDOCK_OP_TOUCHED 2u /* fields of the op changed since it was imported */
 
 typedef struct passdock_value {
     passdock_type_id type_id;
     passdock_symbol_id name; /* or NONE */
     uint32_t flags;          /* a kind in the low bits, and flags */
     uint32_t def;            /* the op, region or constant that defines it */
-    uint32_t index;          /* which result or argument */
+    uint32_t index;          /* the index of the result or argument */
     passdock_use_id first_use;
     uint32_t use_count;
     passdock_const_id constant; /* the constant it is, or the default of a parameter */
@@ -119,7 +119,7 @@ typedef struct passdock_value {
 #define PASSDOCK_VALUE_DEAD 4u
 #define PASSDOCK_VALUE_TOUCHED 8u
 #define PASSDOCK_VALUE_ABSENT 16u   /* a result that its op leaves out */
-#define PASSDOCK_VALUE_DECLARED 32u /* its type was declared in the imported file */
+#define PASSDOCK_VALUE_DECLARED 32u /* the type was declared in the imported file */
 #define PASSDOCK_VALUE_SCRATCH 64u  /* a constant of `evaluate_with` that nobody used (ABI 0.3) */
 
 /* An operand slot, which is also a node of its value's use list. */
@@ -144,7 +144,7 @@ typedef struct passdock_region {
 #define PASSDOCK_REGION_DEAD 1u
 #define PASSDOCK_REGION_TOUCHED 2u /* something in it, at any depth, changed */
 
-/* What a region gives out at one position. */
+/* A port: what a region gives out at one position. */
 typedef struct passdock_port {
     passdock_symbol_id name;  /* or NONE */
     passdock_type_id type_id; /* the declared type, or NONE */
@@ -153,7 +153,7 @@ typedef struct passdock_port {
 } passdock_port;
 #define PASSDOCK_PORT_TOUCHED 2u
 
-/* How an attribute's value is kept. */
+/* The kind of an attribute's value: how it is kept. */
 typedef uint32_t passdock_attr_kind;
 #define PASSDOCK_ATTR_NONE 0u      /* an attribute parameter without a default */
 #define PASSDOCK_ATTR_INT 1u       /* `bits` is an int64_t */
@@ -234,8 +234,8 @@ typedef struct passdock_type {
     uint32_t lanes;
     uint32_t flags;
     passdock_range dims;
-    passdock_range aux;      /* by kind: in `dims` or in `ids` */
-    passdock_symbol_id name; /* by kind; the denotation of a tensor */
+    passdock_range aux;      /* more, by kind: in `dims` or in `ids` */
+    passdock_symbol_id name; /* a name, by kind; the denotation of a tensor */
     uint32_t reserved;
 } passdock_type;
 #define PASSDOCK_TYPE_UNRANKED 1u  /* a tensor whose rank isn't known */
@@ -260,7 +260,7 @@ typedef uint32_t passdock_expr_kind;
 #define PASSDOCK_EXPR_MOD 4u
 #define PASSDOCK_EXPR_MIN 5u
 #define PASSDOCK_EXPR_MAX 6u
-#define PASSDOCK_EXPR_BROADCAST 7u /* what two sizes broadcast to: the other one of one that is 1 (ABI 0.3) */
+#define PASSDOCK_EXPR_BROADCAST 7u /* the size that two broadcast to: the other one of one that is 1 (ABI 0.3) */
 
 /* A dim expression in canonical form. In one function, equal ids are equal expressions. */
 typedef struct passdock_dim_expr {
@@ -280,7 +280,7 @@ typedef uint32_t passdock_storage;
 typedef struct passdock_constant {
     passdock_value_id value; /* or the parameter it is the default of; NONE: an attribute's */
     passdock_type_id type_id; /* a tensor type of known shape */
-    passdock_region_id region; /* where it is visible */
+    passdock_region_id region; /* the region it is visible in */
     passdock_storage storage;
     uint32_t flags;
     passdock_loc_id loc;

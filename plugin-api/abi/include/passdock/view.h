@@ -1,4 +1,4 @@
-/* How a plugin sees functions and modules, and what it hands over to edit them. Part of passdock.h, which has the rules. */
+/* Views of functions and modules, and descriptions of edits. Part of passdock.h, which has the rules. */
 #ifndef PASSDOCK_VIEW_H
 #define PASSDOCK_VIEW_H
 
@@ -83,7 +83,7 @@ typedef struct passdock_module_view {
     passdock_column functions; /* passdock_function_entry */
 } passdock_module_view;
 
-/* What a plugin is handed. */
+/* References that a plugin is handed. */
 typedef struct passdock_function_ref {
     passdock_function *handle;
     const passdock_function_view *view;
@@ -98,7 +98,7 @@ typedef struct passdock_module_ref {
 
 typedef struct passdock_position {
     passdock_region_id region; /* ignored if `before` is set */
-    passdock_op_id before;     /* NONE: at the region's end, before its terminator if it has one */
+    passdock_op_id before;     /* the op behind; NONE: at the region's end, before its terminator if any */
 } passdock_position;
 
 /* A type to make; fields as in passdock_type. */
@@ -129,7 +129,7 @@ typedef struct passdock_attr_desc {
     size_t count;     /* elements of `data` */
 } passdock_attr_desc;
 
-/* What a region gives out, or takes, at one position. */
+/* A port to make: what a region gives out, or takes, at one position. */
 typedef struct passdock_port_desc {
     passdock_str name; /* empty: none */
     passdock_type_id type_id;
@@ -149,7 +149,7 @@ typedef struct passdock_op_desc {
     uint32_t struct_size;
     uint32_t flags;
     passdock_symbol_id name;
-    passdock_loc_id loc; /* NONE: for `replace_op`, that of the replaced op */
+    passdock_loc_id loc; /* a location; NONE: for `replace_op`, that of the replaced op */
     const passdock_value_id *operands; /* NONE entries are left out */
     size_t operand_count;
     const passdock_type_id *result_types; /* NONE: for `replace_op`, that of the replaced result,
@@ -169,7 +169,7 @@ typedef struct passdock_constant_desc {
     uint32_t struct_size;
     uint32_t flags;
     passdock_type_id type_id;  /* a tensor type whose dims are all constant */
-    passdock_region_id region; /* where it is visible; NONE: in the whole function */
+    passdock_region_id region; /* the region it is visible in; NONE: the whole function */
     passdock_str name;         /* empty: none; one that is taken gets a number */
     passdock_bytes data;       /* elements, little-endian, packed as ONNX packs them; strings: n + 1
                                   uint64_t offsets, then the bytes they bound */
@@ -182,7 +182,7 @@ typedef struct passdock_clone_desc {
     passdock_region_id region;
     passdock_function_ref source; /* the function that holds it; null handle: the edited one */
     passdock_position at;
-    const passdock_value_id *args; /* what stands for each of its arguments */
+    const passdock_value_id *args; /* the values that stand for its arguments */
     size_t arg_count;              /* as many as it has */
     const passdock_value_id (*captures)[2]; /* pairs (value seen from inside, value here); from the
                                                same function, others stand for themselves */

@@ -1,7 +1,5 @@
 //! The mock host's analyses: as the contract wants them, worked out the plain way.
 
-use std::any::Any;
-use std::cell::RefCell;
 use std::ffi::c_void;
 
 use passdock_abi as abi;
@@ -9,31 +7,8 @@ use passdock_abi::analysis::name;
 use passdock_abi::{Column, DropAnalysis, NameUse, OpEntry, OpId, RegionId, Status, Str, ValueId};
 
 use super::arena::MockFunction;
-
-/// What is kept beside a function: columns of the host's, and what plugins gave.
-#[derive(Default)]
-pub(super) struct Kept {
-    /// Each with the version it is for.
-    columns: RefCell<Vec<(u64, Box<dyn Any>)>>,
-    given: RefCell<Vec<Given>>,
-}
-
-struct Given {
-    owner: *const c_void,
-    key: String,
-    version: u64,
-    data: *mut c_void,
-    drop: Option<DropAnalysis>,
-}
-
-impl Drop for Given {
-    fn drop(&mut self) {
-        if let Some(drop) = self.drop {
-            // SAFETY: the contract: the giver's own function and data, called once.
-            unsafe { drop(self.data) }
-        }
-    }
-}
+use super::kept::Given;
+use crate::raw::text;
 
 pub(super) unsafe extern "C" fn get_extension(id: Str) -> *const c_void {
     static TABLE: abi::AnalysisApi = abi::AnalysisApi {
@@ -45,7 +20,7 @@ pub(super) unsafe extern "C" fn get_extension(id: Str) -> *const c_void {
         preserve: Some(preserve),
     };
     // SAFETY: the contract: the text is there during the call.
-    if unsafe { crate::raw::text(id) } != abi::analysis::EXTENSION {
+    if unsafe { text(id) } != abi::analysis::EXTENSION {
         return std::ptr::null();
     }
     let table: *const abi::AnalysisApi = &TABLE;
@@ -58,7 +33,7 @@ unsafe extern "C" fn column(handle: *const abi::Function, name: Str, out: *mut C
     // SAFETY: as above.
     unsafe {
         let function = &*handle.cast::<MockFunction>();
-        *out = match crate::raw::text(name) {
+        *out = match text(name) {
             name::LIVENESS => function.keep_column(function.liveness()),
             name::ORDER => function.keep_column(function.order()),
             name::EFFECTS => function.keep_column(function.effects()),
@@ -80,7 +55,7 @@ unsafe extern "C" fn get(
         let function = &*handle.cast::<MockFunction>();
         let version = function.version();
         let given = function.analyses.given.borrow();
-        let key = crate::raw::text(key);
+        let key = text(key);
         let kept = given
             .iter()
             .find(|one| one.owner == owner && one.key == key && one.version == version);
@@ -105,7 +80,7 @@ unsafe extern "C" fn put(
         let function = &*handle.cast::<MockFunction>();
         let new = Given {
             owner,
-            key: crate::raw::text(key).to_owned(),
+            key: text(key).to_owned(),
             version: function.version(),
             data,
             drop,
@@ -129,7 +104,7 @@ unsafe extern "C" fn preserve(
     // SAFETY: as above.
     unsafe {
         let function = &*handle.cast::<MockFunction>();
-        let key = crate::raw::text(key);
+        let key = text(key);
         let mut given = function.analyses.given.borrow_mut();
         match given
             .iter_mut()

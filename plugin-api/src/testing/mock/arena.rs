@@ -8,7 +8,9 @@ use passdock_abi::{
     Position, Range, RegionId, Status, SymbolId, TypeDesc, TypeId, UseId, ValueId,
 };
 
-use super::SYMBOLS;
+use super::kept::Kept;
+use super::symbols::SYMBOLS;
+use crate::raw::text;
 
 pub(super) type Edit<T> = Result<T, (Status, String)>;
 
@@ -32,7 +34,7 @@ pub(super) struct MockFunction {
     strings: Vec<Range>,
     bytes: Vec<u8>,
     function_attrs: Range,
-    pub(super) analyses: super::analyses::Kept,
+    pub(super) analyses: Kept,
 }
 
 impl Drop for MockFunction {
@@ -369,7 +371,7 @@ impl MockFunction {
         let mut ids = self.ids[from..to].to_vec();
         let value = self.add_value(port.ty, abi::Value::ARG, region.0, ids.len());
         // SAFETY: the contract: text of the caller, alive until we return.
-        let name = unsafe { crate::raw::text(port.name) };
+        let name = unsafe { text(port.name) };
         if !name.is_empty() {
             let name = SYMBOLS.with(|symbols| symbols.borrow_mut().intern(name));
             self.values[value.index()].name = name;

@@ -10,8 +10,9 @@ use passdock_abi::{
 };
 
 use super::arena::{list, Edit, MockFunction};
-use super::{watch, Failure, MockContext, SYMBOLS};
-use crate::raw::Tables;
+use super::symbols::SYMBOLS;
+use super::{analyses, context, module};
+use crate::raw::{text, Tables};
 
 /// Does an edit and turns its answer into a status.
 ///
@@ -309,13 +310,13 @@ unsafe extern "C" fn symbol_text(_: *const abi::Symbols, id: SymbolId) -> Str {
 
 unsafe extern "C" fn intern(_: *const abi::Symbols, name: Str) -> SymbolId {
     // SAFETY: as above.
-    let name = unsafe { crate::raw::text(name) };
+    let name = unsafe { text(name) };
     SYMBOLS.with(|symbols| symbols.borrow_mut().intern(name))
 }
 
 unsafe extern "C" fn find(_: *const abi::Symbols, name: Str) -> SymbolId {
     // SAFETY: as above.
-    let name = unsafe { crate::raw::text(name) };
+    let name = unsafe { text(name) };
     SYMBOLS.with(|symbols| {
         symbols
             .borrow()
@@ -324,57 +325,6 @@ unsafe extern "C" fn find(_: *const abi::Symbols, name: Str) -> SymbolId {
             .copied()
             .unwrap_or(SymbolId::NONE)
     })
-}
-
-unsafe extern "C" fn opt_level(_: *const abi::Context) -> u32 {
-    2
-}
-
-unsafe extern "C" fn option(
-    handle: *const abi::Context,
-    name: Str,
-    out: *mut abi::Setting,
-) -> Status {
-    // SAFETY: as above.
-    let (context, name, out) = unsafe {
-        let context = &*handle.cast::<MockContext>();
-        (context, crate::raw::text(name), &mut *out)
-    };
-    let (kind, int, float, string) = match context.options.get(name) {
-        None => return Status::NOT_FOUND,
-        Some(option) => &option.0,
-    };
-    *out = abi::Setting {
-        kind: *kind,
-        int: *int,
-        float: *float,
-        string: Str::new(string),
-        ..*out
-    };
-    Status::OK
-}
-
-unsafe extern "C" fn emit(handle: *mut abi::Context, said: *const abi::Diagnostic) -> Status {
-    // SAFETY: as above.
-    unsafe {
-        let context = &mut *handle.cast::<MockContext>();
-        let message = crate::raw::text((*said).message).to_owned();
-        context.messages.push(message);
-    }
-    Status::OK
-}
-
-unsafe extern "C" fn fail(handle: *mut abi::Context, failure: *const abi::Failure) {
-    // SAFETY: as above.
-    unsafe {
-        let failure = &*failure;
-        (*handle.cast::<MockContext>()).failure = Some(Failure {
-            op: failure.op.option(),
-            message: crate::raw::text(failure.message).to_owned(),
-            file: crate::raw::text(failure.file).to_owned(),
-            line: failure.line,
-        });
-    }
 }
 
 /// A table with every slot empty.
@@ -453,21 +403,21 @@ fn new_host() -> abi::Host {
             }),
             modules: leak(abi::ModuleApi {
                 struct_size: size::<abi::ModuleApi>(),
-                last_error: Some(watch::last_error),
-                snapshot: Some(watch::snapshot),
-                release: Some(watch::release),
+                last_error: Some(module::last_error),
+                snapshot: Some(module::snapshot),
+                release: Some(module::release),
                 ..empty()
             }),
             context: leak(abi::ContextApi {
                 struct_size: size::<abi::ContextApi>(),
-                opt_level: Some(opt_level),
-                option: Some(option),
-                emit: Some(emit),
-                fail: Some(fail),
+                opt_level: Some(context::opt_level),
+                option: Some(context::option),
+                emit: Some(context::emit),
+                fail: Some(context::fail),
                 ..empty()
             }),
             ops: std::ptr::null(),
-            get_extension: Some(super::analyses::get_extension),
+            get_extension: Some(analyses::get_extension),
         }
     }
 }

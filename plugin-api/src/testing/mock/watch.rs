@@ -4,14 +4,16 @@
 use std::ffi::c_void;
 
 use passdock_abi as abi;
-use passdock_abi::{Status, SymbolId};
+use passdock_abi::Status;
 
 use super::arena::MockFunction;
+use super::context::{Failure, MockContext};
+use super::module::MockModule;
 use super::tables::{host, tables};
-use super::{Failure, MockContext};
-use crate::function::Function;
-use crate::setting::OptionValue;
-use crate::StaticPlugin;
+use crate::data::OptionValue;
+use crate::ir::Function;
+use crate::plugin::StaticPlugin;
+use crate::raw::text;
 
 /// An instance of an instrument, and a module with the graph function `main` for it to look at.
 pub struct Watch {
@@ -19,12 +21,6 @@ pub struct Watch {
     instance: *mut c_void,
     context: Box<MockContext>,
     module: Box<MockModule>,
-}
-
-/// What a `*mut abi::Module` of the mock host points to.
-pub(super) struct MockModule {
-    pub(super) function: Box<MockFunction>,
-    pub(super) error: String,
 }
 
 impl Watch {
@@ -42,7 +38,7 @@ impl Watch {
             let (base, count) = ((*table).instruments, (*table).instrument_count as usize);
             let entries = std::slice::from_raw_parts(base, count);
             let mut named = entries.iter();
-            let found = named.find(|entry| crate::raw::text(entry.name) == instrument);
+            let found = named.find(|entry| text(entry.name) == instrument);
             *found.unwrap_or_else(|| panic!("the plugin has no instrument `{}`", instrument))
         };
         let mut watch = Watch {
@@ -135,11 +131,11 @@ impl Watch {
     /// What the instrument has to show.
     pub fn report(&mut self) -> Result<String, Failure> {
         let run = self.entry.report.expect("the SDK fills all in");
-        let mut text = abi::Str::EMPTY;
+        let mut shown = abi::Str::EMPTY;
         // SAFETY: as above.
-        self.call(|instance, context| unsafe { run(instance, context, &mut text) })?;
+        self.call(|instance, context| unsafe { run(instance, context, &mut shown) })?;
         // SAFETY: lives until the next call on the instance.
-        Ok(unsafe { crate::raw::text(text) }.to_owned())
+        Ok(unsafe { text(shown) }.to_owned())
     }
 
     /// The messages of the diagnostics since this was last asked.
@@ -217,34 +213,3 @@ impl Drop for Watch {
         }
     }
 }
-
-// The module's table. SAFETY (all): the SDK keeps the contract.
-
-pub(super) unsafe extern "C" fn last_error(handle: *const abi::Module) -> abi::Str {
-    // SAFETY: as above.
-    unsafe { abi::Str::new(&(*handle.cast::<MockModule>()).error) }
-}
-
-/// The function itself: nobody edits it while the instrument looks.
-pub(super) unsafe extern "C" fn snapshot(
-    handle: *const abi::Module,
-    name: SymbolId,
-    out: *mut abi::FunctionRef,
-) -> Status {
-    // SAFETY: as above.
-    unsafe {
-        let module = handle.cast::<MockModule>() as *mut MockModule;
-        let function: *mut MockFunction = &mut *(*module).function;
-        if (*(*function).view).name != name {
-            (*module).error = "the mock module has one function, `main`".to_owned();
-            return Status::NOT_FOUND;
-        }
-        out.write(abi::FunctionRef {
-            handle: function.cast(),
-            view: (*function).view,
-        });
-        Status::OK
-    }
-}
-
-pub(super) unsafe extern "C" fn release(_: *const abi::Module, _: abi::FunctionRef) {}

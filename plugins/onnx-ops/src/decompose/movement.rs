@@ -67,18 +67,7 @@ pub(crate) fn depth_to_space(op: &Infer) -> Answer<String> {
     line!(body, "%fewer = onnx.Div(%C, %area)");
     line!(body, "%higher = onnx.Mul(%H, %side)");
     line!(body, "%wider = onnx.Mul(%W, %side)");
-    line!(body, "%apart = onnx.Concat({apart}) {{axis = 0}}");
-    line!(
-        body,
-        "%together = onnx.Concat(%N, %fewer, %higher, %wider) {{axis = 0}}"
-    );
-    line!(body, "%taken = onnx.Reshape(%x, %apart) {{allowzero = 1}}");
-    line!(body, "%moved = onnx.Transpose(%taken) {{perm = [{perm}]}}");
-    line!(
-        body,
-        "%y = onnx.Reshape(%moved, %together) {{allowzero = 1}}"
-    );
-    body.gives(&["y"])
+    rearranged(body, apart, perm, "%N, %fewer, %higher, %wider")
 }
 
 /// Blocks become channels.
@@ -91,14 +80,14 @@ pub(crate) fn space_to_depth(op: &Infer) -> Answer<String> {
     line!(body, "%more = onnx.Mul(%C, %area)");
     line!(body, "%lower = onnx.Div(%H, %side)");
     line!(body, "%narrower = onnx.Div(%W, %side)");
-    line!(
-        body,
-        "%apart = onnx.Concat(%N, %C, %lower, %side, %narrower, %side) {{axis = 0}}"
-    );
-    line!(
-        body,
-        "%together = onnx.Concat(%N, %more, %lower, %narrower) {{axis = 0}}"
-    );
+    let apart = "%N, %C, %lower, %side, %narrower, %side";
+    rearranged(body, apart, perm, "%N, %more, %lower, %narrower")
+}
+
+/// The operand taken apart into dims of these sizes, permuted and put together.
+fn rearranged(mut body: Body, apart: &str, perm: &str, together: &str) -> Answer<String> {
+    line!(body, "%apart = onnx.Concat({apart}) {{axis = 0}}");
+    line!(body, "%together = onnx.Concat({together}) {{axis = 0}}");
     line!(body, "%taken = onnx.Reshape(%x, %apart) {{allowzero = 1}}");
     line!(body, "%moved = onnx.Transpose(%taken) {{perm = [{perm}]}}");
     line!(
@@ -108,7 +97,7 @@ pub(crate) fn space_to_depth(op: &Infer) -> Answer<String> {
     body.gives(&["y"])
 }
 
-/// Where each place of a grid comes from: `theta * (x, y, z, 1)`, from -1 to 1.
+/// The place that each place of a grid comes from: `theta * (x, y, z, 1)`, from -1 to 1.
 pub(crate) fn affine_grid(op: &Infer) -> Answer<String> {
     let ty = op.dtype(0)?;
     let count = op.shape(1)?.first().copied().and_then(as_const);

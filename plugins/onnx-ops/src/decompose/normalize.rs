@@ -67,15 +67,11 @@ fn axes_from(op: &Infer) -> Answer<Vec<i64>> {
     }
 }
 
-/// The distance from the mean in standard deviations, scaled and moved.
-pub(crate) fn layer(op: &Infer) -> Answer<String> {
-    let (ty, wide, axes) = (op.dtype(0)?, stash(op)?, axes_from(op)?);
-    let mut body = Body::of(op, &["x", "scale", "b"]);
-    body.scalar("epsilon", wide, f64::from(op.float_or("epsilon", 1e-5)?))?;
-    body.cast("wide", "x", ty, wide);
-    body.reduce("mean", "ReduceMean", "wide", &axes);
-    line!(body, "%squares = onnx.Mul(%wide, %wide)");
-    body.reduce("mean_of_squares", "ReduceMean", "squares", &axes);
+/// Computes `%normal`, the distance from `%mean` in units of `%deviation`, given `%epsilon`.
+fn normal(body: &mut Body, x: &str, axes: &[i64]) {
+    body.reduce("mean", "ReduceMean", x, axes);
+    line!(body, "%squares = onnx.Mul(%{x}, %{x})");
+    body.reduce("mean_of_squares", "ReduceMean", "squares", axes);
     line!(body, "%square_of_mean = onnx.Mul(%mean, %mean)");
     line!(
         body,
@@ -83,8 +79,17 @@ pub(crate) fn layer(op: &Infer) -> Answer<String> {
     );
     line!(body, "%above_zero = onnx.Add(%variance, %epsilon)");
     line!(body, "%deviation = onnx.Sqrt(%above_zero)");
-    line!(body, "%distance = onnx.Sub(%wide, %mean)");
+    line!(body, "%distance = onnx.Sub(%{x}, %mean)");
     line!(body, "%normal = onnx.Div(%distance, %deviation)");
+}
+
+/// The distance from the mean in standard deviations, scaled and moved.
+pub(crate) fn layer(op: &Infer) -> Answer<String> {
+    let (ty, wide, axes) = (op.dtype(0)?, stash(op)?, axes_from(op)?);
+    let mut body = Body::of(op, &["x", "scale", "b"]);
+    body.scalar("epsilon", wide, f64::from(op.float_or("epsilon", 1e-5)?))?;
+    body.cast("wide", "x", ty, wide);
+    normal(&mut body, "wide", &axes);
     body.cast("narrow", "normal", wide, ty);
     line!(body, "%scaled = onnx.Mul(%narrow, %scale)");
     let mut y = "scaled";
@@ -99,7 +104,7 @@ pub(crate) fn layer(op: &Infer) -> Answer<String> {
     body.gives(&[y, "mean", "inverse"])
 }
 
-/// What remains after dividing by the root of the mean square, scaled.
+/// The operand divided by the root of its mean square, scaled.
 pub(crate) fn rms(op: &Infer) -> Answer<String> {
     let (ty, to, wide, axes) = (op.dtype(0)?, op.dtype(1)?, stash(op)?, axes_from(op)?);
     let mut body = Body::of(op, &["x", "scale"]);
@@ -131,18 +136,7 @@ pub(crate) fn group(op: &Infer) -> Answer<String> {
     line!(body, "%shape = onnx.Shape(%x)");
     body.cast("wide", "x", ty, wide);
     line!(body, "%grouped = onnx.Reshape(%wide, %by_group)");
-    body.reduce("mean", "ReduceMean", "grouped", &[2]);
-    line!(body, "%squares = onnx.Mul(%grouped, %grouped)");
-    body.reduce("mean_of_squares", "ReduceMean", "squares", &[2]);
-    line!(body, "%square_of_mean = onnx.Mul(%mean, %mean)");
-    line!(
-        body,
-        "%variance = onnx.Sub(%mean_of_squares, %square_of_mean)"
-    );
-    line!(body, "%above_zero = onnx.Add(%variance, %epsilon)");
-    line!(body, "%deviation = onnx.Sqrt(%above_zero)");
-    line!(body, "%distance = onnx.Sub(%grouped, %mean)");
-    line!(body, "%normal = onnx.Div(%distance, %deviation)");
+    normal(&mut body, "grouped", &[2]);
     let mut flat = "normal";
     if op.version >= 21 {
         line!(body, "%whole = onnx.Reshape(%normal, %shape)");

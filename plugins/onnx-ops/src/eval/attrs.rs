@@ -1,15 +1,8 @@
-//! Attributes as an evaluation reads them.
-//!
-//! One that isn't given is what the operator's row says of it. Reading one of another kind than the
-//! definition says, a reference to a function's attribute among them, is never a silent default: the
-//! op isn't folded.
+//! The attributes of an op, given by whoever asks for its evaluation.
 
 use std::borrow::Cow;
 
-use passdock_plugin_api::AttrDefault;
-
-use super::{Call, NotFolded, Tensor, refuse};
-use crate::ops;
+use super::Tensor;
 
 /// An attribute's value.
 #[derive(Debug)]
@@ -59,86 +52,5 @@ impl Attrs for Vec<(&str, Attr<'_>)> {
 
     fn names(&self) -> Vec<&str> {
         self.iter().map(|(name, _)| *name).collect()
-    }
-}
-
-macro_rules! readers {
-    ($($(#[$doc:meta])* $name:ident: $kind:ident -> $type:ty, $word:literal;)*) => {
-        impl<'a> Call<'a> {
-            $($(#[$doc])*
-            pub fn $name(&self, name: &str) -> Result<Option<$type>, NotFolded> {
-                match self.attrs.get(name).or_else(|| self.default_of(name)) {
-                    None => Ok(None),
-                    Some(Attr::$kind(value)) => Ok(Some(value)),
-                    Some(_) => refuse!("its attribute `{name}` isn't {}", $word),
-                }
-            })*
-        }
-    };
-}
-
-readers! {
-    /// An integer attribute.
-    int: Int -> i64, "an integer";
-    /// A float attribute.
-    float: Float -> f32, "a float";
-    /// A string attribute.
-    string: String -> &'a [u8], "a string";
-    /// An attribute of integers.
-    ints: Ints -> Cow<'a, [i64]>, "a list of integers";
-    /// An attribute of floats.
-    floats: Floats -> Cow<'a, [f32]>, "a list of floats";
-    /// An attribute of strings.
-    strings: Strings -> Vec<&'a [u8]>, "a list of strings";
-    /// A tensor attribute.
-    tensor: Tensor -> Tensor<'a>, "a tensor";
-}
-
-impl Call<'_> {
-    /// What an attribute means that isn't given, if the operator's row says so.
-    fn default_of(&self, name: &str) -> Option<Attr<'static>> {
-        let attr = ops::find(self.name, self.version)?.attr(name)?;
-        Some(match attr.default? {
-            AttrDefault::Int(value) => Attr::Int(value),
-            AttrDefault::Float(value) => Attr::Float(value),
-            AttrDefault::String(text) => Attr::String(text.as_bytes()),
-            AttrDefault::Ints(values) => Attr::Ints(Cow::Borrowed(values)),
-            AttrDefault::Floats(values) => Attr::Floats(Cow::Borrowed(values)),
-            AttrDefault::Strings(texts) => {
-                Attr::Strings(texts.iter().map(|text| text.as_bytes()).collect())
-            }
-            _ => return None,
-        })
-    }
-
-    /// An integer attribute, or its default.
-    pub fn int_or(&self, name: &str, default: i64) -> Result<i64, NotFolded> {
-        Ok(self.int(name)?.unwrap_or(default))
-    }
-
-    /// An integer attribute that is 0 or 1.
-    pub fn flag(&self, name: &str, default: bool) -> Result<bool, NotFolded> {
-        Ok(self.int(name)?.map_or(default, |value| value != 0))
-    }
-
-    /// A float attribute, or its default.
-    pub fn float_or(&self, name: &str, default: f32) -> Result<f32, NotFolded> {
-        Ok(self.float(name)?.unwrap_or(default))
-    }
-
-    /// Which of these words a string attribute is, the first being its default.
-    pub fn word(&self, name: &str, words: &[&'static str]) -> Result<&'static str, NotFolded> {
-        let Some(given) = self.string(name)? else {
-            return Ok(words[0]);
-        };
-        match words.iter().find(|word| word.as_bytes() == given) {
-            Some(word) => Ok(word),
-            None => {
-                refuse!(
-                    "`{}` isn't a known `{name}`",
-                    String::from_utf8_lossy(given)
-                )
-            }
-        }
     }
 }

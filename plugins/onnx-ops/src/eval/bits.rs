@@ -4,7 +4,7 @@ use super::broadcast::zip;
 use super::elementwise::same_type;
 use super::number::{Number, with_integer};
 use super::{Call, Folded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 macro_rules! bitwise {
     ($($(#[$doc:meta])* $name:ident = $op:tt;)*) => {$(

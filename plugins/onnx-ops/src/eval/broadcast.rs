@@ -8,7 +8,7 @@ use ndarray::{ArrayViewD, IxDyn};
 
 use super::tensor::{in_order, row_by_row};
 use super::{Call, NotFolded, Tensor, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// The shape that several broadcast to.
 pub(crate) fn shape_of(shapes: &[&[usize]]) -> Result<Vec<usize>, NotFolded> {

@@ -1,7 +1,8 @@
 //! One op to evaluate, and how an evaluation reads its operands.
 
+use passdock_plugin_api::{AttrDef, DType};
+
 use super::{Attrs, NotFolded, Tensor, element_count, name_of, refuse};
-use crate::DType;
 
 /// However much a caller allows, nothing larger than this is made.
 const LIMIT: u64 = 1 << 31;
@@ -13,15 +14,23 @@ pub struct Call<'a> {
     pub name: &'a str,
     /// The version of its domain.
     pub version: i64,
-    /// Its operands; `None` is one left out.
+    /// The operands; `None` is one left out.
     pub inputs: &'a [Option<Tensor<'a>>],
-    /// Its attributes.
+    /// The attributes that are given.
     pub attrs: &'a dyn Attrs,
-    /// How many results are wanted.
+    /// The attributes as the operator lists them; [`evaluate`](crate::evaluate) looks it up.
+    pub attr_defs: &'static [AttrDef],
+    /// The number of results that are wanted.
     pub outputs: usize,
     /// The most bytes that one result may take.
     pub max_bytes: u64,
 }
+
+/// The answer of an evaluation.
+pub type Folded<'a> = Result<Vec<Tensor<'a>>, NotFolded>;
+
+/// The evaluation of one operator.
+pub type Evaluate = for<'a> fn(&Call<'a>) -> Folded<'a>;
 
 impl<'a> Call<'a> {
     /// An operand that must be there.
@@ -136,7 +145,7 @@ pub(crate) fn axis(axis: i64, rank: usize) -> Result<usize, NotFolded> {
     }
 }
 
-/// Which axes of a rank are meant, each at most once.
+/// The axes of a rank that are meant, each at most once.
 pub(crate) fn axes(list: &[i64], rank: usize) -> Result<Vec<bool>, NotFolded> {
     let mut chosen = vec![false; rank];
     for &entry in list {

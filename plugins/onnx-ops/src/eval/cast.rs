@@ -5,9 +5,9 @@ use half::{bf16, f16};
 use super::minifloat::{MiniFloat, Overflow, Rounding, decode_e8m0, encode_e8m0};
 use super::number::{Number, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
-/// To the type that the attribute `to` says.
+/// Casts to the type that the attribute `to` says.
 pub(crate) fn cast<'a>(call: &Call<'a>) -> Folded<'a> {
     let Some(to) = call.int("to")?.and_then(|to| u32::try_from(to).ok()) else {
         return refuse!("its attribute `to` is missing");
@@ -15,7 +15,7 @@ pub(crate) fn cast<'a>(call: &Call<'a>) -> Folded<'a> {
     convert(call, DType(to))
 }
 
-/// To the type of the second operand.
+/// Casts to the type of the second operand.
 pub(crate) fn cast_like<'a>(call: &Call<'a>) -> Folded<'a> {
     convert(call, call.input(1)?.dtype())
 }
@@ -97,7 +97,7 @@ pub(super) fn to_type<'a>(
     }
 }
 
-/// One number as another type; `None` is a float that an integer can't hold.
+/// A number as another type; `None` is a float that an integer can't hold.
 fn between<S: Number, D: Number>(value: S) -> Option<D> {
     match value.to_int() {
         // float32 and float64 are rounded once, from the exact integer.

@@ -10,7 +10,7 @@ use bytemuck::Pod;
 use ndarray::ArrayD;
 
 use super::{Call, Elements, NotFolded, Tensor, in_shape, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// A cell.
 pub(crate) trait Cell: Pod {}
@@ -21,7 +21,7 @@ impl Cell for u32 {}
 impl Cell for u64 {}
 impl Cell for u128 {}
 
-/// What an operator does with cells.
+/// The operation of an operator on cells.
 pub(crate) trait Movement {
     /// Answers the results' cells. The inputs are in standard layout.
     fn run<T: Cell>(&self, inputs: &[Elements<T>]) -> Result<Vec<ArrayD<T>>, NotFolded>;

@@ -9,7 +9,7 @@ use super::call::axis;
 use super::number::{Number, with_float, with_number};
 use super::softmax::rows;
 use super::{Call, Folded, NotFolded, Tensor, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// The index of the greatest along an axis.
 pub(crate) fn arg_max<'a>(call: &Call<'a>) -> Folded<'a> {
@@ -42,7 +42,7 @@ fn arg<'a>(call: &Call<'a>, better: Ordering) -> Folded<'a> {
     })
 }
 
-/// Where the best element stands, the first or the last of equal ones.
+/// The place of the best element: of the first or the last of equal ones.
 fn first<T: Number>(lane: ArrayView1<T>, better: Ordering, last: bool) -> usize {
     let mut best = 0;
     for (index, element) in lane.iter().enumerate().skip(1) {

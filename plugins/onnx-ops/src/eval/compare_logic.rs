@@ -8,7 +8,7 @@ use super::cells::{Cell, Movement, rearrange};
 use super::elementwise::same_type;
 use super::number::with_number;
 use super::{Call, Elements, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 macro_rules! comparison {
     ($($(#[$doc:meta])* $name:ident = $op:tt;)*) => {$(

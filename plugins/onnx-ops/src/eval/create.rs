@@ -8,9 +8,9 @@ use super::cells::{Cell, Movement, rearrange};
 use super::data_movement::dims;
 use super::number::{Number, with_number};
 use super::{Call, Elements, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
-/// What an attribute says.
+/// The constant that an attribute says.
 pub(crate) fn constant<'a>(call: &Call<'a>) -> Folded<'a> {
     if let Some(value) = call.tensor("value")? {
         return Ok(vec![value]);
@@ -68,7 +68,7 @@ impl Movement for Fill {
     }
 }
 
-/// From `start` in steps of `delta` while before `limit`.
+/// The numbers from `start` in steps of `delta` while before `limit`.
 pub(crate) fn range<'a>(call: &Call<'a>) -> Folded<'a> {
     let dtype = call.input(0)?.dtype();
     match dtype {

@@ -9,7 +9,7 @@ use super::cells::{Cell, Movement, rearrange, zero};
 use super::tensor::row_by_row;
 use super::{Call, Elements, Folded, NotFolded, refuse};
 
-/// What a movement of one operand answers.
+/// The answer of a movement of one operand.
 type Moved<T> = Result<Vec<ArrayD<T>>, NotFolded>;
 
 /// The dims in another order, reversed by default.
@@ -159,7 +159,7 @@ impl Movement for Split {
     }
 }
 
-/// From `starts` to `ends` by `steps`, along `axes`.
+/// The part from `starts` to `ends` by `steps`, along `axes`.
 pub(crate) fn slice<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let (starts, ends, axes, steps) = if call.version >= 10 {
@@ -308,7 +308,7 @@ impl Movement for Tile {
     }
 }
 
-/// With margins, each side filled by `mode`; a negative margin cuts.
+/// The operand with margins, each side filled by `mode`; a negative margin cuts.
 pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let Some(given) = call.ints_since(11, 1, "pads")? else {
@@ -361,7 +361,7 @@ pub(crate) fn pad<'a>(call: &Call<'a>) -> Folded<'a> {
     rearrange(call, &[x, fill], &Pad { sources })
 }
 
-/// Which element of a dim lies at a place inside or outside of it; `None`: what is filled with.
+/// The element of a dim that lies at a place inside or outside of it; `None`: the filling.
 fn source(at: i64, dim: usize, mode: &str) -> Result<Option<usize>, NotFolded> {
     let dim = dim as i64;
     if (0..dim).contains(&at) {
@@ -383,7 +383,7 @@ fn source(at: i64, dim: usize, mode: &str) -> Result<Option<usize>, NotFolded> {
 }
 
 struct Pad {
-    /// Where each element along a padded dim comes from.
+    /// The source of each element along a padded dim.
     sources: Vec<Option<Vec<Option<usize>>>>,
 }
 

@@ -5,7 +5,7 @@ use super::broadcast::zip;
 use super::cast::{from_singles, singles};
 use super::number::{Number, ZEROS, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 macro_rules! binary {
     ($($(#[$doc:meta])* $name:ident = $method:expr, $undefined:expr;)*) => {$(
@@ -30,7 +30,7 @@ binary! {
     div = |a, b| a.over(b), DIVISION;
 }
 
-/// Why an integer has no quotient or remainder.
+/// The reason why an integer has no quotient or remainder.
 const DIVISION: &str = "it divides by zero, or the least integer by -1";
 
 /// The two operands, of one element type.
@@ -87,7 +87,7 @@ pub(crate) fn pow<'a>(call: &Call<'a>) -> Folded<'a> {
     with_number!(a.dtype(), A => Ok(vec![zip::<A, f64, A>(call, a.dtype(), a, &b, POWER, power)?]))
 }
 
-/// Why a power isn't defined.
+/// The reason why a power isn't defined.
 const POWER: &str = "an integer to the power of a negative or a fraction isn't defined";
 
 /// Integers wrap, so squaring and multiplying in their own type is exact.
@@ -253,7 +253,7 @@ pub(crate) fn prelu<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// Why a negative isn't bent.
+/// The reason why a negative isn't bent.
 const ZERO_SLOPE: &str = "whether a negative times 0 is 0.0 or -0.0 here isn't defined";
 
 fn bent<T: Number>(x: T, slope: T) -> Option<T> {

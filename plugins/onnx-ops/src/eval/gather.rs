@@ -77,7 +77,7 @@ impl Movement for Pick {
     }
 }
 
-/// Those slices along an axis, or of all elements, whose condition is true.
+/// The slices along an axis, or of all elements, whose condition is true.
 pub(crate) fn compress<'a>(call: &Call<'a>) -> Folded<'a> {
     let (x, condition) = (call.input(0)?, call.input(1)?);
     let flat = x.reshaped(vec![x.len()])?;
@@ -138,7 +138,7 @@ pub(super) fn element_positions(
     Ok(picked.into_iter().enumerate().map(position).collect())
 }
 
-/// How far apart neighbours along each dim lie in row-major order.
+/// The distance of neighbours along each dim in row-major order.
 pub(super) fn strides(shape: &[usize]) -> Vec<usize> {
     let mut strides = vec![1; shape.len()];
     for d in (1..shape.len()).rev() {
@@ -195,7 +195,7 @@ pub(crate) fn gather_nd<'a>(call: &Call<'a>) -> Folded<'a> {
     rearrange(call, &[x], &Positions { sources, shape })
 }
 
-/// Where the slice of each index tuple starts.
+/// The start of each index tuple's slice.
 pub(super) fn tuple_positions(
     shape: &[usize],
     at: &Tensor,

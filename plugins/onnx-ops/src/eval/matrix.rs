@@ -7,9 +7,9 @@ use super::call::grouped;
 use super::elementwise::same_type;
 use super::number::{Number, with_integer};
 use super::{Call, Folded, NotFolded, Tensor, element_count, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
-/// More multiplications than this are no business of a compiler's.
+/// The most multiplications that are a compiler's business.
 const MOST: usize = 1 << 26;
 
 /// The product of matrices, or of each two of them in broadcast dims.

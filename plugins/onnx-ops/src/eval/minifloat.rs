@@ -5,9 +5,9 @@
 
 use std::sync::OnceLock;
 
-use crate::DType;
+use passdock_plugin_api::DType;
 
-/// One of the small float types.
+/// A small float type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct MiniFloat {
     exponent_bits: u32,
@@ -16,12 +16,12 @@ pub(crate) struct MiniFloat {
     specials: Specials,
 }
 
-/// Which codes aren't finite numbers.
+/// The codes that aren't finite numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Specials {
-    /// As IEEE: the highest exponent is infinity and NaN.
+    /// The highest exponent is infinity and NaN, as in IEEE.
     Ieee,
-    /// All ones is NaN, there is no infinity.
+    /// The code of all ones is NaN, there is no infinity.
     OneNan,
     /// The code of minus zero is NaN; neither infinity nor minus zero.
     NoMinusZero,
@@ -29,17 +29,17 @@ enum Specials {
     None,
 }
 
-/// How a value beyond the largest one is encoded.
+/// The encoding of a value beyond the largest one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Overflow {
-    /// As the largest one, infinity too.
+    /// The largest one, for infinity too.
     Saturate,
-    /// As infinity, or NaN where there is none.
+    /// Infinity, or NaN where there is none.
     Overflow,
 }
 
 impl Overflow {
-    /// As the attribute `saturate` says.
+    /// The encoding that the attribute `saturate` says.
     pub(crate) fn saturating(saturate: bool) -> Overflow {
         if saturate {
             Overflow::Saturate
@@ -74,7 +74,7 @@ impl MiniFloat {
         1 << (self.exponent_bits + self.mantissa_bits)
     }
 
-    /// What a code means.
+    /// The value of a code.
     pub(crate) fn decode(self, code: u8) -> f32 {
         let magnitude = code & (self.sign_bit() - 1);
         let negative = code & self.sign_bit() != 0;
@@ -174,7 +174,7 @@ impl MiniFloat {
     }
 }
 
-/// What a float8e8m0 code means: a power of two.
+/// The value of a float8e8m0 code: a power of two.
 pub(crate) fn decode_e8m0(code: u8) -> f32 {
     match code {
         255 => f32::NAN,
@@ -184,7 +184,7 @@ pub(crate) fn decode_e8m0(code: u8) -> f32 {
     }
 }
 
-/// How a float8e8m0 is rounded.
+/// The rounding of a float8e8m0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rounding {
     /// To the next power of two.

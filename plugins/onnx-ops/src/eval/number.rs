@@ -6,17 +6,17 @@
 use bytemuck::Pod;
 use half::{bf16, f16};
 
-use crate::DType;
+use passdock_plugin_api::DType;
 
-/// Why there is no least or greatest.
+/// The reason why there is no least or greatest.
 pub(crate) const ZEROS: &str = "which of 0.0 and -0.0 is greater isn't defined";
 
-/// Why there is none of several.
+/// The reason why there is none of several.
 pub(crate) const EXTREME: &str = "what NaN, or 0.0 beside -0.0, comes to isn't defined";
 
 /// An integer or a float.
 pub(crate) trait Number: Pod + PartialOrd {
-    /// Its element type.
+    /// The element type.
     const DTYPE: DType;
     /// 0.
     const ZERO: Self;
@@ -47,13 +47,14 @@ pub(crate) trait Number: Pod + PartialOrd {
     fn negative(self) -> Self;
     /// Whether it isn't a number.
     fn is_nan(self) -> bool;
-    /// As a float, rounded if it is an integer beyond 2^53.
+    /// The number as a float, rounded if it is an integer beyond 2^53.
     fn to_f64(self) -> f64;
-    /// From a float: rounded for a float, truncated for an integer, `None` if that can't hold it.
+    /// The number of a float: rounded for a float, truncated for an integer, `None` if that can't
+    /// hold it.
     fn from_double(value: f64) -> Option<Self>;
-    /// From an integer: the low bits for an integer, rounded for a float.
+    /// The number of an integer: the low bits for an integer, rounded for a float.
     fn from_int(value: i128) -> Self;
-    /// As an integer, if it is one.
+    /// The number as an integer, if it is one.
     fn to_int(self) -> Option<i128>;
 
     /// Whether it has the sign bit.
@@ -83,7 +84,7 @@ pub(crate) trait Number: Pod + PartialOrd {
         })
     }
 
-    /// From an integer that it holds exactly.
+    /// The number of an integer that it holds exactly.
     fn exactly(value: i128) -> Option<Self> {
         let narrow = Self::from_int(value);
         (narrow.to_int() == Some(value)).then_some(narrow)
@@ -231,7 +232,7 @@ macro_rules! float {
 
 /// A float: computed in a wider one or in itself.
 pub(crate) trait Float: Number {
-    /// What it is computed in.
+    /// The type that it is computed in.
     type Wide;
     /// 0, for [`Number::ZERO`].
     const CONST_ZERO: Self;
@@ -239,9 +240,9 @@ pub(crate) trait Float: Number {
     const CONST_ONE: Self;
     /// Into what it is computed in.
     fn wide(self) -> Self::Wide;
-    /// Back, rounded.
+    /// The number of a wide one, rounded.
     fn narrow(wide: Self::Wide) -> Self;
-    /// Rounded once.
+    /// The number of a float, rounded once.
     fn round_f64(value: f64) -> Self;
 }
 
@@ -282,10 +283,10 @@ float! {
 macro_rules! with_number {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::F32 => { type $T = f32; $body }
-            $crate::DType::F64 => { type $T = f64; $body }
-            $crate::DType::F16 => { type $T = half::f16; $body }
-            $crate::DType::BF16 => { type $T = half::bf16; $body }
+            passdock_plugin_api::DType::F32 => { type $T = f32; $body }
+            passdock_plugin_api::DType::F64 => { type $T = f64; $body }
+            passdock_plugin_api::DType::F16 => { type $T = half::f16; $body }
+            passdock_plugin_api::DType::BF16 => { type $T = half::bf16; $body }
             other => $crate::eval::number::with_integer!(other, $T => $body),
         }
     };
@@ -295,35 +296,35 @@ macro_rules! with_number {
 macro_rules! with_integer {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::I64 => {
+            passdock_plugin_api::DType::I64 => {
                 type $T = i64;
                 $body
             }
-            $crate::DType::I32 => {
+            passdock_plugin_api::DType::I32 => {
                 type $T = i32;
                 $body
             }
-            $crate::DType::I16 => {
+            passdock_plugin_api::DType::I16 => {
                 type $T = i16;
                 $body
             }
-            $crate::DType::I8 => {
+            passdock_plugin_api::DType::I8 => {
                 type $T = i8;
                 $body
             }
-            $crate::DType::U64 => {
+            passdock_plugin_api::DType::U64 => {
                 type $T = u64;
                 $body
             }
-            $crate::DType::U32 => {
+            passdock_plugin_api::DType::U32 => {
                 type $T = u32;
                 $body
             }
-            $crate::DType::U16 => {
+            passdock_plugin_api::DType::U16 => {
                 type $T = u16;
                 $body
             }
-            $crate::DType::U8 => {
+            passdock_plugin_api::DType::U8 => {
                 type $T = u8;
                 $body
             }
@@ -339,19 +340,19 @@ macro_rules! with_integer {
 macro_rules! with_float {
     ($dtype:expr, $T:ident => $body:expr) => {
         match $dtype {
-            $crate::DType::F32 => {
+            passdock_plugin_api::DType::F32 => {
                 type $T = f32;
                 $body
             }
-            $crate::DType::F64 => {
+            passdock_plugin_api::DType::F64 => {
                 type $T = f64;
                 $body
             }
-            $crate::DType::F16 => {
+            passdock_plugin_api::DType::F16 => {
                 type $T = half::f16;
                 $body
             }
-            $crate::DType::BF16 => {
+            passdock_plugin_api::DType::BF16 => {
                 type $T = half::bf16;
                 $body
             }

@@ -5,7 +5,7 @@ use super::cast::{from_singles, singles};
 use super::gather::strides;
 use super::minifloat::{MiniFloat, Overflow};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// `(x - zero_point) * scale`, in single precision.
 pub(crate) fn dequantize<'a>(call: &Call<'a>) -> Folded<'a> {
@@ -135,7 +135,7 @@ fn exact(x: &Tensor, zero_point: Option<&Tensor>) -> Result<(), NotFolded> {
     }
 }
 
-/// Which scale an element has.
+/// The scale of each element.
 struct Places {
     /// For each dim: how far apart its neighbours lie, how long it is, how many share a scale, how
     /// far apart their scales lie.

@@ -6,19 +6,19 @@ use super::call::axes;
 use super::number::{EXTREME, Number, with_float, with_number};
 use super::tensor::row_by_row;
 use super::{Call, Folded, NotFolded, Tensor, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
-/// What a reduction works on.
+/// The groups that a reduction works on.
 struct Plan {
-    /// All dims, the reduced ones last.
+    /// The dims in order, the reduced ones last.
     order: Vec<usize>,
     /// The result's shape.
     shape: Vec<usize>,
-    /// How many elements become one.
+    /// The number of elements that become one.
     count: usize,
 }
 
-/// Which axes are reduced; `None`: nothing is, and the operand is the result.
+/// The plan of the axes that are reduced; `None`: none is, and the operand is the result.
 fn plan(call: &Call, moved: i64) -> Result<Option<Plan>, NotFolded> {
     let x = call.input(0)?;
     let list = call.ints_since(moved, 1, "axes")?.unwrap_or_default();
@@ -41,7 +41,7 @@ fn plan(call: &Call, moved: i64) -> Result<Option<Plan>, NotFolded> {
     }))
 }
 
-/// Why sums and products aren't defined.
+/// The reason why sums and products aren't defined.
 const OVERFLOW: &str = "a sum or product on the way is larger than its type holds";
 /// Reduces groups of elements, each with `combine`; a `None` is `undefined`.
 fn reduce<'a, T: Number>(

@@ -8,7 +8,7 @@ use super::gather::{element_positions, tuple_positions};
 use super::number::{EXTREME, Number, with_number};
 use super::{Call, Elements, Folded, NotFolded, Tensor, element_count, name_of, refuse};
 
-/// How an update meets what is there.
+/// The ways in which an update meets what is there.
 const REDUCTIONS: &[&str] = &["none", "add", "mul", "min", "max"];
 
 /// One update for each index, at its place along the axis.

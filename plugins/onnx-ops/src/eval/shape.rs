@@ -2,7 +2,7 @@
 
 use super::call::{axes, axis};
 use super::{Call, Folded, NotFolded, Tensor, element_count, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 /// The same tensor.
 pub(crate) fn identity<'a>(call: &Call<'a>) -> Folded<'a> {
@@ -21,7 +21,7 @@ pub(crate) fn shape<'a>(call: &Call<'a>) -> Folded<'a> {
     )])
 }
 
-/// Which dims Shape answers: both ends counted from the back if negative, then clamped.
+/// The dims that Shape answers: both ends counted from the back if negative, then clamped.
 pub(crate) fn shape_range(rank: usize, start: i64, end: Option<i64>) -> std::ops::Range<usize> {
     let bound = |at: i64| {
         let at = if at < 0 {
@@ -96,7 +96,7 @@ pub(crate) fn squeeze<'a>(call: &Call<'a>) -> Folded<'a> {
     Ok(vec![x.reshaped(shape)?])
 }
 
-/// With dims of 1 at `axes` of the result.
+/// The operand with dims of 1 at `axes` of the result.
 pub(crate) fn unsqueeze<'a>(call: &Call<'a>) -> Folded<'a> {
     let x = call.input(0)?;
     let Some(list) = call.ints_since(13, 1, "axes")? else {

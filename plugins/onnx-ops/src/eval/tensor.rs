@@ -14,7 +14,7 @@ use bytemuck::{AnyBitPattern, NoUninit};
 use ndarray::{ArrayD, ArrayViewD, CowArray, IxDyn};
 
 use super::{NotFolded, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 #[cfg(target_endian = "big")]
 compile_error!("tensors are little-endian in memory; a big-endian host would have to swap them");
@@ -102,12 +102,12 @@ impl<'a> Tensor<'a> {
         Tensor::from_vec(DType::STRING, shape, bytes)
     }
 
-    /// Its element type.
+    /// The element type.
     pub fn dtype(&self) -> DType {
         self.dtype
     }
 
-    /// Its shape.
+    /// The shape.
     pub fn shape(&self) -> &[usize] {
         &self.shape
     }
@@ -117,7 +117,7 @@ impl<'a> Tensor<'a> {
         self.shape.len()
     }
 
-    /// How many elements it has.
+    /// The number of elements.
     pub fn len(&self) -> usize {
         self.shape.iter().product()
     }
@@ -127,7 +127,7 @@ impl<'a> Tensor<'a> {
         self.shape.contains(&0)
     }
 
-    /// Its bytes, as they cross the boundary.
+    /// The bytes, as they cross the boundary.
     pub fn bytes(&self) -> &[u8] {
         match &self.data {
             Data::Borrowed(bytes) => bytes,
@@ -166,7 +166,7 @@ impl<'a> Tensor<'a> {
         Tensor::from_bytes(dtype, shape, self.bytes())
     }
 
-    /// Its elements as they are stored, copied only if they aren't aligned. `T` has the size of the
+    /// The elements as they are stored, copied only if they aren't aligned. `T` has the size of the
     /// element type; otherwise the answer is [`NotFolded`].
     pub fn stored<T: AnyBitPattern + NoUninit>(&self) -> Result<Cow<'_, [T]>, NotFolded> {
         let bytes = self.bytes();
@@ -183,7 +183,7 @@ impl<'a> Tensor<'a> {
         })
     }
 
-    /// As [`Tensor::stored`], in its shape.
+    /// The elements as an array of the tensor's shape; otherwise as [`Tensor::stored`].
     pub fn array<T: AnyBitPattern + NoUninit>(&self) -> Result<Elements<'_, T>, NotFolded> {
         in_shape(&self.shape, self.stored()?)
     }
@@ -221,7 +221,7 @@ impl<'a> Tensor<'a> {
         Tensor::from_vec(dtype, shape, packed)
     }
 
-    /// Its strings.
+    /// The strings.
     pub fn strings(&self) -> Result<Vec<&[u8]>, NotFolded> {
         if self.dtype != DType::STRING {
             return refuse!("a tensor of {} has no strings", name_of(self.dtype));
@@ -255,7 +255,7 @@ pub(crate) fn name_of(dtype: DType) -> Cow<'static, str> {
     }
 }
 
-/// How many elements a shape has.
+/// The number of elements of a shape.
 pub(crate) fn element_count(shape: &[usize]) -> Result<usize, NotFolded> {
     // A dim of 0 must not hide an overflow of the others from whoever multiplies them later.
     let product = shape

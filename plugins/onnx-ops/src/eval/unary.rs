@@ -6,7 +6,7 @@ use super::cast::singles;
 use super::minifloat::MiniFloat;
 use super::number::{Float, Number, with_float, with_number};
 use super::{Call, Folded, NotFolded, Tensor, name_of, refuse};
-use crate::DType;
+use passdock_plugin_api::DType;
 
 macro_rules! unary {
     ($($(#[$doc:meta])* $name:ident = $method:expr;)*) => {$(
@@ -68,7 +68,7 @@ pub(crate) fn is_inf<'a>(call: &Call<'a>) -> Folded<'a> {
     })
 }
 
-/// What is true of each float, small ones among them.
+/// The truth about each float, small ones among them.
 fn each_truth<'a>(call: &Call<'a>, test: impl Fn(f64) -> bool) -> Folded<'a> {
     let x = call.input(0)?;
     let y: Vec<bool> = if MiniFloat::of(x.dtype()).is_some() {

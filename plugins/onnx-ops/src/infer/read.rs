@@ -2,7 +2,8 @@
 
 use passdock_plugin_api::{DType, Dim, ExprKind, Type, TypeKind, TypeSpec};
 
-use super::{Answer, Infer, Stop, Ty, as_const, is_known, wrong};
+use super::dims::{as_const, is_known};
+use super::rule::{Answer, Infer, Stop, Ty, wrong};
 use crate::eval::number::{Number, with_number};
 use crate::eval::{NotFolded, Tensor};
 
@@ -98,7 +99,7 @@ impl<'a> Infer<'a> {
         }
     }
 
-    /// What a sequence or an optional operand is made of.
+    /// The item type of a sequence or an optional operand.
     pub(crate) fn item(&self, index: usize, kind: TypeKind) -> Answer<Type<'_>> {
         let ty = self.host.operand_type(index);
         match ty.items() {
@@ -120,7 +121,7 @@ fn elements(tensor: &Tensor) -> Result<Vec<f64>, NotFolded> {
     })
 }
 
-/// How many bytes one of these integers takes; `None` for anything else.
+/// The number of bytes of an integer; `None` for anything else.
 fn integer_size(dtype: DType) -> Option<usize> {
     match dtype {
         DType::I8 | DType::U8 => Some(1),

@@ -5,12 +5,31 @@
 
 use passdock_plugin_api::{DType, Dim, ExprKind};
 
-use super::{Infer, as_const, is_known, same, sizes};
+use super::dims::{as_const, is_known, same, sizes};
+use super::rule::{Infer, MOST};
 use crate::eval::{Call, Evaluate, Tensor, integers};
-use crate::ops::Moves;
 
-/// More than this isn't a shape.
-pub(super) const MOST: usize = 256;
+/// The operands that an operator only moves the elements of, without looking at them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Moves {
+    /// No operand.
+    Nothing,
+    /// All operands.
+    All,
+    /// The operands at these places.
+    These(&'static [usize]),
+}
+
+impl Moves {
+    /// Whether that operand is one of them.
+    pub(crate) fn has(self, index: usize) -> bool {
+        match self {
+            Moves::Nothing => false,
+            Moves::All => true,
+            Moves::These(list) => list.contains(&index),
+        }
+    }
+}
 
 /// Says the elements of the results of an operator that moves those operands that `moves` names,
 /// if all that it needs for that is known.
@@ -125,7 +144,7 @@ pub(crate) fn compute_known(op: &Infer, evaluate: Evaluate) -> Option<()> {
     op.set_values(0, sizes(values)).ok()
 }
 
-/// What is computed with dims, element by element.
+/// An operation on dims, element by element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Arithmetic {
     /// The sum.

@@ -2,36 +2,19 @@
 
 use passdock_plugin_api::{Dim, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use super::shape::same_type;
 use crate::decompose;
 use crate::infer::{Answer, Infer, as_const, is_known, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.Attention", 23, (3, 6))
-        .attrs(attrs![
-            is_causal: int = 0, kv_num_heads: int, q_num_heads: int,
-            qk_matmul_output_mode: int = 0, scale: float, softcap: float = 0.0,
-            softmax_precision: int,
-        ])
-        .infers(attention)
-        .decomposes(decompose::attention::attention),
-    Operator::new("onnx.Attention", 24, (3, 7))
-        .attrs(attrs![
-            is_causal: int = 0, kv_num_heads: int, q_num_heads: int,
-            qk_matmul_output_mode: int = 0, scale: float, softcap: float = 0.0,
-            softmax_precision: int,
-        ])
-        .infers(attention)
-        .decomposes(decompose::attention::attention),
-    Operator::new("onnx.Attention", 25, (3, 7))
-        .attrs(attrs![
-            is_causal: int = 0, kv_num_heads: int, left_window_size: int = -1, q_num_heads: int,
-            qk_matmul_output_mode: int = 0, right_window_size: int = -1, scale: float,
-            softcap: float = 0.0, softmax_precision: int,
-        ])
-        .infers(attention)
-        .decomposes(decompose::attention::attention),
+    ATTENTION,
+    ATTENTION.again(24).takes((3, 7)),
+    ATTENTION.again(25).takes((3, 7)).attrs(attrs![
+        is_causal: int = 0, kv_num_heads: int, left_window_size: int = -1, q_num_heads: int,
+        qk_matmul_output_mode: int = 0, right_window_size: int = -1, scale: float,
+        softcap: float = 0.0, softmax_precision: int,
+    ]),
     Operator::new("onnx.CausalConvWithState", 27, (2, 4))
         .attrs(attrs![activation: string = "none"])
         .infers(causal_conv)
@@ -55,6 +38,15 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![axis: int = -2, mode: string = "linear"])
         .infers(tensor_scatter),
 ];
+
+const ATTENTION: Operator = Operator::new("onnx.Attention", 23, (3, 6))
+    .attrs(attrs![
+        is_causal: int = 0, kv_num_heads: int, q_num_heads: int,
+        qk_matmul_output_mode: int = 0, scale: float, softcap: float = 0.0,
+        softmax_precision: int,
+    ])
+    .infers(attention)
+    .decomposes(decompose::attention::attention);
 
 /// Batch, heads, length, size of a head: four dims, or three of which the last is that of all heads.
 struct Heads {

@@ -3,19 +3,15 @@
 
 use passdock_plugin_api::{DType, Dim, Function, RegionId, TypeKind, TypeSpec, ValueId, attrs};
 
-use super::{MANY, Operator};
+use super::operator::{MANY, Operator};
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, is_known, same};
 
 pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.If", 1, (1, 1))
         .attrs(attrs![else_branch: required graph, then_branch: required graph])
         .infers(branches),
-    Operator::new("onnx.Loop", 1, (3, MANY))
-        .attrs(attrs![body: required graph])
-        .infers(rounds),
-    Operator::new("onnx.Loop", 11, (2, MANY))
-        .attrs(attrs![body: required graph])
-        .infers(rounds),
+    LOOP,
+    LOOP.again(11).takes((2, MANY)),
     Operator::new("onnx.Scan", 8, (2, MANY))
         .attrs(attrs![body: required graph, directions: ints, num_scan_inputs: required int])
         .infers(scan_batches),
@@ -30,7 +26,11 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(sequence_map),
 ];
 
-/// What both branches agree on.
+const LOOP: Operator = Operator::new("onnx.Loop", 1, (3, MANY))
+    .attrs(attrs![body: required graph])
+    .infers(rounds);
+
+/// The types that both branches agree on.
 fn branches(op: &Infer) -> Answer {
     let (one, other) = (region(op, "then_branch")?, region(op, "else_branch")?);
     for index in 0..op.host.result_count() {
@@ -60,7 +60,7 @@ fn rounds(op: &Infer) -> Answer {
     Ok(())
 }
 
-/// How many rounds there are, if nothing but their number ends the loop.
+/// The number of rounds, if nothing but that ends the loop.
 fn round_count(op: &Infer, body: RegionId) -> Dim {
     let host: &Function = op.host;
     let goes_on = given(op, body, 0).is_some_and(|value| {
@@ -182,7 +182,7 @@ fn region(op: &Infer, name: &str) -> Answer<RegionId> {
     host.region(op.host.op(), name).ok_or(Stop::Unknown)
 }
 
-/// What a region gives out.
+/// The type of what a region gives out.
 fn given(op: &Infer, region: RegionId, index: usize) -> Option<ValueId> {
     let host: &Function = op.host;
     host.operand(host.terminator(region)?, index)

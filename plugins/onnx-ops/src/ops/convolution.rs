@@ -2,32 +2,24 @@
 
 use passdock_plugin_api::{DType, Dim, attrs};
 
-use super::Operator;
 use super::create::shape_in;
+use super::operator::Operator;
 use crate::infer::{Answer, Infer, as_const, as_consts, sizes, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.AveragePool", 1, (1, 1))
-        .infers(pool)
-        .any_attrs(),
-    Operator::new("onnx.AveragePool", 7, (1, 1))
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
-            pads: ints, strides: ints,
-        ])
-        .infers(pool),
-    Operator::new("onnx.AveragePool", 10, (1, 1))
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
-            kernel_shape: required ints, pads: ints, strides: ints,
-        ])
-        .infers(pool),
-    Operator::new("onnx.AveragePool", 19, (1, 1))
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
-            dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
-        ])
-        .infers(pool),
+    AVERAGE_POOL,
+    AVERAGE_POOL.again(7).attrs(attrs![
+        auto_pad: string = "NOTSET", count_include_pad: int = 0, kernel_shape: required ints,
+        pads: ints, strides: ints,
+    ]),
+    AVERAGE_POOL.again(10).attrs(attrs![
+        auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+        kernel_shape: required ints, pads: ints, strides: ints,
+    ]),
+    AVERAGE_POOL.again(19).attrs(attrs![
+        auto_pad: string = "NOTSET", ceil_mode: int = 0, count_include_pad: int = 0,
+        dilations: ints, kernel_shape: required ints, pads: ints, strides: ints,
+    ]),
     Operator::new("onnx.Conv", 1, (2, 3))
         .attrs(attrs![
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
@@ -51,35 +43,20 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![p: int = 2])
         .infers(global_pool),
     Operator::new("onnx.GlobalMaxPool", 1, (1, 1)).infers(global_pool),
-    Operator::new("onnx.LpPool", 2, (1, 1))
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", kernel_shape: required ints, p: int = 2, pads: ints,
-            strides: ints,
-        ])
-        .infers(pool),
-    Operator::new("onnx.LpPool", 18, (1, 1))
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
-            kernel_shape: required ints, p: int = 2, pads: ints, strides: ints,
-        ])
-        .infers(pool),
-    Operator::new("onnx.MaxPool", 1, (1, 1))
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints, strides: ints,
-        ])
-        .infers(pool),
-    Operator::new("onnx.MaxPool", 8, (1, 1))
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints,
-            storage_order: int = 0, strides: ints,
-        ])
-        .infers(pool),
-    Operator::new("onnx.MaxPool", 10, (1, 1))
-        .attrs(attrs![
-            auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
-            kernel_shape: required ints, pads: ints, storage_order: int = 0, strides: ints,
-        ])
-        .infers(pool),
+    LP_POOL,
+    LP_POOL.again(18).attrs(attrs![
+        auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
+        kernel_shape: required ints, p: int = 2, pads: ints, strides: ints,
+    ]),
+    MAX_POOL,
+    MAX_POOL.again(8).attrs(attrs![
+        auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints,
+        storage_order: int = 0, strides: ints,
+    ]),
+    MAX_POOL.again(10).attrs(attrs![
+        auto_pad: string = "NOTSET", ceil_mode: int = 0, dilations: ints,
+        kernel_shape: required ints, pads: ints, storage_order: int = 0, strides: ints,
+    ]),
     Operator::new("onnx.QLinearConv", 10, (8, 9))
         .attrs(attrs![
             auto_pad: string = "NOTSET", dilations: ints, group: int = 1, kernel_shape: ints,
@@ -87,6 +64,23 @@ pub(super) const OPERATORS: &[Operator] = &[
         ])
         .infers(qlinear_conv),
 ];
+
+const AVERAGE_POOL: Operator = Operator::new("onnx.AveragePool", 1, (1, 1))
+    .infers(pool)
+    .any_attrs();
+
+const LP_POOL: Operator = Operator::new("onnx.LpPool", 2, (1, 1))
+    .attrs(attrs![
+        auto_pad: string = "NOTSET", kernel_shape: required ints, p: int = 2, pads: ints,
+        strides: ints,
+    ])
+    .infers(pool);
+
+const MAX_POOL: Operator = Operator::new("onnx.MaxPool", 1, (1, 1))
+    .attrs(attrs![
+        auto_pad: string = "NOTSET", kernel_shape: required ints, pads: ints, strides: ints,
+    ])
+    .infers(pool);
 
 /// The windows that kernel, strides, dilations and pads cut out of the spatial dims.
 fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<Dim>> {
@@ -136,7 +130,7 @@ fn windows(op: &Infer, spatial: &[Dim], kernel: Option<Vec<i64>>) -> Answer<Vec<
     Ok((0..count).map(window).collect())
 }
 
-/// How much a kernel covers.
+/// The width that a kernel covers.
 fn reach(kernel: i64, dilation: i64) -> i64 {
     let between = kernel.saturating_sub(1).saturating_mul(dilation);
     between.saturating_add(1)

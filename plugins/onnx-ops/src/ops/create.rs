@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{Attr, DType, Dim, OpTraits, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use crate::decompose;
 use crate::eval::create;
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes, wrong};
@@ -10,21 +10,14 @@ use crate::infer::{Answer, Infer, Stop, Ty, as_const, sizes, wrong};
 const GROWS: OpTraits = OpTraits::GROWS;
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.Constant", 1, (0, 0))
-        .attrs(attrs![value: required tensor])
-        .infers(constant)
-        .folds(create::constant),
-    Operator::new("onnx.Constant", 11, (0, 0))
-        .attrs(attrs![sparse_value: opaque, value: tensor])
-        .infers(constant)
-        .folds(create::constant),
-    Operator::new("onnx.Constant", 12, (0, 0))
-        .attrs(attrs![
-            sparse_value: opaque, value: tensor, value_float: float, value_floats: floats,
-            value_int: int, value_ints: ints, value_string: string, value_strings: strings,
-        ])
-        .infers(constant)
-        .folds(create::constant),
+    CONSTANT,
+    CONSTANT
+        .again(11)
+        .attrs(attrs![sparse_value: opaque, value: tensor]),
+    CONSTANT.again(12).attrs(attrs![
+        sparse_value: opaque, value: tensor, value_float: float, value_floats: floats,
+        value_int: int, value_ints: ints, value_string: string, value_strings: strings,
+    ]),
     Operator::new("onnx.ConstantOfShape", 9, (1, 1))
         .attrs(attrs![value: tensor])
         .with(GROWS)
@@ -40,20 +33,22 @@ pub(super) const OPERATORS: &[Operator] = &[
         .with(GROWS)
         .infers(one_hot)
         .folds(create::one_hot),
-    Operator::new("onnx.Range", 11, (3, 3))
-        .with(GROWS)
-        .infers(range)
-        .folds(create::range)
-        .decomposes(decompose::make::range),
-    Operator::new("onnx.Range", 27, (3, 3))
-        .attrs(attrs![stash_type: int = 1])
-        .with(GROWS)
-        .infers(range)
-        .folds(create::range)
-        .decomposes(decompose::make::range),
+    RANGE,
+    RANGE.again(27).attrs(attrs![stash_type: int = 1]),
 ];
 
-/// What the attribute is.
+const CONSTANT: Operator = Operator::new("onnx.Constant", 1, (0, 0))
+    .attrs(attrs![value: required tensor])
+    .infers(constant)
+    .folds(create::constant);
+
+const RANGE: Operator = Operator::new("onnx.Range", 11, (3, 3))
+    .with(GROWS)
+    .infers(range)
+    .folds(create::range)
+    .decomposes(decompose::make::range);
+
+/// The attribute's type and elements.
 fn constant(op: &Infer) -> Answer {
     for (name, value) in op.host.attrs(op.host.op()) {
         let list = |count: usize| Some(sizes([count as i64]));
@@ -161,7 +156,7 @@ fn range(op: &Infer) -> Answer {
     op.set(0, dtype, Some(vec![length]))
 }
 
-/// How many steps there are between constant floats, if that doesn't depend on how they are rounded.
+/// The number of steps between constant floats, if that doesn't depend on how they are rounded.
 fn float_steps(op: &Infer) -> Option<i64> {
     let scalar = |index: usize| op.numbers(index)?.first().copied();
     let (start, limit, delta) = (scalar(0)?, scalar(1)?, scalar(2)?);

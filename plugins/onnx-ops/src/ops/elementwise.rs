@@ -2,8 +2,8 @@
 
 use passdock_plugin_api::{DType, OpTraits, attrs};
 
+use super::operator::{MANY, Operator};
 use super::shape::same_type;
-use super::{MANY, Operator};
 use crate::decompose;
 use crate::eval::unary::map_float;
 use crate::eval::{Evaluate, activation, bits, cast, compare_logic, elementwise, unary};
@@ -85,17 +85,8 @@ pub(super) const OPERATORS: &[Operator] = &[
     unary("onnx.Celu", 12, activation::celu)
         .attrs(attrs![alpha: float = 1.0])
         .decomposes(decompose::elementwise::celu),
-    Operator::new("onnx.Clip", 6, (1, 1))
-        .attrs(attrs![max: float = 3.4028235e38, min: float = -3.4028235e38])
-        .with(ELEMENTWISE)
-        .infers(same_type)
-        .folds(elementwise::clip)
-        .decomposes(decompose::elementwise::clip),
-    Operator::new("onnx.Clip", 11, (1, 3))
-        .with(ELEMENTWISE)
-        .infers(same_type)
-        .folds(elementwise::clip)
-        .decomposes(decompose::elementwise::clip),
+    CLIP,
+    CLIP.again(11).takes((1, 3)).attrs(&[]),
     unary("onnx.Cos", 7, |call| map_float(call, f32::cos, f64::cos)),
     unary("onnx.Cosh", 9, |call| map_float(call, f32::cosh, f64::cosh)),
     binary("onnx.Div", 7, elementwise::div).infers(quotient),
@@ -185,6 +176,13 @@ pub(super) const OPERATORS: &[Operator] = &[
         .decomposes(decompose::elementwise::thresholded_relu),
     predicate("onnx.Xor", 7, compare_logic::xor).with(COMMUTATIVE),
 ];
+
+const CLIP: Operator = Operator::new("onnx.Clip", 6, (1, 1))
+    .attrs(attrs![max: float = 3.4028235e38, min: float = -3.4028235e38])
+    .with(ELEMENTWISE)
+    .infers(same_type)
+    .folds(elementwise::clip)
+    .decomposes(decompose::elementwise::clip);
 
 /// All operands, broadcast, of the first one's type.
 fn broadcast(op: &Infer) -> Answer {
@@ -312,8 +310,8 @@ fn as_type(op: &Infer, to: DType) -> Answer {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Moves;
     use super::*;
+    use crate::infer::Moves;
 
     #[test]
     fn rows_are_in_order_of_their_names() {

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{Dim, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use crate::decompose;
 use crate::infer::{Answer, Infer, wrong};
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use passdock_plugin_api::{DType, Dim, attrs};
 
-use super::{MANY, Operator};
+use super::operator::{MANY, Operator};
 use crate::eval::matrix as eval;
 use crate::infer::{Answer, Infer, wrong};
 
@@ -13,20 +13,19 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.Einsum", 12, (1, MANY))
         .attrs(attrs![equation: required string])
         .infers(einsum),
-    Operator::new("onnx.Gemm", 7, (3, 3))
-        .attrs(attrs![alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0])
-        .infers(gemm)
-        .folds(eval::gemm),
-    Operator::new("onnx.Gemm", 11, (2, 3))
-        .attrs(attrs![alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0])
-        .infers(gemm)
-        .folds(eval::gemm),
+    GEMM,
+    GEMM.again(11).takes((2, 3)),
     Operator::new("onnx.MatMul", 1, (2, 2))
         .infers(matmul)
         .folds(eval::mat_mul),
     Operator::new("onnx.MatMulInteger", 10, (2, 4)).infers(matmul_integer),
     Operator::new("onnx.QLinearMatMul", 10, (8, 8)).infers(qlinear_matmul),
 ];
+
+const GEMM: Operator = Operator::new("onnx.Gemm", 7, (3, 3))
+    .attrs(attrs![alpha: float = 1.0, beta: float = 1.0, transA: int = 0, transB: int = 0])
+    .infers(gemm)
+    .folds(eval::gemm);
 
 /// The shape of a product as NumPy multiplies: the last two dims are matrices, the others are
 /// broadcast, and a vector is a matrix whose other dim goes again.

@@ -2,8 +2,8 @@
 
 use passdock_plugin_api::{DType, Dim, TypeSpec, attrs};
 
+use super::operator::{MANY, Operator};
 use super::shape::same_type;
-use super::{MANY, Operator};
 use crate::infer::{Answer, Infer, Stop, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -33,27 +33,19 @@ pub(super) const OPERATORS: &[Operator] = &[
             replaced_value_float: float = 0.0, replaced_value_int64: int = 0,
         ])
         .infers(same_type),
-    Operator::new("ai.onnx.ml.LabelEncoder", 1, (1, 1))
-        .attrs(attrs![
-            classes_strings: strings, default_int64: int = -1, default_string: string = "_Unused",
-        ])
-        .infers(label_encoder),
-    Operator::new("ai.onnx.ml.LabelEncoder", 2, (1, 1))
-        .attrs(attrs![
-            default_float: float = -0.0, default_int64: int = -1,
-            default_string: string = "_Unused", keys_floats: floats, keys_int64s: ints,
-            keys_strings: strings, values_floats: floats, values_int64s: ints,
-            values_strings: strings,
-        ])
-        .infers(label_encoder),
-    Operator::new("ai.onnx.ml.LabelEncoder", 4, (1, 1))
-        .attrs(attrs![
-            default_float: float = -0.0, default_int64: int = -1,
-            default_string: string = "_Unused", default_tensor: tensor, keys_floats: floats,
-            keys_int64s: ints, keys_strings: strings, keys_tensor: tensor, values_floats: floats,
-            values_int64s: ints, values_strings: strings, values_tensor: tensor,
-        ])
-        .infers(label_encoder),
+    LABEL_ENCODER,
+    LABEL_ENCODER.again(2).attrs(attrs![
+        default_float: float = -0.0, default_int64: int = -1,
+        default_string: string = "_Unused", keys_floats: floats, keys_int64s: ints,
+        keys_strings: strings, values_floats: floats, values_int64s: ints,
+        values_strings: strings,
+    ]),
+    LABEL_ENCODER.again(4).attrs(attrs![
+        default_float: float = -0.0, default_int64: int = -1,
+        default_string: string = "_Unused", default_tensor: tensor, keys_floats: floats,
+        keys_int64s: ints, keys_strings: strings, keys_tensor: tensor, values_floats: floats,
+        values_int64s: ints, values_strings: strings, values_tensor: tensor,
+    ]),
     Operator::new("ai.onnx.ml.LinearClassifier", 1, (1, 1))
         .attrs(attrs![
             classlabels_ints: ints, classlabels_strings: strings, coefficients: required floats,
@@ -101,6 +93,40 @@ pub(super) const OPERATORS: &[Operator] = &[
             nodes_truenodeids: required ints, post_transform: int = 0, tree_roots: required ints,
         ])
         .infers(tree_ensemble),
+    TREE_ENSEMBLE_CLASSIFIER,
+    TREE_ENSEMBLE_CLASSIFIER.again(3).attrs(attrs![
+        base_values: floats, base_values_as_tensor: tensor, class_ids: ints,
+        class_nodeids: ints, class_treeids: ints, class_weights: floats,
+        class_weights_as_tensor: tensor, classlabels_int64s: ints,
+        classlabels_strings: strings, nodes_falsenodeids: ints, nodes_featureids: ints,
+        nodes_hitrates: floats, nodes_hitrates_as_tensor: tensor,
+        nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
+        nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
+        nodes_values_as_tensor: tensor, post_transform: string = "NONE",
+    ]),
+    TREE_ENSEMBLE_REGRESSOR,
+    TREE_ENSEMBLE_REGRESSOR.again(3).attrs(attrs![
+        aggregate_function: string = "SUM", base_values: floats,
+        base_values_as_tensor: tensor, n_targets: int, nodes_falsenodeids: ints,
+        nodes_featureids: ints, nodes_hitrates: floats, nodes_hitrates_as_tensor: tensor,
+        nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
+        nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
+        nodes_values_as_tensor: tensor, post_transform: string = "NONE", target_ids: ints,
+        target_nodeids: ints, target_treeids: ints, target_weights: floats,
+        target_weights_as_tensor: tensor,
+    ]),
+    Operator::new("ai.onnx.ml.ZipMap", 1, (1, 1))
+        .attrs(attrs![classlabels_int64s: ints, classlabels_strings: strings])
+        .infers(zip_map),
+];
+
+const LABEL_ENCODER: Operator = Operator::new("ai.onnx.ml.LabelEncoder", 1, (1, 1))
+    .attrs(attrs![
+        classes_strings: strings, default_int64: int = -1, default_string: string = "_Unused",
+    ])
+    .infers(label_encoder);
+
+const TREE_ENSEMBLE_CLASSIFIER: Operator =
     Operator::new("ai.onnx.ml.TreeEnsembleClassifier", 1, (1, 1))
         .attrs(attrs![
             base_values: floats, class_ids: ints, class_nodeids: ints, class_treeids: ints,
@@ -110,19 +136,9 @@ pub(super) const OPERATORS: &[Operator] = &[
             nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
             post_transform: string = "NONE",
         ])
-        .infers(classifier),
-    Operator::new("ai.onnx.ml.TreeEnsembleClassifier", 3, (1, 1))
-        .attrs(attrs![
-            base_values: floats, base_values_as_tensor: tensor, class_ids: ints,
-            class_nodeids: ints, class_treeids: ints, class_weights: floats,
-            class_weights_as_tensor: tensor, classlabels_int64s: ints,
-            classlabels_strings: strings, nodes_falsenodeids: ints, nodes_featureids: ints,
-            nodes_hitrates: floats, nodes_hitrates_as_tensor: tensor,
-            nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
-            nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
-            nodes_values_as_tensor: tensor, post_transform: string = "NONE",
-        ])
-        .infers(classifier),
+        .infers(classifier);
+
+const TREE_ENSEMBLE_REGRESSOR: Operator =
     Operator::new("ai.onnx.ml.TreeEnsembleRegressor", 1, (1, 1))
         .attrs(attrs![
             aggregate_function: string = "SUM", base_values: floats, n_targets: int,
@@ -132,23 +148,7 @@ pub(super) const OPERATORS: &[Operator] = &[
             post_transform: string = "NONE", target_ids: ints, target_nodeids: ints,
             target_treeids: ints, target_weights: floats,
         ])
-        .infers(tree_regressor),
-    Operator::new("ai.onnx.ml.TreeEnsembleRegressor", 3, (1, 1))
-        .attrs(attrs![
-            aggregate_function: string = "SUM", base_values: floats,
-            base_values_as_tensor: tensor, n_targets: int, nodes_falsenodeids: ints,
-            nodes_featureids: ints, nodes_hitrates: floats, nodes_hitrates_as_tensor: tensor,
-            nodes_missing_value_tracks_true: ints, nodes_modes: strings, nodes_nodeids: ints,
-            nodes_treeids: ints, nodes_truenodeids: ints, nodes_values: floats,
-            nodes_values_as_tensor: tensor, post_transform: string = "NONE", target_ids: ints,
-            target_nodeids: ints, target_treeids: ints, target_weights: floats,
-            target_weights_as_tensor: tensor,
-        ])
-        .infers(tree_regressor),
-    Operator::new("ai.onnx.ml.ZipMap", 1, (1, 1))
-        .attrs(attrs![classlabels_int64s: ints, classlabels_strings: strings])
-        .infers(zip_map),
-];
+        .infers(tree_regressor);
 
 /// The data's dims, the last as long as the list of indices.
 fn array_feature_extractor(op: &Infer) -> Answer {
@@ -215,7 +215,7 @@ fn label_encoder(op: &Infer) -> Answer {
     op.set(0, dtype, op.dims(0))
 }
 
-/// How many examples there are: a list is one.
+/// The number of examples: a list is one.
 fn examples(op: &Infer) -> Answer<Dim> {
     Ok(match op.dims(0).as_deref() {
         None => Dim::UNKNOWN,

@@ -1,13 +1,13 @@
 //! Operators that move elements about.
 
-use passdock_plugin_api::{DType, Dim, attrs};
+use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
+use super::operator::{MANY, Operator};
 use super::shape::{along_first, same_type};
-use super::{MANY, Moves, OpTraits, Operator};
 use crate::decompose;
 use crate::eval::{compare_logic, data_movement, gather, scatter};
-use crate::infer::{Answer, Infer, Stop, as_const, as_consts, is_known, sizes, wrong};
+use crate::infer::{Answer, Infer, Moves, Stop, as_const, as_consts, is_known, sizes, wrong};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -22,16 +22,10 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(concat)
         .folds(data_movement::concat)
         .moves(Moves::All),
-    Operator::new("onnx.DepthToSpace", 1, (1, 1))
-        .attrs(attrs![blocksize: required int])
-        .infers(depth_to_space)
-        .folds(data_movement::depth_to_space)
-        .decomposes(decompose::movement::depth_to_space),
-    Operator::new("onnx.DepthToSpace", 11, (1, 1))
-        .attrs(attrs![blocksize: required int, mode: string = "DCR"])
-        .infers(depth_to_space)
-        .folds(data_movement::depth_to_space)
-        .decomposes(decompose::movement::depth_to_space),
+    DEPTH_TO_SPACE,
+    DEPTH_TO_SPACE
+        .again(11)
+        .attrs(attrs![blocksize: required int, mode: string = "DCR"]),
     Operator::new("onnx.Expand", 8, (2, 2))
         .with(OpTraits::GROWS)
         .infers(expand)
@@ -47,28 +41,18 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(gather_elements)
         .folds(gather::gather_elements)
         .moves(DATA),
-    Operator::new("onnx.GatherND", 11, (2, 2))
-        .infers(gather_nd)
-        .folds(gather::gather_nd),
-    Operator::new("onnx.GatherND", 12, (2, 2))
-        .attrs(attrs![batch_dims: int = 0])
-        .infers(gather_nd)
-        .folds(gather::gather_nd),
+    GATHER_ND,
+    GATHER_ND.again(12).attrs(attrs![batch_dims: int = 0]),
     Operator::new("onnx.NonZero", 9, (1, 1))
         .infers(non_zero)
         .folds(compare_logic::non_zero),
-    Operator::new("onnx.Pad", 2, (1, 1))
-        .attrs(attrs![mode: string = "constant", pads: required ints, value: float = 0.0])
-        .infers(pad)
-        .folds(data_movement::pad),
-    Operator::new("onnx.Pad", 11, (2, 3))
-        .attrs(attrs![mode: string = "constant"])
-        .infers(pad)
-        .folds(data_movement::pad),
-    Operator::new("onnx.Pad", 18, (2, 4))
-        .attrs(attrs![mode: string = "constant"])
-        .infers(pad)
-        .folds(data_movement::pad),
+    PAD,
+    PAD.again(11)
+        .takes((2, 3))
+        .attrs(attrs![mode: string = "constant"]),
+    PAD.again(18)
+        .takes((2, 4))
+        .attrs(attrs![mode: string = "constant"]),
     Operator::new("onnx.ReverseSequence", 10, (2, 2))
         .attrs(attrs![batch_axis: int = 1, time_axis: int = 0])
         .infers(reverse_sequence)
@@ -77,55 +61,26 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![axis: int = 0])
         .infers(along_first)
         .folds(scatter::scatter_elements),
-    Operator::new("onnx.ScatterElements", 11, (3, 3))
-        .attrs(attrs![axis: int = 0])
-        .infers(along_first)
-        .folds(scatter::scatter_elements),
-    Operator::new("onnx.ScatterElements", 16, (3, 3))
-        .attrs(attrs![axis: int = 0, reduction: string = "none"])
-        .infers(along_first)
-        .folds(scatter::scatter_elements),
-    Operator::new("onnx.ScatterND", 11, (3, 3))
-        .infers(same_type)
-        .folds(scatter::scatter_nd),
-    Operator::new("onnx.ScatterND", 16, (3, 3))
-        .attrs(attrs![reduction: string = "none"])
-        .infers(same_type)
-        .folds(scatter::scatter_nd),
-    Operator::new("onnx.Slice", 1, (1, 1))
-        .attrs(attrs![axes: ints, ends: required ints, starts: required ints])
-        .infers(slice)
-        .folds(data_movement::slice)
-        .moves(DATA),
-    Operator::new("onnx.Slice", 10, (3, 5))
-        .infers(slice)
-        .folds(data_movement::slice)
-        .moves(DATA),
-    Operator::new("onnx.SpaceToDepth", 1, (1, 1))
-        .attrs(attrs![blocksize: required int])
-        .infers(space_to_depth)
-        .folds(data_movement::space_to_depth)
-        .decomposes(decompose::movement::space_to_depth),
-    Operator::new("onnx.SpaceToDepth", 28, (1, 1))
-        .attrs(attrs![blocksize: required int, mode: string = "DCR"])
-        .infers(space_to_depth)
-        .folds(data_movement::space_to_depth)
-        .decomposes(decompose::movement::space_to_depth),
-    Operator::new("onnx.Split", 2, (1, 1))
-        .attrs(attrs![axis: int = 0, split: ints])
-        .infers(split)
-        .folds(data_movement::split)
-        .moves(DATA),
-    Operator::new("onnx.Split", 13, (1, 2))
-        .attrs(attrs![axis: int = 0])
-        .infers(split)
-        .folds(data_movement::split)
-        .moves(DATA),
-    Operator::new("onnx.Split", 18, (1, 2))
-        .attrs(attrs![axis: int = 0, num_outputs: int])
-        .infers(split)
-        .folds(data_movement::split)
-        .moves(DATA),
+    SCATTER_ELEMENTS,
+    SCATTER_ELEMENTS
+        .again(16)
+        .attrs(attrs![axis: int = 0, reduction: string = "none"]),
+    SCATTER_ND,
+    SCATTER_ND
+        .again(16)
+        .attrs(attrs![reduction: string = "none"]),
+    SLICE,
+    SLICE.again(10).takes((3, 5)).attrs(&[]),
+    SPACE_TO_DEPTH,
+    SPACE_TO_DEPTH
+        .again(28)
+        .attrs(attrs![blocksize: required int, mode: string = "DCR"]),
+    SPLIT,
+    SPLIT.again(13).takes((1, 2)).attrs(attrs![axis: int = 0]),
+    SPLIT
+        .again(18)
+        .takes((1, 2))
+        .attrs(attrs![axis: int = 0, num_outputs: int]),
     Operator::new("onnx.Tile", 6, (2, 2))
         .with(OpTraits::GROWS)
         .infers(tile)
@@ -150,6 +105,48 @@ pub(super) const OPERATORS: &[Operator] = &[
         .folds(compare_logic::choose)
         .moves(Moves::These(&[1, 2])),
 ];
+
+const DEPTH_TO_SPACE: Operator = Operator::new("onnx.DepthToSpace", 1, (1, 1))
+    .attrs(attrs![blocksize: required int])
+    .infers(depth_to_space)
+    .folds(data_movement::depth_to_space)
+    .decomposes(decompose::movement::depth_to_space);
+
+const GATHER_ND: Operator = Operator::new("onnx.GatherND", 11, (2, 2))
+    .infers(gather_nd)
+    .folds(gather::gather_nd);
+
+const PAD: Operator = Operator::new("onnx.Pad", 2, (1, 1))
+    .attrs(attrs![mode: string = "constant", pads: required ints, value: float = 0.0])
+    .infers(pad)
+    .folds(data_movement::pad);
+
+const SCATTER_ELEMENTS: Operator = Operator::new("onnx.ScatterElements", 11, (3, 3))
+    .attrs(attrs![axis: int = 0])
+    .infers(along_first)
+    .folds(scatter::scatter_elements);
+
+const SCATTER_ND: Operator = Operator::new("onnx.ScatterND", 11, (3, 3))
+    .infers(same_type)
+    .folds(scatter::scatter_nd);
+
+const SLICE: Operator = Operator::new("onnx.Slice", 1, (1, 1))
+    .attrs(attrs![axes: ints, ends: required ints, starts: required ints])
+    .infers(slice)
+    .folds(data_movement::slice)
+    .moves(DATA);
+
+const SPACE_TO_DEPTH: Operator = Operator::new("onnx.SpaceToDepth", 1, (1, 1))
+    .attrs(attrs![blocksize: required int])
+    .infers(space_to_depth)
+    .folds(data_movement::space_to_depth)
+    .decomposes(decompose::movement::space_to_depth);
+
+const SPLIT: Operator = Operator::new("onnx.Split", 2, (1, 1))
+    .attrs(attrs![axis: int = 0, split: ints])
+    .infers(split)
+    .folds(data_movement::split)
+    .moves(DATA);
 
 /// The dims in another order, reversed by default.
 fn transpose(op: &Infer) -> Answer {
@@ -324,7 +321,7 @@ fn slice(op: &Infer) -> Answer {
     op.set(0, dtype, Some(dims))
 }
 
-/// How many steps there are from start to end, both clamped to the dim.
+/// The number of steps from start to end, both clamped to the dim.
 fn steps_along(op: &Infer, dim: Dim, start: Dim, end: Dim, step: i64) -> Dim {
     if let (Some(size), Some(start), Some(end)) = (as_const(dim), as_const(start), as_const(end)) {
         return fixed_steps(size, start, end, step);
@@ -348,7 +345,7 @@ fn is_whole_reversed(start: Dim, end: Dim) -> bool {
     from_last && as_const(end).is_some_and(|end| end <= -far)
 }
 
-/// How far it is from start to end, where not all are numbers.
+/// The distance from start to end, where not all are numbers.
 fn span(op: &Infer, dim: Dim, start: Dim, end: Dim) -> Dim {
     let zero = Dim::constant(0);
     // Where an index from the front is, and what one from the back leaves behind it. A dim is never
@@ -372,7 +369,7 @@ fn span(op: &Infer, dim: Dim, start: Dim, end: Dim) -> Dim {
     }
 }
 
-/// As [`steps_along`], of numbers.
+/// The number of steps, as [`steps_along`] counts them, of numbers.
 fn fixed_steps(size: i64, start: i64, end: i64, step: i64) -> Dim {
     let from_back = |at: i64| if at < 0 { at.saturating_add(size) } else { at };
     let (start, end) = (from_back(start), from_back(end));

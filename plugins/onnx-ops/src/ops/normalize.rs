@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use super::shape::{along_last, same_type};
 use crate::decompose;
 use crate::eval::{choose, softmax};

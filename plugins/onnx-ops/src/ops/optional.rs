@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{Attr, DType, TypeKind, TypeSpec, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use super::shape::same_type;
 use crate::infer::{Answer, Infer, Stop, Ty};
 
@@ -11,9 +11,12 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![type: type])
         .infers(optional),
     Operator::new("onnx.OptionalGetElement", 15, (1, 1)).infers(get_element),
-    Operator::new("onnx.OptionalHasElement", 15, (1, 1)).infers(has_element),
-    Operator::new("onnx.OptionalHasElement", 18, (0, 1)).infers(has_element),
+    OPTIONAL_HAS_ELEMENT,
+    OPTIONAL_HAS_ELEMENT.again(18).takes((0, 1)),
 ];
+
+const OPTIONAL_HAS_ELEMENT: Operator =
+    Operator::new("onnx.OptionalHasElement", 15, (1, 1)).infers(has_element);
 
 /// The operand or nothing; without an operand, of the type that the attribute says.
 fn optional(op: &Infer) -> Answer {
@@ -29,7 +32,7 @@ fn optional(op: &Infer) -> Answer {
     op.set_type(0, Ty::Other(TypeSpec::optional(item)))
 }
 
-/// What the optional value is made of; anything else is there anyhow.
+/// The type of what the optional value holds; anything else is there anyhow.
 fn get_element(op: &Infer) -> Answer {
     if op.host.operand_type(0).kind() != TypeKind::OPTIONAL {
         return same_type(op);

@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{OpTraits, attrs};
 
-use super::{MANY, Operator};
+use super::operator::{MANY, Operator};
 use crate::infer::{Answer, Infer, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[

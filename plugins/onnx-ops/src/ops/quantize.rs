@@ -2,59 +2,45 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use crate::decompose;
 use crate::eval::quantize;
 use crate::infer::{Answer, Infer, as_const};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.DequantizeLinear", 10, (2, 3))
-        .with(OpTraits::GROWS)
-        .infers(dequantize)
-        .folds(quantize::dequantize),
-    Operator::new("onnx.DequantizeLinear", 13, (2, 3))
-        .attrs(attrs![axis: int = 1])
-        .with(OpTraits::GROWS)
-        .infers(dequantize)
-        .folds(quantize::dequantize),
-    Operator::new("onnx.DequantizeLinear", 21, (2, 3))
-        .attrs(attrs![axis: int = 1, block_size: int = 0])
-        .with(OpTraits::GROWS)
-        .infers(dequantize)
-        .folds(quantize::dequantize),
-    Operator::new("onnx.DequantizeLinear", 23, (2, 3))
-        .attrs(attrs![axis: int = 1, block_size: int = 0, output_dtype: int = 0])
-        .with(OpTraits::GROWS)
-        .infers(dequantize)
-        .folds(quantize::dequantize),
+    DEQUANTIZE_LINEAR,
+    DEQUANTIZE_LINEAR.again(13).attrs(attrs![axis: int = 1]),
+    DEQUANTIZE_LINEAR
+        .again(21)
+        .attrs(attrs![axis: int = 1, block_size: int = 0]),
+    DEQUANTIZE_LINEAR
+        .again(23)
+        .attrs(attrs![axis: int = 1, block_size: int = 0, output_dtype: int = 0]),
     Operator::new("onnx.DynamicQuantizeLinear", 11, (1, 1))
         .infers(dynamic)
         .decomposes(decompose::make::dynamic_quantize),
-    Operator::new("onnx.QuantizeLinear", 10, (2, 3))
-        .infers(quantized)
-        .folds(quantize::quantize),
-    Operator::new("onnx.QuantizeLinear", 13, (2, 3))
-        .attrs(attrs![axis: int = 1])
-        .infers(quantized)
-        .folds(quantize::quantize),
-    Operator::new("onnx.QuantizeLinear", 19, (2, 3))
-        .attrs(attrs![axis: int = 1, saturate: int = 1])
-        .infers(quantized)
-        .folds(quantize::quantize),
-    Operator::new("onnx.QuantizeLinear", 21, (2, 3))
-        .attrs(attrs![
-            axis: int = 1, block_size: int = 0, output_dtype: int = 0, saturate: int = 1,
-        ])
-        .infers(quantized)
-        .folds(quantize::quantize),
-    Operator::new("onnx.QuantizeLinear", 23, (2, 3))
-        .attrs(attrs![
-            axis: int = 1, block_size: int = 0, output_dtype: int = 0, precision: int = 0,
-            saturate: int = 1,
-        ])
-        .infers(quantized)
-        .folds(quantize::quantize),
+    QUANTIZE_LINEAR,
+    QUANTIZE_LINEAR.again(13).attrs(attrs![axis: int = 1]),
+    QUANTIZE_LINEAR
+        .again(19)
+        .attrs(attrs![axis: int = 1, saturate: int = 1]),
+    QUANTIZE_LINEAR.again(21).attrs(attrs![
+        axis: int = 1, block_size: int = 0, output_dtype: int = 0, saturate: int = 1,
+    ]),
+    QUANTIZE_LINEAR.again(23).attrs(attrs![
+        axis: int = 1, block_size: int = 0, output_dtype: int = 0, precision: int = 0,
+        saturate: int = 1,
+    ]),
 ];
+
+const DEQUANTIZE_LINEAR: Operator = Operator::new("onnx.DequantizeLinear", 10, (2, 3))
+    .with(OpTraits::GROWS)
+    .infers(dequantize)
+    .folds(quantize::dequantize);
+
+const QUANTIZE_LINEAR: Operator = Operator::new("onnx.QuantizeLinear", 10, (2, 3))
+    .infers(quantized)
+    .folds(quantize::quantize);
 
 /// The operand's shape, of the type that `output_dtype` says, else of the scale's.
 fn dequantize(op: &Infer) -> Answer {

@@ -2,51 +2,51 @@
 
 use passdock_plugin_api::{Dim, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use crate::infer::{Answer, Infer, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.GRU", 7, (3, 6))
-        .attrs(attrs![
-            activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
-            direction: string = "forward", hidden_size: int, linear_before_reset: int = 0,
-        ])
-        .infers(layer),
-    Operator::new("onnx.GRU", 14, (3, 6))
-        .attrs(attrs![
-            activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
-            direction: string = "forward", hidden_size: int, layout: int = 0,
-            linear_before_reset: int = 0,
-        ])
-        .infers(layer),
-    Operator::new("onnx.LSTM", 7, (3, 8))
-        .attrs(attrs![
-            activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
-            direction: string = "forward", hidden_size: int, input_forget: int = 0,
-        ])
-        .infers(layer),
-    Operator::new("onnx.LSTM", 14, (3, 8))
-        .attrs(attrs![
-            activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
-            direction: string = "forward", hidden_size: int, input_forget: int = 0,
-            layout: int = 0,
-        ])
-        .infers(layer),
-    Operator::new("onnx.RNN", 7, (3, 6))
-        .attrs(attrs![
-            activation_alpha: floats, activation_beta: floats,
-            activations: strings = ["Tanh", "Tanh"], clip: float, direction: string = "forward",
-            hidden_size: int,
-        ])
-        .infers(layer),
-    Operator::new("onnx.RNN", 14, (3, 6))
-        .attrs(attrs![
-            activation_alpha: floats, activation_beta: floats,
-            activations: strings = ["Tanh", "Tanh"], clip: float, direction: string = "forward",
-            hidden_size: int, layout: int = 0,
-        ])
-        .infers(layer),
+    GRU,
+    GRU.again(14).attrs(attrs![
+        activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
+        direction: string = "forward", hidden_size: int, layout: int = 0,
+        linear_before_reset: int = 0,
+    ]),
+    LSTM,
+    LSTM.again(14).attrs(attrs![
+        activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
+        direction: string = "forward", hidden_size: int, input_forget: int = 0,
+        layout: int = 0,
+    ]),
+    RNN,
+    RNN.again(14).attrs(attrs![
+        activation_alpha: floats, activation_beta: floats,
+        activations: strings = ["Tanh", "Tanh"], clip: float, direction: string = "forward",
+        hidden_size: int, layout: int = 0,
+    ]),
 ];
+
+const GRU: Operator = Operator::new("onnx.GRU", 7, (3, 6))
+    .attrs(attrs![
+        activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
+        direction: string = "forward", hidden_size: int, linear_before_reset: int = 0,
+    ])
+    .infers(layer);
+
+const LSTM: Operator = Operator::new("onnx.LSTM", 7, (3, 8))
+    .attrs(attrs![
+        activation_alpha: floats, activation_beta: floats, activations: strings, clip: float,
+        direction: string = "forward", hidden_size: int, input_forget: int = 0,
+    ])
+    .infers(layer);
+
+const RNN: Operator = Operator::new("onnx.RNN", 7, (3, 6))
+    .attrs(attrs![
+        activation_alpha: floats, activation_beta: floats,
+        activations: strings = ["Tanh", "Tanh"], clip: float, direction: string = "forward",
+        hidden_size: int,
+    ])
+    .infers(layer);
 
 /// All hidden states, the last one, and an LSTM's last cell.
 fn layer(op: &Infer) -> Answer {

@@ -2,8 +2,9 @@
 
 use passdock_plugin_api::{DType, Dim, attrs};
 
+use super::create;
+use super::operator::Operator;
 use super::shape::same_type;
-use super::{Operator, create};
 use crate::decompose;
 use crate::eval::{Evaluate, choose, reduce, scan};
 use crate::infer::{Answer, Infer, as_const, is_known, wrong};
@@ -32,22 +33,14 @@ const fn running(name: &'static str, since: u32, evaluate: Evaluate) -> Operator
 }
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.ArgMax", 1, (1, 1))
-        .attrs(attrs![axis: int = 0, keepdims: int = 1])
-        .infers(position)
-        .folds(choose::arg_max),
-    Operator::new("onnx.ArgMax", 12, (1, 1))
-        .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0])
-        .infers(position)
-        .folds(choose::arg_max),
-    Operator::new("onnx.ArgMin", 1, (1, 1))
-        .attrs(attrs![axis: int = 0, keepdims: int = 1])
-        .infers(position)
-        .folds(choose::arg_min),
-    Operator::new("onnx.ArgMin", 12, (1, 1))
-        .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0])
-        .infers(position)
-        .folds(choose::arg_min),
+    ARG_MAX,
+    ARG_MAX
+        .again(12)
+        .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0]),
+    ARG_MIN,
+    ARG_MIN
+        .again(12)
+        .attrs(attrs![axis: int = 0, keepdims: int = 1, select_last_index: int = 0]),
     running("onnx.CumProd", 26, scan::cum_prod),
     running("onnx.CumSum", 11, scan::cum_sum),
     reduction("onnx.ReduceL1", reduce::l1).decomposes(decompose::reduce::l1),
@@ -73,19 +66,28 @@ pub(super) const OPERATORS: &[Operator] = &[
     reduction("onnx.ReduceSumSquare", reduce::sum_square).decomposes(decompose::reduce::sum_square),
     reduction_by("onnx.ReduceSumSquare", 18, reduce::sum_square)
         .decomposes(decompose::reduce::sum_square),
-    Operator::new("onnx.TopK", 1, (1, 1))
-        .attrs(attrs![axis: int = -1, k: required int])
-        .infers(top)
-        .folds(choose::top_k),
-    Operator::new("onnx.TopK", 10, (2, 2))
-        .attrs(attrs![axis: int = -1])
-        .infers(top)
-        .folds(choose::top_k),
-    Operator::new("onnx.TopK", 11, (2, 2))
-        .attrs(attrs![axis: int = -1, largest: int = 1, sorted: int = 1])
-        .infers(top)
-        .folds(choose::top_k),
+    TOP_K,
+    TOP_K.again(10).takes((2, 2)).attrs(attrs![axis: int = -1]),
+    TOP_K
+        .again(11)
+        .takes((2, 2))
+        .attrs(attrs![axis: int = -1, largest: int = 1, sorted: int = 1]),
 ];
+
+const ARG_MAX: Operator = Operator::new("onnx.ArgMax", 1, (1, 1))
+    .attrs(attrs![axis: int = 0, keepdims: int = 1])
+    .infers(position)
+    .folds(choose::arg_max);
+
+const ARG_MIN: Operator = Operator::new("onnx.ArgMin", 1, (1, 1))
+    .attrs(attrs![axis: int = 0, keepdims: int = 1])
+    .infers(position)
+    .folds(choose::arg_min);
+
+const TOP_K: Operator = Operator::new("onnx.TopK", 1, (1, 1))
+    .attrs(attrs![axis: int = -1, k: required int])
+    .infers(top)
+    .folds(choose::top_k);
 
 /// The dims without the reduced ones, or with 1 in their place.
 fn reduced(op: &Infer) -> Answer {

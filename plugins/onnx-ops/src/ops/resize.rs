@@ -2,49 +2,47 @@
 
 use passdock_plugin_api::{Dim, OpTraits, attrs};
 
-use super::Operator;
 use super::create::shape_in;
+use super::operator::Operator;
 use crate::infer::{Answer, Infer, as_const, as_consts, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
-    Operator::new("onnx.Resize", 10, (2, 2))
-        .attrs(attrs![mode: string = "nearest"])
-        .infers(resize),
-    Operator::new("onnx.Resize", 11, (3, 4))
-        .attrs(attrs![
-            coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
-            exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
-            nearest_mode: string = "round_prefer_floor",
-        ])
-        .infers(resize),
-    Operator::new("onnx.Resize", 13, (1, 4))
-        .attrs(attrs![
-            coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
-            exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
-            nearest_mode: string = "round_prefer_floor",
-        ])
-        .infers(resize),
-    Operator::new("onnx.Resize", 18, (1, 4))
-        .attrs(attrs![
-            antialias: int = 0, axes: ints, coordinate_transformation_mode: string = "half_pixel",
-            cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
-            extrapolation_value: float = 0.0, keep_aspect_ratio_policy: string = "stretch",
-            mode: string = "nearest", nearest_mode: string = "round_prefer_floor",
-        ])
-        .infers(resize),
-    Operator::new("onnx.Upsample", 1, (1, 2))
-        .with(OpTraits::GROWS)
-        .infers(upsample)
-        .any_attrs(),
-    Operator::new("onnx.Upsample", 7, (1, 1))
-        .attrs(attrs![mode: string = "nearest", scales: required floats])
-        .with(OpTraits::GROWS)
-        .infers(upsample),
-    Operator::new("onnx.Upsample", 9, (2, 2))
-        .attrs(attrs![mode: string = "nearest"])
-        .with(OpTraits::GROWS)
-        .infers(upsample),
+    RESIZE,
+    RESIZE.again(11).takes((3, 4)).attrs(attrs![
+        coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
+        exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
+        nearest_mode: string = "round_prefer_floor",
+    ]),
+    RESIZE.again(13).takes((1, 4)).attrs(attrs![
+        coordinate_transformation_mode: string = "half_pixel", cubic_coeff_a: float = -0.75,
+        exclude_outside: int = 0, extrapolation_value: float = 0.0, mode: string = "nearest",
+        nearest_mode: string = "round_prefer_floor",
+    ]),
+    RESIZE.again(18).takes((1, 4)).attrs(attrs![
+        antialias: int = 0, axes: ints, coordinate_transformation_mode: string = "half_pixel",
+        cubic_coeff_a: float = -0.75, exclude_outside: int = 0,
+        extrapolation_value: float = 0.0, keep_aspect_ratio_policy: string = "stretch",
+        mode: string = "nearest", nearest_mode: string = "round_prefer_floor",
+    ]),
+    UPSAMPLE,
+    UPSAMPLE
+        .again(7)
+        .takes((1, 1))
+        .attrs(attrs![mode: string = "nearest", scales: required floats]),
+    UPSAMPLE
+        .again(9)
+        .takes((2, 2))
+        .attrs(attrs![mode: string = "nearest"]),
 ];
+
+const RESIZE: Operator = Operator::new("onnx.Resize", 10, (2, 2))
+    .attrs(attrs![mode: string = "nearest"])
+    .infers(resize);
+
+const UPSAMPLE: Operator = Operator::new("onnx.Upsample", 1, (1, 2))
+    .with(OpTraits::GROWS)
+    .infers(upsample)
+    .any_attrs();
 
 /// The dims; those of `axes`, all by default, are what the sizes say, or times the scales, rounded down.
 fn resize(op: &Infer) -> Answer {

@@ -2,8 +2,8 @@
 
 use passdock_plugin_api::{DType, Dim, TypeKind, TypeSpec, attrs};
 
+use super::operator::{MANY, Operator};
 use super::shape::same_type;
-use super::{MANY, Operator};
 use crate::infer::{Answer, Infer, Stop, Ty, as_const, same, wrong};
 
 pub(super) const OPERATORS: &[Operator] = &[
@@ -26,7 +26,7 @@ pub(super) const OPERATORS: &[Operator] = &[
 /// An item of a sequence: tensors of this element type, whose dims are known if all agree on them.
 type Item = (DType, Option<Vec<Dim>>);
 
-/// What can be said of two tensors at once.
+/// The type that two tensors have in common.
 fn both(a: Item, b: Item) -> Answer<Item> {
     if a.0 != b.0 {
         let name = |dtype: DType| dtype.name().unwrap_or("?");
@@ -43,7 +43,7 @@ fn both(a: Item, b: Item) -> Answer<Item> {
     Ok((a.0, dims))
 }
 
-/// What a sequence operand is made of.
+/// The item type of a sequence operand.
 fn item_of(op: &Infer, index: usize) -> Answer<Item> {
     let item = op.item(index, TypeKind::SEQUENCE)?;
     if !item.is_tensor() || item.dtype() == DType::NONE {
@@ -78,7 +78,7 @@ fn insert(op: &Infer) -> Answer {
     op.set_sequence(0, &tensors(item))
 }
 
-/// What the sequence is made of.
+/// The item type of the sequence.
 fn at(op: &Infer) -> Answer {
     let item = op.item(0, TypeKind::SEQUENCE)?;
     op.set_type(0, Ty::Other(item.into()))
@@ -139,7 +139,7 @@ fn split(op: &Infer) -> Answer {
     op.set_sequence(0, &TypeSpec::tensor(dtype, dims))
 }
 
-/// How long all pieces are along the axis, if they are equally long.
+/// The length of all pieces along the axis, if they are equally long.
 fn piece(op: &Infer, dim: Dim) -> Dim {
     let rank = op.dims(1).map(|dims| dims.len());
     match (op.values(1).as_deref(), as_const(dim), rank) {

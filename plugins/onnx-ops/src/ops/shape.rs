@@ -3,9 +3,11 @@
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
 use super::create::shape_in;
-use super::{Moves, Operator};
+use super::operator::Operator;
 use crate::eval::shape;
-use crate::infer::{Answer, Infer, Stop, Ty, as_const, as_consts, is_known, same, sizes, wrong};
+use crate::infer::{
+    Answer, Infer, Moves, Stop, Ty, as_const, as_consts, is_known, same, sizes, wrong,
+};
 
 const DATA: Moves = Moves::These(&[0]);
 
@@ -19,47 +21,41 @@ pub(super) const OPERATORS: &[Operator] = &[
         .infers(same_type)
         .folds(shape::identity)
         .moves(DATA),
-    Operator::new("onnx.Reshape", 5, (2, 2))
-        .infers(reshape)
-        .folds(shape::reshape)
-        .moves(DATA),
-    Operator::new("onnx.Reshape", 14, (2, 2))
-        .attrs(attrs![allowzero: int = 0])
-        .infers(reshape)
-        .folds(shape::reshape)
-        .moves(DATA),
-    Operator::new("onnx.Shape", 1, (1, 1))
-        .with(OpTraits::SHAPE_ONLY)
-        .infers(shape_of)
-        .folds(shape::shape),
-    Operator::new("onnx.Shape", 15, (1, 1))
-        .attrs(attrs![end: int, start: int = 0])
-        .with(OpTraits::SHAPE_ONLY)
-        .infers(shape_of)
-        .folds(shape::shape),
+    RESHAPE,
+    RESHAPE.again(14).attrs(attrs![allowzero: int = 0]),
+    SHAPE,
+    SHAPE.again(15).attrs(attrs![end: int, start: int = 0]),
     Operator::new("onnx.Size", 1, (1, 1))
         .with(OpTraits::SHAPE_ONLY)
         .infers(size_of)
         .folds(shape::size),
-    Operator::new("onnx.Squeeze", 1, (1, 1))
-        .attrs(attrs![axes: ints])
-        .infers(squeeze)
-        .folds(shape::squeeze)
-        .moves(DATA),
-    Operator::new("onnx.Squeeze", 13, (1, 2))
-        .infers(squeeze)
-        .folds(shape::squeeze)
-        .moves(DATA),
-    Operator::new("onnx.Unsqueeze", 1, (1, 1))
-        .attrs(attrs![axes: required ints])
-        .infers(unsqueeze)
-        .folds(shape::unsqueeze)
-        .moves(DATA),
-    Operator::new("onnx.Unsqueeze", 13, (2, 2))
-        .infers(unsqueeze)
-        .folds(shape::unsqueeze)
-        .moves(DATA),
+    SQUEEZE,
+    SQUEEZE.again(13).takes((1, 2)).attrs(&[]),
+    UNSQUEEZE,
+    UNSQUEEZE.again(13).takes((2, 2)).attrs(&[]),
 ];
+
+const RESHAPE: Operator = Operator::new("onnx.Reshape", 5, (2, 2))
+    .infers(reshape)
+    .folds(shape::reshape)
+    .moves(DATA);
+
+const SHAPE: Operator = Operator::new("onnx.Shape", 1, (1, 1))
+    .with(OpTraits::SHAPE_ONLY)
+    .infers(shape_of)
+    .folds(shape::shape);
+
+const SQUEEZE: Operator = Operator::new("onnx.Squeeze", 1, (1, 1))
+    .attrs(attrs![axes: ints])
+    .infers(squeeze)
+    .folds(shape::squeeze)
+    .moves(DATA);
+
+const UNSQUEEZE: Operator = Operator::new("onnx.Unsqueeze", 1, (1, 1))
+    .attrs(attrs![axes: required ints])
+    .infers(unsqueeze)
+    .folds(shape::unsqueeze)
+    .moves(DATA);
 
 /// The first operand's type, whatever it is.
 pub(super) fn same_type(op: &Infer) -> Answer {

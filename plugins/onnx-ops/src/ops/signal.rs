@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use crate::decompose;
 use crate::infer::{Answer, Infer, as_const, same, wrong};
 
@@ -14,12 +14,10 @@ pub(super) const OPERATORS: &[Operator] = &[
         .with(GROWS)
         .infers(window)
         .decomposes(decompose::make::blackman_window),
-    Operator::new("onnx.DFT", 17, (1, 2))
-        .attrs(attrs![axis: int = 1, inverse: int = 0, onesided: int = 0])
-        .infers(dft),
-    Operator::new("onnx.DFT", 20, (1, 3))
-        .attrs(attrs![inverse: int = 0, onesided: int = 0])
-        .infers(dft),
+    DFT,
+    DFT.again(20)
+        .takes((1, 3))
+        .attrs(attrs![inverse: int = 0, onesided: int = 0]),
     Operator::new("onnx.HammingWindow", 17, (1, 1))
         .attrs(attrs![output_datatype: int = 1, periodic: int = 1])
         .with(GROWS)
@@ -38,6 +36,10 @@ pub(super) const OPERATORS: &[Operator] = &[
         .attrs(attrs![onesided: int = 1])
         .infers(stft),
 ];
+
+const DFT: Operator = Operator::new("onnx.DFT", 17, (1, 2))
+    .attrs(attrs![axis: int = 1, inverse: int = 0, onesided: int = 0])
+    .infers(dft);
 
 /// `[size]`.
 fn window(op: &Infer) -> Answer {
@@ -124,7 +126,7 @@ fn stft(op: &Infer) -> Answer {
     op.set(0, dtype, Some(vec![batch, frames, bins, Dim::constant(2)]))
 }
 
-/// How many frequencies of a real signal differ.
+/// The number of frequencies of a real signal that differ.
 fn half(op: &Infer, length: Dim) -> Dim {
     op.shift(op.div(length, 2), 1)
 }

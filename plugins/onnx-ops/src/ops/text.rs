@@ -2,7 +2,7 @@
 
 use passdock_plugin_api::{DType, Dim, attrs};
 
-use super::Operator;
+use super::operator::Operator;
 use crate::eval::strings;
 use crate::infer::{Answer, Infer, as_const, wrong};
 

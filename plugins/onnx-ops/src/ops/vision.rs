@@ -2,8 +2,9 @@
 
 use passdock_plugin_api::{DType, Dim, OpTraits, attrs};
 
+use super::convolution;
 use super::create::shape_in;
-use super::{Operator, convolution};
+use super::operator::Operator;
 use crate::decompose;
 use crate::infer::{Answer, Infer, as_const, wrong};
 
@@ -26,16 +27,10 @@ pub(super) const OPERATORS: &[Operator] = &[
             pads: ints, strides: ints,
         ])
         .infers(convolution::deform_conv),
-    Operator::new("onnx.GridSample", 16, (2, 2))
-        .attrs(attrs![
-            align_corners: int = 0, mode: string = "bilinear", padding_mode: string = "zeros",
-        ])
-        .infers(grid_sample),
-    Operator::new("onnx.GridSample", 20, (2, 2))
-        .attrs(attrs![
-            align_corners: int = 0, mode: string = "linear", padding_mode: string = "zeros",
-        ])
-        .infers(grid_sample),
+    GRID_SAMPLE,
+    GRID_SAMPLE.again(20).attrs(attrs![
+        align_corners: int = 0, mode: string = "linear", padding_mode: string = "zeros",
+    ]),
     Operator::new("onnx.ImageDecoder", 20, (1, 1))
         .attrs(attrs![pixel_format: string = "RGB"])
         .infers(image_decoder),
@@ -48,20 +43,26 @@ pub(super) const OPERATORS: &[Operator] = &[
     Operator::new("onnx.NonMaxSuppression", 10, (2, 5))
         .attrs(attrs![center_point_box: int = 0])
         .infers(non_max_suppression),
-    Operator::new("onnx.RoiAlign", 10, (3, 3))
-        .attrs(attrs![
-            mode: string = "avg", output_height: int = 1, output_width: int = 1,
-            sampling_ratio: int = 0, spatial_scale: float = 1.0,
-        ])
-        .infers(roi_align),
-    Operator::new("onnx.RoiAlign", 16, (3, 3))
-        .attrs(attrs![
-            coordinate_transformation_mode: string = "half_pixel", mode: string = "avg",
-            output_height: int = 1, output_width: int = 1, sampling_ratio: int = 0,
-            spatial_scale: float = 1.0,
-        ])
-        .infers(roi_align),
+    ROI_ALIGN,
+    ROI_ALIGN.again(16).attrs(attrs![
+        coordinate_transformation_mode: string = "half_pixel", mode: string = "avg",
+        output_height: int = 1, output_width: int = 1, sampling_ratio: int = 0,
+        spatial_scale: float = 1.0,
+    ]),
 ];
+
+const GRID_SAMPLE: Operator = Operator::new("onnx.GridSample", 16, (2, 2))
+    .attrs(attrs![
+        align_corners: int = 0, mode: string = "bilinear", padding_mode: string = "zeros",
+    ])
+    .infers(grid_sample);
+
+const ROI_ALIGN: Operator = Operator::new("onnx.RoiAlign", 10, (3, 3))
+    .attrs(attrs![
+        mode: string = "avg", output_height: int = 1, output_width: int = 1,
+        sampling_ratio: int = 0, spatial_scale: float = 1.0,
+    ])
+    .infers(roi_align);
 
 /// `[N, H, W, 2]` for a size `[N, C, H, W]`, `[N, D, H, W, 3]` for `[N, C, D, H, W]`.
 fn affine_grid(op: &Infer) -> Answer {

@@ -10,7 +10,8 @@ use passdock_plugin_api::prelude::*;
 use super::FoldConstant;
 use super::forward::{Folded, Forward, byte_len};
 
-/// What a constant takes in a file beside its bytes (its name, dims), and an op (its names).
+/// The bytes that a constant takes in a file beside its own (its name, dims), and an op (its
+/// names).
 const CONSTANT: u64 = 32;
 const OP: u64 = 64;
 /// Together, ops may cost so many times what one may.
@@ -18,16 +19,16 @@ const TOGETHER: u64 = 16;
 /// Scratch constants take no more than this.
 const SCRATCH: u64 = 256 << 20;
 
-/// What is evaluated anyway, whether it may be kept or not.
+/// The bytes that are evaluated anyway, whether they may be kept or not.
 const SMALL: u64 = 1 << 20;
 
-/// What folding may cost.
+/// The limits of what folding may cost.
 pub(super) struct Limits {
-    /// One op, in bytes.
+    /// The bytes of one op.
     one: u64,
-    /// All ops.
+    /// The bytes of all ops.
     all: u64,
-    /// What is tried out.
+    /// The bytes of what is tried out.
     pub(super) scratch: u64,
 }
 
@@ -91,7 +92,7 @@ pub(super) fn useful(f: &Function, flags: &[bool], limits: &Limits) -> Vec<bool>
     useful
 }
 
-/// How many bytes a value of this type takes, if the type says it.
+/// The number of bytes of a value of this type, if the type says it.
 pub(super) fn static_len(f: &Function, value: ValueId) -> Option<u64> {
     let ty = f.type_of(value);
     ty.dtype().byte_len(ty.element_count()?)
@@ -104,7 +105,7 @@ fn put<T: Clone + Default>(column: &mut Vec<T>, value: ValueId, entry: T) {
     column[value.index()] = entry;
 }
 
-/// What becomes of the ops whose values are known.
+/// The fate of the ops whose values are known.
 pub(super) struct Plan {
     /// Per op, whether it stays.
     pub(super) stays: Vec<bool>,

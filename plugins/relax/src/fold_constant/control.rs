@@ -5,7 +5,7 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Status, abi};
 
 use super::forward::Forward;
-use crate::accept;
+use crate::accept::{self, Answers};
 use crate::operators::is_operator;
 
 impl Forward {
@@ -49,8 +49,14 @@ impl Forward {
                 None => Ok(Decided::No),
             },
             "onnx.Loop" if self.runs_never(f, op)? => self.stand_for(f, op, initial(f, op), cx),
-            _ if f.traits(op).is_identity() => self.stand_for(f, op, original(f, op), cx),
-            _ => Ok(Decided::No),
+            _ => match original(f, op) {
+                Some(original)
+                    if !is_given_out(f, op) && !self.is_copy_refused(f, op, original, cx) =>
+                {
+                    replace(f, op, &[original])
+                }
+                _ => Ok(Decided::No),
+            },
         }
     }
 
@@ -64,7 +70,26 @@ impl Forward {
     ) -> bool {
         let results = f.results(op).to_vec();
         let constant = |f: &Function, value| self.constant(f, value);
-        let why = accept::refusal_of_users(f, cx, &results, values, constant);
+        let why = accept::refusal_of_users(f, cx, &results, values, constant, &mut Answers::new());
+        why.inspect(|why| self.refuse(f, op, why)).is_some()
+    }
+
+    /// As [`Forward::is_refused`], for a copy of a constant. A user is asked about all copies at once.
+    fn is_copy_refused(
+        &mut self,
+        f: &mut Function,
+        op: OpId,
+        of: ValueId,
+        cx: &PassContext,
+    ) -> bool {
+        let mut asked = std::mem::take(&mut self.asked);
+        let constant = |f: &Function, value| {
+            let copied = || original(f, f.defining_op(value)?);
+            self.constant(f, value).or_else(copied)
+        };
+        let copy = [f.result(op, 0)];
+        let why = accept::refusal_of_users(f, cx, &copy, &[of], constant, &mut asked);
+        self.asked = asked;
         why.inspect(|why| self.refuse(f, op, why)).is_some()
     }
 
@@ -76,15 +101,8 @@ impl Forward {
         values: Option<Vec<ValueId>>,
         cx: &PassContext,
     ) -> Result<Decided, EditError> {
-        let next = f.next_op(op);
         match values {
-            Some(values) if !self.is_refused(f, op, &values, cx) => {
-                match f.replace_op_with(op, &values) {
-                    Ok(()) => Ok(Decided::Gone(next)),
-                    Err(error) if error.status == Status::REFUSED => Ok(Decided::No),
-                    Err(error) => Err(error),
-                }
-            }
+            Some(values) if !self.is_refused(f, op, &values, cx) => replace(f, op, &values),
             _ => Ok(Decided::No),
         }
     }
@@ -113,11 +131,11 @@ impl Forward {
     }
 }
 
-/// What became of an op.
+/// The fate of an op.
 pub(super) enum Decided {
-    /// It isn't decided.
+    /// The op isn't decided.
     No,
-    /// It is gone, and this comes next in its region.
+    /// The op is gone, and this comes next in its region.
     Gone(Option<OpId>),
 }
 
@@ -147,11 +165,21 @@ pub(super) fn is_given_out(f: &Function, op: OpId) -> bool {
 }
 
 /// The constant that an op copies.
-fn original(f: &Function, op: OpId) -> Option<Vec<ValueId>> {
-    let original = f
-        .operand(op, 0)
-        .filter(|&value| f.constant(value).is_some())?;
-    (f.result_count(op) == 1 && !is_given_out(f, op)).then(|| vec![original])
+fn original(f: &Function, op: OpId) -> Option<ValueId> {
+    let original = f.operand(op, 0)?;
+    let is_copy =
+        f.traits(op).is_identity() && f.constant(original).is_some() && f.result_count(op) == 1;
+    is_copy.then_some(original)
+}
+
+/// Replaces an op by values, unless a result was declared as something else.
+fn replace(f: &mut Function, op: OpId, values: &[ValueId]) -> Result<Decided, EditError> {
+    let next = f.next_op(op);
+    match f.replace_op_with(op, values) {
+        Ok(()) => Ok(Decided::Gone(next)),
+        Err(error) if error.status == Status::REFUSED => Ok(Decided::No),
+        Err(error) => Err(error),
+    }
 }
 
 /// The branch that is taken, and what it gives.

@@ -1,31 +1,30 @@
-//! Forward: what each op comes to, tried out beside the function.
+//! [`Forward`]: what each op comes to, tried out beside the function.
 
 use std::collections::{BTreeMap, HashSet};
 
-use passdock_plugin_api::Evaluated;
 use passdock_plugin_api::prelude::*;
 
-use super::checker::{is_shape_data, may_fold};
-use super::control::Decided;
-use crate::accept;
+use crate::accept::Answers;
 
-/// What the ops of a function come to.
+/// The values that the ops of a function come to.
 pub(super) struct Forward {
-    /// What the checker said, per op id.
-    flags: Vec<bool>,
+    /// Flags of the checker, per op id.
+    pub(super) flags: Vec<bool>,
     /// Per op id, whether its value can be of use.
-    useful: Vec<bool>,
+    pub(super) useful: Vec<bool>,
     /// Bytes that scratch constants may take.
-    room: u64,
+    pub(super) room: u64,
     /// Per value id, the scratch constant that it comes to.
     known: Vec<ValueId>,
-    /// In program order.
+    /// Ops whose values are known, in program order.
     pub(super) folded: Vec<Folded>,
     /// Ops of which a user couldn't take the value as a constant.
     pub(super) pinned: HashSet<OpId>,
     /// Constants that ops which are gone used.
     pub(super) left: Vec<ConstId>,
-    /// What isn't folded although its operands are constant: name and reason, how many, an example.
+    /// The answers of users of copies of constants.
+    pub(super) asked: Answers,
+    /// Refusals of ops whose operands are constant: name and reason, how many, an example.
     pub(super) refused: BTreeMap<(String, String), (usize, OpId)>,
 }
 
@@ -45,36 +44,8 @@ impl Forward {
             folded: Vec::new(),
             pinned: HashSet::new(),
             left: Vec::new(),
+            asked: Answers::new(),
             refused: BTreeMap::new(),
-        }
-    }
-
-    /// Goes over all ops in program order.
-    pub(super) fn run(&mut self, f: &mut Function, cx: &PassContext) -> PassResult {
-        let mut next = f.first_op(f.body());
-        // Where to go on when a region is done.
-        let mut after = Vec::new();
-        loop {
-            let Some(op) = next else {
-                match after.pop() {
-                    Some(op) => next = op,
-                    None => return Ok(()),
-                }
-                continue;
-            };
-            next = f.next_op(op);
-            // What is inlined on the way is new, and nothing is known of it yet.
-            if self.flags.get(op.index()).is_none_or(|&flag| flag) {
-                if let Decided::Gone(first) = self.decide(f, op, cx)? {
-                    next = first;
-                    continue;
-                }
-                self.evaluate(f, op, cx)?;
-            }
-            self.ask(f, op, cx);
-            for &region in f.regions(op) {
-                after.push(std::mem::replace(&mut next, f.first_op(region)));
-            }
         }
     }
 
@@ -87,84 +58,13 @@ impl Forward {
     }
 
     /// The scratch constant that a value comes to.
-    fn known(&self, value: ValueId) -> Option<ValueId> {
+    pub(super) fn known(&self, value: ValueId) -> Option<ValueId> {
         let known = self.known.get(value.index()).copied();
         known.filter(|known| known.is_some())
     }
 
-    /// Asks an op that isn't folded whether it takes what its operands come to. Otherwise those who give
-    /// them stay.
-    fn ask(&mut self, f: &mut Function, op: OpId, cx: &PassContext) {
-        let is_folded =
-            |&value: &ValueId| f.constant(value).is_none() && self.known(value).is_some();
-        let folded: Vec<OpId> = f
-            .operands(op)
-            .filter(is_folded)
-            .filter_map(|v| f.defining_op(v))
-            .collect();
-        if folded.is_empty()
-            || f.results(op)
-                .iter()
-                .any(|&value| self.known(value).is_some())
-        {
-            return;
-        }
-        let constant = |value| self.constant(f, value).unwrap_or(value);
-        let operands: Vec<ValueId> = f.operands(op).map(constant).collect();
-        let Some(why) = accept::refusal(f, cx, op, &operands) else {
-            return;
-        };
-        for giver in folded {
-            if self.pinned.insert(giver) {
-                self.refuse(f, giver, &why);
-            }
-        }
-    }
-
-    fn evaluate(&mut self, f: &mut Function, op: OpId, cx: &PassContext) -> PassResult {
-        // What regions capture are operands, too.
-        if f.operand_count(op) == 0 || !f.name(op).contains('.') || !f.regions(op).is_empty() {
-            return Ok(());
-        }
-        let mut all_constant = true;
-        let mut operands = Vec::with_capacity(f.operand_count(op));
-        for value in f.operands(op) {
-            let constant = match value.is_none() {
-                true => Some(value),
-                false => self.constant(f, value),
-            };
-            all_constant &= constant.is_some();
-            operands.push(constant.unwrap_or(value));
-        }
-        let traits = f.traits(op);
-        if traits.is_identity() && f.operand(op, 0).is_some_and(|v| f.constant(v).is_some()) {
-            // It says that a region gives out a constant.
-            return Ok(());
-        }
-        if !may_fold(f, op, traits) {
-            if all_constant {
-                self.refuse(f, op, why_not(traits));
-            }
-            return Ok(());
-        }
-        if !all_constant {
-            // Inference, in program order, finds out. An op that is wrong is InferType's to report.
-            if !(is_shape_data(f, op) && cx.infer(f, op).is_ok()) {
-                return Ok(());
-            }
-        } else if self.useful.get(op.index()) == Some(&false) {
-            self.refuse(f, op, GROWS);
-            return Ok(());
-        }
-        match cx.evaluate_with(f, op, &operands, self.room)? {
-            Evaluated::Constants(values) => self.know(f, op, values),
-            Evaluated::Refused(why) if all_constant => self.refuse(f, op, &why),
-            Evaluated::Refused(_) => {}
-        }
-        Ok(())
-    }
-
-    fn know(&mut self, f: &Function, op: OpId, values: Vec<ValueId>) {
+    /// Notes the scratch constants that an op's results come to.
+    pub(super) fn know(&mut self, f: &Function, op: OpId, values: Vec<ValueId>) {
         for (&result, &value) in f.results(op).iter().zip(&values) {
             if self.known.len() <= result.index() {
                 self.known.resize(result.index() + 1, ValueId::NONE);
@@ -181,24 +81,10 @@ impl Forward {
     }
 }
 
-/// Why an op isn't folded whose value would be too large to be kept.
+/// The reason why an op isn't folded whose value would be too large to be kept.
 pub(super) const GROWS: &str = "would make the model larger";
 
-fn why_not(traits: OpTraits) -> &'static str {
-    if traits.is_random() {
-        "it is random"
-    } else if traits.is_ambiguous() {
-        "a function of the module has its name"
-    } else if !traits.is_defined() {
-        "no plugin defines it"
-    } else if traits.is_stateful() || !traits.is_pure() {
-        "it does more than give a value"
-    } else {
-        "its definition has no evaluation"
-    }
-}
-
-/// How many bytes a constant takes; 0 for what is none.
+/// The number of bytes of a constant; 0 for what is none.
 pub(super) fn byte_len(f: &Function, value: ValueId) -> u64 {
     let record = f.constant(value).and_then(|id| f.constant_record(id));
     record.map_or(0, |record| record.byte_len)

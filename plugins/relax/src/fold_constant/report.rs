@@ -7,7 +7,7 @@ use passdock_plugin_api::prelude::*;
 use super::budget::{Plan, static_len};
 use super::forward::{Forward, GROWS, byte_len};
 
-/// More kinds of ops, or reasons, than are told apart.
+/// The most kinds of ops, or reasons, that are told apart.
 const MAX_NOTES: usize = 12;
 
 /// Emits a note, if there is something to say.
@@ -72,9 +72,9 @@ pub(super) fn emit(f: &Function, cx: &PassContext, forward: &Forward, plan: &Pla
 /// Ops of a name that stay for one reason.
 struct Group {
     count: usize,
-    /// One of them, the largest.
+    /// An example: the largest.
     example: OpId,
-    /// What its value would take, if that is why.
+    /// The bytes of its value, if that is the reason.
     bytes: u64,
 }
 

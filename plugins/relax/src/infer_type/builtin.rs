@@ -43,7 +43,8 @@ fn field(f: &Function, op: OpId) -> Result<Sort, String> {
     })
 }
 
-/// What all branches agree on. Without an else there is a way around them, which gives nothing.
+/// The types that all branches agree on. Without an else there is a way around them, which gives
+/// nothing.
 fn branches(f: &Function, op: OpId) -> Vec<Sort> {
     let given = |index: usize| {
         let given = |&region: &RegionId| {

@@ -11,7 +11,7 @@ use super::sort::Sort;
 
 /// The op that ends each copy.
 const END: &str = "relax.infer_type.end";
-/// More bytes than a constant operand has that is a shape.
+/// The most bytes of a constant operand that is a shape.
 const MAX_SHAPE: u64 = 2048;
 
 /// A call as far as its results depend on it.
@@ -37,7 +37,7 @@ pub(crate) struct Calls {
     functions: HashMap<SymbolId, u32>,
     /// Results by call.
     known: HashMap<Call, Vec<Sort>>,
-    /// What the operands of all calls have in common.
+    /// The types that the operands of all calls have in common.
     params: HashMap<SymbolId, Vec<Sort>>,
     /// Functions that hold copies, by the versions of domains.
     copies: HashMap<Vec<(String, i64)>, SymbolId>,
@@ -71,7 +71,7 @@ impl Calls {
         }
     }
 
-    /// Which function an op calls.
+    /// The function that an op calls.
     pub(crate) fn callee(&self, f: &Function, op: OpId) -> Option<SymbolId> {
         if self.functions.is_empty() {
             return None;
@@ -116,12 +116,12 @@ impl Calls {
         self.known.get(call)
     }
 
-    /// Says the results of a call.
+    /// Keeps the results of a call.
     pub(crate) fn keep(&mut self, call: Call, results: Vec<Sort>) {
         self.known.insert(call, results);
     }
 
-    /// What all calls of a function have in common, if there were any.
+    /// The types that all calls of a function have in common, if there were any.
     pub(crate) fn params(&self, callee: SymbolId) -> Option<&Vec<Sort>> {
         self.params.get(&callee)
     }

@@ -6,21 +6,21 @@ use passdock_plugin_api::prelude::*;
 
 use super::sort::Sort;
 
-/// What a region's argument is in the first round, and where it comes from in later ones.
+/// The flow into a region's argument: in the first round, and in later ones.
 pub(crate) struct Inflow {
     /// The argument.
     pub arg: ValueId,
-    /// Which operand of the op it is, or is a part of.
+    /// The operand of the op that it is, or is a part of.
     pub operand: usize,
-    /// What the region declares.
+    /// The type that the region declares.
     pub declared: Sort,
-    /// Its type in the first round.
+    /// The type in the first round.
     pub first: Sort,
-    /// Which operand of the region's `yield` it is in the next one.
+    /// The operand of the region's `yield` that it is in the next one.
     pub next: Option<(RegionId, usize)>,
 }
 
-/// What flows into the regions of an op; nothing for an op that isn't known here.
+/// The flows into the regions of an op; none for an op that isn't known here.
 pub(crate) fn inflows(f: &Function, op: OpId) -> Vec<Inflow> {
     match f.name(op) {
         "onnx.Loop" => loop_body(f, op),
@@ -46,7 +46,7 @@ fn loop_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
     Some(f.args(body).iter().enumerate().map(inflow).collect())
 }
 
-/// What is carried, and one slice of each of the rest.
+/// The flows of a scan: what is carried, and one slice of each of the rest.
 fn scan_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
     let body = f.region(op, "body")?;
     let scanned = usize::try_from(f.int(op, "num_scan_inputs")?).ok()?;
@@ -67,7 +67,7 @@ fn scan_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
     Some(f.args(body).iter().enumerate().map(inflow).collect())
 }
 
-/// One element of each sequence, and the rest as they are.
+/// The flows of a map: one element of each sequence, and the rest as they are.
 fn sequence_body(f: &Function, op: OpId) -> Option<Vec<Inflow>> {
     let body = f.region(op, "body")?;
     let inflow = |(index, &arg): (usize, &ValueId)| match operand(f, op, index) {

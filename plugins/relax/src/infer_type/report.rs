@@ -29,7 +29,7 @@ pub(crate) fn explain(
     }
 }
 
-/// In what an op isn't one that its definition describes.
+/// A report of what an op isn't that its definition describes.
 pub(crate) fn malformed(f: &Function, cx: &PassContext, op: OpId) -> Option<Diagnostic> {
     let error = cx.check_op(f, op).err()?;
     let wrong = Diagnostic::warning(error.message).at(Place::op(op).within(f));
@@ -83,7 +83,7 @@ fn contradiction(
     ))
 }
 
-/// What a region gives out under a declared type that it can't be.
+/// A report of what a region gives out under a declared type that it can't be.
 pub(crate) fn given_out(f: &Function, region: RegionId, said: &mut Vec<Diagnostic>) {
     let Some(last) = f.terminator(region) else {
         return;
@@ -111,7 +111,8 @@ pub(crate) fn given_out(f: &Function, region: RegionId, said: &mut Vec<Diagnosti
     }
 }
 
-/// What flows into a region's argument, as which operand of its op, that is declared as something else.
+/// A report of what flows into a region's argument, as which operand of its op, that is declared as
+/// something else.
 pub(crate) fn given_in(
     f: &Function,
     op: OpId,
@@ -178,7 +179,7 @@ pub(crate) fn called_with(
     }
 }
 
-/// Where a value is made, if an op makes it.
+/// The place where a value is made, if an op makes it.
 fn made(f: &Function, value: ValueId) -> Option<Place> {
     let op = f.defining_op(value)?;
     Some(Place::result(op, f.index(value)).within(f))

@@ -17,11 +17,11 @@ pub(crate) struct Fresh {
     last: u64,
 }
 
-/// What a function's symbols are worth.
+/// The symbols of a function, by where they mean something.
 pub(crate) struct Symbols {
-    /// Those that it takes or gives.
+    /// Symbols that it takes or gives.
     interface: HashSet<SymbolId>,
-    /// Those that were made up, or put back, in regions that aren't done.
+    /// Symbols that were made up, or put back, in regions that aren't done.
     inside: Vec<i64>,
 }
 
@@ -78,12 +78,12 @@ impl Symbols {
         }
     }
 
-    /// Where the regions of an op begin.
+    /// A mark where the regions of an op begin.
     pub(crate) fn mark(&self) -> usize {
         self.inside.len()
     }
 
-    /// What came up since: it means nothing outside.
+    /// The symbols that came up since: they mean nothing outside.
     pub(crate) fn since(&mut self, mark: usize) -> HashSet<i64> {
         self.inside.drain(mark..).collect()
     }

@@ -3,28 +3,28 @@
 use passdock_plugin_api::abi::{DimKind, ExprKind};
 use passdock_plugin_api::prelude::*;
 
-/// How deep types of types are looked into.
+/// The depth to which types of types are looked into.
 const MAX_DEPTH: usize = 64;
 
 /// A type.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Sort {
-    /// Nothing is known, or nothing that can be said outside of its function.
+    /// The unknown type, or one that can't be said outside of its function.
     Unknown,
     /// A tensor; without dims, of unknown rank.
     Tensor(DType, Option<Vec<Size>>),
     /// A sequence of this.
     Sequence(Box<Sort>),
-    /// This or nothing.
+    /// A value of this type or nothing.
     Optional(Box<Sort>),
-    /// All of these.
+    /// A tuple of these.
     Tuple(Vec<Sort>),
 }
 
 /// A dim.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Size {
-    /// `?`.
+    /// The unknown size `?`.
     Unknown,
     /// A number.
     Const(i64),
@@ -108,7 +108,7 @@ impl Sort {
         }
     }
 
-    /// What holds for both.
+    /// The type that holds for both.
     pub(crate) fn common(&self, other: &Sort) -> Sort {
         match (self, other) {
             (Sort::Tensor(a, x), Sort::Tensor(b, y)) => {
@@ -131,7 +131,7 @@ impl Sort {
         }
     }
 
-    /// This, and where it says nothing, what another type says.
+    /// The type itself, and where it says nothing, what another one says.
     pub(crate) fn or(&self, other: &Sort) -> Sort {
         match (self, other) {
             (Sort::Unknown, _) => other.clone(),

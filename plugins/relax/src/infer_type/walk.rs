@@ -15,7 +15,8 @@ use super::report::{called_with, explain, given_in, given_out, malformed};
 use super::sizes::{Fresh, Symbols};
 use super::sort::Sort;
 
-/// How often the types of what goes round in a loop are tried before its sizes are given up.
+/// The number of rounds for which the types of what goes round in a loop are tried before its sizes
+/// are given up.
 const MOST_ROUNDS: u32 = 3;
 /// Loops in so many others give up their sizes at once: each try goes through all that is inside.
 const MOST_TRIED: usize = 4;
@@ -39,7 +40,7 @@ struct Frame {
     journal: Vec<(ValueId, TypeId)>,
     said: Vec<Diagnostic>,
     symbols: Symbols,
-    /// Whose call this is.
+    /// The call that is asked about.
     asked: Option<Asked>,
 }
 
@@ -48,7 +49,7 @@ struct Asked {
     op: OpId,
     call: Call,
     results: Vec<ValueId>,
-    /// What the function says that it gives, as far as that holds for each call.
+    /// The types that the function declares for its results, as far as they hold for each call.
     declared: Vec<Sort>,
 }
 
@@ -66,13 +67,13 @@ struct Round {
     op: OpId,
     carried: Vec<Inflow>,
     round: u32,
-    /// Where journal and diagnostics stood before.
+    /// The lengths of journal and diagnostics before.
     marks: (usize, usize),
-    /// Where what regions made up stood.
+    /// The mark before what regions made up.
     made_up: usize,
 }
 
-/// Why the walk of a function stops for a while.
+/// The reason why the walk of a function pauses.
 enum Pause {
     Done,
     Call(OpId, Call),

@@ -1,6 +1,8 @@
 //! A scenario's instruments as passdock's.
 
-use passdock::{InstrumentResult, ModuleRef, PassError, PassInfo, PassInstrument};
+use passdock::Frame;
+use passdock::PassCall;
+use passdock::{InstrumentResult, ModuleRef, PassError, PassInstrument};
 
 use super::{Failure, Passdock};
 use crate::system::{Heard, Tap};
@@ -26,29 +28,34 @@ impl PassInstrument for Watches {
         &self.tap.name
     }
 
-    fn enter_pass_ctx(&self) -> InstrumentResult {
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         self.hear("enter", None)
     }
 
-    fn exit_pass_ctx(&self) -> InstrumentResult {
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
         self.hear("exit", None)
     }
 
-    fn should_run(&self, module: &ModuleRef, info: &PassInfo) -> InstrumentResult<bool> {
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        let PassCall { module, info, .. } = *call;
         self.hear("should_run", Some((&info.name, module)))?;
         Ok(self.tap.agrees(&info.name))
     }
 
-    fn run_before_pass(&self, module: &ModuleRef, info: &PassInfo) -> InstrumentResult {
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
         self.hear("before", Some((&info.name, module)))
     }
 
-    fn run_after_pass(&self, module: &ModuleRef, info: &PassInfo) -> InstrumentResult {
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
         self.hear("after", Some((&info.name, module)))
     }
 
-    fn pass_failed(&self, module: &ModuleRef, info: &PassInfo, _: &PassError) {
+    fn pass_failed(&self, call: &PassCall<'_>, _: &PassError) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
         // Its answer counts for nothing.
         let _ = self.hear("failed", Some((&info.name, module)));
+        Ok(())
     }
 }

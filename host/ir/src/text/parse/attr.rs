@@ -4,31 +4,16 @@ use passdock_abi::{Attr, AttrKind, OpId, Range, RegionId, SymbolId};
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::lex::Number;
-use super::super::{ATTR_KINDS, RESERVED};
-use super::{Parse, ParseOptions, Parser};
+use super::super::syntax::error::ParseError;
+use super::super::syntax::lex::Number;
+use super::super::syntax::{ATTR_KINDS, RESERVED};
+use super::options::ParseOptions;
+use super::parser::{FixPlace, Parse, Parser, RegionFix};
 use crate::edit::{AttrValue, NewAttr};
 use crate::function::{Function, MAX_LIST};
-use crate::types::push_range;
+use crate::pool::{bare_attr, push_range};
 
-/// A region that an attribute names before it was read.
-pub(super) struct RegionFix {
-    pub(super) place: FixPlace,
-    /// The region's place among the op's; `None`: it is called as the attribute is.
-    pub(super) index: Option<u32>,
-    pub(super) start: usize,
-    pub(super) end: usize,
-}
-
-/// Where the region's id goes.
-pub(super) enum FixPlace {
-    /// The attribute with this place in the op's list.
-    Attr(usize),
-    /// This entry of the id pool.
-    Id(usize),
-}
-
-/// One value, before it is known to be alone or in a list.
+/// A value, before it is known to be alone or in a list.
 #[derive(Clone, Copy)]
 struct Item {
     kind: AttrKind,
@@ -41,14 +26,7 @@ struct Item {
 pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> {
     let options = ParseOptions::default();
     let mut parser = Parser::new(text, &options, f.symbols().clone());
-    let mut attr = Attr {
-        name,
-        kind: AttrKind::NONE,
-        bits: 0,
-        list: Range::EMPTY,
-        flags: 0,
-        reserved: 0,
-    };
+    let mut attr = bare_attr(name);
     parser.attr_value(&mut attr, 0, &mut Vec::new())?;
     parser.nothing_follows("the value")?;
     let read = &parser.f;
@@ -77,10 +55,10 @@ impl<'t> Parser<'t, '_> {
     pub(super) fn attrs(&mut self, fixes: &mut Vec<RegionFix>) -> Parse<Vec<Attr>> {
         let mut attrs: Vec<Attr> = Vec::new();
         let mut seen = FxHashSet::default();
-        while !self.cur.eat("}") {
-            if !attrs.is_empty() {
-                self.cur.expect(",", "between attributes")?;
-            }
+        while self
+            .cur
+            .another("}", attrs.is_empty(), "between attributes")?
+        {
             let start = self.cur.here();
             // A parameter, unless it is an attribute that is called so.
             let param = self.cur.peek_word() == "param"
@@ -99,20 +77,14 @@ impl<'t> Parser<'t, '_> {
             };
             if repeated {
                 let message = format!("There are two attributes `{}`.", self.symbols.text(name));
-                return Err(self.cur.error_since(start, message));
+                return self.fail(start, message);
             }
             if attrs.len() == MAX_LIST {
                 let message = format!("An op can't have more than {MAX_LIST} attributes.");
-                return Err(self.cur.error_since(start, message));
+                return self.fail(start, message);
             }
-            let mut attr = Attr {
-                name,
-                kind: AttrKind::NONE,
-                bits: 0,
-                list: Range::EMPTY,
-                flags: if param { Attr::PARAM } else { 0 },
-                reserved: 0,
-            };
+            let mut attr = bare_attr(name);
+            attr.flags = if param { Attr::PARAM } else { 0 };
             if self.cur.eat("=") {
                 self.attr_value(&mut attr, attrs.len(), fixes)?;
             }
@@ -186,10 +158,10 @@ impl<'t> Parser<'t, '_> {
     ) -> Parse<()> {
         let mut items: Vec<Item> = Vec::new();
         let before = fixes.len();
-        while !self.cur.eat("]") {
-            if !items.is_empty() {
-                self.cur.expect(",", "between the items of a list")?;
-            }
+        while self
+            .cur
+            .another("]", items.is_empty(), "between the items of a list")?
+        {
             let at = self.cur.here();
             let mut item = self.attr_item(fixes)?;
             // `[1.0, 2]` is floats.
@@ -199,33 +171,34 @@ impl<'t> Parser<'t, '_> {
                 item.bits = u64::from((item.bits as i64 as f32).to_bits());
             }
             if first != item.kind || list_of(item.kind).is_none() {
-                let message = "The items of a list have to be of one kind.";
-                return Err(self.cur.error_since(at, message));
+                return self.fail(at, "The items of a list have to be of one kind.");
             }
             items.push(item);
         }
         let Some(first) = items.first().copied() else {
-            return Err(self
-                .cur
-                .error_since(start, "An empty list has to say of what it is.")
+            return Err(self.cur.error_since(start, "An empty list has to say of what it is.")
                 .help("Write `ints[]`, `floats[]`, `strings[]`, `tensors[]`, `types[]` or `regions[]`."));
         };
         attr.kind = list_of(first.kind).unwrap_or(AttrKind::NONE);
         let f = &mut self.f;
         attr.list = match first.kind {
-            AttrKind::INT => push_range(&mut f.ints, items.iter().map(|item| item.bits as i64)),
+            AttrKind::INT => {
+                push_range(&mut f.pools.ints, items.iter().map(|item| item.bits as i64))
+            }
             AttrKind::FLOAT => push_range(
-                &mut f.floats,
+                &mut f.pools.floats,
                 items.iter().map(|item| f32::from_bits(item.bits as u32)),
             ),
-            AttrKind::STRING => push_range(&mut f.strings, items.iter().map(|item| item.list)),
+            AttrKind::STRING => {
+                push_range(&mut f.pools.strings, items.iter().map(|item| item.list))
+            }
             _ => push_range(&mut f.ids, items.iter().map(|item| item.bits as u32)),
         };
         for (at, fix) in fixes[before..].iter_mut().enumerate() {
             if fix.index.is_none() {
                 let message = "A list of regions says their places: `[region 0, region 1]`.";
                 let text = self.cur.text();
-                return Err(super::ParseError::new(text, fix.start..fix.end, message));
+                return Err(ParseError::new(text, fix.start..fix.end, message));
             }
             fix.place = FixPlace::Id(attr.list.start as usize + at);
         }
@@ -242,7 +215,7 @@ impl<'t> Parser<'t, '_> {
         match self.cur.peek() {
             b'"' => {
                 let text = self.cur.string()?;
-                let list = push_range(&mut self.f.bytes, text.iter().copied());
+                let list = self.f.pools.add_bytes(&text);
                 Ok(Item {
                     kind: AttrKind::STRING,
                     bits: 0,
@@ -269,7 +242,7 @@ impl<'t> Parser<'t, '_> {
                     self.cur.expect("(", "after `opaque`")?;
                     let bytes = self.cur.hex_string()?;
                     self.cur.expect(")", "after the bytes")?;
-                    let list = push_range(&mut self.f.bytes, bytes);
+                    let list = self.f.pools.add_bytes(&bytes);
                     Ok(Item {
                         kind: AttrKind::OPAQUE,
                         bits: 0,
@@ -320,7 +293,7 @@ impl<'t> Parser<'t, '_> {
                 "`{}` isn't an attribute's number: those are i64 or f32.",
                 number.text()
             );
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         };
         Ok(Item {
             kind,
@@ -329,7 +302,7 @@ impl<'t> Parser<'t, '_> {
         })
     }
 
-    /// Resolves what an op's attributes say of its regions.
+    /// Resolves the regions that an op's attributes refer to.
     pub(super) fn fix_regions(&mut self, op: passdock_abi::OpId, fixes: &[RegionFix]) -> Parse<()> {
         if fixes.is_empty() {
             return Ok(());
@@ -352,7 +325,7 @@ impl<'t> Parser<'t, '_> {
             let Some(region) = found else {
                 let message = "The op has no such region.";
                 let text = self.cur.text();
-                let error = super::ParseError::new(text, fix.start..fix.end, message);
+                let error = ParseError::new(text, fix.start..fix.end, message);
                 return Err(error.help(
                     "An op's regions follow it: `region then_branch { … }` is the region of \
                      `then_branch = region`.",
@@ -367,27 +340,22 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-fn list_of(kind: AttrKind) -> Option<AttrKind> {
-    Some(match kind {
-        AttrKind::INT => AttrKind::INTS,
-        AttrKind::FLOAT => AttrKind::FLOATS,
-        AttrKind::STRING => AttrKind::STRINGS,
-        AttrKind::TENSOR => AttrKind::TENSORS,
-        AttrKind::TYPE => AttrKind::TYPES,
-        AttrKind::REGION => AttrKind::REGIONS,
-        _ => return None,
-    })
+/// Kinds of items with the kinds of their lists.
+const LISTS: [(AttrKind, AttrKind); 6] = [
+    (AttrKind::INT, AttrKind::INTS),
+    (AttrKind::FLOAT, AttrKind::FLOATS),
+    (AttrKind::STRING, AttrKind::STRINGS),
+    (AttrKind::TENSOR, AttrKind::TENSORS),
+    (AttrKind::TYPE, AttrKind::TYPES),
+    (AttrKind::REGION, AttrKind::REGIONS),
+];
+
+fn list_of(item: AttrKind) -> Option<AttrKind> {
+    let row = LISTS.iter().find(|row| row.0 == item);
+    row.map(|row| row.1)
 }
 
 fn list_named(word: &str) -> Option<AttrKind> {
     let (kind, _) = ATTR_KINDS.iter().find(|(_, name)| *name == word)?;
-    let lists = [
-        AttrKind::INTS,
-        AttrKind::FLOATS,
-        AttrKind::STRINGS,
-        AttrKind::TENSORS,
-        AttrKind::TYPES,
-        AttrKind::REGIONS,
-    ];
-    lists.contains(kind).then_some(*kind)
+    LISTS.iter().any(|row| row.1 == *kind).then_some(*kind)
 }

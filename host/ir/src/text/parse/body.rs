@@ -2,54 +2,11 @@
 
 use passdock_abi::{ConstId, Constant, FunctionKind, OpId, RegionId, SymbolId, Value, ValueId};
 
-use super::super::lex::ValueName;
-use super::attr::RegionFix;
-use super::function::Ports;
-use super::{Parse, ParseError, Parser};
+use super::super::syntax::error::ParseError;
+use super::parser::{Frame, Owner, Parse, Parser, Ports};
 use crate::function::MAX_DEPTH;
-use crate::origin::{Entity, Extras};
-use crate::types::push_range;
-
-/// A region that is open.
-pub(super) struct Frame<'t> {
-    pub(super) region: RegionId,
-    pub(super) ports: Option<Ports>,
-    /// The names defined before it.
-    mark: usize,
-    pub(super) ended: bool,
-    /// Constants that were ops, until the op behind them is known.
-    waiting: Vec<ConstId>,
-    /// The op it belongs to; `None` for a function's body.
-    owner: Option<Owner<'t>>,
-    /// Where its header starts.
-    start: usize,
-}
-
-impl Frame<'_> {
-    /// Where its header starts.
-    pub(super) fn start(&self) -> usize {
-        self.start
-    }
-}
-
-/// An op whose regions are being read.
-pub(super) struct Owner<'t> {
-    pub(super) op: OpId,
-    /// Its regions so far: they are listed when all are read, so that the list is written once.
-    pub(super) regions: Vec<u32>,
-    /// What its results will be called behind it.
-    pub(super) results: Vec<ResultName<'t>>,
-    pub(super) fixes: Vec<RegionFix>,
-    /// A loop in its short form has no further region.
-    pub(super) short: bool,
-}
-
-/// A result as written; `None`: left out.
-pub(super) struct ResultName<'t> {
-    pub(super) name: Option<ValueName<'t>>,
-    pub(super) start: usize,
-    pub(super) extras: Option<Extras>,
-}
+use crate::origin::Entity;
+use crate::pool::push_range;
 
 impl<'t> Parser<'t, '_> {
     /// A function's body after its `{`.
@@ -102,7 +59,7 @@ impl<'t> Parser<'t, '_> {
         });
     }
 
-    /// Ends a region at its `}`; whether it was the function's body.
+    /// Closes a region at its `}`; whether it was the function's body.
     fn close(&mut self) -> Parse<bool> {
         let Some(mut frame) = self.frames.pop() else {
             return Ok(true);
@@ -180,7 +137,7 @@ impl<'t> Parser<'t, '_> {
     ) -> Parse<RegionId> {
         if self.frames.len() as u32 > MAX_DEPTH {
             let message = format!("Regions can't nest deeper than {MAX_DEPTH} levels.");
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         let region = self.f.make_region(owner.op, name);
         owner.regions.push(region.0);

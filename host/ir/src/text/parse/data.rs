@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use passdock_abi::{ConstId, DType, RegionId, TypeId, ValueId};
 
-use super::super::element::{numbers_of, push_element};
-use super::super::is_single;
-use super::super::lex::Number;
-use super::{BlobUse, Parse, Parser};
+use super::super::syntax::element::{numbers_of, push_element};
+use super::super::syntax::is_single;
+use super::super::syntax::lex::Number;
+use super::parser::{BlobUse, Parse, Parser};
 use crate::constant::{ByteSource, ConstantData, Payload, string_data};
 use crate::function::Function;
+use crate::function::types::TypeSpec;
 use crate::origin::Entity;
-use crate::types::TypeSpec;
 
 const FORMS: &[&str] = &["splat", "external", "blob", "raw"];
 
@@ -34,7 +34,7 @@ impl<'t> Parser<'t, '_> {
         let (data, blob) = match self.data(ty, elements)? {
             Data::Here(data) => {
                 if let Err(message) = check_size(&self.f, ty, &data) {
-                    return Err(self.cur.error_since(at, message));
+                    return self.fail(at, message);
                 }
                 (data, None)
             }
@@ -52,7 +52,7 @@ impl<'t> Parser<'t, '_> {
         Ok(constant)
     }
 
-    /// What a constant has besides its data.
+    /// The location and extras of a constant.
     pub(super) fn constant_clauses(&mut self, id: ConstId) -> Parse<()> {
         loop {
             match self.cur.peek_word() {
@@ -117,7 +117,7 @@ impl<'t> Parser<'t, '_> {
         Ok(data)
     }
 
-    /// One element as it stands in a splat or alone.
+    /// The bytes of one element that stands in a splat or alone.
     fn element(&mut self, dtype: DType) -> Parse<Vec<u8>> {
         let start = self.cur.here();
         if self.cur.peek_word() == "raw" {
@@ -153,10 +153,7 @@ impl<'t> Parser<'t, '_> {
         let mut bytes = Vec::new();
         let mut strings = Vec::new();
         let mut count = 0_u64;
-        while !self.cur.eat("]") {
-            if count > 0 {
-                self.cur.expect(",", "between elements")?;
-            }
+        while self.cur.another("]", count == 0, "between elements")? {
             let at = self.cur.here();
             if dtype == DType::STRING {
                 strings.push(self.cur.string()?);
@@ -173,7 +170,7 @@ impl<'t> Parser<'t, '_> {
             } else {
                 message
             };
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         if dtype == DType::STRING {
             bytes = string_data(&strings);
@@ -193,7 +190,7 @@ impl<'t> Parser<'t, '_> {
             Err(message) => return Err(self.cur.error_since(start, message)),
         };
         if let Err(message) = source.read(offset, len) {
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         Ok(ConstantData::new(Payload::External {
             source,
@@ -237,11 +234,11 @@ impl<'t> Parser<'t, '_> {
         let Some(dtype) = dtype else {
             let message =
                 "This isn't a number with its type: `2.0`, `3`, `3i32`, `0.5f64`, `true`.";
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         };
         let mut bytes = Vec::new();
         if let Err(message) = push_element(&mut bytes, dtype, number, 0) {
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         let mut key = [0_u8; 8];
         key[..bytes.len().min(8)].copy_from_slice(&bytes[..bytes.len().min(8)]);
@@ -259,7 +256,7 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// How many elements a constant of this type has; `Err` if it can't be one's.
+/// The number of elements of a constant of this type; `Err` if no constant has it.
 fn elements(f: &Function, ty: TypeId) -> Result<u64, String> {
     match f.constant_elements(ty) {
         Ok(Some(elements)) => Ok(elements),

@@ -4,20 +4,22 @@ use passdock_abi::{
     FunctionKind, Loc, LocId, LocKind, OpId, Port, RegionId, SymbolId, TypeId, Value, ValueId,
 };
 
-use super::super::lex::ValueName;
-use super::error::count;
+use super::super::syntax::error::{ParseError, count, line_of};
+use super::super::syntax::lex::ValueName;
+use super::parser::{Parse, Parser, Ports};
 use super::scope::Key;
-use super::{Parse, ParseError, Parser};
 use crate::edit::MAX_OPSETS;
 use crate::function::{Function, MAX_LIST};
 use crate::origin::{Entity, Extras};
-use crate::types::push_range;
+use crate::pool::push_range;
 
-/// Ports, and what is known of each.
-pub(super) struct Ports {
-    pub(super) records: Vec<Port>,
-    pub(super) extras: Vec<(usize, Extras)>,
-}
+/// A port without a name and a type.
+const BARE_PORT: Port = Port {
+    name: SymbolId::NONE,
+    ty: TypeId::NONE,
+    flags: Port::TOUCHED,
+    reserved: 0,
+};
 
 impl<'t> Parser<'t, '_> {
     /// A function, from its `fn` to its `}`.
@@ -77,20 +79,19 @@ impl<'t> Parser<'t, '_> {
     fn opsets(&mut self) -> Parse<()> {
         self.cur.word();
         self.cur.expect("(", "after `opset`")?;
-        while !self.cur.eat(")") {
-            if !self.f.opsets().is_empty() {
-                self.cur.expect(",", "between opsets")?;
-            }
+        while self
+            .cur
+            .another(")", self.f.opsets().is_empty(), "between opsets")?
+        {
             let at = self.cur.here();
             let domain = self.cur.string_text()?;
             let domain = self.intern(crate::name::domain(&domain), at)?;
             if self.f.opset(domain).is_some() {
-                let message = "This domain has a version already.";
-                return Err(self.cur.error_since(at, message));
+                return self.fail(at, "This domain has a version already.");
             }
             if self.f.opsets().len() == MAX_OPSETS {
                 let message = format!("A function has versions of at most {MAX_OPSETS} domains.");
-                return Err(self.cur.error_since(at, message));
+                return self.fail(at, message);
             }
             self.cur.expect("=", "after a domain")?;
             let version = self.cur.integer("an opset's version")?;
@@ -103,13 +104,13 @@ impl<'t> Parser<'t, '_> {
     pub(super) fn args(&mut self, region: RegionId) -> Parse<()> {
         self.cur.expect("(", "before the parameters")?;
         let mut args = Vec::new();
-        while !self.cur.eat(")") {
-            if !args.is_empty() {
-                self.cur.expect(",", "between parameters")?;
-            }
+        while self
+            .cur
+            .another(")", args.is_empty(), "between parameters")?
+        {
             if args.len() == MAX_LIST {
                 let message = format!("A region can't have more than {MAX_LIST} arguments.");
-                return Err(self.cur.error_here(message));
+                return self.fail_here(message);
             }
             let arg = self.arg(region, args.len() as u32)?;
             args.push(arg.0);
@@ -134,8 +135,7 @@ impl<'t> Parser<'t, '_> {
         self.extras_of(Entity::Value(value))?;
         if self.cur.eat("=") {
             if !self.cur.eat_word("const") {
-                let message = "Expected `const` and the parameter's default.";
-                return Err(self.cur.error_here(message));
+                return self.fail_here("Expected `const` and the parameter's default.");
             }
             let id = self.tensor(region)?;
             self.f.constants[id.index()].value = value;
@@ -161,23 +161,18 @@ impl<'t> Parser<'t, '_> {
             records: Vec::new(),
             extras: Vec::new(),
         };
-        while !self.cur.eat(")") {
-            if !ports.records.is_empty() {
-                self.cur.expect(",", "between results")?;
-            }
+        while self
+            .cur
+            .another(")", ports.records.is_empty(), "between results")?
+        {
             let start = self.cur.here();
-            let mut port = Port {
-                name: SymbolId::NONE,
-                ty: TypeId::NONE,
-                flags: Port::TOUCHED,
-                reserved: 0,
-            };
+            let mut port = BARE_PORT;
             if !self.cur.eat_word("_") {
                 match self.cur.value_name()? {
                     ValueName::Name(name) => port.name = self.intern(&name, start)?,
                     ValueName::Number(_) => {
-                        let message = "A result has a name or none (`_`), not a number.";
-                        return Err(self.cur.error_since(start, message));
+                        return self
+                            .fail(start, "A result has a name or none (`_`), not a number.");
                     }
                 }
             }
@@ -197,10 +192,10 @@ impl<'t> Parser<'t, '_> {
         self.cur.word();
         self.cur.expect("(", "after `loc`")?;
         let mut parts = Vec::new();
-        while !self.cur.eat(")") {
-            if !parts.is_empty() {
-                self.cur.expect(",", "between locations")?;
-            }
+        while self
+            .cur
+            .another(")", parts.is_empty(), "between locations")?
+        {
             let at = self.cur.here();
             let name = self.cur.string_text()?;
             let name = self.intern(&name, at)?;
@@ -216,7 +211,7 @@ impl<'t> Parser<'t, '_> {
         Ok(self.f.fuse_locs(&parts))
     }
 
-    /// Whether what is known of something comes next: `doc(`, `meta {` or `extra(`.
+    /// Whether extras come next: `doc(`, `meta {` or `extra(`.
     pub(super) fn is_extras(&mut self) -> bool {
         match self.cur.peek_word() {
             "doc" | "extra" => self.cur.after_word() == b'(',
@@ -234,7 +229,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    /// What is known of something beside what the IR says of it; `None`: no word of it comes next.
+    /// Extras, if they come next.
     pub(super) fn extras(&mut self) -> Parse<Option<Extras>> {
         self.more_extras(None)
     }
@@ -248,8 +243,7 @@ impl<'t> Parser<'t, '_> {
                     self.cur.eat("(");
                     let doc = self.cur.string_text()?;
                     if extras.doc.replace(doc.into()).is_some() {
-                        let message = "It has a `doc` already.";
-                        return Err(self.cur.error_since(start, message));
+                        return self.fail(start, "It has a `doc` already.");
                     }
                     self.cur.expect(")", "after the text")?;
                 }
@@ -270,10 +264,10 @@ impl<'t> Parser<'t, '_> {
     /// `key = "value", …}` after the brace.
     fn metadata(&mut self, pairs: &mut Vec<(Box<str>, Box<str>)>) -> Parse<()> {
         let mut first = true;
-        while !self.cur.eat("}") {
-            if !std::mem::take(&mut first) {
-                self.cur.expect(",", "between pairs of metadata")?;
-            }
+        while self
+            .cur
+            .another("}", std::mem::take(&mut first), "between pairs of metadata")?
+        {
             let key = self.cur.name("a key or `}`")?;
             self.cur.expect("=", "after a key")?;
             pairs.push((key.into(), self.cur.string_text()?.into()));
@@ -299,7 +293,7 @@ impl<'t> Parser<'t, '_> {
         let Err(known) = self.scope.define(key, value, start) else {
             return Ok(());
         };
-        let line = super::error::line_of(self.cur.text(), known);
+        let line = line_of(self.cur.text(), known);
         let shown = spell(&name);
         let message = format!("`{shown}` is defined already, on line {line}.");
         let span = start..start + self.width(start);
@@ -318,7 +312,7 @@ impl<'t> Parser<'t, '_> {
         end.map_or(text.len(), |end| end + 1)
     }
 
-    /// Ends a region with these values.
+    /// Ends a region with these values as its results.
     pub(super) fn end_region(
         &mut self,
         region: RegionId,
@@ -326,15 +320,9 @@ impl<'t> Parser<'t, '_> {
         ports: Option<Ports>,
         span: std::ops::Range<usize>,
     ) -> Parse<OpId> {
-        let none = Port {
-            name: SymbolId::NONE,
-            ty: TypeId::NONE,
-            flags: Port::TOUCHED,
-            reserved: 0,
-        };
         let (records, extras) = match ports {
             Some(ports) => (ports.records, ports.extras),
-            None => (vec![none; values.len()], Vec::new()),
+            None => (vec![BARE_PORT; values.len()], Vec::new()),
         };
         if records.len() != values.len() {
             let message = format!(
@@ -367,7 +355,7 @@ pub(super) fn spell(name: &ValueName<'_>) -> String {
     match name {
         ValueName::Number(number) => text.push_str(&number.to_string()),
         // Writing to a string doesn't fail.
-        ValueName::Name(name) => _ = super::super::types::write_name(&mut text, name),
+        ValueName::Name(name) => _ = crate::quote::write_name(&mut text, name),
     }
     text
 }

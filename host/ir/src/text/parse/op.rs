@@ -1,28 +1,30 @@
 //! Statements: constants, ops, loops, terminators.
 
 use passdock_abi::{
-    AttrKind, ConstId, DType, FunctionKind, Loc, LocId, LocKind, OpId, SymbolId, TypeId, Value,
-    ValueId, symbol,
+    Attr, AttrKind, ConstId, DType, FunctionKind, Loc, LocId, LocKind, OpId, SymbolId, TypeId,
+    Value, ValueId, symbol,
 };
 
-use super::super::LOOP_KINDS;
-use super::super::lex::ValueName;
-use super::body::{Owner, ResultName, terminator_of};
-use super::error::count;
+use super::super::syntax::LOOP_KINDS;
+use super::super::syntax::error::{ParseError, count, line_of};
+use super::super::syntax::lex::ValueName;
+use super::body::terminator_of;
 use super::function::spell;
+use super::parser::{FixPlace, Owner, Parse, Parser, ResultName};
 use super::scope::Key;
-use super::{Parse, ParseError, Parser};
 use crate::edit::{NewOp, NewPort};
+use crate::function::types::TypeSpec;
 use crate::function::{MAX_LIST, MAX_RECORDS};
 use crate::origin::Entity;
-use crate::types::{TypeSpec, push_range};
+use crate::pool::{bare_attr, push_range};
+use crate::symbols::is_terminator;
 
 impl<'t> Parser<'t, '_> {
     pub(super) fn statement(&mut self) -> Parse<()> {
         if let Some(frame) = self.frames.last().filter(|frame| frame.ended) {
             let word = terminator_of(frame, self.f.body());
             let message = format!("`{word}` ends its region, so nothing may follow it.");
-            return Err(self.cur.error_here(message));
+            return self.fail_here(message);
         }
         let start = self.cur.here();
         let results = self.results()?;
@@ -52,8 +54,7 @@ impl<'t> Parser<'t, '_> {
             } else if results.is_empty() {
                 return Ok(results);
             } else {
-                let message = "Expected another result (`%x` or `_`).";
-                return Err(self.cur.error_here(message));
+                return self.fail_here("Expected another result (`%x` or `_`).");
             };
             // Behind most of them comes punctuation.
             let extras = match self.cur.peek() {
@@ -81,9 +82,7 @@ impl<'t> Parser<'t, '_> {
             )
         })?;
         let Some(name) = result.name else {
-            return Err(self
-                .cur
-                .error_since(start, "A constant needs a name or a number."));
+            return self.fail(start, "A constant needs a name or a number.");
         };
         self.cur.word();
         let declared = self.cur.eat("!");
@@ -117,7 +116,7 @@ impl<'t> Parser<'t, '_> {
         else {
             return Ok(());
         };
-        let line = super::error::line_of(self.cur.text(), place);
+        let line = line_of(self.cur.text(), place);
         let message =
             format!("This name is defined already inside a region above, on line {line}.");
         let span = start..start + self.width(start);
@@ -127,9 +126,7 @@ impl<'t> Parser<'t, '_> {
 
     fn constant_value(&mut self, id: ConstId, declared: bool) -> ValueId {
         let ty = self.f.constants[id.index()].ty;
-        let value = self.f.make_value(Value::CONST, id.0, 0, ty);
-        self.f.values[value.index()].constant = id;
-        self.f.constants[id.index()].value = value;
+        let value = self.f.make_constant_value(id, ty);
         if declared {
             self.f.values[value.index()].flags |= Value::DECLARED;
         }
@@ -140,8 +137,7 @@ impl<'t> Parser<'t, '_> {
     fn terminator(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         let word = self.cur.word();
         if !results.is_empty() {
-            let message = format!("A `{word}` has no results.");
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, format!("A `{word}` has no results."));
         }
         let body = self.f.body();
         let Some(frame) = self.frames.last() else {
@@ -150,7 +146,7 @@ impl<'t> Parser<'t, '_> {
         let expected = terminator_of(frame, body);
         if word != expected {
             let message = format!("This region ends with `{expected}`, not with `{word}`.");
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         let region = frame.region;
         let mut values = Vec::new();
@@ -189,23 +185,19 @@ impl<'t> Parser<'t, '_> {
             self.cur.word();
             self.cur.eat("@");
             let callee = self.cur.op_name("a function's name")?;
-            let list = push_range(&mut self.f.bytes, callee.bytes());
-            attrs.push(passdock_abi::Attr {
-                name: symbol::CALLEE,
+            let list = self.f.pools.add_bytes(callee.as_bytes());
+            attrs.push(Attr {
                 kind: AttrKind::STRING,
-                bits: 0,
                 list,
-                flags: 0,
-                reserved: 0,
+                ..bare_attr(symbol::CALLEE)
             });
             symbol::CALL
         } else {
             let name = self.cur.op_name("an op")?;
             self.intern(&name, at)?
         };
-        if matches!(name, symbol::RETURN | symbol::YIELD) {
-            let message = "A terminator has no parentheses: `return %x`.";
-            return Err(self.cur.error_since(at, message));
+        if is_terminator(name) {
+            return self.fail(at, "A terminator has no parentheses: `return %x`.");
         }
         let operands = self.operands()?;
         let mut fixes = Vec::new();
@@ -213,7 +205,7 @@ impl<'t> Parser<'t, '_> {
             let mut given = self.attrs(&mut fixes)?;
             let shift = attrs.len();
             for fix in &mut fixes {
-                if let super::attr::FixPlace::Attr(place) = &mut fix.place {
+                if let FixPlace::Attr(place) = &mut fix.place {
                     *place += shift;
                 }
             }
@@ -245,13 +237,12 @@ impl<'t> Parser<'t, '_> {
     fn operands(&mut self) -> Parse<Vec<ValueId>> {
         self.cur.expect("(", "before an op's operands")?;
         let mut operands = Vec::new();
-        while !self.cur.eat(")") {
-            if !operands.is_empty() {
-                self.cur.expect(",", "between operands")?;
-            }
+        while self
+            .cur
+            .another(")", operands.is_empty(), "between operands")?
+        {
             if operands.len() == MAX_LIST {
-                let message = format!("An op can't have more than {MAX_LIST} operands.");
-                return Err(self.cur.error_here(message));
+                return self.fail_here(format!("An op can't have more than {MAX_LIST} operands."));
             }
             operands.push(self.operand()?);
         }
@@ -311,7 +302,7 @@ impl<'t> Parser<'t, '_> {
                 count(results.len(), "result"),
                 count(types.len(), "type")
             );
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         Ok((types, declared))
     }
@@ -331,11 +322,11 @@ impl<'t> Parser<'t, '_> {
             .max(self.f.values.len());
         if used + operands.len() + types.len() > MAX_RECORDS {
             let message = "The function is full: an arena holds at most 2^32 - 2 records.";
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         if types.len() > MAX_LIST {
             let message = format!("An op can't have more than {MAX_LIST} results.");
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         let new = NewOp {
             operands,
@@ -376,7 +367,7 @@ impl<'t> Parser<'t, '_> {
     fn short_loop(&mut self, results: Vec<ResultName<'t>>, start: usize) -> Parse<()> {
         if !results.is_empty() {
             let message = "A loop in its short form has no results; write `for(…)` with a region.";
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         self.cur.word();
         let at = self.cur.here();
@@ -387,9 +378,7 @@ impl<'t> Parser<'t, '_> {
             (self.f.add_type(TypeSpec::Scalar(DType::INDEX, 1)), false)
         };
         if !self.cur.eat_word("in") {
-            return Err(self
-                .cur
-                .error_here("Expected `in` and the bounds of the loop: `in 0..128`."));
+            return self.fail_here("Expected `in` and the bounds of the loop: `in 0..128`.");
         }
         let mut operands = vec![self.operand()?];
         self.cur.expect("..", "between the bounds of a loop")?;
@@ -422,7 +411,7 @@ impl<'t> Parser<'t, '_> {
         Ok(())
     }
 
-    fn loop_words(&mut self) -> Parse<Vec<passdock_abi::Attr>> {
+    fn loop_words(&mut self) -> Parse<Vec<Attr>> {
         let mut attrs = Vec::new();
         let word = self.cur.peek_word();
         if LOOP_KINDS.contains(&word) {
@@ -442,30 +431,27 @@ impl<'t> Parser<'t, '_> {
         Ok(attrs)
     }
 
-    fn text_attr(&mut self, name: &str, text: &[u8]) -> passdock_abi::Attr {
-        passdock_abi::Attr {
-            name: self.symbols.intern(name),
+    fn text_attr(&mut self, name: &str, text: &[u8]) -> Attr {
+        Attr {
             kind: AttrKind::STRING,
-            bits: 0,
-            list: push_range(&mut self.f.bytes, text.iter().copied()),
-            flags: 0,
-            reserved: 0,
+            list: self.f.pools.add_bytes(text),
+            ..bare_attr(self.symbols.intern(name))
         }
     }
 
-    /// An error about a value that isn't visible, which says why if that can be seen.
+    /// An error about a value that isn't visible, with the reason if that can be seen.
     fn undefined(&self, name: &ValueName<'t>, start: usize) -> ParseError {
         let shown = spell(name);
         let text = self.cur.text();
         let written = &text[start..self.cur.end()];
         let span = start..self.cur.end();
         let fail = |message: String| ParseError::new(text, span.clone(), message);
-        let header = self.frames.first().map_or(0, |frame| frame.start());
+        let header = self.frames.first().map_or(0, |frame| frame.start);
         let rest = &text[self.cur.end()..];
         let behind = ["fn @", "prim @"].iter().filter_map(|word| rest.find(word));
         let end = self.cur.end() + behind.min().unwrap_or(rest.len());
         if let Some(at) = definition(text, written, self.cur.end()..end) {
-            let line = super::error::line_of(text, at);
+            let line = line_of(text, at);
             return fail(format!(
                 "`{shown}` is used before its definition, on line {line}."
             ))
@@ -478,7 +464,7 @@ impl<'t> Parser<'t, '_> {
             return fail(format!("`{shown}` is used by the op that defines it."));
         }
         if let Some(at) = known {
-            let line = super::error::line_of(text, at);
+            let line = line_of(text, at);
             return fail(format!(
                 "`{shown}` isn't visible here: the region that defines it, on line {line}, has ended."
             ));
@@ -504,7 +490,7 @@ impl<'t> Parser<'t, '_> {
     }
 }
 
-/// Where a value's name is followed by `=` or `:`, as where it is defined.
+/// The place where a value's name is followed by `=` or `:`, as where it is defined.
 fn definition(text: &str, name: &str, range: std::ops::Range<usize>) -> Option<usize> {
     let part = text.get(range.clone())?;
     let found = part.match_indices(name).find(|(at, _)| {

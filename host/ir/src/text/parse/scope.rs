@@ -1,4 +1,4 @@
-//! Which value a name means.
+//! Scopes: the values that names mean.
 
 use passdock_abi::{SymbolId, ValueId};
 use rustc_hash::FxHashMap;
@@ -10,32 +10,32 @@ pub(super) enum Key {
     Number(u64),
 }
 
-/// How far a number may be from those before it to be kept beside them.
+/// The largest distance of a number to those before it for it to be kept beside them.
 const GAP: u64 = 1024;
 
 /// The names that are visible. Leaving a region forgets those defined in it.
 #[derive(Default)]
 pub(super) struct Scope {
-    /// How many symbols there were before this text: a body of three ops may be read into a module of a
-    /// million names.
+    /// The number of symbols there were before this text: a body of three ops may be read into a
+    /// module of a million names.
     first: usize,
-    /// Per symbol that is new.
+    /// The value of each symbol that is new.
     named: Vec<ValueId>,
-    /// By a symbol that was there.
+    /// The values of symbols that were there.
     known: FxHashMap<SymbolId, ValueId>,
-    /// Per number, as long as they come one after another.
+    /// The values of numbers that come one after another.
     numbered: Vec<ValueId>,
     /// Numbers from further off.
     scattered: FxHashMap<u64, ValueId>,
     log: Vec<Key>,
-    /// Per value: where it is defined.
+    /// The place where each value is defined.
     places: Vec<usize>,
     /// The last value of a name in a region that has ended.
     ended: FxHashMap<SymbolId, ValueId>,
 }
 
 impl Scope {
-    /// Nothing is visible yet; there are so many symbols.
+    /// A scope without names, given the number of symbols.
     pub(super) fn new(symbols: usize) -> Scope {
         Scope {
             first: symbols,
@@ -43,7 +43,7 @@ impl Scope {
         }
     }
 
-    /// What to hand to [`Scope::leave`].
+    /// The mark to hand to [`Scope::leave`].
     pub(super) fn mark(&self) -> usize {
         self.log.len()
     }
@@ -91,7 +91,7 @@ impl Scope {
         }
     }
 
-    /// Where a number that is defined stands among those that are near each other.
+    /// The index of a defined number among those kept beside each other.
     fn near(&self, number: u64) -> Option<usize> {
         let at = usize::try_from(number).ok()?;
         self.numbered.get(at)?.option().map(|_| at)

@@ -2,9 +2,10 @@
 
 use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId};
 
-use super::{Parse, Parser};
-use crate::expr::MAX_DIM_TERMS;
-use crate::types::{BufferSpec, MAX_TYPE_DEPTH, TypeSpec};
+use super::super::syntax::error::ParseError;
+use super::parser::{Parse, Parser};
+use crate::function::expr::MAX_DIM_TERMS;
+use crate::function::types::{BufferSpec, MAX_TYPE_DEPTH, TypeSpec};
 
 const WORDS: &[&str] = &[
     "sparse", "buffer", "tuple", "seq", "optional", "map", "opaque", "fn",
@@ -19,7 +20,7 @@ impl<'t> Parser<'t, '_> {
     fn nested_type(&mut self, depth: u32) -> Parse<TypeId> {
         if depth > MAX_TYPE_DEPTH {
             let message = format!("Types can't nest deeper than {MAX_TYPE_DEPTH} levels.");
-            return Err(self.cur.error_here(message));
+            return self.fail_here(message);
         }
         if self.cur.eat("?") {
             let denotation = self.denotation()?;
@@ -109,7 +110,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    fn unknown_type(&mut self, word: &str, start: usize) -> super::ParseError {
+    fn unknown_type(&mut self, word: &str, start: usize) -> ParseError {
         if word.is_empty() {
             return self
                 .cur
@@ -132,10 +133,7 @@ impl<'t> Parser<'t, '_> {
 
     fn types_until(&mut self, end: &str, depth: u32) -> Parse<Vec<TypeId>> {
         let mut items = Vec::new();
-        while !self.cur.eat(end) {
-            if !items.is_empty() {
-                self.cur.expect(",", "between types")?;
-            }
+        while self.cur.another(end, items.is_empty(), "between types")? {
             items.push(self.nested_type(depth + 1)?);
         }
         Ok(items)
@@ -152,8 +150,7 @@ impl<'t> Parser<'t, '_> {
         self.angle("buffer")?;
         let dtype = self.dtype()?;
         let Some(shape) = self.shape()? else {
-            let message = "A buffer's rank has to be known.";
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, "A buffer's rank has to be known.");
         };
         let mut layout = Vec::new();
         let mut scope = SymbolId::NONE;
@@ -165,7 +162,7 @@ impl<'t> Parser<'t, '_> {
                     layout = self.shape()?.unwrap_or_default();
                     self.cur.expect(",", "after a buffer's strides")?;
                     if !self.cur.eat_word("offset") {
-                        return Err(self.cur.error_here("Expected `offset` after the strides."));
+                        return self.fail_here("Expected `offset` after the strides.");
                     }
                     layout.push(self.dim(0)?);
                 }
@@ -189,7 +186,7 @@ impl<'t> Parser<'t, '_> {
                 shape.len(),
                 layout.len() - 1
             );
-            return Err(self.cur.error_since(start, message));
+            return self.fail(start, message);
         }
         Ok(self.f.add_type(TypeSpec::Buffer(BufferSpec {
             dtype,
@@ -208,10 +205,7 @@ impl<'t> Parser<'t, '_> {
             return Ok(None);
         }
         let mut dims = Vec::new();
-        while !self.cur.eat("]") {
-            if !dims.is_empty() {
-                self.cur.expect(",", "between dims")?;
-            }
+        while self.cur.another("]", dims.is_empty(), "between dims")? {
             dims.push(self.dim(0)?);
         }
         Ok(Some(dims))
@@ -269,7 +263,7 @@ impl<'t> Parser<'t, '_> {
     fn factor(&mut self, depth: u32) -> Parse<Dim> {
         if depth > MAX_DIM_TERMS {
             let message = format!("A dim can't nest deeper than {MAX_DIM_TERMS} levels.");
-            return Err(self.cur.error_here(message));
+            return self.fail_here(message);
         }
         let start = self.cur.here();
         let bare = match self.cur.peek() {

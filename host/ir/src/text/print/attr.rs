@@ -4,13 +4,11 @@ use std::fmt::Write;
 
 use passdock_abi::{Attr, AttrKind, ConstId, OpId, RegionId, SymbolId, TypeId};
 
-use rustc_hash::FxHashMap;
-
-use super::super::ATTR_KINDS;
-use super::super::element::write_f32;
-use super::super::types::{write_bytes, write_name};
-use super::function::Printer;
+use super::super::syntax::ATTR_KINDS;
+use super::super::syntax::element::write_f32;
+use super::printer::{OpRegions, Printer};
 use crate::function::Function;
+use crate::quote::{write_bytes, write_name};
 
 impl Printer<'_, '_> {
     /// Writes ` {a = 1, b = 2}`, or nothing if there are none.
@@ -83,7 +81,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Writes a list; an empty one says of what.
+    /// Writes a list; an empty one with the kind of its items.
     fn list<T>(&mut self, what: &str, items: &[T], mut write: impl FnMut(&mut Self, &T)) {
         begin_list(&mut self.out.text, what, items.len());
         for (at, item) in items.iter().enumerate() {
@@ -113,7 +111,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Looks an op's regions up once, however many attributes name them.
+    /// Indexes an op's regions once, however many attributes name them.
     fn find_regions(&mut self, op: OpId) {
         if self.regions.op == op {
             return;
@@ -177,28 +175,10 @@ fn plain_list<T>(
     out.push(']');
 }
 
-/// An empty list says of what.
+/// Writes the start of a list; of an empty one the kind of its items first.
 fn begin_list(out: &mut String, what: &str, len: usize) {
     if len == 0 {
         out.push_str(what);
     }
     out.push('[');
-}
-
-/// The regions of the op that is being written.
-pub(super) struct OpRegions {
-    op: OpId,
-    places: FxHashMap<RegionId, usize>,
-    /// How many have a name.
-    named: FxHashMap<SymbolId, usize>,
-}
-
-impl Default for OpRegions {
-    fn default() -> OpRegions {
-        OpRegions {
-            op: OpId::NONE,
-            places: FxHashMap::default(),
-            named: FxHashMap::default(),
-        }
-    }
 }

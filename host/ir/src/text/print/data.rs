@@ -4,12 +4,12 @@ use std::path::Path;
 
 use passdock_abi::{ConstId, DType};
 
-use super::super::element::write_elements;
-use super::super::types::write_bytes;
-use super::super::{MAX_INLINE_ELEMENTS, is_single};
-use super::Constants;
-use super::function::Printer;
+use super::super::syntax::element::write_elements;
+use super::super::syntax::{MAX_INLINE_ELEMENTS, is_single};
+use super::options::Constants;
+use super::printer::Printer;
 use crate::constant::{ConstantData, Payload, string_elements};
+use crate::quote::write_bytes;
 
 impl Printer<'_, '_> {
     /// Writes a constant's type and data.
@@ -62,25 +62,13 @@ impl Printer<'_, '_> {
             }
             return;
         }
-        match (self.options.constants, payload) {
+        match (self.options.constants, data.in_file()) {
             (Constants::Elide, _) => {
                 self.out.elided += 1;
                 let text = format!("elided({})", data.len());
                 self.out.text.push_str(&text);
             }
-            (
-                Constants::Reference,
-                Payload::Mapped {
-                    source,
-                    offset,
-                    len,
-                }
-                | Payload::External {
-                    source,
-                    offset,
-                    len,
-                },
-            ) => {
+            (Constants::Reference, Some((source, offset, len))) => {
                 self.out.text.push_str("external(");
                 self.file(source.name());
                 let text = format!(", {offset}, {len})");
@@ -109,7 +97,7 @@ impl Printer<'_, '_> {
         }
     }
 
-    /// Bytes that aren't what the type says.
+    /// Writes bytes that don't fit the type.
     fn raw(&mut self, bytes: &[u8]) {
         self.out.text.push_str("raw(");
         self.out.hex(bytes);
@@ -129,35 +117,4 @@ fn write_data(out: &mut String, dtype: DType, bytes: &[u8], count: u64) -> bool 
         write_bytes(out, text);
     }
     true
-}
-
-/// A scalar as it stands among operands: an `index` and an `f32` as they are, others with their
-/// type behind; `None` if it can't be told so.
-pub(super) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
-    let is_float = matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16);
-    let is_int = matches!(
-        dtype,
-        DType::U8
-            | DType::I8
-            | DType::U16
-            | DType::I16
-            | DType::U32
-            | DType::I32
-            | DType::U64
-            | DType::I64
-            | DType::INDEX
-    );
-    let mut text = String::new();
-    if !(is_float || is_int || dtype == DType::BOOL) || !write_elements(&mut text, dtype, bytes, 1)
-    {
-        return None;
-    }
-    // Not `nan`, `inf`, `0x7fc00001`.
-    let decimal = !text.contains(['n', 'x']);
-    match dtype {
-        DType::BOOL if text.starts_with(['t', 'f']) => Some(text),
-        DType::BOOL => None,
-        DType::F32 | DType::INDEX => decimal.then_some(text),
-        _ => decimal.then(|| text + dtype.name().unwrap_or("")),
-    }
 }

@@ -6,69 +6,17 @@ use passdock_abi::{
     ConstId, Constant, FunctionKind, LocId, LocKind, OpId, RegionId, TypeId, Value, ValueId,
 };
 
-use super::super::RESERVED;
-use super::super::types::{write_name, write_type};
-use super::super::walk::{Event, Events};
-use super::attr::OpRegions;
-use super::names::Names;
-use super::{Out, PrintOptions};
-use crate::function::Function;
+use super::super::syntax::RESERVED;
+use super::super::syntax::types::write_type;
+use super::super::syntax::walk::{Event, Events};
+use super::printer::Printer;
 use crate::origin::Entity;
+use crate::quote::write_name;
 
 /// Deeper regions aren't indented further, or the text would be quadratic in the depth.
 const MAX_INDENT: usize = 32;
 
-/// Writes one function.
-pub(super) struct Printer<'p, 'w> {
-    pub(super) f: &'p Function,
-    pub(super) options: &'p PrintOptions<'p>,
-    pub(super) out: &'p mut Out<'w>,
-    pub(super) names: Names,
-    /// Of the op whose attributes were written last.
-    pub(super) regions: OpRegions,
-    /// Whether ops are written without where they come from and what an importer kept.
-    pub(super) bare: bool,
-    /// Levels of indentation, two spaces each.
-    level: usize,
-    /// The texts of types, and where each type's stands in them.
-    type_texts: String,
-    type_ranges: Vec<(u32, u32)>,
-}
-
-impl<'p, 'w> Printer<'p, 'w> {
-    pub(super) fn new(
-        f: &'p Function,
-        options: &'p PrintOptions<'p>,
-        out: &'p mut Out<'w>,
-        level: usize,
-    ) -> Printer<'p, 'w> {
-        let names = Names::new(f, options.raw_ids, &mut out.bound);
-        Printer {
-            level,
-            ..Printer::with_names(f, options, out, names)
-        }
-    }
-
-    /// A printer at no indentation, of a function whose values are named.
-    pub(super) fn with_names(
-        f: &'p Function,
-        options: &'p PrintOptions<'p>,
-        out: &'p mut Out<'w>,
-        names: Names,
-    ) -> Printer<'p, 'w> {
-        Printer {
-            f,
-            options,
-            out,
-            names,
-            regions: OpRegions::default(),
-            bare: false,
-            level: 0,
-            type_texts: String::new(),
-            type_ranges: Vec::new(),
-        }
-    }
-
+impl Printer<'_, '_> {
     pub(super) fn function(&mut self) {
         for event in Events::new(self.f) {
             match event {
@@ -237,7 +185,7 @@ impl<'p, 'w> Printer<'p, 'w> {
         self.out.text.push('\n');
     }
 
-    /// What a constant has besides its data.
+    /// Writes the location and extras of a constant.
     pub(super) fn constant_clauses(&mut self, id: ConstId) {
         let loc = self.f.live_constant(id).map_or(LocId::NONE, |c| c.loc);
         self.loc(loc);
@@ -280,12 +228,8 @@ impl<'p, 'w> Printer<'p, 'w> {
         };
         let mut written = 0;
         if loc.kind == LocKind::FUSED {
-            let range = passdock_abi::Range {
-                start: loc.a,
-                len: loc.b,
-            };
             let f = self.f;
-            for &part in f.ids_in(range) {
+            for &part in f.loc_parts(&loc) {
                 self.one_loc(LocId(part), &mut written);
             }
         } else {
@@ -314,7 +258,7 @@ impl<'p, 'w> Printer<'p, 'w> {
         }
     }
 
-    /// What is known of an entity beside what the IR says of it.
+    /// Writes the extras of an entity.
     pub(super) fn extras(&mut self, entity: Entity) {
         let f = self.f;
         if let Some(extras) = f.origins().extras(entity) {
@@ -322,7 +266,8 @@ impl<'p, 'w> Printer<'p, 'w> {
         }
     }
 
-    /// What is known of what stands on the line: texts may be long, so they have a line of their own.
+    /// Writes the extras of the entity that the line is about: texts may be long, so they have a
+    /// line of their own.
     pub(super) fn line_extras(&mut self, entity: Entity) {
         let f = self.f;
         let Some(extras) = f.origins().extras(entity) else {

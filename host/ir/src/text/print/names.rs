@@ -1,4 +1,4 @@
-//! What each value is called in the text, and where constants stand.
+//! Names of values in the text, and places of constants.
 
 use std::fmt::Write;
 
@@ -8,17 +8,17 @@ use passdock_abi::{
 };
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::super::types::write_name;
-use super::super::walk::{Event, Events};
-use super::data::literal;
+use super::super::syntax::element::literal;
+use super::super::syntax::walk::{Event, Events};
 use crate::function::Function;
 use crate::origin::Entity;
+use crate::quote::write_name;
 
 const NO_NUMBER: u32 = u32::MAX;
 
 /// The names of one function's values.
-pub(super) struct Names {
-    /// Per value id.
+pub(super) struct ValueNames {
+    /// The number of each value.
     numbers: Vec<u32>,
     /// Values whose own name means another value where they stand.
     renamed: FxHashMap<ValueId, String>,
@@ -31,10 +31,10 @@ pub(super) struct Names {
     raw: bool,
 }
 
-impl Names {
-    /// Names all values; `bound` is all `false` before and after.
-    pub(super) fn new(f: &Function, raw: bool, bound: &mut Vec<bool>) -> Names {
-        let mut names = Names {
+impl ValueNames {
+    /// ValueNames all values; `bound` is all `false` before and after.
+    pub(super) fn new(f: &Function, raw: bool, bound: &mut Vec<bool>) -> ValueNames {
+        let mut names = ValueNames {
             numbers: vec![NO_NUMBER; f.value_ids()],
             renamed: FxHashMap::default(),
             literals: FxHashMap::default(),
@@ -193,7 +193,7 @@ fn inline(f: &Function, id: ConstId, constant: &Constant) -> Option<String> {
 /// Walks the function once, as the parser will.
 struct Binder<'f> {
     f: &'f Function,
-    names: &'f mut Names,
+    names: &'f mut ValueNames,
     bound: &'f mut Vec<bool>,
     /// The names of the open regions, so that they can be unbound.
     log: Vec<SymbolId>,

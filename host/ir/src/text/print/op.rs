@@ -4,12 +4,13 @@ use passdock_abi::{
     AttrKind, DType, FunctionKind, Op, OpId, RegionId, TypeId, TypeKind, Value, symbol,
 };
 
-use super::super::types::{is_hidden, write_bytes};
-use super::super::{LOOP_KINDS, RESERVED};
-use super::function::Printer;
+use super::super::syntax::{LOOP_KINDS, RESERVED};
 use super::names::is_absent;
+use super::printer::Printer;
 use crate::origin::Entity;
-use crate::types::slice;
+use crate::pool::slice;
+use crate::quote::{is_hidden, write_bytes};
+use crate::symbols::is_terminator;
 
 impl<'p> Printer<'p, '_> {
     pub(super) fn op(&mut self, op: OpId) {
@@ -21,7 +22,7 @@ impl<'p> Printer<'p, '_> {
         self.indent();
         if self.is_short_loop(op) {
             self.short_loop(op, record);
-        } else if matches!(record.name, symbol::RETURN | symbol::YIELD) {
+        } else if is_terminator(record.name) {
             self.out.text.push_str(f.text(record.name));
             let start = self.out.text.len();
             for slot in f.operands(op) {
@@ -101,7 +102,7 @@ impl<'p> Printer<'p, '_> {
 
     /// A terminator without results isn't written in a prim function.
     fn is_implied(&self, op: OpId, record: &Op) -> bool {
-        matches!(record.name, symbol::RETURN | symbol::YIELD)
+        is_terminator(record.name)
             && self.f.kind() == FunctionKind::PRIM
             && record.operands.len == 0
             && record.attrs.len == 0

@@ -2,9 +2,10 @@
 
 use passdock_abi::{Attr, ConstId, OpId, ValueId};
 
-use super::function::Printer;
-use super::names::Names;
-use super::{Constants, Out, PrintOptions};
+use super::names::ValueNames;
+use super::options::{Constants, PrintOptions};
+use super::out::Out;
+use super::printer::Printer;
 use crate::function::Function;
 
 /// Large constants are left out: a piece is for people.
@@ -15,27 +16,27 @@ const OPTIONS: PrintOptions<'static> = PrintOptions {
     directory: None,
 };
 
-/// The text of a function, in pieces. Values are named once, when it is made; a piece costs what it
-/// is long.
+/// The text of a function, in pieces. Values are named once, when it is made; a piece takes time by
+/// its length.
 pub struct Pieces<'f> {
     f: &'f Function,
-    names: Option<Names>,
+    names: Option<ValueNames>,
 }
 
-/// What the values of one state of a function are called, kept to print more of it later.
-pub struct Naming(Names);
+/// The names of the values of one state of a function, kept to print more of it later.
+pub struct Naming(ValueNames);
 
 impl<'f> Pieces<'f> {
     /// Names the values of a function.
     pub fn new(f: &'f Function) -> Pieces<'f> {
-        let names = Names::new(f, false, &mut Vec::new());
+        let names = ValueNames::new(f, false, &mut Vec::new());
         Pieces {
             f,
             names: Some(names),
         }
     }
 
-    /// Goes on with the names of [`Pieces::into_naming`], made from the same state of the function.
+    /// Pieces with the names of [`Pieces::into_naming`], made from the same state of the function.
     pub fn named(f: &'f Function, naming: Naming) -> Pieces<'f> {
         Pieces {
             f,
@@ -79,7 +80,7 @@ impl<'f> Pieces<'f> {
 
     fn print(&mut self, write: impl FnOnce(&mut Printer<'_, '_>)) -> String {
         let names = self.names.take();
-        let names = names.unwrap_or_else(|| Names::new(self.f, false, &mut Vec::new()));
+        let names = names.unwrap_or_else(|| ValueNames::new(self.f, false, &mut Vec::new()));
         let mut out = Out::new(None);
         let mut printer = Printer::with_names(self.f, &OPTIONS, &mut out, names);
         printer.bare = true;

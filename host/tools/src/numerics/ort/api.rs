@@ -108,7 +108,7 @@ pub(super) fn dtype_of(code: c_int) -> DType {
 }
 
 /// A result whose error is what ONNX Runtime says.
-pub(crate) type Result<T = (), E = String> = std::result::Result<T, E>;
+pub(super) type Result<T = (), E = String> = std::result::Result<T, E>;
 
 impl Api {
     pub(super) fn check(self, status: Status) -> Result {

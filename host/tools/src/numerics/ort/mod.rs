@@ -4,6 +4,8 @@
 //! its first version, so every ONNX Runtime 1.x will do. All `unsafe` of this crate is in this module.
 
 mod api;
+mod find;
+mod tensor;
 mod values;
 
 use std::ffi::{CString, c_char, c_int, c_void};
@@ -13,11 +15,11 @@ use std::ptr;
 use libloading::Library;
 use passdock_abi::DType;
 
-pub(crate) use self::api::Result;
 use self::api::{
-    Api, Object, PathChar, Pointer, Status, TENSOR, Text, c_text, dtype_of, kind_name, text,
+    Api, Object, PathChar, Pointer, Result, Status, TENSOR, Text, c_text, dtype_of, kind_name, text,
 };
-use crate::numerics::tensor::{Output, Tensor};
+pub(crate) use self::find::runtime;
+pub(crate) use self::tensor::{ModelOutput, OutputValue, Tensor, describe};
 
 /// The table's version that is asked for.
 const VERSION: u32 = 1;
@@ -33,7 +35,7 @@ pub(crate) struct Runtime {
     allocator: Pointer,
     /// The library's file, or the name that the loader found it by.
     pub(crate) path: PathBuf,
-    /// Its version, such as `1.22.0`.
+    /// The library's version, such as `1.22.0`.
     pub(crate) version: String,
 }
 
@@ -90,7 +92,7 @@ impl Runtime {
     }
 }
 
-/// What the loader says, and nothing about how it was called.
+/// The loader's message, without how it was called.
 fn describe_loading(error: &libloading::Error) -> String {
     match std::error::Error::source(error) {
         Some(source) => source.to_string(),
@@ -98,20 +100,20 @@ fn describe_loading(error: &libloading::Error) -> String {
     }
 }
 
-/// Where a model is.
+/// The place of a model that a session is made of.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Model<'a> {
-    /// In memory; its data, too.
+pub(crate) enum ModelSource<'a> {
+    /// Memory; the data is there, too.
     Bytes(&'a [u8]),
-    /// In a file, beside which its data is.
+    /// A file, beside which the data is.
     File(&'a Path),
 }
 
 /// An input that has to be given.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Input {
+pub(crate) struct ModelInput {
     pub(crate) name: String,
-    /// Its type; otherwise what it is instead of a tensor.
+    /// The input's type; otherwise what it is instead of a tensor.
     pub(crate) ty: Result<InputType, &'static str>,
 }
 
@@ -134,13 +136,13 @@ pub(crate) enum InputDim {
 pub(crate) struct Session<'r> {
     runtime: &'r Runtime,
     session: Object,
-    pub(crate) inputs: Vec<Input>,
+    pub(crate) inputs: Vec<ModelInput>,
     outputs: Vec<String>,
 }
 
 impl Runtime {
     /// Prepares a model to be run as it is: nothing optimised, on one thread.
-    pub(crate) fn session(&self, model: Model<'_>) -> Result<Session<'_>> {
+    pub(crate) fn session(&self, model: ModelSource<'_>) -> Result<Session<'_>> {
         let (api, env) = (self.api, self.env);
         // SAFETY: the function writes to the object's pointer.
         let options = api.object(Api::release_session_options, |out| unsafe {
@@ -155,17 +157,17 @@ impl Runtime {
             api.check(api.set_inter_op_num_threads(set, 1))?;
         }
         let path = match model {
-            Model::Bytes(_) => Vec::new(),
-            Model::File(path) => system_path(path)?,
+            ModelSource::Bytes(_) => Vec::new(),
+            ModelSource::File(path) => system_path(path)?,
         };
         let session = api.object(Api::release_session, |out| match model {
             // SAFETY: environment and options are there; the bytes are read during the call only.
-            Model::Bytes(bytes) => unsafe {
+            ModelSource::Bytes(bytes) => unsafe {
                 let data = bytes.as_ptr().cast();
                 api.create_session_from_array(env, data, bytes.len(), set, out)
             },
             // SAFETY: as above; the path ends with a zero.
-            Model::File(_) => unsafe { api.create_session(env, path.as_ptr(), set, out) },
+            ModelSource::File(_) => unsafe { api.create_session(env, path.as_ptr(), set, out) },
         })?;
         // SAFETY: the session is there.
         let count =
@@ -203,7 +205,7 @@ impl Runtime {
         Ok(copy)
     }
 
-    fn input(&self, session: &Object, at: usize) -> Result<Input> {
+    fn input(&self, session: &Object, at: usize) -> Result<ModelInput> {
         let (api, session) = (self.api, session.pointer);
         // SAFETY: the session has an input of this index.
         let name = self
@@ -217,7 +219,7 @@ impl Runtime {
             api.value(|out| unsafe { api.get_onnx_type_from_type_info(info.pointer, out) })?;
         if kind != TENSOR {
             let ty = Err(kind_name(kind));
-            return Ok(Input { name, ty });
+            return Ok(ModelInput { name, ty });
         }
         // SAFETY: it is a tensor's; what comes back is a part of it.
         let tensor =
@@ -239,7 +241,7 @@ impl Runtime {
         });
         let dims = dims.collect();
         let ty = Ok(InputType { dtype, dims });
-        Ok(Input { name, ty })
+        Ok(ModelInput { name, ty })
     }
 
     /// Element type and shape of a description that is there.
@@ -272,7 +274,7 @@ fn system_path(path: &Path) -> Result<Vec<PathChar>> {
 
 impl Session<'_> {
     /// Runs it; all outputs, in order.
-    pub(crate) fn run(&self, inputs: &[(String, Tensor)]) -> Result<Vec<Output>> {
+    pub(crate) fn run(&self, inputs: &[(String, Tensor)]) -> Result<Vec<ModelOutput>> {
         let api = self.runtime.api;
         let names = |names: &mut dyn Iterator<Item = &String>| -> Result<Vec<CString>> {
             names.map(|name| c_text(name.as_str())).collect()
@@ -310,7 +312,7 @@ impl Session<'_> {
         let output = |(name, object): (&String, Object)| {
             let name = name.clone();
             let value = self.look_into(object)?;
-            Ok(Output { name, value })
+            Ok(ModelOutput { name, value })
         };
         self.outputs.iter().zip(made).map(output).collect()
     }

@@ -8,7 +8,7 @@ use passdock_ir::constant::{string_data, string_elements};
 
 use super::Session;
 use super::api::{Api, MAP, Object, Result, SEQUENCE, TENSOR, Text, c_text, dtype_code, kind_name};
-use crate::numerics::tensor::{Tensor, Value};
+use super::tensor::{OutputValue, Tensor};
 
 impl Session<'_> {
     /// A tensor for ONNX Runtime: a copy.
@@ -46,14 +46,14 @@ impl Session<'_> {
         Ok(value)
     }
 
-    /// What a value is; sequences and maps are taken apart.
-    pub(super) fn look_into(&self, value: Object) -> Result<Value> {
+    /// The value that an object is; sequences and maps are taken apart.
+    pub(super) fn look_into(&self, value: Object) -> Result<OutputValue> {
         let (api, allocator) = (self.runtime.api, self.runtime.allocator);
         let mut tensors = Vec::new();
         let mut left = vec![(String::new(), value)];
         while let Some((place, value)) = left.pop() {
             if value.pointer.is_null() {
-                return Ok(Value::Opaque("nothing"));
+                return Ok(OutputValue::Opaque("nothing"));
             }
             // SAFETY: the value is there.
             let kind = api.value(|out| unsafe { api.get_value_type(value.pointer, out) });
@@ -67,9 +67,9 @@ impl Session<'_> {
                     // SAFETY: as above.
                     api.value(|out| unsafe { api.get_value_count(value.pointer, out) })?
                 }
-                Ok(other) => return Ok(Value::Opaque(kind_name(other))),
+                Ok(other) => return Ok(OutputValue::Opaque(kind_name(other))),
                 // An optional output that has no value.
-                Err(_) => return Ok(Value::Opaque("nothing")),
+                Err(_) => return Ok(OutputValue::Opaque("nothing")),
             };
             for part in (0..parts).rev() {
                 let place = match (&kind, part) {
@@ -85,7 +85,7 @@ impl Session<'_> {
                 left.push((place, part));
             }
         }
-        Ok(Value::Tensors(tensors))
+        Ok(OutputValue::Tensors(tensors))
     }
 
     /// Copies a tensor.

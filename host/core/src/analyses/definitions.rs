@@ -1,0 +1,121 @@
+//! Which definition an op has, remembered per op symbol: passes ask for the traits of every op.
+//!
+//! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which of
+//! both an op means (ONNX Runtime takes the operator, others the function): such ops are ambiguous,
+//! and no definition says anything of them.
+//!
+//! Each thread remembers for itself, so nothing is locked. The memory is of one module's symbols
+//! and one set of definitions; another's takes its place.
+
+use std::cell::RefCell;
+use std::sync::{Arc, Weak};
+
+use passdock_abi::{OpEntry, SymbolId};
+use passdock_ir::{Function, OpName, Symbols};
+use passdock_loader::{LoadedOp, OpDefs};
+
+#[derive(Default)]
+struct Memory {
+    defs: u64,
+    /// A weak pointer keeps the address from being given to other symbols.
+    symbols: Weak<Symbols>,
+    /// By op symbol.
+    slots: Vec<Option<Slot>>,
+}
+
+#[derive(Clone, Copy)]
+struct Slot {
+    domain: SymbolId,
+    version: Option<i64>,
+    definition: Option<LoadedOp>,
+}
+
+thread_local! {
+    static MEMORY: RefCell<Memory> = RefCell::default();
+}
+
+/// The traits of an op in a function; 0 if no plugin defines it.
+pub(crate) fn definition_traits(defs: &OpDefs, function: &Function, name: SymbolId) -> u64 {
+    match look_up(defs, function, name) {
+        None => 0,
+        Some(_) if function.symbols().names_function(name) => OpEntry::AMBIGUOUS,
+        Some(definition) => flags(&definition),
+    }
+}
+
+/// The definition of an op in a function; none if it is ambiguous.
+pub(crate) fn definition(defs: &OpDefs, function: &Function, name: SymbolId) -> Option<LoadedOp> {
+    look_up(defs, function, name).filter(|_| !function.symbols().names_function(name))
+}
+
+/// What the entry says, and what follows from it.
+fn flags(definition: &LoadedOp) -> u64 {
+    let entry = &definition.entry;
+    let folds = match entry.evaluate {
+        Some(_) => OpEntry::FOLDS,
+        None => 0,
+    };
+    let decomposes = match entry.decompose {
+        Some(_) => OpEntry::DECOMPOSES,
+        None => 0,
+    };
+    entry.traits | OpEntry::DEFINED | folds | decomposes
+}
+
+fn look_up(defs: &OpDefs, function: &Function, name: SymbolId) -> Option<LoadedOp> {
+    let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name));
+    known.unwrap_or_else(|| {
+        // Not under the borrow: it may load a plugin, whose entry may do anything.
+        let slot = make_slot(defs, function, name);
+        MEMORY.with_borrow_mut(|memory| memory.remember(name, slot));
+        slot.definition
+    })
+}
+
+fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
+    let text = function.text(name);
+    let domain = OpName::parse(text).and_then(|name| name.domain);
+    let domain = match domain {
+        Some(domain) => function.symbols().intern(&domain),
+        None => SymbolId::NONE,
+    };
+    let version = function.opset(domain);
+    Slot {
+        domain,
+        version,
+        definition: defs.find(text, version),
+    }
+}
+
+impl Memory {
+    /// What is remembered of a name, if it is still right for this function.
+    fn known(
+        &mut self,
+        defs: &OpDefs,
+        function: &Function,
+        name: SymbolId,
+    ) -> Option<Option<LoadedOp>> {
+        let symbols = function.symbols();
+        if self.defs != defs.id() || !std::ptr::eq(self.symbols.as_ptr(), Arc::as_ptr(symbols)) {
+            *self = Memory {
+                defs: defs.id(),
+                symbols: Arc::downgrade(symbols),
+                slots: Vec::new(),
+            };
+        }
+        let slot = (*self.slots.get(name.index())?)?;
+        (function.opset(slot.domain) == slot.version).then_some(slot.definition)
+    }
+
+    fn remember(&mut self, name: SymbolId, slot: Slot) {
+        // A symbol that isn't one must not make the list long.
+        let known = self.symbols.upgrade();
+        if known.is_none_or(|symbols| symbols.get(name).is_none()) {
+            return;
+        }
+        if self.slots.len() <= name.index() {
+            self.slots.resize(name.index() + 1, None);
+        }
+        self.slots[name.index()] = Some(slot);
+    }
+}

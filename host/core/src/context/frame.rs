@@ -1,0 +1,122 @@
+//! A context as the frame of a call: what passes and instruments may ask of it.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, OnceLock};
+
+use passdock_diagnostic::Diagnostic;
+use passdock_ir::Module;
+use passdock_ir::text::TextSource;
+use passdock_loader::{OpDefs, PassKind, PluginError};
+
+use super::PassContext;
+use crate::boundary::Frame;
+use crate::config::{ConfigValue, FieldValue};
+use crate::error::{ErrorKind, PassError};
+
+/// Runs a registered pass, by its name: what the run loop does for a pass that runs others.
+pub(crate) type RunPass = fn(&PassContext, &Module, &str, bool) -> Result<Module, PassError>;
+
+/// A call under a context. What isn't asked for costs nothing.
+pub(crate) struct ContextFrame<'c> {
+    cx: &'c PassContext,
+    /// The values of all registered config options.
+    config: OnceLock<BTreeMap<String, ConfigValue>>,
+    ops: OnceLock<Arc<OpDefs>>,
+    text: Option<Arc<TextSource>>,
+    /// None for an instrument, which watches passes and runs none.
+    run_pass: Option<RunPass>,
+    /// Whether instruments watch the passes that are run.
+    watched: bool,
+}
+
+impl<'c> ContextFrame<'c> {
+    /// The frame of an instrument.
+    pub(crate) fn watching(cx: &'c PassContext) -> ContextFrame<'c> {
+        ContextFrame {
+            cx,
+            config: OnceLock::new(),
+            ops: OnceLock::new(),
+            text: None,
+            run_pass: None,
+            watched: false,
+        }
+    }
+
+    /// The frame of a pass on a module.
+    pub(crate) fn running(
+        cx: &'c PassContext,
+        module: &Module,
+        run_pass: RunPass,
+        watched: bool,
+    ) -> ContextFrame<'c> {
+        ContextFrame {
+            text: module.text_source().cloned(),
+            run_pass: Some(run_pass),
+            watched,
+            ..ContextFrame::watching(cx)
+        }
+    }
+
+    /// The context, with the diagnostics of the running pass.
+    pub(crate) fn context(&self) -> &'c PassContext {
+        self.cx
+    }
+
+    fn values(&self) -> BTreeMap<String, ConfigValue> {
+        let mut all = self.cx.registry().config_defaults();
+        for (key, value) in &mut all {
+            if let Some(set) = self.cx.config(key) {
+                value.clone_from(set);
+            }
+        }
+        all
+    }
+}
+
+impl Frame for ContextFrame<'_> {
+    fn opt_level(&self) -> u32 {
+        self.cx.opt_level()
+    }
+
+    fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String> {
+        let all = self.config.get_or_init(|| self.values());
+        let found = all.get(key).and_then(|value| value.get(field));
+        found.ok_or_else(|| {
+            let schema = self.cx.registry().config_schema(key);
+            match schema.and_then(|schema| schema.field(field).cloned()) {
+                Err(error) => error.to_string(),
+                Ok(_) => format!("The config option `{key}` was registered after this started."),
+            }
+        })
+    }
+
+    fn pass_kind(&self, name: &str) -> Option<PassKind> {
+        self.cx.registry().pass_kind(name)
+    }
+
+    fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError> {
+        match self.run_pass {
+            Some(run_pass) => run_pass(self.cx, module, name, self.watched),
+            None => {
+                let message = "An instrument watches passes and can't run any.";
+                Err(PassError::new(ErrorKind::Instrument, message))
+            }
+        }
+    }
+
+    fn op_defs(&self) -> &OpDefs {
+        self.ops.get_or_init(|| self.cx.registry().op_defs())
+    }
+
+    fn missing_definition(&self) -> Option<PluginError> {
+        self.ops.get()?.failures().into_iter().next()
+    }
+
+    fn text_source(&self) -> Option<&TextSource> {
+        self.text.as_deref()
+    }
+
+    fn show(&self, diagnostics: &[Diagnostic]) {
+        self.cx.renderer()(diagnostics);
+    }
+}

@@ -1,0 +1,144 @@
+//! Lets only the first passes run, to find the one that breaks something: as LLVM's
+//! `-opt-bisect-limit`.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+use passdock_ir::Module;
+
+use crate::instrument::{
+    Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Sink,
+};
+use crate::pass::PassInfo;
+
+crate::config_struct! {
+    /// The options of `bisect`.
+    struct Options {
+        /// How many passes run; -1 stands for all.
+        limit: i64 = -1, in -1..=9_223_372_036_854_775_807;
+    }
+}
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "Vetoes all passes after the first `limit`, and numbers them: to find the one that \
+                   breaks something.";
+    InstrumentSpec::judging("bisect", summary, |options: Options, setup| {
+        let bisect = Bisect::new(options.limit, setup.sink.clone());
+        Ok(Arc::new(bisect.uncounted(setup.sequentials())))
+    })
+}
+
+/// Numbers the runs of passes from 1 and vetoes those after `limit`.
+///
+/// A pass that the context requires can't be vetoed, and has no number.
+pub struct Bisect {
+    limit: i64,
+    sink: Sink,
+    uncounted: BTreeSet<String>,
+    count: AtomicI64,
+    entries: Entries,
+}
+
+impl Bisect {
+    /// Lets `limit` passes run, or all if it is negative, and says of each whether it runs.
+    pub fn new(limit: i64, sink: Sink) -> Bisect {
+        Bisect {
+            limit,
+            sink,
+            uncounted: BTreeSet::new(),
+            count: AtomicI64::new(0),
+            entries: Entries::default(),
+        }
+    }
+
+    /// Passes that always run and have no number: Sequentials, whose passes have their own.
+    pub fn uncounted<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Bisect {
+        self.uncounted.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// How many passes were asked for since the context was entered.
+    pub fn count(&self) -> i64 {
+        self.count.load(Ordering::Relaxed)
+    }
+}
+
+impl PassInstrument for Bisect {
+    fn name(&self) -> &str {
+        "bisect"
+    }
+
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        if self.entries.enter() {
+            self.count.store(0, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        self.entries.exit();
+        Ok(())
+    }
+
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        let PassCall { info, .. } = *call;
+        if self.uncounted.contains(&info.name) {
+            return Ok(true);
+        }
+        let number = self.count.fetch_add(1, Ordering::Relaxed) + 1;
+        let runs = self.limit < 0 || number <= self.limit;
+        let what = if runs { "running" } else { "NOT running" };
+        (self.sink)(&format!("BISECT: {what} pass ({number}) {}\n", info.name));
+        Ok(runs)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::context::PassContext;
+    use crate::instrument::built_in::testing::{Printed, all, keep, module, reported};
+
+    #[track_caller]
+    fn check(limit: i64, expected: Expect) {
+        let printed = Printed::default();
+        let bisect = Bisect::new(limit, printed.sink()).uncounted(["inner", "outer"]);
+        let context = PassContext::builder()
+            .required_pass(["forced"])
+            .instrument(bisect);
+        let inner = all("inner", [keep("a"), keep("forced"), keep("b")]);
+        reported(context, &all("outer", [inner, keep("c")]), module()).unwrap();
+        expected.assert_eq(&printed.take());
+    }
+
+    #[test]
+    fn the_first_passes_run() {
+        check(
+            -1,
+            expect![[r#"
+            BISECT: running pass (1) a
+            BISECT: running pass (2) b
+            BISECT: running pass (3) c
+        "#]],
+        );
+        check(
+            2,
+            expect![[r#"
+            BISECT: running pass (1) a
+            BISECT: running pass (2) b
+            BISECT: NOT running pass (3) c
+        "#]],
+        );
+        check(
+            0,
+            expect![[r#"
+            BISECT: NOT running pass (1) a
+            BISECT: NOT running pass (2) b
+            BISECT: NOT running pass (3) c
+        "#]],
+        );
+    }
+}

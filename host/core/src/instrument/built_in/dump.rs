@@ -1,0 +1,221 @@
+//! The module as a file after each pass.
+
+use std::fs;
+use std::io::{self, BufWriter, Write};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use passdock_diagnostic::{Diagnostic, Severity};
+use passdock_ir::{Module, text};
+
+use super::in_file;
+use crate::error::PassError;
+use crate::files::Target;
+use crate::instrument::{
+    Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Sink, stderr, wrong,
+};
+use crate::pass::PassInfo;
+
+crate::config_struct! {
+    /// The options of `dump`.
+    struct Options {
+        /// The directory, which is made if it isn't there.
+        dir: String = "";
+        /// Removes the dumps of an earlier run first, if the directory holds nothing else.
+        refresh: bool = false;
+    }
+}
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "Writes the module to a directory after each pass, as files that can be read.";
+    let spec = InstrumentSpec::watching("dump", summary, |options: Options, setup| {
+        if options.dir.is_empty() {
+            let message = "The directory that `dump` writes to has no name.";
+            return Err(wrong("dump", "dir", message).into());
+        }
+        let dump = DumpIr::new(setup.path(&options.dir));
+        Ok(Arc::new(match options.refresh {
+            true => dump.refresh(),
+            false => dump,
+        }))
+    });
+    spec.mandatory("dir")
+}
+
+/// Writes `NNN_pass.ir` after each pass.
+pub struct DumpIr {
+    dir: PathBuf,
+    /// Whether files of an earlier run are removed first.
+    refresh: bool,
+    warn: Sink,
+    count: AtomicU32,
+    entries: Entries,
+}
+
+impl DumpIr {
+    /// Writes to a directory, which is made if it isn't there.
+    pub fn new(dir: impl Into<PathBuf>) -> DumpIr {
+        DumpIr {
+            dir: dir.into(),
+            refresh: false,
+            warn: stderr(),
+            count: AtomicU32::new(0),
+            entries: Entries::default(),
+        }
+    }
+
+    /// Removes the dumps of an earlier run first. A directory that holds anything else is left as
+    /// it is, with a warning.
+    pub fn refresh(mut self) -> DumpIr {
+        self.refresh = true;
+        self
+    }
+
+    /// Where warnings go instead of standard error.
+    pub fn warn(mut self, sink: Sink) -> DumpIr {
+        self.warn = sink;
+        self
+    }
+
+    fn write(&self, path: &Path, module: &Module) -> io::Result<()> {
+        // Data in files is named from here, so that a dump can be read where it is.
+        let options = text::PrintOptions {
+            directory: Some(&self.dir),
+            ..text::PrintOptions::default()
+        };
+        Target::new(path, None)?.write(false, |file| {
+            let mut out = BufWriter::new(file);
+            text::write_module(&mut out, module, &options)?;
+            out.flush()
+        })
+    }
+
+    /// Makes the directory, and removes what an earlier run left there.
+    fn begin(&self) -> io::Result<()> {
+        self.count.store(0, Ordering::Relaxed);
+        fs::create_dir_all(&self.dir)?;
+        if !self.refresh {
+            return Ok(());
+        }
+        if let Some(other) = remove_dumps(&self.dir)? {
+            let message = format!(
+                "Nothing is removed from the directory `{}`: `{other}` in it is no dump.",
+                self.dir.display()
+            );
+            let warning = Diagnostic::new(Severity::Warning, "dump", message);
+            (self.warn)(&(warning.render(false) + "\n"));
+        }
+        Ok(())
+    }
+
+    fn next(&self) -> u32 {
+        self.count.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+impl PassInstrument for DumpIr {
+    fn name(&self) -> &str {
+        "dump"
+    }
+
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        if self.entries.enter()
+            && let Err(error) = self.begin()
+        {
+            self.entries.exit();
+            return Err(in_file(&self.dir, &error).into());
+        }
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        self.entries.exit();
+        Ok(())
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
+        let name: String = info
+            .name
+            .chars()
+            .map(|c| if "<>:\"/\\|?*".contains(c) { '_' } else { c })
+            .collect();
+        let path = self.dir.join(format!("{:03}_{name}.ir", self.next()));
+        let written = self.write(&path, module);
+        Ok(written.map_err(|error| in_file(&path, &error))?)
+    }
+
+    fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
+        self.next();
+        Ok(())
+    }
+}
+
+/// Removes earlier dumps if the directory holds nothing else; otherwise answers what else.
+fn remove_dumps(dir: &Path) -> io::Result<Option<String>> {
+    let mut dumps = Vec::new();
+    for entry in fs::read_dir(dir)? {
+        let entry = entry?;
+        let name = entry.file_name();
+        let is_dump = name.to_str().is_some_and(|name| {
+            let digits = name.bytes().take_while(u8::is_ascii_digit).count();
+            digits >= 3 && name[digits..].starts_with('_') && name.ends_with(".ir")
+        });
+        if !is_dump || !entry.file_type()?.is_file() {
+            return Ok(Some(name.to_string_lossy().into_owned()));
+        }
+        dumps.push(entry.path());
+    }
+    dumps.iter().try_for_each(fs::remove_file)?;
+    Ok(None)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::instrument::built_in::testing::{Printed, all, fuse, module, watched};
+
+    #[test]
+    fn dumps_can_be_read_and_are_refreshed() {
+        let dir = tempfile::tempdir().unwrap();
+        let printed = Printed::default();
+        let run = |passes: &[&str]| {
+            let dump = DumpIr::new(dir.path()).refresh().warn(printed.sink());
+            let passes = passes.iter().map(|_| fuse());
+            watched(Arc::new(dump), &all("s", passes), module());
+            let mut names: Vec<String> = fs::read_dir(dir.path())
+                .unwrap()
+                .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+                .collect();
+            names.sort();
+            names.join("\n")
+        };
+        expect![[r#"
+            000_demo.transform.Fuse.ir
+            001_demo.transform.Fuse.ir
+            002_s.ir"#]]
+        .assert_eq(&run(&["a", "b"]));
+        expect![[r#"
+            000_demo.transform.Fuse.ir
+            001_s.ir"#]]
+        .assert_eq(&run(&["a"]));
+        let text = fs::read_to_string(dir.path().join("001_s.ir")).unwrap();
+        assert_eq!(text::parse(&text).unwrap().op_count(), 3);
+        assert_eq!(printed.take(), "");
+        fs::write(dir.path().join("mine.txt"), "").unwrap();
+        expect![[r#"
+            000_demo.transform.Fuse.ir
+            000_s.ir
+            001_s.ir
+            mine.txt"#]]
+        .assert_eq(&run(&[]));
+        let warning = printed.take();
+        expect![[r#"
+            warning[dump]: Nothing is removed from the directory `DIR`: `mine.txt` in it is no dump.
+        "#]]
+        .assert_eq(&warning.replace(&dir.path().display().to_string(), "DIR"));
+    }
+}

@@ -1,0 +1,332 @@
+//! How much memory each pass takes, as far as the system tells.
+//!
+//! Linux tells how much of the process is resident, and its peak, which can be set back before each
+//! pass. Other systems aren't asked: the report says "not measured". The size of the module's arenas
+//! is known everywhere. All of it is the process's: of passes that run at once nobody can say which
+//! took what.
+
+use std::sync::{Arc, Mutex};
+
+use passdock_ir::Module;
+use serde_json::{Value, json};
+
+use super::table::{Table, bytes};
+use crate::error::PassError;
+use crate::instrument::{
+    Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running,
+};
+use crate::pass::PassInfo;
+use crate::util;
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary =
+        "The memory of each pass: of the process before and after, its peak, the module's.";
+    InstrumentSpec::watching("memory", summary, |(), _| Ok(Arc::new(PassMemory::new())))
+}
+
+/// Measures memory around each pass.
+#[derive(Default)]
+pub struct PassMemory {
+    passes: Mutex<Vec<Measured>>,
+    /// Those that run, by their places in `passes`.
+    running: Running<usize>,
+    entries: Entries,
+}
+
+/// One run of a pass. Bytes; `None`: not measured.
+struct Measured {
+    name: String,
+    depth: usize,
+    before: Option<u64>,
+    after: Option<u64>,
+    peak: Option<u64>,
+    module_before: u64,
+    module_after: u64,
+    /// Whether it hasn't returned.
+    running: bool,
+    failed: bool,
+}
+
+impl PassMemory {
+    /// Nothing measured yet.
+    pub fn new() -> PassMemory {
+        PassMemory::default()
+    }
+
+    fn finish(&self, module: &Module, failed: bool) {
+        let now = Process::now();
+        let Some(at) = self.running.pop() else {
+            return;
+        };
+        let mut passes = util::lock(&self.passes);
+        raise_peaks(&mut passes, &now);
+        // The context may have been left meanwhile, and all be forgotten.
+        if let Some(pass) = passes.get_mut(at) {
+            pass.after = now.resident;
+            pass.module_after = module.arena_bytes();
+            pass.running = false;
+            pass.failed = failed;
+        }
+    }
+}
+
+/// The peak since the last pass began counts for all passes that run.
+fn raise_peaks(passes: &mut [Measured], now: &Process) {
+    for pass in passes.iter_mut().filter(|pass| pass.running) {
+        pass.peak = pass.peak.zip(now.peak).map(|(old, new)| old.max(new));
+    }
+}
+
+impl PassInstrument for PassMemory {
+    fn name(&self) -> &str {
+        "memory"
+    }
+
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        if self.entries.enter() {
+            util::lock(&self.passes).clear();
+        }
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        self.entries.exit();
+        Ok(())
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
+        let mut passes = util::lock(&self.passes);
+        raise_peaks(&mut passes, &Process::now());
+        let can_reset = Process::reset_peak();
+        let now = Process::now();
+        let module_bytes = module.arena_bytes();
+        passes.push(Measured {
+            name: info.name.clone(),
+            depth: self.running.depth(),
+            before: now.resident,
+            after: None,
+            peak: now.peak.filter(|_| can_reset),
+            module_before: module_bytes,
+            module_after: module_bytes,
+            running: true,
+            failed: false,
+        });
+        self.running.push(passes.len() - 1);
+        Ok(())
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, .. } = *call;
+        self.finish(module, false);
+        Ok(())
+    }
+
+    fn pass_failed(&self, call: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
+        let PassCall { module, .. } = *call;
+        self.finish(module, true);
+        Ok(())
+    }
+
+    fn report(&self) -> Option<String> {
+        let passes = util::lock(&self.passes);
+        let shown = |bytes_of: Option<u64>| match bytes_of {
+            Some(count) => bytes(count),
+            None => "not measured".to_owned(),
+        };
+        let mut table = Table::new(&["pass", "before", "after", "change", "peak", "module"]);
+        for pass in passes.iter() {
+            let failed = if pass.failed { " failed" } else { "" };
+            table.row([
+                format!("{}{}{failed}", "  ".repeat(pass.depth), pass.name),
+                shown(pass.before),
+                shown(pass.after),
+                match pass.before.zip(pass.after) {
+                    Some((before, after)) if after < before => {
+                        format!("-{}", bytes(before - after))
+                    }
+                    Some((before, after)) => format!("+{}", bytes(after - before)),
+                    None => "not measured".to_owned(),
+                },
+                shown(pass.peak),
+                match pass.module_before == pass.module_after {
+                    true => bytes(pass.module_after),
+                    false => format!(
+                        "{} → {}",
+                        bytes(pass.module_before),
+                        bytes(pass.module_after)
+                    ),
+                },
+            ]);
+        }
+        (!passes.is_empty()).then(|| table.render())
+    }
+
+    fn report_data(&self) -> Option<Value> {
+        let passes = util::lock(&self.passes);
+        let passes = passes.iter().map(|pass| {
+            json!({
+                "name": pass.name,
+                "depth": pass.depth,
+                "resident_before": pass.before,
+                "resident_after": pass.after,
+                "resident_peak": pass.peak,
+                "module_before": pass.module_before,
+                "module_after": pass.module_after,
+                "failed": pass.failed,
+            })
+        });
+        Some(json!({ "passes": passes.collect::<Vec<_>>() }))
+    }
+}
+
+/// The process's memory in bytes, as far as the system tells.
+#[derive(Debug, PartialEq)]
+struct Process {
+    resident: Option<u64>,
+    peak: Option<u64>,
+}
+
+impl Process {
+    #[cfg(target_os = "linux")]
+    fn now() -> Process {
+        let status = std::fs::read_to_string("/proc/self/status");
+        Process::parse(&status.unwrap_or_default())
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn now() -> Process {
+        Process::parse("")
+    }
+
+    /// Makes what is resident now the peak; whether that could be done.
+    #[cfg(target_os = "linux")]
+    fn reset_peak() -> bool {
+        // proc(5): 5 resets "the peak resident set size to the current one".
+        std::fs::write("/proc/self/clear_refs", "5").is_ok()
+    }
+
+    #[cfg(not(target_os = "linux"))]
+    fn reset_peak() -> bool {
+        false
+    }
+
+    /// Reads `/proc/self/status`, whose "kB" are 1024 bytes.
+    fn parse(status: &str) -> Process {
+        let field = |name: &str| {
+            let line = status.lines().find_map(|line| line.strip_prefix(name))?;
+            let kib: u64 = line.trim().strip_suffix(" kB")?.trim().parse().ok()?;
+            Some(kib * 1024)
+        };
+        Process {
+            resident: field("VmRSS:"),
+            peak: field("VmHWM:"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::context::PassContext;
+    use crate::instrument::built_in::testing::{all, fail, keep, module};
+    use crate::run::create_host_pass;
+
+    /// The peak is the process's: one test at a time.
+    static ALONE: Mutex<()> = Mutex::new(());
+
+    /// What stands for numbers: whether there is one, and of peaks whether they make sense.
+    fn shape(memory: &PassMemory) -> String {
+        let passes = util::lock(&memory.passes);
+        let lines = passes.iter().map(|pass| {
+            let sane = match (pass.before, pass.after, pass.peak) {
+                (Some(before), Some(_), Some(peak)) => peak >= before,
+                (Some(_), Some(_), None) => true,
+                (None, None, None) => !cfg!(target_os = "linux"),
+                _ => false,
+            };
+            let failed = if pass.failed { " failed" } else { "" };
+            format!("{}{}: {sane}{failed}\n", "  ".repeat(pass.depth), pass.name)
+        });
+        lines.collect()
+    }
+
+    #[test]
+    fn each_pass_is_measured() {
+        let _alone = util::lock(&ALONE);
+        let memory = Arc::new(PassMemory::new());
+        let passes = all("outer", [keep("a"), all("inner", [keep("b")]), fail("c")]);
+        let cx = PassContext::builder().shared_instrument(memory.clone());
+        let cx = cx.build().unwrap();
+        let _ = cx.scope(|_| {
+            passes.call(module()).unwrap_err();
+            expect![[r#"
+                outer: true failed
+                  a: true
+                  inner: true
+                    b: true
+                  c: true failed
+            "#]]
+            .assert_eq(&shape(&memory));
+            let report = memory.report().unwrap();
+            assert!(report.starts_with("pass "), "{report}");
+            assert_eq!(report.lines().count(), 6, "{report}");
+            Ok(())
+        });
+    }
+
+    /// What a pass frees again before it returns is in its peak, and in that of the pass around.
+    #[test]
+    fn the_peak_is_that_of_the_pass() {
+        const SIZE: usize = 64 << 20;
+        let _alone = util::lock(&ALONE);
+        let memory = Arc::new(PassMemory::new());
+        let hungry = create_host_pass(PassInfo::new("hungry"), |module, _| {
+            assert!(
+                std::hint::black_box(vec![1u8; SIZE])
+                    .iter()
+                    .all(|&byte| byte == 1)
+            );
+            Ok(module.clone())
+        });
+        let passes = all("outer", [keep("before"), hungry, keep("after")]);
+        let cx = PassContext::builder().shared_instrument(memory.clone());
+        let cx = cx.build().unwrap();
+        cx.scope(|_| {
+            let after = passes.call(module());
+            let measured = util::lock(&memory.passes);
+            let grew = |name: &str| {
+                let pass = measured.iter().find(|pass| pass.name == name).unwrap();
+                pass.peak
+                    .zip(pass.before)
+                    .map(|(peak, before)| peak.saturating_sub(before))
+            };
+            // Where it can't be measured there is nothing to say.
+            if let Some(hungry) = grew("hungry") {
+                assert!(hungry >= SIZE as u64 / 2, "{hungry}");
+                assert!(grew("outer").unwrap() >= SIZE as u64 / 2);
+            }
+            after
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn what_linux_says_is_read() {
+        let status =
+            "Name:\tpassdock\nVmPeak:\t    9000 kB\nVmHWM:\t    2000 kB\nVmRSS:\t    1500 kB\n";
+        let process = Process {
+            resident: Some(1500 * 1024),
+            peak: Some(2000 * 1024),
+        };
+        assert_eq!(Process::parse(status), process);
+        let nothing = Process {
+            resident: None,
+            peak: None,
+        };
+        assert_eq!(Process::parse(""), nothing);
+        assert_eq!(Process::parse("VmRSS: many\n"), nothing);
+    }
+}

@@ -1,0 +1,53 @@
+//! The instruments that come with the host, one file each: what it does, the options that a pipeline
+//! may give it, and the name that it is registered by.
+
+mod bisect;
+mod dump;
+mod memory;
+mod op_count;
+mod print;
+mod print_changed;
+mod table;
+mod text_diff;
+mod timing;
+mod trace;
+mod verifier;
+
+use std::io;
+use std::path::Path;
+
+pub use bisect::Bisect;
+pub use dump::DumpIr;
+pub use memory::PassMemory;
+pub use op_count::OpCount;
+pub use print::PrintIr;
+pub(crate) use print::shown;
+pub use print_changed::PrintChanged;
+pub use text_diff::{colored, unified};
+pub use timing::PassTimingInstrument;
+pub use verifier::WellFormed;
+
+use crate::instrument::InstrumentSpec;
+
+/// The instruments that every registry has.
+pub(crate) fn specs() -> Vec<InstrumentSpec> {
+    vec![
+        timing::spec(),
+        memory::spec(),
+        op_count::spec(),
+        print::spec_before(),
+        print::spec_after(),
+        print_changed::spec(),
+        dump::spec(),
+        verifier::spec(),
+        bisect::spec(),
+    ]
+}
+
+/// An error with the file that it is about.
+fn in_file(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
+}
+
+#[cfg(test)]
+mod testing;

@@ -1,0 +1,195 @@
+//! How many ops of which kind came and went in each pass.
+//!
+//! The numbers are those that a pass leaves: one that replaces three `onnx.Add` by three others
+//! changed nothing here. A pass that runs others counts only what it changed beside them, so the
+//! last line, which sums all up, counts nothing twice.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use passdock_abi::{Op, OpId, SymbolId, symbol};
+use passdock_ir::{Function, Module};
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+use super::table::Table;
+use crate::error::PassError;
+use crate::instrument::{
+    Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running,
+};
+use crate::pass::PassInfo;
+use crate::util;
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "How many ops of which kind came and went in each pass.";
+    InstrumentSpec::watching("op-count", summary, |(), _| Ok(Arc::new(OpCount::new())))
+}
+
+/// Counts ops around each pass.
+#[derive(Default)]
+pub struct OpCount {
+    passes: Mutex<Vec<Counted>>,
+    /// The module before each pass that is running, or after the last one in it.
+    running: Running<Module>,
+    entries: Entries,
+}
+
+/// All runs of a pass.
+struct Counted {
+    name: String,
+    runs: u32,
+    ops: Changes,
+}
+
+/// How many more there are, by kind; never 0.
+type Changes = BTreeMap<String, i64>;
+
+impl OpCount {
+    /// Nothing counted yet.
+    pub fn new() -> OpCount {
+        OpCount::default()
+    }
+}
+
+impl PassInstrument for OpCount {
+    fn name(&self) -> &str {
+        "op-count"
+    }
+
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        if self.entries.enter() {
+            util::lock(&self.passes).clear();
+        }
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        self.entries.exit();
+        Ok(())
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, .. } = *call;
+        self.running.push(module.clone());
+        Ok(())
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
+        let Some(before) = self.running.pop() else {
+            return Ok(());
+        };
+        self.running.update(|outer| outer.clone_from(module));
+        let mut passes = util::lock(&self.passes);
+        let at = passes.iter().position(|pass| pass.name == info.name);
+        let at = at.unwrap_or_else(|| {
+            passes.push(Counted {
+                name: info.name.clone(),
+                runs: 0,
+                ops: Changes::new(),
+            });
+            passes.len() - 1
+        });
+        passes[at].runs += 1;
+        if !before.is_same(module) {
+            add(&mut passes[at].ops, &changes(&before, module));
+        }
+        Ok(())
+    }
+
+    fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
+        self.running.pop();
+        Ok(())
+    }
+
+    fn report(&self) -> Option<String> {
+        let passes = util::lock(&self.passes);
+        let mut table = Table::new(&["pass", "runs", "ops"]).left_last();
+        let mut all = Changes::new();
+        for pass in passes.iter() {
+            add(&mut all, &pass.ops);
+            table.row([pass.name.clone(), pass.runs.to_string(), listed(&pass.ops)]);
+        }
+        table.row(["all".to_owned(), String::new(), listed(&all)]);
+        (!passes.is_empty()).then(|| table.render())
+    }
+
+    fn report_data(&self) -> Option<Value> {
+        let passes = util::lock(&self.passes);
+        let passes = passes
+            .iter()
+            .map(|pass| json!({ "name": pass.name, "runs": pass.runs, "ops": pass.ops }));
+        Some(json!({ "passes": passes.collect::<Vec<_>>() }))
+    }
+}
+
+/// What differs in the functions that aren't the same.
+fn changes(before: &Module, after: &Module) -> Changes {
+    let mut changes = Changes::new();
+    for (module, other, sign) in [(before, after, -1), (after, before, 1)] {
+        let is_new = |function: &&Arc<Function>| {
+            let known = other.function(function.name());
+            known.is_none_or(|known| !Arc::ptr_eq(known, function))
+        };
+        let mut counts: FxHashMap<SymbolId, i64> = FxHashMap::default();
+        for function in module.functions().filter(is_new) {
+            for (_, op) in function.ops() {
+                *counts.entry(op.name).or_default() += sign;
+            }
+        }
+        // By text: a host's pass may answer a module that shares nothing with the one before.
+        let named = |(name, count)| (module.symbols().text(name).to_owned(), count);
+        add(&mut changes, &counts.into_iter().map(named).collect());
+    }
+    changes
+}
+
+fn add(to: &mut Changes, more: &Changes) {
+    for (name, count) in more {
+        *to.entry(name.clone()).or_default() += count;
+    }
+    to.retain(|_, count| *count != 0);
+}
+
+/// `+3 onnx.Gemm -3 onnx.Add -3 onnx.MatMul`: what came, then what went, the most first.
+fn listed(ops: &Changes) -> String {
+    let mut ops: Vec<(&String, &i64)> = ops.iter().collect();
+    ops.sort_by_key(|(name, count)| (**count < 0, -count.abs(), *name));
+    let each = ops.iter().map(|(name, count)| format!("{count:+} {name}"));
+    match ops.is_empty() {
+        true => "none".to_owned(),
+        false => each.collect::<Vec<_>>().join(" "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::instrument::built_in::testing::{all, fail, fuse, keep, module, negate, watched};
+
+    #[test]
+    fn what_came_and_went_in_each_pass() {
+        let passes = [negate(), keep("same"), all("inner", [fuse(), fuse()])];
+        let counts = Arc::new(OpCount::new());
+        let text = watched(counts.clone(), &all("outer", passes), module());
+        expect![[r#"
+            pass                   runs  ops
+            demo.transform.Negate     1  +2 onnx.Neg -2 onnx.Abs
+            same                      1  none
+            demo.transform.Fuse       2  -1 onnx.Relu
+            inner                     1  none
+            outer                     1  none
+            all                          +2 onnx.Neg -2 onnx.Abs -1 onnx.Relu
+        "#]]
+        .assert_eq(&text);
+        expect![[r#"{"passes":[{"name":"demo.transform.Negate","ops":{"onnx.Abs":-2,"onnx.Neg":2},"runs":1},{"name":"same","ops":{},"runs":1},{"name":"demo.transform.Fuse","ops":{"onnx.Relu":-1},"runs":2},{"name":"inner","ops":{},"runs":1},{"name":"outer","ops":{},"runs":1}]}"#]].assert_eq(&counts.report_data().unwrap().to_string());
+    }
+
+    #[test]
+    fn a_pass_that_fails_counts_nothing() {
+        let text = watched(Arc::new(OpCount::new()), &fail("p"), module());
+        expect!["Error in pass p: It is broken."].assert_eq(&text);
+    }
+}

@@ -1,0 +1,99 @@
+//! The module as text, before and after passes: as `.ir` files have it, documentation and metadata
+//! included, but without the bytes of large constants.
+
+use std::sync::Arc;
+
+use passdock_ir::{Module, text};
+
+use crate::instrument::{InstrumentResult, InstrumentSpec, Names, PassCall, PassInstrument, Sink};
+
+crate::config_struct! {
+    /// The options of `print-before` and `print-after`.
+    struct Options {
+        /// The passes; `all` stands for all.
+        passes: Vec<String> = vec!["all".to_owned()];
+    }
+}
+
+pub(super) fn spec_before() -> InstrumentSpec {
+    let summary = "Prints the module before passes.";
+    InstrumentSpec::watching("print-before", summary, |options: Options, setup| {
+        let names = setup.passes("print-before", "passes", &options.passes)?;
+        let sink = setup.sink.clone();
+        Ok(Arc::new(PrintIr::new(names, Names::None, sink)))
+    })
+}
+
+pub(super) fn spec_after() -> InstrumentSpec {
+    let summary = "Prints the module after passes.";
+    InstrumentSpec::watching("print-after", summary, |options: Options, setup| {
+        let names = setup.passes("print-after", "passes", &options.passes)?;
+        let sink = setup.sink.clone();
+        Ok(Arc::new(PrintIr::new(Names::None, names, sink)))
+    })
+}
+
+/// Prints the module before and after passes.
+pub struct PrintIr {
+    before: Names,
+    after: Names,
+    sink: Sink,
+}
+
+impl PrintIr {
+    /// Prints before these and after those.
+    pub fn new(before: Names, after: Names, sink: Sink) -> PrintIr {
+        PrintIr {
+            before,
+            after,
+            sink,
+        }
+    }
+}
+
+impl PassInstrument for PrintIr {
+    fn name(&self) -> &str {
+        "print"
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
+        match &self.before {
+            Names::All => {
+                let text = shown(module);
+                (self.sink)(&format!("Before Running Pass: {info}\n{text}\n"));
+            }
+            names if names.contains(&info.name) => {
+                let text = shown(module);
+                (self.sink)(&format!("Print IR before: {}\n{text}\n", info.name));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
+        match &self.after {
+            Names::All => {
+                let text = shown(module);
+                (self.sink)(&format!("After Running Pass: {info}\n{text}\n"));
+            }
+            names if names.contains(&info.name) => {
+                let text = shown(module);
+                (self.sink)(&format!("Print IR after: {}\n{text}\n", info.name));
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// A module as people look at it: a large constant's bytes are left out.
+pub(crate) fn shown(module: &Module) -> String {
+    let options = text::PrintOptions {
+        constants: text::Constants::Elide,
+        ..text::PrintOptions::default()
+    };
+    text::print_with(module, &options)
+}

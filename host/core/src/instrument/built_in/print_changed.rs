@@ -1,0 +1,181 @@
+//! What each pass changed, as a diff of the metadata and the functions that it changed: as `.ir`
+//! files have them, but without the bytes of large constants.
+//!
+//! A pass that runs others shows only what it changed beside them.
+
+use std::sync::Arc;
+
+use passdock_diagnostic::terminal;
+use passdock_ir::Module;
+
+use super::text_diff::{colored, unified};
+use crate::error::PassError;
+use crate::instrument::{
+    Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running, Sink,
+};
+use crate::pass::PassInfo;
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "Prints what each pass changed, as a diff.";
+    InstrumentSpec::watching("print-changed", summary, |(), setup| {
+        let print = PrintChanged::new(setup.sink.clone());
+        Ok(Arc::new(match setup.color {
+            true => print.color(),
+            false => print,
+        }))
+    })
+}
+
+/// Prints what each pass changed.
+pub struct PrintChanged {
+    sink: Sink,
+    color: bool,
+    /// The module before each pass that is running, or after the last one in it.
+    running: Running<Module>,
+}
+
+impl PrintChanged {
+    /// Prints to `sink`.
+    pub fn new(sink: Sink) -> PrintChanged {
+        PrintChanged {
+            sink,
+            color: false,
+            running: Running::default(),
+        }
+    }
+
+    /// In the colours of a diff, for terminals.
+    pub fn color(mut self) -> PrintChanged {
+        self.color = true;
+        self
+    }
+}
+
+impl PassInstrument for PrintChanged {
+    fn name(&self) -> &str {
+        "print-changed"
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, .. } = *call;
+        self.running.push(module.clone());
+        Ok(())
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
+        if let Some(before) = self.running.pop() {
+            // What is shown here isn't shown again for the pass around.
+            self.running.update(|outer| outer.clone_from(module));
+            let text = unified(&before, module);
+            if !text.is_empty() {
+                let text = match self.color {
+                    true => colored(&text),
+                    false => terminal::safe(&text).into_owned(),
+                };
+                (self.sink)(&format!("Changed by {}:\n{text}\n", info.name));
+            }
+        }
+        Ok(())
+    }
+
+    fn pass_failed(&self, _: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
+        self.running.pop();
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::instrument::built_in::testing::{Printed, all, fuse, module, negate, watched};
+    use crate::run::create_host_pass;
+
+    #[test]
+    fn colours_are_those_of_a_diff() {
+        let printed = Printed::default();
+        let print = Arc::new(PrintChanged::new(printed.sink()).color());
+        watched(print, &all("s", [fuse(), fuse()]), module());
+        expect![[r#"
+            Changed by demo.transform.Fuse:
+            ESC[31m--- @mainESC[0m
+            ESC[32m+++ @mainESC[0m
+            ESC[36m@@ -1,6 +1,5 @@ESC[0m
+             fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+               %0 = onnx.Relu(%x) : f32[2]
+            ESC[31m-  %1 = onnx.Relu(%0) : f32[2]ESC[0m
+            ESC[31m-  %2 = onnx.Abs(%1) : f32[2]ESC[0m
+            ESC[31m-  return %2ESC[0m
+            ESC[32m+  %1 = onnx.Abs(%0) : f32[2]ESC[0m
+            ESC[32m+  return %1ESC[0m
+             }
+
+        "#]]
+        .assert_eq(&printed.take().replace('\x1b', "ESC"));
+    }
+
+    #[test]
+    fn metadata_is_shown_too() {
+        let printed = Printed::default();
+        let name = create_host_pass(PassInfo::new("demo.transform.Name"), |module, _| {
+            let mut after = module.clone();
+            after.set_metadata(vec![("author".to_owned(), "me".to_owned())]);
+            Ok(after)
+        });
+        let print = Arc::new(PrintChanged::new(printed.sink()));
+        watched(print, &all("s", [name]), module());
+        expect![[r#"
+            Changed by demo.transform.Name:
+            --- module
+            +++ module
+            @@ -0,0 +1 @@
+            +metadata "author" = "me"
+
+        "#]]
+        .assert_eq(&printed.take());
+    }
+
+    #[test]
+    fn each_pass_shows_its_own_changes() {
+        let printed = Printed::default();
+        let print = Arc::new(PrintChanged::new(printed.sink()));
+        watched(print, &all("s", [fuse(), negate()]), module());
+        expect![[r#"
+            Changed by demo.transform.Fuse:
+            --- @main
+            +++ @main
+            @@ -1,6 +1,5 @@
+             fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+               %0 = onnx.Relu(%x) : f32[2]
+            -  %1 = onnx.Relu(%0) : f32[2]
+            -  %2 = onnx.Abs(%1) : f32[2]
+            -  return %2
+            +  %1 = onnx.Abs(%0) : f32[2]
+            +  return %1
+             }
+
+            Changed by demo.transform.Negate:
+            --- @main
+            +++ @main
+            @@ -1,5 +1,5 @@
+             fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+               %0 = onnx.Relu(%x) : f32[2]
+            -  %1 = onnx.Abs(%0) : f32[2]
+            +  %1 = onnx.Neg(%0) : f32[2]
+               return %1
+             }
+            --- @other
+            +++ @other
+            @@ -1,4 +1,4 @@
+             fn @other(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+            -  %0 = onnx.Abs(%x) : f32[2]
+            +  %0 = onnx.Neg(%x) : f32[2]
+               return %0
+             }
+
+        "#]]
+        .assert_eq(&printed.take());
+    }
+}

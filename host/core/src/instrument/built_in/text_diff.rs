@@ -1,0 +1,92 @@
+//! The difference of two texts, as people know it from `diff -u`.
+
+use std::sync::Arc;
+
+use passdock_diagnostic::terminal;
+use passdock_ir::{Function, Module, text};
+use similar::TextDiff;
+
+/// Longer texts, in lines, are shown by their sizes: finding their difference takes too long.
+const MAX_LINES: usize = 20_000;
+
+/// A unified diff of two modules' IR texts, function by function; empty if they are equal. Large
+/// constants are left out, so what differs in them doesn't show.
+pub fn unified(a: &Module, b: &Module) -> String {
+    let options = text::PrintOptions {
+        constants: text::Constants::Elide,
+        ..text::PrintOptions::default()
+    };
+    let metadata = |module: &Module| -> String {
+        let lines = module.metadata().iter();
+        lines
+            .map(|(key, value)| format!("metadata {key:?} = {value:?}\n"))
+            .collect()
+    };
+    let mut out = difference("module", &metadata(a), &metadata(b));
+    for new in b.functions() {
+        let name = new.text(new.name());
+        let old = a.function_named(name);
+        if old.is_some_and(|old| Arc::ptr_eq(old, new)) {
+            continue;
+        }
+        out.push_str(&unified_function(
+            name,
+            old.map(|f| &**f),
+            Some(new),
+            &options,
+        ));
+    }
+    for old in a.functions() {
+        let name = old.text(old.name());
+        if b.function_named(name).is_none() {
+            out.push_str(&unified_function(name, Some(old), None, &options));
+        }
+    }
+    out
+}
+
+/// A unified diff of a function's text; empty if nothing differs.
+fn unified_function(
+    name: &str,
+    old: Option<&Function>,
+    new: Option<&Function>,
+    options: &text::PrintOptions<'_>,
+) -> String {
+    let print = |f: Option<&Function>| match f {
+        Some(f) => text::print_function(f, options),
+        None => String::new(),
+    };
+    difference(&format!("@{name}"), &print(old), &print(new))
+}
+
+/// A diff's lines in the colours that people know, for terminals: what steers them is escaped.
+pub fn colored(diff: &str) -> String {
+    let diff = terminal::safe(diff);
+    let color = |line: &str| match line.trim_start().as_bytes().first() {
+        Some(b'+') => Some("32"),
+        Some(b'-') => Some("31"),
+        Some(b'~') => Some("33"),
+        Some(b'@') => Some("36"),
+        _ => None,
+    };
+    let lines = diff.lines().map(|line| match color(line) {
+        Some(color) => format!("\x1b[{color}m{line}\x1b[0m\n"),
+        None => format!("{line}\n"),
+    });
+    lines.collect()
+}
+
+fn difference(heading: &str, old: &str, new: &str) -> String {
+    if old == new {
+        return String::new();
+    }
+    let (olds, news) = (old.lines().count(), new.lines().count());
+    if olds.max(news) > MAX_LINES {
+        return format!("{heading}: {olds} lines became {news}\n");
+    }
+    let diff = TextDiff::from_lines(old, new);
+    diff.unified_diff()
+        .context_radius(2)
+        .header(heading, heading)
+        .to_string()
+}

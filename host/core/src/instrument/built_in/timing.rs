@@ -1,0 +1,511 @@
+//! How long each pass takes: a tree, in which a pass that runs others stands above them; a table of
+//! the passes by name; and a trace file.
+
+use std::fmt::Write;
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use passdock_ir::Module;
+use passdock_loader::loading_time;
+use rustc_hash::FxHashMap;
+use serde_json::{Value, json};
+
+use super::table::{Table, time};
+use super::trace::{self, Event};
+use crate::error::PassError;
+use crate::files::Target;
+use crate::instrument::{Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument};
+use crate::pass::PassInfo;
+use crate::util::{self, thread_number};
+
+crate::config_struct! {
+    /// The options of `timing`.
+    struct Options {
+        /// Also writes a trace to this file: for ui.perfetto.dev, or chrome://tracing.
+        trace: String = "";
+        /// Shows nothing: the trace is all.
+        quiet: bool = false;
+    }
+}
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "The time of each pass: as a tree, and by pass.";
+    InstrumentSpec::watching("timing", summary, |options: Options, setup| {
+        let mut timing = PassTimingInstrument::new();
+        if !options.trace.is_empty() {
+            let path = setup.new_file("timing", "trace", &options.trace)?;
+            timing = timing.trace(path);
+        }
+        Ok(Arc::new(match options.quiet {
+            true => timing.quiet(),
+            false => timing,
+        }))
+    })
+}
+
+/// Times each pass, the loading of plugins left out; instruments behind it in the list are left in.
+/// Ask for the result before the context is left: leaving it forgets.
+#[derive(Default)]
+pub struct PassTimingInstrument {
+    state: Mutex<State>,
+    /// The file of the trace.
+    trace: Option<PathBuf>,
+    quiet: bool,
+}
+
+#[derive(Default)]
+struct State {
+    /// How many times the context was entered and not yet left.
+    entered: u32,
+    /// When it was first entered.
+    start: Option<Instant>,
+    /// The trace's file, there from the beginning so that a wrong path is an error before any work.
+    file: Option<Target>,
+    /// The passes' names, one after the other: no allocation for each.
+    names: String,
+    /// In the order in which they started.
+    passes: Vec<Timed>,
+    /// With a trace, what it says of each pass beside its time.
+    traced: Vec<Traced>,
+    /// The pass that runs on each thread.
+    running: Vec<(u32, usize)>,
+}
+
+struct Traced {
+    plugin: Option<String>,
+    /// The module's ops before and after the pass.
+    ops: (usize, usize),
+}
+
+struct Timed {
+    /// In `names`.
+    name: Range<usize>,
+    parent: Option<usize>,
+    depth: u32,
+    thread: u32,
+    start: Instant,
+    /// Without the loading of plugins.
+    total: Duration,
+    /// How long plugins were loaded meanwhile; while it runs, before it.
+    loading: Duration,
+    /// The part of `total` that passes inside it took.
+    inside: Duration,
+    failed: bool,
+}
+
+/// All runs of a pass.
+struct ByName<'s> {
+    name: &'s str,
+    calls: u32,
+    /// Runs inside a run of the same pass are part of that.
+    total: Duration,
+    own: Duration,
+}
+
+impl PassTimingInstrument {
+    /// Nothing timed yet.
+    pub fn new() -> PassTimingInstrument {
+        PassTimingInstrument::default()
+    }
+
+    /// Also writes a trace to a file when the context is left, in the format that Chrome and
+    /// Perfetto read.
+    pub fn trace(mut self, path: impl Into<PathBuf>) -> PassTimingInstrument {
+        self.trace = Some(path.into());
+        self
+    }
+
+    /// Reports nothing: the trace is all.
+    pub fn quiet(mut self) -> PassTimingInstrument {
+        self.quiet = true;
+        self
+    }
+
+    /// One line a pass, indented by tabs: `name: TOTALus [SELFus] (P% of all; P% of parent)`. Empty
+    /// if nothing was timed since the context was entered.
+    pub fn render(&self) -> String {
+        let state = util::lock(&self.state);
+        let all = state.all();
+        let mut text = String::new();
+        for pass in &state.passes {
+            let parent = pass.parent.map_or(all, |at| state.passes[at].total);
+            // Writing to a string doesn't fail.
+            let _ = writeln!(
+                text,
+                "{}{}: {}us [{}us] ({:.2}%; {:.2}%){}",
+                "\t".repeat(pass.depth as usize),
+                &state.names[pass.name.clone()],
+                pass.total.as_micros(),
+                pass.own().as_micros(),
+                percent(pass.total, all),
+                percent(pass.total, parent),
+                if pass.failed { " failed" } else { "" },
+            );
+        }
+        text
+    }
+
+    /// One line a name: how many calls, their time with and without that of passes inside, the mean
+    /// of a call, and the share of all time. The most expensive come first.
+    pub fn render_by_name(&self) -> String {
+        let state = util::lock(&self.state);
+        let all = state.all();
+        let mut table = Table::new(&["pass", "calls", "total", "self", "mean", "self %"]);
+        for pass in state.by_name() {
+            table.row([
+                pass.name.to_owned(),
+                pass.calls.to_string(),
+                time(pass.total),
+                time(pass.own),
+                time(pass.total / pass.calls.max(1)),
+                format!("{:.1}", percent(pass.own, all)),
+            ]);
+        }
+        table.render()
+    }
+
+    fn finish(&self, module: &Module, failed: bool) {
+        let now = Instant::now();
+        let mut state = util::lock(&self.state);
+        let state = &mut *state;
+        let thread = thread_number();
+        let Some(slot) = state.running.iter().position(|(id, _)| *id == thread) else {
+            return;
+        };
+        let at = state.running[slot].1;
+        let pass = &mut state.passes[at];
+        pass.loading = loading_time().saturating_sub(pass.loading);
+        pass.total = now.duration_since(pass.start).saturating_sub(pass.loading);
+        pass.failed = failed;
+        let total = pass.total;
+        match pass.parent {
+            Some(parent) => {
+                state.passes[parent].inside += total;
+                state.running[slot].1 = parent;
+            }
+            None => _ = state.running.swap_remove(slot),
+        }
+        if let Some(traced) = state.traced.get_mut(at) {
+            traced.ops.1 = module.op_count();
+        }
+    }
+
+    /// Writes the trace and puts it in its place.
+    fn write_trace(&self, state: &mut State) -> std::io::Result<()> {
+        let (Some(target), Some(start)) = (state.file.take(), state.start) else {
+            return Ok(());
+        };
+        let events = state
+            .passes
+            .iter()
+            .zip(&state.traced)
+            .map(|(pass, traced)| {
+                Event {
+                    name: &state.names[pass.name.clone()],
+                    start: pass.start.duration_since(start),
+                    // Events nest by their times, so this is all of it.
+                    duration: pass.total + pass.loading,
+                    thread: pass.thread,
+                    plugin: traced.plugin.as_deref(),
+                    ops_before: traced.ops.0,
+                    ops_after: traced.ops.1,
+                    failed: pass.failed,
+                }
+            });
+        target.write(false, |file| trace::write(file, events))
+    }
+}
+
+impl State {
+    /// Forgets, and keeps the room.
+    fn clear(&mut self) {
+        self.file = None;
+        self.names.clear();
+        self.passes.clear();
+        self.traced.clear();
+        self.running.clear();
+    }
+
+    fn all(&self) -> Duration {
+        let roots = self.passes.iter().filter(|pass| pass.parent.is_none());
+        roots.map(|pass| pass.total).sum()
+    }
+
+    fn by_name(&self) -> Vec<ByName<'_>> {
+        let mut places: FxHashMap<&str, usize> = FxHashMap::default();
+        let mut all: Vec<ByName<'_>> = Vec::new();
+        for pass in &self.passes {
+            let name = &self.names[pass.name.clone()];
+            let at = *places.entry(name).or_insert_with(|| {
+                all.push(ByName {
+                    name,
+                    calls: 0,
+                    total: Duration::ZERO,
+                    own: Duration::ZERO,
+                });
+                all.len() - 1
+            });
+            all[at].calls += 1;
+            all[at].own += pass.own();
+            if !self.is_inside(pass.parent, name) {
+                all[at].total += pass.total;
+            }
+        }
+        all.sort_by(|a, b| b.own.cmp(&a.own).then_with(|| a.name.cmp(b.name)));
+        all
+    }
+
+    fn is_inside(&self, mut outer: Option<usize>, name: &str) -> bool {
+        while let Some(at) = outer {
+            if self.names[self.passes[at].name.clone()] == *name {
+                return true;
+            }
+            outer = self.passes[at].parent;
+        }
+        false
+    }
+}
+
+impl Timed {
+    fn own(&self) -> Duration {
+        self.total.saturating_sub(self.inside)
+    }
+}
+
+fn percent(part: Duration, whole: Duration) -> f64 {
+    match whole.is_zero() {
+        true => 0.0,
+        false => 100.0 * part.as_secs_f64() / whole.as_secs_f64(),
+    }
+}
+
+impl PassInstrument for PassTimingInstrument {
+    fn name(&self) -> &str {
+        "timing"
+    }
+
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        let mut state = util::lock(&self.state);
+        if state.entered == 0 {
+            state.clear();
+            if let Some(path) = &self.trace {
+                let made = Target::new(path, None);
+                state.file = Some(made.map_err(|error| super::in_file(path, &error))?);
+            }
+            state.start = Some(Instant::now());
+        }
+        state.entered += 1;
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        let mut state = util::lock(&self.state);
+        state.entered = state.entered.saturating_sub(1);
+        if state.entered > 0 {
+            return Ok(());
+        }
+        let written = match &self.trace {
+            Some(path) => self
+                .write_trace(&mut state)
+                .map_err(|error| super::in_file(path, &error)),
+            None => Ok(()),
+        };
+        state.clear();
+        Ok(written?)
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
+        let mut state = util::lock(&self.state);
+        let state = &mut *state;
+        let at = state.passes.len();
+        let start = state.names.len();
+        state.names.push_str(&info.name);
+        let thread = thread_number();
+        let running = state.running.iter_mut().find(|(id, _)| *id == thread);
+        let parent = match running {
+            Some((_, running)) => Some(std::mem::replace(running, at)),
+            None => {
+                state.running.push((thread, at));
+                None
+            }
+        };
+        if self.trace.is_some() {
+            let ops = module.op_count();
+            state.traced.push(Traced {
+                plugin: call.provider.map(|provider| provider.plugin.clone()),
+                ops: (ops, ops),
+            });
+        }
+        state.passes.push(Timed {
+            name: start..state.names.len(),
+            parent,
+            depth: parent.map_or(0, |parent| state.passes[parent].depth + 1),
+            thread,
+            start: Instant::now(),
+            total: Duration::ZERO,
+            loading: loading_time(),
+            inside: Duration::ZERO,
+            failed: false,
+        });
+        Ok(())
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, .. } = *call;
+        self.finish(module, false);
+        Ok(())
+    }
+
+    fn pass_failed(&self, call: &PassCall<'_>, _error: &PassError) -> InstrumentResult {
+        let PassCall { module, .. } = *call;
+        self.finish(module, true);
+        Ok(())
+    }
+
+    fn report(&self) -> Option<String> {
+        let tree = self.render();
+        (!tree.is_empty() && !self.quiet).then(|| format!("{tree}\n{}", self.render_by_name()))
+    }
+
+    fn report_data(&self) -> Option<Value> {
+        let state = util::lock(&self.state);
+        let tree = state.passes.iter().map(|pass| {
+            json!({
+                "name": &state.names[pass.name.clone()],
+                "depth": pass.depth,
+                "seconds": pass.total.as_secs_f64(),
+                "self_seconds": pass.own().as_secs_f64(),
+                "failed": pass.failed,
+            })
+        });
+        let by_name = state.by_name();
+        let passes = by_name.iter().map(|pass| {
+            json!({
+                "name": pass.name,
+                "calls": pass.calls,
+                "seconds": pass.total.as_secs_f64(),
+                "self_seconds": pass.own.as_secs_f64(),
+            })
+        });
+        Some(json!({ "tree": tree.collect::<Vec<_>>(), "passes": passes.collect::<Vec<_>>() }))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+    use crate::context::PassContext;
+    use crate::instrument::built_in::testing::{
+        all, fail, fuse, keep, module, numberless, reported, watched,
+    };
+
+    #[test]
+    fn a_tree_and_a_table() {
+        let passes = all("outer", [keep("a"), all("inner", [fuse(), keep("a")])]);
+        let timing = Arc::new(PassTimingInstrument::new());
+        let text = watched(timing, &passes, module());
+        let (tree, table) = text.split_once("\n\n").unwrap();
+        expect![[r#"
+            outer: #us [#us] (#%; #%)
+            	a: #us [#us] (#%; #%)
+            	inner: #us [#us] (#%; #%)
+            		demo.transform.Fuse: #us [#us] (#%; #%)
+            		a: #us [#us] (#%; #%)"#]]
+        .assert_eq(&numberless(tree));
+        let mut lines: Vec<String> = table.lines().map(numberless).collect();
+        // Sorted by time, which isn't the same twice.
+        lines.sort();
+        expect![[r#"
+            a  #  TIME  TIME  TIME  #
+            demo.transform.Fuse  #  TIME  TIME  TIME  #
+            inner  #  TIME  TIME  TIME  #
+            outer  #  TIME  TIME  TIME  #
+            pass  calls  total  self  mean  self %"#]]
+        .assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn the_table_counts_a_pass_inside_itself_once() {
+        let timing = Arc::new(PassTimingInstrument::new());
+        let cx = PassContext::builder().shared_instrument(timing.clone());
+        let cx = cx.build().unwrap();
+        cx.scope(|_| {
+            let after = all("p", [all("p", [keep("q")])]).call(module());
+            let state = util::lock(&timing.state);
+            let by_name = state.by_name();
+            let p = by_name.iter().find(|pass| pass.name == "p").unwrap();
+            assert_eq!((p.calls, p.total), (2, state.all()));
+            after
+        })
+        .unwrap();
+    }
+
+    #[test]
+    fn entered_again_while_it_is_active_nothing_is_forgotten() {
+        let timing = Arc::new(PassTimingInstrument::new());
+        let cx = PassContext::builder().shared_instrument(timing.clone());
+        let cx = cx.build().unwrap();
+        cx.scope(|cx| {
+            keep("a").call(module())?;
+            cx.scope(|_| keep("b").call(module()))?;
+            assert_eq!(timing.render().lines().count(), 2);
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(timing.render(), "");
+    }
+
+    #[test]
+    fn the_trace_is_what_chrome_reads() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("trace.json");
+        let timing = || PassTimingInstrument::new().trace(&path).quiet();
+        let context = PassContext::builder().instrument(timing());
+        let passes = all("outer", [fuse(), all("inner", [keep("a")])]);
+        assert_eq!(
+            reported(context, &passes, module()).unwrap(),
+            "",
+            "it is quiet"
+        );
+        let trace: Value = serde_json::from_slice(&std::fs::read(&path).unwrap()).unwrap();
+        let events = trace["traceEvents"].as_array().unwrap();
+        let complete: Vec<&Value> = events.iter().filter(|event| event["ph"] == "X").collect();
+        let shown = complete.iter().map(|event| {
+            assert_eq!(event["pid"], std::process::id());
+            format!("{} {} {}\n", event["name"], event["cat"], event["args"])
+        });
+        expect![[r#"
+            "outer" "pass" {"ops_after":3,"ops_before":4}
+            "demo.transform.Fuse" "pass" {"ops_after":3,"ops_before":4}
+            "inner" "pass" {"ops_after":3,"ops_before":3}
+            "a" "pass" {"ops_after":3,"ops_before":3}
+        "#]]
+        .assert_eq(&shown.collect::<String>());
+        let span = |at: usize| {
+            let nanos = |key: &str| (complete[at][key].as_f64().unwrap() * 1e3).round() as u64;
+            nanos("ts")..nanos("ts") + nanos("dur")
+        };
+        for (outer, inner) in [(0, 1), (0, 2), (2, 3)] {
+            let (outer, inner) = (span(outer), span(inner));
+            assert!(outer.start <= inner.start && inner.end <= outer.end);
+        }
+        // A failed pass is in it, too; and nothing else is left behind.
+        let context = PassContext::builder().instrument(timing());
+        reported(context, &fail("p"), module()).unwrap_err();
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert!(text.contains("\"failed\":true"), "{text}");
+        assert_eq!(std::fs::read_dir(dir.path()).unwrap().count(), 1);
+    }
+
+    #[test]
+    fn a_trace_that_cannot_be_written_is_an_error_before_anything_runs() {
+        let timing = PassTimingInstrument::new().trace("nowhere/trace.json");
+        let text = watched(Arc::new(timing), &keep("p"), module());
+        expect!["The instrument `timing` failed in enter_pass_ctx: `nowhere/trace.json`: there is no directory `nowhere`."].assert_eq(&text);
+    }
+}

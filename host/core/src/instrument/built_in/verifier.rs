@@ -1,0 +1,227 @@
+//! The verifier as an instrument: the module before and after each pass.
+
+use std::sync::{Arc, Mutex};
+
+use passdock_ir::Module;
+
+use crate::instrument::{Frame, InstrumentResult, InstrumentSpec, Names, PassCall, PassInstrument};
+use crate::pass::PassInfo;
+use crate::util;
+use crate::verify::{self, Verify};
+
+crate::config_struct! {
+    /// The options of `verify`.
+    struct Options {
+        /// Verifies before each pass too: finds what broke between passes.
+        before: bool = true;
+        /// Passes around which nothing is verified: those that make a broken module whole.
+        exempt: Vec<String> = Vec::<String>::new();
+    }
+}
+
+pub(super) fn spec() -> InstrumentSpec {
+    let summary = "Verifies the module before and after each pass, also with `--verify off`, and \
+                   says which pass broke what.";
+    InstrumentSpec::judging("verify", summary, |options: Options, setup| {
+        let verify = match options.before {
+            true => WellFormed::new(),
+            false => WellFormed::after_only(),
+        };
+        let exempt = setup.passes("verify", "exempt", &options.exempt)?;
+        Ok(Arc::new(verify.exempt(exempt)))
+    })
+}
+
+/// Verifies the module around each pass, and says which pass broke what. What was verified and
+/// didn't change since isn't verified again.
+pub struct WellFormed {
+    before: bool,
+    exempt: Names,
+    state: Mutex<State>,
+}
+
+#[derive(Default)]
+struct State {
+    /// The last module that was found to be right.
+    right: Option<Module>,
+    /// Exempt passes that ran since.
+    since: Vec<String>,
+}
+
+impl WellFormed {
+    /// Verifies before and after each pass.
+    pub fn new() -> WellFormed {
+        WellFormed {
+            before: true,
+            exempt: Names::None,
+            state: Mutex::default(),
+        }
+    }
+
+    /// Verifies only after each pass.
+    pub fn after_only() -> WellFormed {
+        WellFormed {
+            before: false,
+            ..WellFormed::new()
+        }
+    }
+
+    /// Verifies nothing before and after these.
+    pub fn exempt(mut self, passes: Names) -> WellFormed {
+        self.exempt = passes;
+        self
+    }
+
+    fn verify(&self, module: &Module, when: &str, info: &PassInfo) -> InstrumentResult {
+        if self.exempt.contains(&info.name) {
+            return Ok(());
+        }
+        let mut state = util::lock(&self.state);
+        let verified = match &state.right {
+            Some(right) => verify::changed(right, module, Verify::Changed),
+            None => verify::all(module),
+        };
+        if let Err(error) = verified {
+            let error = error.note(format!("{when} `{}`", info.name));
+            Err(match state.since.as_slice() {
+                [] => error,
+                passes => error.note(format!("not verified after `{}`", passes.join("`, `"))),
+            })?;
+        }
+        state.right = Some(module.clone());
+        state.since.clear();
+        Ok(())
+    }
+}
+
+impl Default for WellFormed {
+    fn default() -> WellFormed {
+        WellFormed::new()
+    }
+}
+
+impl PassInstrument for WellFormed {
+    fn name(&self) -> &str {
+        "verify"
+    }
+
+    fn enter_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        *util::lock(&self.state) = State::default();
+        Ok(())
+    }
+
+    fn exit_pass_ctx(&self, _: &dyn Frame) -> InstrumentResult {
+        *util::lock(&self.state) = State::default();
+        Ok(())
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
+        match self.before {
+            true => self.verify(module, "before", info),
+            false => Ok(()),
+        }
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let PassCall { module, info, .. } = *call;
+        if self.exempt.contains(&info.name) {
+            util::lock(&self.state).since.push(info.name.clone());
+        }
+        self.verify(module, "after", info)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+    use crate::context::PassContext;
+    use crate::instrument::built_in::testing::{all, keep, parse, reported};
+    use crate::pass::PassRef;
+    use crate::run::create_host_pass;
+
+    const CALLS: &str = r#"module {
+      fn @main(%x: f32[2]) -> (%y: f32[2]) {
+        %0 = call @helper(%x) : f32[2]
+        return %0
+      }
+      fn @helper(%x: f32[2]) -> (%y: f32[2]) {
+        return %x
+      }
+    }"#;
+
+    /// Removes a function that is called.
+    fn breaks() -> PassRef {
+        create_host_pass(PassInfo::new("breaks"), |module, _| {
+            let mut module = module.clone();
+            let name = module.symbols().intern("helper");
+            module.remove(name).expect("a function");
+            Ok(module)
+        })
+    }
+
+    #[track_caller]
+    fn check(verify: WellFormed, expected: Expect) {
+        let context = PassContext::builder()
+            .verify(Verify::Off)
+            .instrument(verify);
+        let passes = all("s", [keep("a"), breaks(), keep("b")]);
+        let text = match reported(context, &passes, parse(CALLS)) {
+            Ok(_) => "fine".to_owned(),
+            Err(error) => error.to_diagnostic().render(false),
+        };
+        expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn it_says_which_pass_broke_what() {
+        check(
+            WellFormed::new(),
+            expect![[r#"
+            error[instrument]: The instrument `verify` failed in run_after_pass: op0 (call) calls @helper, and the module has no such function.
+             |
+             | %0 = call @helper(%x) : f32[2]
+             | ^^^^^^^^^^^^^^^^^^^^^
+             |
+             = in pass breaks, function @main, op0 (call)
+             = note: after `breaks`"#]],
+        );
+        check(
+            WellFormed::after_only(),
+            expect![[r#"
+            error[instrument]: The instrument `verify` failed in run_after_pass: op0 (call) calls @helper, and the module has no such function.
+             |
+             | %0 = call @helper(%x) : f32[2]
+             | ^^^^^^^^^^^^^^^^^^^^^
+             |
+             = in pass breaks, function @main, op0 (call)
+             = note: after `breaks`"#]],
+        );
+    }
+
+    #[test]
+    fn around_exempt_passes_nothing_is_verified() {
+        let exempt = |names: &[&str]| {
+            let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
+            Names::new(&names)
+        };
+        check(
+            WellFormed::new().exempt(exempt(&["breaks"])),
+            expect![[r#"
+            error[instrument]: The instrument `verify` failed in run_before_pass: op0 (call) calls @helper, and the module has no such function.
+             |
+             | %0 = call @helper(%x) : f32[2]
+             | ^^^^^^^^^^^^^^^^^^^^^
+             |
+             = in pass b, function @main, op0 (call)
+             = note: before `b`
+             = note: not verified after `breaks`"#]],
+        );
+        check(
+            WellFormed::new().exempt(exempt(&["breaks", "b", "s"])),
+            expect!["fine"],
+        );
+    }
+}

@@ -1,0 +1,160 @@
+//! Instruments: what watches passes run, and may veto them.
+
+pub mod built_in;
+pub(crate) mod calls;
+mod names;
+mod plugin;
+mod running;
+mod spec;
+
+use std::error::Error;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+pub use names::Names;
+pub(crate) use plugin::plugin_spec;
+pub use running::{Entries, Running};
+use serde::{Deserialize, Serialize};
+pub use spec::{InstrumentSetup, InstrumentSpec, PassNames, wrong};
+
+pub use crate::boundary::{Frame, PassCall};
+use crate::error::{PassError, Provider};
+
+/// What a callback answers.
+pub type InstrumentResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
+
+/// An instrument that several may hold.
+pub type InstrumentRef = Arc<dyn PassInstrument>;
+
+/// Watches the passes of a context. Each callback may be left out.
+///
+/// The module is read-only, and while a callback runs, passes that it runs itself aren't watched.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+///
+/// use passdock_core::{
+///     InstrumentResult, ModuleRef, PassCall, PassContext, PassInfo, PassInstrument,
+///     create_host_pass,
+/// };
+///
+/// /// Counts the ops after each pass.
+/// #[derive(Default)]
+/// struct OpCounter(Mutex<Vec<(String, usize)>>);
+///
+/// impl PassInstrument for OpCounter {
+///     fn name(&self) -> &str {
+///         "op-counter"
+///     }
+///
+///     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+///         let count = (call.info.name.clone(), call.module.op_count());
+///         self.0.lock().map_err(|_| "another thread panicked")?.push(count);
+///         Ok(())
+///     }
+/// }
+///
+/// # fn main() -> Result<(), passdock_core::PassError> {
+/// let counter = Arc::new(OpCounter::default());
+/// let cx = PassContext::builder().shared_instrument(counter.clone()).build()?;
+/// let pass = create_host_pass(PassInfo::new("nothing"), |module, _| Ok(module.clone()));
+/// cx.scope(|_| pass.call(ModuleRef::new()))?;
+/// assert_eq!(*counter.0.lock().unwrap(), [("nothing".to_owned(), 0)]);
+/// # Ok(())
+/// # }
+/// ```
+pub trait PassInstrument: Send + Sync {
+    /// The name in messages.
+    fn name(&self) -> &str;
+
+    /// The plugin that gives it.
+    fn provider(&self) -> Option<&Provider> {
+        None
+    }
+
+    /// Makes ready what it needs, so that it fails before anything runs if it must.
+    fn prepare(&self, frame: &dyn Frame) -> Result<(), PassError> {
+        let _ = frame;
+        Ok(())
+    }
+
+    /// The context is about to be entered.
+    fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
+        let _ = frame;
+        Ok(())
+    }
+
+    /// The context was left.
+    fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
+        let _ = frame;
+        Ok(())
+    }
+
+    /// Whether the pass may run. Not asked for passes that the context requires.
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        let _ = call;
+        Ok(true)
+    }
+
+    /// The pass is about to run.
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let _ = call;
+        Ok(())
+    }
+
+    /// The pass ran; the call's module is the one that it made.
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        let _ = call;
+        Ok(())
+    }
+
+    /// The pass, or an instrument around it, failed after `run_before_pass`; `run_after_pass` won't
+    /// be called. The call's module is the one from before, and it is so again.
+    fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
+        let _ = (call, error);
+        Ok(())
+    }
+
+    /// What there is to show at the end of a run, as lines for people. Asked before the context is
+    /// left.
+    fn report(&self) -> Option<String> {
+        None
+    }
+
+    /// The report of an instrument that asks the run for it, or that may fail over it.
+    fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
+        let _ = frame;
+        Ok(self.report())
+    }
+
+    /// The same as data, for programs.
+    fn report_data(&self) -> Option<serde_json::Value> {
+        None
+    }
+}
+
+/// The place where an instrument's text goes.
+pub type Sink = Arc<dyn Fn(&str) + Send + Sync>;
+
+/// A sink to standard error.
+pub fn stderr() -> Sink {
+    // There is nobody to tell that standard error is closed.
+    Arc::new(|text| _ = io::stderr().lock().write_all(text.as_bytes()))
+}
+
+/// A sink to standard output.
+pub fn stdout() -> Sink {
+    Arc::new(|text| _ = io::stdout().lock().write_all(text.as_bytes()))
+}
+
+/// What an instrument has to show.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InstrumentReport {
+    /// The instrument.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+    /// The same as data, if it has any.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub data: Option<serde_json::Value>,
+}

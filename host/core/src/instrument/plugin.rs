@@ -1,0 +1,215 @@
+//! A plugin's instrument with its options.
+
+use std::error::Error;
+use std::fmt;
+use std::sync::{Arc, Mutex};
+
+use passdock_loader::Plugin;
+
+use super::{Frame, InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument};
+use crate::boundary::{Answer, Failure, Instance, Said, host};
+use crate::config::ConfigValue;
+use crate::error::{ErrorKind, PassError, Provider, capitalized};
+use crate::util;
+
+/// An instrument of a plugin as a pipeline names it: which one, with which options. The plugin is
+/// loaded, and the instance made, when a context is about to be entered.
+pub struct PluginInstrument {
+    plugin: Arc<Plugin>,
+    provider: Provider,
+    at: usize,
+    /// A value for each.
+    options: ConfigValue,
+    instance: Mutex<Option<Instance>>,
+}
+
+/// An instrument of a plugin's manifest, as pipelines may name it.
+pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
+    let said = &plugin.manifest().instruments[at];
+    let owner = plugin.clone();
+    let make = move |options: &ConfigValue, _: &InstrumentSetup<'_>| -> Result<_, PassError> {
+        let instrument: Arc<dyn PassInstrument> = Arc::new(PluginInstrument {
+            plugin: owner.clone(),
+            provider: Provider::of(&owner),
+            at,
+            options: options.clone(),
+            instance: Mutex::default(),
+        });
+        Ok(instrument)
+    };
+    InstrumentSpec::untyped(&said.name, &said.summary, said.options.clone(), make)
+        .of_plugin(plugin.name())
+        .given_by(plugin.origin())
+}
+
+/// The failure of a callback of a plugin's instrument.
+#[derive(Debug)]
+pub(super) struct CallbackError(Box<Failure>);
+
+impl PluginInstrument {
+    /// The instance, made now if it isn't there yet.
+    fn make(&self, frame: &dyn Frame) -> Result<Instance, PassError> {
+        let name = self.name();
+        let loaded = self.plugin.load(host()).map_err(|error| {
+            PassError::from(error).note(format!("the instrument `{name}` needs it"))
+        })?;
+        let loaded = &loaded.instruments()[self.at];
+        let made = match Instance::new(loaded, frame, &self.options) {
+            Ok(made) => Ok(made),
+            Err(said) => self.hand_out(frame, *said),
+        };
+        made.map_err(|error| {
+            let origin = &self.provider.origin;
+            let panicked = match error.verb() {
+                ("panicked", Some(at)) => format!("it panicked at {at}: "),
+                ("panicked", None) => "it panicked: ".to_owned(),
+                _ => String::new(),
+            };
+            let message = format!(
+                "The instrument `{name}` of plugin {origin} can't be made: {panicked}{error}"
+            );
+            let message = capitalized(&message);
+            PassError::new(ErrorKind::Instrument, message).caused_by(Arc::new(error))
+        })
+    }
+
+    #[inline]
+    fn call<T>(
+        &self,
+        frame: &dyn Frame,
+        callback: impl FnOnce(&mut Instance) -> Answer<T>,
+    ) -> InstrumentResult<T> {
+        // Held while it is made: two threads that enter contexts make one.
+        let mut instance = util::lock(&self.instance);
+        let instance_ref = match &mut *instance {
+            Some(made) => made,
+            // Its context was never entered.
+            none => none.insert(self.make(frame)?),
+        };
+        let answer = callback(instance_ref);
+        drop(instance);
+        match answer {
+            Ok(answer) => Ok(answer),
+            // An error among what it said doesn't pass.
+            Err(said) => Ok(self.hand_out(frame, *said)?),
+        }
+    }
+
+    #[cold]
+    fn hand_out<T>(
+        &self,
+        frame: &dyn Frame,
+        Said {
+            answer,
+            diagnostics: mut said,
+        }: Said<T>,
+    ) -> Result<T, CallbackError> {
+        let (name, provider) = (self.name(), &self.provider);
+        let mut failed = None;
+        for diagnostic in &mut said {
+            diagnostic.plugin = Some(provider.plugin.clone());
+            diagnostic.file = provider.file();
+            let note = format!(
+                "the instrument `{name}` of plugin {} says so",
+                provider.origin
+            );
+            diagnostic.notes.push(note);
+            if diagnostic.severity.is_failure() {
+                failed.get_or_insert_with(|| diagnostic.message.clone());
+            }
+        }
+        if !said.is_empty() {
+            frame.show(&said);
+        }
+        let answer = answer.map_err(CallbackError)?;
+        match failed {
+            None => Ok(answer),
+            Some(first) => Err(CallbackError(Box::new(Failure {
+                message: format!("it emitted error diagnostics; the first: {first}"),
+                ..Failure::default()
+            }))),
+        }
+    }
+}
+
+impl PassInstrument for PluginInstrument {
+    fn name(&self) -> &str {
+        &self.plugin.manifest().instruments[self.at].name
+    }
+
+    fn provider(&self) -> Option<&Provider> {
+        Some(&self.provider)
+    }
+
+    fn prepare(&self, frame: &dyn Frame) -> Result<(), PassError> {
+        let mut instance = util::lock(&self.instance);
+        if instance.is_none() {
+            *instance = Some(self.make(frame)?);
+        }
+        Ok(())
+    }
+
+    fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
+        self.call(frame, |instance| {
+            instance.enter_pass_ctx(frame, &self.options)
+        })
+    }
+
+    fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
+        self.call(frame, |instance| {
+            instance.exit_pass_ctx(frame, &self.options)
+        })
+    }
+
+    fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
+        self.call(call.frame, |instance| {
+            instance.should_run(&self.options, *call)
+        })
+    }
+
+    fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        self.call(call.frame, |instance| {
+            instance.run_before_pass(&self.options, *call)
+        })
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        self.call(call.frame, |instance| {
+            instance.run_after_pass(&self.options, *call)
+        })
+    }
+
+    fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
+        self.call(call.frame, |instance| {
+            instance.pass_failed(&self.options, *call, || error.to_string())
+        })
+    }
+
+    fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
+        self.call(frame, |instance| instance.report(frame, &self.options))
+    }
+}
+
+impl CallbackError {
+    /// The verb for what happened, and the place in its source.
+    pub(super) fn verb(&self) -> (&'static str, Option<&str>) {
+        match self.0.panicked {
+            true => ("panicked", self.0.panic_at.as_deref()),
+            false => ("failed", None),
+        }
+    }
+}
+
+impl fmt::Display for CallbackError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0.message)?;
+        match (&self.0.function, &self.0.op) {
+            (Some(function), Some(op)) => write!(f, " (@{function}, {op})"),
+            (Some(function), None) => write!(f, " (@{function})"),
+            (None, Some(op)) => write!(f, " ({op})"),
+            (None, None) => Ok(()),
+        }
+    }
+}
+
+impl Error for CallbackError {}

@@ -1,0 +1,69 @@
+//! What an instrument keeps of the passes that run: a stack for each thread, and how often the
+//! context is entered.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, MutexGuard};
+
+use crate::util::{self, thread_number};
+
+/// Passes run inside passes, and on several threads.
+pub struct Running<T>(Mutex<Vec<(u32, T)>>);
+
+impl<T> Default for Running<T> {
+    fn default() -> Running<T> {
+        Running(Mutex::default())
+    }
+}
+
+impl<T> Running<T> {
+    /// A pass starts on this thread.
+    pub fn push(&self, kept: T) {
+        self.lock().push((thread_number(), kept));
+    }
+
+    /// The pass that started last on this thread ends.
+    pub fn pop(&self) -> Option<T> {
+        let mut running = self.lock();
+        let thread = thread_number();
+        let at = running.iter().rposition(|(id, _)| *id == thread)?;
+        Some(running.remove(at).1)
+    }
+
+    /// Changes what is kept of the pass that runs on this thread.
+    pub(crate) fn update(&self, change: impl FnOnce(&mut T)) {
+        let thread = thread_number();
+        if let Some((_, kept)) = self.lock().iter_mut().rfind(|(id, _)| *id == thread) {
+            change(kept);
+        }
+    }
+
+    /// How many passes run on this thread.
+    pub fn depth(&self) -> usize {
+        let thread = thread_number();
+        self.lock().iter().filter(|(id, _)| *id == thread).count()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Vec<(u32, T)>> {
+        util::lock(&self.0)
+    }
+}
+
+/// How often the context is entered: on several threads, perhaps, or again inside. What an
+/// instrument has begins anew with the first time only.
+#[derive(Default)]
+pub struct Entries(AtomicU32);
+
+impl Entries {
+    /// The context is entered; answers whether nobody was in it.
+    pub fn enter(&self) -> bool {
+        self.0.fetch_add(1, Ordering::Relaxed) == 0
+    }
+
+    /// The context is left.
+    pub fn exit(&self) {
+        let less = |count: u32| Some(count.saturating_sub(1));
+        let _ = self
+            .0
+            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, less);
+    }
+}

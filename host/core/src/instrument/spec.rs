@@ -1,0 +1,348 @@
+//! Instruments that pipelines may name: typed options, as a pass has, and a function that makes one.
+//!
+//! What a pipeline says in `[[instruments]]` is checked by the [`Schema`] before anything is made.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use passdock_diagnostic::suggest;
+use passdock_loader::Origin;
+use serde::Serialize;
+
+use super::{InstrumentRef, Names, Sink, stdout};
+use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, Schema, Wrong};
+use crate::error::{ErrorKind, PassError};
+use crate::files::Target;
+
+type Make =
+    dyn Fn(&ConfigValue, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError> + Send + Sync;
+
+/// An instrument that pipelines may name.
+#[derive(Clone, Serialize)]
+pub struct InstrumentSpec {
+    /// Its name.
+    pub name: String,
+    /// What it does, in a sentence or two.
+    pub summary: String,
+    /// Whether it judges passes, or decides which of them run: its failure is one of the run, which
+    /// reproducers name. A run without one that only watches comes to the same end.
+    #[serde(skip)]
+    pub judges: bool,
+    /// Its options.
+    pub options: Vec<Field>,
+    /// The plugin that gives it; `None`: the host or the program itself.
+    pub plugin: Option<String>,
+    /// Where that plugin comes from.
+    #[serde(skip)]
+    origin: Option<Origin>,
+    /// The options that are paths.
+    #[serde(skip)]
+    paths: Vec<String>,
+    #[serde(skip)]
+    make: Arc<Make>,
+}
+
+/// The names of passes, as a registry knows them.
+pub trait PassNames {
+    /// The canonical names of all passes, sorted.
+    fn pass_names(&self) -> Vec<String>;
+    /// The canonical name that a name stands for; itself if it is nobody's.
+    fn canonical(&self, name: &str) -> String;
+}
+
+/// What an instrument is told where it is made, beside its options.
+#[derive(Clone)]
+pub struct InstrumentSetup<'a> {
+    /// Relative paths in options start here: the directory of the pipeline's file.
+    pub base: &'a Path,
+    /// Where the text goes that it shows while passes run.
+    pub sink: Sink,
+    /// Whether that text may have colours.
+    pub color: bool,
+    names: &'a dyn PassNames,
+    /// What of the run a path names, over which no instrument may write.
+    pub taken: &'a dyn Fn(&Path) -> Option<String>,
+    /// What passes of the registry are called.
+    passes: BTreeSet<String>,
+    /// What the Sequentials of the run are called.
+    sequentials: BTreeSet<String>,
+}
+
+impl InstrumentSpec {
+    /// An instrument that judges passes. Its options are the fields of `T`: a
+    /// [`config_struct!`](crate::config_struct).
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    ///
+    /// use passdock_core::{InstrumentSetup, InstrumentSpec, PassInstrument, Registry};
+    ///
+    /// passdock_core::config_struct! {
+    ///     /// The options of `limit`.
+    ///     pub struct Limit {
+    ///         /// How many ops a module may have for passes to run on it.
+    ///         ops: i64 = 100;
+    ///     }
+    /// }
+    ///
+    /// impl PassInstrument for Limit {
+    ///     fn name(&self) -> &str {
+    ///         "limit"
+    ///     }
+    ///
+    ///     fn should_run(
+    ///         &self,
+    ///         call: &passdock_core::PassCall<'_>,
+    ///     ) -> passdock_core::InstrumentResult<bool> {
+    ///         Ok(call.module.op_count() as i64 <= self.ops)
+    ///     }
+    /// }
+    ///
+    /// let summary = "Lets passes run on small modules only.";
+    /// let spec = InstrumentSpec::judging("limit", summary, |options: Limit, _| Ok(Arc::new(options)));
+    /// let registry = Registry::new();
+    /// registry.register_instrument(spec).unwrap();
+    /// let options = "ops = 8".parse().unwrap();
+    /// let limit = registry.get_instrument("limit", &options, &InstrumentSetup::new(&registry));
+    /// assert_eq!(limit.unwrap().name(), "limit");
+    /// ```
+    pub fn judging<T: ConfigOption>(
+        name: &str,
+        summary: &str,
+        make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> InstrumentSpec {
+        let called = name.to_owned();
+        InstrumentSpec::untyped(name, summary, T::fields(), move |options, setup| {
+            let Some(options) = T::from_config(options) else {
+                let message = format!("The options of the instrument `{called}` are incomplete.");
+                return Err(PassError::new(ErrorKind::Config, message));
+            };
+            make(options, setup)
+        })
+    }
+
+    /// As [`InstrumentSpec::judging`], an instrument that only shows what passes do.
+    pub fn watching<T: ConfigOption>(
+        name: &str,
+        summary: &str,
+        make: impl Fn(T, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> InstrumentSpec {
+        InstrumentSpec {
+            judges: false,
+            ..InstrumentSpec::judging(name, summary, make)
+        }
+    }
+
+    /// An instrument that judges passes and whose options are known at run time only: a plugin's.
+    ///
+    /// `make` gets a value for each field. An error of it that is a [`ConfigError`] names the field
+    /// which the pipeline's author has to change.
+    pub fn untyped(
+        name: &str,
+        summary: &str,
+        options: Vec<Field>,
+        make: impl Fn(&ConfigValue, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError>
+        + Send
+        + Sync
+        + 'static,
+    ) -> InstrumentSpec {
+        InstrumentSpec {
+            name: name.to_owned(),
+            summary: summary.to_owned(),
+            judges: true,
+            options,
+            plugin: None,
+            origin: None,
+            paths: Vec::new(),
+            make: Arc::new(make),
+        }
+    }
+
+    /// Names the plugin that gives it.
+    pub fn of_plugin(mut self, plugin: &str) -> InstrumentSpec {
+        self.plugin = Some(plugin.to_owned());
+        self
+    }
+
+    /// Says where that plugin comes from.
+    pub(super) fn given_by(mut self, origin: &Origin) -> InstrumentSpec {
+        self.origin = Some(origin.clone());
+        self
+    }
+
+    /// Says that an option has to be given: its default means nothing.
+    pub fn mandatory(mut self, option: &str) -> InstrumentSpec {
+        let mut options = self.options.iter_mut();
+        if let Some(field) = options.find(|field| field.name == option) {
+            field.mandatory = true;
+        }
+        self
+    }
+
+    /// Says which options are paths, so that what is kept of a run finds them from elsewhere.
+    pub fn paths<N: Into<String>>(mut self, options: impl IntoIterator<Item = N>) -> Self {
+        self.paths = options.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Its options, to check values by.
+    pub fn schema(&self) -> Schema {
+        Schema {
+            key: self.name.clone(),
+            fields: self.options.clone(),
+        }
+    }
+
+    /// Makes one with options, which are checked.
+    pub fn make(
+        &self,
+        options: &toml::Table,
+        setup: &InstrumentSetup<'_>,
+    ) -> Result<InstrumentRef, PassError> {
+        let schema = self.schema();
+        let options = schema.accept(&toml::Value::Table(options.clone()))?;
+        if let Some(missing) = schema.missing(|option| options.contains_key(option)) {
+            let message = format!(
+                "The instrument `{}` needs its option `{}`, which has no default.",
+                self.name, missing.name
+            );
+            let error = PassError::new(ErrorKind::Config, message);
+            return Err(error.help(format!("{}: {}", missing.name, missing.doc)));
+        }
+        (self.make)(&options, setup)
+    }
+
+    /// The `[[instruments]]` table that names it again from anywhere: its name and options, with
+    /// paths that don't depend on where they stand.
+    pub fn table(&self, options: &toml::Table, base: &Path) -> toml::Table {
+        let mut table = toml::Table::from_iter([("name".to_owned(), self.name.clone().into())]);
+        table.extend(options.clone());
+        for path in &self.paths {
+            if let Some(toml::Value::String(path)) = table.get_mut(path)
+                && !path.is_empty()
+                && let Ok(absolute) = std::path::absolute(base.join(&*path))
+            {
+                *path = absolute.to_string_lossy().into_owned();
+            }
+        }
+        table
+    }
+
+    pub(crate) fn owner(&self) -> String {
+        match (&self.origin, &self.plugin) {
+            (Some(origin), _) => format!("plugin {origin}"),
+            (None, Some(plugin)) => format!("plugin {plugin}"),
+            (None, None) => "this program".to_owned(),
+        }
+    }
+}
+
+impl<'a> InstrumentSetup<'a> {
+    /// Paths start in the current directory, text goes to standard output without colours, and the
+    /// passes are those of the registry.
+    pub fn new(names: &'a dyn PassNames) -> InstrumentSetup<'a> {
+        InstrumentSetup {
+            base: Path::new(""),
+            sink: stdout(),
+            color: false,
+            taken: &|_| None,
+            names,
+            passes: names.pass_names().into_iter().collect(),
+            sequentials: BTreeSet::new(),
+        }
+    }
+
+    /// Adds the names of Sequentials of the run.
+    pub fn with_sequentials<N: Into<String>>(
+        mut self,
+        names: impl IntoIterator<Item = N>,
+    ) -> InstrumentSetup<'a> {
+        self.sequentials.extend(names.into_iter().map(Into::into));
+        self
+    }
+
+    /// The names of the run's Sequentials.
+    pub fn sequentials(&self) -> impl Iterator<Item = &str> {
+        self.sequentials.iter().map(String::as_str)
+    }
+
+    /// A path as an option says it.
+    pub fn path(&self, path: &str) -> PathBuf {
+        self.base.join(path)
+    }
+
+    /// A file that an instrument writes, as an option says it.
+    ///
+    /// # Errors
+    /// If the field `field` of `instrument` names a file of the run, or no file can be made there.
+    pub fn new_file(
+        &self,
+        instrument: &str,
+        field: &str,
+        path: &str,
+    ) -> Result<PathBuf, ConfigError> {
+        let path = self.path(path);
+        match self.check_new_file(&path) {
+            Ok(()) => Ok(path),
+            Err(error) => Err(wrong(instrument, field, error.to_string())),
+        }
+    }
+
+    /// As [`InstrumentSetup::new_file`], of a path that a flag says.
+    pub fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
+        let (kind, message) = match (self.taken)(path) {
+            Some(what) => (ErrorKind::Usage, format!("it is {what}")),
+            None => match Target::new(path, None) {
+                Ok(_) => return Ok(()),
+                Err(error) => (ErrorKind::Write, error.to_string()),
+            },
+        };
+        let message = format!("The file `{}` can't be written: {message}.", path.display());
+        Err(PassError::new(kind, message))
+    }
+
+    /// The passes that the field `field` of `instrument` names; `all` is all of them, and an alias
+    /// stands for its pass.
+    pub fn passes(
+        &self,
+        instrument: &str,
+        field: &str,
+        names: &[String],
+    ) -> Result<Names, ConfigError> {
+        let canonical: Vec<String> = names.iter().map(|n| self.names.canonical(n)).collect();
+        let known = |name: &&String| {
+            *name == "all" || self.passes.contains(*name) || self.sequentials.contains(*name)
+        };
+        match canonical.iter().find(|name| !known(name)) {
+            None => Ok(Names::new(&canonical)),
+            Some(name) => {
+                let names = self.passes.iter().chain(&self.sequentials);
+                let near = suggest::nearest(name, names.map(String::as_str));
+                let mut error = wrong(instrument, field, format!("There is no pass `{name}`."));
+                error.help = Some(match near {
+                    Some(near) => format!("Did you mean `{near}`?"),
+                    None => "`passdock list passes` shows what there is.".to_owned(),
+                });
+                Err(error)
+            }
+        }
+    }
+}
+
+/// An error about the value of an instrument's option, which the reader of the pipeline underlines.
+pub fn wrong(instrument: &str, field: &str, message: impl Into<String>) -> ConfigError {
+    ConfigError {
+        key: instrument.to_owned(),
+        field: Some(field.to_owned()),
+        wrong: Wrong::Value,
+        message: message.into(),
+        help: None,
+    }
+}

@@ -1,0 +1,83 @@
+//! Passes of the program itself, from closures.
+
+use std::sync::Arc;
+
+use passdock_abi::FunctionKind;
+use passdock_ir::Module;
+use passdock_plugin_api as sdk;
+
+use super::{Pass, PassDeclaration, PassRef, Work};
+use crate::boundary::{FunctionClosure, FunctionPass, ModuleClosure, ModulePass};
+use crate::error::PassError;
+
+/// The host's own code as a pass: it gets the module as it is and answers what to go on with.
+pub type HostWork = dyn Fn(&Module) -> Result<Module, PassError> + Send + Sync;
+
+struct ClosurePass {
+    declared: PassDeclaration,
+    body: Body,
+}
+
+enum Body {
+    Module(Box<ModuleClosure>),
+    Function(FunctionKind, Box<FunctionClosure>),
+    Host(Box<HostWork>),
+}
+
+/// A pass from a closure on the module, written with the SDK as in a plugin.
+pub fn create_module_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
+where
+    F: for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult
+        + Send
+        + Sync
+        + 'static,
+{
+    closure(declared, Body::Module(Box::new(body)))
+}
+
+/// A pass from a closure on each graph function. It runs on several functions at once, unless it
+/// declares that it can't.
+pub fn create_function_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
+where
+    F: Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static,
+{
+    let body = Body::Function(FunctionKind::GRAPH, Box::new(body));
+    closure(declared, body)
+}
+
+/// A pass from a closure on each prim function. It runs on several functions at once, unless it
+/// declares that it can't.
+pub fn create_prim_func_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
+where
+    F: Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static,
+{
+    let body = Body::Function(FunctionKind::PRIM, Box::new(body));
+    closure(declared, body)
+}
+
+/// A pass of the host's own code, which finds the context that it runs under by itself.
+pub(crate) fn create_unscoped_pass(
+    declared: impl Into<PassDeclaration>,
+    body: Box<HostWork>,
+) -> PassRef {
+    closure(declared, Body::Host(body))
+}
+
+fn closure(declared: impl Into<PassDeclaration>, body: Body) -> PassRef {
+    let declared = declared.into();
+    Arc::new(ClosurePass { declared, body })
+}
+
+impl Pass for ClosurePass {
+    fn declaration(&self) -> &PassDeclaration {
+        &self.declared
+    }
+
+    fn work(&self) -> Result<Work<'_>, PassError> {
+        Ok(match &self.body {
+            Body::Module(body) => Work::Module(ModulePass::Closure(body)),
+            Body::Function(kind, body) => Work::Functions(*kind, FunctionPass::Closure(body)),
+            Body::Host(body) => Work::Host(body),
+        })
+    }
+}

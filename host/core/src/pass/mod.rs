@@ -1,0 +1,93 @@
+//! What a pass is to the host: what it says about itself, and the work that the run loop does for
+//! it.
+
+mod closure;
+mod names;
+mod sequential;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::Arc;
+
+pub(crate) use closure::{HostWork, create_unscoped_pass};
+pub use closure::{create_function_pass, create_module_pass, create_prim_func_pass};
+pub(crate) use names::{check_info, check_name, check_states};
+use passdock_abi::FunctionKind;
+use passdock_ir::Module;
+use passdock_loader::States;
+pub use passdock_loader::{PassDeclaration, PassInfo};
+pub(crate) use sequential::MAX_DEPTH;
+pub use sequential::Sequential;
+
+use crate::boundary::{FunctionPass, ModulePass};
+use crate::config::{ConfigValue, FieldValue, GivenConfig, OptionSource};
+use crate::error::{PassError, Provider};
+
+/// A module that is handed around: its clone is a clone of pointers, and what two of them have in
+/// common is there once.
+pub type ModuleRef = Module;
+
+/// A pass that several may hold.
+pub type PassRef = Arc<dyn Pass>;
+
+/// Maps a module to a module. Run one with its method `call`.
+pub trait Pass: Send + Sync {
+    /// Everything that it says about itself.
+    fn declaration(&self) -> &PassDeclaration;
+
+    /// What there is to do. For a plugin's pass this loads the plugin.
+    fn work(&self) -> Result<Work<'_>, PassError>;
+
+    /// The plugin that gives it.
+    fn provider(&self) -> Option<&Provider> {
+        None
+    }
+
+    /// The values of its options under a context's config.
+    fn options(&self, config: &GivenConfig) -> Result<ConfigValue, PassError> {
+        let _ = config;
+        Ok(ConfigValue::new())
+    }
+
+    /// The values of its options under a context's config, and where each comes from.
+    fn option_sources(&self, config: &GivenConfig) -> BTreeMap<String, (FieldValue, OptionSource)> {
+        let _ = config;
+        BTreeMap::new()
+    }
+
+    /// The Sequential that it is; `None` for any other pass.
+    fn as_sequential(&self) -> Option<&Sequential> {
+        None
+    }
+
+    /// The states of the module that it needs, establishes and breaks.
+    fn states(&self) -> &States {
+        &self.declaration().states
+    }
+
+    /// Its name, level and requirements.
+    fn info(&self) -> &PassInfo {
+        &self.declaration().info
+    }
+}
+
+/// What there is to do for a pass.
+pub enum Work<'p> {
+    /// On the module.
+    Module(ModulePass<'p>),
+    /// On each function of a kind that isn't left out.
+    Functions(FunctionKind, FunctionPass<'p>),
+    /// On the module, by the host's own code.
+    Host(&'p HostWork),
+    /// The passes of a Sequential.
+    Sequence(&'p Sequential),
+}
+
+impl fmt::Debug for dyn Pass + '_ {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.as_sequential() {
+            Some(sequential) => sequential.fmt(f),
+            None => write!(f, "{}", self.info()),
+        }
+    }
+}

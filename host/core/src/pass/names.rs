@@ -1,0 +1,37 @@
+//! Names that passes and states may have.
+
+use super::{PassDeclaration, PassInfo};
+use crate::error::{ErrorKind, PassError};
+
+/// Refuses a pass with a name that no user could ask for.
+pub(crate) fn check_info(info: &PassInfo) -> Result<(), PassError> {
+    check_name(&info.name)?;
+    info.required.iter().try_for_each(|name| check_name(name))
+}
+
+/// Refuses an empty name, and one with blanks around it or control characters in it.
+pub(crate) fn check_name(name: &str) -> Result<(), PassError> {
+    let problem = if name.is_empty() {
+        "is empty"
+    } else if name.trim() != name {
+        "starts or ends with a blank"
+    } else if name.chars().any(char::is_control) {
+        "holds a control character"
+    } else {
+        return Ok(());
+    };
+    Err(PassError::new(
+        ErrorKind::Name,
+        format!("The pass name {name:?} {problem}; give it a name like `acme.transform.FuseRelu`."),
+    ))
+}
+
+/// Refuses a pass that names a state which is none.
+pub(crate) fn check_states(declared: &PassDeclaration) -> Result<(), PassError> {
+    let Some(state) = declared.states.invalid() else {
+        return Ok(());
+    };
+    let (pass, rule) = (&declared.info.name, passdock_loader::manifest::states::RULE);
+    let message = format!("`{state}`, of the states of `{pass}`, isn't one: {rule}.");
+    Err(PassError::new(ErrorKind::Name, message))
+}

@@ -1,0 +1,129 @@
+//! A Sequential: passes in order, as one pass.
+
+use std::collections::BTreeSet;
+use std::fmt;
+use std::sync::Arc;
+
+use super::{Pass, PassDeclaration, PassInfo, PassRef, Work};
+use crate::error::{ErrorKind, PassError};
+
+/// How deep Sequentials may nest, and how long a chain of required passes may be.
+pub(crate) const MAX_DEPTH: u32 = 256;
+
+/// Passes in order. Its direct children obey the enable rule, and what they require runs before
+/// them.
+pub struct Sequential {
+    declared: PassDeclaration,
+    passes: Vec<PassRef>,
+    disabled: BTreeSet<String>,
+    /// Levels of Sequentials, this one included.
+    depth: u32,
+}
+
+impl Sequential {
+    /// These passes in order; level 0, named `sequential`.
+    ///
+    /// Nested deeper than 256 levels, it holds nothing and calling it is an error: so no depth of
+    /// nesting overflows the stack.
+    pub fn new<P: Into<PassRef>>(passes: impl IntoIterator<Item = P>) -> Sequential {
+        let mut passes: Vec<PassRef> = passes.into_iter().map(Into::into).collect();
+        let depth = |pass: &PassRef| pass.as_sequential().map_or(0, |inner| inner.depth);
+        let depth = 1 + passes.iter().map(depth).max().unwrap_or(0);
+        if depth > MAX_DEPTH {
+            passes.clear();
+        }
+        Sequential {
+            declared: PassInfo::new("sequential").into(),
+            passes,
+            disabled: BTreeSet::new(),
+            depth: depth.min(MAX_DEPTH + 1),
+        }
+    }
+
+    /// Names it.
+    pub fn name(mut self, name: impl Into<String>) -> Sequential {
+        self.declared.info.name = name.into();
+        self
+    }
+
+    /// The level from which on it runs as a child of another.
+    pub fn opt_level(mut self, level: u32) -> Sequential {
+        self.declared.info.opt_level = level;
+        self
+    }
+
+    /// Passes that must have run before it, as a child of another.
+    pub fn required<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Sequential {
+        let names = names.into_iter().map(Into::into);
+        self.declared.info.required = names.collect();
+        self
+    }
+
+    /// Direct children that don't run, beside those that the context disables.
+    pub fn disabled<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Sequential {
+        self.disabled = names.into_iter().map(Into::into).collect();
+        self
+    }
+
+    /// Its passes, in order.
+    pub fn passes(&self) -> &[PassRef] {
+        &self.passes
+    }
+
+    /// As a pass among others.
+    pub fn into_pass(self) -> PassRef {
+        Arc::new(self)
+    }
+
+    /// The names of its direct children that don't run, as they were given.
+    pub(crate) fn disabled_names(&self) -> &BTreeSet<String> {
+        &self.disabled
+    }
+
+    /// Refuses one that is nested too deeply.
+    pub(crate) fn check_depth(&self) -> Result<(), PassError> {
+        if self.depth <= MAX_DEPTH {
+            return Ok(());
+        }
+        let message = format!(
+            "The Sequential `{}` is nested more than {MAX_DEPTH} levels deep.",
+            self.declared.info.name
+        );
+        Err(PassError::new(ErrorKind::TooDeep, message).help("Put the passes in one list."))
+    }
+}
+
+impl Pass for Sequential {
+    fn declaration(&self) -> &PassDeclaration {
+        &self.declared
+    }
+
+    fn work(&self) -> Result<Work<'_>, PassError> {
+        self.check_depth()?;
+        Ok(Work::Sequence(self))
+    }
+
+    fn as_sequential(&self) -> Option<&Sequential> {
+        Some(self)
+    }
+}
+
+impl From<Sequential> for PassRef {
+    fn from(sequential: Sequential) -> PassRef {
+        sequential.into_pass()
+    }
+}
+
+impl fmt::Debug for Sequential {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<&str> = self.passes.iter().map(|p| p.info().name.as_str()).collect();
+        write!(
+            f,
+            "Run Sequential pass: {} at the optimization level {}. The passes will be executed \
+             are: [{}]",
+            self.declared.info.name,
+            self.declared.info.opt_level,
+            names.join(" ")
+        )
+    }
+}

@@ -1,0 +1,291 @@
+//! From passes to the order in which they run: the enable rule and `required`, applied before
+//! anything runs.
+//!
+//! What a pass requires is run before it, depth first and in declared order, once for each pass
+//! that asks. A cycle, an unknown name, or a required pass that is disabled is an error here, so
+//! that nothing has run yet; so is a state that a pass needs and nothing before it establishes.
+
+mod facts;
+mod held;
+mod states;
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::Arc;
+
+pub(crate) use held::Held;
+use passdock_diagnostic::suggest;
+pub use states::ModelNeed;
+pub(crate) use states::of_model;
+
+use crate::config::ConfigValue;
+use crate::context::{Enabled, PassContext};
+use crate::error::{ErrorKind, PassError};
+use crate::pass::{MAX_DEPTH, Pass, PassRef, Sequential, check_info};
+use crate::registry::Registry;
+
+/// A Sequential's passes with everything decided that can be before they run.
+pub struct Plan {
+    /// Its direct children, in order.
+    pub children: Vec<Child>,
+    /// States that the module has to be in before anything runs; the outermost plan has them all.
+    pub of_model: Vec<ModelNeed>,
+}
+
+/// A direct child of a Sequential.
+pub struct Child {
+    /// The child itself.
+    pub step: Step,
+    /// What must have run before it, in order; each once.
+    pub required: Vec<Step>,
+    /// Why it doesn't run.
+    pub skipped: Option<String>,
+}
+
+/// A pass at a place in the order.
+pub struct Step {
+    /// The pass.
+    pub pass: PassRef,
+    /// The values of its options.
+    pub options: Arc<ConfigValue>,
+    /// The pass that requires it, if it isn't the user's own entry.
+    pub requested_by: Option<String>,
+    /// Whether instruments can't veto it.
+    pub forced: bool,
+    /// Of a Sequential.
+    pub plan: Option<Plan>,
+}
+
+/// Decides what of a Sequential runs, and in which order.
+pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
+    let mut resolver = Resolver {
+        cx,
+        path: Vec::new(),
+    };
+    let mut plan = resolver.sequence(sequential)?;
+    plan.of_model = states::check(&plan, cx.registry())?;
+    Ok(plan)
+}
+
+struct Resolver<'c> {
+    cx: &'c PassContext,
+    /// The passes that lead here: each contains, or requires, the next.
+    path: Vec<String>,
+}
+
+impl Sequential {
+    /// The passes that would run under a context, in order, and nothing runs: what each requires
+    /// before it, and those of a nested Sequential after it.
+    pub fn resolve_dependency(&self, cx: &PassContext) -> Result<Vec<PassRef>, PassError> {
+        Ok(resolve(self, cx)?.order())
+    }
+
+    /// The names of its children that it disables itself, in all spellings that a child may have.
+    pub fn disabled_in(&self, registry: &Registry) -> BTreeSet<String> {
+        let names = self.disabled_names();
+        let canonical = names.iter().map(|name| registry.canonical(name));
+        // A pass that isn't registered may bear a name that is short for a registered one's.
+        canonical.chain(names.iter().cloned()).collect()
+    }
+
+    /// Refuses to disable what is neither a child nor registered.
+    fn check_disabled(&self, registry: &Registry) -> Result<(), PassError> {
+        let is_child = |name: &String| self.passes().iter().any(|pass| pass.info().name == *name);
+        let mut unknown = self.disabled_names().iter();
+        let Some(name) = unknown.find(|name| !is_child(name) && !registry.contains(name)) else {
+            return Ok(());
+        };
+        let children = self.passes().iter().map(|pass| pass.info().name.as_str());
+        let message = format!(
+            "The Sequential `{}` disables `{name}`, and there is no such pass in it.",
+            self.info().name
+        );
+        let error = PassError::new(ErrorKind::UnknownPass, message);
+        Err(match suggest::nearest(name, children) {
+            Some(near) => error.help(format!("Did you mean `{near}`?")),
+            None => error,
+        })
+    }
+}
+
+impl Resolver<'_> {
+    fn sequence(&mut self, sequential: &Sequential) -> Result<Plan, PassError> {
+        sequential.check_depth()?;
+        sequential.check_disabled(self.cx.registry())?;
+        let disabled = sequential.disabled_in(self.cx.registry());
+        let children = sequential.passes().iter().map(|pass| {
+            let info = pass.info();
+            check_info(info)?;
+            let forced = match self.cx.enabled(info, &disabled) {
+                Enabled::Yes { forced } => forced,
+                Enabled::No(reason) => {
+                    self.cx.meet_unrun(&**pass);
+                    return Ok(Child::skipped(pass, reason));
+                }
+            };
+            let options = Arc::new(pass.options(self.cx.config_given())?);
+            let mut required = Vec::new();
+            self.enter(&info.name, |this| {
+                let mut seen = HashSet::new();
+                this.required(&**pass, &disabled, &mut seen, &mut required)?;
+                let plan = this.plan(pass)?;
+                Ok(Child {
+                    step: Step {
+                        pass: pass.clone(),
+                        options,
+                        requested_by: None,
+                        forced,
+                        plan,
+                    },
+                    required: std::mem::take(&mut required),
+                    skipped: None,
+                })
+            })
+        });
+        let children = children.collect::<Result<_, PassError>>()?;
+        Ok(Plan {
+            children,
+            of_model: Vec::new(),
+        })
+    }
+
+    /// Appends what `pass` requires, each after what it requires itself.
+    fn required(
+        &mut self,
+        pass: &dyn Pass,
+        disabled: &BTreeSet<String>,
+        seen: &mut HashSet<String>,
+        out: &mut Vec<Step>,
+    ) -> Result<(), PassError> {
+        let by = &pass.info().name;
+        for name in &pass.info().required {
+            let found = self.cx.registry().get_pass(name);
+            let required = found.map_err(|error| error.note(self.who_asks(by)))?;
+            let name = required.info().name.clone();
+            if self.path.contains(&name) {
+                return Err(self.cycle(&name));
+            }
+            if self.cx.is_disabled(&name) || disabled.contains(&name) {
+                return Err(required_disabled(&name, by));
+            }
+            if !seen.insert(name.clone()) {
+                continue;
+            }
+            self.cx.meet(&name);
+            let options = required.options(self.cx.config_given());
+            let options = options.map_err(|error| error.note(self.who_asks(by)))?;
+            let plan = self.enter(&name, |this| {
+                this.required(&*required, disabled, seen, out)?;
+                this.plan(&required)
+            })?;
+            out.push(Step {
+                forced: self.cx.is_forced(&name),
+                pass: required,
+                options: Arc::new(options),
+                requested_by: Some(by.clone()),
+                plan,
+            });
+        }
+        Ok(())
+    }
+
+    fn plan(&mut self, pass: &PassRef) -> Result<Option<Plan>, PassError> {
+        let sequential = pass.as_sequential();
+        sequential.map(|inner| self.sequence(inner)).transpose()
+    }
+
+    /// Goes one step down the path. The names on it are few, so looking through them is fast.
+    fn enter<T>(
+        &mut self,
+        name: &str,
+        body: impl FnOnce(&mut Self) -> Result<T, PassError>,
+    ) -> Result<T, PassError> {
+        if self.path.len() as u32 >= MAX_DEPTH {
+            let message = format!(
+                "More than {MAX_DEPTH} passes require or contain each other, down to `{name}`."
+            );
+            return Err(PassError::new(ErrorKind::TooDeep, message)
+                .help("Shorten the chain of required passes."));
+        }
+        self.path.push(name.to_owned());
+        let result = body(self);
+        self.path.pop();
+        result
+    }
+
+    fn cycle(&self, name: &str) -> PassError {
+        let start = self.path.iter().position(|on_path| on_path == name);
+        let mut chain: Vec<&str> = self.path[start.unwrap_or(0)..]
+            .iter()
+            .map(String::as_str)
+            .collect();
+        chain.push(name);
+        let message = format!("Passes require each other: {}.", chain.join(" -> "));
+        PassError::new(ErrorKind::Cycle, message)
+            .help("Take one of them out of the other's `required`.")
+    }
+
+    fn who_asks(&self, by: &str) -> String {
+        match self.path.as_slice() {
+            [] | [_] => format!("required by `{by}`"),
+            path => format!("required by `{by}`, by way of {}", path.join(" -> ")),
+        }
+    }
+}
+
+impl Child {
+    fn skipped(pass: &PassRef, reason: String) -> Child {
+        Child {
+            step: Step {
+                pass: pass.clone(),
+                options: Arc::default(),
+                requested_by: None,
+                forced: false,
+                plan: None,
+            },
+            required: Vec::new(),
+            skipped: Some(reason),
+        }
+    }
+}
+
+impl Plan {
+    /// Makes everything ready that will run: a plugin that can't be loaded is found before the
+    /// first pass runs.
+    pub fn load(&self) -> Result<(), PassError> {
+        self.order().iter().try_for_each(|pass| {
+            let loaded = pass.work().map(drop);
+            loaded.map_err(|error| {
+                let name = &pass.info().name;
+                error.note(format!("the pass `{name}` needs it"))
+            })
+        })
+    }
+
+    /// The passes that will run, in order; those of a Sequential come after it.
+    pub fn order(&self) -> Vec<PassRef> {
+        let mut order = Vec::new();
+        self.add_to(&mut order);
+        order
+    }
+
+    fn add_to(&self, order: &mut Vec<PassRef>) {
+        for step in self.steps() {
+            order.push(step.pass.clone());
+            if let Some(plan) = &step.plan {
+                plan.add_to(order);
+            }
+        }
+    }
+
+    /// What runs of it, in order.
+    pub fn steps(&self) -> impl Iterator<Item = &Step> {
+        let running = self.children.iter().filter(|child| child.skipped.is_none());
+        running.flat_map(|child| child.required.iter().chain([&child.step]))
+    }
+}
+
+fn required_disabled(name: &str, by: &str) -> PassError {
+    let message = format!("The pass `{name}` is disabled, but `{by}` requires it.");
+    PassError::new(ErrorKind::RequiredDisabled, message)
+        .help(format!("Disable `{by}` too, or enable `{name}`."))
+}

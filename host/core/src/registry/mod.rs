@@ -1,0 +1,544 @@
+//! The registry: passes by their full names, from plugins and from the program itself, and beside
+//! them config options and instruments.
+//!
+//! A plugin's passes are known from its manifest; its code is loaded when a pass of it first runs.
+
+mod entries;
+mod instruments;
+mod plugin_pass;
+
+use std::collections::{BTreeMap, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+
+use entries::{Entries, Entry};
+use instruments::InstrumentTable;
+use passdock_abi::FunctionKind;
+use passdock_diagnostic::suggest;
+use passdock_loader::discover::check_op_conflicts;
+use passdock_loader::{
+    Discovered, ManifestCache, OpDefs, PassDeclaration, PassKind, PassSpec, Plugin, PluginError,
+    SearchDir, discover,
+};
+use passdock_plugin_api::StaticPlugin;
+use plugin_pass::PluginPass;
+use rustc_hash::FxHashMap;
+
+use crate::boundary::host;
+use crate::config::{ConfigError, ConfigInfo, ConfigOption, ConfigTable, ConfigValue, Schema};
+use crate::error::{ErrorKind, PassError, capitalized};
+use crate::pass::{PassRef, Work, check_info, check_name, check_states};
+
+/// Passes by name. Its clone is the same registry.
+#[derive(Clone, Default)]
+pub struct Registry(Arc<RwLock<Inner>>);
+
+#[derive(Default)]
+struct Inner {
+    passes: Entries,
+    /// Other spellings of canonical names.
+    aliases: FxHashMap<String, String>,
+    plugins: Vec<Arc<Plugin>>,
+    /// The files of the plugins.
+    paths: HashSet<PathBuf>,
+    /// Files that look like plugins and can't be used: they matter when a pass is missed.
+    unreadable: Vec<PluginError>,
+    /// Libraries of other systems, of which nobody is warned before.
+    passed_over: Vec<PluginError>,
+    /// Where manifests are kept between runs.
+    manifests: Option<ManifestCache>,
+    config: ConfigTable,
+    instruments: InstrumentTable,
+    ops: OnceLock<Arc<OpDefs>>,
+}
+
+/// Where a name without `transform.` in it is looked for, in this order.
+const NAMESPACES: [&str; 4] = ["", "relay._", "relax.", "tir."];
+
+/// How a plugin is taken in.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// Passes of other plugins that this one's of the same name take the place of.
+    pub overrides: Vec<String>,
+}
+
+impl Registry {
+    /// An empty registry.
+    pub fn new() -> Registry {
+        Registry::default()
+    }
+
+    /// The process's own registry.
+    pub fn global() -> &'static Registry {
+        static GLOBAL: OnceLock<Registry> = OnceLock::new();
+        GLOBAL.get_or_init(Registry::new)
+    }
+
+    /// The pass of a name, with its options at their defaults.
+    pub fn get_pass(&self, name: &str) -> Result<PassRef, PassError> {
+        self.get_pass_with_options(name, &toml::Table::new())
+    }
+
+    /// The pass of a name with options, which are checked.
+    pub fn get_pass_with_options(
+        &self,
+        name: &str,
+        options: &toml::Table,
+    ) -> Result<PassRef, PassError> {
+        let inner = self.read();
+        match inner.entry(name) {
+            None => Err(inner.unknown(name)),
+            Some(Entry::Own(pass)) if options.is_empty() => Ok(pass.clone()),
+            Some(Entry::Own(pass)) => {
+                let schema = Schema::new(&pass.info().name, Vec::new());
+                schema.accept_part(&toml::Value::Table(options.clone()))?;
+                Ok(pass.clone())
+            }
+            Some(Entry::Plugin { plugin, at, .. }) => {
+                Ok(Arc::new(PluginPass::new(plugin.clone(), *at, options)?))
+            }
+        }
+    }
+
+    /// The options that a pass takes.
+    pub fn option_schema(&self, name: &str) -> Result<Schema, PassError> {
+        let inner = self.read();
+        match inner.entry(name) {
+            None => Err(inner.unknown(name)),
+            Some(Entry::Own(pass)) => Ok(Schema::new(&pass.info().name, Vec::new())),
+            Some(Entry::Plugin { plugin, at, .. }) => {
+                let spec = &plugin.manifest().passes[*at];
+                Ok(Schema::new(spec.name(), spec.options.clone()))
+            }
+        }
+    }
+
+    /// Registers a pass of the program itself.
+    pub fn register(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
+        let pass = pass.into();
+        check_info(pass.info())?;
+        check_states(pass.declaration())?;
+        let name = pass.info().name.clone();
+        let mut inner = self.write();
+        inner.check_free(&name, false)?;
+        inner.passes.add(name, Entry::Own(pass));
+        Ok(())
+    }
+
+    /// Lets `alias` stand for a canonical name wherever a name is given.
+    pub fn register_alias(&self, alias: &str, name: &str) -> Result<(), PassError> {
+        check_name(alias)?;
+        let mut inner = self.write();
+        inner.check_free(alias, false)?;
+        inner.aliases.insert(alias.to_owned(), name.to_owned());
+        Ok(())
+    }
+
+    /// Keeps the manifests of plugins in `dir` between runs, so that directories of many are searched
+    /// faster. A registry that isn't told so keeps nothing.
+    ///
+    /// A manifest is taken from there if its file is in the very state it was in when it was checked.
+    /// A directory that can't be written to is no error.
+    pub fn keep_manifests(&self, dir: impl Into<PathBuf>) {
+        self.write().manifests = Some(ManifestCache::new(dir));
+    }
+
+    /// Looks for plugins in directories, in their order.
+    pub fn discover(&self, dirs: &[SearchDir]) -> Result<Discovered, PassError> {
+        let cache = self.read().manifests.clone();
+        discover(dirs, cache.as_ref()).map_err(|error| {
+            let message = capitalized(&error.to_string());
+            PassError::new(ErrorKind::Usage, message).caused_by(Arc::new(error))
+        })
+    }
+
+    /// Takes in a plugin file. Its code isn't loaded before a pass of it runs.
+    pub fn load_plugin(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
+        self.add_plugin(Plugin::open(path)?, options)
+    }
+
+    /// Takes in a plugin that is linked into this program.
+    pub fn load_static(&self, plugin: StaticPlugin) -> Result<(), PassError> {
+        self.add_plugin(Plugin::from_static(plugin)?, &LoadOptions::default())
+    }
+
+    /// Takes in the plugins of a directory, which must be there. A file that can't be used is kept
+    /// as a warning.
+    pub fn load_dir(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
+        let dir = SearchDir {
+            path: path.to_path_buf(),
+            required: true,
+        };
+        let overrides = BTreeMap::from([(None, options.clone())]);
+        self.load_dirs(&[dir], &overrides)
+    }
+
+    /// Takes in the plugins of directories, in their order. `overrides` are by plugin name, `None`
+    /// for all others.
+    pub(crate) fn load_dirs(
+        &self,
+        dirs: &[SearchDir],
+        options: &BTreeMap<Option<String>, LoadOptions>,
+    ) -> Result<(), PassError> {
+        self.load_dirs_with(dirs, options, &mut Err)
+    }
+
+    /// As [`Registry::load_dirs`]; `refused` decides what becomes of a plugin that others leave no place
+    /// for.
+    pub fn load_dirs_with(
+        &self,
+        dirs: &[SearchDir],
+        options: &BTreeMap<Option<String>, LoadOptions>,
+        refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
+    ) -> Result<(), PassError> {
+        let found = self.discover(dirs)?;
+        let named: HashSet<&Path> = dirs
+            .iter()
+            .filter(|dir| dir.required)
+            .map(|dir| dir.path.as_path())
+            .collect();
+        for plugin in found.plugins {
+            let dir = plugin.origin().path().and_then(Path::parent);
+            let named = dir.is_some_and(|dir| named.contains(dir));
+            let own = options.get(&Some(plugin.name().to_owned()));
+            let options = own.or_else(|| options.get(&None)).cloned();
+            self.add(plugin, &options.unwrap_or_default(), named)
+                .or_else(&mut *refused)?;
+        }
+        let mut inner = self.write();
+        inner.unreadable.extend(found.unreadable);
+        inner.passed_over.extend(found.passed_over);
+        Ok(())
+    }
+
+    fn add_plugin(&self, plugin: Plugin, options: &LoadOptions) -> Result<(), PassError> {
+        self.add(Arc::new(plugin), options, true)
+    }
+
+    /// Takes in a plugin, or nothing of it.
+    fn add(
+        &self,
+        plugin: Arc<Plugin>,
+        options: &LoadOptions,
+        named: bool,
+    ) -> Result<(), PassError> {
+        let mut inner = self.write();
+        // The same file twice is one plugin: a directory may be named in two places.
+        let path = plugin.origin().path().map(Path::to_path_buf);
+        if path.as_ref().is_some_and(|path| inner.paths.contains(path)) {
+            return Ok(());
+        }
+        check_op_conflicts(&plugin, &inner.plugins)?;
+        inner.instruments.check_plugin(&plugin)?;
+        let manifest = plugin.manifest().clone();
+        for name in &options.overrides {
+            if manifest.passes.iter().all(|pass| pass.name() != name) {
+                let passes = manifest.passes.iter().map(PassSpec::name);
+                let near = suggest::did_you_mean(name, passes);
+                let message = format!(
+                    "The plugin {} has no pass `{name}` to override with.{near}",
+                    plugin.name()
+                );
+                return Err(PassError::new(ErrorKind::UnknownPass, message));
+            }
+        }
+        let mut new = Vec::new();
+        for (at, pass) in manifest.passes.iter().enumerate() {
+            let name = pass.name().to_owned();
+            let overrides = options.overrides.contains(&name);
+            inner.check_free(&name, overrides).map_err(|error| {
+                error.note(format!("the other is of plugin {}", plugin.origin()))
+            })?;
+            new.push((
+                name,
+                Entry::Plugin {
+                    plugin: plugin.clone(),
+                    at,
+                    overrides,
+                    named,
+                },
+            ));
+        }
+        // Two plugins may share an option, if they mean the same by it.
+        let unshared = |schema: &&Schema| match inner.config.get(&schema.key) {
+            Ok(known) => known.schema != **schema,
+            Err(_) => true,
+        };
+        let schemas: Vec<Schema> = manifest.configs.iter().filter(unshared).cloned().collect();
+        for schema in &schemas {
+            inner.config.check_free(&schema.key)?;
+        }
+        for schema in schemas {
+            inner
+                .config
+                .register(schema, Some(plugin.name().to_owned()))?;
+        }
+        for (name, entry) in new {
+            inner.passes.add(name, entry);
+        }
+        inner.instruments.add_plugin(&plugin);
+        inner.paths.extend(path);
+        inner.plugins.push(plugin);
+        inner.ops = OnceLock::new();
+        Ok(())
+    }
+
+    /// Forgets a plugin's passes, config, instruments and ops. Its library stays loaded.
+    pub fn unregister_plugin(&self, name: &str) -> Result<(), PassError> {
+        let mut inner = self.write();
+        let names = inner.plugins.iter().map(|plugin| plugin.name());
+        if !names.clone().any(|known| known == name) {
+            let near = suggest::did_you_mean(name, names);
+            let message = format!("There is no plugin `{name}`.{near}");
+            return Err(PassError::new(ErrorKind::Plugin, message));
+        }
+        inner.passes.remove_plugin(name);
+        inner.plugins.retain(|plugin| plugin.name() != name);
+        let left = inner
+            .plugins
+            .iter()
+            .filter_map(|plugin| plugin.origin().path());
+        inner.paths = left.map(Path::to_path_buf).collect();
+        inner.config.remove_plugin(name);
+        // Options that it shared with others are theirs now.
+        for plugin in inner.plugins.clone() {
+            for config in &plugin.manifest().configs {
+                if inner.config.check_free(&config.key).is_ok() {
+                    let owner = Some(plugin.name().to_owned());
+                    inner.config.register(config.clone(), owner)?;
+                }
+            }
+        }
+        inner.instruments.remove_plugin(name);
+        inner.ops = OnceLock::new();
+        Ok(())
+    }
+
+    /// The passes of each plugin that take the place of another plugin's, as was asked for.
+    pub fn overrides(&self) -> BTreeMap<String, Vec<String>> {
+        let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (name, entry) in self.read().passes.iter() {
+            if let Entry::Plugin {
+                plugin,
+                overrides: true,
+                ..
+            } = entry
+            {
+                let names = all.entry(plugin.name().to_owned()).or_default();
+                names.push(name.clone());
+                names.sort();
+            }
+        }
+        all
+    }
+
+    /// The canonical name that a name stands for; itself if it is nobody's.
+    pub fn canonical(&self, name: &str) -> String {
+        let inner = self.read();
+        let found = inner.known(name).map(|(name, _)| name);
+        // An alias may be there before its pass.
+        let found = found.or_else(|| inner.aliases.get(name).map(String::as_str));
+        found.unwrap_or(name).to_owned()
+    }
+
+    /// Whether there is a pass of that name.
+    pub fn contains(&self, name: &str) -> bool {
+        self.read().entry(name).is_some()
+    }
+
+    /// The canonical names of all passes, sorted.
+    pub fn pass_names(&self) -> Vec<String> {
+        let mut names: Vec<String> = self.read().passes.keys().cloned().collect();
+        names.sort();
+        names
+    }
+
+    /// What a pass works on; a Sequential works on the module.
+    pub fn pass_kind(&self, name: &str) -> Option<PassKind> {
+        match self.read().entry(name)? {
+            Entry::Plugin { plugin, at, .. } => Some(plugin.manifest().passes[*at].kind),
+            Entry::Own(pass) => Some(match pass.work() {
+                Ok(Work::Functions(FunctionKind::PRIM, _)) => PassKind::PrimFunction,
+                Ok(Work::Functions(..)) => PassKind::Function,
+                _ => PassKind::Module,
+            }),
+        }
+    }
+
+    /// What a plugin's manifest says of a pass; `None` for a pass of the program itself.
+    pub fn pass_spec(&self, name: &str) -> Option<(Arc<Plugin>, PassSpec)> {
+        match self.read().entry(name)? {
+            Entry::Plugin { plugin, at, .. } => {
+                Some((plugin.clone(), plugin.manifest().passes[*at].clone()))
+            }
+            Entry::Own(_) => None,
+        }
+    }
+
+    /// The declarations of all passes, by canonical name.
+    pub fn declarations(&self) -> BTreeMap<String, PassDeclaration> {
+        let inner = self.read();
+        let passes = inner.passes.iter();
+        passes
+            .map(|(name, entry)| (name.clone(), entry.declaration().clone()))
+            .collect()
+    }
+
+    /// What a pass requires, by its canonical name; nothing if there is no such pass.
+    pub fn required_of(&self, name: &str) -> Vec<String> {
+        let inner = self.read();
+        let entry = inner.entry(name);
+        entry.map_or_else(Vec::new, |entry| entry.declaration().info.required.clone())
+    }
+
+    /// The passes that ask for a phase, by name: those of the program itself and of the plugins
+    /// that the user pointed at. The standard plugins' stay where a pipeline lists them.
+    pub fn phased(&self) -> BTreeMap<String, passdock_loader::Phase> {
+        let inner = self.read();
+        let passes = inner.passes.iter();
+        passes
+            .filter_map(|(name, entry)| Some((name.clone(), entry.phase()?)))
+            .collect()
+    }
+
+    /// The plugins, in the order in which they were taken in.
+    pub fn plugins(&self) -> Vec<Arc<Plugin>> {
+        self.read().plugins.clone()
+    }
+
+    /// Files that look like plugins and can't be used.
+    pub fn unreadable(&self) -> Vec<PluginError> {
+        self.read().unreadable.clone()
+    }
+
+    /// Registers a config option of the program itself.
+    pub fn register_config_option<T: ConfigOption>(&self, key: &str) -> Result<(), ConfigError> {
+        let schema = Schema {
+            key: key.to_owned(),
+            fields: T::fields(),
+        };
+        self.write().config.register(schema, None)
+    }
+
+    /// The config options, sorted by key.
+    pub fn list_configs(&self) -> Vec<ConfigInfo> {
+        self.read().config.list()
+    }
+
+    /// What a config option holds.
+    pub fn config_schema(&self, key: &str) -> Result<Schema, ConfigError> {
+        self.read()
+            .config
+            .get(key)
+            .map(|entry| entry.schema.clone())
+    }
+
+    /// The defaults of all config options.
+    pub(crate) fn config_defaults(&self) -> BTreeMap<String, ConfigValue> {
+        let inner = self.read();
+        let schemas = inner.config.list().into_iter().map(|info| info.schema);
+        schemas
+            .map(|schema| (schema.key.clone(), schema.defaults()))
+            .collect()
+    }
+
+    /// The op definitions of all plugins.
+    pub fn op_defs(&self) -> Arc<OpDefs> {
+        let inner = self.read();
+        let ops = inner
+            .ops
+            .get_or_init(|| Arc::new(OpDefs::new(&inner.plugins, host())));
+        ops.clone()
+    }
+
+    fn read(&self) -> RwLockReadGuard<'_, Inner> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, Inner> {
+        self.0.write().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn entry(&self, name: &str) -> Option<&Entry> {
+        self.known(name).map(|(_, entry)| entry)
+    }
+
+    /// A name as it is, or an alias; otherwise one that is short for `transform.N` in one of the
+    /// namespaces, in this order.
+    fn known(&self, name: &str) -> Option<(&str, &Entry)> {
+        let canonical = self.aliases.get(name).map_or(name, String::as_str);
+        let exact = self.passes.get_key_value(canonical);
+        let found = exact.or_else(|| match name.contains("transform.") {
+            true => None,
+            false => NAMESPACES.iter().find_map(|space| {
+                self.passes
+                    .get_key_value(&format!("{space}transform.{name}"))
+            }),
+        });
+        found.map(|(name, entry)| (name.as_str(), entry))
+    }
+
+    /// Refuses a name that is taken; an entry that `overrides` takes the place of one that doesn't.
+    fn check_free(&self, name: &str, overrides: bool) -> Result<(), PassError> {
+        let message = match self.passes.in_the_way(name, overrides) {
+            Some(entry) if overrides => format!(
+                "The pass `{name}` is overridden already, by {}.",
+                entry.origin()
+            ),
+            Some(entry) => format!(
+                "The pass `{name}` is registered already, by {}.",
+                entry.origin()
+            ),
+            None if self.aliases.contains_key(name) => {
+                format!(
+                    "The name `{name}` is an alias of `{}` already.",
+                    self.aliases[name]
+                )
+            }
+            None => return Ok(()),
+        };
+        Err(
+            PassError::new(ErrorKind::Duplicate, message).help(match overrides {
+                true => "Let one of the two override it.",
+                false => {
+                    "Rename or remove one of the two, or ask for one: `override = [\"…\"]` in \
+                     `[plugins.NAME]`."
+                }
+            }),
+        )
+    }
+
+    fn unknown(&self, name: &str) -> PassError {
+        let known = self.passes.keys().chain(self.aliases.keys());
+        let near = suggest::nearest(name, known.map(String::as_str));
+        let mut error = PassError::new(
+            ErrorKind::UnknownPass,
+            format!("There is no pass `{name}`."),
+        );
+        error.help = match near {
+            Some(near) => Some(format!("Did you mean `{near}`?")),
+            None if self.passes.is_empty() => {
+                Some("No passes are registered; name a directory of plugins.".to_owned())
+            }
+            None => Some("`passdock list passes` shows what there is.".to_owned()),
+        };
+        error.notes = self.unusable();
+        error
+    }
+
+    /// Why files can't be used that may hold what is missed.
+    fn unusable(&self) -> Vec<String> {
+        let errors = self.unreadable.iter().chain(&self.passed_over);
+        errors.map(ToString::to_string).collect()
+    }
+}
+
+impl std::fmt::Debug for Registry {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let inner = self.read();
+        let (passes, plugins) = (inner.passes.len(), inner.plugins.len());
+        write!(f, "Registry({passes} passes, {plugins} plugins)")
+    }
+}

@@ -1,0 +1,134 @@
+//! Passes of the host's own: on some of the functions, for fewer functions, and one that prints.
+
+use std::sync::Arc;
+
+use passdock_abi::{OpId, SymbolId};
+use passdock_ir::{AttrValue, EditError, Function, Module, NewAttr};
+use regex_lite::Regex;
+
+use crate::context::PassContext;
+use crate::error::{ErrorKind, PassError};
+use crate::instrument::Sink;
+use crate::instrument::built_in::shown;
+use crate::pass::{PassDeclaration, PassInfo, PassRef, create_unscoped_pass};
+
+/// A pass of the host's own code, on the IR itself.
+pub fn create_host_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
+where
+    F: Fn(&Module, &PassContext) -> Result<Module, PassError> + Send + Sync + 'static,
+{
+    // The run loop has put the pass's own context on top.
+    let body = move |module: &Module| body(module, &PassContext::current());
+    create_unscoped_pass(declared, Box::new(body))
+}
+
+/// A pass named `ApplyPassTo<regex>` that runs another one where only the functions whose names
+/// match a regular expression, from their first letter on, may change.
+///
+/// The other functions are there for the inner pass, but as external ones: they have the attribute
+/// `Extern`, so function passes leave them out, and whatever becomes of them, they come back as they
+/// were. For that their ops are copied, their weights aren't. If no function matches, nothing runs;
+/// with `error_if_no_function_matches_regex` that is an error.
+///
+/// What the inner pass establishes isn't true of the whole module, so this one doesn't claim it.
+pub fn apply_pass_to_function(
+    pass: impl Into<PassRef>,
+    regex: &str,
+    error_if_no_function_matches_regex: bool,
+) -> Result<PassRef, PassError> {
+    let pass = pass.into();
+    let pattern = Regex::new(&format!("^(?:{regex})")).map_err(|error| {
+        let message = format!("`{regex}` isn't a regular expression: {error}.");
+        PassError::new(ErrorKind::Config, message)
+    })?;
+    let mut declared = PassDeclaration::from(PassInfo::new(format!("ApplyPassTo{regex}")));
+    declared.states.needs.clone_from(&pass.states().needs);
+    declared.states.breaks.clone_from(&pass.states().breaks);
+    let regex = regex.to_owned();
+    Ok(create_host_pass(declared, move |module, cx| {
+        let is_other = |f: &&Arc<Function>| !pattern.is_match(f.text(f.name()));
+        let others: Vec<Arc<Function>> = module.functions().filter(is_other).cloned().collect();
+        match others.len() == module.len() {
+            true if error_if_no_function_matches_regex => Err(no_match(&regex, module)),
+            true => {
+                cx.meet_unrun(&*pass);
+                Ok(module.clone())
+            }
+            false => on_the_rest(&pass, module, others, cx),
+        }
+    }))
+}
+
+/// Runs a pass where some functions are external ones, and puts those back.
+fn on_the_rest(
+    pass: &PassRef,
+    module: &Module,
+    others: Vec<Arc<Function>>,
+    cx: &PassContext,
+) -> Result<Module, PassError> {
+    let external = module.symbols().intern("Extern");
+    let mut before = module.clone();
+    for other in &others {
+        if let Some(function) = before.function_mut(other.name()) {
+            let attr = NewAttr::new(external, AttrValue::Int(1));
+            function.set_attr(OpId::NONE, &attr).map_err(failed)?;
+        }
+    }
+    let mut after = pass.call_in(before.clone(), cx)?;
+    if after.is_same(&before) {
+        return Ok(module.clone());
+    }
+    for other in others {
+        match after.function(other.name()) {
+            Some(_) => after.replace(other),
+            None => after.insert(other),
+        }
+        .map_err(failed)?;
+    }
+    Ok(after)
+}
+
+fn no_match(regex: &str, module: &Module) -> PassError {
+    let names = module.functions().map(|f| format!("@{}", f.text(f.name())));
+    let names: Vec<String> = names.collect();
+    let message = format!(
+        "No function matches `{regex}`; there are {}.",
+        match names.is_empty() {
+            true => "none".to_owned(),
+            false => names.join(", "),
+        }
+    );
+    PassError::new(ErrorKind::Failed, message)
+}
+
+/// A module pass named `Filter` that keeps the functions which satisfy a predicate. One that a kept
+/// function calls has to be kept too.
+pub fn filter(keep: impl Fn(&Function) -> bool + Send + Sync + 'static) -> PassRef {
+    create_host_pass(PassInfo::new("Filter"), move |module, _| {
+        let dropped = |f: &&Arc<Function>| !keep(f);
+        let dropped: Vec<SymbolId> = module
+            .functions()
+            .filter(dropped)
+            .map(|f| f.name())
+            .collect();
+        let mut kept = module.clone();
+        if !dropped.is_empty() {
+            let mut dropped = dropped.into_iter().peekable();
+            kept.retain(|function| dropped.next_if_eq(&function.name()).is_none());
+        }
+        Ok(kept)
+    })
+}
+
+/// A pass that prints the module under a heading and changes nothing.
+pub fn print_ir(header: impl Into<String>, sink: Sink) -> PassRef {
+    let header = header.into();
+    create_host_pass(PassInfo::new("PrintIR"), move |module, _| {
+        sink(&format!("PrintIR({header}):\n{}", shown(module)));
+        Ok(module.clone())
+    })
+}
+
+fn failed(error: EditError) -> PassError {
+    PassError::new(ErrorKind::Failed, error.to_string())
+}

@@ -1,0 +1,323 @@
+//! The run loop: what happens around each pass, and in which order.
+//!
+//! enabled? → required → should_run → before → call → verify what changed → after, or failed.
+//!
+//! [`crate::plan`] has decided the first two before anything runs; `leaf` calls the pass;
+//! [`crate::verify`] looks at what it changed. Nothing here keeps a module but the one that is worked
+//! on and the one before it, so a pass that fails leaves the module as it was.
+
+mod host_passes;
+mod leaf;
+mod record;
+pub mod site;
+mod solo;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir};
+use passdock_abi::SymbolId;
+use passdock_diagnostic::suggest;
+use passdock_ir::{Function, Module};
+
+use crate::config::ConfigValue;
+use crate::context::{ContextFrame, PassContext};
+use crate::error::{ErrorKind, PassError};
+use crate::instrument::{InstrumentRef, PassCall, calls};
+use crate::pass::{ModuleRef, Pass, Sequential, check_info};
+use crate::plan::{self, Held, Plan, Step};
+use crate::verify::{self, Input, Verify};
+
+impl dyn Pass + '_ {
+    /// Runs the pass under this thread's current context: whatever its level, and without the
+    /// passes that it requires, which are a [`Sequential`]'s business. What comes back shares with
+    /// clones of the module what didn't change.
+    pub fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+        self.call_in(module, &PassContext::current())
+    }
+
+    /// Runs the pass under a given context.
+    pub fn call_in(&self, module: ModuleRef, cx: &PassContext) -> Result<ModuleRef, PassError> {
+        call(self, &module, cx, !calls::in_callback())
+    }
+}
+
+impl Sequential {
+    /// Runs its enabled passes under this thread's current context, with what they require.
+    pub fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+        (self as &dyn Pass).call(module)
+    }
+}
+
+/// Runs a pass from outside: whatever its level, without what it requires. Instruments are called
+/// if it is `watched`.
+pub fn call(
+    pass: &dyn Pass,
+    module: &Module,
+    cx: &PassContext,
+    watched: bool,
+) -> Result<Module, PassError> {
+    check_info(pass.info())?;
+    cx.meet(&pass.info().name);
+    let sequential = pass.as_sequential();
+    let plan = sequential.map(|s| plan::resolve(s, cx)).transpose()?;
+    let options = pass.options(cx.config_given())?;
+    if let Some(plan) = &plan {
+        plan.load()?;
+        plan::of_model(&plan.of_model, module, cx.registry())?;
+    }
+    if cx.verify() == Verify::All {
+        verify::all(module).map_err(|error| error.note("before any pass ran"))?;
+    }
+    let mut run = Run::new(cx, watched);
+    if let (true, Some(plan)) = (cx.resumes(), &plan) {
+        run.resume(plan);
+    }
+    let job = Job {
+        pass,
+        options: &options,
+        plan: plan.as_ref(),
+        forced: cx.is_forced(&pass.info().name),
+    };
+    let outcome = run.pass(job, module);
+    match outcome.map_err(|error| site::around(error, sequential, module, cx))? {
+        Outcome::Ran(after) => Ok(after),
+        Outcome::Vetoed(_) => Ok(module.clone()),
+    }
+}
+
+/// Finds out whether a Sequential can run: resolves it, loads the plugins that it and the context's
+/// instruments need, and makes those. States that the module has to bring along are left.
+pub fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
+    let plan = plan::resolve(sequential, cx)?;
+    plan.load()?;
+    cx.prepare_instruments()?;
+    Ok(plan)
+}
+
+/// Runs a registered pass for a pass that asks for it.
+fn run_registered(
+    cx: &PassContext,
+    module: &Module,
+    name: &str,
+    watched: bool,
+) -> Result<Module, PassError> {
+    let pass = cx.registry().get_pass(name);
+    let ran = pass.and_then(|pass| call(&*pass, module, cx, watched));
+    ran.map_err(|mut error| {
+        // What can't be run isn't what the user asked for: the pass has failed that asks for it.
+        if error.kind.exit_status() == 2 {
+            error.kind = ErrorKind::Failed;
+        }
+        error
+    })
+}
+
+/// A pass to run.
+#[derive(Clone, Copy)]
+struct Job<'a> {
+    pass: &'a dyn Pass,
+    options: &'a ConfigValue,
+    /// Of a Sequential.
+    plan: Option<&'a Plan>,
+    /// Whether instruments can't veto it.
+    forced: bool,
+}
+
+/// The outcome of a pass that didn't fail.
+enum Outcome {
+    /// It ran.
+    Ran(Module),
+    /// Instruments kept it from running; why, for reports.
+    Vetoed(String),
+}
+
+/// The state of one call, kept from one pass to the next.
+struct Run<'c> {
+    cx: &'c PassContext,
+    /// Whether instruments are called.
+    watched: bool,
+    /// Counts the states of the module.
+    state: u64,
+    /// The passes that ran: their options, and the state that each left behind when it last did.
+    ran: HashMap<String, (Arc<ConfigValue>, u64)>,
+    held: Held,
+    /// The Sequentials around, the outermost left out.
+    parents: Vec<String>,
+    depth: u32,
+}
+
+impl<'c> Run<'c> {
+    fn new(cx: &'c PassContext, watched: bool) -> Run<'c> {
+        Run {
+            cx,
+            watched,
+            state: 0,
+            ran: HashMap::new(),
+            held: Held::default(),
+            parents: Vec::new(),
+            depth: 0,
+        }
+    }
+
+    /// Takes what the first pass requires for done: the module is as it was right before that pass.
+    fn resume(&mut self, plan: &Plan) {
+        if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
+            first.required.iter().for_each(|step| self.remember(step));
+        }
+    }
+
+    /// Keeps that a pass ran, and left the module in the state that it is in.
+    fn remember(&mut self, step: &Step) {
+        let name = step.pass.info().name.clone();
+        self.ran.insert(name, (step.options.clone(), self.state));
+    }
+
+    /// Whether a pass that is required ran, with the options that it would run with, and nothing
+    /// changed since.
+    fn is_done(&self, step: &Step) -> bool {
+        let last = self.ran.get(&step.pass.info().name);
+        last.is_some_and(|(options, state)| *state == self.state && *options == step.options)
+    }
+
+    /// The children of a Sequential, each after what it requires.
+    fn sequence(&mut self, plan: &Plan, module: &Module) -> Result<Module, PassError> {
+        let mut module = module.clone();
+        for (at, child) in plan.children.iter().enumerate() {
+            if let Some(reason) = &child.skipped {
+                self.record_skip(&child.step, reason, &module);
+                continue;
+            }
+            for step in &child.required {
+                if self.is_done(step) {
+                    self.record_skip(step, "it ran and nothing changed since", &module);
+                } else {
+                    self.step(step, &mut module)
+                        .map_err(|error| site::followed_by(error, &plan.children[at..]))?;
+                }
+            }
+            self.step(&child.step, &mut module)
+                .map_err(|error| site::followed_by(error, &plan.children[at + 1..]))?;
+        }
+        Ok(module)
+    }
+
+    fn step(&mut self, step: &Step, module: &mut Module) -> Result<(), PassError> {
+        let record = self.record_start(step, module);
+        let job = Job {
+            pass: &*step.pass,
+            options: &step.options,
+            plan: step.plan.as_ref(),
+            forced: step.forced,
+        };
+        let result = self.pass(job, module);
+        self.record_end(record, step, module, &result);
+        let outcome = result.map_err(|error| site::at(error, step, module, self.cx))?;
+        if let Outcome::Ran(after) = outcome {
+            self.remember(step);
+            *module = after;
+        }
+        Ok(())
+    }
+
+    /// One pass, from `should_run` on.
+    fn pass(&mut self, job: Job<'_>, module: &Module) -> Result<Outcome, PassError> {
+        let Job { pass, plan, .. } = job;
+        let info = pass.info();
+        let name = |error: PassError| error.in_pass(&info.name, pass.provider());
+        // The list that it starts with is the list that it ends with.
+        let watching: Option<Arc<[InstrumentRef]>> =
+            self.watched.then(|| self.cx.instrument_list());
+        let watching = watching.as_deref().unwrap_or_default();
+        let frame = ContextFrame::watching(self.cx);
+        let told = PassCall {
+            module,
+            info,
+            provider: pass.provider(),
+            frame: &frame,
+        };
+        if !job.forced {
+            let asked = || calls::vetoes(watching, &told);
+            let vetoes = self.watching(watching, asked).map_err(name)?;
+            if !vetoes.is_empty() {
+                self.cx.meet_unrun(pass);
+                let by = suggest::listed(vetoes);
+                self.held.vetoed(pass, plan, &by);
+                return Ok(Outcome::Vetoed(format!("vetoed by the instrument {by}")));
+            }
+        }
+        self.held.check(pass, module).map_err(name)?;
+        self.watching(watching, || calls::before(watching, &told))
+            .map_err(name)?;
+        let result = match plan {
+            Some(plan) => self.nested(&info.name, plan, module),
+            None => self.leaf(job, module),
+        };
+        match result.map_err(name) {
+            Ok(after) => {
+                self.held.ran(pass);
+                self.watching(watching, || calls::after(watching, &told, &after))
+                    .map_err(name)?;
+                Ok(Outcome::Ran(after))
+            }
+            Err(error) => Err(self.watching(watching, || calls::failed(watching, &told, error))),
+        }
+    }
+
+    fn nested(&mut self, name: &str, plan: &Plan, module: &Module) -> Result<Module, PassError> {
+        self.depth += 1;
+        if self.depth > 1 {
+            self.parents.push(name.to_owned());
+        }
+        let result = self.sequence(plan, module);
+        if self.depth > 1 {
+            self.parents.pop();
+        }
+        self.depth -= 1;
+        result
+    }
+
+    /// A pass that isn't a Sequential: the call itself, and the verifier.
+    fn leaf(&mut self, job: Job<'_>, module: &Module) -> Result<Module, PassError> {
+        let Job { pass, options, .. } = job;
+        let mut after = {
+            let is_alone = pass.provider().is_some() && !pass.declaration().thread_safe;
+            let _alone = is_alone.then(solo::enter);
+            let input = Input::new(module, self.cx.watches_input());
+            let after = leaf::call(pass, options, module, self.cx, self.watched)?;
+            input.check(module, &pass.info().name)?;
+            after
+        };
+        if after.is_same(module) {
+            verify::unchanged(&after, self.cx.verify())?;
+        } else {
+            self.state += 1;
+            verify::changed(module, &after, self.cx.verify())?;
+            compact(module, &mut after);
+        }
+        Ok(after)
+    }
+}
+
+/// Frees what the pass erased of the functions that it changed, where that is most of one; where it
+/// brought regions up, says how deep they are now.
+fn compact(before: &Module, after: &mut Module) {
+    let is_new = |function: &&Arc<Function>| {
+        let known = before.function(function.name());
+        known.is_none_or(|known| !Arc::ptr_eq(known, function))
+    };
+    let names: Vec<SymbolId> = after
+        .functions()
+        .filter(is_new)
+        .filter(|function| function.needs_compaction() || function.has_loose_depths())
+        .map(|function| function.name())
+        .collect();
+    for name in names {
+        if let Some(function) = after.function_mut(name) {
+            match function.needs_compaction() {
+                true => function.compact(),
+                false => function.settle_depths(),
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What it takes to run into a failure again, as it is known where the failure happens: pointers
+//! that are copied when it happens, and nothing before.
+
+use std::fmt;
+use std::sync::Arc;
+
+use passdock_ir::Module;
+
+use crate::context::PassContext;
+use crate::error::PassError;
+use crate::pass::{PassRef, Sequential};
+use crate::plan::{Child, Step};
+
+/// The place where a pass failed: the module before it, and what was still to run.
+#[derive(Clone)]
+pub struct FailureSite {
+    /// What the passes ran under.
+    pub context: PassContext,
+    /// The module before the pass.
+    pub before: Module,
+    /// The pass that failed, then those that would have followed. What the first one requires has
+    /// run.
+    pub passes: Vec<PassRef>,
+}
+
+impl fmt::Debug for FailureSite {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.passes).finish()
+    }
+}
+
+impl PassError {
+    /// What it takes to run into it again, if a pass of a Sequential failed.
+    pub fn site(&self) -> Option<&FailureSite> {
+        self.site.as_deref()?.downcast_ref()
+    }
+
+    /// Keeps what it takes to run into it again.
+    pub fn set_site(&mut self, site: FailureSite) {
+        self.site = Some(Arc::new(site));
+    }
+}
+
+/// Keeps where an error happened. A Sequential's is that of the pass inside.
+pub(super) fn at(
+    mut error: PassError,
+    step: &Step,
+    before: &Module,
+    context: &PassContext,
+) -> PassError {
+    // A pass that calls others by itself is the one to run again.
+    if step.plan.is_none() || error.site.is_none() {
+        error.set_site(FailureSite {
+            context: context.clone(),
+            before: before.clone(),
+            passes: vec![step.pass.clone()],
+        });
+    }
+    error
+}
+
+/// Adds what would have run behind the pass that failed.
+pub(super) fn followed_by(mut error: PassError, children: &[Child]) -> PassError {
+    if let Some(site) = error.site() {
+        let mut site = site.clone();
+        let enabled = children.iter().filter(|child| child.skipped.is_none());
+        site.passes
+            .extend(enabled.map(|child| child.step.pass.clone()));
+        error.set_site(site);
+    }
+    error
+}
+
+/// Of a failure that isn't a child's (an instrument's, before the first one), all is still to run.
+pub(super) fn around(
+    mut error: PassError,
+    sequential: Option<&Sequential>,
+    before: &Module,
+    context: &PassContext,
+) -> PassError {
+    if let (None, Some(sequential)) = (&error.site, sequential) {
+        error.set_site(FailureSite {
+            context: context.clone(),
+            before: before.clone(),
+            passes: sequential.passes().to_vec(),
+        });
+    }
+    error
+}

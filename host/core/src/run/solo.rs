@@ -1,0 +1,79 @@
+//! One thread at a time: for the passes of plugins that don't say that they are thread-safe.
+//!
+//! There is one lock for all of them, whatever their plugin and their registry. A pass may run
+//! others, so with a lock for each plugin two threads could wait for each other; and a library is
+//! in the process once, however many registries have it.
+
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread::{self, ThreadId};
+
+use crate::util;
+
+/// Who is in, and how many times: the thread that is may come again.
+static OWNER: Mutex<Option<(ThreadId, u32)>> = Mutex::new(None);
+static LEFT: Condvar = Condvar::new();
+
+/// Inside until it is dropped.
+pub(super) struct Alone(());
+
+/// Waits until no other thread is in.
+pub(super) fn enter() -> Alone {
+    let me = thread::current().id();
+    let mut owner = util::lock(&OWNER);
+    loop {
+        match &mut *owner {
+            None => *owner = Some((me, 1)),
+            Some((thread, times)) if *thread == me => *times += 1,
+            Some(_) => {
+                owner = LEFT.wait(owner).unwrap_or_else(PoisonError::into_inner);
+                continue;
+            }
+        }
+        return Alone(());
+    }
+}
+
+/// Whether this thread is in: then no other one may be needed to go on.
+pub(super) fn is_inside() -> bool {
+    let owner = util::lock(&OWNER);
+    owner.is_some_and(|(thread, _)| thread == thread::current().id())
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        let mut owner = util::lock(&OWNER);
+        match &mut *owner {
+            Some((_, times)) if *times > 1 => *times -= 1,
+            _ => {
+                *owner = None;
+                LEFT.notify_one();
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn one_thread_at_a_time_and_it_may_come_again() {
+        let inside = AtomicU32::new(0);
+        thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for _ in 0..200 {
+                        let _outer = enter();
+                        assert!(is_inside());
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        drop(enter());
+                        thread::yield_now();
+                        assert_eq!(inside.fetch_sub(1, Ordering::SeqCst), 1);
+                    }
+                });
+            }
+        });
+    }
+}

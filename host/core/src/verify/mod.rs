@@ -1,0 +1,154 @@
+//! Verifying what a pass made, and only that.
+
+mod interface;
+
+use std::cell::RefCell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+pub use interface::same_interface;
+pub(crate) use interface::{kept, kept_main};
+use passdock_abi::SymbolId;
+use passdock_diagnostic::excerpt::{self, Part};
+use passdock_ir::{Function, Module, text, verify};
+use serde::{Deserialize, Serialize};
+
+use crate::error::{ErrorKind, PassError};
+use crate::util::panic_text;
+
+/// How many violations an error tells of.
+const SHOWN: usize = 5;
+
+/// The part of the IR that is verified.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verify {
+    /// After each pass, the functions that it changed.
+    #[default]
+    Changed,
+    /// After each pass, all functions.
+    All,
+    /// None.
+    Off,
+}
+
+/// The module that a pass is given, printed before it runs: under `testing.immutable_module` only,
+/// since that costs a print of it around each pass.
+pub(crate) struct Input(Option<String>);
+
+impl Input {
+    #[inline]
+    pub(crate) fn new(module: &Module, is_watched: bool) -> Input {
+        Input(is_watched.then(|| text::print(module)))
+    }
+
+    /// An error if it isn't any more as it was: the pass `name` wrote where it may only read.
+    #[inline]
+    pub(crate) fn check(self, module: &Module, name: &str) -> Result<(), PassError> {
+        match self.0 {
+            Some(before) if before != text::print(module) => {
+                let message = format!("Immutable module has been modified in pass: {name}.");
+                Err(PassError::new(ErrorKind::Verify, message)
+                    .help("A pass may change a function only by the functions of the host."))
+            }
+            _ => Ok(()),
+        }
+    }
+}
+
+/// Verifies what is new in `after`, or all of it.
+///
+/// A function that didn't change is looked at too if what it calls may be another one now.
+pub(crate) fn changed(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
+    match when {
+        Verify::Off => Ok(()),
+        when => guarded(None, || look_at_changes(before, after, when)),
+    }
+}
+
+fn look_at_changes(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
+    let removed = before.names().any(|name| after.function(name).is_none());
+    let is_other = |function: &Arc<Function>| match before.function(function.name()) {
+        Some(known) if Arc::ptr_eq(known, function) => false,
+        Some(known) => !same_interface(known, function),
+        None => false,
+    };
+    if when == Verify::All || removed || after.functions().any(is_other) {
+        return all(after);
+    }
+    for (name, function) in after.names().zip(after.functions()) {
+        let known = before.function(name);
+        if known.is_none_or(|known| !Arc::ptr_eq(known, function)) {
+            one(after, name, function)?;
+        }
+    }
+    Ok(())
+}
+
+/// Verifies a module that a pass didn't change, if all is to be verified.
+pub(crate) fn unchanged(module: &Module, when: Verify) -> Result<(), PassError> {
+    match when {
+        Verify::All => all(module),
+        Verify::Changed | Verify::Off => Ok(()),
+    }
+}
+
+/// Verifies a module.
+pub fn all(module: &Module) -> Result<(), PassError> {
+    let mut functions = module.names().zip(module.functions());
+    functions.try_for_each(|(name, function)| one(module, name, function))
+}
+
+fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassError> {
+    let look = || Ok(verify::verify_in(module, name, function).err());
+    let violations = guarded(Some(function), look)?.unwrap_or_default();
+    let Some((first, rest)) = violations.split_first() else {
+        return Ok(());
+    };
+    let mut error = PassError::new(ErrorKind::Verify, &first.message);
+    let text = module.text_source().map(Arc::as_ref);
+    // To show a line of what is broken may fail, too.
+    let shown = guarded(Some(function), || {
+        let seen = RefCell::default();
+        Ok(excerpt::excerpt(
+            function,
+            first.op,
+            Part::WHOLE,
+            text,
+            &seen,
+        ))
+    });
+    if let Ok(shown) = shown {
+        error = error.at(shown);
+    }
+    error.function = Some(first.function.clone());
+    error.notes = rest
+        .iter()
+        .take(SHOWN - 1)
+        .map(|v| v.message.clone())
+        .collect();
+    if rest.len() >= SHOWN {
+        error
+            .notes
+            .push(format!("and {} more", rest.len() + 1 - SHOWN));
+    }
+    Err(error)
+}
+
+/// Looks at what may be broken in ways that no edit allows: a plugin that writes into a view can do
+/// anything to it.
+fn guarded<T>(
+    function: Option<&Function>,
+    look: impl FnOnce() -> Result<T, PassError>,
+) -> Result<T, PassError> {
+    catch_unwind(AssertUnwindSafe(look)).unwrap_or_else(|payload| {
+        let message = format!(
+            "What the pass left can't be looked at: {}.",
+            panic_text(&*payload)
+        );
+        let mut error = PassError::new(ErrorKind::Verify, message)
+            .help("A pass may change a function only by the functions of the host.");
+        error.function = function.map(|f| f.text(f.name()).to_owned());
+        Err(error)
+    })
+}

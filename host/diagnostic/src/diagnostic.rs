@@ -1,0 +1,213 @@
+//! What a pass, a plugin or the host has to say: as data.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::excerpt::Excerpt;
+
+/// How grave: TVM's levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Severity {
+    /// The compiler's own mistake.
+    Bug = 10,
+    /// The pass can't go on.
+    Error = 20,
+    /// Worth a look.
+    Warning = 30,
+    /// Said beside something else.
+    Note = 40,
+    /// What to do.
+    Help = 50,
+}
+
+impl Severity {
+    /// Whether the pass that emitted it has failed.
+    pub fn is_failure(self) -> bool {
+        self <= Severity::Error
+    }
+}
+
+/// One thing that is said.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Diagnostic {
+    /// How grave.
+    pub severity: Severity,
+    /// A short stable code.
+    pub code: String,
+    /// A whole sentence.
+    pub message: String,
+    /// The pass that said it.
+    pub pass: Option<String>,
+    /// The pass's plugin.
+    pub plugin: Option<String>,
+    /// The plugin's file.
+    pub file: Option<String>,
+    /// The pass that ran that pass, and so on.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub run_by: Vec<String>,
+    /// The function it is about.
+    pub function: Option<String>,
+    /// The op it is about.
+    pub op: Option<String>,
+    /// Where that stands: a line and column, or an ONNX node's name.
+    pub location: Option<String>,
+    /// What to do.
+    pub help: Option<String>,
+    /// What else there is to say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
+    /// The line of text that it is about.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<Snippet>,
+    /// Other places that it points at.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<Label>,
+}
+
+/// Another place that a diagnostic points at.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Label {
+    /// A few words about it, or empty.
+    pub text: String,
+    /// The function that it is in.
+    pub function: Option<String>,
+    /// The op.
+    pub op: Option<String>,
+    /// Where that stands: a line and column, or an ONNX node's name.
+    pub location: Option<String>,
+    /// Its line of text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub snippet: Option<Snippet>,
+}
+
+/// A part of a line of text.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Snippet {
+    /// The file, as the user named it; of an op that is printed as it is now, where it stood.
+    pub file: String,
+    /// The line's number, from 1; 0: the text isn't a file's.
+    pub line: usize,
+    /// The column, in characters, from 1; 0: the text isn't a file's.
+    pub column: usize,
+    /// The line.
+    pub text: String,
+    /// The bytes of `text` to underline.
+    pub start: usize,
+    /// Where they end.
+    pub end: usize,
+    /// What is written under them.
+    pub label: String,
+}
+
+impl Snippet {
+    /// The line of `text` in which `span` begins.
+    pub fn new(file: &str, text: &str, span: Range<usize>, label: &str) -> Snippet {
+        let mut at = floor(text, span.start);
+        // At the very end of a file the last line that holds something is shown.
+        if at == text.len() {
+            at = text.trim_end().len();
+        }
+        let line_start = text[..at].rfind('\n').map_or(0, |i| i + 1);
+        let line_end = text[at..].find('\n').map_or(text.len(), |i| at + i);
+        let line = &text[line_start..line_end];
+        let start = at - line_start;
+        let mut end = span.end.clamp(at, line_end) - line_start;
+        while !line.is_char_boundary(end) {
+            end += 1;
+        }
+        Snippet {
+            file: file.to_owned(),
+            line: text[..line_start].matches('\n').count() + 1,
+            column: line[..start].chars().count() + 1,
+            text: line.trim_end_matches('\r').to_owned(),
+            start,
+            end,
+            label: label.to_owned(),
+        }
+    }
+
+    /// A line that is known already, and the bytes of it to underline.
+    pub fn of_line(file: &str, line: usize, text: &str, span: Range<usize>) -> Snippet {
+        let column = match line {
+            0 => 0,
+            _ => text[..floor(text, span.start)].chars().count() + 1,
+        };
+        Snippet {
+            file: file.to_owned(),
+            line,
+            column,
+            text: text.to_owned(),
+            start: span.start,
+            end: span.end,
+            label: String::new(),
+        }
+    }
+
+    /// The bytes to underline, wherever the fields came from: whole characters of the text.
+    pub(crate) fn span(&self) -> Range<usize> {
+        let start = floor(&self.text, self.start);
+        start..floor(&self.text, self.end).max(start)
+    }
+
+    /// `file:line:column`.
+    pub fn location(&self) -> String {
+        format!("{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// The last place at or before a byte where a character of a text begins, or its end.
+fn floor(text: &str, byte: usize) -> usize {
+    let mut at = byte.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    at
+}
+
+impl Diagnostic {
+    /// A diagnostic that names nothing yet.
+    pub fn new(severity: Severity, code: &str, message: impl Into<String>) -> Diagnostic {
+        Diagnostic {
+            severity,
+            code: code.to_owned(),
+            message: message.into(),
+            pass: None,
+            plugin: None,
+            file: None,
+            run_by: Vec::new(),
+            function: None,
+            op: None,
+            location: None,
+            help: None,
+            notes: Vec::new(),
+            snippet: None,
+            labels: Vec::new(),
+        }
+    }
+
+    /// Adds a place: the first is what it is about.
+    pub fn point_at(&mut self, shown: Excerpt, text: &str) {
+        let label = |mut snippet: Snippet| {
+            text.clone_into(&mut snippet.label);
+            snippet
+        };
+        let is_first = self.op.is_none() && self.snippet.is_none();
+        if is_first {
+            self.function = shown.function;
+            self.op = shown.op;
+            self.location = shown.location;
+            self.snippet = shown.snippet.map(label);
+        } else {
+            self.labels.push(Label {
+                text: text.to_owned(),
+                function: shown.function,
+                op: shown.op,
+                location: shown.location,
+                snippet: shown.snippet.map(label),
+            });
+        }
+        self.labels.extend(shown.others);
+    }
+}

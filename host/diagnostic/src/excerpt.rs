@@ -1,0 +1,203 @@
+//! An op as messages show it: the line of the text that it was read from, or the op printed as it
+//! is now.
+
+use std::cell::RefCell;
+use std::ops::Range;
+
+use passdock_abi::{self as abi, Loc, LocId, LocKind, OpId, OpPart, SymbolId};
+use passdock_ir::Function;
+use passdock_ir::text::{Naming, OpSpans, Pieces, TextSource};
+use rustc_hash::FxHashMap;
+
+use crate::diagnostic::{Label, Snippet};
+
+/// Of an op that came from several places, at most these are shown.
+const MAX_PARTS: usize = 4;
+
+/// How often the values of a function may be numbered anew for one pass: an op of a function that
+/// is edited between any two messages isn't shown for ever, since numbering takes time for all of it.
+const MAX_NUMBERINGS: u32 = 16;
+
+/// What of an op is underlined.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    pub part: OpPart,
+    pub index: u32,
+    pub attr: &'a str,
+}
+
+impl Part<'static> {
+    /// All of it.
+    pub const WHOLE: Part<'static> = Part {
+        part: OpPart::OP,
+        index: 0,
+        attr: "",
+    };
+}
+
+/// What a message says of an op.
+#[derive(Clone, Debug, Default)]
+pub struct Excerpt {
+    pub op: Option<String>,
+    pub function: Option<String>,
+    pub location: Option<String>,
+    pub snippet: Option<Snippet>,
+    /// The other places that it came from.
+    pub others: Vec<Label>,
+}
+
+/// The names of the values of the function that was shown last.
+#[derive(Default)]
+pub struct Numbering {
+    last: Option<(SymbolId, u64, Naming)>,
+    spent: FxHashMap<SymbolId, u32>,
+}
+
+/// Shows an op. If it isn't one of the function, the function is named at least.
+pub fn excerpt(
+    f: &Function,
+    op: OpId,
+    part: Part<'_>,
+    text: Option<&TextSource>,
+    numbering: &RefCell<Numbering>,
+) -> Excerpt {
+    let mut excerpt = Excerpt {
+        function: Some(f.text(f.name()).to_owned()),
+        op: op.option().map(|op| op.to_string()),
+        ..Excerpt::default()
+    };
+    let Ok(record) = f.live_op(op) else {
+        return excerpt;
+    };
+    excerpt.op = Some(f.describe_op(op));
+    excerpt.location = location(f, record.loc);
+    let mut lines = locs(f, record.loc).filter_map(|loc| {
+        let place = line_of(f, &loc, text?)?;
+        Some((written(f, &loc)?, place))
+    });
+    match lines.next() {
+        Some((_, (number, line, start))) => {
+            let span = span(line, start, part);
+            let file = text.map_or("", TextSource::name);
+            excerpt.snippet = Some(Snippet::of_line(file, number, line, span));
+            excerpt.others = lines
+                .map(|(location, (number, line, start))| Label {
+                    text: "and from here".to_owned(),
+                    location: Some(location),
+                    snippet: Some(Snippet {
+                        label: "and from here".to_owned(),
+                        ..Snippet::of_line(file, number, line, span_of_op(line, start))
+                    }),
+                    ..Label::default()
+                })
+                .collect();
+        }
+        None => {
+            let place = excerpt.location.as_deref().unwrap_or_default();
+            let line = printed(f, op, &mut numbering.borrow_mut());
+            excerpt.snippet = line.map(|line| {
+                let span = span(&line, 0, part);
+                Snippet::of_line(place, 0, &line, span)
+            });
+        }
+    }
+    excerpt
+}
+
+/// The line of the module's text in which something starts: its number, its text, the byte.
+fn line_of<'t>(f: &Function, loc: &Loc, text: &'t TextSource) -> Option<(usize, &'t str, usize)> {
+    let name = f.text(loc.name);
+    match loc.kind {
+        LocKind::TEXT if name == text.name() => {
+            let line = text.line(loc.a)?;
+            let column = (loc.b as usize).checked_sub(1)?;
+            let starts = line.char_indices().map(|(at, _)| at);
+            let start = starts.chain([line.len()]).nth(column)?;
+            Some((loc.a as usize, line, start))
+        }
+        LocKind::NAME => {
+            let number = text.line_of_loc(name)?;
+            let line = text.line(number)?;
+            Some((number as usize, line, line.len() - line.trim_start().len()))
+        }
+        _ => None,
+    }
+}
+
+fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> {
+    let state = (f.name(), f.version());
+    let known = numbering.last.take();
+    let known = known.filter(|(name, version, _)| (*name, *version) == state);
+    let mut pieces = match known {
+        Some((_, _, naming)) => Pieces::named(f, naming),
+        None => {
+            let spent = numbering.spent.entry(f.name()).or_default();
+            if *spent >= MAX_NUMBERINGS {
+                return None;
+            }
+            *spent += 1;
+            Pieces::new(f)
+        }
+    };
+    let line = pieces.op(op).trim_start().to_owned();
+    numbering.last = pieces
+        .into_naming()
+        .map(|naming| (state.0, state.1, naming));
+    Some(line)
+}
+
+/// The bytes of a part of an op that starts at a byte of a line; of the op, if the part isn't there.
+fn span(line: &str, start: usize, part: Part<'_>) -> Range<usize> {
+    let spans = OpSpans::new(line, start);
+    let index = part.index as usize;
+    let found = match part.part {
+        OpPart::NAME => Some(spans.name),
+        OpPart::OPERAND => spans.operands.get(index).cloned(),
+        OpPart::RESULT => spans.results.get(index).cloned(),
+        OpPart::ATTR => {
+            let mut attrs = spans.attrs.into_iter();
+            attrs
+                .find(|(name, _)| name == part.attr)
+                .map(|(_, span)| span)
+        }
+        _ => None,
+    };
+    found.unwrap_or(spans.whole)
+}
+
+fn span_of_op(line: &str, start: usize) -> Range<usize> {
+    span(line, start, Part::WHOLE)
+}
+
+/// The places that a location is made of.
+fn locs(f: &Function, id: LocId) -> impl Iterator<Item = Loc> + '_ {
+    let loc = f.loc(id).copied();
+    let (one, range) = match loc {
+        Some(loc) if loc.kind == LocKind::FUSED => {
+            let (start, len) = (loc.a, loc.b);
+            (None, abi::Range { start, len })
+        }
+        loc => (loc, abi::Range { start: 0, len: 0 }),
+    };
+    let parts = f.ids_in(range).iter();
+    // One level: nothing is fused of fused ones.
+    let parts = parts.filter_map(|&id| f.loc(LocId(id)).copied());
+    one.into_iter().chain(parts).take(MAX_PARTS)
+}
+
+/// A location as messages write it.
+pub fn location(f: &Function, id: LocId) -> Option<String> {
+    let parts = locs(f, id).filter_map(|loc| written(f, &loc));
+    let parts: Vec<String> = parts.collect();
+    (!parts.is_empty()).then(|| parts.join(", "))
+}
+
+/// A place that isn't made of others.
+fn written(f: &Function, loc: &Loc) -> Option<String> {
+    let name = f.text(loc.name);
+    match loc.kind {
+        LocKind::NAME if !name.is_empty() => Some(name.to_owned()),
+        LocKind::TEXT => Some(format!("{name}:{}:{}", loc.a, loc.b)),
+        _ => None,
+    }
+}

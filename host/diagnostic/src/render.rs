@@ -1,0 +1,300 @@
+//! Diagnostics as a terminal shows them: the places underlined, colour if it is wanted.
+
+use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet as Source};
+
+use crate::diagnostic::{Diagnostic, Label, Severity, Snippet};
+use crate::terminal::{safe, safe_line};
+
+impl Diagnostic {
+    /// The diagnostic as a terminal shows it, with what it is about underlined. What steers terminals
+    /// is escaped.
+    pub fn render(&self, color: bool) -> String {
+        self.safe().render_safe(color)
+    }
+
+    fn render_safe(&self, color: bool) -> String {
+        let level = match self.severity {
+            Severity::Bug => Level::ERROR.with_name("bug"),
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+            Severity::Note => Level::NOTE,
+            Severity::Help => Level::HELP,
+        };
+        let mut title = level.primary_title(&self.message);
+        if !self.code.is_empty() {
+            title = title.id(&self.code);
+        }
+        let mut group = Group::with_title(title);
+        let mut left: Vec<&Label> = self.labels.iter().collect();
+        if let Some(snippet) = &self.snippet {
+            let same_line;
+            (same_line, left) = left.into_iter().partition(|label| label.is_on(snippet));
+            group = with_source(group, snippet, AnnotationKind::Primary, &same_line);
+        }
+        while let Some(first) = left.first().copied() {
+            let Some(snippet) = &first.snippet else {
+                group = group.element(Level::NOTE.no_name().message(first.place()));
+                left.remove(0);
+                continue;
+            };
+            let same_line: Vec<&Label>;
+            (same_line, left) = left.into_iter().partition(|label| label.is_on(snippet));
+            group = with_source(group, snippet, AnnotationKind::Context, &same_line[1..]);
+        }
+        if let Some(place) = self.place() {
+            group = group.element(Level::NOTE.no_name().message(place));
+        }
+        for note in &self.notes {
+            group = group.element(Level::NOTE.message(note));
+        }
+        if let Some(help) = &self.help {
+            group = group.element(Level::HELP.message(help));
+        }
+        let renderer = match color {
+            true => Renderer::styled(),
+            false => Renderer::plain(),
+        };
+        without_empty_places(renderer.render(&[group]))
+    }
+
+    /// The same, as terminals may show it.
+    fn safe(&self) -> Diagnostic {
+        let text = |text: &String| safe(text).into_owned();
+        let line = |text: &String| safe_line(text).into_owned();
+        Diagnostic {
+            severity: self.severity,
+            code: line(&self.code),
+            message: text(&self.message),
+            pass: self.pass.as_ref().map(line),
+            plugin: self.plugin.as_ref().map(line),
+            file: self.file.as_ref().map(line),
+            run_by: self.run_by.iter().map(line).collect(),
+            function: self.function.as_ref().map(line),
+            op: self.op.as_ref().map(line),
+            location: self.location.as_ref().map(line),
+            help: self.help.as_ref().map(text),
+            notes: self.notes.iter().map(text).collect(),
+            snippet: self.snippet.as_ref().map(Snippet::safe),
+            labels: self.labels.iter().map(Label::safe).collect(),
+        }
+    }
+
+    /// `in pass …, function @…, op …, at …`.
+    fn place(&self) -> Option<String> {
+        let mut parts = Vec::new();
+        if let Some(pass) = &self.pass {
+            parts.push(match (&self.plugin, &self.file) {
+                (_, Some(file)) => format!("pass {pass} of plugin `{file}`"),
+                (Some(plugin), None) => format!("pass {pass} of plugin {plugin}"),
+                (None, None) => format!("pass {pass}"),
+            });
+            parts.extend(self.run_by.iter().map(|outer| format!("run by {outer}")));
+        }
+        if let Some(function) = &self.function {
+            parts.push(format!("function @{function}"));
+        }
+        parts.extend(self.op.clone());
+        // A snippet has it in its head.
+        if let (Some(location), None) = (&self.location, &self.snippet) {
+            parts.push(format!("at {location}"));
+        }
+        (!parts.is_empty()).then(|| format!("in {}", parts.join(", ")))
+    }
+}
+
+impl Snippet {
+    /// The same, as terminals may show it: what is underlined stays underlined.
+    fn safe(&self) -> Snippet {
+        let span = self.span();
+        let parts = [
+            &self.text[..span.start],
+            &self.text[span.clone()],
+            &self.text[span.end..],
+        ];
+        // Tabs stay: the renderer knows how wide they are.
+        let [before, under, after] = parts.map(|part| safe(part).replace('\n', "\\n"));
+        let (start, end) = (before.len(), before.len() + under.len());
+        Snippet {
+            file: safe_line(&self.file).into_owned(),
+            text: before + &under + &after,
+            start,
+            end,
+            label: safe_line(&self.label).into_owned(),
+            ..*self
+        }
+    }
+}
+
+impl Label {
+    fn safe(&self) -> Label {
+        let line = |text: &String| safe_line(text).into_owned();
+        Label {
+            text: line(&self.text),
+            function: self.function.as_ref().map(line),
+            op: self.op.as_ref().map(line),
+            location: self.location.as_ref().map(line),
+            snippet: self.snippet.as_ref().map(Snippet::safe),
+        }
+    }
+
+    fn is_on(&self, line: &Snippet) -> bool {
+        let own = self.snippet.as_ref();
+        own.is_some_and(|own| {
+            (&own.file, own.line, &own.text) == (&line.file, line.line, &line.text)
+        })
+    }
+
+    /// `at …: text`, for a place whose line isn't known.
+    fn place(&self) -> String {
+        let mut parts: Vec<String> = self
+            .function
+            .iter()
+            .map(|f| format!("function @{f}"))
+            .collect();
+        parts.extend(self.op.clone());
+        parts.extend(
+            self.location
+                .as_ref()
+                .map(|location| format!("at {location}")),
+        );
+        match self.text.is_empty() {
+            true => parts.join(", "),
+            false => format!("{}: {}", parts.join(", "), self.text),
+        }
+    }
+}
+
+/// Adds a line with what is underlined in it: by the snippet itself, and by labels.
+fn with_source<'a>(
+    group: Group<'a>,
+    snippet: &'a Snippet,
+    kind: AnnotationKind,
+    labels: &[&'a Label],
+) -> Group<'a> {
+    let under = |snippet: &'a Snippet, kind: AnnotationKind| {
+        let label = (!snippet.label.is_empty()).then_some(snippet.label.as_str());
+        kind.span(snippet.start..snippet.end).label(label)
+    };
+    let mut source = Source::source(&snippet.text).annotation(under(snippet, kind));
+    for label in labels {
+        if let Some(snippet) = &label.snippet {
+            source = source.annotation(under(snippet, AnnotationKind::Context));
+        }
+    }
+    if snippet.line > 0 {
+        return group.element(source.line_start(snippet.line).path(&snippet.file));
+    }
+    // The text of an op, which no file has.
+    let source = source.line_numbering(false);
+    match snippet.file.is_empty() {
+        true => group.element(source),
+        false => group.element(Origin::path(&snippet.file)).element(source),
+    }
+}
+
+/// Takes the heads out of lines that have no place: `:::` and nothing behind it.
+fn without_empty_places(text: String) -> String {
+    if !text.contains(":::") {
+        return text;
+    }
+    let is_empty = |line: &&str| {
+        let mut in_style = false;
+        let shown = line.chars().filter(|&c| {
+            let is_style = in_style || c == '\x1b';
+            in_style = is_style && c != 'm';
+            !is_style && c != ' '
+        });
+        shown.eq(":::".chars())
+    };
+    let lines: Vec<&str> = text.lines().filter(|line| !is_empty(line)).collect();
+    lines.join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn a_line_is_underlined() {
+        let text = "[context]\nopt_lvl = 3\n";
+        let snippet = Snippet::new("p.toml", text, 10..17, "unknown key");
+        let mut diagnostic = Diagnostic::new(
+            Severity::Error,
+            "pipeline",
+            "There is no key `opt_lvl` in `[context]`.",
+        );
+        diagnostic.snippet = Some(snippet);
+        diagnostic.help = Some("Did you mean `opt_level`?".to_owned());
+        expect![[r#"
+            error[pipeline]: There is no key `opt_lvl` in `[context]`.
+             --> p.toml:2:1
+              |
+            2 | opt_lvl = 3
+              | ^^^^^^^ unknown key
+              |
+              = help: Did you mean `opt_level`?"#]]
+        .assert_eq(&diagnostic.render(false));
+    }
+
+    #[test]
+    fn any_span_gives_a_snippet() {
+        let text = "ä = \"€\"\nb";
+        for start in 0..text.len() + 3 {
+            for end in start..text.len() + 3 {
+                let snippet = Snippet::new("f", text, start..end, "");
+                assert!(snippet.text.is_char_boundary(snippet.start));
+                assert!(snippet.text.is_char_boundary(snippet.end));
+                assert!(snippet.line >= 1 && snippet.column >= 1);
+            }
+        }
+    }
+
+    /// A diagnostic is data: it may come from another process, with any numbers in it.
+    #[test]
+    fn any_numbers_are_shown() {
+        let text = "ä€\r";
+        for (start, end) in (0..9).flat_map(|start| (0..9).map(move |end| (start, end))) {
+            let mut snippet = Snippet::of_line("f", 1, text, start..end);
+            snippet.label = "here".to_owned();
+            let mut diagnostic = Diagnostic::new(Severity::Error, "config", "Odd.");
+            diagnostic.snippet = Some(snippet);
+            assert!(
+                diagnostic.render(false).contains("here"),
+                "{start} to {end}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_steers_the_terminal() {
+        let mut diagnostic = Diagnostic::new(Severity::Error, "read", "A\u{9b}31m name.");
+        diagnostic.snippet = Some(Snippet::new("m\u{1b}.ir", "\tä\u{9b}b", 1..5, "\u{202e}"));
+        diagnostic.notes.push("one\n\u{7}two".to_owned());
+        expect![[r#"
+            error[read]: A\u{9b}31m name.
+             --> m\u{1b}.ir:1:2
+              |
+            1 |     ä\u{9b}b
+              |     ^^^^^^^ \u{202e}
+              |
+              = note: one
+                      \u{7}two"#]]
+        .assert_eq(&diagnostic.render(false));
+    }
+
+    #[test]
+    fn a_pass_and_a_place_are_named() {
+        let mut diagnostic = Diagnostic::new(Severity::Warning, "acme::axis", "The axis is odd.");
+        diagnostic.pass = Some("acme.transform.Fuse".to_owned());
+        diagnostic.file = Some("plugins/libacme.so".to_owned());
+        diagnostic.function = Some("main".to_owned());
+        diagnostic.op = Some("op3 (onnx.Relu)".to_owned());
+        diagnostic.location = Some("conv1".to_owned());
+        expect![[r#"
+            warning[acme::axis]: The axis is odd.
+             |
+             = in pass acme.transform.Fuse of plugin `plugins/libacme.so`, function @main, op3 (onnx.Relu), at conv1"#]].assert_eq(&diagnostic.render(false));
+    }
+}

@@ -1,0 +1,91 @@
+//! Locations: interned per function.
+
+use std::hash::BuildHasher;
+
+use passdock_abi::{Loc, LocId, LocKind, Range, SymbolId};
+use rustc_hash::{FxBuildHasher, FxHashSet};
+
+use super::Function;
+use crate::pool::push_range;
+
+/// The range of a fused location's parts.
+pub(crate) fn loc_range(loc: &Loc) -> Range {
+    Range {
+        start: loc.a,
+        len: loc.b,
+    }
+}
+
+impl Function {
+    /// The ids of a fused location's parts; none of another one.
+    pub fn loc_parts(&self, loc: &Loc) -> &[u32] {
+        match loc.kind {
+            LocKind::FUSED => self.ids_in(loc_range(loc)),
+            _ => &[],
+        }
+    }
+
+    /// Interns a location.
+    pub fn add_loc(&mut self, loc: Loc) -> LocId {
+        let hash = FxBuildHasher.hash_one(loc);
+        let locs = &self.locs;
+        if let Some(&id) = self.loc_index.find(hash, |&id| locs[id as usize] == loc) {
+            return LocId(id);
+        }
+        let id = self.locs.len() as u32;
+        self.locs.push(loc);
+        let locs = &self.locs;
+        self.loc_index
+            .insert_unique(hash, id, |&id| FxBuildHasher.hash_one(locs[id as usize]));
+        LocId(id)
+    }
+
+    /// Finds locations again after their ranges moved.
+    pub(crate) fn index_locs(&mut self) {
+        let locs = &self.locs;
+        self.loc_index.clear();
+        for (id, loc) in locs.iter().enumerate() {
+            let hash = FxBuildHasher.hash_one(loc);
+            let rehash = |&id: &u32| FxBuildHasher.hash_one(locs[id as usize]);
+            self.loc_index.insert_unique(hash, id as u32, rehash);
+        }
+    }
+
+    /// A location by the name of an ONNX node.
+    pub fn add_name_loc(&mut self, name: &str) -> LocId {
+        let name = self.symbols.intern(name);
+        self.add_loc(Loc {
+            kind: LocKind::NAME,
+            name,
+            a: 0,
+            b: 0,
+        })
+    }
+
+    /// A fused location: "came from these". Fused parts are taken apart.
+    pub fn fuse_locs(&mut self, locs: &[LocId]) -> LocId {
+        let mut parts: Vec<u32> = Vec::new();
+        for &id in locs {
+            match self.loc(id) {
+                Some(loc) if loc.kind == LocKind::FUSED => parts.extend(self.loc_parts(loc)),
+                Some(_) => parts.push(id.0),
+                None => {}
+            }
+        }
+        let mut seen = FxHashSet::default();
+        parts.retain(|&id| seen.insert(id));
+        match parts.as_slice() {
+            [] => LocId::NONE,
+            &[one] => LocId(one),
+            _ => {
+                let Range { start, len } = push_range(&mut self.ids, parts);
+                self.add_loc(Loc {
+                    kind: LocKind::FUSED,
+                    name: SymbolId::NONE,
+                    a: start,
+                    b: len,
+                })
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+//! The memory that a function takes.
+
+use crate::function::Function;
+
+impl Function {
+    /// The bytes of its arenas, with their spare capacity; without what is shared: the bytes of
+    /// constants, and symbols.
+    pub fn arena_bytes(&self) -> u64 {
+        fn of<T>(arena: &Vec<T>) -> u64 {
+            (arena.capacity() * size_of::<T>()) as u64
+        }
+        size_of::<Function>() as u64
+            + of(&self.ops)
+            + of(&self.values)
+            + of(&self.uses)
+            + of(&self.regions)
+            + of(&self.ports)
+            + of(&self.attrs)
+            + of(&self.types)
+            + of(&self.dims)
+            + of(&self.exprs)
+            + of(&self.expr_terms)
+            + of(&self.constants)
+            + of(&self.locs)
+            + of(&self.opsets)
+            + of(&self.ids)
+            + of(&self.pools.ints)
+            + of(&self.pools.floats)
+            + of(&self.pools.strings)
+            + of(&self.pools.bytes)
+            + of(&self.data)
+            + of(&self.levels)
+            + of(&self.far)
+            + of(&self.origins.ops)
+            + of(&self.origins.values)
+            + of(&self.origins.regions)
+            + of(&self.origins.ports)
+            + of(&self.origins.constants)
+    }
+}

@@ -1,0 +1,88 @@
+//! Two things known of one value's type, put together.
+
+use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
+
+use crate::function::Function;
+use crate::function::types::TypeSpec;
+
+/// The depth to which types of types are merged; below, the known one stays.
+const MAX_DEPTH: u32 = 64;
+
+impl Function {
+    /// The two types merged; `None` if they contradict each other.
+    ///
+    /// A size beats a symbol or an expression, these beat `?`, and of two symbols the known one stays:
+    /// it is the one that the model's author wrote.
+    pub fn merge_types(&mut self, known: TypeId, found: TypeId) -> Option<TypeId> {
+        self.is_compatible(known, found)
+            .then(|| join(self, known, found, MAX_DEPTH))
+    }
+}
+
+fn join(f: &mut Function, known: TypeId, inferred: TypeId, depth: u32) -> TypeId {
+    if known == inferred || inferred.is_none() || depth == 0 {
+        return known;
+    }
+    if known.is_none() {
+        return inferred;
+    }
+    let (a, b) = (*f.ty(known), *f.ty(inferred));
+    match (a.kind, b.kind) {
+        (TypeKind::UNKNOWN, _) => inferred,
+        (TypeKind::TENSOR, TypeKind::TENSOR) => join_tensors(f, (known, a), (inferred, b)),
+        (TypeKind::SEQUENCE | TypeKind::OPTIONAL, kind) if kind == a.kind => {
+            let items: Option<(TypeId, TypeId)> = f.items_of(&a).zip(f.items_of(&b)).next();
+            let Some((x, y)) = items else { return known };
+            let item = join(f, x, y, depth - 1);
+            f.add_type(match kind {
+                TypeKind::SEQUENCE => TypeSpec::Sequence(item),
+                _ => TypeSpec::Optional(item),
+            })
+        }
+        (TypeKind::TUPLE, TypeKind::TUPLE) => {
+            let items: Vec<(TypeId, TypeId)> = f.items_of(&a).zip(f.items_of(&b)).collect();
+            let joined: Vec<TypeId> = items
+                .into_iter()
+                .map(|(x, y)| join(f, x, y, depth - 1))
+                .collect();
+            f.add_type(TypeSpec::Tuple(&joined))
+        }
+        _ => known,
+    }
+}
+
+fn join_tensors(
+    f: &mut Function,
+    (known, a): (TypeId, Type),
+    (inferred, b): (TypeId, Type),
+) -> TypeId {
+    let dtype = if a.dtype == DType::NONE {
+        b.dtype
+    } else {
+        a.dtype
+    };
+    let name = if a.name.is_none() { b.name } else { a.name };
+    let dims: Option<Vec<Dim>> = match (f.shape(known), f.shape(inferred)) {
+        (Some(a), Some(b)) => Some(a.iter().zip(b).map(|(a, b)| join_dims(a, b)).collect()),
+        (Some(only), None) | (None, Some(only)) => Some(only.to_vec()),
+        (None, None) => None,
+    };
+    f.add_denoted_type(TypeSpec::Tensor(dtype, dims.as_deref()), name)
+}
+
+fn join_dims(known: &Dim, inferred: &Dim) -> Dim {
+    let keeps = match (known.kind, inferred.kind) {
+        (DimKind::UNKNOWN, _) => false,
+        (DimKind::CONST, _) => true,
+        (_, kind) => kind != DimKind::CONST,
+    };
+    let chosen = if keeps { known } else { inferred };
+    let denotation = match known.denotation {
+        SymbolId::NONE => inferred.denotation,
+        known => known,
+    };
+    Dim {
+        denotation,
+        ..*chosen
+    }
+}

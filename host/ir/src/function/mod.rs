@@ -1,0 +1,305 @@
+//! A function: flat arenas of the contract's records, and everything one reads of them.
+//!
+//! Edits stand in [`crate::edit`]; both are the only ways in, so the invariants that the verifier
+//! lists hold between calls.
+
+mod compact;
+mod depth;
+pub(crate) mod expr;
+mod kept;
+pub(crate) mod locs;
+mod memory;
+mod merge;
+mod read;
+pub(crate) mod room;
+pub(crate) mod transfer;
+pub mod types;
+pub(crate) mod walk;
+
+use std::sync::Arc;
+
+use hashbrown::HashTable;
+use passdock_abi::{
+    Attr, Column, ConstId, Constant, Dim, DimExpr, FunctionKind, FunctionView, Loc, LocId, Op,
+    OpId, Opset, Port, Range, Region, RegionId, SymbolId, Type, Use, Value,
+};
+use rustc_hash::FxHashMap;
+
+use crate::constant::ConstantData;
+use crate::kept::Kept;
+use crate::names::NameTable;
+use crate::origin::Origins;
+use crate::pool::AttrPools;
+use crate::symbols::Symbols;
+
+/// The largest depth of nested regions.
+pub const MAX_DEPTH: u32 = 10_000;
+/// The largest number of operands, results or attributes of one op.
+pub const MAX_LIST: usize = 1 << 24;
+/// The largest number of records of one arena: ids above are reserved.
+pub const MAX_RECORDS: usize = u32::MAX as usize - 1;
+
+/// A view of nothing.
+pub const EMPTY_VIEW: FunctionView = FunctionView {
+    struct_size: size_of::<FunctionView>() as u32,
+    kind: FunctionKind(0),
+    name: SymbolId::NONE,
+    body: RegionId::NONE,
+    version: 0,
+    symbols: std::ptr::null(),
+    ops: Column::EMPTY,
+    values: Column::EMPTY,
+    uses: Column::EMPTY,
+    regions: Column::EMPTY,
+    ports: Column::EMPTY,
+    attrs: Column::EMPTY,
+    types: Column::EMPTY,
+    dims: Column::EMPTY,
+    exprs: Column::EMPTY,
+    constants: Column::EMPTY,
+    locs: Column::EMPTY,
+    opsets: Column::EMPTY,
+    ids: Column::EMPTY,
+    ints: Column::EMPTY,
+    floats: Column::EMPTY,
+    strings: Column::EMPTY,
+    bytes: Column::EMPTY,
+    function_attrs: Range::EMPTY,
+    op_count: 0,
+    reserved: 0,
+};
+
+/// A function. Its clone copies the arenas and shares the constants' bytes.
+#[derive(Clone)]
+pub struct Function {
+    pub(crate) symbols: Arc<Symbols>,
+    pub(crate) name: SymbolId,
+    pub(crate) kind: FunctionKind,
+    pub(crate) body: RegionId,
+    pub(crate) version: u64,
+    /// The number of edits among those of the version that only gave a value another type.
+    pub(crate) retyped: u64,
+    pub(crate) touched: bool,
+    pub(crate) ops: Vec<Op>,
+    pub(crate) values: Vec<Value>,
+    pub(crate) uses: Vec<Use>,
+    pub(crate) regions: Vec<Region>,
+    pub(crate) ports: Vec<Port>,
+    pub(crate) attrs: Vec<Attr>,
+    pub(crate) types: Vec<Type>,
+    pub(crate) dims: Vec<Dim>,
+    pub(crate) exprs: Vec<DimExpr>,
+    /// The number of terms of each expression.
+    pub(crate) expr_terms: Vec<u32>,
+    pub(crate) constants: Vec<Constant>,
+    pub(crate) locs: Vec<Loc>,
+    pub(crate) opsets: Vec<Opset>,
+    pub(crate) ids: Vec<u32>,
+    pub(crate) pools: AttrPools,
+    pub(crate) function_attrs: Range,
+    pub(crate) live_ops: u32,
+    /// The data of each constant.
+    pub(crate) data: Vec<Arc<ConstantData>>,
+    /// The level of each region: larger than that of the region around it, and its depth unless
+    /// `loose`.
+    pub(crate) levels: Vec<u32>,
+    /// A region far around each region, as [`Function::outermost_inside`] jumps; not to be used
+    /// while `loose`.
+    pub(crate) far: Vec<RegionId>,
+    /// Whether regions came to be nested less deep than their levels say.
+    pub(crate) loose: bool,
+    /// The constants of nested regions, which die with their region.
+    pub(crate) nested_constants: FxHashMap<RegionId, Vec<ConstId>>,
+    pub(crate) origins: Origins,
+    pub(crate) type_index: HashTable<u32>,
+    pub(crate) expr_index: HashTable<u32>,
+    pub(crate) loc_index: HashTable<u32>,
+    pub(crate) names: Option<NameTable>,
+    pub(crate) kept: Kept,
+}
+
+impl Function {
+    /// A function with an empty body.
+    pub fn new(symbols: Arc<Symbols>, kind: FunctionKind, name: SymbolId) -> Function {
+        let body = Region {
+            parent: OpId::NONE,
+            name: SymbolId::NONE,
+            args: Range::EMPTY,
+            ports: Range::EMPTY,
+            first: OpId::NONE,
+            last: OpId::NONE,
+            flags: Region::TOUCHED,
+            loc: LocId::NONE,
+        };
+        let mut function = Function {
+            symbols,
+            name,
+            kind,
+            body: RegionId(0),
+            version: 0,
+            retyped: 0,
+            touched: true,
+            ops: Vec::new(),
+            values: Vec::new(),
+            uses: Vec::new(),
+            regions: vec![body],
+            ports: Vec::new(),
+            attrs: Vec::new(),
+            types: Vec::new(),
+            dims: Vec::new(),
+            exprs: Vec::new(),
+            expr_terms: Vec::new(),
+            constants: Vec::new(),
+            locs: Vec::new(),
+            opsets: Vec::new(),
+            ids: Vec::new(),
+            pools: AttrPools::default(),
+            function_attrs: Range::EMPTY,
+            live_ops: 0,
+            data: Vec::new(),
+            levels: vec![0],
+            far: vec![RegionId(0)],
+            loose: false,
+            nested_constants: FxHashMap::default(),
+            origins: Origins::default(),
+            type_index: HashTable::new(),
+            expr_index: HashTable::new(),
+            loc_index: HashTable::new(),
+            names: None,
+            kept: Kept::default(),
+        };
+        function.add_unknown_type();
+        function
+    }
+
+    /// The arenas as a plugin sees them; right until the next edit.
+    #[inline]
+    pub fn view(&self) -> FunctionView {
+        let mut view = EMPTY_VIEW;
+        self.fill_view(&mut view);
+        view
+    }
+
+    /// Writes the arenas as a plugin sees them over a view, field by field: an empty pass is paid
+    /// for with little else.
+    #[inline]
+    pub fn fill_view(&self, view: &mut FunctionView) {
+        view.kind = self.kind;
+        view.name = self.name;
+        view.body = self.body;
+        view.version = self.version;
+        view.symbols = Arc::as_ptr(&self.symbols).cast();
+        view.ops = column(&self.ops);
+        view.values = column(&self.values);
+        view.uses = column(&self.uses);
+        view.regions = column(&self.regions);
+        view.ports = column(&self.ports);
+        view.attrs = column(&self.attrs);
+        view.types = column(&self.types);
+        view.dims = column(&self.dims);
+        view.exprs = column(&self.exprs);
+        view.constants = column(&self.constants);
+        view.locs = column(&self.locs);
+        view.opsets = column(&self.opsets);
+        view.ids = column(&self.ids);
+        view.ints = column(&self.pools.ints);
+        view.floats = column(&self.pools.floats);
+        view.strings = column(&self.pools.strings);
+        view.bytes = column(&self.pools.bytes);
+        view.function_attrs = self.function_attrs;
+        view.op_count = self.live_ops;
+    }
+
+    /// The module's symbols.
+    pub fn symbols(&self) -> &Arc<Symbols> {
+        &self.symbols
+    }
+
+    /// The text of a symbol.
+    pub fn text(&self, id: SymbolId) -> &str {
+        self.symbols.text(id)
+    }
+
+    /// Its canonical name.
+    pub fn name(&self) -> SymbolId {
+        self.name
+    }
+
+    /// Its kind: graph or prim.
+    pub fn kind(&self) -> FunctionKind {
+        self.kind
+    }
+
+    /// Its body.
+    pub fn body(&self) -> RegionId {
+        self.body
+    }
+
+    /// Grows with every edit.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Whether the edits of this copy of `original` cancelled out: trying types out gives values
+    /// other types and then their own again.
+    pub fn is_still(&self, original: &Function) -> bool {
+        let others = |function: &Function| function.version - function.retyped;
+        self.version == original.version
+            || others(self) == others(original)
+                && (self.values.iter().zip(&original.values)).all(|(a, b)| a.ty == b.ty)
+    }
+
+    /// Whether anything of it changed since it was imported.
+    pub fn is_touched(&self) -> bool {
+        self.touched
+    }
+
+    /// The origins of its entities.
+    pub fn origins(&self) -> &Origins {
+        &self.origins
+    }
+
+    /// The origins of its entities, for importers to set.
+    pub fn origins_mut(&mut self) -> &mut Origins {
+        &mut self.origins
+    }
+
+    /// Its opset versions, in declared order.
+    pub fn opsets(&self) -> &[Opset] {
+        &self.opsets
+    }
+
+    /// The version of a domain (`""` is ONNX's own), if it is declared.
+    pub fn opset(&self, domain: SymbolId) -> Option<i64> {
+        self.opsets
+            .iter()
+            .find(|opset| opset.domain == domain)
+            .map(|opset| opset.version)
+    }
+
+    /// The number of live ops, terminators included: what views count.
+    #[inline]
+    pub fn live_op_count(&self) -> u32 {
+        self.live_ops
+    }
+}
+
+#[inline]
+fn column<T>(records: &[T]) -> Column {
+    Column {
+        base: records.as_ptr().cast(),
+        len: records.len() as u32,
+        stride: size_of::<T>() as u32,
+    }
+}
+
+impl std::fmt::Debug for Function {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(
+            f,
+            "Function(@{}, {} ops)",
+            self.text(self.name),
+            self.live_ops
+        )
+    }
+}

@@ -1,0 +1,301 @@
+//! Reading: records by id, lists of them, and what they say of each other.
+
+use std::sync::Arc;
+
+use passdock_abi::{
+    Attr, ConstId, Constant, Loc, LocId, Op, OpId, Port, Range, Region, RegionId, SymbolId, Type,
+    TypeId, Use, UseId, Value, ValueId,
+};
+
+use super::Function;
+use crate::constant::ConstantData;
+use crate::error::{Edit, EditError};
+use crate::pool::slice;
+use crate::quote::value_text;
+use crate::symbols::is_terminator;
+
+impl Function {
+    /// An op's record, dead or alive.
+    ///
+    /// # Panics
+    /// If the id isn't of this function, as for all reads by id here; ids from outside go through
+    /// [`Function::live_op`] and its kin.
+    pub fn op(&self, id: OpId) -> &Op {
+        &self.ops[id.index()]
+    }
+
+    /// A value's record.
+    pub fn value(&self, id: ValueId) -> &Value {
+        &self.values[id.index()]
+    }
+
+    /// A region's record.
+    pub fn region(&self, id: RegionId) -> &Region {
+        &self.regions[id.index()]
+    }
+
+    /// A constant's record.
+    pub fn constant(&self, id: ConstId) -> &Constant {
+        &self.constants[id.index()]
+    }
+
+    /// A location's record.
+    pub fn loc(&self, id: LocId) -> Option<&Loc> {
+        self.locs.get(id.index())
+    }
+
+    /// The number of op ids given out.
+    pub fn op_ids(&self) -> usize {
+        self.ops.len()
+    }
+
+    /// The number of value ids given out.
+    pub fn value_ids(&self) -> usize {
+        self.values.len()
+    }
+
+    /// An op, if it is alive.
+    pub fn live_op(&self, id: OpId) -> Edit<&Op> {
+        match self.ops.get(id.index()) {
+            Some(op) if op.flags & Op::DEAD == 0 => Ok(op),
+            Some(_) => Err(EditError::stale(format!("{id} was erased."))),
+            None => Err(self.unknown("op", id)),
+        }
+    }
+
+    /// A value, if it is alive.
+    pub fn live_value(&self, id: ValueId) -> Edit<&Value> {
+        match self.values.get(id.index()) {
+            Some(value) if value.flags & Value::DEAD == 0 => Ok(value),
+            Some(_) => Err(EditError::stale(format!("The value {id} is gone."))),
+            None => Err(self.unknown("value", id)),
+        }
+    }
+
+    /// A region, if it is alive.
+    pub fn live_region(&self, id: RegionId) -> Edit<&Region> {
+        match self.regions.get(id.index()) {
+            Some(region) if region.flags & Region::DEAD == 0 => Ok(region),
+            Some(_) => Err(EditError::stale(format!("{id} was erased with its op."))),
+            None => Err(self.unknown("region", id)),
+        }
+    }
+
+    /// A constant, if it is alive.
+    pub fn live_constant(&self, id: ConstId) -> Edit<&Constant> {
+        match self.constants.get(id.index()) {
+            Some(constant) if self.is_live_constant(constant) => Ok(constant),
+            Some(_) => Err(EditError::stale(format!("{id} was erased."))),
+            None => Err(self.unknown("constant", id)),
+        }
+    }
+
+    /// A type id that is one of this function's.
+    pub fn live_type(&self, id: TypeId) -> Edit<&Type> {
+        self.types
+            .get(id.index())
+            .ok_or_else(|| self.unknown("type", id))
+    }
+
+    fn unknown(&self, what: &str, id: impl std::fmt::Display) -> EditError {
+        let name = self.text(self.name);
+        EditError::stale(format!("There is no {what} {id} in function @{name}."))
+    }
+
+    fn is_live_constant(&self, constant: &Constant) -> bool {
+        let region = constant.region;
+        let record = self.regions.get(region.index());
+        let visible = record.is_some_and(|record| record.flags & Region::DEAD == 0);
+        constant.flags & Constant::DEAD == 0 && visible
+    }
+
+    /// The ops that are alive, in id order: however deep they are nested, nothing is walked.
+    pub fn live_ops(&self) -> impl Iterator<Item = (OpId, &Op)> + '_ {
+        let all = self.ops.iter().enumerate();
+        all.filter(|(_, op)| op.flags & Op::DEAD == 0)
+            .map(|(at, op)| (OpId(at as u32), op))
+    }
+
+    /// The live ops without terminators, in id order: what reports count.
+    pub fn ops(&self) -> impl Iterator<Item = (OpId, &Op)> + '_ {
+        self.live_ops().filter(|(_, op)| !is_terminator(op.name))
+    }
+
+    /// The number of [`Function::ops`].
+    pub fn op_count(&self) -> usize {
+        self.ops().count()
+    }
+
+    /// The constants that are alive, in id order.
+    pub fn live_constants(&self) -> impl Iterator<Item = (ConstId, &Constant)> + '_ {
+        let all = self.constants.iter().enumerate();
+        all.filter(|(_, constant)| self.is_live_constant(constant))
+            .map(|(at, constant)| (ConstId(at as u32), constant))
+    }
+
+    /// A constant's data.
+    pub fn constant_data(&self, id: ConstId) -> &Arc<ConstantData> {
+        &self.data[id.index()]
+    }
+
+    /// An op's operand slots.
+    pub fn operands(&self, op: OpId) -> &[Use] {
+        slice(&self.uses, self.op(op).operands)
+    }
+
+    /// An operand; NONE if it is left out or there is no such slot.
+    pub fn operand(&self, op: OpId, index: usize) -> ValueId {
+        self.operands(op)
+            .get(index)
+            .map_or(ValueId::NONE, |slot| slot.value)
+    }
+
+    /// An op's results.
+    pub fn results(&self, op: OpId) -> impl ExactSizeIterator<Item = ValueId> + Clone + '_ {
+        let ids = slice(&self.ids, self.op(op).results).iter();
+        ids.map(|&id| ValueId(id))
+    }
+
+    /// A result.
+    pub fn result(&self, op: OpId, index: usize) -> Option<ValueId> {
+        let ids = slice(&self.ids, self.op(op).results);
+        ids.get(index).map(|&id| ValueId(id))
+    }
+
+    /// An op's regions.
+    pub fn regions_of(&self, op: OpId) -> impl DoubleEndedIterator<Item = RegionId> + Clone + '_ {
+        let ids = slice(&self.ids, self.op(op).regions).iter();
+        ids.map(|&id| RegionId(id))
+    }
+
+    /// A region's arguments; of the body, the parameters.
+    pub fn args(&self, region: RegionId) -> impl ExactSizeIterator<Item = ValueId> + Clone + '_ {
+        let ids = slice(&self.ids, self.region(region).args).iter();
+        ids.map(|&id| ValueId(id))
+    }
+
+    /// A region's ports, with the ids that [`crate::Entity::Port`] takes.
+    pub fn ports(&self, region: RegionId) -> &[Port] {
+        slice(&self.ports, self.region(region).ports)
+    }
+
+    /// An op's attributes; of NONE, the function's.
+    pub fn attrs(&self, op: OpId) -> &[Attr] {
+        let range = if op.is_none() {
+            self.function_attrs
+        } else {
+            self.op(op).attrs
+        };
+        slice(&self.attrs, range)
+    }
+
+    /// An op's attribute; of NONE, the function's.
+    pub fn attr(&self, op: OpId, name: SymbolId) -> Option<&Attr> {
+        self.attrs(op).iter().find(|attr| attr.name == name)
+    }
+
+    /// The ids in a range of the id pool.
+    pub fn ids_in(&self, range: Range) -> &[u32] {
+        slice(&self.ids, range)
+    }
+
+    /// An `INTS` attribute's numbers.
+    pub fn ints_in(&self, range: Range) -> &[i64] {
+        slice(&self.pools.ints, range)
+    }
+
+    /// A `FLOATS` attribute's numbers.
+    pub fn floats_in(&self, range: Range) -> &[f32] {
+        slice(&self.pools.floats, range)
+    }
+
+    /// A `STRING` or `OPAQUE` attribute's bytes.
+    pub fn bytes_in(&self, range: Range) -> &[u8] {
+        slice(&self.pools.bytes, range)
+    }
+
+    /// A `STRINGS` attribute's strings.
+    pub fn strings_in(&self, range: Range) -> impl ExactSizeIterator<Item = &[u8]> + '_ {
+        slice(&self.pools.strings, range)
+            .iter()
+            .map(|&range| self.bytes_in(range))
+    }
+
+    /// The op that defines a value, if it is a result.
+    pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
+        let record = self.value(value);
+        (record.flags & Value::KIND == Value::RESULT).then_some(OpId(record.def))
+    }
+
+    /// The constant a value is.
+    pub fn as_constant(&self, value: ValueId) -> Option<ConstId> {
+        let record = self.value(value);
+        (record.flags & Value::KIND == Value::CONST).then_some(record.constant)
+    }
+
+    /// The slots that use a value.
+    pub fn uses(&self, value: ValueId) -> impl Iterator<Item = (UseId, &Use)> + '_ {
+        let mut next = self.value(value).first_use;
+        std::iter::from_fn(move || {
+            let id = next.option()?;
+            let slot = &self.uses[id.index()];
+            next = slot.next;
+            Some((id, slot))
+        })
+        .take(self.uses.len())
+    }
+
+    /// The ops of a region, in order.
+    pub fn ops_in(&self, region: RegionId) -> impl Iterator<Item = OpId> + '_ {
+        let mut next = self.region(region).first;
+        std::iter::from_fn(move || {
+            let id = next.option()?;
+            next = self.op(id).next;
+            Some(id)
+        })
+        .take(self.ops.len())
+    }
+
+    /// A region's terminator.
+    pub fn terminator(&self, region: RegionId) -> Option<OpId> {
+        let last = self.region(region).last.option()?;
+        is_terminator(self.op(last).name).then_some(last)
+    }
+
+    /// Whether `value` may be an operand of an op that stands right before `before` in `region`
+    /// (NONE: at its end).
+    pub fn is_visible(&self, value: ValueId, region: RegionId, before: OpId) -> bool {
+        let record = self.value(value);
+        let (home, def) = match record.flags & Value::KIND {
+            Value::RESULT => (self.op(OpId(record.def)).parent, OpId(record.def)),
+            Value::ARG => (RegionId(record.def), OpId::NONE),
+            _ => (self.constant(record.constant).region, OpId::NONE),
+        };
+        if home.is_none() {
+            return true;
+        }
+        let (mut region, mut before) = (region, before);
+        if self.level(region) > self.level(home) {
+            before = self.region(self.outermost_inside(region, home)).parent;
+            region = self.op(before).parent;
+        }
+        region == home
+            && (def.is_none() || before.is_none() || self.op(def).order < self.op(before).order)
+    }
+
+    /// A value as messages name it: as text names it, or by its id if it has no name.
+    pub fn describe(&self, value: ValueId) -> String {
+        match self.values.get(value.index()).map(|record| record.name) {
+            Some(name) if name.is_some() => value_text(self.text(name)),
+            _ => format!("the value {value}"),
+        }
+    }
+
+    /// An op as messages name it.
+    pub fn describe_op(&self, op: OpId) -> String {
+        match self.ops.get(op.index()) {
+            Some(record) => format!("{op} ({})", self.text(record.name)),
+            None => op.to_string(),
+        }
+    }
+}

@@ -1,0 +1,77 @@
+//! Interning while somebody reads: pools grow without leaving a reader behind.
+
+use passdock_abi::{Dim, DimExpr, Type};
+
+use crate::function::Function;
+
+/// Pools that were replaced by larger ones; they are kept as long as somebody may read them.
+#[derive(Default)]
+pub struct OutgrownPools {
+    _types: Vec<Type>,
+    _dims: Vec<Dim>,
+    _ids: Vec<u32>,
+    _exprs: Vec<DimExpr>,
+}
+
+impl Function {
+    /// Makes room for interning a type of at most `parts` dims and types, so that it moves no pool.
+    /// A pool that has to grow moves now, and the outgrown ones are the answer, to be kept as long
+    /// as somebody may read them; `None` if none had to grow.
+    pub fn make_room_for_type(&mut self, parts: usize) -> Option<OutgrownPools> {
+        let mut moved = false;
+        let left = OutgrownPools {
+            _types: grow(&mut self.types, 1, &mut moved),
+            _dims: grow(&mut self.dims, parts, &mut moved),
+            _ids: grow(&mut self.ids, parts, &mut moved),
+            _exprs: Vec::new(),
+        };
+        moved.then_some(left)
+    }
+
+    /// As [`Function::make_room_for_type`], for at most `count` dim expressions.
+    pub fn make_room_for_exprs(&mut self, count: usize) -> Option<OutgrownPools> {
+        let mut moved = false;
+        let left = OutgrownPools {
+            _exprs: grow(&mut self.exprs, count, &mut moved),
+            ..OutgrownPools::default()
+        };
+        moved.then_some(left)
+    }
+}
+
+/// Moves a pool that is too small into one of twice the size; answers the old one.
+fn grow<T: Copy>(pool: &mut Vec<T>, parts: usize, moved: &mut bool) -> Vec<T> {
+    if pool.capacity() - pool.len() >= parts {
+        return Vec::new();
+    }
+    *moved = true;
+    let wanted = pool.len().saturating_add(parts).max(2 * pool.capacity());
+    let mut larger = Vec::with_capacity(wanted);
+    larger.extend_from_slice(pool);
+    std::mem::replace(pool, larger)
+}
+
+#[cfg(test)]
+mod tests {
+    use passdock_abi::{DType, Dim, FunctionKind, SymbolId};
+
+    use crate::{Function, Symbols, TypeSpec};
+
+    /// A reader's slices stay where they are, and what they say stays true, while types are added.
+    #[test]
+    fn interning_after_making_room_moves_nothing() {
+        let mut f = Function::new(Symbols::new(), FunctionKind::GRAPH, SymbolId(0));
+        let mut kept = Vec::new();
+        for size in 0..1000 {
+            kept.extend(f.make_room_for_type(2));
+            let before = f.view();
+            let dims = [Dim::constant(size), Dim::constant(2)];
+            f.add_type(TypeSpec::Tensor(DType::F32, Some(&dims)));
+            let after = f.view();
+            assert_eq!(before.types.base, after.types.base);
+            assert_eq!(before.dims.base, after.dims.base);
+        }
+        // Doubling: few moves for many types.
+        assert!(kept.len() < 30, "{}", kept.len());
+    }
+}

@@ -1,0 +1,274 @@
+//! Types and dims: interned per function, so that equal ids are equal types.
+
+use std::hash::BuildHasher;
+
+use passdock_abi::{DType, Dim, DimExpr, DimKind, ExprId, Range, SymbolId, Type, TypeId, TypeKind};
+use rustc_hash::FxBuildHasher;
+
+use super::Function;
+use crate::pool::{push_range, slice};
+
+/// The largest depth of nested types.
+pub const MAX_TYPE_DEPTH: u32 = 64;
+
+/// A type to intern.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TypeSpec<'a> {
+    /// The unknown type.
+    Unknown,
+    /// A tensor; `None`: of unknown rank.
+    Tensor(DType, Option<&'a [Dim]>),
+    /// A sparse tensor; `None`: of unknown rank.
+    Sparse(DType, Option<&'a [Dim]>),
+    /// A scalar of some lanes.
+    Scalar(DType, u32),
+    /// A buffer.
+    Buffer(BufferSpec<'a>),
+    /// A tuple of these.
+    Tuple(&'a [TypeId]),
+    /// A sequence of this.
+    Sequence(TypeId),
+    /// An optional of this.
+    Optional(TypeId),
+    /// A map.
+    Map(DType, TypeId),
+    /// An opaque type, by its canonical name.
+    Opaque(SymbolId),
+    /// A function from these to those.
+    Function(&'a [TypeId], &'a [TypeId]),
+}
+
+/// A buffer type to intern.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BufferSpec<'a> {
+    /// Its element type.
+    pub dtype: DType,
+    /// Its shape.
+    pub shape: &'a [Dim],
+    /// Strides in elements, one per dim, then the offset; empty: compact, from 0.
+    pub layout: &'a [Dim],
+    /// Its memory scope; NONE: global.
+    pub scope: SymbolId,
+    /// Whether other buffers may overlap it.
+    pub may_alias: bool,
+}
+
+impl Function {
+    /// Interns the unknown type, which is type 0 of each function.
+    pub(super) fn add_unknown_type(&mut self) {
+        self.add_type(TypeSpec::Unknown);
+    }
+
+    /// Interns a type.
+    pub fn add_type(&mut self, spec: TypeSpec<'_>) -> TypeId {
+        self.add_denoted_type(spec, SymbolId::NONE)
+    }
+
+    /// Interns a tensor type of ONNX's with its denotation.
+    pub fn add_denoted_type(&mut self, spec: TypeSpec<'_>, denotation: SymbolId) -> TypeId {
+        let mut record = Type {
+            kind: TypeKind::UNKNOWN,
+            dtype: DType::NONE,
+            lanes: 0,
+            flags: 0,
+            dims: Range::EMPTY,
+            aux: Range::EMPTY,
+            name: denotation,
+            reserved: 0,
+        };
+        let (mut dims, mut layout): (&[Dim], &[Dim]) = (&[], &[]);
+        let one;
+        let joined;
+        let items: &[TypeId] = match spec {
+            TypeSpec::Unknown => &[],
+            TypeSpec::Tensor(dtype, shape) | TypeSpec::Sparse(dtype, shape) => {
+                record.kind = match spec {
+                    TypeSpec::Tensor(..) => TypeKind::TENSOR,
+                    _ => TypeKind::SPARSE,
+                };
+                record.dtype = dtype;
+                match shape {
+                    Some(shape) => dims = shape,
+                    None => record.flags = Type::UNRANKED,
+                }
+                &[]
+            }
+            TypeSpec::Scalar(dtype, lanes) => {
+                (record.kind, record.dtype, record.lanes) = (TypeKind::SCALAR, dtype, lanes);
+                &[]
+            }
+            TypeSpec::Buffer(buffer) => {
+                (record.kind, record.dtype, record.name) =
+                    (TypeKind::BUFFER, buffer.dtype, buffer.scope);
+                record.flags = if buffer.may_alias { Type::MAY_ALIAS } else { 0 };
+                (dims, layout) = (buffer.shape, buffer.layout);
+                &[]
+            }
+            TypeSpec::Tuple(items) => {
+                record.kind = TypeKind::TUPLE;
+                items
+            }
+            TypeSpec::Sequence(item) | TypeSpec::Optional(item) => {
+                record.kind = match spec {
+                    TypeSpec::Sequence(_) => TypeKind::SEQUENCE,
+                    _ => TypeKind::OPTIONAL,
+                };
+                one = [item];
+                &one
+            }
+            TypeSpec::Map(key, value) => {
+                (record.kind, record.dtype) = (TypeKind::MAP, key);
+                one = [value];
+                &one
+            }
+            TypeSpec::Opaque(name) => {
+                (record.kind, record.name) = (TypeKind::OPAQUE, name);
+                &[]
+            }
+            TypeSpec::Function(params, results) => {
+                record.kind = TypeKind::FUNCTION;
+                record.lanes = results.len() as u32;
+                joined = [params, results].concat();
+                &joined
+            }
+        };
+        self.intern_type(record, dims, layout, items)
+    }
+
+    /// Interns a record with its lists; the record's own ranges are ignored.
+    pub(crate) fn intern_type(
+        &mut self,
+        mut record: Type,
+        dims: &[Dim],
+        layout: &[Dim],
+        items: &[TypeId],
+    ) -> TypeId {
+        record.dims = Range::EMPTY;
+        record.aux = Range::EMPTY;
+        let hash = FxBuildHasher.hash_one((record, dims, layout, items));
+        let found = self.type_index.find(hash, |&id| {
+            let known = &self.types[id as usize];
+            Type {
+                dims: Range::EMPTY,
+                aux: Range::EMPTY,
+                ..*known
+            } == record
+                && self.dims_in(known.dims) == dims
+                && self.layout_of(known) == layout
+                && self.items_of(known).eq(items.iter().copied())
+        });
+        if let Some(&id) = found {
+            return TypeId(id);
+        }
+        record.dims = push_range(&mut self.dims, dims.iter().copied());
+        record.aux = if items.is_empty() {
+            push_range(&mut self.dims, layout.iter().copied())
+        } else {
+            push_range(&mut self.ids, items.iter().map(|item| item.0))
+        };
+        let id = self.types.len() as u32;
+        self.types.push(record);
+        let (types, dims, ids) = (&self.types, &self.dims, &self.ids);
+        self.type_index.insert_unique(hash, id, |&id| {
+            let known = &types[id as usize];
+            let bare = Type {
+                dims: Range::EMPTY,
+                aux: Range::EMPTY,
+                ..*known
+            };
+            let shape = slice(dims, known.dims);
+            let buffer = known.kind == TypeKind::BUFFER;
+            let layout = if buffer { slice(dims, known.aux) } else { &[] };
+            let items: Vec<TypeId> = match buffer {
+                true => Vec::new(),
+                false => slice(ids, known.aux).iter().map(|&id| TypeId(id)).collect(),
+            };
+            FxBuildHasher.hash_one((bare, shape, layout, &items[..]))
+        });
+        TypeId(id)
+    }
+
+    /// A type's record.
+    pub fn ty(&self, id: TypeId) -> &Type {
+        &self.types[id.index()]
+    }
+
+    /// The dims of a tensor's or buffer's shape; `None` if the rank isn't known.
+    pub fn shape(&self, id: TypeId) -> Option<&[Dim]> {
+        let ty = self.types.get(id.index())?;
+        let shaped = matches!(
+            ty.kind,
+            TypeKind::TENSOR | TypeKind::SPARSE | TypeKind::BUFFER
+        );
+        (shaped && ty.flags & Type::UNRANKED == 0).then(|| self.dims_in(ty.dims))
+    }
+
+    /// The shape of a type if all its dims are constant.
+    pub fn static_shape(&self, id: TypeId) -> Option<Vec<i64>> {
+        let dims = self.shape(id)?;
+        dims.iter()
+            .map(|dim| (dim.kind == DimKind::CONST).then_some(dim.value))
+            .collect()
+    }
+
+    /// A buffer's strides and offset.
+    pub fn layout_of(&self, ty: &Type) -> &[Dim] {
+        if ty.kind == TypeKind::BUFFER {
+            self.dims_in(ty.aux)
+        } else {
+            &[]
+        }
+    }
+
+    /// The types a type is made of.
+    pub fn items_of(&self, ty: &Type) -> impl ExactSizeIterator<Item = TypeId> + '_ {
+        let range = if ty.kind == TypeKind::BUFFER {
+            Range::EMPTY
+        } else {
+            ty.aux
+        };
+        slice(&self.ids, range).iter().map(|&id| TypeId(id))
+    }
+
+    /// Dims of a range.
+    pub fn dims_in(&self, range: Range) -> &[Dim] {
+        slice(&self.dims, range)
+    }
+
+    /// A dim expression's record.
+    pub fn expr(&self, id: ExprId) -> &DimExpr {
+        &self.exprs[id.index()]
+    }
+
+    /// Whether a value of type `new` may stand for one of type `old`: it may say more or less, and
+    /// never something else.
+    pub fn is_compatible(&self, old: TypeId, new: TypeId) -> bool {
+        let mut pairs = vec![(old, new)];
+        while let Some((old, new)) = pairs.pop() {
+            if old == new || old.is_none() || new.is_none() {
+                continue;
+            }
+            let (a, b) = (self.ty(old), self.ty(new));
+            if a.kind == TypeKind::UNKNOWN || b.kind == TypeKind::UNKNOWN {
+                continue;
+            }
+            let dtypes = a.dtype == b.dtype || a.dtype == DType::NONE || b.dtype == DType::NONE;
+            if a.kind != b.kind || !dtypes || a.lanes != b.lanes {
+                return false;
+            }
+            if let (Some(a), Some(b)) = (self.shape(old), self.shape(new)) {
+                let contradict = |(a, b): (&Dim, &Dim)| {
+                    a.kind == DimKind::CONST && b.kind == DimKind::CONST && a.value != b.value
+                };
+                if a.len() != b.len() || a.iter().zip(b).any(contradict) {
+                    return false;
+                }
+            }
+            if self.items_of(a).len() != self.items_of(b).len() {
+                return false;
+            }
+            pairs.extend(self.items_of(a).zip(self.items_of(b)));
+        }
+        true
+    }
+}

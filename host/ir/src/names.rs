@@ -1,0 +1,76 @@
+//! The names that a function's values and ports have.
+//!
+//! A file may give one name to values of sibling regions, so names are counted: one that an edit
+//! gives is taken as long as anybody has it.
+
+use passdock_abi::{Port, SymbolId, Value};
+use rustc_hash::FxHashMap;
+
+use crate::symbols::Symbols;
+
+/// The names of a function; built when a name is first chosen.
+#[derive(Clone, Default)]
+pub(crate) struct NameTable {
+    held: FxHashMap<SymbolId, Holders>,
+    /// The number to try next where a name is taken.
+    next: FxHashMap<SymbolId, u32>,
+}
+
+/// The holders of a name.
+#[derive(Clone, Copy, Default)]
+struct Holders {
+    values: u32,
+    port: bool,
+}
+
+impl NameTable {
+    /// The names of the values that are alive, and of ports.
+    pub(crate) fn new(values: &[Value], ports: &[Port]) -> NameTable {
+        let mut names = NameTable::default();
+        let live = values.iter().filter(|v| v.flags & Value::DEAD == 0);
+        live.for_each(|value| names.add(value.name));
+        names.add_ports(ports);
+        names
+    }
+
+    /// A name for a value that no other has yet: `base`, or `base` with a number.
+    pub(crate) fn take(&mut self, base: &str, symbols: &Symbols) -> SymbolId {
+        let wanted = symbols.intern(base);
+        let mut name = wanted;
+        while self.held.contains_key(&name) {
+            let number = self.next.entry(wanted).or_insert(1);
+            name = symbols.intern(&format!("{base}_{number}"));
+            *number += 1;
+        }
+        self.add(name);
+        name
+    }
+
+    /// Whether several values have a name.
+    pub(crate) fn is_shared(&self, name: SymbolId) -> bool {
+        self.held.get(&name).is_some_and(|held| held.values > 1)
+    }
+
+    fn add(&mut self, name: SymbolId) {
+        if name.is_some() {
+            self.held.entry(name).or_default().values += 1;
+        }
+    }
+
+    /// Adds the names of ports.
+    pub(crate) fn add_ports(&mut self, ports: &[Port]) {
+        for port in ports.iter().filter(|port| port.name.is_some()) {
+            self.held.entry(port.name).or_default().port = true;
+        }
+    }
+
+    /// Takes a name from one of the values that have it.
+    pub(crate) fn remove(&mut self, name: SymbolId) {
+        if let Some(holders) = self.held.get_mut(&name) {
+            holders.values = holders.values.saturating_sub(1);
+            if holders.values == 0 && !holders.port {
+                self.held.remove(&name);
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! Pools: the vectors that hold the lists of many records, each a range of one.
+
+use passdock_abi::{Attr, AttrKind, Range, SymbolId};
+
+/// Entries of a pool; empty if the range lies outside.
+pub(crate) fn slice<T>(pool: &[T], range: Range) -> &[T] {
+    let start = range.start as usize;
+    pool.get(start..start + range.len as usize).unwrap_or(&[])
+}
+
+/// Appends to a pool.
+pub(crate) fn push_range<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T>) -> Range {
+    let start = pool.len() as u32;
+    pool.extend(items);
+    Range {
+        start,
+        len: pool.len() as u32 - start,
+    }
+}
+
+/// An attribute without a value.
+pub(crate) fn bare_attr(name: SymbolId) -> Attr {
+    Attr {
+        name,
+        kind: AttrKind::NONE,
+        bits: 0,
+        list: Range::EMPTY,
+        flags: 0,
+        reserved: 0,
+    }
+}
+
+/// The pools that hold the lists of plain attributes.
+#[derive(Clone, Default)]
+pub(crate) struct AttrPools {
+    pub(crate) ints: Vec<i64>,
+    pub(crate) floats: Vec<f32>,
+    /// The ranges of strings in `bytes`.
+    pub(crate) strings: Vec<Range>,
+    pub(crate) bytes: Vec<u8>,
+}
+
+impl AttrPools {
+    /// Copies the list of a plain attribute from other pools. Attributes of other kinds stay as they
+    /// are.
+    pub(crate) fn copy_list(&mut self, from: &AttrPools, attr: &mut Attr) {
+        let list = attr.list;
+        attr.list = match attr.kind {
+            AttrKind::STRING | AttrKind::OPAQUE => self.add_bytes(slice(&from.bytes, list)),
+            AttrKind::INTS => push_range(&mut self.ints, slice(&from.ints, list).iter().copied()),
+            AttrKind::FLOATS => {
+                push_range(&mut self.floats, slice(&from.floats, list).iter().copied())
+            }
+            AttrKind::STRINGS => {
+                let texts = slice(&from.strings, list).iter();
+                let texts: Vec<Range> = texts
+                    .map(|&text| self.add_bytes(slice(&from.bytes, text)))
+                    .collect();
+                push_range(&mut self.strings, texts)
+            }
+            _ => list,
+        };
+    }
+
+    /// Appends a string.
+    pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Range {
+        push_range(&mut self.bytes, bytes.iter().copied())
+    }
+}

@@ -1,0 +1,129 @@
+//! Modules: metadata, functions, and the blobs at the end.
+
+use base64::Engine;
+use passdock_abi::SymbolId;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::super::syntax::error::ParseError;
+use super::data::check_size;
+use super::parser::{Parse, Parser};
+use crate::constant::ConstantData;
+use crate::function::Function;
+use crate::module::Module;
+
+impl Parser<'_, '_> {
+    pub(super) fn module(&mut self, mut module: Module) -> Parse<Module> {
+        if !self.cur.eat_word("module") {
+            let found = self.cur.found();
+            return self.fail_here(format!("Expected `module {{`, found {found}."));
+        }
+        if let Some(extras) = self.extras()? {
+            module.set_extras(extras);
+        }
+        self.cur.expect("{", "after `module`")?;
+        let mut metadata = Vec::new();
+        let mut functions: Vec<Function> = Vec::new();
+        let mut names = FxHashSet::default();
+        loop {
+            let start = self.cur.here();
+            match self.cur.peek_word() {
+                "metadata" => {
+                    self.cur.word();
+                    let key = self.cur.string_text()?.into_owned();
+                    self.cur.expect("=", "after the key")?;
+                    metadata.push((key, self.cur.string_text()?.into_owned()));
+                }
+                "fn" | "prim" => {
+                    let function = self.function()?;
+                    if !names.insert(function.name()) {
+                        let name = function.text(function.name()).to_owned();
+                        return self
+                            .fail(start, format!("The module has a function @{name} already."));
+                    }
+                    functions.push(function);
+                }
+                "blob" => self.blob()?,
+                "" if self.cur.eat("}") => break,
+                word => {
+                    let found = self.cur.found();
+                    let message =
+                        format!("Expected a function (`fn @main(…) {{`) or `}}`, found {found}.");
+                    let error = self.cur.error_here(message);
+                    return Err(error.suggest(word, ["fn", "prim", "metadata", "blob"]));
+                }
+            }
+        }
+        self.nothing_follows("the module")?;
+        self.fill_blobs(&mut functions)?;
+        module.set_metadata(metadata);
+        for mut function in functions {
+            function.seal();
+            if let Err(error) = module.insert(function) {
+                return self.fail_here(error.message);
+            }
+        }
+        Ok(module)
+    }
+
+    pub(super) fn body_alone(&mut self) -> Parse<Function> {
+        if self.cur.peek_word() != "fn" {
+            let found = self.cur.found();
+            let message = format!("Expected a function (`fn @body(…) {{`), found {found}.");
+            return self.fail_here(message);
+        }
+        let mut function = self.function()?;
+        self.nothing_follows("the function")?;
+        self.fill_blobs(std::slice::from_mut(&mut function))?;
+        for value in &mut function.values {
+            value.name = SymbolId::NONE;
+        }
+        function.seal();
+        Ok(function)
+    }
+
+    /// `blob 0 = "…"`: bytes in base64.
+    fn blob(&mut self) -> Parse<()> {
+        let start = self.cur.here();
+        self.cur.word();
+        let number = self.cur.integer("a blob's number")?;
+        self.cur.expect("=", "after a blob's number")?;
+        let at = self.cur.here();
+        let text = self.cur.string()?;
+        let bytes = base64::engine::general_purpose::STANDARD
+            .decode(&*text)
+            .map_err(|error| {
+                let message = format!("These bytes aren't base64: {error}.");
+                self.cur.error_since(at, message)
+            })?;
+        let data = ConstantData::inline(bytes);
+        if self.blobs.insert(number, data).is_some() {
+            return self.fail(start, format!("There are two blobs {number}."));
+        }
+        Ok(())
+    }
+
+    /// Gives the constants their bytes.
+    fn fill_blobs(&mut self, functions: &mut [Function]) -> Parse<()> {
+        let mut places: FxHashMap<SymbolId, &mut Function> =
+            functions.iter_mut().map(|f| (f.name(), f)).collect();
+        for used in std::mem::take(&mut self.blob_uses) {
+            let fail =
+                |message: String| ParseError::new(self.cur.text(), used.span.clone(), message);
+            let Some(data) = self.blobs.get(&used.number) else {
+                let message = format!("There is no blob {}.", used.number);
+                return Err(
+                    fail(message).help("Blobs stand at the end of the module: `blob 0 = \"…\"`.")
+                );
+            };
+            let Some(f) = places.get_mut(&used.function) else {
+                continue;
+            };
+            let at = used.constant.index();
+            check_size(f, f.constants[at].ty, data).map_err(fail)?;
+            f.constants[at].storage = data.storage();
+            f.constants[at].byte_len = data.len();
+            f.data[at] = data.clone();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,176 @@
+//! The state of the parser: the text, the function that is being read, and its open regions.
+
+use std::ops::Range;
+use std::sync::Arc;
+
+use passdock_abi::{ConstId, FunctionKind, OpId, Port, RegionId, SymbolId, ValueId};
+use rustc_hash::FxHashMap;
+
+use super::super::syntax::error::ParseError;
+use super::super::syntax::lex::{Cursor, ValueName};
+use super::options::ParseOptions;
+use super::scope::Scope;
+use crate::constant::{ByteSource, ConstantData};
+use crate::function::Function;
+use crate::origin::Extras;
+use crate::symbols::{MAX_SYMBOL_BYTES, Symbols};
+
+pub(super) type Parse<T> = Result<T, ParseError>;
+
+pub(super) struct Parser<'t, 'o> {
+    pub(super) cur: Cursor<'t>,
+    pub(super) options: &'o ParseOptions<'o>,
+    pub(super) symbols: Arc<Symbols>,
+    /// The function that is being read.
+    pub(super) f: Function,
+    pub(super) scope: Scope,
+    pub(super) frames: Vec<Frame<'t>>,
+    /// Scalars among the operands of the function: dtype and bits.
+    pub(super) literals: FxHashMap<(u32, u64), ValueId>,
+    pub(super) sources: FxHashMap<String, Arc<dyn ByteSource>>,
+    pub(super) blob_uses: Vec<BlobUse>,
+    pub(super) blobs: FxHashMap<u64, Arc<ConstantData>>,
+    /// The offset up to which lines were counted, their number, and where the last one starts.
+    pub(super) counted: (usize, u32, usize),
+    pub(super) file: SymbolId,
+}
+
+/// A constant whose bytes stand further down.
+pub(super) struct BlobUse {
+    pub(super) function: SymbolId,
+    pub(super) constant: ConstId,
+    pub(super) number: u64,
+    pub(super) span: Range<usize>,
+}
+
+/// A region that is open.
+pub(super) struct Frame<'t> {
+    pub(super) region: RegionId,
+    pub(super) ports: Option<Ports>,
+    /// The names defined before it.
+    pub(super) mark: usize,
+    pub(super) ended: bool,
+    /// Constants that were ops, until the op behind them is known.
+    pub(super) waiting: Vec<ConstId>,
+    /// The op it belongs to; `None` for a function's body.
+    pub(super) owner: Option<Owner<'t>>,
+    /// The start of its header.
+    pub(super) start: usize,
+}
+
+/// An op whose regions are being read.
+pub(super) struct Owner<'t> {
+    pub(super) op: OpId,
+    /// Its regions so far: they are listed when all are read, so that the list is written once.
+    pub(super) regions: Vec<u32>,
+    /// The names that its results have behind it.
+    pub(super) results: Vec<ResultName<'t>>,
+    pub(super) fixes: Vec<RegionFix>,
+    /// A loop in its short form has no further region.
+    pub(super) short: bool,
+}
+
+/// A result as written; `None`: left out.
+pub(super) struct ResultName<'t> {
+    pub(super) name: Option<ValueName<'t>>,
+    pub(super) start: usize,
+    pub(super) extras: Option<Extras>,
+}
+
+/// Ports, and the extras of each.
+pub(super) struct Ports {
+    pub(super) records: Vec<Port>,
+    pub(super) extras: Vec<(usize, Extras)>,
+}
+
+/// A region that an attribute names before it was read.
+pub(super) struct RegionFix {
+    pub(super) place: FixPlace,
+    /// The region's place among the op's; `None`: it is called as the attribute is.
+    pub(super) index: Option<u32>,
+    pub(super) start: usize,
+    pub(super) end: usize,
+}
+
+/// The place of the region's id.
+pub(super) enum FixPlace {
+    /// The attribute with this place in the op's list.
+    Attr(usize),
+    /// An entry of the id pool.
+    Id(usize),
+}
+
+impl<'t, 'o> Parser<'t, 'o> {
+    pub(super) fn new(
+        text: &'t str,
+        options: &'o ParseOptions<'o>,
+        symbols: Arc<Symbols>,
+    ) -> Parser<'t, 'o> {
+        let file = options
+            .file
+            .map_or(SymbolId::NONE, |file| symbols.intern(file));
+        Parser {
+            cur: Cursor::new(text),
+            options,
+            f: Function::new(symbols.clone(), FunctionKind::GRAPH, SymbolId(0)),
+            scope: Scope::new(symbols.len()),
+            symbols,
+            frames: Vec::new(),
+            literals: FxHashMap::default(),
+            sources: FxHashMap::default(),
+            blob_uses: Vec::new(),
+            blobs: FxHashMap::default(),
+            counted: (0, 1, 0),
+            file,
+        }
+    }
+
+    pub(super) fn nothing_follows(&mut self, what: &str) -> Parse<()> {
+        if self.cur.peek() != 0 || self.cur.here() < self.cur.text().len() {
+            let found = self.cur.found();
+            return self.fail_here(format!("Nothing may follow {what}, found {found}."));
+        }
+        Ok(())
+    }
+
+    /// Fails with an error about what was read since `start`.
+    pub(super) fn fail<T>(&self, start: usize, message: impl Into<String>) -> Parse<T> {
+        Err(self.cur.error_since(start, message))
+    }
+
+    /// Fails with an error about the next word.
+    pub(super) fn fail_here<T>(&mut self, message: impl Into<String>) -> Parse<T> {
+        Err(self.cur.error_here(message))
+    }
+
+    /// Interns a text that isn't too long.
+    pub(super) fn intern(&mut self, text: &str, start: usize) -> Parse<SymbolId> {
+        if text.len() > MAX_SYMBOL_BYTES {
+            let message = format!(
+                "This name has {} bytes; the limit is {MAX_SYMBOL_BYTES}.",
+                text.len()
+            );
+            return self.fail(start, message);
+        }
+        Ok(self.symbols.intern(text))
+    }
+
+    /// The line and column of a place behind all that were asked for before.
+    pub(super) fn place(&mut self, at: usize) -> (u32, u32) {
+        let (mut from, mut line, mut line_start) = self.counted;
+        if at < from {
+            (from, line, line_start) = (0, 1, 0);
+        }
+        let text = self.cur.text();
+        for (offset, byte) in text.as_bytes()[from..at].iter().enumerate() {
+            if *byte == b'\n' {
+                (line, line_start) = (line + 1, from + offset + 1);
+            }
+        }
+        self.counted = (at, line, line_start);
+        let column = text
+            .get(line_start..at)
+            .map_or(0, |text| text.chars().count());
+        (line, column as u32 + 1)
+    }
+}

@@ -1,0 +1,30 @@
+//! Options for printing.
+
+use std::path::Path;
+
+/// The form of constants with more than [`MAX_INLINE_ELEMENTS`](crate::text::MAX_INLINE_ELEMENTS)
+/// elements.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Constants {
+    /// References to files for those in files; blobs at the end for the others.
+    #[default]
+    Reference,
+    /// Blobs for all: the text needs no other file.
+    Embed,
+    /// Placeholders: such a text can't be parsed.
+    Elide,
+}
+
+/// Options for printing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PrintOptions<'o> {
+    /// The form of large constants.
+    pub constants: Constants,
+    /// Whether values are `%v3`, and each op's id stands in a comment.
+    pub raw_ids: bool,
+    /// Whether locations in texts are printed too.
+    pub text_locs: bool,
+    /// The directory that the text will be in: files in it and below are named from there, others
+    /// in full. Without it all are named as their source names them.
+    pub directory: Option<&'o Path>,
+}

@@ -1,0 +1,167 @@
+//! The buffer that all text is written to.
+
+use std::io;
+use std::sync::Arc;
+
+use rustc_hash::FxHashMap;
+
+use crate::constant::ConstantData;
+use crate::origin::Extras;
+use crate::quote::{write_name, write_quoted};
+
+/// The buffer that everything is written to, and the state that the whole text shares.
+pub(super) struct Out<'w> {
+    pub(super) text: String,
+    pub(super) sink: Option<&'w mut dyn io::Write>,
+    pub(super) error: Option<io::Error>,
+    /// The blobs, in order of their numbers.
+    pub(super) blobs: Vec<Arc<ConstantData>>,
+    pub(super) blob_numbers: FxHashMap<*const ConstantData, usize>,
+    pub(super) elided: usize,
+    /// Whether a value of each symbol's name is visible. All `false` between functions.
+    pub(super) bound: Vec<bool>,
+}
+
+const FLUSH_AT: usize = 1 << 16;
+
+impl<'w> Out<'w> {
+    pub(super) fn new(sink: Option<&'w mut dyn io::Write>) -> Out<'w> {
+        Out {
+            text: String::new(),
+            sink,
+            error: None,
+            blobs: Vec::new(),
+            blob_numbers: FxHashMap::default(),
+            elided: 0,
+            bound: Vec::new(),
+        }
+    }
+
+    pub(super) fn finish(&mut self) {
+        self.write_blobs();
+        self.note();
+    }
+
+    pub(super) fn note(&mut self) {
+        if self.elided > 0 {
+            let note = format!(
+                "; {} constants are elided, so this text can't be parsed.\n",
+                self.elided
+            );
+            self.text.push_str(&note);
+        }
+    }
+
+    /// The number of a blob; equal data that is shared has one number.
+    pub(super) fn blob(&mut self, data: &Arc<ConstantData>) -> usize {
+        let next = self.blobs.len();
+        let number = *self.blob_numbers.entry(Arc::as_ptr(data)).or_insert(next);
+        if number == next {
+            self.blobs.push(data.clone());
+        }
+        number
+    }
+
+    pub(super) fn write_blobs(&mut self) {
+        for (number, data) in std::mem::take(&mut self.blobs).iter().enumerate() {
+            self.text.push_str(&format!("  blob {number} = "));
+            match data.bytes() {
+                Ok(bytes) => {
+                    self.text.push('"');
+                    // A multiple of three, so that the pieces join.
+                    for piece in bytes.chunks(3 << 14) {
+                        base64::Engine::encode_string(
+                            &base64::engine::general_purpose::STANDARD,
+                            piece,
+                            &mut self.text,
+                        );
+                        self.flush_if_full();
+                    }
+                    self.text.push_str("\"\n");
+                }
+                Err(message) => {
+                    self.unreadable(&message);
+                    self.text.push('\n');
+                }
+            }
+        }
+    }
+
+    /// Writes a placeholder for bytes that can't be read.
+    pub(super) fn unreadable(&mut self, message: &str) {
+        self.text.push_str("unreadable(");
+        self.quoted(message);
+        self.text.push(')');
+        self.error
+            .get_or_insert_with(|| io::Error::other(message.to_owned()));
+    }
+
+    /// ` doc("…") meta {key = "…"} extra("…")`, as far as there is something.
+    pub(super) fn extras(&mut self, extras: &Extras) {
+        self.doc_and_meta(extras);
+        self.extra(&extras.bytes);
+    }
+
+    pub(super) fn doc_and_meta(&mut self, extras: &Extras) {
+        if let Some(doc) = &extras.doc {
+            self.text.push_str(" doc(");
+            self.quoted(doc);
+            self.text.push(')');
+        }
+        if extras.metadata.is_empty() {
+            return;
+        }
+        self.text.push_str(" meta {");
+        for (at, (key, value)) in extras.metadata.iter().enumerate() {
+            self.text.push_str(if at > 0 { ", " } else { "" });
+            // Writing to a string doesn't fail.
+            _ = write_name(&mut self.text, key);
+            self.text.push_str(" = ");
+            self.quoted(value);
+        }
+        self.text.push('}');
+    }
+
+    /// Writes an importer's data, in hexadecimal.
+    pub(super) fn extra(&mut self, bytes: &[u8]) {
+        if !bytes.is_empty() {
+            self.text.push_str(" extra(");
+            self.hex(bytes);
+            self.text.push(')');
+        }
+    }
+
+    pub(super) fn hex(&mut self, bytes: &[u8]) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        self.text.push('"');
+        for byte in bytes {
+            let pair = [
+                DIGITS[usize::from(byte >> 4)],
+                DIGITS[usize::from(byte & 15)],
+            ];
+            self.text.extend(pair.map(char::from));
+        }
+        self.text.push('"');
+    }
+
+    pub(super) fn quoted(&mut self, text: &str) {
+        // Writing to a string doesn't fail.
+        _ = write_quoted(&mut self.text, text);
+    }
+
+    pub(super) fn flush_if_full(&mut self) {
+        if self.text.len() >= FLUSH_AT {
+            self.flush();
+        }
+    }
+
+    pub(super) fn flush(&mut self) {
+        let Some(sink) = &mut self.sink else { return };
+        if self.error.is_none()
+            && let Err(error) = sink.write_all(self.text.as_bytes())
+        {
+            self.error = Some(error);
+        }
+        self.text.clear();
+    }
+}

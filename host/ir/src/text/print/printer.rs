@@ -1,0 +1,79 @@
+//! The state of the printer of one function.
+
+use passdock_abi::{OpId, RegionId, SymbolId};
+use rustc_hash::FxHashMap;
+
+use super::names::ValueNames;
+use super::options::PrintOptions;
+use super::out::Out;
+use crate::function::Function;
+
+/// The printer of one function.
+pub(super) struct Printer<'p, 'w> {
+    pub(super) f: &'p Function,
+    pub(super) options: &'p PrintOptions<'p>,
+    pub(super) out: &'p mut Out<'w>,
+    pub(super) names: ValueNames,
+    /// The regions of the op whose attributes were written last.
+    pub(super) regions: OpRegions,
+    /// Whether ops are written without locations and an importer's data.
+    pub(super) bare: bool,
+    /// Levels of indentation, two spaces each.
+    pub(super) level: usize,
+    /// The texts of types, and where each type's stands in them.
+    pub(super) type_texts: String,
+    pub(super) type_ranges: Vec<(u32, u32)>,
+}
+
+impl<'p, 'w> Printer<'p, 'w> {
+    pub(super) fn new(
+        f: &'p Function,
+        options: &'p PrintOptions<'p>,
+        out: &'p mut Out<'w>,
+        level: usize,
+    ) -> Printer<'p, 'w> {
+        let names = ValueNames::new(f, options.raw_ids, &mut out.bound);
+        Printer {
+            level,
+            ..Printer::with_names(f, options, out, names)
+        }
+    }
+
+    /// A printer at no indentation, of a function whose values are named.
+    pub(super) fn with_names(
+        f: &'p Function,
+        options: &'p PrintOptions<'p>,
+        out: &'p mut Out<'w>,
+        names: ValueNames,
+    ) -> Printer<'p, 'w> {
+        Printer {
+            f,
+            options,
+            out,
+            names,
+            regions: OpRegions::default(),
+            bare: false,
+            level: 0,
+            type_texts: String::new(),
+            type_ranges: Vec::new(),
+        }
+    }
+}
+
+/// The regions of the op that is being written.
+pub(super) struct OpRegions {
+    pub(super) op: OpId,
+    pub(super) places: FxHashMap<RegionId, usize>,
+    /// The number of regions of each name.
+    pub(super) named: FxHashMap<SymbolId, usize>,
+}
+
+impl Default for OpRegions {
+    fn default() -> OpRegions {
+        OpRegions {
+            op: OpId::NONE,
+            places: FxHashMap::default(),
+            named: FxHashMap::default(),
+        }
+    }
+}

@@ -1,0 +1,274 @@
+//! The elements of constants as text, each exactly.
+//!
+//! Floats are the shortest decimals that read back as the same bits; a NaN that isn't the usual one
+//! and elements without a decimal spelling (floats of 8 bits and fewer) are `0x` and their bits. Complex
+//! numbers are two floats, real part first.
+
+use std::fmt::Write;
+
+use half::{bf16, f16};
+use passdock_abi::DType;
+
+use super::lex::Number;
+
+/// Writes the elements, separated by commas; `false` if the bytes don't fit the type.
+pub(in crate::text) fn write_elements(
+    out: &mut String,
+    dtype: DType,
+    bytes: &[u8],
+    count: u64,
+) -> bool {
+    if dtype.byte_len(count) != Some(bytes.len() as u64) {
+        return false;
+    }
+    match dtype {
+        DType::F32 | DType::C64 => each(out, bytes, |out, b| {
+            write_f32(out, f32::from_le_bytes(b));
+        }),
+        DType::F64 | DType::C128 => each(out, bytes, |out, b| {
+            write_f64(out, f64::from_le_bytes(b));
+        }),
+        DType::F16 => each(out, bytes, |out, b| {
+            let bits = u16::from_le_bytes(b);
+            write_half(out, f16::from_bits(bits).to_f32(), bits, 0x7e00);
+        }),
+        DType::BF16 => each(out, bytes, |out, b| {
+            let bits = u16::from_le_bytes(b);
+            write_half(out, bf16::from_bits(bits).to_f32(), bits, 0x7fc0);
+        }),
+        DType::U8 => each(out, bytes, |out, b| show(out, u8::from_le_bytes(b))),
+        DType::I8 => each(out, bytes, |out, b| show(out, i8::from_le_bytes(b))),
+        DType::U16 => each(out, bytes, |out, b| show(out, u16::from_le_bytes(b))),
+        DType::I16 => each(out, bytes, |out, b| show(out, i16::from_le_bytes(b))),
+        DType::U32 => each(out, bytes, |out, b| show(out, u32::from_le_bytes(b))),
+        DType::I32 => each(out, bytes, |out, b| show(out, i32::from_le_bytes(b))),
+        DType::U64 => each(out, bytes, |out, b| show(out, u64::from_le_bytes(b))),
+        DType::I64 | DType::INDEX => each(out, bytes, |out, b| show(out, i64::from_le_bytes(b))),
+        DType::BOOL => each(out, bytes, |out, [b]| match b {
+            0 => out.push_str("false"),
+            1 => out.push_str("true"),
+            b => hex(out, u64::from(b)),
+        }),
+        DType::U4 | DType::I4 | DType::U2 | DType::I2 => {
+            let bits = dtype.bits();
+            let signed = matches!(dtype, DType::I4 | DType::I2);
+            for at in 0..count {
+                comma(out, at as usize);
+                let value = unpack(bytes, at, bits);
+                if signed {
+                    let shift = 8 - bits;
+                    show(out, ((value << shift) as i8) >> shift);
+                } else {
+                    show(out, value);
+                }
+            }
+        }
+        DType::F4E2M1 | DType::F6E2M3 | DType::F6E3M2 => {
+            for at in 0..count {
+                comma(out, at as usize);
+                hex(out, u64::from(unpack(bytes, at, dtype.bits())));
+            }
+        }
+        _ => each(out, bytes, |out, [b]| hex(out, u64::from(b))),
+    }
+    true
+}
+
+/// A scalar as it stands among operands: an `index` and an `f32` as they are, others with their
+/// type behind; `None` if it can't be told so.
+pub(in crate::text) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
+    let is_float = matches!(dtype, DType::F32 | DType::F64 | DType::F16 | DType::BF16);
+    let is_int = matches!(
+        dtype,
+        DType::U8
+            | DType::I8
+            | DType::U16
+            | DType::I16
+            | DType::U32
+            | DType::I32
+            | DType::U64
+            | DType::I64
+            | DType::INDEX
+    );
+    let mut text = String::new();
+    if !(is_float || is_int || dtype == DType::BOOL) || !write_elements(&mut text, dtype, bytes, 1)
+    {
+        return None;
+    }
+    // Not `nan`, `inf`, `0x7fc00001`.
+    let decimal = !text.contains(['n', 'x']);
+    match dtype {
+        DType::BOOL if text.starts_with(['t', 'f']) => Some(text),
+        DType::BOOL => None,
+        DType::F32 | DType::INDEX => decimal.then_some(text),
+        _ => decimal.then(|| text + dtype.name().unwrap_or("")),
+    }
+}
+
+/// The number of numbers that spell `elements` elements.
+pub(in crate::text) fn numbers_of(dtype: DType, elements: u64) -> u64 {
+    match dtype {
+        DType::C64 | DType::C128 => elements.saturating_mul(2),
+        _ => elements,
+    }
+}
+
+/// Appends one number; `at` is the number of those before. `Err` says what the type takes.
+pub(in crate::text) fn push_element(
+    bytes: &mut Vec<u8>,
+    dtype: DType,
+    number: Number<'_>,
+    at: u64,
+) -> Result<(), String> {
+    let refuse = |what: &str| {
+        let name = dtype.name().unwrap_or("the type");
+        Err(format!("`{}` isn't {what} of {name}.", number.text()))
+    };
+    macro_rules! int {
+        ($ty:ty) => {
+            match number.int::<$ty>() {
+                Some(value) => bytes.extend(value.to_le_bytes()),
+                None => return refuse("an integer in the range"),
+            }
+        };
+    }
+    macro_rules! float {
+        ($bits:ty, $decimal:expr) => {
+            match number {
+                Number::Hex(bits) => match <$bits>::try_from(bits) {
+                    Ok(bits) => bytes.extend(bits.to_le_bytes()),
+                    Err(_) => return refuse("the bits of an element"),
+                },
+                _ => match number.float() {
+                    Some(value) => bytes.extend($decimal(value).to_le_bytes()),
+                    None => return refuse("a number"),
+                },
+            }
+        };
+    }
+    match dtype {
+        // Parsed as what it is: through f64 it would be rounded twice.
+        DType::F32 | DType::C64 => match number {
+            Number::Hex(_) => float!(u32, |value: f64| (value as f32).to_bits()),
+            _ => match number.float32() {
+                Some(value) => bytes.extend(value.to_le_bytes()),
+                None => return refuse("a number"),
+            },
+        },
+        DType::F64 | DType::C128 => float!(u64, |value: f64| value.to_bits()),
+        DType::F16 => float!(u16, |value: f64| f16::from_f64(value).to_bits()),
+        DType::BF16 => float!(u16, |value: f64| bf16::from_f64(value).to_bits()),
+        DType::U8 => int!(u8),
+        DType::I8 => int!(i8),
+        DType::U16 => int!(u16),
+        DType::I16 => int!(i16),
+        DType::U32 => int!(u32),
+        DType::I32 => int!(i32),
+        DType::U64 => int!(u64),
+        DType::I64 | DType::INDEX => int!(i64),
+        DType::BOOL => match number {
+            Number::Word("false") => bytes.push(0),
+            Number::Word("true") => bytes.push(1),
+            Number::Hex(bits) if bits < 256 => bytes.push(bits as u8),
+            _ => return refuse("`true` or `false`, as elements"),
+        },
+        _ if matches!(dtype.bits(), 1..8) => {
+            let bits = dtype.bits();
+            let range = match dtype {
+                DType::I4 => -8..8,
+                DType::I2 => -2..2,
+                _ => 0..1 << bits,
+            };
+            let is_float = matches!(dtype, DType::F4E2M1 | DType::F6E2M3 | DType::F6E3M2);
+            let value = match number {
+                Number::Hex(bits) if is_float => i64::try_from(bits).ok(),
+                _ if is_float => None,
+                _ => number.int::<i64>(),
+            };
+            match value.filter(|value| range.contains(value)) {
+                Some(value) => pack(bytes, at, bits, value as u8),
+                None => return refuse("an element in the range"),
+            }
+        }
+        _ if dtype.bits() == 8 => match number {
+            Number::Hex(bits) if bits < 256 => bytes.push(bits as u8),
+            _ => return refuse("the bits (`0x3c`) of an element"),
+        },
+        _ => return refuse("an element"),
+    }
+    Ok(())
+}
+
+/// Writes a float so that it reads back as the same bits and not as an integer.
+pub(in crate::text) fn write_f32(out: &mut String, value: f32) {
+    match value.to_bits() {
+        0x7fc0_0000 => out.push_str("nan"),
+        bits if value.is_nan() => hex(out, u64::from(bits)),
+        // Writing to a string doesn't fail, here and below.
+        _ => _ = write!(out, "{value:?}"),
+    }
+}
+
+fn write_f64(out: &mut String, value: f64) {
+    match value.to_bits() {
+        0x7ff8_0000_0000_0000 => out.push_str("nan"),
+        bits if value.is_nan() => hex(out, bits),
+        _ => _ = write!(out, "{value:?}"),
+    }
+}
+
+fn write_half(out: &mut String, value: f32, bits: u16, nan: u16) {
+    if value.is_nan() && bits != nan {
+        hex(out, u64::from(bits));
+    } else if value.is_nan() {
+        out.push_str("nan");
+    } else {
+        _ = write!(out, "{value:?}");
+    }
+}
+
+fn hex(out: &mut String, bits: u64) {
+    _ = write!(out, "0x{bits:x}");
+}
+
+fn show(out: &mut String, value: impl std::fmt::Display) {
+    _ = write!(out, "{value}");
+}
+
+fn comma(out: &mut String, at: usize) {
+    if at > 0 {
+        out.push_str(", ");
+    }
+}
+
+fn each<const N: usize>(
+    out: &mut String,
+    bytes: &[u8],
+    mut write: impl FnMut(&mut String, [u8; N]),
+) {
+    let (elements, _) = bytes.as_chunks::<N>();
+    for (at, &element) in elements.iter().enumerate() {
+        comma(out, at);
+        write(out, element);
+    }
+}
+
+/// An element of less than a byte, of the stream of bits that they are: the lowest bit comes first.
+fn unpack(bytes: &[u8], at: u64, bits: u32) -> u8 {
+    let start = at * u64::from(bits);
+    let byte = |at: u64| u16::from(bytes.get(at as usize).copied().unwrap_or(0));
+    let window = byte(start / 8) | byte(start / 8 + 1) << 8;
+    (window >> (start % 8)) as u8 & ((1 << bits) - 1)
+}
+
+fn pack(bytes: &mut Vec<u8>, at: u64, bits: u32, value: u8) {
+    let start = (at * u64::from(bits) % 8) as u32;
+    let [low, high] = (u16::from(value & ((1 << bits) - 1)) << start).to_le_bytes();
+    match bytes.last_mut() {
+        Some(last) if start > 0 => *last |= low,
+        _ => bytes.push(low),
+    }
+    if start + bits > 8 {
+        bytes.push(high);
+    }
+}

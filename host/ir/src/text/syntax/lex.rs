@@ -1,0 +1,543 @@
+//! A cursor over the text that cuts off words, numbers, strings and names.
+//!
+//! There is no token list: what a character means depends on where it stands (`%` is a value's
+//! sigil among ops and "modulo" in a dim), so the parser asks for what it expects.
+
+use std::borrow::Cow;
+use std::str::FromStr;
+
+use super::error::ParseError;
+use crate::name::OpName;
+
+/// A number, not yet of a type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::text) enum Number<'t> {
+    /// Digits, perhaps with a sign.
+    Int(&'t str),
+    /// Digits with a point or an exponent.
+    Float(&'t str),
+    /// The bits after `0x`.
+    Hex(u64),
+    /// `inf`, `-inf`, `nan`, `true`, `false`.
+    Word(&'t str),
+}
+
+impl<'t> Number<'t> {
+    pub(in crate::text) fn int<T: FromStr>(self) -> Option<T> {
+        match self {
+            Number::Int(text) => text.parse().ok(),
+            _ => None,
+        }
+    }
+
+    pub(in crate::text) fn float(self) -> Option<f64> {
+        match self {
+            Number::Int(text) | Number::Float(text) => text.parse().ok(),
+            Number::Word("nan") => Some(f64::NAN),
+            Number::Word("inf") => Some(f64::INFINITY),
+            Number::Word("-inf") => Some(f64::NEG_INFINITY),
+            _ => None,
+        }
+    }
+
+    pub(in crate::text) fn float32(self) -> Option<f32> {
+        match self {
+            Number::Int(text) | Number::Float(text) => text.parse().ok(),
+            _ => self.float().map(|value| value as f32),
+        }
+    }
+
+    pub(in crate::text) fn text(self) -> String {
+        match self {
+            Number::Int(text) | Number::Float(text) | Number::Word(text) => text.to_owned(),
+            Number::Hex(bits) => format!("0x{bits:x}"),
+        }
+    }
+}
+
+/// A value's name as written.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::text) enum ValueName<'t> {
+    /// The number of an unnamed value: `%12`.
+    Number(u64),
+    /// A name: `%x`, `%"a/b"`.
+    Name(Cow<'t, str>),
+}
+
+/// The position of the parser in the text.
+#[derive(Clone)]
+pub(in crate::text) struct Cursor<'t> {
+    text: &'t str,
+    pos: usize,
+    /// The end of the last word: skipped white space begins there.
+    taken: usize,
+}
+
+type Lex<T> = Result<T, ParseError>;
+
+impl<'t> Cursor<'t> {
+    pub(in crate::text) fn new(text: &'t str) -> Cursor<'t> {
+        Cursor {
+            text,
+            pos: 0,
+            taken: 0,
+        }
+    }
+
+    pub(in crate::text) fn text(&self) -> &'t str {
+        self.text
+    }
+
+    /// The next byte that isn't skipped; 0 at the end.
+    pub(in crate::text) fn peek(&mut self) -> u8 {
+        self.skip();
+        self.byte(0)
+    }
+
+    /// The start of the next word.
+    pub(in crate::text) fn here(&mut self) -> usize {
+        self.skip();
+        self.pos
+    }
+
+    /// The end of the last word.
+    pub(in crate::text) fn end(&self) -> usize {
+        self.pos
+    }
+
+    /// The byte that is `ahead` of the next one.
+    fn byte(&self, ahead: usize) -> u8 {
+        self.text
+            .as_bytes()
+            .get(self.pos + ahead)
+            .copied()
+            .unwrap_or(0)
+    }
+
+    fn rest(&self) -> &'t str {
+        self.text.get(self.pos..).unwrap_or("")
+    }
+
+    /// Skips white space and comments, which go from `;` to the end of the line.
+    fn skip(&mut self) {
+        if !matches!(self.byte(0), b' ' | b'\n' | b'\t' | b'\r' | b';') {
+            return;
+        }
+        self.taken = self.pos;
+        loop {
+            match self.byte(0) {
+                b' ' | b'\n' | b'\t' | b'\r' => self.pos += 1,
+                b';' => {
+                    let rest = self.rest();
+                    self.pos += rest.find('\n').unwrap_or(rest.len());
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Takes punctuation if it comes next.
+    pub(in crate::text) fn eat(&mut self, what: &str) -> bool {
+        self.skip();
+        let found = self.rest().starts_with(what);
+        if found {
+            self.pos += what.len();
+        }
+        found
+    }
+
+    /// Takes punctuation that has to come next; `place` says where in the sentence.
+    pub(in crate::text) fn expect(&mut self, what: &str, place: &str) -> Lex<()> {
+        if self.eat(what) {
+            return Ok(());
+        }
+        Err(self.missing(&format!("`{what}` {place}")))
+    }
+
+    /// Whether another item of a list comes next: takes `close` at its end, and the comma between
+    /// items.
+    pub(in crate::text) fn another(&mut self, close: &str, first: bool, place: &str) -> Lex<bool> {
+        if self.eat(close) {
+            return Ok(false);
+        }
+        if !first {
+            self.expect(",", place)?;
+        }
+        Ok(true)
+    }
+
+    /// An error about what should come next.
+    pub(in crate::text) fn missing(&mut self, what: &str) -> ParseError {
+        let here = self.here();
+        let skipped = self.text.get(self.taken..here).unwrap_or("");
+        let only_space = skipped.bytes().all(|byte| byte.is_ascii_whitespace());
+        if only_space && skipped.contains('\n') && self.taken > 0 {
+            // Nothing is wrong with the next line: it's this one that isn't whole.
+            let message = format!("Expected {what}, found the end of the line.");
+            return ParseError::new(self.text, self.taken..self.taken, message);
+        }
+        let found = self.found();
+        self.error_here(format!("Expected {what}, found {found}."))
+    }
+
+    /// The next word or character, for a message.
+    pub(in crate::text) fn found(&mut self) -> String {
+        self.skip();
+        let rest = self.rest();
+        let Some(first) = rest.chars().next() else {
+            return "the end of the text".to_owned();
+        };
+        let word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '%' | '@');
+        let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
+        let shown: String = rest[..end.max(first.len_utf8())].chars().take(40).collect();
+        format!("`{shown}`")
+    }
+
+    /// An error about the next word.
+    pub(in crate::text) fn error_here(&mut self, message: impl Into<String>) -> ParseError {
+        let start = self.here();
+        let rest = self.rest();
+        let plain = |c: char| c.is_alphanumeric() || c == '_';
+        let sigil = usize::from(rest.starts_with(['%', '@']));
+        let word = rest[sigil..]
+            .find(|c| !plain(c))
+            .unwrap_or(rest.len() - sigil);
+        let first = rest.chars().next().map_or(0, char::len_utf8);
+        let len = (sigil + word).max(first);
+        ParseError::new(self.text, start..start + len, message)
+    }
+
+    /// An error about what was read since `start`.
+    pub(in crate::text) fn error_since(
+        &self,
+        start: usize,
+        message: impl Into<String>,
+    ) -> ParseError {
+        ParseError::new(self.text, start..self.pos.max(start), message)
+    }
+
+    /// A word that comes next, not taken.
+    pub(in crate::text) fn peek_word(&mut self) -> &'t str {
+        self.skip();
+        let rest = self.rest();
+        let end = rest.bytes().position(|b| !is_word(b)).unwrap_or(rest.len());
+        &rest[..end]
+    }
+
+    /// Takes a word of letters, digits and `_`; empty if none comes next.
+    pub(in crate::text) fn word(&mut self) -> &'t str {
+        let word = self.peek_word();
+        self.pos += word.len();
+        word
+    }
+
+    /// Takes this word if it comes next.
+    pub(in crate::text) fn eat_word(&mut self, word: &str) -> bool {
+        let found = self.peek_word() == word;
+        if found {
+            self.pos += word.len();
+        }
+        found
+    }
+
+    /// The byte behind the word that comes next, white space skipped.
+    pub(in crate::text) fn after_word(&mut self) -> u8 {
+        let mut ahead = self.clone();
+        ahead.word();
+        ahead.peek()
+    }
+
+    /// A name: a word that doesn't start with a digit, or a string.
+    pub(in crate::text) fn name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
+        match self.peek() {
+            b'"' => self.string_text(),
+            byte if is_word(byte) && !byte.is_ascii_digit() => Ok(self.word().into()),
+            _ => Err(self.missing(what)),
+        }
+    }
+
+    /// `%x`, `%"a b"`, `%12`.
+    pub(in crate::text) fn value_name(&mut self) -> Lex<ValueName<'t>> {
+        self.expect("%", "before a value's name")?;
+        match self.byte(0) {
+            b'"' => Ok(ValueName::Name(self.string_text()?)),
+            byte if byte.is_ascii_digit() => {
+                let start = self.pos - 1;
+                let digits = self.word();
+                match digits.parse() {
+                    Ok(number) => Ok(ValueName::Number(number)),
+                    Err(_) => {
+                        let message = format!(
+                            "`%{digits}` is no value's number; a name that starts with a digit is \
+                             quoted: `%\"{digits}\"`."
+                        );
+                        Err(self.error_since(start, message))
+                    }
+                }
+            }
+            byte if is_word(byte) => Ok(ValueName::Name(self.word().into())),
+            _ => {
+                self.pos -= 1;
+                let message = "Expected a name or a number after `%`.";
+                Err(ParseError::new(self.text, self.pos..self.pos + 1, message))
+            }
+        }
+    }
+
+    /// The canonical name of an op or a function, or `symbol("…")` for a symbol that is none.
+    pub(in crate::text) fn op_name(&mut self, what: &str) -> Lex<Cow<'t, str>> {
+        self.skip();
+        let start = self.pos;
+        let mut quoted = false;
+        loop {
+            if self.byte(0) == b'"' {
+                quoted = true;
+                self.skip_quoted()?;
+            } else {
+                let word = self.plain_word();
+                if word.is_empty() {
+                    if start == self.pos {
+                        return Err(self.missing(what));
+                    }
+                    let message = format!("Expected another part of {what} here.");
+                    return Err(self.error_here(message));
+                }
+                if word == "symbol" && self.pos - start == 6 && self.byte(0) == b'(' {
+                    self.pos += 1;
+                    let text = self.string_text()?;
+                    self.expect(")", "after a symbol's text")?;
+                    return Ok(text);
+                }
+            }
+            match self.byte(0) {
+                // `..` is a range's.
+                b'.' if self.byte(1) != b'.' => self.pos += 1,
+                b'#' => self.pos += 1,
+                _ => break,
+            }
+        }
+        let text = &self.text[start..self.pos];
+        if !quoted && !text.contains('#') && !text.starts_with("ai.onnx.") {
+            return Ok(text.into());
+        }
+        match OpName::parse(text) {
+            Some(mut name) => {
+                if name.domain.as_deref() == Some("ai.onnx") {
+                    name.domain = Some("".into());
+                }
+                Ok(name.to_string().into())
+            }
+            None => {
+                let message =
+                    format!("`{text}` isn't {what}: `domain.Name` or `domain.Name#overload`.");
+                Err(self.error_since(start, message))
+            }
+        }
+    }
+
+    fn plain_word(&mut self) -> &'t str {
+        let rest = self.rest();
+        let end = rest.bytes().position(|b| !is_word(b)).unwrap_or(rest.len());
+        self.pos += end;
+        &rest[..end]
+    }
+
+    fn skip_quoted(&mut self) -> Lex<()> {
+        let start = self.pos;
+        let mut escaped = false;
+        for (at, byte) in self.rest().bytes().enumerate().skip(1) {
+            match byte {
+                b'"' if !escaped => {
+                    self.pos += at + 1;
+                    return Ok(());
+                }
+                byte => escaped = byte == b'\\' && !escaped,
+            }
+        }
+        Err(ParseError::new(
+            self.text,
+            start..start + 1,
+            "This quote isn't closed.",
+        ))
+    }
+
+    /// A number, a sign included.
+    pub(in crate::text) fn number(&mut self, what: &str) -> Lex<Number<'t>> {
+        self.skip();
+        let start = self.pos;
+        let sign = usize::from(self.byte(0) == b'-');
+        self.pos += sign;
+        let word = self.plain_word();
+        let whole = &self.text[start..self.pos];
+        if let ("inf", _) | ("nan" | "true" | "false", 0) = (word, sign) {
+            return Ok(Number::Word(whole));
+        }
+        if let (Some(hex), 0) = (word.strip_prefix("0x"), sign) {
+            if let Ok(bits) = u64::from_str_radix(hex, 16) {
+                return Ok(Number::Hex(bits));
+            }
+            let message = format!("`{word}` isn't a number: at most 16 hex digits follow `0x`.");
+            return Err(self.error_since(start, message));
+        }
+        let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+        if digits == 0 {
+            self.pos = start;
+            return Err(self.missing(what));
+        }
+        self.pos = start + sign + digits;
+        let mut float = false;
+        if self.byte(0) == b'.' && self.byte(1).is_ascii_digit() {
+            float = true;
+            self.pos += 1;
+            self.digits();
+        }
+        if matches!(self.byte(0), b'e' | b'E') {
+            let sign = usize::from(matches!(self.byte(1), b'+' | b'-'));
+            if self.byte(1 + sign).is_ascii_digit() {
+                float = true;
+                self.pos += 1 + sign;
+                self.digits();
+            }
+        }
+        let text = &self.text[start..self.pos];
+        Ok(if float {
+            Number::Float(text)
+        } else {
+            Number::Int(text)
+        })
+    }
+
+    fn digits(&mut self) {
+        while self.byte(0).is_ascii_digit() {
+            self.pos += 1;
+        }
+    }
+
+    /// The word right behind a number, without a space: its type.
+    pub(in crate::text) fn suffix(&mut self) -> &'t str {
+        self.plain_word()
+    }
+
+    /// An integer.
+    pub(in crate::text) fn integer<T: FromStr>(&mut self, what: &str) -> Lex<T> {
+        let start = self.here();
+        let number = self.number(what)?;
+        number.int().ok_or_else(|| {
+            let message = format!("`{}` isn't {what}.", number.text());
+            self.error_since(start, message)
+        })
+    }
+
+    /// A string that has to be UTF-8.
+    pub(in crate::text) fn string_text(&mut self) -> Lex<Cow<'t, str>> {
+        let start = self.here();
+        match self.string()? {
+            Cow::Borrowed(bytes) => std::str::from_utf8(bytes).ok().map(Cow::Borrowed),
+            Cow::Owned(bytes) => String::from_utf8(bytes).ok().map(Cow::Owned),
+        }
+        .ok_or_else(|| self.error_since(start, "This text has to be UTF-8."))
+    }
+
+    /// A string in quotes.
+    pub(in crate::text) fn string(&mut self) -> Lex<Cow<'t, [u8]>> {
+        let start = self.here();
+        if self.byte(0) != b'"' {
+            return Err(self.missing("text in quotes"));
+        }
+        self.pos += 1;
+        let plain = self
+            .rest()
+            .bytes()
+            .position(|b| matches!(b, b'"' | b'\\' | b'\n'));
+        let bytes = self.rest().as_bytes();
+        let end = plain.unwrap_or(bytes.len());
+        if bytes.get(end) == Some(&b'"') {
+            self.pos += end + 1;
+            return Ok(Cow::Borrowed(&bytes[..end]));
+        }
+        let mut text = bytes[..end].to_vec();
+        self.pos += end;
+        loop {
+            match self.byte(0) {
+                b'"' => {
+                    self.pos += 1;
+                    return Ok(Cow::Owned(text));
+                }
+                b'\\' => self.escape(&mut text)?,
+                0 | b'\n' if self.byte(0) == b'\n' || self.pos >= self.text.len() => {
+                    let message =
+                        "This quote isn't closed on its line; a line break is written `\\n`.";
+                    return Err(ParseError::new(self.text, start..start + 1, message));
+                }
+                byte => {
+                    text.push(byte);
+                    self.pos += 1;
+                }
+            }
+        }
+    }
+
+    fn escape(&mut self, text: &mut Vec<u8>) -> Lex<()> {
+        let start = self.pos;
+        let (len, byte) = match self.byte(1) {
+            b'n' => (2, b'\n'),
+            b'r' => (2, b'\r'),
+            b't' => (2, b'\t'),
+            byte @ (b'"' | b'\\') => (2, byte),
+            b'x' => {
+                let digit = |byte: u8| char::from(byte).to_digit(16);
+                match (digit(self.byte(2)), digit(self.byte(3))) {
+                    (Some(high), Some(low)) => (4, (high << 4 | low) as u8),
+                    _ => return Err(self.bad_escape(start)),
+                }
+            }
+            b'u' => {
+                let hex = self.rest().get(2..).and_then(|rest| rest.strip_prefix('{'));
+                let hex = hex
+                    .and_then(|rest| rest.split_once('}'))
+                    .map(|(hex, _)| hex);
+                let c = hex
+                    .filter(|hex| hex.len() <= 6 && hex.bytes().all(|b| b.is_ascii_hexdigit()))
+                    .and_then(|hex| u32::from_str_radix(hex, 16).ok())
+                    .and_then(char::from_u32);
+                let (Some(c), Some(hex)) = (c, hex) else {
+                    return Err(self.bad_escape(start));
+                };
+                text.extend(c.encode_utf8(&mut [0; 4]).as_bytes());
+                self.pos += hex.len() + 4;
+                return Ok(());
+            }
+            _ => return Err(self.bad_escape(start)),
+        };
+        text.push(byte);
+        self.pos += len;
+        Ok(())
+    }
+
+    fn bad_escape(&self, start: usize) -> ParseError {
+        let after = self.rest().chars().nth(1).map_or(0, char::len_utf8);
+        ParseError::new(
+            self.text,
+            start..start + 1 + after,
+            "This escape isn't one of `\\\"`, `\\\\`, `\\n`, `\\r`, `\\t`, `\\xNN`, `\\u{N}`.",
+        )
+    }
+
+    /// Bytes in hexadecimal, in quotes.
+    pub(in crate::text) fn hex_string(&mut self) -> Lex<Vec<u8>> {
+        let start = self.here();
+        let text = self.string()?;
+        let digit = |byte: u8| char::from(byte).to_digit(16);
+        let pairs = text.chunks(2).map(|pair| match *pair {
+            [high, low] => Some((digit(high)? << 4 | digit(low)?) as u8),
+            _ => None,
+        });
+        pairs
+            .collect::<Option<Vec<u8>>>()
+            .ok_or_else(|| self.error_since(start, "This isn't an even number of hex digits."))
+    }
+}
+
+fn is_word(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte == b'_'
+}

@@ -1,0 +1,54 @@
+//! Syntax that the parser and the printer share: words, elements, types.
+
+pub(super) mod element;
+pub(super) mod error;
+pub(super) mod lex;
+pub(crate) mod types;
+pub(super) mod walk;
+
+use passdock_abi::{AttrKind, TypeId, TypeKind};
+
+use crate::function::Function;
+
+/// Constants with more elements than this don't stand among the ops.
+pub const MAX_INLINE_ELEMENTS: u64 = 64;
+
+/// Words that can't be an op's bare name, because they mean something behind an op.
+pub(in crate::text) const RESERVED: &[&str] = &["loc", "doc", "meta", "extra", "region", "symbol"];
+
+/// The names of attribute kinds in references.
+pub(in crate::text) const ATTR_KINDS: &[(AttrKind, &str)] = {
+    use AttrKind as K;
+    &[
+        (K::NONE, "none"),
+        (K::INT, "int"),
+        (K::FLOAT, "float"),
+        (K::STRING, "string"),
+        (K::TENSOR, "tensor"),
+        (K::TYPE, "type"),
+        (K::REGION, "region"),
+        (K::INTS, "ints"),
+        (K::FLOATS, "floats"),
+        (K::STRINGS, "strings"),
+        (K::TENSORS, "tensors"),
+        (K::TYPES, "types"),
+        (K::REGIONS, "regions"),
+        (K::REFERENCE, "reference"),
+        (K::OPAQUE, "opaque"),
+    ]
+};
+
+/// The kinds that the short form of a `for` names.
+pub(in crate::text) const LOOP_KINDS: &[&str] =
+    &["serial", "parallel", "vectorized", "unroll", "thread"];
+
+/// Whether a constant of this type is written without brackets: one element, no dims.
+pub(in crate::text) fn is_single(f: &Function, ty: TypeId) -> bool {
+    let Ok(record) = f.live_type(ty) else {
+        return false;
+    };
+    match record.kind {
+        TypeKind::SCALAR => record.lanes <= 1,
+        _ => f.shape(ty).is_some_and(<[_]>::is_empty),
+    }
+}

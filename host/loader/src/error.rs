@@ -1,0 +1,233 @@
+//! Why a plugin can't be used: one variant for each reason, each a sentence that says what was
+//! found, what this host supports and what to do about it.
+
+use std::fmt;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use passdock_abi as abi;
+use serde::Serialize;
+
+/// Where a plugin comes from.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Origin {
+    /// A library file.
+    File(PathBuf),
+    /// A plugin that is linked into this program, by name.
+    Static(String),
+}
+
+impl Origin {
+    /// The library file, if it is one.
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Origin::File(path) => Some(path),
+            Origin::Static(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Origin::File(path) => write!(f, "`{}`", path.display()),
+            Origin::Static(name) => write!(f, "`{name}` (built in)"),
+        }
+    }
+}
+
+/// A plugin that can't be used, and why.
+#[derive(Clone, Debug, thiserror::Error)]
+#[error("plugin {origin} can't be used: {kind}")]
+pub struct PluginError {
+    /// The plugin's file, or that it is a part of this program.
+    pub origin: Origin,
+    /// What is wrong with it.
+    #[source]
+    pub kind: Arc<PluginErrorKind>,
+}
+
+impl PluginError {
+    /// An error about a plugin file.
+    pub fn file(path: &Path, kind: PluginErrorKind) -> PluginError {
+        PluginError::new(Origin::File(path.to_path_buf()), kind)
+    }
+
+    /// An error about any plugin.
+    pub fn new(origin: Origin, kind: PluginErrorKind) -> PluginError {
+        PluginError {
+            origin,
+            kind: Arc::new(kind),
+        }
+    }
+}
+
+/// What is wrong with a plugin.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+#[allow(
+    missing_docs,
+    reason = "each variant's sentence says what it is, and its fields are that sentence's parts"
+)]
+pub enum PluginErrorKind {
+    // The file.
+    #[error("it can't be read ({0}); check that it exists and that you may read it")]
+    Io(#[source] io::Error),
+    #[error("it isn't a regular file; name a shared library")]
+    NotAFile,
+    #[error("it is empty; build it again")]
+    Empty,
+    #[error("it isn't a shared library ({found}); a plugin here is {expected}")]
+    NotALibrary {
+        found: String,
+        expected: &'static str,
+    },
+    #[error(
+        "it is a library for {system}, by its ending; a plugin here is {expected}: build it for \
+         this system"
+    )]
+    OtherSystem {
+        system: &'static str,
+        expected: &'static str,
+    },
+    #[error("it is {found}, this host needs {expected}; build it for this machine")]
+    WrongTarget { found: String, expected: String },
+    #[error(
+        "it is cut off: {what} needs {needed} bytes and the file has {len}; copy or build it again"
+    )]
+    Truncated { what: String, needed: u64, len: u64 },
+    #[error("it is damaged: {0}; copy or build it again")]
+    Damaged(String),
+    #[error(
+        "it doesn't export `{symbol}`; write `export_plugin!(PLUGIN);` in the library's crate, or \
+         in C define the symbol with default visibility"
+    )]
+    MissingSymbol { symbol: &'static str },
+    #[error("it exports `{symbol}` as {found}, it must be {expected}")]
+    WrongSymbol {
+        symbol: &'static str,
+        found: &'static str,
+        expected: &'static str,
+    },
+    #[error("the file changed after its manifest was read; run again")]
+    Changed,
+
+    // The manifest.
+    #[error("its manifest has {len} bytes, the limit is {limit}; shorten the summaries and docs")]
+    ManifestTooLong { len: u64, limit: u64 },
+    #[error("its manifest doesn't end with a NUL byte; end the text with `\\0`")]
+    ManifestNotTerminated,
+    #[error("its manifest isn't UTF-8 (at byte {at}); write it in UTF-8")]
+    ManifestNotUtf8 { at: usize },
+    #[error("its manifest isn't the TOML that hosts read: {message}")]
+    ManifestSyntax { message: String },
+    #[error("in its manifest {what} is `{got}`; {rule}")]
+    ManifestValue {
+        what: String,
+        got: String,
+        rule: &'static str,
+    },
+    #[error("its manifest names {what} `{name}` twice; rename or remove one")]
+    ManifestDuplicate { what: &'static str, name: String },
+    #[error("the default of {what} is {got}, its type is {expected}; give a default of that type")]
+    ManifestDefault {
+        what: String,
+        got: &'static str,
+        expected: &'static str,
+    },
+
+    // Versions.
+    #[error(
+        "it was built for plugin ABI {got}, this host supports {supported}.x; build it against \
+         passdock-plugin-api for ABI {supported}, or use a passdock of ABI {major}", major = .got.major
+    )]
+    AbiMajor { got: Ver, supported: u32 },
+    #[error(
+        "it needs plugin ABI {needed}, this host has {host}; update passdock, or build the plugin \
+         without the newer features"
+    )]
+    HostTooOld { needed: Ver, host: Ver },
+    #[error(
+        "it says that it needs ABI {min_host} of a host but was built against {abi}; `min_host` \
+         can't be newer than `abi`"
+    )]
+    MinHost { min_host: Ver, abi: Ver },
+    #[error(
+        "its records are laid out otherwise (fingerprint {got}, this host's is {supported}), though \
+         both say ABI {abi}; build it against the passdock-plugin-api of this host"
+    )]
+    Layout {
+        got: String,
+        supported: String,
+        abi: Ver,
+    },
+    #[error(
+        "it means IR {got}, this host means {supported}.x; build it against a passdock-plugin-api \
+         of IR {supported}"
+    )]
+    IrMajor { got: Ver, supported: u32 },
+
+    // Loading.
+    #[error("the system refuses to load it: {0}")]
+    Refused(String),
+    #[error(
+        "its entry `{symbol}` answered null: it refuses this host (ABI {abi}, IR {ir}), or serves \
+         only another in this process"
+    )]
+    NullTable {
+        symbol: &'static str,
+        abi: Ver,
+        ir: Ver,
+    },
+    #[error("the table that its entry answers is malformed: {0}; build the plugin again")]
+    Table(String),
+    #[error(
+        "its table and its manifest disagree: {0}; both come from `plugin!`, in C keep them equal"
+    )]
+    Disagree(String),
+
+    // Among plugins.
+    #[error("{what} `{name}` is also given by {other}; remove one of the two, or rename")]
+    Conflict {
+        what: &'static str,
+        name: String,
+        other: Origin,
+    },
+}
+
+/// A plugin directory that was asked for and can't be used.
+#[derive(Debug, thiserror::Error)]
+#[error("the plugin directory `{}` can't be read ({error}); correct its name or create it", .path.display())]
+pub struct DirError {
+    /// The directory.
+    pub path: PathBuf,
+    /// What the system says.
+    #[source]
+    pub error: io::Error,
+}
+
+/// A version as messages write it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ver {
+    /// A break.
+    pub major: u32,
+    /// Only additions.
+    pub minor: u32,
+}
+
+impl From<abi::Version> for Ver {
+    fn from(v: abi::Version) -> Ver {
+        Ver {
+            major: v.major,
+            minor: v.minor,
+        }
+    }
+}
+
+impl std::fmt::Display for Ver {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}

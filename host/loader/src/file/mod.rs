@@ -1,0 +1,164 @@
+//! A library file, checked before the system's loader sees it.
+//!
+//! The loader trusts what it maps: a library that was cut off kills the process inside `dlopen`
+//! (SIGBUS), and so does a bad segment. Here the file is read with plain reads, never mapped: what
+//! it is, for which machine, whether its segments lie within it, whether its dynamic tables make
+//! sense, whether it exports the two symbols of the contract. Nothing of it runs.
+
+mod elf;
+mod foreign;
+mod reader;
+
+use std::fs::File;
+use std::path::Path;
+
+use object::read::ReadRef;
+use object::{Architecture, BinaryFormat, FileKind, ReadCache};
+
+use crate::error::{PluginError, PluginErrorKind as Kind};
+use crate::manifest::Manifest;
+pub use reader::Identity;
+pub(super) use reader::open;
+
+/// A library file that may be handed to the system's loader.
+#[derive(Debug)]
+pub struct Checked {
+    /// What it says about itself.
+    pub manifest: Manifest,
+    /// Which file it was, to notice that it changed since.
+    pub identity: Identity,
+    /// Whether it looks for libraries beside itself, so that the loader must know its path.
+    pub needs_path: bool,
+    /// The descriptor that was checked.
+    pub file: File,
+}
+
+/// Checks a library file and reads its manifest, without running any of it.
+pub fn check(path: &Path) -> Result<Checked, PluginError> {
+    check_kind(path).map_err(|kind| PluginError::file(path, kind))
+}
+
+/// The ending of a library's name on this system, without the dot.
+pub const EXTENSION: &str = std::env::consts::DLL_EXTENSION;
+
+/// A library of this system, as messages call it.
+pub const EXPECTED: &str = match HOST_FORMAT {
+    BinaryFormat::MachO => "a `.dylib`",
+    BinaryFormat::Pe => "a `.dll`",
+    _ => "a `.so`",
+};
+
+/// What a check finds in the file's bytes.
+struct Found<'d> {
+    /// The exported manifest; its first NUL ends it.
+    manifest: &'d [u8],
+    needs_path: bool,
+}
+
+fn check_kind(path: &Path) -> Result<Checked, Kind> {
+    let (file, identity) = reader::open(path)?;
+    let cache = ReadCache::new(reader::Reader::new(&file, identity.len()));
+    let found = check_bytes(&cache, identity.len())?;
+    let manifest = Manifest::from_symbol(found.manifest)?;
+    let needs_path = found.needs_path;
+    Ok(Checked {
+        manifest,
+        identity,
+        needs_path,
+        file,
+    })
+}
+
+/// The text of a library file's manifest, which may be wrong.
+pub(super) fn manifest_text(path: &Path) -> Result<String, Kind> {
+    let (file, identity) = reader::open(path)?;
+    let cache = ReadCache::new(reader::Reader::new(&file, identity.len()));
+    let bytes = check_bytes(&cache, identity.len())?.manifest;
+    let len = bytes.iter().position(|&b| b == 0).unwrap_or(bytes.len());
+    Ok(String::from_utf8_lossy(&bytes[..len]).into_owned())
+}
+
+fn check_bytes<'d, R: ReadRef<'d>>(data: R, len: u64) -> Result<Found<'d>, Kind> {
+    if len == 0 {
+        return Err(Kind::Empty);
+    }
+    let kind = FileKind::parse(data)
+        .map_err(|_| not_a_library("its first bytes are of no kind of library"))?;
+    match kind {
+        FileKind::Elf32 => {
+            elf::check::<object::elf::FileHeader32<object::Endianness>, R>(data, len)
+        }
+        FileKind::Elf64 => {
+            elf::check::<object::elf::FileHeader64<object::Endianness>, R>(data, len)
+        }
+        FileKind::MachO32 | FileKind::MachO64 | FileKind::Pe32 | FileKind::Pe64 => {
+            foreign::check(data)
+        }
+        FileKind::MachOFat32 | FileKind::MachOFat64 => foreign::check_fat(data, kind),
+        FileKind::Archive => Err(not_a_library("a static archive")),
+        FileKind::Coff | FileKind::CoffBig | FileKind::CoffImport => {
+            Err(not_a_library("an object file"))
+        }
+        _ => Err(not_a_library("an object of another system")),
+    }
+}
+
+fn not_a_library(found: &str) -> Kind {
+    Kind::NotALibrary {
+        found: found.to_owned(),
+        expected: EXPECTED,
+    }
+}
+
+/// Refuses a library for another kind of machine.
+fn check_target(format: BinaryFormat, arch: Architecture, detail: &str) -> Result<(), Kind> {
+    if format == HOST_FORMAT && arch == HOST_ARCH && detail.is_empty() {
+        return Ok(());
+    }
+    let spell = |format: BinaryFormat, arch: Architecture| {
+        let format = match format {
+            BinaryFormat::Elf => "an ELF library",
+            BinaryFormat::MachO => "a Mach-O library",
+            BinaryFormat::Pe => "a Windows library",
+            _ => "a library",
+        };
+        format!("{format} for {}", format!("{arch:?}").to_lowercase())
+    };
+    Err(Kind::WrongTarget {
+        found: format!("{}{detail}", spell(format, arch)),
+        expected: spell(HOST_FORMAT, HOST_ARCH),
+    })
+}
+
+const HOST_FORMAT: BinaryFormat = if cfg!(windows) {
+    BinaryFormat::Pe
+} else if cfg!(target_vendor = "apple") {
+    BinaryFormat::MachO
+} else {
+    BinaryFormat::Elf
+};
+
+const HOST_ARCH: Architecture = if cfg!(all(target_arch = "x86_64", target_pointer_width = "32")) {
+    Architecture::X86_64_X32
+} else if cfg!(target_arch = "x86_64") {
+    Architecture::X86_64
+} else if cfg!(target_arch = "aarch64") {
+    Architecture::Aarch64
+} else if cfg!(target_arch = "x86") {
+    Architecture::I386
+} else if cfg!(target_arch = "arm") {
+    Architecture::Arm
+} else if cfg!(target_arch = "riscv64") {
+    Architecture::Riscv64
+} else if cfg!(target_arch = "loongarch64") {
+    Architecture::LoongArch64
+} else if cfg!(target_arch = "powerpc64") {
+    Architecture::PowerPc64
+} else if cfg!(target_arch = "s390x") {
+    Architecture::S390x
+} else {
+    Architecture::Unknown
+};
+
+#[cfg(test)]
+mod tests;

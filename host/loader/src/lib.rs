@@ -1,0 +1,31 @@
+//! Plugins: shared libraries (and parts of a program) that bring passes, op definitions and
+//! instruments.
+//!
+//! In the order in which a plugin meets them: [`discover`](mod@discover) finds files in the
+//! directories that the user named and may keep their manifests for the next run, [`file`](mod@file)
+//! checks a file without running any of it and takes out its manifest, [`manifest`] reads that as
+//! hostile text, [`library`] loads the few that a pipeline needs, checks the table that they answer,
+//! and finds the definition of an op among all of them. [`error`] has a sentence for everything that
+//! can go wrong on the way.
+//!
+//! **Invariant:** a library file is checked before the system's loader sees it, and never unloaded.
+//! `unsafe` is in `library/` only.
+
+pub mod discover;
+pub mod error;
+pub mod file;
+pub mod library;
+pub mod manifest;
+mod names;
+
+pub use discover::{Discovered, ManifestCache, SearchDir, discover};
+pub use error::{DirError, Origin, PluginError, PluginErrorKind, Ver};
+pub use library::{
+    AttrInfo, AttrList, AttrValue, HostTable, OpDefs, OpInfo, kind_name, loading_time,
+};
+pub use library::{LoadedInstrument, LoadedOp, LoadedPass, LoadedPlugin, Plugin};
+pub use manifest::{
+    ConfigError, ConfigValue, Field, FieldType, FieldValue, Manifest, OpSpec, PanicStrategy,
+    PassDeclaration, PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States, Wrong,
+    toml_text,
+};

@@ -1,0 +1,472 @@
+//! Loading a plugin: the system's loader, the entry, the table that it answers.
+//!
+//! Static plugins go the same way from the entry on. A loaded library stays for good (code and
+//! data of it may be referred to from anywhere), so nothing here keeps its handle.
+
+mod defs;
+mod op_info;
+mod table;
+mod unknown;
+
+use std::fs::File;
+use std::path::Path;
+#[cfg(target_os = "linux")]
+use std::sync::atomic::AtomicU32;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::time::{Duration, Instant};
+
+use passdock_abi as abi;
+use passdock_plugin_api::StaticPlugin;
+
+pub use defs::OpDefs;
+pub use op_info::{AttrInfo, AttrValue, OpInfo, kind_name};
+pub use table::{AttrList, HostTable};
+
+use crate::error::{Origin, PluginError, PluginErrorKind as Kind};
+use crate::file::{self, Identity};
+use crate::manifest::{Manifest, PassSpec};
+use crate::names;
+use table::Table;
+
+/// Nanoseconds that this process has spent on loading plugins.
+static LOADING: AtomicU64 = AtomicU64::new(0);
+
+/// How long this process has been loading plugins: no pass is charged for it.
+pub fn loading_time() -> Duration {
+    Duration::from_nanos(LOADING.load(Ordering::Relaxed))
+}
+
+/// A plugin whose manifest is known; its code is loaded when it is first needed.
+#[derive(Debug)]
+pub struct Plugin {
+    origin: Origin,
+    manifest: Arc<Manifest>,
+    source: Source,
+    loaded: OnceLock<Result<LoadedPlugin, PluginError>>,
+}
+
+#[derive(Debug)]
+enum Source {
+    File {
+        identity: Identity,
+        needs_path: bool,
+    },
+    Static(abi::Entry),
+}
+
+/// A plugin whose code is in this process.
+#[derive(Debug)]
+pub struct LoadedPlugin {
+    passes: Vec<LoadedPass>,
+    ops: Vec<LoadedOp>,
+    instruments: Vec<LoadedInstrument>,
+}
+
+/// A pass of a loaded plugin.
+#[derive(Clone)]
+pub struct LoadedPass {
+    manifest: Arc<Manifest>,
+    origin: Origin,
+    at: usize,
+    pub entry: abi::PassEntry,
+}
+
+// SAFETY: the table behind it is immutable and stays for good; the contract lets the host call a
+// pass from any thread, one call at a time unless the manifest says that it is thread-safe.
+unsafe impl Send for LoadedPass {}
+// SAFETY: as above.
+unsafe impl Sync for LoadedPass {}
+
+/// An op definition of a loaded plugin.
+#[derive(Clone, Copy)]
+pub struct LoadedOp {
+    pub entry: abi::OpEntry,
+}
+
+// SAFETY: the table behind it is immutable and stays for good; the contract says that definitions
+// are called from any thread.
+unsafe impl Send for LoadedOp {}
+// SAFETY: as above.
+unsafe impl Sync for LoadedOp {}
+
+/// An instrument of a loaded plugin.
+#[derive(Clone, Copy)]
+pub struct LoadedInstrument {
+    pub entry: abi::InstrumentEntry,
+    pub create: abi::CreateInstrument,
+}
+
+// SAFETY: the table behind it is immutable and stays for good; the contract lets the host make
+// instances on any thread.
+unsafe impl Send for LoadedInstrument {}
+// SAFETY: as above.
+unsafe impl Sync for LoadedInstrument {}
+
+impl LoadedOp {
+    /// The attributes that it lists, if it does.
+    pub fn attributes(&self) -> Option<AttrList> {
+        AttrList::new(&self.entry)
+    }
+}
+
+impl std::fmt::Debug for LoadedPass {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "pass {} of {}", self.spec().name(), self.origin)
+    }
+}
+
+impl std::fmt::Debug for LoadedOp {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let entry = &self.entry;
+        write!(f, "op since {} traits {:#x}", entry.since, entry.traits)
+    }
+}
+
+impl std::fmt::Debug for LoadedInstrument {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("instrument")
+    }
+}
+
+impl Plugin {
+    /// Reads a plugin file's manifest. Nothing of it runs.
+    pub fn open(path: &Path) -> Result<Plugin, PluginError> {
+        let checked = file::check(path)?;
+        Ok(Plugin::known(
+            path,
+            checked.manifest,
+            checked.identity,
+            checked.needs_path,
+        ))
+    }
+
+    /// A plugin file whose check is known, in the state that it was in.
+    pub(super) fn known(
+        path: &Path,
+        manifest: Manifest,
+        identity: Identity,
+        needs_path: bool,
+    ) -> Plugin {
+        Plugin {
+            origin: Origin::File(path.to_path_buf()),
+            manifest: Arc::new(manifest),
+            source: Source::File {
+                identity,
+                needs_path,
+            },
+            loaded: OnceLock::new(),
+        }
+    }
+
+    /// A plugin that is linked into this program.
+    pub fn from_static(plugin: StaticPlugin) -> Result<Plugin, PluginError> {
+        let unnamed = Origin::Static("?".to_owned());
+        let manifest = Manifest::from_symbol(plugin.manifest)
+            .map_err(|kind| PluginError::new(unnamed, kind))?;
+        Ok(Plugin {
+            origin: Origin::Static(manifest.plugin.name.clone()),
+            manifest: Arc::new(manifest),
+            source: Source::Static(plugin.entry),
+            loaded: OnceLock::new(),
+        })
+    }
+
+    /// Where it comes from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+
+    /// Its short name.
+    pub fn name(&self) -> &str {
+        &self.manifest.plugin.name
+    }
+
+    /// What it says about itself.
+    pub fn manifest(&self) -> &Arc<Manifest> {
+        &self.manifest
+    }
+
+    /// Whether its code is in this process.
+    pub fn is_loaded(&self) -> bool {
+        matches!(self.loaded.get(), Some(Ok(_)))
+    }
+
+    /// Which state of which file it is, and whether the loader must know its path; a static plugin
+    /// has no file.
+    pub(super) fn file(&self) -> Option<(&Identity, bool)> {
+        match &self.source {
+            Source::File {
+                identity,
+                needs_path,
+            } => Some((identity, *needs_path)),
+            Source::Static(_) => None,
+        }
+    }
+
+    /// Loads its code, the first time, with the table of the host that it is to use; later calls
+    /// answer the same.
+    pub fn load(&self, host: HostTable) -> Result<&LoadedPlugin, PluginError> {
+        let loaded = self.loaded.get_or_init(|| {
+            let start = Instant::now();
+            let loaded = self.load_now(host);
+            LOADING.fetch_add(start.elapsed().as_nanos() as u64, Ordering::Relaxed);
+            loaded.map_err(|kind| PluginError::new(self.origin.clone(), kind))
+        });
+        loaded.as_ref().map_err(PluginError::clone)
+    }
+
+    fn load_now(&self, host: HostTable) -> Result<LoadedPlugin, Kind> {
+        let entry = match (&self.source, &self.origin) {
+            (Source::Static(entry), _) => *entry,
+            (Source::File { .. }, Origin::Static(_)) => return Err(Kind::Changed),
+            (
+                Source::File {
+                    identity,
+                    needs_path,
+                },
+                Origin::File(path),
+            ) => {
+                let file = self.reopen(path, identity)?;
+                load_entry(path, file, *needs_path)?
+            }
+        };
+        let table = table::call(entry, host)?;
+        LoadedPlugin::new(&self.manifest, &self.origin, table)
+    }
+
+    /// The file again: what was checked is what is loaded.
+    fn reopen(&self, path: &Path, identity: &Identity) -> Result<File, Kind> {
+        let (file, now) = file::open(path)?;
+        if now == *identity {
+            return Ok(file);
+        }
+        // Copied again, or built again: fine if it still says the same of itself.
+        let checked = file::check(path).map_err(|_| Kind::Changed)?;
+        match checked.manifest == *self.manifest {
+            true => Ok(checked.file),
+            false => Err(Kind::Changed),
+        }
+    }
+}
+
+impl LoadedPlugin {
+    /// Its passes, in the manifest's order.
+    pub fn passes(&self) -> &[LoadedPass] {
+        &self.passes
+    }
+
+    /// A pass of it.
+    pub fn pass(&self, name: &str) -> Option<&LoadedPass> {
+        self.passes.iter().find(|p| p.spec().name() == name)
+    }
+
+    /// Its op definitions, in the manifest's order.
+    pub fn ops(&self) -> &[LoadedOp] {
+        &self.ops
+    }
+
+    /// Its instruments, in the manifest's order.
+    pub fn instruments(&self) -> &[LoadedInstrument] {
+        &self.instruments
+    }
+
+    /// Puts a manifest and a table together.
+    fn new(manifest: &Arc<Manifest>, origin: &Origin, table: Table) -> Result<LoadedPlugin, Kind> {
+        let Table {
+            passes,
+            ops,
+            instruments,
+        } = table;
+        let mut loaded = Vec::with_capacity(manifest.passes.len());
+        for (at, spec) in manifest.passes.iter().enumerate() {
+            // The same order is the rule, so the first guess is nearly always right.
+            let guess = passes.get(at).filter(|(name, _)| *name == spec.name());
+            let found = guess.or_else(|| passes.iter().find(|(name, _)| *name == spec.name()));
+            let Some(&(_, entry)) = found else {
+                let text = format!("the table lacks the pass `{}`", spec.name());
+                return Err(Kind::Disagree(text));
+            };
+            check_pass(spec, &entry)?;
+            loaded.push(LoadedPass {
+                manifest: manifest.clone(),
+                origin: origin.clone(),
+                at,
+                entry,
+            });
+        }
+        if passes.len() != loaded.len() {
+            let extra = passes
+                .iter()
+                .find(|(name, _)| manifest.passes.iter().all(|p| p.name() != *name));
+            let text = match extra {
+                Some((name, _)) => {
+                    let name = names::shown(name);
+                    format!("the manifest lacks the pass `{name}`")
+                }
+                None => "the table has a pass twice".to_owned(),
+            };
+            return Err(Kind::Disagree(text));
+        }
+        let same_ops = ops.len() == manifest.ops.len()
+            && ops
+                .iter()
+                .zip(&manifest.ops)
+                .all(|((name, entry), spec)| *name == spec.name && entry.since == spec.since);
+        if !same_ops {
+            let text = "the ops aren't the same ones in the same order".to_owned();
+            return Err(Kind::Disagree(text));
+        }
+        for (_, entry) in &ops {
+            table::attributes(entry)?;
+        }
+        let ops = ops.into_iter().map(|(_, entry)| LoadedOp { entry });
+        Ok(LoadedPlugin {
+            passes: loaded,
+            ops: ops.collect(),
+            instruments: loaded_instruments(manifest, &instruments)?,
+        })
+    }
+}
+
+fn loaded_instruments(
+    manifest: &Manifest,
+    table: &[(&str, abi::InstrumentEntry)],
+) -> Result<Vec<LoadedInstrument>, Kind> {
+    let said = manifest.instruments.iter().map(|spec| spec.name.as_str());
+    if !said.eq(table.iter().map(|(name, _)| *name)) {
+        let text = "the instruments aren't the same ones in the same order".to_owned();
+        return Err(Kind::Disagree(text));
+    }
+    let loaded = table.iter().map(|&(name, entry)| match entry.create {
+        Some(create) => Ok(LoadedInstrument { entry, create }),
+        None => Err(Kind::Table(format!(
+            "the instrument `{name}` has no function `create`"
+        ))),
+    });
+    loaded.collect()
+}
+
+impl LoadedPass {
+    /// What the manifest says about it.
+    pub fn spec(&self) -> &PassSpec {
+        &self.manifest.passes[self.at]
+    }
+
+    /// Its plugin's name.
+    pub fn plugin(&self) -> &str {
+        &self.manifest.plugin.name
+    }
+
+    /// Where its plugin comes from.
+    pub fn origin(&self) -> &Origin {
+        &self.origin
+    }
+}
+
+fn check_pass(spec: &PassSpec, entry: &abi::PassEntry) -> Result<(), Kind> {
+    let name = spec.name();
+    if entry.kind != spec.kind.abi() {
+        let text = format!("the pass `{name}` is of another kind in the table");
+        return Err(Kind::Disagree(text));
+    }
+    let callable = match entry.kind {
+        abi::PassKind::MODULE => entry.run_module.is_some(),
+        _ => entry.run_function.is_some(),
+    };
+    match callable {
+        true => Ok(()),
+        false => Err(Kind::Table(format!(
+            "the pass `{name}` has no function to run"
+        ))),
+    }
+}
+
+/// Maps a checked library and finds its entry.
+#[cfg(target_os = "linux")]
+fn load_entry(path: &Path, file: File, needs_path: bool) -> Result<abi::Entry, Kind> {
+    use std::os::fd::AsRawFd;
+    let opened = if needs_path {
+        open_library(path)
+    } else {
+        // The descriptor that was checked, not what stands at the path by now. The loader takes a
+        // library of a name that it knows for the one it has, and descriptors' numbers come again,
+        // so that each load spells the path in a way of its own.
+        static LOADS: AtomicU32 = AtomicU32::new(0);
+        let load = LOADS.fetch_add(1, Ordering::Relaxed);
+        let mut spelt = String::from("/proc/self/fd");
+        for bit in 0..u32::BITS - load.leading_zeros() {
+            spelt.push_str(if load >> bit & 1 == 0 { "/." } else { "//." });
+        }
+        spelt.push_str(&format!("/{}", file.as_raw_fd()));
+        match open_library(Path::new(&spelt)) {
+            Err(_) if !Path::new("/proc/self/fd").exists() => open_library(path),
+            Err(text) => Err(text.replace(&spelt, &path.display().to_string())),
+            opened => {
+                keep(file);
+                opened
+            }
+        }
+    };
+    find_entry(opened.map_err(Kind::Refused)?)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn load_entry(path: &Path, file: File, _needs_path: bool) -> Result<abi::Entry, Kind> {
+    let opened = open_library(path);
+    drop(file);
+    find_entry(opened.map_err(Kind::Refused)?)
+}
+
+/// Keeps the first descriptors open, so that the loader's name for a library goes on leading to
+/// its file (backtraces read it); not all of a thousand, since a process has only so many.
+#[cfg(target_os = "linux")]
+fn keep(file: File) {
+    static KEPT: AtomicU32 = AtomicU32::new(0);
+    if KEPT.fetch_add(1, Ordering::Relaxed) < 128 {
+        std::mem::forget(file);
+    }
+}
+
+#[cfg(unix)]
+fn open_library(path: &Path) -> Result<libloading::Library, String> {
+    use libloading::os::unix;
+    let flags = unix::RTLD_NOW | unix::RTLD_LOCAL;
+    // SAFETY: the library was checked; its initializers are the plugin's code, which the user
+    // asked to run by naming its directory.
+    let opened = unsafe { unix::Library::open(Some(path), flags) };
+    opened.map(Into::into).map_err(|e| message(&e))
+}
+
+#[cfg(not(unix))]
+fn open_library(path: &Path) -> Result<libloading::Library, String> {
+    // SAFETY: the library was checked; its initializers are the plugin's code, which the user
+    // asked to run by naming its directory.
+    let opened = unsafe { libloading::Library::new(path) };
+    opened.map_err(|e| message(&e))
+}
+
+/// What the system says, without libloading's own frame around it.
+fn message(error: &libloading::Error) -> String {
+    use std::error::Error;
+    let text = match error.source() {
+        Some(source) => source.to_string(),
+        None => error.to_string(),
+    };
+    names::shown(&text)
+}
+
+fn find_entry(library: libloading::Library) -> Result<abi::Entry, Kind> {
+    // SAFETY: the contract gives the symbol this type, and the file check found it to be a function.
+    let found = unsafe { library.get::<abi::Entry>(abi::ENTRY_SYMBOL) };
+    let entry = match found {
+        Ok(entry) => *entry,
+        Err(_) => {
+            return Err(Kind::MissingSymbol {
+                symbol: abi::ENTRY_SYMBOL,
+            });
+        }
+    };
+    std::mem::forget(library);
+    Ok(entry)
+}

@@ -1,0 +1,281 @@
+//! The table that a plugin's entry answers, read as far as both sides know it, and doubted.
+
+use std::ffi::c_void;
+use std::mem::{MaybeUninit, offset_of};
+use std::ptr;
+
+use passdock_abi as abi;
+
+use super::op_info::AttrValue;
+use crate::error::PluginErrorKind as Kind;
+use crate::names;
+
+/// More passes or ops than a plugin has.
+const MAX_ENTRIES: u32 = 1 << 16;
+/// More bytes than a struct of the contract has.
+const MAX_STRUCT: u32 = 1 << 16;
+/// The sizes of the contract's first version: no plugin has shorter ones. When a field is appended,
+/// these stay, and what a plugin doesn't have is filled with zeroes.
+const MIN_TABLE: u32 = offset_of!(abi::Plugin, instruments) as u32;
+const MIN_PASS: u32 = size_of::<abi::PassEntry>() as u32;
+const MIN_OP: u32 = offset_of!(abi::OpEntry, attrs) as u32;
+const MIN_ATTR: u32 = size_of::<abi::AttrEntry>() as u32;
+const MIN_INSTRUMENT: u32 = size_of::<abi::InstrumentEntry>() as u32;
+
+/// The table of the host that plugins are loaded with.
+#[derive(Clone, Copy)]
+pub struct HostTable(&'static abi::Host);
+
+// SAFETY: the table and the tables that it points to are immutable and live for good, as
+// `HostTable::new` was promised.
+unsafe impl Send for HostTable {}
+// SAFETY: as above.
+unsafe impl Sync for HostTable {}
+
+impl HostTable {
+    /// A host's table.
+    ///
+    /// # Safety
+    /// The table, and all that it points to, never changes and is as the contract says.
+    pub const unsafe fn new(table: &'static abi::Host) -> HostTable {
+        HostTable(table)
+    }
+
+    /// The table itself.
+    pub fn get(self) -> &'static abi::Host {
+        self.0
+    }
+}
+
+/// What a plugin offers, by name, copied out of its table.
+pub(super) struct Table {
+    pub(super) passes: Vec<(&'static str, abi::PassEntry)>,
+    pub(super) ops: Vec<(&'static str, abi::OpEntry)>,
+    pub(super) instruments: Vec<(&'static str, abi::InstrumentEntry)>,
+}
+
+/// Calls an entry and reads what it answers.
+pub(super) fn call(entry: abi::Entry, host: HostTable) -> Result<Table, Kind> {
+    // SAFETY: `entry` has the contract's type, and the host's table lives for good.
+    let plugin = unsafe { entry(host.get()) };
+    if plugin.is_null() {
+        return Err(Kind::NullTable {
+            symbol: abi::ENTRY_SYMBOL,
+            abi: abi::ABI.into(),
+            ir: abi::IR.into(),
+        });
+    }
+    let malformed = |text: &str| Kind::Table(text.to_owned());
+    if !plugin.is_aligned() {
+        return Err(malformed("its address isn't aligned"));
+    }
+    // SAFETY: the contract says that a table starts with its size; it is aligned and not null.
+    let size = unsafe { plugin.cast::<u32>().read() };
+    if !(MIN_TABLE..=MAX_STRUCT).contains(&size) {
+        return Err(Kind::Table(format!(
+            "`struct_size` is {size}, at least {MIN_TABLE} is needed"
+        )));
+    }
+    // SAFETY: that many bytes stand there.
+    let table = unsafe { prefix(plugin, size) };
+    let (passes, count) = (table.passes.cast(), table.pass_count);
+    let passes: Vec<abi::PassEntry> =
+        entries(passes, count, table.pass_stride, MIN_PASS, "passes")?;
+    let (ops, count) = (table.ops.cast(), table.op_count);
+    let ops: Vec<abi::OpEntry> = entries(ops, count, table.op_stride, MIN_OP, "ops")?;
+    let instruments: Vec<abi::InstrumentEntry> = entries(
+        table.instruments.cast(),
+        table.instrument_count,
+        table.instrument_stride,
+        MIN_INSTRUMENT,
+        "instruments",
+    )?;
+    Ok(Table {
+        passes: named(passes, |entry| entry.name)?,
+        ops: named(ops, |entry| entry.name)?,
+        instruments: named(instruments, |entry| entry.name)?,
+    })
+}
+
+/// An attribute of an operator, looked at.
+pub(super) struct Attribute {
+    pub name: &'static str,
+    pub doc: &'static str,
+    pub kind: abi::AttrKind,
+    /// `AttrEntry::*`.
+    pub flags: u32,
+    pub(super) default: Option<AttrValue>,
+}
+
+/// The attributes that a definition lists; `None`: it lists none, not even that there are none.
+pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<Attribute>>, Kind> {
+    if op.attrs.is_null() {
+        return Ok(None);
+    }
+    let (base, count) = (op.attrs.cast(), op.attr_count);
+    let read: Vec<abi::AttrEntry> =
+        entries(base, count, op.attr_stride, MIN_ATTR, "attributes of an op")?;
+    let read = read.into_iter().map(|entry| {
+        Ok(Attribute {
+            name: name(entry.name)?,
+            doc: text(entry.doc)?,
+            kind: entry.kind,
+            flags: entry.flags,
+            default: default(&entry)?,
+        })
+    });
+    read.collect::<Result<_, Kind>>().map(Some)
+}
+
+/// The attributes that a definition lists, read in place; [`attributes`] looked at them when the
+/// plugin was loaded.
+#[derive(Clone)]
+pub struct AttrList {
+    next: *const u8,
+    left: u32,
+    stride: u32,
+}
+
+/// An attribute in such a list.
+pub struct Listed {
+    pub name: &'static str,
+    pub kind: abi::AttrKind,
+    /// `AttrEntry::*`.
+    pub flags: u32,
+}
+
+impl AttrList {
+    pub(super) fn new(op: &abi::OpEntry) -> Option<AttrList> {
+        (!op.attrs.is_null()).then_some(AttrList {
+            next: op.attrs.cast(),
+            left: op.attr_count,
+            stride: op.attr_stride,
+        })
+    }
+}
+
+impl Iterator for AttrList {
+    type Item = Listed;
+
+    fn next(&mut self) -> Option<Listed> {
+        self.left = self.left.checked_sub(1)?;
+        // SAFETY: `attributes` found the list good when the plugin was loaded, for good.
+        let entry = unsafe { self.next.cast::<abi::AttrEntry>().read() };
+        self.next = self.next.wrapping_add(self.stride as usize);
+        Some(Listed {
+            name: text(entry.name).unwrap_or_default(),
+            kind: entry.kind,
+            flags: entry.flags,
+        })
+    }
+}
+
+fn default(entry: &abi::AttrEntry) -> Result<Option<AttrValue>, Kind> {
+    use abi::AttrKind as K;
+    if entry.flags & abi::AttrEntry::DEFAULT == 0 {
+        return Ok(None);
+    }
+    let (data, count) = (entry.data, entry.count);
+    Ok(Some(match entry.kind {
+        K::INT => AttrValue::Int(entry.bits as i64),
+        K::FLOAT => AttrValue::Float(f32::from_bits(entry.bits as u32)),
+        K::STRING => AttrValue::String(text(abi::Str {
+            ptr: data.cast(),
+            len: count,
+        })?),
+        K::INTS => AttrValue::Ints(list(data.cast(), count)?),
+        K::FLOATS => AttrValue::Floats(list(data.cast(), count)?),
+        K::STRINGS => {
+            let texts: &[abi::Str] = list(data.cast(), count)?;
+            let texts: Result<_, Kind> = texts.iter().map(|&item| text(item)).collect();
+            AttrValue::Strings(texts?)
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// A list in a table; it lives as long as the library, which is for good.
+fn list<T>(data: *const T, count: usize) -> Result<&'static [T], Kind> {
+    if count == 0 {
+        return Ok(&[]);
+    }
+    if data.is_null() || !data.is_aligned() || count > MAX_ENTRIES as usize {
+        return Err(Kind::Table(
+            "a list in it is at an impossible address".to_owned(),
+        ));
+    }
+    // SAFETY: the contract says that a list in the table is as long as it says and lives as long as
+    // the library, which is never unloaded.
+    Ok(unsafe { std::slice::from_raw_parts(data, count) })
+}
+
+/// As much of a table as the plugin has and this host knows, the rest zero.
+///
+/// # Safety
+/// `size` bytes stand there.
+unsafe fn prefix(plugin: *const abi::Plugin, size: u32) -> abi::Plugin {
+    let mut table = MaybeUninit::<abi::Plugin>::zeroed();
+    let known = (size as usize).min(size_of::<abi::Plugin>());
+    // SAFETY: the caller's promise; a table of zeroes is a table, and so is what is written over it.
+    unsafe {
+        ptr::copy_nonoverlapping(plugin.cast::<u8>(), table.as_mut_ptr().cast(), known);
+        table.assume_init()
+    }
+}
+
+/// Entries with their names, looked at.
+fn named<T>(entries: Vec<T>, of: fn(&T) -> abi::Str) -> Result<Vec<(&'static str, T)>, Kind> {
+    let named = entries
+        .into_iter()
+        .map(|entry| Ok((name(of(&entry))?, entry)));
+    named.collect()
+}
+
+/// Copies `count` records that stand `stride` bytes apart.
+fn entries<T: Copy>(
+    base: *const c_void,
+    count: u32,
+    stride: u32,
+    min: u32,
+    what: &str,
+) -> Result<Vec<T>, Kind> {
+    if count == 0 {
+        return Ok(Vec::new());
+    }
+    let wrong = |text: String| Err(Kind::Table(text));
+    if count > MAX_ENTRIES {
+        return wrong(format!("it has {count} {what}, the limit is {MAX_ENTRIES}"));
+    }
+    if stride < min || stride > MAX_STRUCT || !(stride as usize).is_multiple_of(align_of::<T>()) {
+        return wrong(format!("its {what} are said to be {stride} bytes apart"));
+    }
+    if base.is_null() || !base.cast::<T>().is_aligned() {
+        return wrong(format!("its {what} stand at an impossible address"));
+    }
+    let known = (stride as usize).min(size_of::<T>());
+    let read = |at: u32| {
+        let mut record = MaybeUninit::<T>::zeroed();
+        // SAFETY: the plugin says that `count` records stand here, `stride` bytes apart; only what
+        // both sides know of one is read. A record of zeroes is one, and so is what is written
+        // over it.
+        unsafe {
+            let there = base.byte_add(at as usize * stride as usize).cast::<u8>();
+            ptr::copy_nonoverlapping(there, record.as_mut_ptr().cast(), known);
+            record.assume_init()
+        }
+    };
+    Ok((0..count).map(read).collect())
+}
+
+/// A name in a table.
+fn name(given: abi::Str) -> Result<&'static str, Kind> {
+    if given.ptr.is_null() || given.len == 0 || given.len > names::MAX_LEN {
+        return Err(Kind::Table("a name in it is null or overlong".to_owned()));
+    }
+    text(given).map_err(|_| Kind::Table("a name in it isn't UTF-8".to_owned()))
+}
+
+fn text(given: abi::Str) -> Result<&'static str, Kind> {
+    let bytes = list(given.ptr, given.len)?;
+    std::str::from_utf8(bytes).map_err(|_| Kind::Table("a text in it isn't UTF-8".to_owned()))
+}

@@ -1,0 +1,174 @@
+//! Keys of a manifest that this host doesn't know: it ignores them, so that newer plugins can say more,
+//! but of one that isn't newer they are mistakes, which its author wants to hear of.
+
+use passdock_abi as abi;
+use serde::de::{Deserialize, Deserializer, Error as _, Visitor, value};
+use serde::forward_to_deserialize_any;
+use toml::{Table, Value};
+
+use passdock_diagnostic::{Diagnostic, Severity, suggest};
+
+use super::Plugin;
+use crate::error::Ver;
+use crate::file;
+use crate::manifest::raw;
+
+impl Plugin {
+    /// A warning for each key of its manifest that this host doesn't know; none if the plugin was built
+    /// against a newer contract, or is a part of this program. Reads the file again.
+    pub fn unknown_keys(&self) -> Vec<Diagnostic> {
+        let own = self.manifest().plugin.abi;
+        let host = Ver::from(abi::ABI);
+        let path = self.origin().path().filter(|_| own.minor <= host.minor);
+        // What can't be read any more is said when it is needed.
+        let Some(text) = path.and_then(|path| file::manifest_text(path).ok()) else {
+            return Vec::new();
+        };
+        let said = unknown(&text).into_iter();
+        said.map(|(message, help)| {
+            let message = format!("In the manifest of plugin {} {message}", self.origin());
+            let mut warning = Diagnostic::new(Severity::Warning, "manifest", message);
+            warning.help = help;
+            warning
+        })
+        .collect()
+    }
+}
+
+/// What there is to say of each unknown key of a manifest, and what was meant perhaps.
+fn unknown(text: &str) -> Vec<(String, Option<String>)> {
+    let mut found = Found(Vec::new());
+    let root: Table = text.parse().unwrap_or_default();
+    found.keys::<raw::Manifest>(&root, "the file");
+    if let Some(plugin) = root.get("plugin").and_then(Value::as_table) {
+        found.keys::<raw::Plugin>(plugin, "`[plugin]`");
+    }
+    for (key, field) in [
+        ("pass", "option"),
+        ("config", "field"),
+        ("instrument", "option"),
+    ] {
+        for table in tables(&root, key) {
+            let place = place(key, table);
+            match key {
+                "pass" => found.keys::<raw::Pass>(table, &place),
+                "config" => found.keys::<raw::Config>(table, &place),
+                _ => found.keys::<raw::Instrument>(table, &place),
+            }
+            for inner in tables(table, field) {
+                let name = inner.get("name").and_then(Value::as_str);
+                let inner_place = format!("the {field} `{}` of {place}", name.unwrap_or_default());
+                found.keys::<raw::Field>(inner, &inner_place);
+            }
+        }
+    }
+    for op in tables(&root, "op") {
+        found.keys::<raw::Op>(op, &place("op", op));
+    }
+    found.0
+}
+
+struct Found(Vec<(String, Option<String>)>);
+
+impl Found {
+    fn keys<'de, T: Deserialize<'de>>(&mut self, table: &Table, place: &str) {
+        let known = keys_of::<T>();
+        for key in table.keys().filter(|key| !known.contains(&key.as_str())) {
+            let message = format!("there is a key `{key}` in {place}, which this host ignores.");
+            let near = suggest::nearest(key, known.iter().copied());
+            let help = near.map(|near| format!("Did you mean `{near}`?"));
+            self.0.push((message, help));
+        }
+    }
+}
+
+fn tables<'t>(table: &'t Table, key: &str) -> impl Iterator<Item = &'t Table> {
+    let items = table.get(key).and_then(Value::as_array);
+    items.into_iter().flatten().filter_map(Value::as_table)
+}
+
+fn place(key: &str, table: &Table) -> String {
+    let name = table.get("name").or_else(|| table.get("key"));
+    match name.and_then(Value::as_str) {
+        Some(name) => format!("`[[{key}]]` of `{name}`"),
+        None => format!("`[[{key}]]`"),
+    }
+}
+
+/// The keys that a struct is read from: its derived code says them before it reads.
+fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
+    struct Asked(&'static [&'static str]);
+
+    impl<'de> Deserializer<'de> for &mut Asked {
+        type Error = value::Error;
+
+        fn deserialize_struct<V: Visitor<'de>>(
+            self,
+            _name: &'static str,
+            fields: &'static [&'static str],
+            _visitor: V,
+        ) -> Result<V::Value, value::Error> {
+            self.0 = fields;
+            Err(value::Error::custom(""))
+        }
+
+        fn deserialize_any<V: Visitor<'de>>(self, _visitor: V) -> Result<V::Value, value::Error> {
+            Err(value::Error::custom(""))
+        }
+
+        forward_to_deserialize_any! {
+            bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char str string bytes byte_buf option
+            unit unit_struct newtype_struct seq tuple tuple_struct map enum identifier ignored_any
+        }
+    }
+
+    let mut asked = Asked(&[]);
+    // There is nothing to read.
+    let _ = T::deserialize(&mut asked);
+    asked.0
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn each_table_knows_its_keys() {
+        let text = "
+colour = 1
+[plugin]
+name = 'acme'
+versoin = '1.0'
+[[pass]]
+name = 'acme.transform.X'
+requird = ['relax.transform.InferType']
+[[pass.option]]
+name = 'limit'
+type = 'int'
+defualt = 3
+[[config]]
+key = 'acme.X'
+filed = []
+[[op]]
+nam = 'onnx.Relu'
+[[instrument]]
+name = 'acme.count'
+sumary = 'Counts.'
+";
+        let said: Vec<String> = unknown(text)
+            .into_iter()
+            .map(|(message, help)| format!("{message} {}", help.as_deref().unwrap_or("-")))
+            .collect();
+        expect![[r#"
+            there is a key `colour` in the file, which this host ignores. -
+            there is a key `versoin` in `[plugin]`, which this host ignores. Did you mean `version`?
+            there is a key `requird` in `[[pass]]` of `acme.transform.X`, which this host ignores. Did you mean `required`?
+            there is a key `defualt` in the option `limit` of `[[pass]]` of `acme.transform.X`, which this host ignores. Did you mean `default`?
+            there is a key `filed` in `[[config]]` of `acme.X`, which this host ignores. Did you mean `field`?
+            there is a key `sumary` in `[[instrument]]` of `acme.count`, which this host ignores. Did you mean `summary`?
+            there is a key `nam` in `[[op]]`, which this host ignores. Did you mean `name`?"#]].assert_eq(&said.join("\n"));
+        assert_eq!(keys_of::<raw::Op>(), ["name", "since"]);
+    }
+}

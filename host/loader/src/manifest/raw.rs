@@ -1,0 +1,404 @@
+//! The manifest as TOML spells it, and the checks that turn it into [`Manifest`]'s parts.
+//!
+//! [`Manifest`]: super::Manifest
+
+use serde::Deserialize;
+
+use super::declaration::{PassDeclaration, PassInfo};
+use super::field::{FieldType, FieldValue};
+use super::schema::{self, Schema};
+use super::states::{self, State, States};
+use super::{InstrumentSpec, OpSpec, PanicStrategy, PassKind, PassSpec, Phase, PluginSpec};
+use crate::error::{PluginErrorKind as Kind, Ver};
+use crate::names;
+
+#[derive(Deserialize)]
+pub(crate) struct Manifest {
+    pub(crate) plugin: Plugin,
+    #[serde(default)]
+    pub(crate) pass: Vec<Pass>,
+    #[serde(default)]
+    pub(crate) config: Vec<Config>,
+    #[serde(default)]
+    pub(crate) op: Vec<Op>,
+    #[serde(default)]
+    pub(crate) instrument: Vec<Instrument>,
+}
+
+/// All that is read of a manifest whose rest can't be understood.
+#[derive(Deserialize)]
+pub(crate) struct OnlyPlugin {
+    pub(crate) plugin: Plugin,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Plugin {
+    name: String,
+    #[serde(default)]
+    version: String,
+    abi: String,
+    min_host: Option<String>,
+    ir: String,
+    panic: PanicStrategy,
+    layout: Option<String>,
+    compiler: Option<String>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Pass {
+    name: String,
+    kind: PassKind,
+    #[serde(default)]
+    opt_level: i64,
+    #[serde(default)]
+    required: Vec<String>,
+    #[serde(default)]
+    summary: String,
+    #[serde(default)]
+    thread_safe: bool,
+    #[serde(default)]
+    changes_interface: bool,
+    phase: Option<String>,
+    #[serde(default)]
+    needs: Vec<String>,
+    #[serde(default)]
+    establishes: Vec<String>,
+    #[serde(default)]
+    breaks: Vec<String>,
+    config: Option<String>,
+    #[serde(default)]
+    option: Vec<Field>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Config {
+    key: String,
+    #[serde(default)]
+    field: Vec<Field>,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Field {
+    name: String,
+    #[serde(rename = "type")]
+    ty: FieldType,
+    default: Option<toml::Value>,
+    #[serde(default)]
+    mandatory: bool,
+    min: Option<i64>,
+    max: Option<i64>,
+    #[serde(default)]
+    choices: Vec<String>,
+    #[serde(default)]
+    rest: bool,
+    #[serde(default)]
+    doc: String,
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Op {
+    name: String,
+    #[serde(default = "first_version")]
+    since: i64,
+}
+
+fn first_version() -> i64 {
+    1
+}
+
+#[derive(Deserialize)]
+pub(crate) struct Instrument {
+    name: String,
+    #[serde(default)]
+    summary: String,
+    #[serde(default)]
+    option: Vec<Field>,
+}
+
+impl Plugin {
+    pub(crate) fn check(self) -> Result<PluginSpec, Kind> {
+        let abi = version("abi", &self.abi)?;
+        Ok(PluginSpec {
+            name: word("the plugin's name", self.name)?,
+            version: text("the plugin's version", self.version)?,
+            abi,
+            min_host: match &self.min_host {
+                Some(min_host) => version("min_host", min_host)?,
+                None => abi,
+            },
+            ir: version("ir", &self.ir)?,
+            panic: self.panic,
+            layout: self.layout.map(|t| text("`layout`", t)).transpose()?,
+            compiler: self.compiler.map(|t| text("`compiler`", t)).transpose()?,
+        })
+    }
+}
+
+impl Pass {
+    pub(crate) fn check(self) -> Result<PassSpec, Kind> {
+        let name = pass_name("a pass's name", self.name)?;
+        let Ok(opt_level) = u32::try_from(self.opt_level) else {
+            return Err(Kind::ManifestValue {
+                what: format!("`opt_level` of `{name}`"),
+                got: self.opt_level.to_string(),
+                rule: "a level is an integer ≥ 0",
+            });
+        };
+        let required = self
+            .required
+            .into_iter()
+            .map(|r| pass_name(&format!("a name in `required` of `{name}`"), r))
+            .collect::<Result<_, _>>()?;
+        let config = self
+            .config
+            .map(|key| dotted(&format!("`config` of `{name}`"), key))
+            .transpose()?;
+        let options = self
+            .option
+            .into_iter()
+            .map(|f| f.check(&name, false))
+            .collect::<Result<_, _>>()?;
+        let phase = self.phase.map(|phase| match Phase::named(&phase) {
+            Some(phase) => Ok(phase),
+            None => Err(Kind::ManifestValue {
+                what: format!("`phase` of `{name}`"),
+                got: names::shown(&phase),
+                rule: "a phase is `early`, `simplify`, `late` or `lower`",
+            }),
+        });
+        let states = States {
+            needs: named_states("needs", &name, &self.needs)?,
+            establishes: named_states("establishes", &name, &self.establishes)?,
+            breaks: named_states("breaks", &name, &self.breaks)?,
+        };
+        Ok(PassSpec {
+            summary: text(&format!("the summary of `{name}`"), self.summary)?,
+            declaration: PassDeclaration {
+                info: PassInfo {
+                    name,
+                    opt_level,
+                    required,
+                },
+                states,
+                phase: phase.transpose()?,
+                thread_safe: self.thread_safe,
+                changes_interface: self.changes_interface,
+            },
+            kind: self.kind,
+            config,
+            options,
+        })
+    }
+}
+
+fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, Kind> {
+    let state = |name: &String| {
+        let state = State::new(name);
+        state
+            .is_valid()
+            .then_some(state)
+            .ok_or_else(|| Kind::ManifestValue {
+                what: format!("a state in `{key}` of `{pass}`"),
+                got: names::shown(name),
+                rule: states::RULE,
+            })
+    };
+    names.iter().map(state).collect()
+}
+
+impl Config {
+    pub(crate) fn check(self) -> Result<Schema, Kind> {
+        let key = dotted("a config key", self.key)?;
+        let fields = self
+            .field
+            .into_iter()
+            .map(|f| f.check(&key, true))
+            .collect::<Result<_, _>>()?;
+        Ok(Schema { key, fields })
+    }
+}
+
+impl Field {
+    fn check(self, owner: &str, may_be_empty: bool) -> Result<schema::Field, Kind> {
+        let name = match self.name.is_empty() && may_be_empty {
+            true => self.name,
+            false => word(&format!("the name of an option of `{owner}`"), self.name)?,
+        };
+        let default = match self.default {
+            None => self.ty.zero(),
+            Some(value) => self
+                .ty
+                .accept(&value)
+                .ok_or_else(|| Kind::ManifestDefault {
+                    what: format!("`{name}` of `{owner}`"),
+                    got: type_name(&value),
+                    expected: self.ty.name(),
+                })?,
+        };
+        let said = match &default {
+            FieldValue::String(s) => std::slice::from_ref(s),
+            FieldValue::Strings(list) => list,
+            _ => &[],
+        };
+        for part in said.iter().chain(&self.choices) {
+            text(&format!("a text of `{name}` of `{owner}`"), part.clone())?;
+        }
+        let range = match (self.min, self.max) {
+            (None, None) => None,
+            (min, max) => Some((min.unwrap_or(i64::MIN), max.unwrap_or(i64::MAX))),
+        };
+        let fits = match &default {
+            _ if self.mandatory => range.is_none_or(|(min, max)| min <= max),
+            FieldValue::Int(i) => range.is_none_or(|(min, max)| (min..=max).contains(i)),
+            FieldValue::Ints(table) => table
+                .values()
+                .all(|i| range.is_none_or(|(min, max)| (min..=max).contains(i))),
+            FieldValue::String(s) => self.choices.is_empty() || self.choices.contains(s),
+            _ => true,
+        };
+        let is_limited = (range.is_none() || matches!(self.ty, FieldType::Int | FieldType::Ints))
+            && (self.choices.is_empty() || self.ty == FieldType::String);
+        if !fits || !is_limited {
+            return Err(Kind::ManifestValue {
+                what: format!("what `{name}` of `{owner}` may be"),
+                got: format!("the default {default}"),
+                rule: "`min` and `max` are for integers, `choices` for strings, and the default is \
+                       one of them",
+            });
+        }
+        if self.rest && !self.ty.is_table() {
+            return Err(Kind::ManifestValue {
+                what: format!("`rest` of `{name}` of `{owner}`"),
+                got: "true".to_owned(),
+                rule: "only a table takes what isn't declared: its type is `ints` or `values`",
+            });
+        }
+        Ok(schema::Field {
+            doc: text(&format!("the doc of `{name}` of `{owner}`"), self.doc)?,
+            name,
+            ty: self.ty,
+            default,
+            mandatory: self.mandatory,
+            range,
+            choices: self.choices,
+            rest: self.rest,
+        })
+    }
+}
+
+impl Op {
+    pub(crate) fn check(self) -> Result<OpSpec, Kind> {
+        if !names::is_op(&self.name) {
+            return Err(Kind::ManifestValue {
+                what: "an op's name".to_owned(),
+                got: names::shown(&self.name),
+                rule: "an op's name is its domain and name, without blanks",
+            });
+        }
+        match u32::try_from(self.since) {
+            Ok(since) if since > 0 => Ok(OpSpec {
+                name: self.name,
+                since,
+            }),
+            _ => Err(Kind::ManifestValue {
+                what: format!("`since` of `{}`", self.name),
+                got: self.since.to_string(),
+                rule: "the first version of a domain is 1",
+            }),
+        }
+    }
+}
+
+impl Instrument {
+    pub(crate) fn check(self) -> Result<InstrumentSpec, Kind> {
+        let rule = names::INSTRUMENT_RULE;
+        let name = require(
+            names::is_instrument,
+            "an instrument's name",
+            self.name,
+            rule,
+        )?;
+        let options = self
+            .option
+            .into_iter()
+            .map(|f| f.check(&name, false))
+            .collect::<Result<_, _>>()?;
+        Ok(InstrumentSpec {
+            summary: text(&format!("the summary of `{name}`"), self.summary)?,
+            name,
+            options,
+        })
+    }
+}
+
+fn version(key: &str, value: &str) -> Result<Ver, Kind> {
+    let number = |part: &str| -> Option<u32> {
+        let digits = !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+        digits.then(|| part.parse().ok()).flatten()
+    };
+    let parsed = value
+        .split_once('.')
+        .and_then(|(major, minor)| Some((number(major)?, number(minor)?)));
+    match parsed {
+        Some((major, minor)) => Ok(Ver { major, minor }),
+        None => Err(Kind::ManifestValue {
+            what: format!("`{key}`"),
+            got: names::shown(value),
+            rule: "a version is written `major.minor`",
+        }),
+    }
+}
+
+fn pass_name(what: &str, name: String) -> Result<String, Kind> {
+    require(names::is_pass, what, name, names::PASS_RULE)
+}
+
+fn dotted(what: &str, name: String) -> Result<String, Kind> {
+    require(names::is_dotted, what, name, names::DOTTED_RULE)
+}
+
+fn word(what: &str, name: String) -> Result<String, Kind> {
+    require(
+        names::is_word,
+        what,
+        name,
+        "it is a word of letters, digits, `_` and `-`, not longer than 256 bytes",
+    )
+}
+
+fn text(what: &str, value: String) -> Result<String, Kind> {
+    require(
+        names::is_text,
+        what,
+        value,
+        "control characters other than newline and tab aren't allowed",
+    )
+}
+
+fn require(
+    rule: fn(&str) -> bool,
+    what: &str,
+    value: String,
+    sentence: &'static str,
+) -> Result<String, Kind> {
+    if rule(&value) {
+        return Ok(value);
+    }
+    Err(Kind::ManifestValue {
+        what: what.to_owned(),
+        got: names::shown(&value),
+        rule: sentence,
+    })
+}
+
+fn type_name(value: &toml::Value) -> &'static str {
+    match value {
+        toml::Value::Boolean(_) => FieldType::Bool.name(),
+        toml::Value::Integer(_) => FieldType::Int.name(),
+        toml::Value::Float(_) => FieldType::Float.name(),
+        toml::Value::String(_) => FieldType::String.name(),
+        toml::Value::Datetime(_) => "a date",
+        toml::Value::Array(_) => "an array",
+        toml::Value::Table(_) => "a table",
+    }
+}

@@ -1,0 +1,369 @@
+//! What an option holds, and whether a value is one.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use std::collections::BTreeMap;
+
+use passdock_diagnostic::suggest;
+
+use super::field::{FieldType, FieldValue};
+
+/// The fields of a config option, or the options of a pass.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Schema {
+    /// The config key, or the pass's name.
+    pub key: String,
+    /// Its fields; a single one of empty name makes it a scalar.
+    pub fields: Vec<Field>,
+}
+
+/// A checked value of an option: each field, defaults filled in. A scalar's field is `""`.
+pub type ConfigValue = BTreeMap<String, FieldValue>;
+
+/// An option of a pass or of an instrument, or a field of a config key.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Field {
+    /// Its name.
+    pub name: String,
+    /// What it holds.
+    #[serde(rename = "type")]
+    pub ty: FieldType,
+    /// What holds if nobody sets it.
+    pub default: FieldValue,
+    /// Whether somebody has to set it: then the default means nothing.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub mandatory: bool,
+    /// What it is for.
+    pub doc: String,
+    /// The smallest and the largest integer that it takes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub range: Option<(i64, i64)>,
+    /// The strings that it takes; empty: any.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub choices: Vec<String>,
+    /// Of a table: whether fields that aren't declared are its entries.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub rest: bool,
+}
+
+/// A key, field or value that isn't right.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConfigError {
+    /// The option or pass.
+    pub key: String,
+    /// The field, if it is about one.
+    pub field: Option<String>,
+    /// What is wrong.
+    pub wrong: Wrong,
+    /// A whole sentence.
+    pub message: String,
+    /// What would be right.
+    pub help: Option<String>,
+}
+
+/// What is wrong: tells a reader of files which part to underline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wrong {
+    /// The key isn't registered, or is registered already.
+    Key,
+    /// There is no such field.
+    Field,
+    /// The value has another type, or is out of range.
+    Value,
+}
+
+impl Schema {
+    /// The options of a pass or of an instrument, or the fields of a config key.
+    pub fn new(key: impl Into<String>, fields: Vec<Field>) -> Schema {
+        let key = key.into();
+        Schema { key, fields }
+    }
+
+    /// Whether it is one value and not a struct.
+    pub fn is_scalar(&self) -> bool {
+        matches!(self.fields.as_slice(), [field] if field.name.is_empty())
+    }
+
+    /// Its type as messages name it.
+    pub fn type_name(&self) -> String {
+        match self.fields.as_slice() {
+            [field] if field.name.is_empty() => field.ty.name().to_owned(),
+            fields => {
+                let names: Vec<&str> = fields.iter().map(|field| field.name.as_str()).collect();
+                format!("a table of {{{}}}", names.join(", "))
+            }
+        }
+    }
+
+    /// What holds if nobody sets anything.
+    pub fn defaults(&self) -> ConfigValue {
+        let pair = |field: &Field| (field.name.clone(), field.default.clone());
+        let fields = self.fields.iter().filter(|field| !field.mandatory);
+        fields.map(pair).collect()
+    }
+
+    /// The first field that has to be set and isn't.
+    pub fn missing(&self, is_set: impl Fn(&str) -> bool) -> Option<&Field> {
+        let mut mandatory = self.fields.iter().filter(|field| field.mandatory);
+        mandatory.find(|field| !is_set(&field.name))
+    }
+
+    /// The table that takes what isn't declared.
+    fn rest(&self) -> Option<&Field> {
+        self.fields.iter().find(|field| field.rest)
+    }
+
+    /// The field that a name sets: its own, or the table that takes the rest.
+    pub fn settable(&self, name: &str) -> Result<&Field, ConfigError> {
+        match (self.field(name), self.rest()) {
+            (Err(_), Some(rest)) => Ok(rest),
+            (found, _) => found,
+        }
+    }
+
+    /// A field by its name.
+    pub fn field(&self, name: &str) -> Result<&Field, ConfigError> {
+        let found = self.fields.iter().find(|field| field.name == name);
+        found.ok_or_else(|| {
+            let names = || self.fields.iter().map(|field| field.name.as_str());
+            let help = match suggest::nearest(name, names()) {
+                _ if self.is_scalar() => format!("It is {}.", self.type_name()),
+                Some(near) => format!("Did you mean `{near}`?"),
+                None => format!("It has {}.", suggest::listed(names())),
+            };
+            ConfigError {
+                key: self.key.clone(),
+                field: Some(name.to_owned()),
+                wrong: Wrong::Field,
+                message: format!("`{}` has no field `{name}`.", self.key),
+                help: Some(help),
+            }
+        })
+    }
+
+    /// The whole value, with defaults for what is left out.
+    pub fn accept(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
+        let mut accepted = self.defaults();
+        for (name, value) in self.accept_part(value)? {
+            match accepted.get_mut(&name) {
+                Some(default) => default.overlay(value),
+                None => _ = accepted.insert(name, value),
+            }
+        }
+        Ok(accepted)
+    }
+
+    /// Only the fields that are given. What isn't declared goes to the table that takes the rest.
+    pub fn accept_part(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
+        if self.is_scalar() {
+            let value = self.fields[0].accept(value, &self.key)?;
+            return Ok(ConfigValue::from([(String::new(), value)]));
+        }
+        let Some(table) = value.as_table() else {
+            return Err(ConfigError {
+                key: self.key.clone(),
+                field: None,
+                wrong: Wrong::Value,
+                message: format!(
+                    "Expected `{}` to be {}, but got {}.",
+                    self.key,
+                    self.type_name(),
+                    shown(value)
+                ),
+                help: None,
+            });
+        };
+        let mut accepted = ConfigValue::new();
+        // Declared ones first: of what is given in both ways, the table's own name says it.
+        let is_declared = |name: &String| self.fields.iter().any(|field| field.name == *name);
+        let (declared, rest): (Vec<_>, Vec<_>) =
+            table.iter().partition(|(name, _)| is_declared(name));
+        for (name, value) in declared {
+            let value = self.field(name)?.accept(value, &self.key)?;
+            accepted.insert(name.clone(), value);
+        }
+        for (name, value) in rest {
+            let field = self.settable(name)?;
+            let entry = field.accept_entry(name, value, &self.key)?;
+            let table = accepted
+                .entry(field.name.clone())
+                .or_insert_with(|| field.ty.zero());
+            if has_entry(table, name) {
+                return Err(ConfigError {
+                    key: self.key.clone(),
+                    field: Some(name.clone()),
+                    wrong: Wrong::Field,
+                    message: format!(
+                        "`{name}` is given twice: by itself and in the field `{}`.",
+                        field.name
+                    ),
+                    help: Some("Leave one of them out.".to_owned()),
+                });
+            }
+            table.overlay(entry);
+        }
+        Ok(accepted)
+    }
+}
+
+impl Field {
+    /// What it takes, as lists show it: its type, its range, what to choose from.
+    pub fn takes(&self) -> String {
+        if self.rest {
+            return format!("NAME = {}", self.entry_rule());
+        }
+        match self.range {
+            Some(range) => format!("{} {}", self.ty.name(), range_text(range)),
+            None if self.choices.is_empty() => self.ty.name().to_owned(),
+            None => format!(
+                "one of {}",
+                suggest::listed(self.choices.iter().map(String::as_str))
+            ),
+        }
+    }
+
+    /// What each entry of a table is.
+    fn entry_rule(&self) -> String {
+        match (self.ty, self.range) {
+            (FieldType::Ints, Some(range)) => {
+                format!("{} {}", FieldType::Int.name(), range_text(range))
+            }
+            (FieldType::Ints, None) => FieldType::Int.name().to_owned(),
+            _ => "a bool, a number, a string, or a list of these".to_owned(),
+        }
+    }
+
+    /// A table of one entry; `key` is for the message.
+    fn accept_entry(
+        &self,
+        name: &str,
+        value: &toml::Value,
+        key: &str,
+    ) -> Result<FieldValue, ConfigError> {
+        let one = toml::Table::from_iter([(name.to_owned(), value.clone())]);
+        let accepted = self.ty.accept(&toml::Value::Table(one));
+        if let Some(accepted) = accepted.filter(|table| self.in_range(table)) {
+            return Ok(accepted);
+        }
+        let quoted = value
+            .as_str()
+            .filter(|text| self.ty == FieldType::Ints && text.trim().parse::<i64>().is_ok());
+        Err(ConfigError {
+            key: key.to_owned(),
+            field: Some(name.to_owned()),
+            wrong: Wrong::Value,
+            message: format!(
+                "Expected `{name}` of `{key}` to be {}, but got {}.",
+                self.entry_rule(),
+                shown(value)
+            ),
+            help: quoted.map(|text| format!("Write {text} without quotes.")),
+        })
+    }
+
+    /// Whether all entries of a table are in the range.
+    fn in_range(&self, table: &FieldValue) -> bool {
+        match (table, self.range) {
+            (FieldValue::Ints(table), Some((min, max))) => {
+                table.values().all(|i| (min..=max).contains(i))
+            }
+            _ => true,
+        }
+    }
+
+    /// A value of this field; `key` is for the message.
+    pub fn accept(&self, value: &toml::Value, key: &str) -> Result<FieldValue, ConfigError> {
+        if self.ty.is_table()
+            && let Some(table) = value.as_table()
+        {
+            // Each by itself, for the message.
+            let mut accepted = self.ty.zero();
+            for (name, value) in table {
+                accepted.overlay(self.accept_entry(name, value, key)?);
+            }
+            return Ok(accepted);
+        }
+        let (rule, help) = match (self.ty.accept(value), self.range) {
+            (Some(FieldValue::Int(i)), Some((min, max))) if i < min || i > max => {
+                (range_text((min, max)), None)
+            }
+            (Some(FieldValue::String(s)), _)
+                if !self.choices.is_empty() && !self.choices.contains(&s) =>
+            {
+                let choices = || self.choices.iter().map(String::as_str);
+                let near = suggest::nearest(&s, choices());
+                let help = near.map(|near| format!("Did you mean `{near}`?"));
+                (format!("one of {}", suggest::listed(choices())), help)
+            }
+            (Some(value), _) => return Ok(value),
+            // A string is no list of its letters.
+            (None, _) if self.ty == FieldType::Strings && value.is_str() => {
+                let help = format!("Did you mean `[{value}]`?");
+                (self.ty.name().to_owned(), Some(help))
+            }
+            (None, _) => {
+                let quoted = value.as_str().filter(|text| {
+                    let read = text.parse::<toml::Value>().ok();
+                    read.is_some_and(|value| self.ty.accept(&value).is_some())
+                });
+                let help = quoted.map(|text| format!("Write {text} without quotes."));
+                (self.ty.name().to_owned(), help)
+            }
+        };
+        let what = match self.name.as_str() {
+            "" => format!("`{key}`"),
+            name => format!("the field `{name}` of `{key}`"),
+        };
+        Err(ConfigError {
+            key: key.to_owned(),
+            field: (!self.name.is_empty()).then(|| self.name.clone()),
+            wrong: Wrong::Value,
+            message: format!("Expected {what} to be {rule}, but got {}.", shown(value)),
+            help,
+        })
+    }
+}
+
+fn has_entry(table: &FieldValue, name: &str) -> bool {
+    match table {
+        FieldValue::Ints(table) => table.contains_key(name),
+        FieldValue::Values(table) => table.contains_key(name),
+        _ => false,
+    }
+}
+
+/// The integers between two, both included, as messages say it.
+fn range_text(range: (i64, i64)) -> String {
+    match range {
+        (min, i64::MAX) => format!("≥ {min}"),
+        (i64::MIN, max) => format!("≤ {max}"),
+        (min, max) => format!("from {min} to {max}"),
+    }
+}
+
+/// A value with its type, short.
+pub(super) fn shown(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(s) => format!("the string {s:?}"),
+        toml::Value::Integer(i) => format!("the int {i}"),
+        toml::Value::Float(x) => format!("the float {x:?}"),
+        toml::Value::Boolean(b) => format!("the bool {b}"),
+        toml::Value::Datetime(_) => "a date".to_owned(),
+        toml::Value::Array(_) => "an array".to_owned(),
+        toml::Value::Table(_) => "a table".to_owned(),
+    }
+}
+
+impl fmt::Display for ConfigError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match &self.help {
+            Some(help) => write!(f, " {help}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ConfigError {}

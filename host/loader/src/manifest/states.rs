@@ -1,0 +1,184 @@
+//! Named states of a module: what passes need, establish and break.
+//!
+//! A state is something true of a whole module that passes rely on: `types-inferred`,
+//! `opset >= 13`. A pass says which states it needs before it runs, which it establishes, and which
+//! it breaks; a pass that doesn't mention a state keeps it. So a pipeline can be checked before it
+//! runs: what a pass needs has to be established before it, and not broken since.
+//!
+//! [`KNOWN`] lists the names that have a meaning here. Any other name is a vendor's own, and true
+//! only after a pass that establishes it. Some states are facts that can be read off the module: if
+//! no pass establishes such a state before the first one that needs it, the model itself has to
+//! have it, and is looked at before anything runs.
+
+use std::fmt;
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// States that have a meaning, and that meaning.
+pub const KNOWN: &[(&str, &str)] = &[
+    (
+        "opset >= N",
+        "the functions import version N of ONNX's own operators, or a later one",
+    ),
+    (
+        "types-inferred",
+        "each value has a type, as far as its op has a definition",
+    ),
+    (
+        "no-control-flow",
+        "there is no if, for, while, onnx.If, onnx.Loop and onnx.Scan",
+    ),
+    ("no-tuples", "there is no tuple and no tuple_get"),
+    (
+        "a-normal-form",
+        "each operand is a value with a name of its own, which holds in this IR always",
+    ),
+    (
+        "constants-folded",
+        "what depends on constants only was evaluated, as far as that is worth it",
+    ),
+];
+
+/// What a pass says about states.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct States {
+    /// They hold before it runs, or it can't.
+    pub needs: Vec<State>,
+    /// They hold after it ran.
+    pub establishes: Vec<State>,
+    /// They may not hold any more after it ran, unless it establishes them.
+    pub breaks: Vec<State>,
+}
+
+/// A state by its name.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum State {
+    /// `opset >= N`: the version of ONNX's own operators.
+    Opset(u32),
+    /// Any other.
+    Named(String),
+}
+
+impl States {
+    /// The states of a pass that names none.
+    pub const NONE: &'static States = &States {
+        needs: Vec::new(),
+        establishes: Vec::new(),
+        breaks: Vec::new(),
+    };
+
+    /// The first name that is no state's.
+    pub fn invalid(&self) -> Option<&State> {
+        let all = [&self.needs, &self.establishes, &self.breaks];
+        all.into_iter().flatten().find(|state| !state.is_valid())
+    }
+}
+
+/// What the name of a state is.
+pub const RULE: &str =
+    "a state is `opset >= N`, or words of lower-case letters, digits, `-`, `_` and dots";
+
+impl State {
+    /// A state as a pass writes it. What isn't one is found by [`States::invalid`].
+    pub fn new(text: &str) -> State {
+        let version = text
+            .strip_prefix("opset")
+            .and_then(|rest| rest.trim_start().strip_prefix(">="))
+            .and_then(|version| version.trim_start().parse().ok());
+        match version {
+            Some(version) => State::Opset(version),
+            None => State::Named(text.to_owned()),
+        }
+    }
+
+    /// Whether the name is one that a state may have.
+    pub fn is_valid(&self) -> bool {
+        match self {
+            State::Opset(_) => true,
+            State::Named(name) => is_name(name),
+        }
+    }
+
+    /// What it is about: states of one subject are more and less of the same.
+    pub fn subject(&self) -> &str {
+        match self {
+            State::Opset(_) => "opset",
+            State::Named(name) => name,
+        }
+    }
+
+    /// How much of it: a state implies one that is less.
+    pub fn degree(&self) -> u32 {
+        match self {
+            State::Opset(version) => *version,
+            State::Named(_) => 0,
+        }
+    }
+
+    /// Whether a module that is in this state is in the other one too.
+    pub fn implies(&self, other: &State) -> bool {
+        self.subject() == other.subject() && self.degree() >= other.degree()
+    }
+}
+
+fn is_name(name: &str) -> bool {
+    let inside = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b"-_.".contains(&b);
+    name != "opset"
+        && name.len() <= 256
+        && name.bytes().all(inside)
+        && name.starts_with(|first: char| first.is_ascii_lowercase())
+}
+
+impl fmt::Display for State {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            State::Opset(version) => write!(f, "opset >= {version}"),
+            State::Named(name) => f.write_str(name),
+        }
+    }
+}
+
+impl Serialize for State {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for State {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<State, D::Error> {
+        String::deserialize(deserializer).map(|text| State::new(&text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_by_their_names() {
+        for (text, shown) in [
+            ("opset>=13", "opset >= 13"),
+            ("opset >= 13", "opset >= 13"),
+            ("types-inferred", "types-inferred"),
+            ("acme.tiled_2", "acme.tiled_2"),
+        ] {
+            let state = State::new(text);
+            assert!(state.is_valid(), "{text}");
+            assert_eq!(state.to_string(), shown);
+        }
+        for text in [
+            "",
+            "opset",
+            "opset >= x",
+            "opset > 3",
+            "Types",
+            "a b",
+            "-a",
+            "opset >= -1",
+        ] {
+            assert!(!State::new(text).is_valid(), "{text}");
+        }
+        assert!(State::Opset(17).implies(&State::Opset(13)));
+        assert!(!State::Opset(13).implies(&State::Opset(17)));
+    }
+}

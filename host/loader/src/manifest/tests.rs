@@ -1,0 +1,406 @@
+//! What is read of a manifest, and what is said about wrong ones.
+
+use expect_test::{Expect, expect};
+
+use super::*;
+
+const PLUGIN: &str = "[plugin]
+name = \"acme\"
+version = \"1.2.0\"
+abi = \"0.1\"
+ir = \"0.1\"
+panic = \"unwind\"
+";
+
+#[track_caller]
+fn check_error(rest: &str, expected: Expect) {
+    let error = Manifest::parse(&format!("{PLUGIN}{rest}")).expect_err("a wrong manifest");
+    expected.assert_eq(&error.to_string());
+}
+
+#[test]
+fn a_whole_manifest() {
+    let text = format!(
+        "{PLUGIN}min_host = \"0.0\"
+layout = \"0123abcd\"
+color = \"an unknown key is ignored\"
+[[pass]]
+name = \"acme.transform.FuseDoubleRelu\"
+kind = \"function\"
+opt_level = 1
+required = [\"relax.transform.FoldConstant\"]
+summary = \"Replaces `Relu(Relu(x))` by `Relu(x)`.\"
+thread_safe = true
+phase = \"simplify\"
+[[pass.option]]
+name = \"limit\"
+type = \"int\"
+default = 8
+doc = \"How many.\"
+[[pass.option]]
+name = \"ratio\"
+type = \"float\"
+default = 2
+[[config]]
+key = \"acme.verbose\"
+[[config.field]]
+name = \"\"
+type = \"bool\"
+[[op]]
+name = \"onnx.Concat\"
+since = 13
+[[instrument]]
+name = \"acme.op-histogram\"
+summary = \"Counts ops.\"
+[[instrument.option]]
+name = \"top\"
+type = \"int\"
+default = 3
+"
+    );
+    // Of another minor, the fingerprint may be another.
+    let text = text.replace("abi = \"0.1\"", "abi = \"0.9\"");
+    let manifest = Manifest::parse(&text).expect("a good manifest");
+    expect![[r#"
+        {
+          "plugin": {
+            "name": "acme",
+            "version": "1.2.0",
+            "abi": "0.9",
+            "min_host": "0.0",
+            "ir": "0.1",
+            "panic": "unwind",
+            "layout": "0123abcd",
+            "compiler": null
+          },
+          "pass": [
+            {
+              "name": "acme.transform.FuseDoubleRelu",
+              "opt_level": 1,
+              "required": [
+                "relax.transform.FoldConstant"
+              ],
+              "needs": [],
+              "establishes": [],
+              "breaks": [],
+              "phase": "simplify",
+              "thread_safe": true,
+              "changes_interface": false,
+              "kind": "function",
+              "summary": "Replaces `Relu(Relu(x))` by `Relu(x)`.",
+              "config": null,
+              "option": [
+                {
+                  "name": "limit",
+                  "type": "int",
+                  "default": 8,
+                  "doc": "How many."
+                },
+                {
+                  "name": "ratio",
+                  "type": "float",
+                  "default": 2.0,
+                  "doc": ""
+                }
+              ]
+            }
+          ],
+          "config": [
+            {
+              "key": "acme.verbose",
+              "fields": [
+                {
+                  "name": "",
+                  "type": "bool",
+                  "default": false,
+                  "doc": ""
+                }
+              ]
+            }
+          ],
+          "op": [
+            {
+              "name": "onnx.Concat",
+              "since": 13
+            }
+          ],
+          "instrument": [
+            {
+              "name": "acme.op-histogram",
+              "summary": "Counts ops.",
+              "option": [
+                {
+                  "name": "top",
+                  "type": "int",
+                  "default": 3,
+                  "doc": ""
+                }
+              ]
+            }
+          ]
+        }"#]]
+    .assert_eq(&serde_json::to_string_pretty(&manifest).expect("is JSON"));
+}
+
+#[test]
+fn wrong_values_are_named() {
+    let pass = |name: &str, more: &str| {
+        format!("[[pass]]\nname = \"{name}\"\nkind = \"function\"\n{more}\n")
+    };
+    check_error(
+        &pass("Fuse", ""),
+        expect![
+            "in its manifest a pass's name is `Fuse`; a pass is called `<namespace>.transform.<Name>`, of letters, digits, `_` and `-`"
+        ],
+    );
+    check_error(
+        &pass(" acme.transform.X", ""),
+        expect![
+            "in its manifest a pass's name is ` acme.transform.X`; a pass is called `<namespace>.transform.<Name>`, of letters, digits, `_` and `-`"
+        ],
+    );
+    check_error(
+        &pass("a.transform.X", "opt_level = -1"),
+        expect![
+            "in its manifest `opt_level` of `a.transform.X` is `-1`; a level is an integer ≥ 0"
+        ],
+    );
+    check_error(
+        &pass("a.transform.X", "required = [\"\"]"),
+        expect![
+            "in its manifest a name in `required` of `a.transform.X` is ``; a pass is called `<namespace>.transform.<Name>`, of letters, digits, `_` and `-`"
+        ],
+    );
+    check_error(
+        &pass("a.transform.X", "summary = \"\\u001b[31mred\""),
+        expect![
+            "in its manifest the summary of `a.transform.X` is `\\u{1b}[31mred`; control characters other than newline and tab aren't allowed"
+        ],
+    );
+    check_error(
+        &(pass("a.transform.X", "") + &pass("a.transform.X", "")),
+        expect!["its manifest names the pass `a.transform.X` twice; rename or remove one"],
+    );
+    check_error(
+        &pass(
+            "a.transform.X",
+            "[[pass.option]]\nname = \"n\"\ntype = \"int\"\ndefault = \"8\"",
+        ),
+        expect![
+            "the default of `n` of `a.transform.X` is a string, its type is an int; give a default of that type"
+        ],
+    );
+    check_error(
+        &pass(
+            "a.transform.X",
+            "[[pass.option]]\nname = \"n\"\ntype = \"int\"\n[[pass.option]]\nname = \"n\"\ntype = \"int\"",
+        ),
+        expect!["its manifest names the option `n` twice; rename or remove one"],
+    );
+    check_error(
+        "[[op]]\nname = \"onnx.Relu\"\nsince = 0",
+        expect![
+            "in its manifest `since` of `onnx.Relu` is `0`; the first version of a domain is 1"
+        ],
+    );
+    check_error(
+        "[[op]]\nname = \"onnx Relu\"",
+        expect![
+            "in its manifest an op's name is `onnx Relu`; an op's name is its domain and name, without blanks"
+        ],
+    );
+    check_error(
+        "[[config]]\nkey = \"a.b\"\n[[config.field]]\nname = \"\"\ntype = \"int\"\n[[config.field]]\nname = \"x\"\ntype = \"int\"",
+        expect![
+            "in its manifest a field name of the config key `a.b` is ``; only a key with a single field may leave its name empty"
+        ],
+    );
+}
+
+#[test]
+fn wrong_toml_is_located() {
+    check_error(
+        "[[pass]",
+        expect![
+            "its manifest isn't the TOML that hosts read: line 7, column 8: unclosed array table, expected `]`"
+        ],
+    );
+    check_error(
+        "[[pass]]\nname = \"a.transform.X\"\nkind = \"loop\"",
+        expect![
+            "its manifest isn't the TOML that hosts read: line 9, column 8: unknown variant `loop`, expected one of `function`, `prim_function`, `module`"
+        ],
+    );
+    check_error(
+        "[pass]",
+        expect![
+            "its manifest isn't the TOML that hosts read: line 7, column 1: invalid type: map, expected a sequence"
+        ],
+    );
+    check_error(
+        &format!("x = {}", "[".repeat(100_000)),
+        expect![
+            "its manifest isn't the TOML that hosts read: line 7, column 85: cannot recurse further; max recursion depth met"
+        ],
+    );
+}
+
+#[test]
+fn instruments_are_doubted_like_passes() {
+    let instrument =
+        |name: &str, more: &str| format!("[[instrument]]\nname = \"{name}\"\n{more}\n");
+    check_error(
+        &instrument("histogram", ""),
+        expect![
+            "in its manifest an instrument's name is `histogram`; an instrument is called `<namespace>.<name>`, of letters, digits, `_` and `-`"
+        ],
+    );
+    check_error(
+        &instrument("acme..histogram", ""),
+        expect![
+            "in its manifest an instrument's name is `acme..histogram`; an instrument is called `<namespace>.<name>`, of letters, digits, `_` and `-`"
+        ],
+    );
+    check_error(
+        &instrument("acme.histogram", "summary = \"\\u001b[31m\""),
+        expect![[
+            r#"in its manifest the summary of `acme.histogram` is `\u{1b}[31m`; control characters other than newline and tab aren't allowed"#
+        ]],
+    );
+    let same = instrument("acme.histogram", "").repeat(2);
+    check_error(
+        &same,
+        expect!["its manifest names the instrument `acme.histogram` twice; rename or remove one"],
+    );
+    let option = "[[instrument.option]]\nname = \"n\"\ntype = \"int\"\n";
+    check_error(
+        &instrument("acme.histogram", &option.repeat(2)),
+        expect!["its manifest names the option `n` twice; rename or remove one"],
+    );
+    let wrong = format!("{option}default = \"many\"");
+    check_error(
+        &instrument("acme.histogram", &wrong),
+        expect![
+            "the default of `n` of `acme.histogram` is a string, its type is an int; give a default of that type"
+        ],
+    );
+    let unknown = option.replace("int", "dict");
+    check_error(
+        &instrument("acme.histogram", &unknown),
+        expect![
+            "its manifest isn't the TOML that hosts read: line 11, column 8: unknown variant `dict`, expected one of `bool`, `int`, `float`, `string`, `strings`, `ints`, `values`"
+        ],
+    );
+    check_error(
+        "[instrument]\nname = \"acme.histogram\"\n",
+        expect![
+            "its manifest isn't the TOML that hosts read: line 7, column 1: invalid type: map, expected a sequence"
+        ],
+    );
+}
+
+#[test]
+fn versions_are_negotiated() {
+    let with = |abi: &str, min_host: &str, ir: &str| {
+        let text = format!(
+            "[plugin]\nname = \"p\"\nabi = \"{abi}\"\nmin_host = \"{min_host}\"\nir = \"{ir}\"\npanic = \"none\"\n"
+        );
+        match Manifest::parse(&text).and_then(|m| m.negotiate()) {
+            Ok(n) => format!("abi {}, ir {}", n.abi, n.ir),
+            Err(error) => error.to_string(),
+        }
+    };
+    expect!["abi 0.1, ir 0.1"].assert_eq(&with("0.1", "0.1", "0.1"));
+    expect!["abi 0.3, ir 0.1"].assert_eq(&with("0.7", "0.1", "0.3"));
+    expect!["abi 0.0, ir 0.0"].assert_eq(&with("0.0", "0.0", "0.0"));
+    expect!["it needs plugin ABI 0.4, this host has 0.3; update passdock, or build the plugin without the newer features"].assert_eq(&with("0.7", "0.4", "0.1"));
+    expect!["it was built for plugin ABI 3.0, this host supports 0.x; build it against passdock-plugin-api for ABI 0, or use a passdock of ABI 3"].assert_eq(&with("3.0", "3.0", "0.1"));
+    expect!["it says that it needs ABI 0.3 of a host but was built against 0.2; `min_host` can't be newer than `abi`"].assert_eq(&with("0.2", "0.3", "0.1"));
+    expect!["it means IR 1.0, this host means 0.x; build it against a passdock-plugin-api of IR 0"]
+        .assert_eq(&with("0.1", "0.1", "1.0"));
+    expect!["in its manifest `abi` is `0.1.2`; a version is written `major.minor`"]
+        .assert_eq(&with("0.1.2", "0.1", "0.1"));
+    expect!["in its manifest `abi` is `99999999999.0`; a version is written `major.minor`"]
+        .assert_eq(&with("99999999999.0", "0.1", "0.1"));
+}
+
+#[test]
+fn records_of_another_draft_are_refused() {
+    let plugin = PLUGIN.replace("abi = \"0.1\"", "abi = \"0.3\"");
+    let error = Manifest::parse(&format!("{plugin}layout = \"00000000\"\n"));
+    let text = error.expect_err("another draft").to_string();
+    let host = format!("{:08x}", abi::LAYOUT);
+    expect!["its records are laid out otherwise (fingerprint 00000000, this host's is HOST), though both say ABI 0.3; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
+    let same = format!("{plugin}layout = \"{host}\"\n");
+    assert!(Manifest::parse(&same).is_ok());
+}
+
+/// A manifest of another major may be written in another way; its version is what is said.
+#[test]
+fn another_major_is_recognised_whatever_else_it_says() {
+    let text = "[plugin]\nname = \"p\"\nabi = \"9.0\"\nir = \"9.0\"\npanic = \"none\"\n\
+                [[pass]]\nname = \"a.transform.X\"\nkind = \"galaxy\"\n";
+    let error = Manifest::parse(text).expect_err("another major");
+    assert!(matches!(error, Kind::AbiMajor { .. }), "{error}");
+}
+
+#[test]
+fn the_symbol_s_bytes() {
+    let mut bytes = PLUGIN.as_bytes().to_vec();
+    assert!(matches!(
+        Manifest::from_symbol(&bytes),
+        Err(Kind::ManifestNotTerminated)
+    ));
+    bytes.extend([0, 0, 0, 0xFF]);
+    assert_eq!(
+        Manifest::from_symbol(&bytes).expect("padded").plugin.name,
+        "acme"
+    );
+    bytes[3] = 0xFF;
+    assert!(matches!(
+        Manifest::from_symbol(&bytes),
+        Err(Kind::ManifestNotUtf8 { at: 3 })
+    ));
+    let long = vec![b' '; MAX_LEN as usize + 1];
+    assert!(matches!(
+        Manifest::from_symbol(&long),
+        Err(Kind::ManifestTooLong { .. })
+    ));
+}
+
+#[test]
+fn one_table_takes_what_is_not_declared() {
+    let option = |name: &str, ty: &str| {
+        format!("[[config.field]]\nname = \"{name}\"\ntype = \"{ty}\"\nrest = true\n")
+    };
+    let config = "[[config]]\nkey = \"acme.Bind\"\n";
+    check_error(
+        &format!("{config}{}", option("n", "int")),
+        expect![
+            "in its manifest `rest` of `n` of `acme.Bind` is `true`; only a table takes what isn't declared: its type is `ints` or `values`"
+        ],
+    );
+    let two = option("dims", "ints") + &option("values", "values");
+    check_error(
+        &format!("{config}{two}"),
+        expect![
+            "in its manifest `rest` of `values` of `acme.Bind` is `true`; only one option takes what isn't declared"
+        ],
+    );
+    let range = "min = 1\ndefault = { n = 0 }\n";
+    check_error(
+        &format!("{config}{}{range}", option("dims", "ints")),
+        expect![[
+            r#"in its manifest what `dims` of `acme.Bind` may be is `the default { "n" = 0 }`; `min` and `max` are for integers, `choices` for strings, and the default is one of them"#
+        ]],
+    );
+    check_error(
+        &format!(
+            "{config}{}default = {{ n = {{}} }}\n",
+            option("v", "values")
+        ),
+        expect![
+            "the default of `v` of `acme.Bind` is a table, its type is a table of values; give a default of that type"
+        ],
+    );
+}

@@ -1,0 +1,186 @@
+//! Attributes of functions that are no parameters: ONNX has no field for them, so they are carried as
+//! metadata of their graph or function, `passdock.attribute.NAME` with the value as IR text has it.
+
+use std::collections::hash_map::Entry;
+
+use passdock_abi::{Attr, OpId, SymbolId};
+use passdock_ir::Function;
+use passdock_ir::symbols::MAX_SYMBOL_BYTES;
+use passdock_ir::text::{attr_text, set_attr_text};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::format::error::Result;
+use crate::format::fields::{bodies, put_pair};
+use crate::format::schema::entry;
+use crate::format::wire::{Message, Value};
+
+/// The prefix of the keys.
+const PREFIX: &str = "passdock.attribute.";
+
+/// The first IR version whose graphs and functions have metadata.
+pub(crate) const SINCE: i64 = 10;
+
+/// The attribute that an entry of metadata is about, and its value; `None` for any other entry.
+fn attribute(pair: Message<'_>) -> Result<Option<(&str, &str)>> {
+    let (mut key, mut value) = (None, None);
+    for field in pair.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (entry::KEY, Value::Bytes(body)) => key = std::str::from_utf8(body.bytes).ok(),
+            (entry::VALUE, Value::Bytes(body)) => value = std::str::from_utf8(body.bytes).ok(),
+            _ => {}
+        }
+    }
+    Ok(key.and_then(named).zip(value))
+}
+
+/// The attribute that a key of metadata is about.
+fn named(key: &str) -> Option<&str> {
+    let name = key.strip_prefix(PREFIX)?;
+    (!name.is_empty() && name.len() <= MAX_SYMBOL_BYTES).then_some(name)
+}
+
+/// A value in the form in which it is written; `None` if it is no attribute's.
+fn plain(f: &Function, value: &str) -> Option<String> {
+    let mut scratch = Function::new(f.symbols().clone(), f.kind(), f.name());
+    set_attr_text(&mut scratch, f.name(), value).ok()?;
+    attr_text(&scratch, scratch.attrs(OpId::NONE).first()?)
+}
+
+/// Gives a function the attributes that its metadata, field `number` of `message`, carries. The last
+/// of a name counts; what isn't an attribute's value is metadata like any other.
+pub(crate) fn read(f: &mut Function, message: Message<'_>, number: u32) -> Result {
+    let (mut order, mut values) = (Vec::new(), FxHashMap::default());
+    for pair in bodies(message, number) {
+        if let Some((name, value)) = attribute(pair?)? {
+            match values.entry(name) {
+                Entry::Vacant(free) => {
+                    order.push(name);
+                    free.insert(value);
+                }
+                Entry::Occupied(mut known) => _ = known.insert(value),
+            }
+        }
+    }
+    for name in order {
+        let symbol = f.symbols().intern(name);
+        let param = f.attr(OpId::NONE, symbol).is_some();
+        if !param {
+            _ = set_attr_text(f, symbol, values[name]);
+        }
+    }
+    Ok(())
+}
+
+/// Whether entries of metadata say nothing but what the function's attributes will be read as: each
+/// attribute once, and as it is written.
+pub(crate) fn is_plain<'p>(
+    f: &Function,
+    pairs: impl IntoIterator<Item = (&'p str, &'p str)>,
+) -> bool {
+    let mut seen = FxHashSet::default();
+    pairs.into_iter().all(|(key, value)| match named(key) {
+        None => true,
+        Some(name) => seen.insert(name) && plain(f, value).is_none_or(|plain| plain == value),
+    })
+}
+
+/// Whether an entry of metadata is an attribute.
+pub(crate) fn is_attribute(f: &Function, key: &str, value: &str) -> bool {
+    let symbol = named(key).map(|name| f.symbols().find(name));
+    let param = symbol.flatten().and_then(|name| f.attr(OpId::NONE, name));
+    let param = param.is_some_and(|attr| attr.flags & Attr::PARAM != 0);
+    symbol.is_some() && !param && plain(f, value).is_some()
+}
+
+/// A function's attributes on their way into its metadata.
+pub(crate) struct Carried<'f> {
+    f: &'f Function,
+    /// The attributes in order, with whether they were written.
+    values: Vec<(SymbolId, String, bool)>,
+    places: FxHashMap<SymbolId, usize>,
+    /// The place of the last entry of each in the original.
+    last: FxHashMap<&'f str, u64>,
+    /// Whether the file has a place for them.
+    carries: bool,
+}
+
+/// The fate of an entry of the original's metadata.
+pub(crate) enum Fate {
+    Stays,
+    Goes,
+    Becomes(Vec<u8>),
+}
+
+impl<'f> Carried<'f> {
+    pub(crate) fn new(
+        f: &'f Function,
+        original: &[Message<'f>],
+        carries: bool,
+    ) -> Result<Carried<'f>> {
+        let attrs = f.attrs(OpId::NONE).iter();
+        let own = attrs.filter(|attr| carries && attr.flags & Attr::PARAM == 0);
+        let values: Vec<_> = own
+            .filter_map(|attr| Some((attr.name, attr_text(f, attr)?, false)))
+            .collect();
+        let places = values.iter().enumerate();
+        let places = places.map(|(place, value)| (value.0, place)).collect();
+        let mut last = FxHashMap::default();
+        for &pair in original.iter().filter(|_| carries) {
+            if let Some((name, _)) = attribute(pair)? {
+                last.insert(name, pair.at);
+            }
+        }
+        Ok(Carried {
+            f,
+            values,
+            places,
+            last,
+            carries,
+        })
+    }
+
+    /// The fate of an entry: it stays as long as it says what the attribute is.
+    pub(crate) fn at(&mut self, pair: Message<'f>) -> Result<Fate> {
+        let Some((name, value)) = attribute(pair)?.filter(|_| self.carries) else {
+            return Ok(Fate::Stays);
+        };
+        let symbol = self.f.symbols().find(name);
+        let place = symbol.and_then(|symbol| self.places.get(&symbol)).copied();
+        let old = plain(self.f, value);
+        let Some(place) = place else {
+            // A parameter of this name was never the entry's.
+            let param = symbol.and_then(|symbol| self.f.attr(OpId::NONE, symbol));
+            let erased = old.is_some() && param.is_none();
+            return Ok(if erased { Fate::Goes } else { Fate::Stays });
+        };
+        if self.last.get(name) != Some(&pair.at) {
+            return Ok(Fate::Stays);
+        }
+        let (_, text, written) = &mut self.values[place];
+        *written = true;
+        if old.as_deref() == Some(text) {
+            return Ok(Fate::Stays);
+        }
+        let mut bytes = Vec::new();
+        put_pair(
+            &mut bytes,
+            format!("{PREFIX}{name}").as_bytes(),
+            text.as_bytes(),
+        );
+        Ok(Fate::Becomes(bytes))
+    }
+
+    /// Whether a key is that of an attribute that is written.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        let symbol = named(key).and_then(|name| self.f.symbols().find(name));
+        symbol.is_some_and(|symbol| self.places.contains_key(&symbol))
+    }
+
+    /// The entries for attributes that have none in the original.
+    pub(crate) fn rest(self) -> impl Iterator<Item = (String, String)> {
+        let f = self.f;
+        let rest = self.values.into_iter().filter(|(.., written)| !written);
+        rest.map(move |(name, value, _)| (format!("{PREFIX}{}", f.text(name)), value))
+    }
+}

@@ -1,0 +1,233 @@
+//! The importer's data in an entity's extras: a small protobuf message of our own.
+//!
+//! The reader keeps only what spans can't say. When a module leaves its file ([`crate::detach()`]), what
+//! is left of each entity's message goes there too: the **hollow**, which is the message without
+//! what the IR says itself. The writer walks a hollow just as it walks a span of the file.
+
+use passdock_ir::{Entity, Extras, Function};
+
+use crate::format::fields::bodies;
+use crate::format::schema::{entry, tensor};
+use crate::format::tensor::DataForm;
+use crate::format::wire::{
+    Fields, Message, Value, push_varints, put_bytes, put_int, put_varint, string_of,
+};
+
+mod field {
+    pub(super) const HOLLOW: u32 = 1;
+    pub(super) const GIVEN: u32 = 2;
+    pub(super) const ORIGINAL: u32 = 3;
+    pub(super) const SPARSE: u32 = 4;
+    pub(super) const INPUT: u32 = 5;
+    pub(super) const NO_INPUT: u32 = 6;
+    pub(super) const ORDER: u32 = 7;
+    pub(super) const FORM: u32 = 8;
+}
+
+/// The contents of an entity's extras.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Kept<'a> {
+    /// The remains of its message.
+    pub(crate) hollow: Option<Message<'a>>,
+    /// The name that a value got instead of its own, since that meant another value outside its
+    /// graph, and the one in the file. A value that was renamed since keeps its newer name.
+    pub(crate) names: Option<[&'a str; 2]>,
+    /// The place of the sparse initializer that an op is made of.
+    pub(crate) sparse: Option<u64>,
+    /// The remains of the input that an initializer was too, before IR version 4.
+    pub(crate) input: Option<Message<'a>>,
+    /// Whether an initializer was no input, before IR version 4.
+    pub(crate) no_input: bool,
+    /// The field with the value in the attribute of a `Constant` node.
+    pub(crate) form: Option<u32>,
+    /// The bytes of all of it.
+    all: &'a [u8],
+}
+
+impl<'a> Kept<'a> {
+    /// Reads extras. What isn't of this form (a text's author may have written it) says nothing.
+    pub(crate) fn of(extras: &'a Extras) -> Kept<'a> {
+        let mut kept = Kept {
+            all: &extras.bytes,
+            ..Kept::default()
+        };
+        let (mut given, mut original) = (None, None);
+        let text = |body: Message<'a>| std::str::from_utf8(body.bytes).ok();
+        for field in fields(&extras.bytes).map_while(Result::ok) {
+            match (field.number, field.value) {
+                (field::HOLLOW, Value::Bytes(body)) => kept.hollow = Some(body),
+                (field::GIVEN, Value::Bytes(body)) => given = text(body),
+                (field::ORIGINAL, Value::Bytes(body)) => original = text(body),
+                (field::SPARSE, Value::Varint(at)) => kept.sparse = Some(at),
+                (field::INPUT, Value::Bytes(body)) => kept.input = Some(body),
+                (field::NO_INPUT, Value::Varint(_)) => kept.no_input = true,
+                (field::FORM, Value::Varint(form)) => kept.form = u32::try_from(form).ok(),
+                _ => {}
+            }
+        }
+        kept.names = given.zip(original).map(Into::into);
+        kept
+    }
+
+    /// Reads the extras of a function's entity.
+    pub(crate) fn of_entity(f: &'a Function, entity: Entity) -> Kept<'a> {
+        let extras = f.origins().extras(entity);
+        extras.map(|extras| Kept::of(extras)).unwrap_or_default()
+    }
+
+    /// Puts the records of a repeated field into their order, which the extras keep where the IR has
+    /// another.
+    pub(crate) fn reorder<T: Clone>(&self, number: u32, items: &mut Vec<T>) {
+        let found = fields(self.all).map_while(Result::ok).find_map(|record| {
+            let (field::ORDER, Value::Bytes(body)) = (record.number, record.value) else {
+                return None;
+            };
+            let mut numbers = Vec::new();
+            push_varints(Value::Bytes(body), &mut numbers).ok()?;
+            let (&first, places) = numbers.split_first()?;
+            (first == i64::from(number)).then(|| places.to_vec())
+        });
+        let Some(places) = found.filter(|places| places.len() == items.len()) else {
+            return;
+        };
+        let mut sorted = places.clone();
+        sorted.sort_unstable();
+        if sorted.into_iter().eq(0..items.len() as i64) {
+            *items = places
+                .iter()
+                .map(|&place| items[place as usize].clone())
+                .collect();
+        }
+    }
+}
+
+/// The location, beside the model, of the file that a tensor's data is in, as its extras give it;
+/// `None`: its data isn't in another file.
+pub(crate) fn external_location(extras: &Extras) -> Option<&str> {
+    let left = Kept::of(extras).hollow?;
+    if !DataForm::left(left).is_ok_and(|form| form == DataForm::External) {
+        return None;
+    }
+    let entries = bodies(left, tensor::EXTERNAL_DATA).map_while(std::result::Result::ok);
+    let mut locations = entries.filter(|&body| string_of(body, entry::KEY) == Ok(b"location"));
+    let location = locations.next().map(|body| string_of(body, entry::VALUE));
+    Some(match location {
+        Some(Ok(location)) => std::str::from_utf8(location).unwrap_or(""),
+        _ => "",
+    })
+}
+
+fn fields(bytes: &[u8]) -> Fields<'_> {
+    Message::detached(bytes).fields()
+}
+
+/// A builder of extras' bytes.
+#[derive(Debug, Default)]
+pub(crate) struct Keep(Vec<u8>);
+
+impl Keep {
+    /// Keeps what is left of the entity's message.
+    pub(crate) fn hollow(&mut self, rest: &[u8]) {
+        put_bytes(&mut self.0, field::HOLLOW, rest);
+    }
+
+    /// Keeps the name in the file beside the one given instead.
+    pub(crate) fn names(&mut self, given: &str, original: &str) {
+        put_bytes(&mut self.0, field::GIVEN, given.as_bytes());
+        put_bytes(&mut self.0, field::ORIGINAL, original.as_bytes());
+    }
+
+    /// Keeps that an op was a sparse initializer, and where it stood; 0: in no file.
+    pub(crate) fn sparse(&mut self, at: u64) {
+        put_int(&mut self.0, field::SPARSE, at as i64);
+    }
+
+    /// Keeps that an initializer was an input, and what is left of it; `None`: that it was none.
+    pub(crate) fn input(&mut self, rest: Option<&[u8]>) {
+        match rest {
+            Some(rest) => put_bytes(&mut self.0, field::INPUT, rest),
+            None => put_int(&mut self.0, field::NO_INPUT, 1),
+        }
+    }
+
+    /// Keeps which field a `Constant`'s value is in.
+    pub(crate) fn form(&mut self, number: u32) {
+        put_int(&mut self.0, field::FORM, number.into());
+    }
+
+    /// Keeps the order of a repeated field, as places in the order that the IR gives; nothing if they
+    /// are the same.
+    pub(crate) fn order(&mut self, number: u32, places: &[usize]) {
+        if places.is_sorted() {
+            return;
+        }
+        let mut packed = Vec::with_capacity(2 * places.len());
+        put_varint(&mut packed, number.into());
+        places
+            .iter()
+            .for_each(|&place| put_varint(&mut packed, place as u64));
+        put_bytes(&mut self.0, field::ORDER, &packed);
+    }
+
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.0
+    }
+
+    /// Extras with nothing else.
+    pub(crate) fn into_extras(self) -> Extras {
+        Extras {
+            bytes: self.0,
+            ..Extras::default()
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_kept_reads_back() {
+        let mut keep = Keep::default();
+        keep.hollow(&[]);
+        keep.names("x.1", "x");
+        keep.order(13, &[0, 1]);
+        keep.order(5, &[2, 0, 1]);
+        keep.input(Some(&[8, 1]));
+        let extras = keep.into_extras();
+        let kept = Kept::of(&extras);
+        assert_eq!(kept.hollow.map(|hollow| hollow.bytes), Some(&[][..]));
+        assert!(kept.hollow.is_some_and(Message::is_detached));
+        assert_eq!(kept.names, Some(["x.1", "x"]));
+        assert_eq!(kept.input.map(|input| input.bytes), Some(&[8, 1][..]));
+        assert!(!kept.no_input && kept.sparse.is_none());
+        let mut items = vec!["a", "b", "c"];
+        kept.reorder(13, &mut items);
+        assert_eq!(items, ["a", "b", "c"]);
+        kept.reorder(5, &mut items);
+        assert_eq!(items, ["c", "a", "b"]);
+        let mut fewer = vec!["a", "b"];
+        kept.reorder(5, &mut fewer);
+        assert_eq!(fewer, ["a", "b"]);
+    }
+
+    #[test]
+    fn what_is_no_such_message_says_nothing() {
+        for bytes in [
+            &[0xff_u8; 20][..],
+            &[10, 200],
+            &[58, 1, 5],
+            &[58, 3, 5, 7, 7],
+        ] {
+            let extras = Extras {
+                bytes: bytes.to_vec(),
+                ..Extras::default()
+            };
+            let kept = Kept::of(&extras);
+            assert!(kept.hollow.is_none());
+            let mut items = vec![1, 2];
+            kept.reorder(5, &mut items);
+            assert_eq!(items, [1, 2]);
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! The files beside a model that its tensors' data is in: where they may be, and reading them.
+
+use std::fs::File;
+use std::io::{self, Read, Seek};
+use std::path::{Component, Path, PathBuf};
+use std::sync::OnceLock;
+
+use passdock_ir::ByteSource;
+
+use super::bytes::{Bytes, whole};
+use crate::format::error::{OnnxError, Result};
+
+/// The files that a model may point to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reach {
+    /// Those in the model's directory and below; no absolute path, no `..`, no link that leads out.
+    #[default]
+    Beside,
+    /// Any file.
+    Anywhere,
+}
+
+/// A file that constants are in, mapped when its bytes are first asked for.
+pub(crate) struct ExternalFile {
+    /// The directory in which relative locations begin, and which may not be left.
+    directory: PathBuf,
+    /// The location as the model spells it.
+    location: String,
+    pub(super) reach: Reach,
+    name: String,
+    bytes: OnceLock<std::result::Result<Bytes, String>>,
+}
+
+impl ExternalFile {
+    /// The file at `location`, relative to a model's directory; opened later.
+    pub(crate) fn beside(model: &Path, location: &str, reach: Reach) -> ExternalFile {
+        match model.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => {
+                ExternalFile::new(parent, location, reach)
+            }
+            _ => ExternalFile::new(Path::new("."), location, reach),
+        }
+    }
+
+    pub(super) fn new(directory: &Path, location: &str, reach: Reach) -> ExternalFile {
+        ExternalFile {
+            directory: directory.to_owned(),
+            location: location.to_owned(),
+            reach,
+            name: whole(&directory.join(location)),
+            bytes: OnceLock::new(),
+        }
+    }
+
+    /// The location as the model spells it.
+    pub(crate) fn location(&self) -> &str {
+        &self.location
+    }
+
+    /// The path, once it is known to be a file that may be read.
+    pub(crate) fn resolve(&self) -> std::result::Result<PathBuf, String> {
+        let path = match self.reach {
+            Reach::Beside => inside(&self.directory, &self.location),
+            Reach::Anywhere => self.directory.join(&self.location).canonicalize(),
+        };
+        let path = path.map_err(|error| self.failed(error))?;
+        // Nothing else has a length to check against, and opening a pipe would wait.
+        match path.metadata() {
+            Ok(metadata) if metadata.is_file() => Ok(path),
+            Ok(_) => Err(self.failed(io::Error::other("it isn't a regular file"))),
+            Err(error) => Err(self.failed(error)),
+        }
+    }
+
+    fn failed(&self, error: io::Error) -> String {
+        let location = &self.location;
+        let help = match error.kind() {
+            io::ErrorKind::PermissionDenied if error.get_ref().is_some() => {
+                ", unless data outside of it is allowed"
+            }
+            _ => "",
+        };
+        format!("The external data file {location:?} can't be read: {error}{help}.")
+    }
+
+    fn bytes(&self) -> std::result::Result<&Bytes, String> {
+        let open = || Bytes::open(&self.resolve()?).map_err(|error| self.failed(error));
+        self.bytes.get_or_init(open).as_ref().map_err(String::clone)
+    }
+
+    /// Copies all of it to the end of a file.
+    pub(crate) fn copy_all(&self, to: &mut File) -> io::Result<()> {
+        let bytes = self.bytes().map_err(io::Error::other)?;
+        bytes.copy_to(&self.location, 0, bytes.all().len() as u64, to)
+    }
+
+    /// Whether a file holds the same bytes.
+    pub(crate) fn is_equal(&self, path: &Path) -> io::Result<bool> {
+        let own = self.resolve().map_err(io::Error::other)?;
+        same_bytes(&mut File::open(own)?, &mut File::open(path)?)
+    }
+
+    /// Whether it is the file at a path.
+    pub(crate) fn is_at(&self, path: &Path) -> bool {
+        let here = self.resolve();
+        here.is_ok_and(|here| path.canonicalize().is_ok_and(|path| path == here))
+    }
+}
+
+impl ByteSource for ExternalFile {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn location(&self) -> &str {
+        &self.location
+    }
+
+    fn read(&self, offset: u64, len: u64) -> std::result::Result<&[u8], String> {
+        self.bytes()?.read(&self.location, offset, len)
+    }
+
+    fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
+        let bytes = self.bytes().map_err(io::Error::other)?;
+        bytes.copy_to(&self.location, offset, len, to)
+    }
+
+    fn size(&self) -> std::result::Result<u64, String> {
+        let metadata = self.resolve()?.metadata();
+        metadata
+            .map(|metadata| metadata.len())
+            .map_err(|error| self.failed(error))
+    }
+}
+
+/// Whether two files hold the same. Reads both from their beginnings, a part at a time.
+///
+/// # Errors
+/// If one of them can't be read.
+pub fn same_bytes(a: &mut File, b: &mut File) -> io::Result<bool> {
+    const PART: u64 = 1 << 20;
+    if a.metadata()?.len() != b.metadata()?.len() {
+        return Ok(false);
+    }
+    let mut parts = [Vec::new(), Vec::new()];
+    a.rewind()?;
+    b.rewind()?;
+    loop {
+        for (file, part) in [&mut *a, &mut *b].into_iter().zip(&mut parts) {
+            part.clear();
+            file.take(PART).read_to_end(part)?;
+        }
+        if parts[0] != parts[1] || parts[0].is_empty() {
+            return Ok(parts[0] == parts[1]);
+        }
+    }
+}
+
+/// The path of `location` in a directory; an error if it leaves the directory. What isn't there yet
+/// is looked for from the last directory that is.
+///
+/// # Errors
+/// `PermissionDenied` with a sentence if it leaves; what the system says otherwise.
+pub(crate) fn inside(directory: &Path, location: &str) -> io::Result<PathBuf> {
+    let outside = |what| Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
+    let relative = Path::new(location);
+    let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    if location.is_empty() || !relative.components().all(plain) {
+        return outside("it isn't inside the model's directory");
+    }
+    let directory = directory.canonicalize()?;
+    let path = directory.join(relative).canonicalize()?;
+    if !path.starts_with(&directory) {
+        return outside("it is a link out of the model's directory");
+    }
+    Ok(path)
+}
+
+/// The path of a data file of a model that is written to `directory`. Its own directory need not
+/// exist yet.
+///
+/// # Errors
+/// If it would be outside of the directory.
+pub fn place_external(directory: &Path, location: &str) -> Result<PathBuf> {
+    let directory = match directory.as_os_str().is_empty() {
+        true => Path::new("."),
+        false => directory,
+    };
+    let path = directory.join(location);
+    let failed = |error: io::Error| OnnxError::io(&path, "written", &error);
+    let refused = |what| Err(failed(io::Error::other(what)));
+    let plain = |part| matches!(part, Component::Normal(_) | Component::CurDir);
+    if !Path::new(location).components().all(plain) {
+        return refused("it isn't inside the model's directory");
+    }
+    let (Some(parent), Some(_)) = (path.parent(), Path::new(location).file_name()) else {
+        return refused("it isn't the name of a file");
+    };
+    let root = directory.canonicalize().map_err(failed)?;
+    let there = parent
+        .ancestors()
+        .find_map(|known| known.canonicalize().ok());
+    match there.is_some_and(|there| there.starts_with(root)) {
+        true => Ok(path),
+        false => refused("it is a link out of the model's directory"),
+    }
+}

@@ -1,0 +1,6 @@
+//! The files behind a module: the model's own, and those that its tensors' data is in.
+
+pub(crate) mod bytes;
+pub(crate) mod external;
+pub(crate) mod model;
+pub(crate) mod source;

@@ -1,0 +1,149 @@
+//! The files that a module was read from: its model file, and those that its tensors point to.
+
+use std::path::Path;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use passdock_abi::ValueId;
+use passdock_ir::{ByteSource, Entity, Function, Module, Payload};
+use rustc_hash::FxHashMap;
+
+use super::external::{ExternalFile, Reach};
+use super::source::Source;
+use crate::extras::kept::external_location;
+use crate::format::error::OnnxError;
+use crate::format::tensor::stands_at;
+
+/// The files that a module was read from.
+pub(crate) struct ModelFile {
+    /// `None`: the module was taken out of it.
+    pub(crate) source: Option<Arc<Source>>,
+    /// The files that its tensors point to.
+    pub(crate) external: Vec<Arc<ExternalFile>>,
+}
+
+impl ModelFile {
+    /// The files that a module was read from, if it was read from ONNX.
+    pub(crate) fn of(module: &Module) -> Option<&ModelFile> {
+        module.source()?.downcast_ref()
+    }
+}
+
+/// The files that a text names, each opened when its bytes are first asked for.
+#[derive(Default)]
+pub struct ExternalFiles {
+    files: Mutex<Vec<Arc<ExternalFile>>>,
+}
+
+impl ExternalFiles {
+    /// The file that IR text beside `text` names. The text's author may name any file by its whole
+    /// path; a relative one has to stay in the text's directory, unless `reach` says otherwise.
+    pub fn open(&self, text: &Path, file: &str, reach: Reach) -> Arc<dyn ByteSource> {
+        let whole = Path::new(file);
+        let opened = match (whole.is_absolute(), whole.parent(), whole.file_name()) {
+            (true, Some(directory), Some(name)) => {
+                ExternalFile::new(directory, &name.to_string_lossy(), reach)
+            }
+            _ => ExternalFile::beside(text, file, reach),
+        };
+        let opened = Arc::new(opened);
+        let mut files = self.files.lock().unwrap_or_else(PoisonError::into_inner);
+        files.push(opened.clone());
+        opened
+    }
+
+    /// Tells a module that was read from the text which of the files its tensors point to, and go on
+    /// pointing to when it is written as ONNX. The others are models whose data goes along.
+    pub fn give_to(self, module: &mut Module) {
+        // Each by its name, with where it stood beside the model.
+        let mut pointed: FxHashMap<&str, &str> = FxHashMap::default();
+        for f in module.functions() {
+            for (id, _) in f.live_constants() {
+                let extras = f.origins().extras(Entity::Constant(id));
+                if let (Payload::External { source, .. }, Some(extras)) =
+                    (f.constant_data(id).payload(), extras)
+                    && let Some(location) = external_location(extras)
+                {
+                    pointed.entry(source.name()).or_insert(location);
+                }
+            }
+        }
+        let files = self.files.into_inner();
+        let files = files.unwrap_or_else(PoisonError::into_inner);
+        let mut external: Vec<Arc<ExternalFile>> = files
+            .into_iter()
+            .filter_map(|file| Some((pointed.get(file.name())?, file)))
+            .map(
+                |(location, file)| match stands_at(file.name(), location.as_bytes()) {
+                    true => {
+                        let directory = &file.name()[..file.name().len() - location.len()];
+                        let directory = Path::new(directory);
+                        Arc::new(ExternalFile::new(directory, location, file.reach))
+                    }
+                    false => file,
+                },
+            )
+            .collect();
+        external.sort_by(|a, b| a.location().cmp(b.location()));
+        if !external.is_empty() {
+            module.set_source(Some(Arc::new(ModelFile {
+                source: None,
+                external,
+            })));
+        }
+    }
+}
+
+/// An error for each file that the tensors of a module point to and that can't be read: it doesn't
+/// exist, isn't allowed, or is too short. Only the files' lengths are looked at, not their bytes.
+pub fn check_external(module: &Module) -> Vec<OnnxError> {
+    // Of each file: where its last tensor ends, and that tensor.
+    let mut ends: FxHashMap<&str, (u64, ValueId, &Function)> = FxHashMap::default();
+    for f in module.functions() {
+        for (id, record) in f.live_constants() {
+            if let Payload::External {
+                source,
+                offset,
+                len,
+            } = f.constant_data(id).payload()
+            {
+                let end = offset.saturating_add(*len);
+                let last = ends.entry(source.name()).or_insert((end, record.value, f));
+                if last.0 < end {
+                    *last = (end, record.value, f);
+                }
+            }
+        }
+    }
+    let mut errors = Vec::new();
+    for file in files_of(module) {
+        let Some(&(end, value, f)) = ends.get(file.name()) else {
+            continue;
+        };
+        let problem = match file.size() {
+            Err(problem) => problem,
+            Ok(len) if len < end => format!(
+                "The external data file {:?} has {len} bytes, and its tensors end at byte {end}.",
+                file.location()
+            ),
+            Ok(_) => continue,
+        };
+        let error = OnnxError::new(problem);
+        let name = value.option().map(|value| f.value(value).name);
+        errors.push(match name.and_then(|name| name.option()) {
+            Some(name) => error.inside(format!("tensor {:?}", f.text(name))),
+            None => error,
+        });
+    }
+    errors
+}
+
+/// The locations of the files that a module's tensors pointed to when it was read, as the model
+/// spells them.
+pub fn external_locations(module: &Module) -> impl Iterator<Item = &str> {
+    files_of(module).iter().map(|file| file.location())
+}
+
+/// The files that the tensors of a module's model point to.
+pub(crate) fn files_of(module: &Module) -> &[Arc<ExternalFile>] {
+    ModelFile::of(module).map_or(&[], |file| &file.external)
+}

@@ -1,0 +1,80 @@
+//! The file behind a module, mapped once.
+//!
+//! A mapped file must not change while the module lives: the system may show either version, and a
+//! file cut short ends the process when its lost pages are read.
+
+use std::fs::File;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use passdock_ir::ByteSource;
+
+use super::bytes::{Bytes, whole};
+use crate::format::error::{OnnxError, Result};
+use crate::format::wire::Message;
+
+/// A model file's bytes.
+pub(crate) struct Source {
+    path: PathBuf,
+    name: String,
+    bytes: Bytes,
+}
+
+impl Source {
+    /// Maps a file.
+    pub(crate) fn open(path: &Path) -> Result<Source> {
+        let bytes = Bytes::open(path).map_err(|error| OnnxError::io(path, "read", &error))?;
+        Ok(Source {
+            path: path.to_owned(),
+            name: whole(path),
+            bytes,
+        })
+    }
+
+    /// Bytes that are at hand, as if they stood in the file `path`.
+    pub(crate) fn in_memory(path: &Path, bytes: Vec<u8>) -> Source {
+        Source {
+            path: path.to_owned(),
+            name: whole(path),
+            bytes: Bytes::Owned(bytes),
+        }
+    }
+
+    /// The path that it was read from.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// All of its bytes.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        self.bytes.all()
+    }
+
+    /// A part of it, as a message.
+    pub(crate) fn message(&self, at: u64, len: u64) -> Option<Message<'_>> {
+        let end = at.checked_add(len)?;
+        let range = usize::try_from(at).ok()?..usize::try_from(end).ok()?;
+        Some(Message {
+            bytes: self.bytes().get(range)?,
+            at,
+        })
+    }
+}
+
+impl ByteSource for Source {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn read(&self, offset: u64, len: u64) -> std::result::Result<&[u8], String> {
+        self.bytes.read(&self.name, offset, len)
+    }
+
+    fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
+        self.bytes.copy_to(&self.name, offset, len, to)
+    }
+
+    fn size(&self) -> std::result::Result<u64, String> {
+        Ok(self.bytes().len() as u64)
+    }
+}

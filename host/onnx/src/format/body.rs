@@ -1,0 +1,60 @@
+//! `GraphProto` and `FunctionProto`: the fields that both have, by other numbers.
+
+use rustc_hash::FxHashSet;
+
+use super::error::Result;
+use super::fields::bodies;
+use super::schema::{function, graph, node, tensor};
+use super::wire::{Message, string_of};
+
+/// The message that a body is.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BodyKind {
+    Graph,
+    Function,
+}
+
+impl BodyKind {
+    fn number(self, of_graph: u32, of_function: u32) -> u32 {
+        match self {
+            BodyKind::Graph => of_graph,
+            BodyKind::Function => of_function,
+        }
+    }
+
+    /// The field for nodes.
+    pub(crate) fn node(self) -> u32 {
+        self.number(graph::NODE, function::NODE)
+    }
+
+    /// The field for inputs.
+    pub(crate) fn input(self) -> u32 {
+        self.number(graph::INPUT, function::INPUT)
+    }
+
+    /// The field for outputs.
+    pub(crate) fn output(self) -> u32 {
+        self.number(graph::OUTPUT, function::OUTPUT)
+    }
+
+    /// The field for value infos.
+    pub(crate) fn info(self) -> u32 {
+        self.number(graph::VALUE_INFO, function::VALUE_INFO)
+    }
+
+    /// The names that a body's nodes and initializers define.
+    pub(crate) fn defined_names(self, body: Message<'_>) -> Result<FxHashSet<&[u8]>> {
+        let mut names = FxHashSet::default();
+        for node in bodies(body, self.node()) {
+            for output in bodies(node?, node::OUTPUT) {
+                names.insert(output?.bytes);
+            }
+        }
+        if self == BodyKind::Graph {
+            for initializer in bodies(body, graph::INITIALIZER) {
+                names.insert(string_of(initializer?, tensor::NAME)?);
+            }
+        }
+        Ok(names)
+    }
+}

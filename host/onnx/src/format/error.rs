@@ -1,0 +1,119 @@
+//! Errors in a file, with their place: a path of fields and a byte offset.
+
+use std::fmt;
+use std::path::Path;
+
+use passdock_ir::EditError;
+
+use super::wire::{DETACHED, WireError};
+
+/// A file that couldn't be read or written. `Display` is a whole sentence.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OnnxError {
+    /// The file.
+    pub file: String,
+    /// The part of it: `graph.node[12] (Conv 'conv1').attribute[3]`; empty: all of it.
+    pub path: String,
+    /// The offset in the file, if a byte is to blame.
+    pub at: Option<u64>,
+    /// The problem.
+    pub what: String,
+    /// The system's answer, if that was the problem and not the file's content.
+    pub system: Option<std::io::ErrorKind>,
+}
+
+impl std::error::Error for OnnxError {}
+
+impl fmt::Display for OnnxError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if !self.file.is_empty() {
+            write!(f, "{}: ", self.file)?;
+        }
+        if !self.path.is_empty() {
+            write!(f, "{}: ", self.path)?;
+        }
+        f.write_str(&self.what)?;
+        match self.at {
+            Some(at) => write!(f, " (at byte {at})."),
+            None if self.what.ends_with('.') => Ok(()),
+            None => f.write_str("."),
+        }
+    }
+}
+
+impl OnnxError {
+    /// An error about a byte, of the file or of what a text kept of one.
+    pub(crate) fn at(at: u64, what: impl Into<String>) -> OnnxError {
+        if at >= DETACHED {
+            let what = what.into();
+            return OnnxError::new(format!("what `extra` keeps of it isn't ONNX: {what}"));
+        }
+        OnnxError {
+            file: String::new(),
+            path: String::new(),
+            at: Some(at),
+            what: what.into(),
+            system: None,
+        }
+    }
+
+    /// An error without a place.
+    pub(crate) fn new(what: impl Into<String>) -> OnnxError {
+        OnnxError {
+            file: String::new(),
+            path: String::new(),
+            at: None,
+            what: what.into(),
+            system: None,
+        }
+    }
+
+    /// The operating system said no.
+    pub(crate) fn io(path: &Path, doing: &str, error: &std::io::Error) -> OnnxError {
+        let what = format!("it can't be {doing}: {error}");
+        OnnxError {
+            file: path.display().to_string(),
+            system: Some(error.kind()),
+            ..OnnxError::new(what)
+        }
+    }
+
+    /// Adds the part around what `path` says so far.
+    pub(crate) fn inside(mut self, part: impl fmt::Display) -> OnnxError {
+        self.path = match self.path.as_str() {
+            "" => part.to_string(),
+            path => format!("{part}.{path}"),
+        };
+        self
+    }
+
+    /// Gives it a byte offset, if it has none.
+    pub(crate) fn near(mut self, at: u64) -> OnnxError {
+        self.at = self.at.or(Some(at));
+        self
+    }
+
+    /// Adds the file, if there is none yet.
+    pub(crate) fn of_file(mut self, file: &str) -> OnnxError {
+        if self.file.is_empty() {
+            self.file = file.to_owned();
+        }
+        self
+    }
+}
+
+impl From<WireError> for OnnxError {
+    fn from(error: WireError) -> OnnxError {
+        OnnxError::at(error.at, error.what)
+    }
+}
+
+impl From<EditError> for OnnxError {
+    fn from(error: EditError) -> OnnxError {
+        let what = error.message.strip_suffix('.').unwrap_or(&error.message);
+        OnnxError::new(what)
+    }
+}
+
+/// The outcome of reading or writing.
+pub(crate) type Result<T = ()> = std::result::Result<T, OnnxError>;

@@ -1,0 +1,59 @@
+//! Reading the fields that many messages have: texts, names, pairs.
+
+use super::error::{OnnxError, Result};
+use super::schema::entry;
+use super::wire::{Message, Value, put_bytes};
+
+/// The messages of one repeated field.
+pub(crate) fn bodies(
+    message: Message<'_>,
+    number: u32,
+) -> impl Iterator<Item = Result<Message<'_>>> {
+    message.fields().filter_map(move |field| match field {
+        Ok(field) => match field.value {
+            Value::Bytes(body) if field.number == number => Some(Ok(body)),
+            _ => None,
+        },
+        Err(error) => Some(Err(error.into())),
+    })
+}
+
+/// Text of the file; it has to be UTF-8.
+pub(crate) fn text(message: Message<'_>) -> Result<&str> {
+    std::str::from_utf8(message.bytes).map_err(|_| OnnxError::at(message.at, "a name isn't UTF-8"))
+}
+
+/// The name of a message that may be broken, if it has one.
+pub(crate) fn name_of(message: Message<'_>, number: u32) -> Option<&[u8]> {
+    let names = bodies(message, number).map_while(Result::ok);
+    let name = names.last().map(|name| name.bytes);
+    name.filter(|name| !name.is_empty())
+}
+
+/// A name of the file in quotes, whatever its bytes are, and cut where it is too long to be read.
+pub(crate) fn quoted(name: &[u8]) -> String {
+    const MOST: usize = 200;
+    let dots = if name.len() > MOST { "…" } else { "" };
+    let name = String::from_utf8_lossy(&name[..name.len().min(MOST)]);
+    format!("'{}{dots}'", name.escape_debug())
+}
+
+/// The key and value of a `StringStringEntryProto`; "" where there is none.
+pub(crate) fn read_pair(message: Message<'_>) -> Result<(&str, &str)> {
+    let (mut key, mut value) = ("", "");
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (entry::KEY, Value::Bytes(body)) => key = text(body)?,
+            (entry::VALUE, Value::Bytes(body)) => value = text(body)?,
+            _ => {}
+        }
+    }
+    Ok((key, value))
+}
+
+/// Appends the fields of a `StringStringEntryProto`.
+pub(crate) fn put_pair(to: &mut Vec<u8>, key: &[u8], value: &[u8]) {
+    put_bytes(to, entry::KEY, key);
+    put_bytes(to, entry::VALUE, value);
+}

@@ -1,0 +1,13 @@
+//! ONNX's format: protobuf, and the messages that the reader and the writer both know.
+
+pub(crate) mod attribute;
+pub(crate) mod body;
+pub(crate) mod error;
+pub(crate) mod fields;
+pub(crate) mod header;
+pub(crate) mod opsets;
+pub(crate) mod schema;
+pub(crate) mod tensor;
+pub(crate) mod typed;
+pub(crate) mod types;
+pub(crate) mod wire;

@@ -1,0 +1,331 @@
+//! `TypeProto` to and from the IR's types.
+
+use passdock_abi::{DType, Dim, DimKind, SymbolId, Type, TypeId, TypeKind};
+use passdock_ir::{Function, OpName, TypeSpec};
+
+use super::error::{OnnxError, Result};
+use super::fields::{bodies, text};
+use super::schema::{dim, shape, ty, ty_item, ty_map, ty_opaque, ty_tensor};
+use super::wire::{Message, Value, put_bytes, put_int};
+
+/// The largest depth of nested types: that of protobuf itself.
+const MAX_DEPTH: u32 = 100;
+
+/// The element type of a `TensorProto.DataType`.
+pub(crate) fn dtype(code: u64) -> DType {
+    DType(code as i32 as u32)
+}
+
+/// Interns a type. What the IR can't say of it (an unknown field) is left out.
+pub(crate) fn read_type(f: &mut Function, message: Message<'_>) -> Result<TypeId> {
+    read_nested(f, message, 0)
+}
+
+fn read_nested(f: &mut Function, message: Message<'_>, depth: u32) -> Result<TypeId> {
+    if depth > MAX_DEPTH {
+        let what = format!("types can't nest deeper than {MAX_DEPTH} levels");
+        return Err(OnnxError::at(message.at, what));
+    }
+    let mut denotation = SymbolId::NONE;
+    let mut held = None;
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (ty::DENOTATION, Value::Bytes(body)) => denotation = f.symbols().intern(text(body)?),
+            // A oneof: the last one counts.
+            (
+                ty::TENSOR | ty::SPARSE | ty::SEQUENCE | ty::OPTIONAL | ty::MAP | ty::OPAQUE,
+                Value::Bytes(body),
+            ) => held = Some((field.number, body)),
+            _ => {}
+        }
+    }
+    let Some((number, body)) = held else {
+        return Ok(f.add_denoted_type(TypeSpec::Unknown, denotation));
+    };
+    let spec = match number {
+        ty::TENSOR | ty::SPARSE => {
+            let (dtype, dims) = read_tensor(f, body)?;
+            let dims = dims.as_deref();
+            let spec = if number == ty::TENSOR {
+                TypeSpec::Tensor(dtype, dims)
+            } else {
+                TypeSpec::Sparse(dtype, dims)
+            };
+            return Ok(f.add_denoted_type(spec, denotation));
+        }
+        ty::SEQUENCE => TypeSpec::Sequence(read_item(f, body, ty_item::ELEM_TYPE, depth)?),
+        ty::OPTIONAL => TypeSpec::Optional(read_item(f, body, ty_item::ELEM_TYPE, depth)?),
+        ty::MAP => {
+            let mut key = DType::NONE;
+            for field in body.fields() {
+                let field = field?;
+                if let (ty_map::KEY_TYPE, Value::Varint(code)) = (field.number, field.value) {
+                    key = dtype(code);
+                }
+            }
+            TypeSpec::Map(key, read_item(f, body, ty_map::VALUE_TYPE, depth)?)
+        }
+        _ => return read_opaque(f, body),
+    };
+    Ok(f.add_denoted_type(spec, denotation))
+}
+
+fn read_item(f: &mut Function, message: Message<'_>, number: u32, depth: u32) -> Result<TypeId> {
+    match bodies(message, number).last() {
+        Some(body) => read_nested(f, body?, depth + 1),
+        None => Ok(f.add_type(TypeSpec::Unknown)),
+    }
+}
+
+fn read_opaque(f: &mut Function, message: Message<'_>) -> Result<TypeId> {
+    let (mut domain, mut name) = ("", "");
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (ty_opaque::DOMAIN, Value::Bytes(body)) => domain = text(body)?,
+            (ty_opaque::NAME, Value::Bytes(body)) => name = text(body)?,
+            _ => {}
+        }
+    }
+    let name = OpName::of_domain(domain, name, "").to_string();
+    let name = f.symbols().intern(&name);
+    Ok(f.add_type(TypeSpec::Opaque(name)))
+}
+
+/// Element type and dims; no dims: the rank isn't known.
+fn read_tensor(f: &Function, message: Message<'_>) -> Result<(DType, Option<Vec<Dim>>)> {
+    let mut elements = DType::NONE;
+    let mut dims: Option<Vec<Dim>> = None;
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (ty_tensor::ELEM_TYPE, Value::Varint(code)) => elements = dtype(code),
+            (ty_tensor::SHAPE, Value::Bytes(body)) => {
+                let dims = dims.get_or_insert_default();
+                for field in body.fields() {
+                    let field = field?;
+                    if let (shape::DIM, Value::Bytes(body)) = (field.number, field.value) {
+                        dims.push(read_dim(f, body)?);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+    Ok((elements, dims))
+}
+
+fn read_dim(f: &Function, message: Message<'_>) -> Result<Dim> {
+    let mut read = Dim::UNKNOWN;
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (dim::VALUE, Value::Varint(value)) => {
+                // Some exporters write -1 for "any".
+                let value = value as i64;
+                (read.kind, read.value) = if value < 0 {
+                    (DimKind::UNKNOWN, 0)
+                } else {
+                    (DimKind::CONST, value)
+                };
+            }
+            (dim::PARAM, Value::Bytes(body)) => {
+                let name = text(body)?;
+                (read.kind, read.value) = match name {
+                    "" => (DimKind::UNKNOWN, 0),
+                    _ => (DimKind::SYMBOL, i64::from(f.symbols().intern(name).0)),
+                };
+            }
+            (dim::DENOTATION, Value::Bytes(body)) => {
+                read.denotation = f.symbols().intern(text(body)?);
+            }
+            _ => {}
+        }
+    }
+    Ok(read)
+}
+
+/// Appends a `TypeProto`'s fields.
+pub(crate) fn put_type(f: &Function, id: TypeId, to: &mut Vec<u8>) -> Result {
+    put_nested(f, id, to, 0)
+}
+
+fn put_nested(f: &Function, id: TypeId, to: &mut Vec<u8>, depth: u32) -> Result {
+    if depth > MAX_DEPTH {
+        let what = format!("ONNX types can't nest deeper than {MAX_DEPTH} levels");
+        return Err(OnnxError::new(what));
+    }
+    let record = f.ty(id);
+    let mut body = Vec::new();
+    let number = match record.kind {
+        TypeKind::UNKNOWN => 0,
+        TypeKind::TENSOR | TypeKind::SPARSE => {
+            put_tensor(f, record, &mut body);
+            if record.kind == TypeKind::TENSOR {
+                ty::TENSOR
+            } else {
+                ty::SPARSE
+            }
+        }
+        TypeKind::SEQUENCE | TypeKind::OPTIONAL => {
+            put_item(f, record, ty_item::ELEM_TYPE, &mut body, depth)?;
+            if record.kind == TypeKind::SEQUENCE {
+                ty::SEQUENCE
+            } else {
+                ty::OPTIONAL
+            }
+        }
+        TypeKind::MAP => {
+            put_int(&mut body, ty_map::KEY_TYPE, i64::from(record.dtype.0));
+            put_item(f, record, ty_map::VALUE_TYPE, &mut body, depth)?;
+            ty::MAP
+        }
+        TypeKind::OPAQUE => {
+            let name = f.text(record.name);
+            let name = OpName::parse(name)
+                .ok_or_else(|| OnnxError::new(format!("`{name}` isn't a canonical type name")))?;
+            if let Some(domain) = name.domain.filter(|domain| !domain.is_empty()) {
+                put_bytes(&mut body, ty_opaque::DOMAIN, domain.as_bytes());
+            }
+            put_bytes(&mut body, ty_opaque::NAME, name.name.as_bytes());
+            put_bytes(to, ty::OPAQUE, &body);
+            return Ok(());
+        }
+        _ => {
+            let what = "ONNX has no type for a scalar, buffer, tuple or function of the IR; lower it \
+                        to tensors before exporting";
+            return Err(OnnxError::new(what));
+        }
+    };
+    if number != 0 {
+        put_bytes(to, number, &body);
+    }
+    if record.name.is_some() {
+        put_bytes(to, ty::DENOTATION, f.text(record.name).as_bytes());
+    }
+    Ok(())
+}
+
+fn put_item(f: &Function, record: &Type, number: u32, to: &mut Vec<u8>, depth: u32) -> Result {
+    let Some(item) = f.items_of(record).next() else {
+        return Ok(());
+    };
+    let mut body = Vec::new();
+    put_nested(f, item, &mut body, depth + 1)?;
+    if !body.is_empty() {
+        put_bytes(to, number, &body);
+    }
+    Ok(())
+}
+
+fn put_tensor(f: &Function, record: &Type, to: &mut Vec<u8>) {
+    if record.dtype != DType::NONE {
+        put_int(to, ty_tensor::ELEM_TYPE, i64::from(record.dtype.0 as i32));
+    }
+    if record.flags & Type::UNRANKED != 0 {
+        return;
+    }
+    let mut dims = Vec::new();
+    for dim in f.dims_in(record.dims) {
+        let mut body = Vec::new();
+        match dim.kind {
+            DimKind::CONST => put_int(&mut body, dim::VALUE, dim.value),
+            DimKind::SYMBOL => {
+                let name = f.text(SymbolId(dim.value as u32));
+                put_bytes(&mut body, dim::PARAM, name.as_bytes());
+            }
+            // ONNX has no expressions, and an invented symbol would be a new name in the file.
+            _ => {}
+        }
+        if dim.denotation.is_some() {
+            put_bytes(
+                &mut body,
+                dim::DENOTATION,
+                f.text(dim.denotation).as_bytes(),
+            );
+        }
+        put_bytes(&mut dims, shape::DIM, &body);
+    }
+    put_bytes(to, ty_tensor::SHAPE, &dims);
+}
+
+#[cfg(test)]
+mod tests {
+    use passdock_abi::FunctionKind;
+    use passdock_ir::Symbols;
+
+    use super::*;
+
+    fn function() -> Function {
+        let symbols = Symbols::new();
+        let name = symbols.intern("main");
+        Function::new(symbols, FunctionKind::GRAPH, name)
+    }
+
+    /// Types as ONNX writes them come back byte for byte.
+    #[test]
+    fn types_come_back() {
+        let mut f = function();
+        let shape: &[u8] = &[0x12, 10, 10, 2, 8, 3, 10, 0, 10, 2, 18, 0];
+        let named: &[u8] = &[0x12, 9, 10, 7, 18, 1, b'n', 26, 2, b'N', b'C'];
+        let tensor = |shape: &[u8]| {
+            let mut body = vec![0x08, 1];
+            body.extend(shape);
+            let mut ty = vec![0x0a, body.len() as u8];
+            ty.extend(body);
+            ty
+        };
+        let wrap = |number: u8, mut body: Vec<u8>| {
+            body.splice(0..0, [number << 3 | 2, body.len() as u8]);
+            body
+        };
+        let sequence = wrap(4, wrap(1, tensor(named)));
+        let mut denoted = tensor(named);
+        denoted.extend([0x32, 1, b'D']);
+        let map = wrap(5, [vec![8, 7], wrap(2, tensor(&[]))].concat());
+        let opaque = wrap(7, vec![10, 1, b'a', 18, 1, b'b']);
+        let sparse = [&[0x42, 2][..], &[8, 10]].concat();
+        for bytes in [
+            Vec::new(),
+            tensor(named),
+            tensor(&[]),
+            tensor(&[0x12, 0]),
+            denoted,
+            sequence.clone(),
+            wrap(9, wrap(1, sequence)),
+            map,
+            opaque,
+            sparse,
+        ] {
+            let id = read_type(&mut f, Message::detached(&bytes)).unwrap();
+            let mut back = Vec::new();
+            put_type(&f, id, &mut back).unwrap();
+            assert_eq!(back, bytes);
+        }
+        // An empty dim name means what no name means.
+        let id = read_type(&mut f, Message::detached(&tensor(shape))).unwrap();
+        assert_eq!(f.shape(id).map(<[Dim]>::len), Some(3));
+        assert_eq!(f.static_shape(id), None);
+    }
+
+    #[test]
+    fn types_may_not_nest_without_end() {
+        let mut bytes = Vec::new();
+        for _ in 0..250 {
+            for number in [ty_item::ELEM_TYPE, ty::SEQUENCE] {
+                let mut outer = Vec::new();
+                put_bytes(&mut outer, number, &bytes);
+                bytes = outer;
+            }
+        }
+        let message = Message::whole(&bytes);
+        let error = read_type(&mut function(), message).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("types can't nest deeper than 100 levels"),
+            "{error}"
+        );
+    }
+}

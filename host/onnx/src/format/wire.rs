@@ -1,0 +1,445 @@
+//! Protobuf's wire format, read in place and one message at a time.
+//!
+//! A [`Message`] is a span of the file; its fields are found by walking tags, and what is nested is
+//! skipped by its length until somebody asks for it. Nothing is copied and nothing recurses, so a
+//! file can nest as deeply as it likes. Every length is checked against the message that holds it.
+
+use std::fmt;
+
+/// The largest depth of nested groups; ONNX has none, so they only occur in unknown fields.
+const MAX_GROUPS: usize = 100;
+
+/// The offset of messages that stand in no file: behind the end of any.
+pub(crate) const DETACHED: u64 = 1 << 63;
+
+/// A message's bytes and where they stand in the file.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Message<'a> {
+    pub(crate) bytes: &'a [u8],
+    /// The offset of the first byte in its source.
+    pub(crate) at: u64,
+}
+
+/// One field of a message, as it was written.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Field<'a> {
+    pub(crate) number: u32,
+    pub(crate) value: Value<'a>,
+    /// Tag, length and value.
+    pub(crate) record: Message<'a>,
+}
+
+/// A field's value, by wire type.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Value<'a> {
+    Varint(u64),
+    Fixed64(u64),
+    Bytes(Message<'a>),
+    /// A group; only its record is of interest.
+    Group,
+    Fixed32(u32),
+}
+
+/// The bytes aren't protobuf.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct WireError {
+    pub(crate) at: u64,
+    pub(crate) what: &'static str,
+}
+
+impl fmt::Display for WireError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.what)
+    }
+}
+
+impl<'a> Message<'a> {
+    /// Bytes that stand in no file.
+    pub(crate) const fn detached(bytes: &'a [u8]) -> Message<'a> {
+        Message {
+            bytes,
+            at: DETACHED,
+        }
+    }
+
+    /// Whether they stand in no file.
+    pub(crate) const fn is_detached(self) -> bool {
+        self.at >= DETACHED
+    }
+
+    /// Walks the fields, in the order of the file.
+    pub(crate) fn fields(self) -> Fields<'a> {
+        Fields {
+            message: self,
+            pos: 0,
+        }
+    }
+
+    /// The bytes of a whole file.
+    pub(crate) const fn whole(bytes: &'a [u8]) -> Message<'a> {
+        Message { bytes, at: 0 }
+    }
+
+    /// A message without fields.
+    pub(crate) const fn empty(at: u64) -> Message<'a> {
+        Message { bytes: &[], at }
+    }
+
+    pub(crate) fn len(self) -> u64 {
+        self.bytes.len() as u64
+    }
+
+    fn slice(self, start: usize, end: usize) -> Message<'a> {
+        Message {
+            bytes: &self.bytes[start..end],
+            at: self.at + start as u64,
+        }
+    }
+}
+
+/// The fields of a message that may be missing.
+pub(crate) fn fields_of<'a>(
+    message: Option<Message<'a>>,
+) -> impl Iterator<Item = Result<Field<'a>, WireError>> {
+    message.into_iter().flat_map(Message::fields)
+}
+
+/// Whether a message has a field.
+pub(crate) fn has_field(message: Option<Message<'_>>, number: u32) -> Result<bool, WireError> {
+    for field in fields_of(message) {
+        if field?.number == number {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The fields of a message. After an error it ends.
+#[derive(Clone, Debug)]
+pub(crate) struct Fields<'a> {
+    message: Message<'a>,
+    pos: usize,
+}
+
+impl<'a> Iterator for Fields<'a> {
+    type Item = Result<Field<'a>, WireError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.pos >= self.message.bytes.len() {
+            return None;
+        }
+        let field = self.field();
+        if field.is_err() {
+            self.pos = self.message.bytes.len();
+        }
+        Some(field)
+    }
+}
+
+impl<'a> Fields<'a> {
+    fn field(&mut self) -> Result<Field<'a>, WireError> {
+        let start = self.pos;
+        let (number, wire) = self.tag()?;
+        let value = match wire {
+            3 => {
+                self.skip_group(number)?;
+                Value::Group
+            }
+            4 => return Err(self.error(start, "a group ends that never began")),
+            _ => self.plain_value(wire)?,
+        };
+        Ok(Field {
+            number,
+            value,
+            record: self.message.slice(start, self.pos),
+        })
+    }
+
+    fn tag(&mut self) -> Result<(u32, u32), WireError> {
+        let start = self.pos;
+        let tag = self.varint()?;
+        match u32::try_from(tag) {
+            Ok(tag) if tag >= 8 => Ok((tag >> 3, tag & 7)),
+            _ => Err(self.error(start, "there is no such field number")),
+        }
+    }
+
+    fn plain_value(&mut self, wire: u32) -> Result<Value<'a>, WireError> {
+        match wire {
+            0 => Ok(Value::Varint(self.varint()?)),
+            1 => Ok(Value::Fixed64(u64::from_le_bytes(self.array()?))),
+            2 => {
+                let start = self.pos;
+                let len = self.varint()?;
+                let rest = self.message.bytes.len() - self.pos;
+                if len > rest as u64 {
+                    return Err(self.error(start, "a length goes beyond the end of its message"));
+                }
+                let begin = self.pos;
+                self.pos += len as usize;
+                Ok(Value::Bytes(self.message.slice(begin, self.pos)))
+            }
+            5 => Ok(Value::Fixed32(u32::from_le_bytes(self.array()?))),
+            _ => Err(self.error(self.pos, "there is no such wire type")),
+        }
+    }
+
+    fn skip_group(&mut self, number: u32) -> Result<(), WireError> {
+        let mut open = vec![number];
+        while let Some(&innermost) = open.last() {
+            let start = self.pos;
+            let (number, wire) = self.tag()?;
+            match wire {
+                3 if open.len() == MAX_GROUPS => {
+                    return Err(self.error(start, "groups nest too deeply"));
+                }
+                3 => open.push(number),
+                4 if number == innermost => _ = open.pop(),
+                4 => return Err(self.error(start, "a group ends that never began")),
+                _ => _ = self.plain_value(wire)?,
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn varint(&mut self) -> Result<u64, WireError> {
+        match self.message.bytes.get(self.pos) {
+            Some(&byte) if byte < 0x80 => {
+                self.pos += 1;
+                Ok(u64::from(byte))
+            }
+            _ => self.long_varint(),
+        }
+    }
+
+    fn long_varint(&mut self) -> Result<u64, WireError> {
+        let (value, len) = varint(&self.message.bytes[self.pos..])
+            .ok_or_else(|| self.error(self.pos, "a number is cut off or too long"))?;
+        self.pos += len;
+        Ok(value)
+    }
+
+    fn array<const N: usize>(&mut self) -> Result<[u8; N], WireError> {
+        match self.message.bytes[self.pos..].first_chunk::<N>() {
+            Some(&array) => {
+                self.pos += N;
+                Ok(array)
+            }
+            None => Err(self.error(self.pos, "a number is cut off")),
+        }
+    }
+
+    fn error(&self, pos: usize, what: &'static str) -> WireError {
+        WireError {
+            at: self.message.at + pos as u64,
+            what,
+        }
+    }
+}
+
+/// A varint and its length; bits above the 64th are dropped, as protobuf does.
+pub(crate) fn varint(bytes: &[u8]) -> Option<(u64, usize)> {
+    let mut value = 0;
+    for (at, &byte) in bytes.iter().enumerate().take(10) {
+        value |= u64::from(byte & 0x7f) << (7 * at);
+        if byte < 0x80 {
+            return Some((value, at + 1));
+        }
+    }
+    None
+}
+
+/// Appends the numbers of a repeated field's record: one, or many packed. A record of another wire
+/// type isn't that field's: `false`.
+pub(crate) fn push_varints(value: Value<'_>, to: &mut Vec<i64>) -> Result<bool, WireError> {
+    match value {
+        Value::Varint(number) => to.push(number as i64),
+        Value::Bytes(packed) => {
+            let mut rest = packed.bytes;
+            while !rest.is_empty() {
+                let at = packed.at + (packed.bytes.len() - rest.len()) as u64;
+                let (number, len) = varint(rest).ok_or(WireError {
+                    at,
+                    what: "a packed number is cut off or too long",
+                })?;
+                to.push(number as i64);
+                rest = &rest[len..];
+            }
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Appends the little-endian bytes of a repeated `float`'s record, as [`push_varints`] does.
+pub(crate) fn push_fixed32(value: Value<'_>, to: &mut Vec<u8>) -> Result<bool, WireError> {
+    match value {
+        Value::Fixed32(bits) => to.extend(bits.to_le_bytes()),
+        Value::Bytes(packed) if packed.bytes.len() % 4 == 0 => to.extend(packed.bytes),
+        Value::Bytes(packed) => {
+            return Err(WireError {
+                at: packed.at,
+                what: "packed floats aren't whole",
+            });
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// Appends the little-endian bytes of a repeated `double`'s record, as [`push_varints`] does.
+pub(crate) fn push_fixed64(value: Value<'_>, to: &mut Vec<u8>) -> Result<bool, WireError> {
+    match value {
+        Value::Fixed64(bits) => to.extend(bits.to_le_bytes()),
+        Value::Bytes(packed) if packed.bytes.len() % 8 == 0 => to.extend(packed.bytes),
+        Value::Bytes(packed) => {
+            return Err(WireError {
+                at: packed.at,
+                what: "packed doubles aren't whole",
+            });
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
+}
+
+/// The last string of a field in a message; empty if there is none.
+pub(crate) fn string_of(message: Message<'_>, number: u32) -> Result<&[u8], WireError> {
+    let mut found: &[u8] = &[];
+    for field in message.fields() {
+        let field = field?;
+        if let (true, Value::Bytes(body)) = (field.number == number, field.value) {
+            found = body.bytes;
+        }
+    }
+    Ok(found)
+}
+
+/// Appends a varint.
+pub(crate) fn put_varint(to: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        to.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    to.push(value as u8);
+}
+
+/// Appends a varint field.
+pub(crate) fn put_int(to: &mut Vec<u8>, number: u32, value: i64) {
+    put_varint(to, u64::from(number) << 3);
+    put_varint(to, value as u64);
+}
+
+/// Appends a `float` field.
+pub(crate) fn put_float(to: &mut Vec<u8>, number: u32, bits: u32) {
+    put_varint(to, u64::from(number) << 3 | 5);
+    to.extend(bits.to_le_bytes());
+}
+
+/// Appends the tag and length of a field whose bytes follow.
+pub(crate) fn put_head(to: &mut Vec<u8>, number: u32, len: u64) {
+    put_varint(to, u64::from(number) << 3 | 2);
+    put_varint(to, len);
+}
+
+/// Appends a length-delimited field.
+pub(crate) fn put_bytes(to: &mut Vec<u8>, number: u32, bytes: &[u8]) {
+    put_head(to, number, bytes.len() as u64);
+    to.extend_from_slice(bytes);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn show(bytes: &[u8]) -> String {
+        let mut out = String::new();
+        for field in (Message { bytes, at: 100 }).fields() {
+            match field {
+                Ok(field) => {
+                    let value = match field.value {
+                        Value::Varint(value) => format!("{value}"),
+                        Value::Fixed64(value) => format!("{value:#x}"),
+                        Value::Fixed32(value) => format!("{value:#x}"),
+                        Value::Bytes(body) => format!("{:?} at {}", body.bytes, body.at),
+                        Value::Group => "group".to_owned(),
+                    };
+                    let Message { bytes, at } = field.record;
+                    out += &format!("{} = {value} ({at}+{})\n", field.number, bytes.len());
+                }
+                Err(error) => out += &format!("{}: {error}\n", error.at),
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn every_wire_type_is_walked() {
+        expect_test::expect![[r#"
+            1 = 300 (100+3)
+            2 = [7, 8] at 105 (103+4)
+            3 = 0x1 (107+9)
+            4 = 0x2 (116+5)
+            5 = group (121+4)
+            1000 = 0 (125+3)
+        "#]]
+        .assert_eq(&show(&[
+            0x08, 0xac, 0x02, 0x12, 2, 7, 8, 0x19, 1, 0, 0, 0, 0, 0, 0, 0, 0x25, 2, 0, 0, 0, 0x2b,
+            0x08, 1, 0x2c, 0xc0, 0x3e, 0,
+        ]));
+    }
+
+    #[test]
+    fn what_isn_t_protobuf_is_an_error_where_it_stands() {
+        let cases: &[(&[u8], &str)] = &[
+            (&[0x08], "101: a number is cut off or too long\n"),
+            (
+                &[0x08, 0xff, 0xff],
+                "101: a number is cut off or too long\n",
+            ),
+            (&[0x08; 1], "101: a number is cut off or too long\n"),
+            (&[0x00, 1], "100: there is no such field number\n"),
+            (
+                &[0x0a, 5, 1],
+                "101: a length goes beyond the end of its message\n",
+            ),
+            (&[0x0e], "101: there is no such wire type\n"),
+            (&[0x0d, 1], "101: a number is cut off\n"),
+            (&[0x0c], "100: a group ends that never began\n"),
+            (&[0x0b, 0x14], "101: a group ends that never began\n"),
+            (&[0x0b], "101: a number is cut off or too long\n"),
+            (&[0x0b; 101], "200: groups nest too deeply\n"),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(&show(bytes), expected, "{bytes:?}");
+        }
+        let endless = [&[0x08][..], &[0xff; 11]].concat();
+        assert_eq!(show(&endless), "101: a number is cut off or too long\n");
+    }
+
+    #[test]
+    fn varints_come_back() {
+        for value in [0, 1, 127, 128, 300, 1 << 35, u64::MAX] {
+            let mut bytes = Vec::new();
+            put_varint(&mut bytes, value);
+            assert_eq!(varint(&bytes), Some((value, bytes.len())));
+        }
+        assert_eq!(varint(&[0xff; 10]), None);
+    }
+
+    #[test]
+    fn repeated_numbers_are_read_packed_or_not() {
+        let mut ints = Vec::new();
+        let packed = Message {
+            bytes: &[1, 0xac, 2],
+            at: 0,
+        };
+        assert_eq!(push_varints(Value::Varint(7), &mut ints), Ok(true));
+        assert_eq!(push_varints(Value::Bytes(packed), &mut ints), Ok(true));
+        assert_eq!(push_varints(Value::Fixed32(7), &mut ints), Ok(false));
+        assert_eq!(ints, [7, 1, 300]);
+        assert!(push_fixed32(Value::Bytes(packed), &mut Vec::new()).is_err());
+    }
+}

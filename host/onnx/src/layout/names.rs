@@ -1,0 +1,502 @@
+//! Names of values in the file, and the records that have to be written anew because of them.
+//!
+//! Values keep the names of the input. A new value gets a name nobody has; an output that passes
+//! gave another value gets its name from that value, or an `Identity`.
+
+use passdock_abi::{ConstId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId, symbol};
+use passdock_ir::symbols::MAX_SYMBOL_BYTES;
+use passdock_ir::{Entity, Function, OpName};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::extras::kept::Kept;
+use crate::format::header::MAIN;
+
+/// The plan for one function.
+pub(crate) struct Plan {
+    names: Vec<SymbolId>,
+    dirty_ops: Vec<bool>,
+    dirty_regions: Vec<bool>,
+    dirty_constants: FxHashSet<ConstId>,
+    copies: FxHashMap<RegionId, Vec<(ValueId, SymbolId)>>,
+    /// Names of outputs that nobody named, by place.
+    outputs: FxHashMap<(RegionId, usize), SymbolId>,
+    /// An error about values that would need the same name.
+    pub(crate) clash: Option<String>,
+    /// Live regions, each before those nested in it.
+    pub(crate) regions: Vec<RegionId>,
+}
+
+impl Plan {
+    /// A value's name in the file.
+    pub(crate) fn name(&self, value: ValueId) -> SymbolId {
+        self.names[value.index()]
+    }
+
+    /// Whether an op's own fields differ from its origin's.
+    pub(crate) fn is_op_dirty(&self, op: OpId) -> bool {
+        self.dirty_ops[op.index()]
+    }
+
+    /// Whether anything in a region differs from its origin.
+    pub(crate) fn is_region_dirty(&self, region: RegionId) -> bool {
+        self.dirty_regions[region.index()]
+    }
+
+    /// Whether a constant's name differs from its origin's.
+    pub(crate) fn is_constant_dirty(&self, id: ConstId) -> bool {
+        self.dirty_constants.contains(&id)
+    }
+
+    /// The `Identity` nodes a region ends with: value and output.
+    pub(crate) fn copies(&self, region: RegionId) -> &[(ValueId, SymbolId)] {
+        self.copies.get(&region).map_or(&[], Vec::as_slice)
+    }
+
+    /// The name of an output that nobody named; NONE: nothing is known about it.
+    pub(crate) fn output_name(&self, region: RegionId, index: usize) -> SymbolId {
+        let known = self.outputs.get(&(region, index));
+        known.copied().unwrap_or(SymbolId::NONE)
+    }
+
+    /// Plans a function; `fresh`: everything is written anew. `moved` are the constants whose data
+    /// goes elsewhere.
+    pub(crate) fn new(f: &Function, fresh: bool, moved: impl Iterator<Item = ConstId>) -> Plan {
+        let mut regions = vec![f.body()];
+        for op in f.walk(f.body()) {
+            regions.extend(f.regions_of(op));
+        }
+        let mut planner = Planner {
+            f,
+            taken: FxHashSet::default(),
+            plan: Plan {
+                names: export_names(f),
+                dirty_ops: (0..f.op_ids())
+                    .map(|at| fresh || f.op(OpId(at as u32)).flags & Op::TOUCHED != 0)
+                    .collect(),
+                dirty_regions: Vec::new(),
+                dirty_constants: FxHashSet::default(),
+                copies: FxHashMap::default(),
+                outputs: FxHashMap::default(),
+                clash: None,
+                regions,
+            },
+        };
+        planner.touched_regions(fresh);
+        planner.take();
+        planner.shadows();
+        planner.outputs();
+        planner.new_values();
+        planner.unnamed_outputs();
+        moved.for_each(|id| planner.moved(id));
+        planner.holders();
+        planner.plan
+    }
+}
+
+/// The names of the file's values, and those that passes gave.
+pub(crate) fn export_names(f: &Function) -> Vec<SymbolId> {
+    let all = (0..f.value_ids()).map(|at| ValueId(at as u32));
+    all.map(|value| {
+        let name = f.value(value).name;
+        match Kept::of_entity(f, Entity::Value(value)).names {
+            Some([given, original]) if f.text(name) == given => f.symbols().intern(original),
+            _ => name,
+        }
+    })
+    .collect()
+}
+
+/// The region that a value is defined in.
+fn home(f: &Function, value: ValueId) -> RegionId {
+    let home = f.home(value);
+    if home.is_none() { f.body() } else { home }
+}
+
+struct Planner<'f> {
+    f: &'f Function,
+    taken: FxHashSet<SymbolId>,
+    plan: Plan,
+}
+
+impl Planner<'_> {
+    fn touched_regions(&mut self, fresh: bool) {
+        let count = self
+            .plan
+            .regions
+            .iter()
+            .map(|region| region.index() + 1)
+            .max();
+        self.plan.dirty_regions = vec![false; count.unwrap_or(0)];
+        for &region in &self.plan.regions {
+            let touched = self.f.region(region).flags & Region::TOUCHED != 0;
+            let new = !self.f.origins().get(Entity::Region(region)).is_some();
+            self.plan.dirty_regions[region.index()] = fresh || touched || new;
+        }
+    }
+
+    /// Whether a value stood in the file, or in the text.
+    fn is_imported(&self, entity: Entity, value: ValueId) -> bool {
+        let touched = self.f.value(value).flags & Value::TOUCHED != 0;
+        !touched || self.f.origins().get(entity).is_some()
+    }
+
+    /// Takes the names that have to stay: outputs', and those of the file's values.
+    fn take(&mut self) {
+        let f = self.f;
+        for &region in &self.plan.regions {
+            self.taken
+                .extend(f.ports(region).iter().map(|port| port.name));
+            self.taken
+                .extend(f.args(region).map(|arg| self.plan.names[arg.index()]));
+        }
+        for op in f.walk(f.body()) {
+            for value in f.results(op) {
+                if self.is_imported(Entity::Op(op), value) {
+                    self.taken.insert(self.plan.names[value.index()]);
+                }
+            }
+        }
+        for (id, constant) in f.live_constants() {
+            let value = constant.value;
+            if value.is_some() && self.is_imported(Entity::Constant(id), value) {
+                self.taken.insert(self.plan.names[constant.value.index()]);
+            }
+        }
+        self.taken.extend([SymbolId::NONE, symbol::EMPTY]);
+    }
+
+    /// A value that has its name in the file again, though it means another value outside, keeps the
+    /// name it got instead where a pass has come to use the other one behind it.
+    fn shadows(&mut self) {
+        let f = self.f;
+        let mut restored: FxHashMap<(RegionId, SymbolId), ValueId> = FxHashMap::default();
+        let mut names = FxHashSet::default();
+        for at in 0..f.value_ids() {
+            let value = ValueId(at as u32);
+            let name = self.plan.names[at];
+            if name != f.value(value).name && f.live_value(value).is_ok() {
+                restored.insert((home(f, value), name), value);
+                names.insert(name);
+            }
+        }
+        if restored.is_empty() {
+            return;
+        }
+        let mut captors = FxHashSet::default();
+        for at in 0..f.value_ids() {
+            let value = ValueId(at as u32);
+            let name = self.plan.names[at];
+            if !names.contains(&name) || f.live_value(value).is_err() {
+                continue;
+            }
+            let end = home(f, value);
+            // In one graph there is one of a name: one of them was brought up from another graph.
+            if let Some(&captor) = restored.get(&(end, name))
+                && captor != value
+            {
+                captors.insert(captor);
+            }
+            for (_, slot) in f.uses(value) {
+                let mut user = slot.user;
+                while f.op(user).parent != end {
+                    let region = f.op(user).parent;
+                    if let Some(&captor) = restored.get(&(region, name))
+                        && f.defining_op(captor)
+                            .is_none_or(|op| f.op(op).order < f.op(user).order)
+                    {
+                        captors.insert(captor);
+                    }
+                    user = f.region(region).parent;
+                }
+            }
+        }
+        let mut captors: Vec<ValueId> = captors.into_iter().collect();
+        captors.sort_unstable();
+        for captor in captors {
+            let given = f.value(captor).name;
+            let name = match self.taken.insert(given) {
+                true => given,
+                false => self.fresh(given),
+            };
+            self.rename(captor, name);
+        }
+    }
+
+    /// Sees to it that every output has its name.
+    fn outputs(&mut self) {
+        let f = self.f;
+        let mut holders = None;
+        for region in self.plan.regions.clone() {
+            if !self.plan.dirty_regions[region.index()] {
+                continue;
+            }
+            let Some(terminator) = f.terminator(region) else {
+                continue;
+            };
+            let values: Vec<ValueId> = f
+                .operands(terminator)
+                .iter()
+                .map(|slot| slot.value)
+                .collect();
+            let ports = f.ports(region);
+            let wanted = || {
+                values
+                    .iter()
+                    .copied()
+                    .zip(ports.iter().map(|port| port.name))
+            };
+            let mut claimed = FxHashSet::default();
+            let mut missing = Vec::new();
+            let mut outputs = FxHashMap::default();
+            for (value, name) in wanted() {
+                let right = value.is_some() && self.plan.names[value.index()] == name;
+                let named = name.is_some() && name != symbol::EMPTY;
+                // Two outputs of a name are one value.
+                if named && let Some(known) = outputs.insert(name, value) {
+                    if known != value {
+                        let name = f.text(name);
+                        self.plan.clash = Some(format!(
+                            "two outputs {name:?} of a graph aren't the same value any more, and in \
+                             ONNX they are; give one another name"
+                        ));
+                    }
+                    continue;
+                }
+                if right {
+                    claimed.insert(value);
+                }
+                if value.is_none() || !named || right {
+                    continue;
+                }
+                missing.push((value, name));
+            }
+            // An output may be there twice.
+            let mut given = FxHashSet::default();
+            missing.retain(|&output| given.insert(output));
+            for (value, name) in missing {
+                let holders = holders.get_or_insert_with(|| self.holders_by_name());
+                let known = holders.get(&(region, name)).map_or(&[][..], Vec::as_slice);
+                self.free(region, name, value, known);
+                let here = f
+                    .defining_op(value)
+                    .is_some_and(|op| f.op(op).parent == region);
+                if here && claimed.insert(value) {
+                    self.rename(value, name);
+                } else {
+                    self.plan
+                        .copies
+                        .entry(region)
+                        .or_default()
+                        .push((value, name));
+                }
+            }
+        }
+    }
+
+    /// The values of each region by the names that they have now.
+    fn holders_by_name(&self) -> FxHashMap<(RegionId, SymbolId), Vec<ValueId>> {
+        let f = self.f;
+        let args = self.plan.regions.iter().flat_map(|&region| f.args(region));
+        let results = f.walk(f.body()).flat_map(|op| f.results(op));
+        let constants = f.live_constants().map(|(_, constant)| constant.value);
+        let constants = constants.filter(|value| value.is_some());
+        let constants =
+            constants.filter(|&value| f.value(value).flags & Value::KIND == Value::CONST);
+        let mut holders: FxHashMap<(RegionId, SymbolId), Vec<ValueId>> = FxHashMap::default();
+        for value in args.chain(results).chain(constants) {
+            let key = (home(f, value), self.plan.names[value.index()]);
+            holders.entry(key).or_default().push(value);
+        }
+        holders
+    }
+
+    /// Takes a name away from the values of a region that have it. The names of the main graph's
+    /// inputs are its interface; all other inputs are known by their place.
+    fn free(&mut self, region: RegionId, name: SymbolId, keeper: ValueId, known: &[ValueId]) {
+        let f = self.f;
+        let is_interface = region == f.body() && f.text(f.name()) == MAIN;
+        for &value in known {
+            // It may have got another name meanwhile.
+            if value == keeper || self.plan.names[value.index()] != name {
+                continue;
+            }
+            if is_interface && f.value(value).flags & Value::KIND == Value::ARG {
+                let name = f.text(name);
+                self.plan.clash = Some(format!(
+                    "the main graph's output {name:?} isn't its input of this name any more, and in \
+                     ONNX they are one value; give the output another name"
+                ));
+                continue;
+            }
+            let fresh = self.fresh(name);
+            self.rename(value, fresh);
+        }
+    }
+
+    /// Gives names to what has none, or one that was taken.
+    fn new_values(&mut self) {
+        let f = self.f;
+        let mut claimed: FxHashSet<ValueId> = FxHashSet::default();
+        for &region in &self.plan.regions {
+            let terminator = f.terminator(region);
+            let slots = terminator.map_or(&[][..], |op| f.operands(op));
+            for (slot, port) in slots.iter().zip(f.ports(region)) {
+                let named = port.name.is_some() && port.name != symbol::EMPTY;
+                if named && slot.value.is_some() && self.plan.names[slot.value.index()] == port.name
+                {
+                    claimed.insert(slot.value);
+                }
+            }
+        }
+        for region in self.plan.regions.clone() {
+            for arg in f.args(region) {
+                let record = f.value(arg);
+                // An input of the file that has no name is left so as long as nobody needs one.
+                let needs_name = record.use_count > 0
+                    || record.constant.is_some()
+                    || record.flags & Value::TOUCHED != 0;
+                if self.plan.names[arg.index()].is_none() && needs_name {
+                    self.name_anew(arg, symbol::EMPTY);
+                }
+            }
+        }
+        for op in f.walk(f.body()) {
+            for value in f.results(op) {
+                let imported = self.is_imported(Entity::Op(op), value);
+                let record = f.value(value);
+                let name = self.plan.names[value.index()];
+                let nameless = name.is_none() || name == symbol::EMPTY;
+                let absent = record.flags & Value::ABSENT != 0;
+                if claimed.contains(&value) || (absent && record.use_count == 0) {
+                    continue;
+                }
+                if nameless || (!imported && !self.taken.insert(name)) {
+                    self.name_anew(value, self.f.op(op).name);
+                }
+            }
+        }
+        for (id, constant) in f.live_constants() {
+            let Some(value) = constant.value.option() else {
+                continue;
+            };
+            let name = self.plan.names[value.index()];
+            let imported = self.is_imported(Entity::Constant(id), value);
+            if f.value(value).flags & Value::KIND != Value::CONST || claimed.contains(&value) {
+                continue;
+            }
+            let record = f.value(value);
+            if name.is_none() && record.use_count == 0 && record.flags & Value::TOUCHED == 0 {
+                continue;
+            }
+            if name.is_none() || (!imported && !self.taken.insert(name)) {
+                self.name_anew(value, symbol::EMPTY);
+            }
+        }
+    }
+
+    /// Names the outputs that nobody named: each is the value, or an `Identity` of one that another
+    /// output is already, or that is from outside.
+    fn unnamed_outputs(&mut self) {
+        let f = self.f;
+        for region in self.plan.regions.clone() {
+            if !self.plan.dirty_regions[region.index()] {
+                continue;
+            }
+            let ports = f.ports(region);
+            let mut names: FxHashSet<SymbolId> = ports.iter().map(|port| port.name).collect();
+            let slots = f.terminator(region).map_or(&[][..], |op| f.operands(op));
+            for (index, (slot, port)) in slots.iter().zip(ports).enumerate() {
+                if port.name.is_some() || slot.value.is_none() {
+                    continue;
+                }
+                let mut name = self.plan.names[slot.value.index()];
+                if home(f, slot.value) != region || !names.insert(name) {
+                    name = self.fresh(name);
+                    let copies = self.plan.copies.entry(region).or_default();
+                    copies.push((slot.value, name));
+                }
+                self.plan.outputs.insert((region, index), name);
+            }
+        }
+    }
+
+    fn name_anew(&mut self, value: ValueId, op: SymbolId) {
+        let name = self.plan.names[value.index()];
+        let base = if name.is_some() && name != symbol::EMPTY {
+            name
+        } else {
+            let text = self.f.text(op);
+            let op = OpName::parse(text).map_or(text.into(), |op| op.name);
+            self.f
+                .symbols()
+                .intern(if op.is_empty() { "constant" } else { &op })
+        };
+        let fresh = self.fresh(base);
+        self.rename(value, fresh);
+    }
+
+    /// A name nobody has: the base with the value's number.
+    fn fresh(&mut self, base: SymbolId) -> SymbolId {
+        let symbols = self.f.symbols();
+        let mut number = self.taken.len();
+        loop {
+            let name = symbols.intern(&numbered(symbols.text(base), number));
+            if self.taken.insert(name) {
+                return name;
+            }
+            number += 1;
+        }
+    }
+
+    /// Gives a value a name; what says the name has to be written anew.
+    fn rename(&mut self, value: ValueId, name: SymbolId) {
+        let f = self.f;
+        self.plan.names[value.index()] = name;
+        let record = f.value(value);
+        if record.flags & Value::KIND == Value::RESULT {
+            self.plan.dirty_ops[record.def as usize] = true;
+        }
+        if record.constant.is_some() {
+            self.plan.dirty_constants.insert(record.constant);
+        }
+        let home = home(f, value);
+        self.dirty_region(home);
+        for (_, slot) in f.uses(value) {
+            self.plan.dirty_ops[slot.user.index()] = true;
+            self.dirty_region(f.op(slot.user).parent);
+        }
+    }
+
+    /// Marks the records that say where a constant's data is as changed.
+    fn moved(&mut self, id: ConstId) {
+        let home = self.f.constant(id).region;
+        self.plan.dirty_constants.insert(id);
+        self.dirty_region(if home.is_none() { self.f.body() } else { home });
+    }
+
+    /// An op has to be written anew if a region of it has.
+    fn holders(&mut self) {
+        for &region in &self.plan.regions {
+            let holder = self.f.region(region).parent;
+            if holder.is_some() && self.plan.dirty_regions[region.index()] {
+                self.plan.dirty_ops[holder.index()] = true;
+            }
+        }
+    }
+
+    fn dirty_region(&mut self, region: RegionId) {
+        let mut next = region;
+        while !std::mem::replace(&mut self.plan.dirty_regions[next.index()], true) {
+            match self.f.region(next).parent.option() {
+                Some(op) => next = self.f.op(op).parent,
+                None => break,
+            }
+        }
+    }
+}
+
+/// A name with a number behind it; cut, where it would be too long to be read again.
+pub(crate) fn numbered(base: &str, number: usize) -> String {
+    let end = base.floor_char_boundary(MAX_SYMBOL_BYTES - "_18446744073709551615".len());
+    format!("{}_{number}", &base[..end])
+}

@@ -1,0 +1,166 @@
+//! The nodes of a region in order: its ops, and the constants that are nodes.
+//!
+//! A constant has no place in the IR's order. As a node it stands where it stood, or right before
+//! its first user if that has come to stand earlier.
+
+use passdock_abi::{ConstId, Constant, OpId, RegionId};
+use passdock_ir::Entity;
+
+use super::constants::is_imported;
+use super::parts::Layout;
+use passdock_ir::symbols::is_terminator;
+
+/// One node to write.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Item {
+    pub(crate) what: Node,
+    /// The start of its record's body, if it is one of this graph's.
+    pub(crate) start: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Node {
+    Op(OpId),
+    Constant(ConstId),
+}
+
+impl Item {
+    /// The op or constant that it is.
+    pub(crate) fn entity(&self) -> Entity {
+        match self.what {
+            Node::Op(op) => Entity::Op(op),
+            Node::Constant(id) => Entity::Constant(id),
+        }
+    }
+}
+
+impl Layout<'_> {
+    /// The nodes of a region. `starts` are those of the original's node records, ascending;
+    /// `no_initializers`: new constants have to be nodes.
+    pub(crate) fn sequence(
+        &mut self,
+        region: RegionId,
+        starts: &[u64],
+        no_initializers: bool,
+    ) -> Vec<Item> {
+        let f = self.f;
+        let known = |origin: passdock_ir::Origin| {
+            let start = origin.is_some().then_some(origin.start);
+            start.filter(|start| starts.binary_search(start).is_ok())
+        };
+        let mut items: Vec<Item> = Vec::new();
+        for op in f.ops_in(region) {
+            let terminator = is_terminator(f.op(op).name);
+            if terminator || self.sparse.contains_key(&op) {
+                continue;
+            }
+            let start = known(f.origins().get(Entity::Op(op)));
+            items.push(Item {
+                what: Node::Op(op),
+                start,
+            });
+        }
+        let mut constants: Vec<(u32, Item)> = Vec::new();
+        for &(_, id) in self.constants.in_region(region) {
+            let record = f.constant(id);
+            let origin = f.origins().get(Entity::Constant(id));
+            let was_node = record.flags & Constant::NODE != 0;
+            let becomes_node = !origin.is_some() && no_initializers && !self.is_old_initializer(id);
+            if !self.is_own_value(record.value) || !(was_node || becomes_node) {
+                continue;
+            }
+            if !is_imported(f, id) && f.value(record.value).use_count == 0 {
+                continue;
+            }
+            constants.push((
+                0,
+                Item {
+                    what: Node::Constant(id),
+                    start: known(origin),
+                },
+            ));
+        }
+        if constants.is_empty() {
+            return items;
+        }
+        for (place, item) in items.iter().enumerate() {
+            if let Node::Op(op) = item.what {
+                self.places[op.index()] = place as u32;
+            }
+        }
+        if let Some(terminator) = f.terminator(region) {
+            self.places[terminator.index()] = items.len() as u32;
+        }
+        let by_start: Vec<(u64, u32)> = items
+            .iter()
+            .enumerate()
+            .filter_map(|(place, item)| Some((item.start?, place as u32)))
+            .collect();
+        let sorted = by_start.is_sorted();
+        for (place, item) in &mut constants {
+            let Node::Constant(id) = item.what else {
+                continue;
+            };
+            *place = self.place(
+                region,
+                id,
+                item.start.filter(|_| sorted),
+                &by_start,
+                items.len(),
+            );
+        }
+        constants.sort_by_key(|(place, item)| (*place, item.start.unwrap_or(u64::MAX)));
+        merge(items, constants)
+    }
+
+    /// The place of the op of a region that a constant goes before.
+    fn place(
+        &self,
+        region: RegionId,
+        id: ConstId,
+        start: Option<u64>,
+        by_start: &[(u64, u32)],
+        end: usize,
+    ) -> u32 {
+        let f = self.f;
+        let record = f.constant(id);
+        let stood = match start {
+            // Before the op that came next, or behind the one before: others may be new.
+            Some(start) => {
+                let (before, after) = by_start.split_at(by_start.partition_point(|e| e.0 < start));
+                match (before.last(), after.first()) {
+                    (_, Some(next)) => next.1,
+                    (Some(previous), None) => previous.1 + 1,
+                    (None, None) => 0,
+                }
+            }
+            None => match record.anchor.option() {
+                Some(op) if f.live_op(op).is_ok_and(|op| op.parent == region) => {
+                    self.places[op.index()]
+                }
+                _ => end as u32,
+            },
+        };
+        let users = f.uses(record.value).map(|(_, slot)| {
+            let mut user = slot.user;
+            while f.op(user).parent != region {
+                user = f.region(f.op(user).parent).parent;
+            }
+            self.places[user.index()]
+        });
+        users.fold(stood, u32::min)
+    }
+}
+
+fn merge(ops: Vec<Item>, constants: Vec<(u32, Item)>) -> Vec<Item> {
+    let mut merged = Vec::with_capacity(ops.len() + constants.len());
+    let mut constants = constants.into_iter().peekable();
+    for (place, op) in ops.into_iter().enumerate() {
+        while let Some((_, constant)) = constants.next_if(|(at, _)| *at <= place as u32) {
+            merged.push(constant);
+        }
+        merged.push(op);
+    }
+    merged.extend(constants.map(|(_, constant)| constant));
+    merged
+}

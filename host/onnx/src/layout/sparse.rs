@@ -1,0 +1,34 @@
+//! Sparse initializers: ops that hold them in ONNX's form.
+
+use crate::extras::kept::Kept;
+use crate::format::fields::bodies;
+use crate::format::schema::attr;
+use crate::format::wire::Message;
+use passdock_abi::{AttrKind, OpId};
+use passdock_ir::{Entity, Function};
+use rustc_hash::FxHashMap;
+
+/// The ops that are sparse initializers, with where those stood, and their copies; 0: in no file.
+pub(crate) fn sparse_initializers(f: &Function) -> FxHashMap<OpId, u64> {
+    let mut found = FxHashMap::default();
+    if !f.origins().has_extras() {
+        return found;
+    }
+    for op in f.walk(f.body()) {
+        let at = Kept::of_entity(f, Entity::Op(op)).sparse;
+        if let Some(at) = at.filter(|_| sparse_value(f, op).is_some()) {
+            found.insert(op, at);
+        }
+    }
+    found
+}
+
+/// The sparse tensor that an op of a sparse initializer makes.
+pub(crate) fn sparse_value(f: &Function, op: OpId) -> Option<Message<'_>> {
+    let [attr] = f.attrs(op) else { return None };
+    if attr.kind != AttrKind::OPAQUE || f.text(f.op(op).name) != "onnx.Constant" {
+        return None;
+    }
+    let message = Message::detached(f.bytes_in(attr.list));
+    bodies(message, attr::SPARSE_TENSOR).next()?.ok()
+}

@@ -1,0 +1,47 @@
+//! The IR version that a module is written with, and the functions that ask for one.
+
+use std::sync::Arc;
+
+use passdock_ir::{Entity, Function, Module, OpName, name};
+
+use crate::format::error::{OnnxError, Result};
+use crate::format::header::{MAIN, ir_version};
+
+/// The `ir_version` that a module is written with.
+pub(crate) fn final_version(module: &Module) -> i64 {
+    let raised = raised_version(module);
+    let raised = raised.and_then(|version| version.parse().ok());
+    raised.unwrap_or_else(|| ir_version(module))
+}
+
+/// The IR version that a module's own version has to be raised to, because passes gave it functions:
+/// 8 has them, 10 has overloads. What the file had already says what it wants.
+pub(crate) fn raised_version(module: &Module) -> Option<String> {
+    let main = module.symbols().find(MAIN);
+    let is_new = |f: &&Arc<Function>| Some(f.name()) != main && is_made(f);
+    let needed = |f: &Arc<Function>| match function_name(f) {
+        Ok(name) if !name.overload.is_empty() => 10,
+        _ => 8,
+    };
+    let needed = module.functions().filter(is_new).map(needed).max()?;
+    (ir_version(module) < needed).then(|| needed.to_string())
+}
+
+/// Whether a pass made a function: neither file nor text had it.
+pub(crate) fn is_made(f: &Function) -> bool {
+    f.is_touched() && !f.origins().get(Entity::Function).is_some()
+}
+
+/// A function's canonical name, taken apart.
+pub(crate) fn function_name(f: &Function) -> Result<OpName<'_>> {
+    let text = f.text(f.name());
+    name::check_canonical(text).map_err(OnnxError::new)?;
+    OpName::parse(text)
+        .filter(|name| name.domain.is_some())
+        .ok_or_else(|| {
+            let what = format!(
+                "ONNX functions have a domain, and @{text} has none: call it `DOMAIN.{text}`"
+            );
+            OnnxError::new(what)
+        })
+}

@@ -1,0 +1,178 @@
+//! Facts of a file that the IR doesn't model, for reports on models. Only headers are read: shapes,
+//! types and names, never the elements of a tensor.
+
+use passdock_abi::DType;
+use passdock_ir::Module;
+use passdock_ir::constant::element_count;
+use rustc_hash::FxHashSet;
+
+use crate::file::model::ModelFile;
+use crate::format::error::{OnnxError, Result};
+use crate::format::fields::{bodies, read_pair};
+use crate::format::header::{MAIN, ir_version};
+use crate::format::schema::{attr, graph, model, sparse, tensor, value_info};
+use crate::format::typed::string_len;
+use crate::format::types::dtype;
+use crate::format::wire::{Message, Value, push_varints};
+use crate::layout::parts::Layout;
+
+/// Facts that the file of a module states and the IR doesn't model.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileFacts {
+    /// Its `metadata_props`, key and value, in the order of the file.
+    pub metadata: Vec<(String, String)>,
+    /// The number of inputs of the main graph that are entries of initializers, which are constant
+    /// there, before IR version 4. From 4 on 0: an initializer is the default of the input of its
+    /// name.
+    pub initializer_inputs: usize,
+}
+
+/// A sparse constant's size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SparseFacts {
+    /// The type of its elements.
+    pub dtype: DType,
+    /// The number of elements of its shape.
+    pub elements: u64,
+    /// The number of elements in the file; all others are zero.
+    pub stored: u64,
+    /// Bytes of those and of their indices.
+    pub bytes: u64,
+}
+
+/// The facts of a module's ONNX file, or of the text that was made of it; `None` if the module
+/// wasn't read from either.
+///
+/// # Errors
+/// If a part that the reader had no use for isn't what it should be.
+pub fn file_facts(module: &Module) -> std::result::Result<Option<FileFacts>, OnnxError> {
+    let Some(source) = ModelFile::of(module).and_then(|file| file.source.as_ref()) else {
+        let extras = module.extras();
+        let pairs = extras.metadata.iter();
+        let facts = FileFacts {
+            metadata: pairs
+                .map(|(key, value)| (key.to_string(), value.to_string()))
+                .collect(),
+            initializer_inputs: old_inputs(module),
+        };
+        return Ok((!extras.is_empty() || facts != FileFacts::default()).then_some(facts));
+    };
+    let message = Message::whole(source.bytes());
+    let facts = read(message);
+    facts
+        .map(Some)
+        .map_err(|error| error.of_file(&source.path().display().to_string()))
+}
+
+/// The number of initializers of a module without its file that are inputs too, before IR version
+/// 4.
+fn old_inputs(module: &Module) -> usize {
+    let Some(main) = module.function_named(MAIN) else {
+        return 0;
+    };
+    let layout = Layout::new(main, ir_version(module) < 4);
+    let ids = layout.initializers(main.body()).into_iter();
+    ids.filter(|&id| layout.is_old_input(id)).count()
+}
+
+fn read(file: Message<'_>) -> Result<FileFacts> {
+    let mut facts = FileFacts::default();
+    let (mut ir_version, mut main) = (0, None);
+    for field in file.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (model::METADATA_PROPS, Value::Bytes(body)) => {
+                let place = || format!("metadata_props[{}]", facts.metadata.len());
+                let pair = read_pair(body).map_err(|error| error.inside(place()))?;
+                facts.metadata.push((pair.0.to_owned(), pair.1.to_owned()));
+            }
+            (model::IR_VERSION, Value::Varint(version)) => ir_version = version as i64,
+            (model::GRAPH, Value::Bytes(body)) => main = Some(body),
+            _ => {}
+        }
+    }
+    if let Some(main) = main.filter(|_| ir_version < 4) {
+        facts.initializer_inputs = initializer_inputs(main)?;
+    }
+    Ok(facts)
+}
+
+fn initializer_inputs(message: Message<'_>) -> Result<usize> {
+    let mut names = FxHashSet::default();
+    for body in bodies(message, graph::INITIALIZER) {
+        if let Some(name) = bodies(body?, tensor::NAME).last() {
+            names.insert(name?.bytes);
+        }
+    }
+    let mut count = 0;
+    for body in bodies(message, graph::INPUT) {
+        if let Some(name) = bodies(body?, value_info::NAME).last() {
+            count += usize::from(names.contains(name?.bytes));
+        }
+    }
+    Ok(count)
+}
+
+/// The size of a `Constant`'s attribute `sparse_value`, which the IR keeps in ONNX's form.
+///
+/// # Errors
+/// If the bytes aren't such an attribute.
+pub fn sparse_facts(attribute: &[u8]) -> std::result::Result<SparseFacts, OnnxError> {
+    let message = Message::whole(attribute);
+    let value = bodies(message, attr::SPARSE_TENSOR).last();
+    let value = value.ok_or_else(|| OnnxError::new("the attribute holds no sparse tensor"))??;
+    let (mut values, mut indices, mut dims) = (None, 0, Vec::new());
+    for field in value.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (sparse::VALUES, Value::Bytes(body)) => values = Some(tensor_size(body)?),
+            (sparse::INDICES, Value::Bytes(body)) => indices = tensor_size(body)?.bytes,
+            (sparse::DIMS, value) => _ = push_varints(value, &mut dims)?,
+            _ => {}
+        }
+    }
+    let values = values.ok_or_else(|| OnnxError::new("the sparse tensor has no values"))?;
+    Ok(SparseFacts {
+        dtype: values.dtype,
+        elements: elements(&dims)?,
+        stored: values.elements,
+        bytes: values.bytes.saturating_add(indices),
+    })
+}
+
+struct TensorSize {
+    dtype: DType,
+    elements: u64,
+    bytes: u64,
+}
+
+fn tensor_size(message: Message<'_>) -> Result<TensorSize> {
+    let (mut code, mut dims) = (0, Vec::new());
+    for field in message.fields() {
+        let field = field?;
+        match (field.number, field.value) {
+            (tensor::DIMS, value) => _ = push_varints(value, &mut dims)?,
+            (tensor::DATA_TYPE, Value::Varint(number)) => code = number,
+            _ => {}
+        }
+    }
+    let (dtype, elements) = (dtype(code), elements(&dims)?);
+    let bytes = match dtype {
+        DType::STRING => string_len(message)?.1,
+        // Of a type that isn't known, the data stays in the file.
+        dtype => dtype.byte_len(elements).unwrap_or(0),
+    };
+    Ok(TensorSize {
+        dtype,
+        elements,
+        bytes,
+    })
+}
+
+fn elements(dims: &[i64]) -> Result<u64> {
+    element_count(dims).ok_or_else(|| {
+        OnnxError::new(format!(
+            "the shape {dims:?} of a tensor is negative or too large"
+        ))
+    })
+}

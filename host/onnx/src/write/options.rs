@@ -1,0 +1,38 @@
+//! Options for writing.
+
+/// Options for writing.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct WriteOptions<'a> {
+    /// Copy no span of the file: the module is [detached](crate::detach()) and encoded anew. The result
+    /// is equal field by field instead of byte by byte, which shows that the IR lost nothing.
+    pub drop_spans: bool,
+    /// The place for the data of initializers.
+    pub external: ExternalData,
+    /// The name of the data file that may be made beside the model; `None`: there is no place for
+    /// one.
+    pub data_file: Option<&'a str>,
+    /// Data files that go by another location than their own, since that one is taken.
+    pub moved: &'a [Moved],
+}
+
+/// A data file that goes by another location.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Moved {
+    /// The location that it would have.
+    pub from: String,
+    /// The one that it has.
+    pub to: String,
+}
+
+/// The place for the data of initializers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ExternalData {
+    /// Its present place; new data goes to a data file if the model has such files, or is too
+    /// large.
+    #[default]
+    Keep,
+    /// One data file for all but small data.
+    All,
+    /// The model file.
+    None,
+}

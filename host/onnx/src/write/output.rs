@@ -1,0 +1,171 @@
+//! An encoded module, ready to be written.
+
+use std::fs::File;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use passdock_ir::ByteSource;
+
+use super::data_file::{DataFile, copy_data, write_data};
+use super::rope::{Chain, Piece, PieceSource, Store};
+use crate::file::source::Source;
+
+/// An encoded module, ready to be written.
+pub struct Output {
+    pub(super) store: Store,
+    pub(super) root: Chain,
+    pub(super) source: Option<Arc<Source>>,
+    pub(super) files: Vec<DataFile>,
+}
+
+impl Output {
+    /// The number of bytes of the model file.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.root.len
+    }
+
+    /// Whether there is nothing to write.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The files that go beside the model file; before it, because it points to them.
+    #[must_use]
+    pub fn data_files(&self) -> &[DataFile] {
+        &self.files
+    }
+
+    /// Writes the model file. Weights go from the mapped input to `to` without being copied between.
+    ///
+    /// # Errors
+    /// What `to` says; or that a constant's data can't be read.
+    pub fn write_to(&self, to: &mut impl Write) -> io::Result<()> {
+        self.write_pieces(to, |to, piece| match piece.place {
+            PieceSource::Held(id) => write_data(&self.store.held[id as usize], to),
+            _ => to.write_all(self.piece(piece)?),
+        })
+    }
+
+    /// Writes the model file to a file: what is in a file already, the system copies.
+    ///
+    /// # Errors
+    /// What the system says; or that a constant's data can't be read.
+    pub fn write_file(&self, to: &mut File) -> io::Result<()> {
+        /// Below this, asking the system costs more than the copy.
+        const LARGE: u64 = 1 << 20;
+        self.write_pieces(to, |to, piece| match (piece.place, &self.source) {
+            (PieceSource::Source, Some(source)) if piece.len >= LARGE => {
+                source.copy_to(piece.start, piece.len, to)
+            }
+            (PieceSource::Held(id), _) if piece.len >= LARGE => {
+                copy_data(&self.store.held[id as usize], to)
+            }
+            (PieceSource::Held(id), _) => write_data(&self.store.held[id as usize], to),
+            _ => to.write_all(self.piece(piece)?),
+        })
+    }
+
+    /// Walks all pieces; `large` writes those that aren't worth gathering.
+    fn write_pieces<W: Write>(
+        &self,
+        to: &mut W,
+        mut large: impl FnMut(&mut W, Piece) -> io::Result<()>,
+    ) -> io::Result<()> {
+        /// Below this, pieces are gathered first.
+        const LARGE: u64 = 1 << 16;
+        let mut small = Vec::with_capacity(2 * LARGE as usize);
+        let mut stack = vec![self.root.pieces.iter()];
+        while let Some(pieces) = stack.last_mut() {
+            let Some(piece) = pieces.next() else {
+                stack.pop();
+                continue;
+            };
+            if let PieceSource::Chain(id) = piece.place {
+                stack.push(self.store.chains[id as usize].pieces.iter());
+                continue;
+            }
+            if piece.len < LARGE {
+                small.extend_from_slice(self.piece(*piece)?);
+            }
+            if piece.len >= LARGE || small.len() as u64 >= LARGE {
+                to.write_all(&small)?;
+                small.clear();
+            }
+            if piece.len >= LARGE {
+                large(to, *piece)?;
+            }
+        }
+        to.write_all(&small)
+    }
+
+    /// The bytes of the model file, in memory.
+    ///
+    /// # Errors
+    /// If a constant's data can't be read.
+    pub fn to_bytes(&self) -> io::Result<Vec<u8>> {
+        // Not as many as it says at once: data that a shape asks for may not be there.
+        let mut bytes = Vec::with_capacity(self.len().min(1 << 20) as usize);
+        self.write_to(&mut bytes)?;
+        Ok(bytes)
+    }
+
+    fn piece(&self, piece: Piece) -> io::Result<&[u8]> {
+        let all = match piece.place {
+            PieceSource::Own => &self.store.own,
+            PieceSource::Source => self
+                .source
+                .as_ref()
+                .map_or(&[][..], |source| source.bytes()),
+            PieceSource::Held(id) => self.store.held[id as usize]
+                .bytes()
+                .map_err(io::Error::other)?,
+            PieceSource::Chain(_) => &[],
+        };
+        let range = piece.start as usize..(piece.start + piece.len) as usize;
+        all.get(range)
+            .ok_or_else(|| io::Error::other("A span lies outside of its file."))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::format::wire::Message;
+
+    #[test]
+    fn messages_nest_and_neighbours_join() {
+        let mut store = Store::default();
+        let (mut chain, mut inner) = (Chain::default(), Chain::default());
+        store.bytes(&mut inner, &[9; 200]);
+        let inner = store.keep(inner);
+        let outer = store.begin(&mut chain);
+        store.field(&mut chain, 1, b"ab");
+        let nested = store.begin(&mut chain);
+        store.splice(&mut chain, inner);
+        store.end(&mut chain, nested, 2);
+        store.copy(
+            &mut chain,
+            Message {
+                bytes: &[0, 1],
+                at: 0,
+            },
+        );
+        store.copy(&mut chain, Message { bytes: &[2], at: 2 });
+        store.end(&mut chain, outer, 3);
+        assert_eq!(chain.pieces.len(), 5);
+        let source = Source::in_memory("x".as_ref(), vec![0, 1, 2]);
+        let output = Output {
+            store,
+            root: chain,
+            source: Some(Arc::new(source)),
+            files: Vec::new(),
+        };
+        let bytes = output.to_bytes().unwrap();
+        let head = [0x1a, 210, 1, 0x0a, 2, b'a', b'b', 0x12, 200, 1];
+        assert_eq!(bytes[..10], head);
+        assert_eq!(bytes[10..], [&[9; 200][..], &[0, 1, 2]].concat());
+        assert_eq!(output.len(), bytes.len() as u64);
+    }
+}

@@ -1,0 +1,133 @@
+//! The state of the writer: of a module, and of the function that is being written.
+
+use std::sync::Arc;
+
+use passdock_abi::{ConstId, OpId, RegionId, SymbolId, ValueId};
+use passdock_ir::{Entity, Function, Module};
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::imports::Domains;
+use super::placement::Home;
+use super::rope::{Chain, ChainId, Store};
+use crate::extras::kept::Kept;
+use crate::file::source::Source;
+use crate::format::error::OnnxError;
+use crate::format::header::ir_version;
+use crate::format::wire::Message;
+use crate::layout::names::Plan;
+use crate::layout::parts::Layout;
+
+/// The writer of one module.
+pub(super) struct Writer<'m> {
+    pub(super) module: &'m Module,
+    pub(super) source: Option<Arc<Source>>,
+    pub(super) ir_version: i64,
+    /// Whether graphs and functions have metadata.
+    pub(super) carries: bool,
+    pub(super) domains: Domains,
+    /// The places for the data of the main graph's initializers.
+    pub(super) homes: FxHashMap<ConstId, Home>,
+    pub(super) store: Store,
+}
+
+impl<'m> Writer<'m> {
+    pub(super) fn new(module: &'m Module, source: Option<Arc<Source>>) -> Writer<'m> {
+        Writer {
+            module,
+            source,
+            ir_version: ir_version(module),
+            carries: false,
+            domains: Domains::default(),
+            homes: FxHashMap::default(),
+            store: Store::default(),
+        }
+    }
+}
+
+/// The writer of one function.
+pub(super) struct FunctionWriter<'w> {
+    pub(super) f: &'w Function,
+    pub(super) plan: Plan,
+    pub(super) source: Option<&'w Source>,
+    pub(super) ir_version: i64,
+    /// Whether graphs and functions have metadata.
+    pub(super) carries: bool,
+    pub(super) domains: &'w Domains,
+    /// The places for data that moves.
+    pub(super) homes: Option<&'w FxHashMap<ConstId, Home>>,
+    pub(super) store: &'w mut Store,
+    /// A function nobody else sees, to compare types in.
+    pub(super) types: Function,
+    /// The regions written so far.
+    pub(super) done: FxHashMap<RegionId, ChainId>,
+    pub(super) layout: Layout<'w>,
+    /// The names of constants, once they are asked for.
+    pub(super) constant_names: Option<FxHashSet<SymbolId>>,
+    /// Whether it wrote `Identity` or `Constant` nodes that no pass asked for.
+    pub(super) added_nodes: bool,
+    /// The names of nodes that can't have that of their location.
+    pub(super) node_names: FxHashMap<OpId, String>,
+}
+
+impl<'w> FunctionWriter<'w> {
+    pub(super) fn new(
+        writer: &'w mut Writer<'_>,
+        f: &'w Function,
+        is_main: bool,
+    ) -> FunctionWriter<'w> {
+        let homes = is_main.then_some(&writer.homes);
+        let moved = homes.into_iter().flat_map(|homes| homes.keys().copied());
+        let has_old_inputs = is_main && writer.source.is_none() && writer.ir_version < 4;
+        FunctionWriter {
+            f,
+            plan: Plan::new(f, writer.source.is_none(), moved),
+            source: writer.source.as_deref(),
+            ir_version: writer.ir_version,
+            carries: writer.carries,
+            domains: &writer.domains,
+            homes,
+            store: &mut writer.store,
+            types: Function::new(f.symbols().clone(), f.kind(), f.name()),
+            done: FxHashMap::default(),
+            layout: Layout::new(f, has_old_inputs),
+            constant_names: None,
+            added_nodes: false,
+            node_names: FxHashMap::default(),
+        }
+    }
+
+    /// The message that an entity came from: its bytes in the file, or what is left of them.
+    pub(super) fn original(&self, entity: Entity) -> Option<Message<'w>> {
+        self.span(entity)
+            .or_else(|| Kept::of_entity(self.f, entity).hollow)
+    }
+
+    /// The bytes of the file that an entity came from.
+    pub(super) fn span(&self, entity: Entity) -> Option<Message<'w>> {
+        let origin = self.f.origins().get(entity);
+        let source = self.source.filter(|_| origin.is_some())?;
+        source.message(origin.start, origin.len())
+    }
+
+    /// Writes the documentation and metadata of an entity.
+    pub(super) fn texts(&mut self, chain: &mut Chain, entity: Entity, numbers: [u32; 2]) {
+        if let Some(extras) = self.f.origins().extras(entity) {
+            self.store.texts(chain, extras, numbers);
+        }
+    }
+
+    /// A value's name in the file; "" for an operand left out.
+    pub(super) fn name(&self, value: ValueId) -> &'w str {
+        if value.is_none() {
+            ""
+        } else {
+            self.f.text(self.plan.name(value))
+        }
+    }
+
+    /// Adds the op that an error is about.
+    pub(super) fn explain(&self, op: OpId) -> impl FnOnce(OnnxError) -> OnnxError + use<'w> {
+        let (f, op) = (self.f, op);
+        move |error| error.inside(f.describe_op(op))
+    }
+}

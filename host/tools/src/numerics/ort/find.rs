@@ -1,0 +1,183 @@
+//! Where ONNX Runtime is.
+//!
+//! What the user names is what is used, or nothing. Otherwise the usual places, in order: what the
+//! system's loader finds, the directory of the executable, and the package `onnxruntime` of the
+//! `python3` in PATH.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use super::{Result, Runtime};
+
+/// Names that the loader may know it by.
+#[cfg(windows)]
+const NAMES: [&str; 1] = ["onnxruntime.dll"];
+#[cfg(target_os = "macos")]
+const NAMES: [&str; 1] = ["libonnxruntime.dylib"];
+#[cfg(not(any(windows, target_os = "macos")))]
+const NAMES: [&str; 2] = ["libonnxruntime.so.1", "libonnxruntime.so"];
+
+/// The variable that names the library.
+const LIBRARY_VARIABLE: &str = "ORT_DYLIB_PATH";
+
+/// Asks a Python where the package is, without importing it; never looks in the working directory.
+const ASK: &str = "\
+import sys
+sys.path[:] = [p for p in sys.path if p]
+import importlib.util
+spec = importlib.util.find_spec('onnxruntime')
+print('\\n'.join(spec.submodule_search_locations or []) if spec else '')
+";
+
+/// Finds and loads it; `library` is the user's own choice.
+///
+/// # Errors
+/// A sentence that says where it was looked for.
+pub(crate) fn runtime(library: Option<&Path>) -> Result<Runtime> {
+    let chosen = library.map(|path| ("the option `library`", path.to_owned()));
+    let variable = || env::var_os(LIBRARY_VARIABLE).filter(|path| !path.is_empty());
+    let chosen = chosen.or_else(|| Some((LIBRARY_VARIABLE, variable()?.into())));
+    if let Some((who, path)) = chosen {
+        // As the loader sees it: without a directory it would look elsewhere.
+        let path = std::path::absolute(&path).unwrap_or(path);
+        return Runtime::load(&path).map_err(|error| {
+            format!(
+                "ONNX Runtime can't be loaded from `{}` ({who}): {error}",
+                path.display()
+            )
+        });
+    }
+    let mut looked = vec![format!("the loader's path (`{}`)", NAMES.join("`, `"))];
+    for name in NAMES {
+        match Runtime::load(Path::new(name)) {
+            Ok(runtime) => return Ok(runtime),
+            Err(error) if is_missing(name, &error) => {}
+            Err(error) => looked.push(format!("`{name}` ({error})")),
+        }
+    }
+    let executable = env::current_exe().ok();
+    let beside = executable.as_deref().and_then(Path::parent);
+    let (packages, python) = python_packages();
+    let packages = packages.iter().map(|package| package.join("capi"));
+    for directory in beside.map(Path::to_owned).into_iter().chain(packages) {
+        match in_directory(&directory) {
+            None => looked.push(format!("`{}`", directory.display())),
+            Some(path) => match Runtime::load(&path) {
+                Ok(runtime) => return Ok(runtime),
+                Err(error) => looked.push(format!("`{}` ({error})", path.display())),
+            },
+        }
+    }
+    looked.extend(python);
+    Err(format!(
+        "ONNX Runtime wasn't found; looked in {}; {LIBRARY_VARIABLE} isn't set",
+        looked.join(", ")
+    ))
+}
+
+/// Whether the loader says of a name that there is nothing of it.
+fn is_missing(name: &str, error: &str) -> bool {
+    let rest = error.strip_prefix(name);
+    rest.is_some_and(|rest| rest.starts_with(": cannot open shared object file: No such file"))
+}
+
+/// The library in a directory: the newest, if there are several versions.
+fn in_directory(directory: &Path) -> Option<PathBuf> {
+    let entries = fs::read_dir(directory).ok()?;
+    let paths = entries.filter_map(|entry| Some(entry.ok()?.path()));
+    let is_library = |path: &PathBuf| {
+        let name = path.file_name().and_then(|name| name.to_str());
+        name.is_some_and(is_library_name)
+    };
+    paths.filter(is_library).max_by_key(|path| version_of(path))
+}
+
+/// `libonnxruntime.so`, `libonnxruntime.so.1.22.0`, `libonnxruntime.1.22.0.dylib`, `onnxruntime.dll`;
+/// not `libonnxruntime_providers_shared.so`.
+fn is_library_name(name: &str) -> bool {
+    if cfg!(windows) {
+        return name.eq_ignore_ascii_case("onnxruntime.dll");
+    }
+    let Some(rest) = name.strip_prefix("libonnxruntime.") else {
+        return false;
+    };
+    match cfg!(target_os = "macos") {
+        true => rest.ends_with("dylib"),
+        false => rest == "so" || rest.starts_with("so."),
+    }
+}
+
+/// The numbers in a file's name.
+fn version_of(path: &Path) -> Vec<u64> {
+    let name = path.file_name().map(|name| name.to_string_lossy());
+    let name = name.unwrap_or_default();
+    name.split('.')
+        .filter_map(|part| part.parse().ok())
+        .collect()
+}
+
+/// The places where the `python3` in PATH has the package, and what to say if it has none.
+fn python_packages() -> (Vec<PathBuf>, Option<String>) {
+    let asked = Command::new("python3")
+        .args(["-c", ASK])
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .output();
+    let answer = match asked {
+        Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
+        Err(_) => return (Vec::new(), Some("no `python3` in PATH to ask".to_owned())),
+    };
+    let lines = answer.lines().filter(|line| !line.is_empty());
+    let packages: Vec<PathBuf> = lines.map(PathBuf::from).collect();
+    let none = "the packages of `python3` (no `onnxruntime`)".to_owned();
+    let missing = packages.is_empty().then_some(none);
+    (packages, missing)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn the_newest_library_of_a_directory_is_taken() {
+        let directory = tempfile::tempdir().unwrap();
+        let others = [
+            "libonnxruntime_providers_shared.so",
+            "onnxruntime.so",
+            "libonnxruntime.a",
+        ];
+        for name in others {
+            fs::write(directory.path().join(name), "").unwrap();
+        }
+        assert_eq!(in_directory(directory.path()), None);
+        for name in [
+            "libonnxruntime.so.1.9.1",
+            "libonnxruntime.so.1.22.0",
+            "libonnxruntime.so",
+        ] {
+            fs::write(directory.path().join(name), "").unwrap();
+        }
+        let found = in_directory(directory.path()).unwrap();
+        assert!(found.ends_with("libonnxruntime.so.1.22.0"), "{found:?}");
+    }
+
+    #[test]
+    fn a_chosen_library_is_used_or_nothing_is() {
+        let error = runtime(Some(Path::new("/nowhere/libonnxruntime.so")))
+            .err()
+            .unwrap();
+        let beginning = "ONNX Runtime can't be loaded from `/nowhere/libonnxruntime.so` (the option \
+                         `library`): ";
+        assert!(error.starts_with(beginning), "{error}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_library_that_is_another_is_refused() {
+        let error = Runtime::load(Path::new("libc.so.6")).err().unwrap();
+        assert_eq!(error, "it isn't ONNX Runtime: it has no `OrtGetApiBase`");
+    }
+}

@@ -1,0 +1,268 @@
+//! Sample inputs from files: `TensorProto`s, as ONNX's model zoo and test data have them, and `.npy` files,
+//! as NumPy writes them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::Sample;
+use crate::numerics::ort::{ModelInput, Tensor};
+
+/// Reads the samples at a path: one file for a model of one input, a directory of files
+/// `input_N.pb`, `input_N.npy` or `NAME.npy`, or a directory of such directories (`test_data_set_0`, …).
+pub(in crate::numerics) fn read(path: &Path, inputs: &[ModelInput]) -> Result<Vec<Sample>, String> {
+    if path.is_file() {
+        return Ok(vec![sample(&[path.to_owned()], inputs, path)?]);
+    }
+    let entries = sorted(path)?;
+    let is_input = |path: &&PathBuf| number(path).or(named(path, inputs)).is_some();
+    let files: Vec<PathBuf> = entries.iter().filter(is_input).cloned().collect();
+    if !files.is_empty() {
+        return Ok(vec![sample(&files, inputs, path)?]);
+    }
+    let mut samples = Vec::new();
+    for directory in entries.iter().filter(|path| path.is_dir()) {
+        let files: Vec<PathBuf> = sorted(directory)?
+            .iter()
+            .filter(is_input)
+            .cloned()
+            .collect();
+        if !files.is_empty() {
+            samples.push(sample(&files, inputs, directory)?);
+        }
+    }
+    match samples.is_empty() {
+        true => Err(format!(
+            "there is no file `input_0.pb` or `input_0.npy` in `{}`",
+            path.display()
+        )),
+        false => Ok(samples),
+    }
+}
+
+/// The entries of a directory, numbers in names in their order.
+fn sorted(directory: &Path) -> Result<Vec<PathBuf>, String> {
+    let failed = |error| format!("`{}` can't be read: {error}", directory.display());
+    let entries = fs::read_dir(directory).map_err(failed)?;
+    let paths = entries.map(|entry| Ok(entry.map_err(failed)?.path()));
+    let mut paths = paths.collect::<Result<Vec<PathBuf>, String>>()?;
+    paths.sort_by_cached_key(|path| (trailing_number(path), path.clone()));
+    Ok(paths)
+}
+
+fn is_npy(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "npy")
+}
+
+/// The input that a `.npy` file is called like.
+fn named(path: &Path, inputs: &[ModelInput]) -> Option<usize> {
+    let name = path.file_stem().filter(|_| is_npy(path))?.to_str()?;
+    inputs.iter().position(|input| input.name == name)
+}
+
+/// `N` of `input_N.pb` and `input_N.npy`.
+fn number(path: &Path) -> Option<usize> {
+    let is_tensor = is_npy(path) || path.extension().is_some_and(|extension| extension == "pb");
+    let number = path.file_stem()?.to_str()?.strip_prefix("input_")?;
+    number.parse().ok().filter(|_| is_tensor)
+}
+
+fn trailing_number(path: &Path) -> Option<usize> {
+    path.file_stem()?.to_str()?.rsplit_once('_')?.1.parse().ok()
+}
+
+/// One sample. A tensor is the input that has its name, or its number.
+fn sample(files: &[PathBuf], inputs: &[ModelInput], place: &Path) -> Result<Sample, String> {
+    let mut sample: Vec<Option<Tensor>> = vec![None; inputs.len()];
+    for path in files {
+        let (name, tensor) = tensor(path)?;
+        let said = name.and_then(|name| inputs.iter().position(|input| input.name == name));
+        let at = said.or(named(path, inputs)).or(number(path));
+        let Some(at) = at.or((inputs.len() == 1).then_some(0)) else {
+            return Err(format!(
+                "`{}` has no name or number of an input",
+                path.display()
+            ));
+        };
+        let Some(slot) = sample.get_mut(at) else {
+            let count = inputs.len();
+            return Err(format!(
+                "`{}` is for an input that isn't there: the model has {count}",
+                path.display()
+            ));
+        };
+        *slot = Some(tensor);
+    }
+    let given = |(input, tensor): (&ModelInput, Option<Tensor>)| match tensor {
+        Some(tensor) => Ok((input.name.clone(), tensor)),
+        None => Err(format!(
+            "`{}` has nothing for the input `{}`",
+            place.display(),
+            input.name
+        )),
+    };
+    inputs.iter().zip(sample).map(given).collect()
+}
+
+/// The tensor in a file, and its name if it has one.
+fn tensor(path: &Path) -> Result<(Option<String>, Tensor), String> {
+    if is_npy(path) {
+        let read = passdock_npy::read(path);
+        let read =
+            read.map_err(|error| format!("`{}` gives no tensor: {error}", path.display()))?;
+        let tensor = Tensor {
+            dtype: read.dtype,
+            shape: read.shape,
+            data: read.data,
+        };
+        return Ok((None, tensor));
+    }
+    let read = passdock_onnx::read_tensor(path).map_err(|error| error.to_string())?;
+    let data = read
+        .data
+        .bytes()
+        .map_err(|error| error.trim_end_matches('.').to_owned())?;
+    let tensor = Tensor {
+        dtype: read.dtype,
+        shape: read.shape,
+        data: data.to_vec(),
+    };
+    Ok((read.name, tensor))
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+    use passdock_abi::DType;
+
+    use super::*;
+    use crate::numerics::ort::InputType;
+
+    /// A `TensorProto` of one `f32`.
+    fn tensor(name: &str, value: f32) -> Vec<u8> {
+        let mut bytes = vec![0x10, 1];
+        if !name.is_empty() {
+            bytes.extend([0x42, name.len() as u8]);
+            bytes.extend(name.as_bytes());
+        }
+        bytes.extend([0x4a, 4]);
+        bytes.extend(value.to_le_bytes());
+        bytes
+    }
+
+    #[track_caller]
+    fn check(files: &[(&str, Vec<u8>)], expected: Expect) {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, bytes) in files {
+            let path = directory.path().join(name);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, bytes).unwrap();
+        }
+        let input = |name: &str| {
+            let (dtype, dims) = (DType::F32, Vec::new());
+            let ty = Ok(InputType { dtype, dims });
+            let name = name.to_owned();
+            ModelInput { name, ty }
+        };
+        let text = match read(directory.path(), &[input("a"), input("b")]) {
+            Ok(samples) => samples.iter().map(describe).collect(),
+            Err(error) => error.replace(&directory.path().display().to_string(), "DIR"),
+        };
+        expected.assert_eq(&text);
+    }
+
+    fn describe(sample: &Sample) -> String {
+        let each = sample.iter().map(|(name, tensor)| {
+            let value = f32::from_le_bytes(tensor.data[..].try_into().unwrap());
+            format!("{name}: {} = {value}", tensor.ty())
+        });
+        each.collect::<Vec<String>>().join("; ") + "\n"
+    }
+
+    #[test]
+    fn tensors_are_found_by_name_or_number() {
+        let (first, second) = ("input_0.pb", "input_1.pb");
+        let by_name = [(first, tensor("b", 1.0)), (second, tensor("a", 2.0))];
+        check(
+            &by_name,
+            expect![[r#"
+            a: f32[] = 2; b: f32[] = 1
+        "#]],
+        );
+        let by_number = [(second, tensor("", 1.0)), (first, tensor("other", 2.0))];
+        check(
+            &by_number,
+            expect![[r#"
+            a: f32[] = 2; b: f32[] = 1
+        "#]],
+        );
+        check(
+            &[(first, tensor("", 1.0))],
+            expect!["`DIR` has nothing for the input `b`"],
+        );
+        check(
+            &[("input_2.pb", tensor("", 1.0))],
+            expect!["`DIR/input_2.pb` is for an input that isn't there: the model has 2"],
+        );
+        check(
+            &[("output_0.pb", tensor("", 1.0))],
+            expect!["there is no file `input_0.pb` or `input_0.npy` in `DIR`"],
+        );
+        check(
+            &[(first, vec![0x4a, 9])],
+            expect!["DIR/input_0.pb: a length goes beyond the end of its message (at byte 1)."],
+        );
+    }
+
+    /// A `.npy` file of one number.
+    fn npy(descr: &str, value: f32) -> Vec<u8> {
+        let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': (), }}");
+        let mut bytes = b"\x93NUMPY\x01\x00".to_vec();
+        bytes.extend((header.len() as u16).to_le_bytes());
+        bytes.extend(header.as_bytes());
+        bytes.extend(value.to_le_bytes());
+        bytes
+    }
+
+    #[test]
+    fn tensors_of_numpy_are_called_by_name_or_number() {
+        check(
+            &[("input_1.npy", npy("<f4", 1.0)), ("a.npy", npy("<f4", 2.0))],
+            expect![[r#"
+                a: f32[] = 2; b: f32[] = 1
+            "#]],
+        );
+        check(
+            &[("a.npy", npy("|O", 1.0)), ("b.npy", npy("<f4", 1.0))],
+            expect![
+                "`DIR/a.npy` gives no tensor: its elements are Python objects; numbers and bools can be read"
+            ],
+        );
+        check(
+            &[("other.npy", npy("<f4", 1.0))],
+            expect!["there is no file `input_0.pb` or `input_0.npy` in `DIR`"],
+        );
+    }
+
+    #[test]
+    fn directories_of_samples_come_in_the_order_of_their_numbers() {
+        let files: Vec<(String, Vec<u8>)> = [10, 2]
+            .into_iter()
+            .flat_map(|set| [("a", set, 0), ("b", set, 1)])
+            .map(|(name, set, at)| {
+                let path = format!("test_data_set_{set}/input_{at}.pb");
+                (path, tensor(name, set as f32))
+            })
+            .collect();
+        let files: Vec<(&str, Vec<u8>)> = files
+            .iter()
+            .map(|(path, bytes)| (path.as_str(), bytes.clone()))
+            .collect();
+        check(
+            &files,
+            expect![[r#"
+            a: f32[] = 2; b: f32[] = 2
+            a: f32[] = 10; b: f32[] = 10
+        "#]],
+        );
+    }
+}

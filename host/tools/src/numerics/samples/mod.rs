@@ -1,0 +1,404 @@
+//! Sample inputs: made from a seed, by type and shape, or read from files (`files`).
+//!
+//! A symbol of a shape stands for one size wherever it occurs. Sizes that nobody binds are tried from
+//! a short list, as are bounds of integers, until the model runs: what is an index into a table of two
+//! rows can't be 7.
+
+mod files;
+
+use std::collections::{BTreeMap, HashMap};
+
+use half::{bf16, f16};
+use passdock_abi::DType;
+use passdock_ir::constant::string_data;
+
+use super::ort::{InputDim, InputType, ModelInput, Tensor, describe};
+
+pub(super) use files::read;
+
+/// The inputs of one run, by name.
+pub(super) type Sample = Vec<(String, Tensor)>;
+
+/// Sizes to try: of an open first axis, and of any other.
+const SIZES: [(i64, i64); 8] = [
+    (2, 3),
+    (2, 8),
+    (1, 16),
+    (3, 64),
+    (1, 224),
+    (1, 512),
+    (2, 576),
+    (1, 1024),
+];
+/// Integers are below this: ids first, flags and small indices where that fails.
+const BELOW: [i64; 2] = [8, 2];
+/// An input with more elements isn't made up.
+const MOST_ELEMENTS: u64 = 1 << 24;
+
+/// A guess at what a model leaves open.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Guess {
+    first: i64,
+    other: i64,
+    below: i64,
+}
+
+/// Everything to try, in order.
+pub(super) fn guesses() -> impl Iterator<Item = Guess> {
+    let sizes = SIZES.into_iter();
+    sizes.flat_map(|(first, other)| {
+        BELOW.into_iter().map(move |below| Guess {
+            first,
+            other,
+            below,
+        })
+    })
+}
+
+/// The shapes of all inputs under a guess.
+pub(super) fn shapes(
+    inputs: &[ModelInput],
+    dims: &BTreeMap<String, i64>,
+    guess: Guess,
+) -> Result<Vec<Vec<i64>>, String> {
+    let mut bound: HashMap<&str, i64> = HashMap::new();
+    let types = inputs.iter().filter_map(|input| input.ty.as_ref().ok());
+    let size = |axis| if axis == 0 { guess.first } else { guess.other };
+    // Plain symbols first, so that `past + 1` fits to `past`.
+    for ty in types {
+        for (axis, dim) in ty.dims.iter().enumerate() {
+            if let InputDim::Symbol(symbol) = dim
+                && is_name(symbol)
+            {
+                let given = dims.get(symbol).copied();
+                bound
+                    .entry(symbol)
+                    .or_insert_with(|| given.unwrap_or(size(axis)));
+            }
+        }
+    }
+    let shape = |input: &ModelInput| {
+        let Ok(ty) = &input.ty else {
+            return Ok(Vec::new());
+        };
+        let dims = ty.dims.iter().enumerate().map(|(axis, dim)| match dim {
+            InputDim::Known(size) => *size,
+            InputDim::Open => size(axis),
+            InputDim::Symbol(symbol) => {
+                let value = |name: &str| {
+                    let bound = bound.get(name).or_else(|| dims.get(name));
+                    bound.copied().unwrap_or(guess.other)
+                };
+                let given = dims.get(symbol).or_else(|| bound.get(&**symbol)).copied();
+                given
+                    .or_else(|| evaluate(symbol, value))
+                    .unwrap_or_else(|| size(axis))
+            }
+        });
+        let shape: Vec<i64> = dims.collect();
+        match Tensor::elements(&shape) {
+            Some(0..=MOST_ELEMENTS) => Ok(shape),
+            _ => {
+                let (name, ty) = (&input.name, describe(ty.dtype, shape.iter()));
+                Err(format!(
+                    "the input `{name}` would be {ty}, which is too large to be made up"
+                ))
+            }
+        }
+    };
+    inputs.iter().map(shape).collect()
+}
+
+fn is_name(symbol: &str) -> bool {
+    !symbol.contains(['+', '-', '*', '(', ')', '/', ' '])
+}
+
+/// The value of `a + b*2 - 1`; `None` if it is something else.
+fn evaluate(text: &str, value: impl Fn(&str) -> i64) -> Option<i64> {
+    let atom = |text: &str| {
+        let text = text.trim();
+        let named = || (!text.is_empty() && is_name(text)).then(|| value(text));
+        text.parse().ok().or_else(named)
+    };
+    let product = |text: &str| {
+        let mut factors = text.split('*').map(atom);
+        factors.try_fold(1_i64, |all, factor| all.checked_mul(factor?))
+    };
+    let mut sum = 0_i64;
+    for positive in text.split('+') {
+        let mut terms = positive.split('-').map(product);
+        sum = sum.checked_add(terms.next()??)?;
+        for term in terms {
+            sum = sum.checked_sub(term?)?;
+        }
+    }
+    Some(sum)
+}
+
+/// The names that a model's inputs leave open.
+pub(super) fn symbols(inputs: &[ModelInput]) -> Vec<&str> {
+    let mut symbols = Vec::new();
+    let types = inputs.iter().filter_map(|input| input.ty.as_ref().ok());
+    for dim in types.flat_map(|ty| &ty.dims) {
+        if let InputDim::Symbol(symbol) = dim {
+            let parts = symbol.split(['+', '-', '*']).map(str::trim);
+            let names = parts.filter(|part| is_name(part) && part.parse::<i64>().is_err());
+            symbols.extend([&**symbol].into_iter().chain(names));
+        }
+    }
+    symbols.sort_unstable();
+    symbols.dedup();
+    symbols
+}
+
+/// Inputs of these shapes; `number` tells the samples of one model apart.
+///
+/// # Errors
+/// An input of a type that can't be made up.
+pub(super) fn generate(
+    inputs: &[ModelInput],
+    shapes: &[Vec<i64>],
+    guess: Guess,
+    number: usize,
+) -> Result<Sample, String> {
+    let make = |(at, (input, shape)): (usize, (&ModelInput, &Vec<i64>))| {
+        let name = &input.name;
+        let ty = input.ty.as_ref();
+        let ty =
+            ty.map_err(|kind| format!("the input `{name}` is {kind}; only tensors are made up"))?;
+        let mut random = Random::new([number as u64, at as u64]);
+        let data = elements(ty, shape, guess.below, &mut random);
+        let data = data.ok_or_else(|| {
+            let dtype = describe(ty.dtype, shape.iter());
+            format!("the input `{name}` is {dtype}, of which no elements are made up")
+        })?;
+        let (dtype, shape) = (ty.dtype, shape.clone());
+        Ok((name.clone(), Tensor { dtype, shape, data }))
+    };
+    inputs.iter().zip(shapes).enumerate().map(make).collect()
+}
+
+/// Floats in [-1, 1), integers in [0, `below`), bools, strings of one letter.
+fn elements(ty: &InputType, shape: &[i64], below: i64, random: &mut Random) -> Option<Vec<u8>> {
+    let (dtype, count) = (ty.dtype, Tensor::elements(shape)?);
+    let numbers = match dtype {
+        DType::C64 | DType::C128 => 2 * count,
+        _ => count,
+    };
+    let mut data = Vec::new();
+    match dtype {
+        DType::F32 | DType::C64 => {
+            (0..numbers).for_each(|_| data.extend((random.float() as f32).to_le_bytes()));
+        }
+        DType::F64 | DType::C128 => {
+            (0..numbers).for_each(|_| data.extend(random.float().to_le_bytes()));
+        }
+        DType::F16 => {
+            (0..count).for_each(|_| data.extend(f16::from_f64(random.float()).to_le_bytes()));
+        }
+        DType::BF16 => {
+            (0..count).for_each(|_| data.extend(bf16::from_f64(random.float()).to_le_bytes()));
+        }
+        DType::STRING => {
+            let letters: Vec<[u8; 1]> =
+                (0..count).map(|_| [b'a' + random.below(8) as u8]).collect();
+            return Some(string_data(&letters));
+        }
+        DType::I8
+        | DType::I16
+        | DType::I32
+        | DType::I64
+        | DType::U8
+        | DType::U16
+        | DType::U32
+        | DType::U64
+        | DType::BOOL
+        | DType::I4
+        | DType::U4
+        | DType::I2
+        | DType::U2 => {
+            let below = match dtype {
+                DType::BOOL | DType::I2 => 2,
+                DType::U2 => below.min(4),
+                _ => below,
+            };
+            let bits = dtype.bits();
+            data.resize(dtype.byte_len(count)? as usize, 0);
+            for at in 0..count {
+                let (bit, value) = (at * u64::from(bits), random.below(below) as u8);
+                // Small and not negative: its lowest byte says it all.
+                data[(bit / 8) as usize] |= value << (bit % 8);
+            }
+        }
+        _ => return None,
+    }
+    Some(data)
+}
+
+/// splitmix64.
+struct Random(u64);
+
+impl Random {
+    fn new(seeds: [u64; 2]) -> Random {
+        let mut random = Random(0);
+        for seed in seeds {
+            random.0 ^= seed;
+            random.0 = random.next();
+        }
+        random
+    }
+
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    /// A number in [-1, 1).
+    fn float(&mut self) -> f64 {
+        let unit = (self.next() >> 11) as f64 / (1_u64 << 53) as f64;
+        2.0 * unit - 1.0
+    }
+
+    /// A number in [0, below).
+    fn below(&mut self, below: i64) -> i64 {
+        (self.next() >> 33) as i64 % below.max(1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::{Expect, expect};
+
+    use super::*;
+
+    fn input(name: &str, dtype: DType, dims: &[&str]) -> ModelInput {
+        let dim = |dim: &&str| match (dim.parse(), *dim) {
+            (Ok(size), _) => InputDim::Known(size),
+            (_, "?") => InputDim::Open,
+            (_, symbol) => InputDim::Symbol(symbol.to_owned()),
+        };
+        let dims = dims.iter().map(dim).collect();
+        let (name, ty) = (name.to_owned(), Ok(InputType { dtype, dims }));
+        ModelInput { name, ty }
+    }
+
+    fn first() -> Guess {
+        guesses().next().unwrap()
+    }
+
+    #[track_caller]
+    fn check_shapes(inputs: &[ModelInput], dims: &[(&str, i64)], expected: Expect) {
+        let dims = dims
+            .iter()
+            .map(|(name, size)| ((*name).to_owned(), *size))
+            .collect();
+        let text = match shapes(inputs, &dims, first()) {
+            Ok(shapes) => format!("{shapes:?}"),
+            Err(error) => error,
+        };
+        expected.assert_eq(&text);
+    }
+
+    #[test]
+    fn a_symbol_has_one_size() {
+        let inputs = [
+            input("ids", DType::I64, &["batch", "sequence"]),
+            input("mask", DType::I64, &["batch", "past + sequence"]),
+            input("past", DType::F32, &["2", "batch", "past", "?", "8"]),
+        ];
+        check_shapes(&inputs, &[], expect![["[[2, 3], [2, 6], [2, 2, 3, 3, 8]]"]]);
+        let bound = [("sequence", 5), ("past", 0)];
+        check_shapes(
+            &inputs,
+            &bound,
+            expect![["[[2, 5], [2, 5], [2, 2, 0, 3, 8]]"]],
+        );
+        let whole = [("past + sequence", 9)];
+        check_shapes(
+            &inputs,
+            &whole,
+            expect![["[[2, 3], [2, 9], [2, 2, 3, 3, 8]]"]],
+        );
+        let names = ["batch", "past", "past + sequence", "sequence"];
+        assert_eq!(symbols(&inputs), names);
+        let large = [("batch", 1 << 30)];
+        check_shapes(
+            &inputs,
+            &large,
+            expect!["the input `ids` would be i64[1073741824,3], which is too large to be made up"],
+        );
+    }
+
+    #[test]
+    fn dims_may_be_computed() {
+        let value = |name: &str| i64::from(name == "a") * 7;
+        assert_eq!(evaluate("a + 1", value), Some(8));
+        assert_eq!(evaluate("2*a - 4 + b", value), Some(10));
+        assert_eq!(evaluate("floor(a)", value), None);
+        assert_eq!(evaluate("a + ", value), None);
+        assert_eq!(evaluate("9223372036854775807 + 1", value), None);
+    }
+
+    #[test]
+    fn samples_are_the_same_each_time_and_differ_by_number() {
+        let inputs = [
+            input("x", DType::F32, &["4"]),
+            input("i", DType::I64, &["4"]),
+        ];
+        let shapes = shapes(&inputs, &BTreeMap::new(), first()).unwrap();
+        let make = |number| generate(&inputs, &shapes, first(), number).unwrap();
+        assert_eq!(make(0), make(0));
+        assert_ne!(make(0), make(1));
+        let sample = make(0);
+        let (floats, _) = sample[0].1.data.as_chunks();
+        let floats: Vec<f32> = floats
+            .iter()
+            .map(|&bytes| f32::from_le_bytes(bytes))
+            .collect();
+        assert!(
+            floats.iter().all(|x| (-1.0..=1.0).contains(x)),
+            "{floats:?}"
+        );
+        let (ints, _) = sample[1].1.data.as_chunks();
+        let ints: Vec<i64> = ints
+            .iter()
+            .map(|&bytes| i64::from_le_bytes(bytes))
+            .collect();
+        expect!["[0, 6, 3, 6]"].assert_eq(&format!("{ints:?}"));
+    }
+
+    #[test]
+    fn each_type_has_the_bytes_of_its_shape() {
+        for &dtype in DType::ALL {
+            let inputs = [input("x", dtype, &["5"])];
+            let made = generate(&inputs, &[vec![5]], first(), 0);
+            match (dtype, made) {
+                (DType::STRING, Ok(sample)) => assert_eq!(sample[0].1.data.len(), 6 * 8 + 5),
+                (_, Ok(sample)) => {
+                    assert_eq!(
+                        Some(sample[0].1.data.len() as u64),
+                        dtype.byte_len(5),
+                        "{dtype:?}"
+                    );
+                }
+                (_, Err(error)) => {
+                    let known = ["f8", "f4", "f6", "index"];
+                    let name = dtype.name().unwrap();
+                    assert!(known.iter().any(|known| name.starts_with(known)), "{error}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_tensors_are_made_up() {
+        let (name, ty) = ("s".to_owned(), Err("a sequence"));
+        let error = generate(&[ModelInput { name, ty }], &[vec![]], first(), 0).unwrap_err();
+        assert_eq!(
+            error,
+            "the input `s` is a sequence; only tensors are made up"
+        );
+    }
+}

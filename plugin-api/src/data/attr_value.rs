@@ -1,0 +1,83 @@
+//! [`AttrValue`]: an attribute's value by itself.
+
+use passdock_abi::{ConstId, SymbolId, TypeId};
+
+/// An attribute's value to set.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AttrValue {
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f32),
+    /// Text.
+    String(Vec<u8>),
+    /// A tensor that another attribute of the function holds.
+    Tensor(ConstId),
+    /// A type.
+    Type(TypeId),
+    /// Integers.
+    Ints(Vec<i64>),
+    /// Floats.
+    Floats(Vec<f32>),
+    /// Texts.
+    Strings(Vec<Vec<u8>>),
+    /// Tensors that other attributes of the function hold.
+    Tensors(Vec<ConstId>),
+    /// Types.
+    Types(Vec<TypeId>),
+    /// The value of an attribute parameter of the function.
+    Reference(SymbolId),
+}
+
+macro_rules! from {
+    ($($from:ty => |$value:ident| $to:expr;)*) => {$(
+        impl From<$from> for AttrValue {
+            fn from($value: $from) -> AttrValue {
+                $to
+            }
+        }
+    )*};
+}
+
+from! {
+    i64 => |value| AttrValue::Int(value);
+    i32 => |value| AttrValue::Int(value.into());
+    u32 => |value| AttrValue::Int(value.into());
+    bool => |value| AttrValue::Int(value.into());
+    f32 => |value| AttrValue::Float(value);
+    &str => |value| AttrValue::String(value.into());
+    String => |value| AttrValue::String(value.into_bytes());
+    TypeId => |id| AttrValue::Type(id);
+    ConstId => |id| AttrValue::Tensor(id);
+    Vec<i64> => |values| AttrValue::Ints(values);
+    &[i64] => |values| AttrValue::Ints(values.to_vec());
+    Vec<f32> => |values| AttrValue::Floats(values);
+    &[f32] => |values| AttrValue::Floats(values.to_vec());
+    &[&str] => |values| AttrValue::Strings(values.iter().map(|&text| text.into()).collect());
+}
+
+/// Rounded to an `f32`, which is what ONNX keeps; so that a plain literal can be written.
+impl From<f64> for AttrValue {
+    fn from(value: f64) -> AttrValue {
+        AttrValue::Float(value as f32)
+    }
+}
+
+impl<const N: usize> From<[i64; N]> for AttrValue {
+    fn from(values: [i64; N]) -> AttrValue {
+        AttrValue::Ints(values.to_vec())
+    }
+}
+
+impl<const N: usize> From<[f32; N]> for AttrValue {
+    fn from(values: [f32; N]) -> AttrValue {
+        AttrValue::Floats(values.to_vec())
+    }
+}
+
+impl<const N: usize> From<[&str; N]> for AttrValue {
+    fn from(values: [&str; N]) -> AttrValue {
+        AttrValue::from(&values[..])
+    }
+}

@@ -1,0 +1,17 @@
+//! Plain values: what passes and the host say to each other, without a host.
+
+mod attr_value;
+mod diagnostic;
+mod error;
+mod op_traits;
+mod options;
+mod setting;
+mod table;
+
+pub use attr_value::AttrValue;
+pub use diagnostic::{Diagnostic, Place};
+pub use error::{EditError, PassError, PassResult};
+pub use op_traits::OpTraits;
+pub use setting::{field, OptionDefault, OptionSpec, OptionType, OptionValue, Options};
+pub(crate) use table::table_entries;
+pub use table::Table;

@@ -1,0 +1,72 @@
+//! [`OpTraits`]: what definitions say of ops.
+
+use std::ops::BitOr;
+
+use passdock_abi::OpEntry;
+
+/// The traits that a definition gives every op of its name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct OpTraits(pub u64);
+
+macro_rules! traits {
+    ($($(#[$doc:meta])* $name:ident $question:ident;)*) => {
+        impl OpTraits {
+            /// No traits.
+            pub const NONE: OpTraits = OpTraits(0);
+            $($(#[$doc])* pub const $name: OpTraits = OpTraits(OpEntry::$name);)*
+
+            $($(#[$doc])* pub const fn $question(self) -> bool {
+                self.0 & OpEntry::$name != 0
+            })*
+
+            /// The union of two sets of traits; in a `const` (elsewhere `|` does).
+            pub const fn with(self, more: OpTraits) -> OpTraits {
+                OpTraits(self.0 | more.0)
+            }
+        }
+    };
+}
+
+traits! {
+    /// The op has a definition.
+    DEFINED is_defined;
+    /// The op has no effect but its results; may be erased, merged, moved.
+    PURE is_pure;
+    /// The op is random: two runs give different results.
+    RANDOM is_random;
+    /// The op keeps state between runs.
+    STATEFUL is_stateful;
+    /// Operands may change places.
+    COMMUTATIVE is_commutative;
+    /// The op works element by element, with broadcasting.
+    ELEMENTWISE is_elementwise;
+    /// The op is idempotent: applying it twice is applying it once.
+    IDEMPOTENT is_idempotent;
+    /// The first result is the first operand.
+    IDENTITY is_identity;
+    /// The op makes much out of little: folding it grows the model.
+    GROWS grows;
+    /// The op reads what operand 0 points at.
+    READS reads;
+    /// The op writes what an operand points at.
+    WRITES writes;
+    /// The op makes memory.
+    ALLOCATES allocates;
+    /// The definition has an evaluation.
+    FOLDS folds;
+    /// The results depend on the operands' types only.
+    SHAPE_ONLY is_shape_only;
+    /// The definition has a body of other ops.
+    DECOMPOSES decomposes;
+    /// A function of the module has the operator's name: whether an op means it or the operator is
+    /// its runtime's to say. It has no other traits.
+    AMBIGUOUS is_ambiguous;
+}
+
+impl BitOr for OpTraits {
+    type Output = OpTraits;
+
+    fn bitor(self, more: OpTraits) -> OpTraits {
+        self.with(more)
+    }
+}

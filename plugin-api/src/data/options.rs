@@ -1,0 +1,213 @@
+//! [`options!`](crate::options): a struct whose fields the user sets in a pipeline.
+
+/// Declares a struct of options: each field documented, of type `bool`, an integer, `f64`, `String`,
+/// `Vec<String>`, `Table<i64>` or `Table<OptionValue>`, with a default. One without a default is
+/// mandatory: a pipeline that doesn't set it is refused before anything runs, and only
+/// `Default::default()` has a zero there. The host refuses numbers out of a `#[range(0..=8)]` or
+/// `#[range(0..)]` or of the integer's own type, and strings that aren't among `#[choices(…)]`. A
+/// [`Table`](crate::Table) has entries under names that the user chooses, and `[]` as its default; a
+/// `#[range(1..)]` is each entry's. One with `#[rest]` gets each option that isn't declared:
+/// `options = { batch = 1 }` and `options = { dims = { batch = 1 } }` are the same.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// options! {
+///     /// How far loops are unrolled.
+///     pub struct Unroll {
+///         /// The most iterations that are unrolled without being asked to.
+///         #[range(0..=4096)]
+///         pub auto_max_step: i64 = 0,
+///         /// Whether `unroll` loops are unrolled.
+///         pub explicit: bool = true,
+///         /// What to look for first.
+///         #[choices("speed", "size")]
+///         pub goal: String = "speed",
+///         /// Loops that are left as they are, by the names of their variables.
+///         pub except: Vec<String> = ["i", "j"],
+///         /// How often loops are unrolled, by the names of their variables.
+///         #[range(1..)]
+///         #[rest]
+///         pub times: Table<i64> = [],
+///     }
+/// }
+///
+/// fn unroll(_f: &mut Function, cx: &PassContext) -> PassResult {
+///     let options: Unroll = cx.options()?;
+///     assert!(options.auto_max_step >= 0);
+///     Ok(())
+/// }
+/// # assert!(Unroll::default().explicit && Unroll::default().except == ["i", "j"]);
+/// ```
+#[macro_export]
+macro_rules! options {
+    (
+        $(#[$meta:meta])*
+        $vis:vis struct $name:ident {
+            $(
+                $(#[doc = $doc:expr])*
+                $(#[range($min:literal $dots:tt $($max:literal)?)])?
+                $(#[choices($($choice:literal),+ $(,)?)])?
+                $(#[rest $($rest:literal)?])?
+                $field_vis:vis $field:ident : $ty:ident $(<$item:ident>)? $(= $default:expr)?
+            ),* $(,)?
+        }
+    ) => {
+        $(#[$meta])*
+        #[derive(Clone, Debug, PartialEq)]
+        $vis struct $name {
+            $($(#[doc = $doc])* $field_vis $field: $ty $(<$item>)?,)*
+        }
+
+        impl ::std::default::Default for $name {
+            fn default() -> Self {
+                $name { $($field: $crate::__option_default!(value $ty $(<$item>)? $($default)?),)* }
+            }
+        }
+
+        impl $crate::Options for $name {
+            const OPTIONS: &'static [$crate::__private::OptionSpec] = &[
+                $($crate::__private::OptionSpec {
+                    name: ::std::stringify!($field),
+                    docs: &[$($doc),*],
+                    default: $crate::__option_default!(spec $ty $(<$item>)? $($default)?),
+                    mandatory: $crate::__option_default!(mandatory $($default)?),
+                    range: $crate::__option_default!(range $ty $($min $dots $($max)?)?),
+                    choices: &[$($($choice),+)?],
+                    rest: $crate::__option_default!(rest $ty $(rest $($rest)?)?),
+                }),*
+            ];
+
+            fn read(
+                source: &dyn ::std::ops::Fn(
+                    &str,
+                ) -> ::std::result::Result<
+                    ::std::option::Option<$crate::OptionValue>,
+                    $crate::EditError,
+                >,
+            ) -> ::std::result::Result<Self, $crate::PassError> {
+                ::std::result::Result::Ok($name {
+                    $($field: $crate::__private::field(
+                        ::std::stringify!($field),
+                        source(::std::stringify!($field)),
+                        || $crate::__option_default!(value $ty $(<$item>)? $($default)?),
+                    )?,)*
+                })
+            }
+        }
+    };
+}
+
+/// A default, as the manifest has it and as the struct has it.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __option_default {
+    (spec bool $default:expr) => {
+        $crate::__private::OptionDefault::Bool($default)
+    };
+    (spec f64 $default:expr) => {
+        $crate::__private::OptionDefault::Float(::std::stringify!($default))
+    };
+    (spec String $default:expr) => {
+        $crate::__private::OptionDefault::Str($default)
+    };
+    (spec Vec<String> $default:expr) => {
+        $crate::__private::OptionDefault::Strs(&$default)
+    };
+    (spec Table<i64> $($default:expr)?) => {
+        $crate::__private::OptionDefault::Ints
+    };
+    (spec Table<OptionValue> $($default:expr)?) => {
+        $crate::__private::OptionDefault::Values
+    };
+    (spec $int:ident $default:expr) => {{
+        let default: $int = $default;
+        $crate::__private::OptionDefault::Int(default as i64)
+    }};
+    (spec bool) => {
+        $crate::__private::OptionDefault::Bool(false)
+    };
+    (spec f64) => {
+        $crate::__private::OptionDefault::Float("0.0")
+    };
+    (spec String) => {
+        $crate::__private::OptionDefault::Str("")
+    };
+    (spec Vec<String>) => {
+        $crate::__private::OptionDefault::Strs(&[])
+    };
+    (spec $int:ident) => {
+        $crate::__private::OptionDefault::Int(0)
+    };
+    (mandatory) => {
+        true
+    };
+    (mandatory $default:expr) => {
+        false
+    };
+    (range Table $min:literal ..= $max:literal) => {
+        $crate::__option_default!(range i64 $min ..= $max)
+    };
+    (range Table $min:literal ..) => {
+        $crate::__option_default!(range i64 $min ..)
+    };
+    (rest $ty:ident) => {
+        false
+    };
+    (rest Table rest) => {
+        true
+    };
+    (rest $ty:ident rest) => {
+        ::std::compile_error!("`#[rest]` is for a field of type `Table<…>`")
+    };
+    (range $int:ident $min:literal ..= $max:literal) => {{
+        let range: ($int, $int) = ($min, $max);
+        ::std::option::Option::Some((range.0 as i64, range.1 as i64))
+    }};
+    (range $int:ident $min:literal ..) => {{
+        let min: $int = $min;
+        ::std::option::Option::Some((min as i64, i64::MAX))
+    }};
+    (range i32) => {
+        ::std::option::Option::Some((i32::MIN as i64, i32::MAX as i64))
+    };
+    (range u32) => {
+        ::std::option::Option::Some((0, u32::MAX as i64))
+    };
+    (range u64) => {
+        ::std::option::Option::Some((0, i64::MAX))
+    };
+    (range usize) => {
+        ::std::option::Option::Some((0, i64::MAX))
+    };
+    (range $ty:ident) => {
+        ::std::option::Option::None
+    };
+    (value Vec<String> $default:expr) => {{
+        let default: &[&str] = &$default;
+        default
+            .iter()
+            .map(|item| ::std::string::String::from(*item))
+            .collect()
+    }};
+    (value Table<$item:ident> $default:expr) => {{
+        // The only default is `[]`.
+        let empty: [(::std::string::String, $item); 0] = $default;
+        ::std::iter::IntoIterator::into_iter(empty).collect()
+    }};
+    (value Table<$item:ident>) => {
+        $crate::Table::default()
+    };
+    (value Vec<String>) => {
+        ::std::vec::Vec::new()
+    };
+    (value $ty:ident) => {
+        <$ty as ::std::default::Default>::default()
+    };
+    (value String $default:expr) => {
+        ::std::string::String::from($default)
+    };
+    (value $ty:ident $default:expr) => {
+        $default
+    };
+}

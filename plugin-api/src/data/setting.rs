@@ -1,0 +1,193 @@
+//! Options as values, and their descriptions for the manifest. The macro that declares them is in
+//! `options.rs`.
+
+use std::fmt;
+
+use passdock_abi::Status;
+
+use super::error::{EditError, PassError};
+
+/// The value of an option or config field.
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum OptionValue {
+    /// True or false.
+    Bool(bool),
+    /// An integer.
+    Int(i64),
+    /// A float.
+    Float(f64),
+    /// Text.
+    String(String),
+    /// Texts.
+    Strings(Vec<String>),
+    /// Values, in a [`Table`](crate::Table).
+    List(Vec<OptionValue>),
+    /// Values under names that the user chose.
+    Table(Vec<(String, OptionValue)>),
+}
+
+impl fmt::Display for OptionValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OptionValue::Bool(value) => write!(f, "{}", value),
+            OptionValue::Int(value) => write!(f, "{}", value),
+            OptionValue::Float(value) => write!(f, "{:?}", value),
+            OptionValue::String(value) => write!(f, "{:?}", value),
+            OptionValue::Strings(value) => write!(f, "{:?}", value),
+            OptionValue::List(items) => {
+                f.write_str("[")?;
+                for (index, item) in items.iter().enumerate() {
+                    write!(f, "{}{}", if index > 0 { ", " } else { "" }, item)?;
+                }
+                f.write_str("]")
+            }
+            OptionValue::Table(entries) => {
+                f.write_str("{")?;
+                for (index, (name, value)) in entries.iter().enumerate() {
+                    write!(
+                        f,
+                        "{}{} = {}",
+                        if index > 0 { ", " } else { " " },
+                        name,
+                        value
+                    )?;
+                }
+                f.write_str(" }")
+            }
+        }
+    }
+}
+
+/// A struct of options. Made by [`options!`](crate::options), not by hand.
+pub trait Options: Sized {
+    /// What the manifest says of each field.
+    #[doc(hidden)]
+    const OPTIONS: &'static [OptionSpec];
+
+    /// Reads each field from where options are kept.
+    #[doc(hidden)]
+    fn read(
+        source: &dyn Fn(&str) -> Result<Option<OptionValue>, EditError>,
+    ) -> Result<Self, PassError>;
+}
+
+/// An option as the manifest describes it.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct OptionSpec {
+    pub name: &'static str,
+    pub docs: &'static [&'static str],
+    pub default: OptionDefault,
+    /// Without a default of its own: somebody has to set it.
+    pub mandatory: bool,
+    /// The smallest and the largest, of an integer.
+    pub range: Option<(i64, i64)>,
+    /// The choices, of a string; empty: any.
+    pub choices: &'static [&'static str],
+    /// Whether a table takes what isn't declared.
+    pub rest: bool,
+}
+
+/// A default, and with it the option's type.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum OptionDefault {
+    Bool(bool),
+    Int(i64),
+    /// A float as it is written in the source.
+    Float(&'static str),
+    Str(&'static str),
+    Strs(&'static [&'static str]),
+    /// An empty table of integers.
+    Ints,
+    /// An empty table of values.
+    Values,
+}
+
+/// A type a field may have.
+#[doc(hidden)]
+pub trait OptionType: Sized {
+    fn from_value(value: &OptionValue) -> Option<Self>;
+}
+
+impl OptionType for bool {
+    fn from_value(value: &OptionValue) -> Option<bool> {
+        match value {
+            OptionValue::Bool(value) => Some(*value),
+            _ => None,
+        }
+    }
+}
+
+impl OptionType for f64 {
+    fn from_value(value: &OptionValue) -> Option<f64> {
+        match value {
+            OptionValue::Float(value) => Some(*value),
+            OptionValue::Int(value) => Some(*value as f64),
+            _ => None,
+        }
+    }
+}
+
+impl OptionType for String {
+    fn from_value(value: &OptionValue) -> Option<String> {
+        match value {
+            OptionValue::String(value) => Some(value.clone()),
+            _ => None,
+        }
+    }
+}
+
+impl OptionType for OptionValue {
+    fn from_value(value: &OptionValue) -> Option<OptionValue> {
+        Some(value.clone())
+    }
+}
+
+impl OptionType for Vec<String> {
+    fn from_value(value: &OptionValue) -> Option<Vec<String>> {
+        match value {
+            OptionValue::Strings(value) => Some(value.clone()),
+            _ => None,
+        }
+    }
+}
+
+macro_rules! integers {
+    ($($int:ty)*) => {$(
+        impl OptionType for $int {
+            fn from_value(value: &OptionValue) -> Option<$int> {
+                match value {
+                    OptionValue::Int(value) => <$int>::try_from(*value).ok(),
+                    _ => None,
+                }
+            }
+        }
+    )*};
+}
+
+integers! { i64 i32 u32 u64 usize }
+
+/// The value a field gets: what is set, or its default.
+#[doc(hidden)]
+pub fn field<T: OptionType>(
+    name: &str,
+    found: Result<Option<OptionValue>, EditError>,
+    default: impl FnOnce() -> T,
+) -> Result<T, PassError> {
+    match found {
+        Ok(None) => Ok(default()),
+        Ok(Some(value)) => T::from_value(&value).ok_or_else(|| {
+            PassError::new(format!(
+                "option `{}` can't be {}: a {} is expected",
+                name,
+                value,
+                std::any::type_name::<T>()
+            ))
+        }),
+        // A pass without such an option, in a host that is strict about it.
+        Err(error) if error.status == Status::NOT_FOUND => Ok(default()),
+        Err(error) => Err(error.into()),
+    }
+}

@@ -1,0 +1,263 @@
+//! What a plugin's table points to: the functions that the host calls.
+
+use std::ffi::c_void;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, Status};
+
+use super::calls::{self, Bound};
+use super::watch;
+use crate::op::{AttrDef, OpDef, OpFn};
+use crate::plugin::{FunctionPass, ModulePass, PassRun, PassSpec, PluginSpec};
+use crate::raw::{self, Panicked, RawContext, RawOpCall, Tables};
+
+/// Where a plugin keeps which hosts it is attached to: an application and a module in it may both
+/// be hosts, and the library is loaded once.
+#[doc(hidden)]
+pub struct Slot(AtomicPtr<Attached>);
+
+impl Slot {
+    /// Attached to nobody.
+    #[allow(clippy::new_without_default)]
+    pub const fn new() -> Slot {
+        Slot(AtomicPtr::new(std::ptr::null_mut()))
+    }
+}
+
+/// A plugin attached to a host; made once for each, lives for ever, as the library does.
+struct Attached {
+    host: *const abi::Host,
+    table: abi::Plugin,
+    /// To which host the plugin was attached before, or null.
+    before: *const Attached,
+}
+
+impl Attached {
+    /// The table for a host, in a list that begins here.
+    ///
+    /// # Safety
+    /// `first` is null or a leaked box, and so is `before` of each in the list.
+    unsafe fn find(first: *const Attached, host: *const abi::Host) -> Option<&'static abi::Plugin> {
+        // SAFETY: the caller's promise.
+        let mut next = unsafe { first.as_ref() };
+        while let Some(attached) = next {
+            if attached.host == host {
+                return Some(&attached.table);
+            }
+            // SAFETY: as above.
+            next = unsafe { attached.before.as_ref() };
+        }
+        None
+    }
+}
+
+/// Answers the plugin's table for a host, made at its first call; null for a host it doesn't fit.
+///
+/// # Safety
+/// `host` is as the contract says and lives for ever.
+#[doc(hidden)]
+pub unsafe fn attach(
+    slot: &'static Slot,
+    plugin: &'static PluginSpec,
+    host: *const abi::Host,
+) -> *const abi::Plugin {
+    let mut first = slot.0.load(Ordering::Acquire);
+    // SAFETY: the slot holds what is leaked below, and nothing else.
+    if let Some(known) = unsafe { Attached::find(first, host) } {
+        return known;
+    }
+    // SAFETY: the caller's promise.
+    let tables = match unsafe { Tables::new(host) } {
+        Some(tables) => tables,
+        None => return std::ptr::null(),
+    };
+    raw::install_hook();
+    let tables: &'static Tables = Box::leak(Box::new(tables));
+    let passes = pass_entries(plugin.passes, tables);
+    let ops = op_entries(plugin.ops, tables);
+    let instruments = watch::entries(plugin.instruments, tables);
+    let table = abi::Plugin {
+        struct_size: std::mem::size_of::<abi::Plugin>() as u32,
+        pass_count: passes.len() as u32,
+        passes: passes.as_ptr(),
+        pass_stride: std::mem::size_of::<abi::PassEntry>() as u32,
+        op_stride: std::mem::size_of::<abi::OpEntry>() as u32,
+        ops: ops.as_ptr(),
+        op_count: ops.len() as u32,
+        reserved: 0,
+        instruments: instruments.as_ptr(),
+        instrument_count: instruments.len() as u32,
+        instrument_stride: std::mem::size_of::<abi::InstrumentEntry>() as u32,
+    };
+    loop {
+        let made = Box::into_raw(Box::new(Attached {
+            host,
+            table,
+            before: first,
+        }));
+        let put = slot
+            .0
+            .compare_exchange(first, made, Ordering::AcqRel, Ordering::Acquire);
+        match put {
+            // SAFETY: just leaked.
+            Ok(_) => return unsafe { &(*made).table },
+            Err(now) => first = now,
+        }
+        // Another thread was faster. If it attached the same host, ours stays unused.
+        // SAFETY: the slot holds what is leaked above, and nothing else.
+        if let Some(known) = unsafe { Attached::find(first, host) } {
+            return known;
+        }
+    }
+}
+
+fn pass_entries(passes: &[PassSpec], tables: &'static Tables) -> &'static [abi::PassEntry] {
+    let (function, module): (abi::RunFunctionPass, abi::RunModulePass) = if raw::is_to_note(tables)
+    {
+        (run_function::<true>, run_module::<true>)
+    } else {
+        (run_function::<false>, run_module::<false>)
+    };
+    let entries = passes.iter().map(|pass| {
+        let (state, run_function, run_module) = match pass.run {
+            PassRun::Function(part) | PassRun::PrimFunction(part) => {
+                let state = Bound::<FunctionPass> { part, tables }.leak();
+                (state, Some(function), None)
+            }
+            PassRun::Module(part) => {
+                let state = Bound::<ModulePass> { part, tables }.leak();
+                (state, None, Some(module))
+            }
+        };
+        abi::PassEntry {
+            name: abi::Str::new(pass.name),
+            kind: pass.run.kind(),
+            reserved: 0,
+            state,
+            run_function,
+            run_module,
+        }
+    });
+    Box::leak(entries.collect())
+}
+
+fn op_entries(ops: &'static [OpDef], tables: &'static Tables) -> &'static [abi::OpEntry] {
+    let entries = ops.iter().map(|def| abi::OpEntry {
+        attrs: def.attrs.map_or(std::ptr::null(), attr_entries),
+        attr_count: def.attrs.map_or(0, |attrs| attrs.len() as u32),
+        attr_stride: std::mem::size_of::<abi::AttrEntry>() as u32,
+        decompose: def.decompose.map(|_| decompose as abi::DecomposeOp),
+        name: abi::Str::new(def.name),
+        since: def.since,
+        min_operands: def.min_operands,
+        max_operands: def.max_operands,
+        reserved: 0,
+        traits: def.all_traits().0,
+        state: Bound { part: def, tables }.leak(),
+        infer: def.infer.map(|_| infer as abi::InferOp),
+        evaluate: def.evaluate.map(|_| evaluate as abi::EvaluateOp),
+    });
+    Box::leak(entries.collect())
+}
+
+/// The attributes of an operator; not null, also if it has none.
+fn attr_entries(attrs: &'static [AttrDef]) -> *const abi::AttrEntry {
+    let entries: Box<[abi::AttrEntry]> = attrs.iter().map(AttrDef::entry).collect();
+    Box::leak(entries).as_ptr()
+}
+
+// The functions of the entries. SAFETY (all): the contract. `state` is what the entry holds, and the
+// handles live until the function returns.
+
+/// The host calls a function or prim-function pass.
+unsafe extern "C" fn run_function<const NOTED: bool>(
+    state: *mut c_void,
+    context: *mut abi::Context,
+    function: *const abi::FunctionRef,
+    module: *const abi::ModuleRef,
+) -> Status {
+    // SAFETY: see above; the function is the pass's.
+    unsafe {
+        let pass = Bound::<FunctionPass>::of(state);
+        let call = calls::function_pass::<NOTED>(pass, context, function, module);
+        let told = RawContext::new(pass.tables, context);
+        let report = |panic: &Panicked| told.panicked(panic);
+        if NOTED {
+            raw::enter(pass.tables, call, report)
+        } else {
+            raw::enter_unnoted(call, report)
+        }
+    }
+}
+
+/// The host calls a module pass.
+unsafe extern "C" fn run_module<const NOTED: bool>(
+    state: *mut c_void,
+    context: *mut abi::Context,
+    module: *const abi::ModuleRef,
+) -> Status {
+    // SAFETY: see above; the module is the pass's.
+    unsafe {
+        let pass = Bound::<ModulePass>::of(state);
+        let call = calls::module_pass::<NOTED>(pass, context, module);
+        let told = RawContext::new(pass.tables, context);
+        let report = |panic: &Panicked| told.panicked(panic);
+        if NOTED {
+            raw::enter(pass.tables, call, report)
+        } else {
+            raw::enter_unnoted(call, report)
+        }
+    }
+}
+
+/// The host asks an op's definition for result types.
+unsafe extern "C" fn infer(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe { define(state, call, function, op, |def| def.infer) }
+}
+
+/// The host asks an op's definition for results.
+unsafe extern "C" fn evaluate(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe { define(state, call, function, op, |def| def.evaluate) }
+}
+
+/// The host asks an op's definition for its body.
+unsafe extern "C" fn decompose(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> Status {
+    // SAFETY: see above.
+    unsafe { define(state, call, function, op, |def| def.decompose) }
+}
+
+/// # Safety
+/// As above.
+unsafe fn define(
+    state: *mut c_void,
+    call: *mut abi::OpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+    part: fn(&OpDef) -> Option<OpFn>,
+) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let bound = Bound::<&OpDef>::of(state);
+        let told = RawOpCall::new(bound.tables, call);
+        let call = calls::op_part(bound, part, told, function, op);
+        raw::enter(bound.tables, call, |panic| told.refuse(&panic.sentence()))
+    }
+}

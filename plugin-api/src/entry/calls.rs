@@ -1,0 +1,162 @@
+//! What is done inside the gate: the author's passes and op definitions are called.
+
+use std::ffi::c_void;
+use std::ptr;
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, Status};
+
+use crate::data::PassError;
+use crate::ir::{Function, Module};
+use crate::op::{OpCall, OpDef, OpFn};
+use crate::pass::PassContext;
+use crate::plugin::{FunctionPass, ModulePass};
+use crate::raw::{RawContext, RawOpCall, Tables};
+
+/// A part of the plugin and the host that calls it: the state of an entry.
+pub(super) struct Bound<T> {
+    pub(super) part: T,
+    pub(super) tables: &'static Tables,
+}
+
+impl<T> Bound<T> {
+    /// The pointer that the host gives back at each call.
+    pub(super) fn leak(self) -> *mut c_void {
+        Box::into_raw(Box::new(self)).cast()
+    }
+
+    /// # Safety
+    /// `state` is what `leak` gave for a `T`.
+    pub(super) unsafe fn of(state: *mut c_void) -> &'static Bound<T> {
+        // SAFETY: the caller's promise; it is never freed.
+        unsafe { &*state.cast() }
+    }
+}
+
+/// Reads a reference word by word: the host has just written it so, and a load of both words at once
+/// would wait until the stores are through.
+///
+/// # Safety
+/// `reference` is as the contract says.
+#[inline]
+unsafe fn function_ref(reference: *const abi::FunctionRef) -> abi::FunctionRef {
+    // SAFETY: the caller's promise.
+    unsafe {
+        abi::FunctionRef {
+            handle: ptr::addr_of!((*reference).handle).read_volatile(),
+            view: ptr::addr_of!((*reference).view).read_volatile(),
+        }
+    }
+}
+
+/// As [`function_ref`].
+///
+/// # Safety
+/// As there.
+#[inline]
+unsafe fn module_ref(reference: *const abi::ModuleRef) -> abi::ModuleRef {
+    // SAFETY: the caller's promise.
+    unsafe {
+        abi::ModuleRef {
+            handle: ptr::addr_of!((*reference).handle).read_volatile(),
+            view: ptr::addr_of!((*reference).view).read_volatile(),
+        }
+    }
+}
+
+/// Calls a function pass. With `NOTED` it is another closure, so that both are inlined where they are
+/// called.
+///
+/// # Safety
+/// The handles are as the contract says until the answer was called; the function is the pass's.
+#[inline]
+pub(super) unsafe fn function_pass<const NOTED: bool>(
+    pass: &'static Bound<FunctionPass>,
+    context: *mut abi::Context,
+    function: *const abi::FunctionRef,
+    module: *const abi::ModuleRef,
+) -> impl FnOnce() -> Status {
+    move || {
+        // SAFETY: the caller's promise.
+        let (mut function, cx) = unsafe {
+            let module = if module.is_null() {
+                None
+            } else {
+                Some(module_ref(module))
+            };
+            (
+                Function::from_raw(pass.tables, function_ref(function)),
+                PassContext::from_raw(pass.tables, context, module),
+            )
+        };
+        answer((pass.part)(&mut function, &cx), cx.raw())
+    }
+}
+
+/// Calls a module pass. `NOTED` as for function passes.
+///
+/// # Safety
+/// The handles are as the contract says until the answer was called; the module is the pass's.
+#[inline]
+pub(super) unsafe fn module_pass<const NOTED: bool>(
+    pass: &'static Bound<ModulePass>,
+    context: *mut abi::Context,
+    module: *const abi::ModuleRef,
+) -> impl FnOnce() -> Status {
+    move || {
+        // SAFETY: the caller's promise.
+        let (mut module, cx) = unsafe {
+            (
+                Module::from_raw(pass.tables, module_ref(module)),
+                PassContext::from_raw(pass.tables, context, None),
+            )
+        };
+        answer((pass.part)(&mut module, &cx), cx.raw())
+    }
+}
+
+/// Calls a part of an op's definition.
+///
+/// # Safety
+/// The handles are as the contract says until the answer was called.
+pub(super) unsafe fn op_part(
+    bound: &'static Bound<&'static OpDef>,
+    part: fn(&OpDef) -> Option<OpFn>,
+    raw: RawOpCall,
+    function: *const abi::FunctionRef,
+    op: OpId,
+) -> impl FnOnce() -> Status {
+    move || {
+        let run = match part(bound.part) {
+            Some(run) => run,
+            None => return Status::UNSUPPORTED,
+        };
+        // SAFETY: the caller's promise.
+        let function = unsafe { Function::from_raw(bound.tables, *function) };
+        match run(&OpCall::new(raw, function, op)) {
+            Ok(()) => Status::OK,
+            Err(refusal) => {
+                raw.refuse(&refusal.reason);
+                Status::REFUSED
+            }
+        }
+    }
+}
+
+/// The status of what the author's code answered; the host is told of a failure.
+#[inline]
+pub(super) fn answer(result: Result<(), PassError>, context: &RawContext) -> Status {
+    match result {
+        Ok(()) => Status::OK,
+        Err(error) => failed(&error, context),
+    }
+}
+
+#[cold]
+pub(super) fn failed(error: &PassError, context: &RawContext) -> Status {
+    // What the pass emitted as an error is the failure itself.
+    if !error.emitted {
+        context.fail(error);
+    }
+    Status::FAILED
+}

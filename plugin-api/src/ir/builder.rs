@@ -1,0 +1,321 @@
+//! Describing what to make: an op, a constant; and building a body op by op.
+
+use passdock_abi as abi;
+use passdock_abi::{LocId, OpId, Position, RegionId, TypeId, ValueId};
+
+use super::few::Few;
+use super::function::Function;
+use super::name::Name;
+use crate::data::AttrValue;
+use crate::data::EditError;
+use crate::raw::{ConstantParts, OpParts, RawFunction, RegionParts};
+
+/// An op to make, for [`Function::create_op`] and [`Function::replace_op`]:
+/// `OpBuilder::new("onnx.Concat").operands([a, b]).attr("axis", 1).result(ty)`.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::{dump, mock::scratch};
+///
+/// /// Replaces `Sum` of two by `Add`.
+/// fn sum_to_add(f: &mut Function) -> Result<(), EditError> {
+///     for op in f.ops_named("onnx.Sum") {
+///         if let (2, Some(a), Some(b)) = (f.operand_count(op), f.operand(op, 0), f.operand(op, 1)) {
+///             f.replace_op(op, OpBuilder::new("onnx.Add").operand(a).operand(b))?;
+///         }
+///     }
+///     Ok(())
+/// }
+/// # scratch(|f, _| {
+/// #     let mut b = FunctionBuilder::new(f);
+/// #     let x = b.param("x", TypeId::NONE)?;
+/// #     let y = b.value("onnx.Sum", [x, x])?;
+/// #     b.finish(&[y])?;
+/// #     sum_to_add(f)?;
+/// #     assert_eq!(dump(f), "@main(v0)\n  v2 = onnx.Add(v0, v0)\n  return(v2)\n");
+/// #     Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug)]
+pub struct OpBuilder<'a> {
+    name: Name<'a>,
+    flags: u32,
+    loc: LocId,
+    operands: Few<ValueId>,
+    /// `None`: nothing was said of results.
+    result_types: Option<Few<TypeId>>,
+    attrs: Vec<(Name<'a>, AttrValue)>,
+    regions: Vec<(Name<'a>, Vec<(&'a str, TypeId)>)>,
+}
+
+impl<'a> OpBuilder<'a> {
+    /// An op of a name, domain included.
+    pub fn new(name: impl Into<Name<'a>>) -> OpBuilder<'a> {
+        OpBuilder {
+            name: name.into(),
+            flags: 0,
+            loc: LocId::NONE,
+            operands: Few::new(ValueId::NONE),
+            result_types: None,
+            attrs: Vec::new(),
+            regions: Vec::new(),
+        }
+    }
+
+    /// Appends an operand; [`ValueId::NONE`] is one left out.
+    pub fn operand(mut self, value: ValueId) -> OpBuilder<'a> {
+        self.operands.push(value);
+        self
+    }
+
+    /// Appends operands.
+    pub fn operands(mut self, values: impl IntoIterator<Item = ValueId>) -> OpBuilder<'a> {
+        self.operands.extend(values);
+        self
+    }
+
+    /// Sets an attribute.
+    pub fn attr(mut self, name: impl Into<Name<'a>>, value: impl Into<AttrValue>) -> OpBuilder<'a> {
+        self.attrs.push((name.into(), value.into()));
+        self
+    }
+
+    /// Appends a result of a type.
+    pub fn result(mut self, ty: TypeId) -> OpBuilder<'a> {
+        self.result_types
+            .get_or_insert(Few::new(TypeId::NONE))
+            .push(ty);
+        self
+    }
+
+    /// Appends results of these types.
+    pub fn results(mut self, types: impl IntoIterator<Item = TypeId>) -> OpBuilder<'a> {
+        self.result_types
+            .get_or_insert(Few::new(TypeId::NONE))
+            .extend(types);
+        self
+    }
+
+    /// Appends results whose type isn't said: in `replace_op` that of the replaced result,
+    /// otherwise unknown until it is inferred.
+    pub fn untyped_results(self, count: usize) -> OpBuilder<'a> {
+        self.results(std::iter::repeat(TypeId::NONE).take(count))
+    }
+
+    /// Appends an empty region without arguments; fill it when the op is made.
+    pub fn region(self, name: impl Into<Name<'a>>) -> OpBuilder<'a> {
+        self.region_with(name, [])
+    }
+
+    /// Appends an empty region with arguments (name, type).
+    pub fn region_with(
+        mut self,
+        name: impl Into<Name<'a>>,
+        args: impl IntoIterator<Item = (&'a str, TypeId)>,
+    ) -> OpBuilder<'a> {
+        self.regions.push((name.into(), args.into_iter().collect()));
+        self
+    }
+
+    /// Sets the location; without one, `replace_op` takes the replaced op's.
+    pub fn loc(mut self, loc: LocId) -> OpBuilder<'a> {
+        self.loc = loc;
+        self
+    }
+
+    /// Starts with the attributes of the replaced op; in `replace_op`.
+    pub fn take_attrs(mut self) -> OpBuilder<'a> {
+        self.flags |= abi::OpDesc::TAKE_ATTRS;
+        self
+    }
+
+    /// Takes the regions of the replaced op over; in `replace_op`.
+    pub fn take_regions(mut self) -> OpBuilder<'a> {
+        self.flags |= abi::OpDesc::TAKE_REGIONS;
+        self
+    }
+
+    /// Interns the names; `results` is how many results there are if nothing was said of them.
+    pub(crate) fn parts(
+        &self,
+        function: &RawFunction,
+        results: usize,
+    ) -> Result<OpParts<'_>, EditError> {
+        const UNTYPED: [TypeId; 8] = [TypeId::NONE; 8];
+        let result_types: std::borrow::Cow<'_, [TypeId]> = match &self.result_types {
+            Some(types) => types.as_slice().into(),
+            None if results <= UNTYPED.len() => UNTYPED[..results].into(),
+            None => vec![TypeId::NONE; results].into(),
+        };
+        let attrs: Result<Vec<_>, EditError> = self
+            .attrs
+            .iter()
+            .map(|(name, value)| Ok((name.intern(function)?, value)))
+            .collect();
+        let regions: Result<Vec<_>, EditError> = self
+            .regions
+            .iter()
+            .map(|(name, args)| {
+                Ok(RegionParts {
+                    name: name.intern(function)?,
+                    args,
+                })
+            })
+            .collect();
+        Ok(OpParts {
+            name: self.name.intern(function)?,
+            flags: self.flags,
+            loc: self.loc,
+            operands: self.operands.as_slice(),
+            result_types,
+            attrs: attrs?,
+            regions: regions?,
+        })
+    }
+}
+
+/// A constant to make, for [`Function::add_constant`].
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::mock::scratch;
+///
+/// # scratch(|f, _| {
+/// let ty = f.add_type(&TypeSpec::shaped(DType::F32, &[2, 3]))?;
+/// let ones = f.add_constant(&ConstantSpec::splat(ty, &1.0f32.to_le_bytes()).named("ones"))?;
+/// assert!(f.constant(ones).is_some());
+/// # Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
+pub struct ConstantSpec<'a> {
+    pub(crate) parts: ConstantParts<'a>,
+}
+
+impl<'a> ConstantSpec<'a> {
+    /// A constant of a tensor type whose dims are all constant, and its elements: little-endian,
+    /// packed as ONNX packs them.
+    pub fn new(ty: TypeId, data: &'a [u8]) -> ConstantSpec<'a> {
+        ConstantSpec {
+            parts: ConstantParts {
+                ty,
+                region: RegionId::NONE,
+                name: "",
+                splat: false,
+                data,
+            },
+        }
+    }
+
+    /// A constant that is one element everywhere.
+    pub fn splat(ty: TypeId, element: &'a [u8]) -> ConstantSpec<'a> {
+        let mut spec = ConstantSpec::new(ty, element);
+        spec.parts.splat = true;
+        spec
+    }
+
+    /// Names the constant; a name that is taken gets a number.
+    pub fn named(mut self, name: &'a str) -> ConstantSpec<'a> {
+        self.parts.name = name;
+        self
+    }
+
+    /// Visible in this region only.
+    pub fn in_region(mut self, region: RegionId) -> ConstantSpec<'a> {
+        self.parts.region = region;
+        self
+    }
+}
+
+/// Builds a region op by op, at its end or before an op.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::{dump, mock::scratch};
+///
+/// # scratch(|f, _| {
+/// let mut b = FunctionBuilder::new(f);
+/// let x = b.param("x", TypeId::NONE)?;
+/// let y = b.value("onnx.Relu", [x])?;
+/// b.finish(&[y])?;
+/// assert_eq!(dump(f), "@main(v0)\n  v1 = onnx.Relu(v0)\n  return(v1)\n");
+/// # Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
+pub struct FunctionBuilder<'f> {
+    function: &'f mut Function,
+    at: Position,
+}
+
+impl<'f> FunctionBuilder<'f> {
+    /// A builder at the end of the body: for a function that was just created.
+    pub fn new(function: &'f mut Function) -> FunctionBuilder<'f> {
+        let at = Position::end_of(function.body());
+        FunctionBuilder { function, at }
+    }
+
+    /// A builder at any place.
+    pub fn at(function: &'f mut Function, at: Position) -> FunctionBuilder<'f> {
+        FunctionBuilder { function, at }
+    }
+
+    /// The function being built.
+    pub fn function(&mut self) -> &mut Function {
+        self.function
+    }
+
+    /// Appends a parameter to the function.
+    ///
+    /// # Errors
+    /// As [`Function::add_arg`].
+    pub fn param(&mut self, name: &str, ty: TypeId) -> Result<ValueId, EditError> {
+        let body = self.function.body();
+        self.function.add_arg(body, name, ty)
+    }
+
+    /// Makes an op here.
+    ///
+    /// # Errors
+    /// As [`Function::create_op`].
+    pub fn op(&mut self, op: OpBuilder<'_>) -> Result<OpId, EditError> {
+        self.function.create_op(op, self.at)
+    }
+
+    /// Makes an op with one result here, and answers the result; its type is left to inference.
+    ///
+    /// # Errors
+    /// As [`Function::create_op`].
+    pub fn value<'n>(
+        &mut self,
+        name: impl Into<Name<'n>>,
+        operands: impl IntoIterator<Item = ValueId>,
+    ) -> Result<ValueId, EditError> {
+        let op = OpBuilder::new(name).operands(operands).untyped_results(1);
+        let op = self.op(op)?;
+        Ok(self.function.result(op, 0))
+    }
+
+    /// A builder of a region of an op that was just made.
+    ///
+    /// # Errors
+    /// If the op has no region of that name.
+    pub fn inside(&mut self, op: OpId, region: &str) -> Result<FunctionBuilder<'_>, EditError> {
+        let found = self.function.region(op, region).ok_or_else(|| {
+            let name = self.function.name(op);
+            let message = format!("`{}` has no region called `{}`", name, region);
+            EditError::new(abi::Status::NOT_FOUND, message, Some(op))
+        })?;
+        Ok(FunctionBuilder::at(self.function, Position::end_of(found)))
+    }
+
+    /// Ends the region: its `return` or `yield`.
+    ///
+    /// # Errors
+    /// As [`Function::set_results`].
+    pub fn finish(self, values: &[ValueId]) -> Result<(), EditError> {
+        let region = match self.at.before.option() {
+            Some(op) => self.function.parent_region(op),
+            None => self.at.region,
+        };
+        self.function.set_results(region, values)
+    }
+}

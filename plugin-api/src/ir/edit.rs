@@ -1,0 +1,395 @@
+//! [`Function`]: what a pass edits. Each edit is done whole or refused in a whole sentence.
+
+use passdock_abi::{
+    ConstId, Dim, ExprKind, LocId, OpId, Position, RegionId, SymbolId, TypeId, ValueId,
+};
+
+use super::builder::{ConstantSpec, OpBuilder};
+use super::function::Function;
+use super::name::Name;
+use super::types::TypeSpec;
+use crate::data::AttrValue;
+use crate::data::EditError;
+
+impl Function {
+    /// Makes an op.
+    ///
+    /// # Errors
+    /// If an operand isn't visible there, or the place or a type names nothing.
+    pub fn create_op(&mut self, op: OpBuilder<'_>, at: Position) -> Result<OpId, EditError> {
+        let parts = op.parts(&self.raw, 0)?;
+        self.raw.create_op(&parts, at)
+    }
+
+    /// Makes an op in place of `old`: all uses of the old results go over to the new ones, then
+    /// `old` is erased. If the builder says nothing of results, there are as many as `old` has,
+    /// of the same types.
+    ///
+    /// # Errors
+    /// If `old` is stale, or the new op has other results than the uses of the old ones allow.
+    pub fn replace_op(&mut self, old: OpId, new: OpBuilder<'_>) -> Result<OpId, EditError> {
+        let results = self
+            .raw
+            .op(old.0)
+            .map_or(0, |record| record.results.len as usize);
+        let parts = new.parts(&self.raw, results)?;
+        self.raw.replace_op(old, &parts)
+    }
+
+    /// Moves all uses of the results of `old` to these values, and erases `old`. A value without a
+    /// name gets that of the result it replaces.
+    ///
+    /// # Errors
+    /// If `old` is stale, there isn't one value for each result, or a value isn't visible to a user
+    /// or contradicts its declared type.
+    pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Result<(), EditError> {
+        self.raw.replace_op_with(old, values)
+    }
+
+    /// Erases an op whose results nobody uses, with its regions.
+    ///
+    /// # Errors
+    /// If a result is used, or the op is a terminator or stale.
+    pub fn erase_op(&mut self, op: OpId) -> Result<(), EditError> {
+        self.raw.erase_op(op)
+    }
+
+    /// Moves an op.
+    ///
+    /// # Errors
+    /// If the place is in another region, before what the op uses, or behind a user.
+    pub fn move_op(&mut self, op: OpId, at: Position) -> Result<(), EditError> {
+        self.raw.move_op(op, at)
+    }
+
+    /// Sets an operand, or appends one (`index` = the number of operands);
+    /// [`ValueId::NONE`] leaves it out.
+    ///
+    /// # Errors
+    /// If there is no such slot, or the value isn't visible to the op.
+    pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) -> Result<(), EditError> {
+        // Beyond `u32` there is no slot; the host says so.
+        self.raw
+            .set_operand(op, u32::try_from(index).unwrap_or(u32::MAX), value)
+    }
+
+    /// Moves all uses of one value to another.
+    ///
+    /// # Errors
+    /// If the new value isn't visible to a user of the old one.
+    pub fn replace_uses(&mut self, from: ValueId, to: ValueId) -> Result<(), EditError> {
+        self.raw.replace_uses(from, to)
+    }
+
+    /// Sets an attribute of an op.
+    ///
+    /// # Errors
+    /// If the op is stale, or the value names nothing of this function.
+    pub fn set_attr<'n>(
+        &mut self,
+        op: OpId,
+        name: impl Into<Name<'n>>,
+        value: impl Into<AttrValue>,
+    ) -> Result<(), EditError> {
+        let name = name.into().intern(&self.raw)?;
+        self.raw.set_attr(op, name, &value.into())
+    }
+
+    /// Removes an attribute of an op. No such attribute: an error.
+    ///
+    /// # Errors
+    /// If the op is stale, has no such attribute, or it is a region.
+    pub fn remove_attr<'n>(
+        &mut self,
+        op: OpId,
+        name: impl Into<Name<'n>>,
+    ) -> Result<(), EditError> {
+        let name = name.into().intern(&self.raw)?;
+        self.raw.remove_attr(op, name)
+    }
+
+    /// Sets an attribute of the function itself.
+    ///
+    /// # Errors
+    /// If the value names nothing of this function.
+    pub fn set_function_attr<'n>(
+        &mut self,
+        name: impl Into<Name<'n>>,
+        value: impl Into<AttrValue>,
+    ) -> Result<(), EditError> {
+        self.set_attr(OpId::NONE, name, value)
+    }
+
+    /// Removes an attribute of the function itself.
+    ///
+    /// # Errors
+    /// If the function has no such attribute.
+    pub fn remove_function_attr<'n>(&mut self, name: impl Into<Name<'n>>) -> Result<(), EditError> {
+        self.remove_attr(OpId::NONE, name)
+    }
+
+    /// Refines a value's type: what `ty` doesn't say stays known, and a type that contradicts is refused.
+    /// The unknown type ([`TypeSpec::unknown`]) forgets what was known.
+    ///
+    /// # Errors
+    /// If the type contradicts what is known of the value.
+    pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Result<(), EditError> {
+        self.raw.set_type(value, ty)
+    }
+
+    /// Names a value; a name that is taken gets a number.
+    ///
+    /// # Errors
+    /// If the value is stale.
+    pub fn set_value_name(&mut self, value: ValueId, name: &str) -> Result<(), EditError> {
+        self.raw.set_name(value, name)
+    }
+
+    /// The id of a type, made if it is new.
+    ///
+    /// # Errors
+    /// If the description isn't one of a type: dims of what has none, items that name nothing.
+    pub fn add_type(&mut self, spec: &TypeSpec) -> Result<TypeId, EditError> {
+        self.raw.add_type(&spec.parts())
+    }
+
+    /// A dim expression, in canonical form.
+    ///
+    /// # Errors
+    /// If a side names nothing.
+    pub fn add_expr(&mut self, kind: ExprKind, left: Dim, right: Dim) -> Result<Dim, EditError> {
+        self.raw.add_expr(kind, left, right)
+    }
+
+    /// Makes a constant.
+    ///
+    /// # Errors
+    /// If the type isn't a tensor's of known shape, or the data has another length.
+    pub fn add_constant(&mut self, constant: &ConstantSpec<'_>) -> Result<ValueId, EditError> {
+        self.raw.add_constant(&constant.parts)
+    }
+
+    /// Makes a constant int64 tensor of rank 1, as shapes and axes are.
+    ///
+    /// # Errors
+    /// If the host refuses constants of this size.
+    pub fn add_ints(&mut self, values: &[i64]) -> Result<ValueId, EditError> {
+        let ty = TypeSpec::shaped(passdock_abi::DType::I64, &[values.len() as i64]);
+        let ty = self.add_type(&ty)?;
+        let bytes: Vec<u8> = values
+            .iter()
+            .flat_map(|value| value.to_le_bytes())
+            .collect();
+        self.add_constant(&ConstantSpec::new(ty, &bytes))
+    }
+
+    /// Removes a constant that nobody uses.
+    ///
+    /// # Errors
+    /// If somebody uses it.
+    pub fn erase_constant(&mut self, constant: ConstId) -> Result<(), EditError> {
+        self.raw.erase_constant(constant)
+    }
+
+    /// Copies the ops of a region, without its terminator, to a place in this function. `args`
+    /// stand for the region's arguments. Answers what stands for the terminator's operands.
+    ///
+    /// # Errors
+    /// If there isn't one value for each argument, or something isn't visible at the place.
+    pub fn clone_region(
+        &mut self,
+        region: RegionId,
+        at: Position,
+        args: &[ValueId],
+    ) -> Result<Vec<ValueId>, EditError> {
+        self.clone_region_mapped(region, at, args, &[])
+    }
+
+    /// As [`Function::clone_region`]; `captures` are pairs (value seen from inside the region,
+    /// what stands for it in the copy).
+    ///
+    /// # Errors
+    /// As [`Function::clone_region`].
+    pub fn clone_region_mapped(
+        &mut self,
+        region: RegionId,
+        at: Position,
+        args: &[ValueId],
+        captures: &[[ValueId; 2]],
+    ) -> Result<Vec<ValueId>, EditError> {
+        let results = self.result_count_of(region);
+        self.raw
+            .clone_region(None, region, at, args, captures, results)
+    }
+
+    /// As [`Function::clone_region`], from another function: inlining.
+    ///
+    /// # Errors
+    /// As [`Function::clone_region`].
+    pub fn clone_region_from(
+        &mut self,
+        source: &Function,
+        region: RegionId,
+        at: Position,
+        args: &[ValueId],
+    ) -> Result<Vec<ValueId>, EditError> {
+        self.clone_region_from_mapped(source, region, at, args, &[])
+    }
+
+    /// As [`Function::clone_region_from`]; `captures` are pairs (value of the source that is defined
+    /// outside of the region, what stands for it here). Constants that aren't among them are copied.
+    ///
+    /// # Errors
+    /// As [`Function::clone_region`]; also if a captured value isn't among the pairs.
+    pub fn clone_region_from_mapped(
+        &mut self,
+        source: &Function,
+        region: RegionId,
+        at: Position,
+        args: &[ValueId],
+        captures: &[[ValueId; 2]],
+    ) -> Result<Vec<ValueId>, EditError> {
+        let results = source.result_count_of(region);
+        self.raw
+            .clone_region(Some(&source.raw), region, at, args, captures, results)
+    }
+
+    /// Moves the ops of a region, without its terminator, right before the op that holds it, where
+    /// `args` stand for the region's arguments. Answers what stands for the terminator's operands: with
+    /// [`Function::replace_op_with`] the region takes the op's place.
+    ///
+    /// Nothing is copied, so it takes as long as the region itself has ops, however much is nested in
+    /// them; and the region is left empty, so it can be inlined once.
+    ///
+    /// # Errors
+    /// If the region is the body, or there isn't one value for each argument.
+    pub fn inline_region(
+        &mut self,
+        region: RegionId,
+        args: &[ValueId],
+    ) -> Result<Vec<ValueId>, EditError> {
+        self.raw.inline_region(region, args)?;
+        let last = self.raw.region(region.0).map(|region| region.last);
+        let terminator = last.and_then(|last| self.raw.op(last.0));
+        let slots = terminator.map(|op| self.raw.use_range(op.operands));
+        Ok(slots.into_iter().flatten().map(|slot| slot.value).collect())
+    }
+
+    /// The number of values that a region gives out; 0 if there is no such region, which the host
+    /// will say.
+    fn result_count_of(&self, region: RegionId) -> usize {
+        let last = self
+            .raw
+            .region(region.0)
+            .and_then(|region| self.raw.op(region.last.0));
+        last.map_or(0, |op| op.operands.len as usize)
+    }
+
+    /// Appends an argument to a region; to the body: a parameter, which changes the interface.
+    ///
+    /// # Errors
+    /// If the region is stale, or the type names nothing.
+    pub fn add_arg(
+        &mut self,
+        region: RegionId,
+        name: &str,
+        ty: TypeId,
+    ) -> Result<ValueId, EditError> {
+        self.raw.add_arg(region, name, ty)
+    }
+
+    /// Removes arguments that nobody uses, all or none; of the body: parameters, which changes the
+    /// interface.
+    ///
+    /// # Errors
+    /// If one of them is used, or isn't an argument.
+    pub fn remove_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
+        self.raw.remove_args(args)
+    }
+
+    /// Makes parameters that have a default the constants that they default to, under the same ids, all
+    /// or none, which changes the interface.
+    ///
+    /// # Errors
+    /// If one of them isn't a parameter with a default.
+    pub fn freeze_args(&mut self, args: &[ValueId]) -> Result<(), EditError> {
+        self.raw.freeze_args(args)
+    }
+
+    /// Puts dims in the place of dim symbols, of all at once, in all types of the function, which may
+    /// change the interface. Refused if a size would be negative, or contradict what is known.
+    ///
+    /// # Errors
+    /// If a size would be negative, or contradict what is known.
+    pub fn replace_symbols(&mut self, symbols: &[(SymbolId, Dim)]) -> Result<(), EditError> {
+        let (symbols, dims): (Vec<SymbolId>, Vec<Dim>) = symbols.iter().copied().unzip();
+        self.raw.replace_symbols(&symbols, &dims)
+    }
+
+    /// Ends a region with these values: makes its `return` or `yield`, or changes what it has. Names and
+    /// declared types stay: those of the places if there are as many values as before, else those
+    /// that the same values had.
+    ///
+    /// # Errors
+    /// If a value isn't visible at the region's end.
+    pub fn set_results(&mut self, region: RegionId, values: &[ValueId]) -> Result<(), EditError> {
+        self.raw.set_results(region, values, std::iter::empty())
+    }
+
+    /// As [`Function::set_results`], under these names and declared types; `""` and NONE say nothing.
+    ///
+    /// # Errors
+    /// As [`Function::set_results`].
+    pub fn set_named_results(
+        &mut self,
+        region: RegionId,
+        results: &[(&str, TypeId, ValueId)],
+    ) -> Result<(), EditError> {
+        let values: Vec<ValueId> = results.iter().map(|(_, _, value)| *value).collect();
+        let ports = results.iter().map(|(name, ty, _)| (*name, *ty));
+        self.raw.set_results(region, &values, ports)
+    }
+
+    /// The location of an op that stands for all of these, the most telling first: what it is merged
+    /// of stays known, `OpBuilder::new("acme.Gelu").loc(f.fused_loc(&[mul, erf])?)`.
+    ///
+    /// # Errors
+    /// If the host refuses a location.
+    pub fn fused_loc(&mut self, ops: &[OpId]) -> Result<LocId, EditError> {
+        let locs: Vec<LocId> = ops.iter().map(|op| self.loc(*op)).collect();
+        self.fused_locs(&locs)
+    }
+
+    /// As [`Function::fused_loc`], of locations: of ops that may be gone by now.
+    ///
+    /// # Errors
+    /// If a location names nothing.
+    pub fn fused_locs(&mut self, locs: &[LocId]) -> Result<LocId, EditError> {
+        self.raw.fuse_locs(locs)
+    }
+
+    /// Sets an op's location.
+    ///
+    /// # Errors
+    /// If the op is stale, or the location names nothing.
+    pub fn set_loc(&mut self, op: OpId, loc: LocId) -> Result<(), EditError> {
+        self.raw.set_loc(op, loc)
+    }
+
+    /// The location that is an ONNX node's name.
+    ///
+    /// # Errors
+    /// If the host refuses the name.
+    pub fn name_loc(&mut self, name: &str) -> Result<LocId, EditError> {
+        self.raw.name_loc(name)
+    }
+
+    /// Sets the version of a domain that the function's ops mean; ONNX's own domain is `""`. Refused if it is
+    /// already another, and for the 1,025th domain.
+    ///
+    /// # Errors
+    /// If the domain has another version already, or it is the 1,025th.
+    pub fn set_opset(&mut self, domain: &str, version: i64) -> Result<(), EditError> {
+        self.raw.set_opset(domain, version)
+    }
+}

@@ -1,0 +1,467 @@
+//! [`Function`]: its ops, values and regions. Walks are in `iter.rs`, types in `types.rs`, constants and
+//! attributes in `read.rs`, edits in `edit.rs`.
+
+use std::fmt;
+
+use passdock_abi as abi;
+use passdock_abi::{FunctionKind, LocId, LocKind, OpId, RegionId, SymbolId, TypeId, ValueId};
+
+use super::name::Name;
+use crate::data::{EditError, OpTraits};
+use crate::raw::{RawFunction, Records, Tables};
+
+/// A function of the module: read in place through `&self`, edited through `&mut self`.
+///
+/// Ids (`OpId`, `ValueId`, …) are plain numbers that belong to one function. An id that was
+/// erased, or that belongs to another function, is a mistake in the pass: reads panic with a
+/// sentence that names it (the host reports it as the pass's failure and keeps the module), edits
+/// answer an error. A value may be [`ValueId::NONE`], an operand left out: reads answer "nothing".
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::mock::scratch;
+///
+/// /// Erases ops whose results nobody uses, the last one first.
+/// fn erase_unused(f: &mut Function, _cx: &PassContext) -> PassResult {
+///     for op in f.ops().rev() {
+///         let is_used = f.results(op).iter().any(|&result| f.use_count(result) > 0);
+///         if f.traits(op).is_pure() && f.result_count(op) > 0 && !is_used {
+///             f.erase_op(op)?;
+///         }
+///     }
+///     Ok(())
+/// }
+/// # scratch(|f, cx| {
+/// #     FunctionBuilder::new(f).finish(&[])?;
+/// #     erase_unused(f, cx)
+/// # }).unwrap();
+/// ```
+pub struct Function {
+    pub(crate) raw: RawFunction,
+}
+
+#[cold]
+#[track_caller]
+fn stale(what: &dyn fmt::Display) -> ! {
+    panic!(
+        "{} names nothing in this function: it was erased, or belongs to another function; \
+         ask `is_live` about an id that was kept across edits",
+        what
+    )
+}
+
+impl Function {
+    /// A handle of a host's function, for hosts that hand their own to passes written with this
+    /// SDK.
+    ///
+    /// # Safety
+    /// `function` is as the contract says, nobody else edits it while the answer lives, and it
+    /// outlives the answer.
+    #[doc(hidden)]
+    #[allow(unsafe_code)]
+    pub unsafe fn from_raw(tables: &'static Tables, function: abi::FunctionRef) -> Function {
+        Function {
+            // SAFETY: the caller's promise.
+            raw: unsafe { RawFunction::new(tables, function) },
+        }
+    }
+
+    /// The reference that the handle was made from; for hosts.
+    #[doc(hidden)]
+    pub fn as_raw(&self) -> abi::FunctionRef {
+        self.raw.reference()
+    }
+
+    /// The canonical name of the function itself.
+    pub fn function_name(&self) -> &str {
+        self.text(self.raw.view().name)
+    }
+
+    /// Graph function (`fn`) or loop-level function (`prim`).
+    pub fn kind(&self) -> FunctionKind {
+        self.raw.view().kind
+    }
+
+    /// The function's body.
+    pub fn body(&self) -> RegionId {
+        self.raw.view().body
+    }
+
+    /// The function's parameters: the body's arguments.
+    pub fn params(&self) -> &[ValueId] {
+        self.args(self.body())
+    }
+
+    /// Grows with every edit; equal versions are equal functions.
+    pub fn version(&self) -> u64 {
+        self.raw.view().version
+    }
+
+    /// The number of ops, in all regions, terminators included.
+    pub fn op_count(&self) -> usize {
+        self.raw.view().op_count as usize
+    }
+
+    /// The version of a domain that the function's ops mean; `""` is ONNX's own.
+    pub fn opset(&self, domain: &str) -> Option<i64> {
+        // They are few: comparing texts is faster than finding the symbol.
+        let mut opsets = self.opsets();
+        let found = opsets.find(|(name, _)| *name == domain);
+        found.map(|(_, version)| version)
+    }
+
+    /// The versions of domains, as (domain, version).
+    pub fn opsets(&self) -> impl Iterator<Item = (&str, i64)> + '_ {
+        let opsets = self.raw.opsets();
+        opsets.map(move |opset| (self.text(opset.domain), opset.version))
+    }
+
+    // Symbols.
+
+    /// The text of a symbol.
+    #[inline]
+    pub fn text(&self, symbol: SymbolId) -> &str {
+        self.raw.text(symbol)
+    }
+
+    /// The symbol of a text, if the module has one.
+    pub fn find_symbol(&self, text: &str) -> Option<SymbolId> {
+        self.raw.find(text)
+    }
+
+    /// The symbol of a text, made if it is new.
+    ///
+    /// # Errors
+    /// If the text is longer than the host takes.
+    pub fn intern(&self, text: &str) -> Result<SymbolId, EditError> {
+        self.raw.intern(text)
+    }
+
+    /// Whether an op is still there.
+    #[inline]
+    pub fn is_live(&self, op: OpId) -> bool {
+        self.raw
+            .op(op.0)
+            .map_or(false, |record| record.flags & abi::Op::DEAD == 0)
+    }
+
+    /// Whether a value is still there.
+    pub fn is_live_value(&self, value: ValueId) -> bool {
+        self.raw
+            .value(value.0)
+            .map_or(false, |record| record.flags & abi::Value::DEAD == 0)
+    }
+
+    // Records, live ones only.
+
+    #[inline]
+    #[track_caller]
+    pub(crate) fn op_record(&self, op: OpId) -> abi::Op {
+        match self.raw.op(op.0) {
+            Some(record) if record.flags & abi::Op::DEAD == 0 => record,
+            _ => stale(&op),
+        }
+    }
+
+    /// `None` for an operand left out.
+    #[inline]
+    #[track_caller]
+    pub(crate) fn value_record(&self, value: ValueId) -> Option<abi::Value> {
+        match self.raw.value(value.0) {
+            Some(record) if record.flags & abi::Value::DEAD == 0 => Some(record),
+            _ if value.is_none() => None,
+            _ => stale(&value),
+        }
+    }
+
+    #[inline]
+    #[track_caller]
+    pub(crate) fn region_record(&self, region: RegionId) -> abi::Region {
+        match self.raw.region(region.0) {
+            Some(record) if record.flags & abi::Region::DEAD == 0 => record,
+            _ => stale(&region),
+        }
+    }
+
+    // Ops.
+
+    /// An op's name, domain included: `onnx.Relu`.
+    #[inline]
+    #[track_caller]
+    pub fn name(&self, op: OpId) -> &str {
+        self.text(self.symbol(op))
+    }
+
+    /// The symbol of an op's name: comparing symbols is cheaper than comparing texts.
+    #[inline]
+    #[track_caller]
+    pub fn symbol(&self, op: OpId) -> SymbolId {
+        self.op_record(op).name
+    }
+
+    /// The number of an op's operands, those left out in between included.
+    #[inline]
+    #[track_caller]
+    pub fn operand_count(&self, op: OpId) -> usize {
+        self.op_record(op).operands.len as usize
+    }
+
+    /// An operand; `None` if there is no such slot, or it is left out.
+    #[inline]
+    #[track_caller]
+    pub fn operand(&self, op: OpId, index: usize) -> Option<ValueId> {
+        let slot = self.raw.use_range(self.op_record(op).operands).get(index)?;
+        slot.value.option()
+    }
+
+    /// An op's operands; one left out is [`ValueId::NONE`].
+    #[inline]
+    #[track_caller]
+    pub fn operands(&self, op: OpId) -> impl ExactSizeIterator<Item = ValueId> + '_ {
+        Operands(self.raw.use_range(self.op_record(op).operands))
+    }
+
+    /// The number of an op's results.
+    #[inline]
+    #[track_caller]
+    pub fn result_count(&self, op: OpId) -> usize {
+        self.op_record(op).results.len as usize
+    }
+
+    /// A result; [`ValueId::NONE`] if there is no such one.
+    #[inline]
+    #[track_caller]
+    pub fn result(&self, op: OpId, index: usize) -> ValueId {
+        self.results(op)
+            .get(index)
+            .copied()
+            .unwrap_or(ValueId::NONE)
+    }
+
+    /// An op's results.
+    #[inline]
+    #[track_caller]
+    pub fn results(&self, op: OpId) -> &[ValueId] {
+        self.raw.ids(self.op_record(op).results)
+    }
+
+    /// An op's regions.
+    #[inline]
+    #[track_caller]
+    pub fn regions(&self, op: OpId) -> &[RegionId] {
+        self.raw.ids(self.op_record(op).regions)
+    }
+
+    /// An op's region of a name (`"then_branch"`).
+    #[track_caller]
+    pub fn region<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<RegionId> {
+        let name = name.into().find(&self.raw)?;
+        let mut regions = self.regions(op).iter().copied();
+        regions.find(|region| self.region_record(*region).name == name)
+    }
+
+    /// The region an op stands in.
+    #[inline]
+    #[track_caller]
+    pub fn parent_region(&self, op: OpId) -> RegionId {
+        self.op_record(op).parent
+    }
+
+    /// The op after it in its region.
+    #[inline]
+    #[track_caller]
+    pub fn next_op(&self, op: OpId) -> Option<OpId> {
+        self.op_record(op).next.option()
+    }
+
+    /// The op before it in its region.
+    #[inline]
+    #[track_caller]
+    pub fn previous_op(&self, op: OpId) -> Option<OpId> {
+        self.op_record(op).prev.option()
+    }
+
+    /// Whether `a` stands before `b`; both must stand in the same region.
+    #[inline]
+    #[track_caller]
+    pub fn is_before(&self, a: OpId, b: OpId) -> bool {
+        let (a, b) = (self.op_record(a), self.op_record(b));
+        assert_eq!(
+            a.parent, b.parent,
+            "`is_before` compares ops of one region; these stand in two"
+        );
+        a.order < b.order
+    }
+
+    /// The traits that an op's definition gives it.
+    #[track_caller]
+    pub fn traits(&self, op: OpId) -> OpTraits {
+        OpTraits(self.raw.traits(self.symbol(op)))
+    }
+
+    /// The location that an op comes from.
+    #[track_caller]
+    pub fn loc(&self, op: OpId) -> LocId {
+        self.op_record(op).loc
+    }
+
+    /// The ONNX node's name, if that is where an op comes from.
+    #[track_caller]
+    pub fn loc_name(&self, op: OpId) -> Option<&str> {
+        let loc = self.raw.loc(self.loc(op).0)?;
+        if loc.kind == LocKind::NAME {
+            loc.name.option().map(|name| self.text(name))
+        } else {
+            None
+        }
+    }
+
+    // Values.
+
+    /// The op that a value is a result of; `None` for an argument, a constant, an operand left out.
+    #[inline]
+    #[track_caller]
+    pub fn defining_op(&self, value: ValueId) -> Option<OpId> {
+        let record = self.value_record(value)?;
+        if record.flags & abi::Value::KIND == abi::Value::RESULT {
+            Some(OpId(record.def))
+        } else {
+            None
+        }
+    }
+
+    /// The index of a value among its op's results, or its region's arguments.
+    #[inline]
+    #[track_caller]
+    pub fn index(&self, value: ValueId) -> usize {
+        self.value_record(value)
+            .map_or(0, |record| record.index as usize)
+    }
+
+    /// The region that a value is an argument of.
+    #[inline]
+    #[track_caller]
+    pub fn arg_region(&self, value: ValueId) -> Option<RegionId> {
+        let record = self.value_record(value)?;
+        if record.flags & abi::Value::KIND == abi::Value::ARG {
+            Some(RegionId(record.def))
+        } else {
+            None
+        }
+    }
+
+    /// The number of a value's uses.
+    #[inline]
+    #[track_caller]
+    pub fn use_count(&self, value: ValueId) -> usize {
+        self.value_record(value)
+            .map_or(0, |record| record.use_count as usize)
+    }
+
+    /// The name of a value.
+    #[track_caller]
+    pub fn value_name(&self, value: ValueId) -> Option<&str> {
+        let name = self.value_record(value)?.name.option()?;
+        Some(self.text(name))
+    }
+
+    /// The id of a value's type; equal ids are equal types.
+    #[inline]
+    #[track_caller]
+    pub fn type_id(&self, value: ValueId) -> TypeId {
+        self.value_record(value)
+            .map_or(TypeId::NONE, |record| record.ty)
+    }
+
+    // Regions.
+
+    /// The arguments of a region.
+    #[inline]
+    #[track_caller]
+    pub fn args(&self, region: RegionId) -> &[ValueId] {
+        self.raw.ids(self.region_record(region).args)
+    }
+
+    /// The name of a region among its op's regions.
+    #[track_caller]
+    pub fn region_name(&self, region: RegionId) -> &str {
+        match self.region_record(region).name.option() {
+            Some(name) => self.text(name),
+            None => "",
+        }
+    }
+
+    /// The op a region is of; `None` for the body.
+    #[inline]
+    #[track_caller]
+    pub fn parent_op(&self, region: RegionId) -> Option<OpId> {
+        self.region_record(region).parent.option()
+    }
+
+    /// The first op of a region.
+    #[inline]
+    #[track_caller]
+    pub fn first_op(&self, region: RegionId) -> Option<OpId> {
+        self.region_record(region).first.option()
+    }
+
+    /// The `return` or `yield` that ends a region; its operands are what the region gives out.
+    #[inline]
+    #[track_caller]
+    pub fn terminator(&self, region: RegionId) -> Option<OpId> {
+        let last = self.region_record(region).last.option()?;
+        let name = self.symbol(last);
+        if name == abi::symbol::RETURN || name == abi::symbol::YIELD {
+            Some(last)
+        } else {
+            None
+        }
+    }
+
+    /// The names and declared types under which a region's results go out.
+    #[track_caller]
+    pub fn ports(&self, region: RegionId) -> impl ExactSizeIterator<Item = abi::Port> + '_ {
+        Ports(self.raw.port_range(self.region_record(region).ports))
+    }
+}
+
+impl fmt::Debug for Function {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "@{} ({} ops)", self.function_name(), self.op_count())
+    }
+}
+
+/// Operands of an op.
+struct Operands<'a>(Records<'a, abi::Use>);
+
+impl Iterator for Operands<'_> {
+    type Item = ValueId;
+
+    #[inline]
+    fn next(&mut self) -> Option<ValueId> {
+        self.0.next().map(|slot| slot.value)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Operands<'_> {}
+
+/// Ports of a region.
+struct Ports<'a>(Records<'a, abi::Port>);
+
+impl Iterator for Ports<'_> {
+    type Item = abi::Port;
+
+    fn next(&mut self) -> Option<abi::Port> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Ports<'_> {}

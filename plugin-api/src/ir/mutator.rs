@@ -1,0 +1,250 @@
+//! [`Mutator`]: passes that go over a function and say what each op becomes.
+
+use std::collections::HashMap;
+use std::ops::{Deref, DerefMut};
+
+use passdock_abi::{symbol, OpId, Position, RegionId, ValueId};
+
+use super::function::Function;
+use super::iter::Ops;
+use crate::data::EditError;
+
+/// The replacement of an op.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Mutated {
+    /// Itself; what is in its regions is mutated next.
+    Same,
+    /// Values to stand for its results, one each; the op goes.
+    Values(Vec<ValueId>),
+}
+
+/// The answer of a `mutate_*` method.
+pub type MutateResult = Result<Mutated, EditError>;
+
+/// A traversal that replaces ops: it says of each, in program order, what it becomes.
+///
+/// An op's operands are already what earlier answers made of them. What nothing changed keeps its
+/// id, and a function in which nothing changed isn't touched at all. To replace every `if` by its
+/// true branch:
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::{dump, mock::scratch};
+///
+/// struct IfCollapser;
+///
+/// impl Mutator for IfCollapser {
+///     fn mutate_if(&mut self, m: &mut Mutation, op: OpId) -> MutateResult {
+///         m.inline(op, "then_branch", &[])
+///     }
+/// }
+///
+/// /// Whether there was an `if`.
+/// fn collapse_ifs(f: &mut Function) -> Result<bool, EditError> {
+///     IfCollapser.mutate(f)
+/// }
+/// # scratch(|f, _| {
+/// # let ty = f.add_type(&TypeSpec::shaped(DType::F32, &[2]))?;
+/// # let mut b = FunctionBuilder::new(f);
+/// # let x = b.param("x", ty)?;
+/// # let outer = b.op(OpBuilder::new("if").operand(x).untyped_results(1)
+/// #     .region("then_branch").region("else_branch"))?;
+/// # let mut then = b.inside(outer, "then_branch")?;
+/// # let inner = then.op(OpBuilder::new("if").operand(x).untyped_results(1).region("then_branch"))?;
+/// # let mut deep = then.inside(inner, "then_branch")?;
+/// # let y = deep.value("onnx.Relu", [x])?;
+/// # deep.finish(&[y])?;
+/// # let z = then.function().result(inner, 0);
+/// # then.finish(&[z])?;
+/// # let result = b.function().result(outer, 0);
+/// # let neg = b.value("onnx.Neg", [result])?;
+/// # b.finish(&[neg])?;
+/// # assert_eq!(dump(f).matches("if(").count(), 2);
+/// assert!(collapse_ifs(f)?); // also the `if` inside of the true branch
+/// # let text = dump(f);
+/// assert!(!text.contains("if("));
+/// # let lines: Vec<&str> = text.lines().map(|l| l.trim()).collect();
+/// # let relu = lines[1].split(" = ").next().unwrap();
+/// # assert_eq!(lines[0], "@main(v0)");
+/// # assert!(lines[1].ends_with("= onnx.Relu(v0)"), "{}", text);
+/// # assert!(lines[2].ends_with(&format!("= onnx.Neg({})", relu)), "{}", text);
+/// # assert_eq!(lines.len(), 4);
+///
+/// let before = f.version();
+/// assert!(!collapse_ifs(f)?); // nothing left to do,
+/// assert_eq!(f.version(), before); // so nothing is touched
+/// # Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
+pub trait Mutator {
+    /// Every op comes here first.
+    fn mutate_op(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
+        self.route(m, op)
+    }
+
+    /// Calls the method of the op's kind; for `mutate_op`s that do something before.
+    fn route(&mut self, m: &mut Mutation<'_>, op: OpId) -> MutateResult {
+        match m.symbol(op) {
+            symbol::CALL => self.mutate_call(m, op),
+            symbol::IF => self.mutate_if(m, op),
+            symbol::FOR => self.mutate_for(m, op),
+            symbol::WHILE => self.mutate_while(m, op),
+            symbol::TUPLE => self.mutate_tuple(m, op),
+            symbol::TUPLE_GET => self.mutate_tuple_get(m, op),
+            symbol::RETURN | symbol::YIELD => self.mutate_terminator(m, op),
+            _ => self.mutate_other(m, op),
+        }
+    }
+
+    /// `call`: another function of the module.
+    fn mutate_call(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
+        Ok(Mutated::Same)
+    }
+
+    /// Replaces an `if`.
+    fn mutate_if(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
+        Ok(Mutated::Same)
+    }
+
+    /// Replaces a `for`.
+    fn mutate_for(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
+        Ok(Mutated::Same)
+    }
+
+    /// Replaces a `while`.
+    fn mutate_while(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
+        Ok(Mutated::Same)
+    }
+
+    /// Replaces a `tuple`.
+    fn mutate_tuple(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
+        Ok(Mutated::Same)
+    }
+
+    /// Replaces a `tuple_get`.
+    fn mutate_tuple_get(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
+        Ok(Mutated::Same)
+    }
+
+    /// `return` and `yield`; they can't be replaced, only edited.
+    fn mutate_terminator(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
+        Ok(Mutated::Same)
+    }
+
+    /// Replaces any op that the IR itself doesn't know: `onnx.Relu`.
+    fn mutate_other(&mut self, _m: &mut Mutation<'_>, _op: OpId) -> MutateResult {
+        Ok(Mutated::Same)
+    }
+
+    /// Goes over the whole function; whether anything changed.
+    fn mutate(&mut self, f: &mut Function) -> Result<bool, EditError> {
+        let before = f.version();
+        let mut mutation = Mutation {
+            function: f,
+            memo: HashMap::new(),
+            inlined: Vec::new(),
+        };
+        // Snapshots, innermost last: what the mutator erases by itself is skipped.
+        let mut pending = vec![mutation.ops_in(mutation.body())];
+        while let Some(ops) = pending.last_mut() {
+            let op = match ops.next() {
+                Some(op) => op,
+                None => {
+                    pending.pop();
+                    continue;
+                }
+            };
+            match self.mutate_op(&mut mutation, op)? {
+                Mutated::Same if mutation.is_live(op) => {
+                    let regions = mutation.regions(op).iter().rev();
+                    pending.extend(regions.map(|region| mutation.ops_in(*region)));
+                }
+                Mutated::Same => {}
+                Mutated::Values(values) => {
+                    mutation.replace(op, &values)?;
+                    let inlined = std::mem::take(&mut mutation.inlined);
+                    pending.push(Ops::new(&mutation, inlined));
+                }
+            }
+        }
+        Ok(mutation.version() != before)
+    }
+}
+
+/// The function that is being mutated, and what its values became.
+pub struct Mutation<'f> {
+    function: &'f mut Function,
+    /// Values that are gone, and what stands for them.
+    memo: HashMap<ValueId, ValueId>,
+    /// Ops that took the place of the one being mutated, and are mutated next.
+    inlined: Vec<OpId>,
+}
+
+impl Deref for Mutation<'_> {
+    type Target = Function;
+
+    fn deref(&self) -> &Function {
+        self.function
+    }
+}
+
+impl DerefMut for Mutation<'_> {
+    fn deref_mut(&mut self) -> &mut Function {
+        self.function
+    }
+}
+
+impl Mutation<'_> {
+    /// The value that stands for another now: itself, unless its op was replaced. For values that
+    /// were noted before.
+    pub fn mutated(&mut self, value: ValueId) -> ValueId {
+        let mut last = value;
+        while let Some(next) = self.memo.get(&last) {
+            last = *next;
+        }
+        // The way there is walked once.
+        let mut step = value;
+        while let Some(next) = self.memo.get_mut(&step) {
+            step = std::mem::replace(next, last);
+        }
+        last
+    }
+
+    /// Puts the ops of one of an op's regions in the op's place, `args` standing for the region's
+    /// arguments; they are mutated next. The answer is what the op becomes. The ops are moved, so a
+    /// region can be inlined once; only a host older than ABI 0.3 copies them.
+    pub fn inline(&mut self, op: OpId, region: &str, args: &[ValueId]) -> MutateResult {
+        let region: RegionId = self.function.region(op, region).ok_or_else(|| {
+            let name = self.function.name(op);
+            let message = format!("`{}` has no region called `{}` to inline", name, region);
+            EditError::new(passdock_abi::Status::NOT_FOUND, message, Some(op))
+        })?;
+        let before = self.function.previous_op(op);
+        let values = match self.function.raw.can_inline_region() {
+            true => self.function.inline_region(region, args)?,
+            false => self
+                .function
+                .clone_region(region, Position::before(op), args)?,
+        };
+        let mut next = match before {
+            Some(before) => self.function.next_op(before),
+            None => self.function.first_op(self.function.parent_region(op)),
+        };
+        while let Some(copy) = next.filter(|next| *next != op) {
+            self.inlined.push(copy);
+            next = self.function.next_op(copy);
+        }
+        Ok(Mutated::Values(values))
+    }
+
+    fn replace(&mut self, op: OpId, values: &[ValueId]) -> Result<(), EditError> {
+        let results = self.function.results(op).to_vec();
+        self.function.replace_op_with(op, values)?;
+        for (old, new) in results.into_iter().zip(values) {
+            if old != *new {
+                self.memo.insert(old, *new);
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,272 @@
+//! [`Function`]: reading constants and attributes, and which results are left out.
+
+use passdock_abi as abi;
+use passdock_abi::{ConstId, Dim, OpId, SymbolId, ValueId};
+
+use super::attr::{Attr, Strings};
+use super::function::Function;
+use super::name::Name;
+use crate::data::EditError;
+
+impl Function {
+    // Results.
+
+    /// Whether a value is a result that its op leaves out.
+    #[track_caller]
+    pub fn is_absent(&self, value: ValueId) -> bool {
+        self.value_record(value)
+            .map_or(false, |record| record.flags & abi::Value::ABSENT != 0)
+    }
+
+    // Constants.
+
+    /// The constant that a value is. A parameter's default isn't one: callers may override it.
+    #[inline]
+    #[track_caller]
+    pub fn constant(&self, value: ValueId) -> Option<ConstId> {
+        let record = self.value_record(value)?;
+        if record.flags & abi::Value::KIND == abi::Value::CONST {
+            record.constant.option()
+        } else {
+            None
+        }
+    }
+
+    /// The default of a parameter that callers may override.
+    #[track_caller]
+    pub fn default_of(&self, param: ValueId) -> Option<ConstId> {
+        let record = self.value_record(param)?;
+        if record.flags & abi::Value::KIND == abi::Value::ARG {
+            record.constant.option()
+        } else {
+            None
+        }
+    }
+
+    /// The record of a constant: its type, its size, where its bytes are.
+    pub fn constant_record(&self, constant: ConstId) -> Option<abi::Constant> {
+        let record = self.raw.constant(constant.0)?;
+        if record.flags & abi::Constant::DEAD == 0 {
+            Some(record)
+        } else {
+            None
+        }
+    }
+
+    /// The elements of a value that is constant, little-endian, packed as ONNX packs them; `None`
+    /// if it isn't constant. An error if the file that holds them can't be read.
+    ///
+    /// # Errors
+    /// If the file that holds the bytes can't be read.
+    #[track_caller]
+    pub fn constant_data(&self, value: ValueId) -> Result<Option<&[u8]>, EditError> {
+        match self.constant(value) {
+            Some(constant) => self.constant_bytes(constant).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// The elements of a constant.
+    ///
+    /// # Errors
+    /// If the constant is stale, or the file that holds its bytes can't be read.
+    pub fn constant_bytes(&self, constant: ConstId) -> Result<&[u8], EditError> {
+        self.raw.constant_data(constant)
+    }
+
+    /// A hash of a constant's bytes: equal bytes have equal ones. Of a large constant only a part is
+    /// read.
+    ///
+    /// # Errors
+    /// If the file that holds the bytes can't be read, or the host is older than this function.
+    pub fn constant_hash(&self, constant: ConstId) -> Result<u64, EditError> {
+        self.raw.constant_hash(constant)
+    }
+
+    /// Whether two constants have the same bytes: 0.0 and -0.0 differ. Types aren't compared.
+    ///
+    /// # Errors
+    /// If a file that holds the bytes can't be read, or the host is older than this function.
+    pub fn constants_equal(&self, a: ConstId, b: ConstId) -> Result<bool, EditError> {
+        Ok(a == b || self.raw.constants_equal(a, b)?)
+    }
+
+    /// All constants that are values, in the order in which they were made. A parameter's default
+    /// and an attribute's tensor aren't.
+    pub fn constants(&self) -> impl Iterator<Item = (ConstId, abi::Constant)> + '_ {
+        let all = (0..self.raw.view().constants.len).map(ConstId);
+        all.filter_map(move |id| {
+            let record = self.constant_record(id)?;
+            let value = record.value;
+            let is_value = self.is_live_value(value) && self.constant(value) == Some(id);
+            Some((id, record)).filter(|_| is_value)
+        })
+    }
+
+    /// The elements of a constant int64 or int32 tensor; `None` if the value is anything else.
+    ///
+    /// # Errors
+    /// If the file that holds the bytes can't be read.
+    #[track_caller]
+    pub fn constant_ints(&self, value: ValueId) -> Result<Option<Vec<i64>>, EditError> {
+        let bytes = match self.constant_data(value)? {
+            Some(bytes) => bytes,
+            None => return Ok(None),
+        };
+        Ok(match self.dtype(value) {
+            abi::DType::I64 | abi::DType::INDEX => Some(elements(bytes, i64::from_le_bytes)),
+            abi::DType::I32 => Some(elements(bytes, |four| i32::from_le_bytes(four).into())),
+            _ => None,
+        })
+    }
+
+    /// The elements of a small tensor of integers as dims, as far as they are known: of a constant all, of an op's
+    /// result what [`PassContext::infer`](crate::PassContext::infer) found since the pass began. `None` if nothing is.
+    #[track_caller]
+    pub fn known_dims(&self, value: ValueId) -> Option<Vec<Dim>> {
+        match self.constant_ints(value) {
+            Ok(Some(ints)) => Some(ints.into_iter().map(Dim::constant).collect()),
+            Ok(None) => self.raw.known_dims(value),
+            // Its file can't be read: whoever needs the bytes says so.
+            Err(_) => None,
+        }
+    }
+
+    /// The elements of a constant float32 tensor; `None` if the value is anything else.
+    ///
+    /// # Errors
+    /// If the file that holds the bytes can't be read.
+    #[track_caller]
+    pub fn constant_floats(&self, value: ValueId) -> Result<Option<Vec<f32>>, EditError> {
+        match self.constant_data(value)? {
+            Some(bytes) if self.dtype(value) == abi::DType::F32 => {
+                Ok(Some(elements(bytes, f32::from_le_bytes)))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    // Attributes.
+
+    /// An attribute of an op.
+    #[track_caller]
+    pub fn attr<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<Attr<'_>> {
+        let attrs = self.op_record(op).attrs;
+        if attrs.len == 0 {
+            return None;
+        }
+        // They are few: comparing texts is faster than finding the symbol.
+        let name = name.into();
+        let mut attrs = self.raw.attr_range(attrs);
+        let attr = attrs.find(|attr| name.is(attr.name, &self.raw))?;
+        Some(Attr::read(self, &attr))
+    }
+
+    /// All attributes of an op, with their names' symbols.
+    #[track_caller]
+    pub fn attrs(&self, op: OpId) -> impl Iterator<Item = (SymbolId, Attr<'_>)> + '_ {
+        let attrs = self.raw.attr_range(self.op_record(op).attrs);
+        attrs.map(move |attr| (attr.name, Attr::read(self, &attr)))
+    }
+
+    /// An attribute of the function itself (`SkipOptimization`).
+    pub fn function_attr<'n>(&self, name: impl Into<Name<'n>>) -> Option<Attr<'_>> {
+        let name = name.into().find(&self.raw)?;
+        let attrs = self.raw.view().function_attrs;
+        let attr = self.raw.attr_range(attrs).find(|attr| attr.name == name)?;
+        Some(Attr::read(self, &attr))
+    }
+
+    /// Whether it is to stay as it is: `SkipOptimization`, `Compiler` or `Extern` is among its attributes,
+    /// and not 0. The host keeps function passes out of it; a module pass that rewrites functions does
+    /// the same.
+    pub fn skips_optimization(&self) -> bool {
+        const NAMES: [&str; 3] = ["SkipOptimization", "Compiler", "Extern"];
+        let mut attrs = self.raw.attr_range(self.raw.view().function_attrs);
+        attrs.any(|attr| {
+            NAMES.contains(&self.text(attr.name))
+                && !matches!(Attr::read(self, &attr), Attr::Int(0))
+        })
+    }
+
+    /// All attributes of the function itself, with their names' symbols.
+    pub fn function_attrs(&self) -> impl Iterator<Item = (SymbolId, Attr<'_>)> + '_ {
+        let attrs = self.raw.attr_range(self.raw.view().function_attrs);
+        attrs.map(move |attr| (attr.name, Attr::read(self, &attr)))
+    }
+
+    /// An integer attribute.
+    #[track_caller]
+    pub fn int<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<i64> {
+        match self.attr(op, name)? {
+            Attr::Int(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A float attribute.
+    #[track_caller]
+    pub fn float<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<f32> {
+        match self.attr(op, name)? {
+            Attr::Float(value) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// A text attribute; `None` also if it isn't UTF-8.
+    #[track_caller]
+    pub fn string<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&str> {
+        match self.attr(op, name)? {
+            Attr::String(value) => std::str::from_utf8(value).ok(),
+            _ => None,
+        }
+    }
+
+    /// An attribute that is a list of integers.
+    #[track_caller]
+    pub fn ints<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&[i64]> {
+        match self.attr(op, name)? {
+            Attr::Ints(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// An attribute that is a list of floats.
+    #[track_caller]
+    pub fn floats<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<&[f32]> {
+        match self.attr(op, name)? {
+            Attr::Floats(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// An attribute that is a list of texts.
+    #[track_caller]
+    pub fn strings<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<Strings<'_>> {
+        match self.attr(op, name)? {
+            Attr::Strings(values) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// An attribute that is a tensor.
+    #[track_caller]
+    pub fn tensor<'n>(&self, op: OpId, name: impl Into<Name<'n>>) -> Option<ConstId> {
+        match self.attr(op, name)? {
+            Attr::Tensor(id) => Some(id),
+            _ => None,
+        }
+    }
+}
+
+/// Little-endian elements of `N` bytes.
+fn elements<T, const N: usize>(bytes: &[u8], read: impl Fn([u8; N]) -> T) -> Vec<T> {
+    let chunks = bytes.chunks_exact(N);
+    chunks
+        .map(|chunk| {
+            let mut element = [0; N];
+            element.copy_from_slice(chunk);
+            read(element)
+        })
+        .collect()
+}

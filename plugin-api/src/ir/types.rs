@@ -1,0 +1,480 @@
+//! Types: reading them, describing new ones.
+
+use std::fmt;
+
+use passdock_abi as abi;
+use passdock_abi::{DType, Dim, DimKind, ExprKind, SymbolId, TypeId, TypeKind, ValueId};
+
+use super::function::Function;
+use crate::raw::{Records, TypeParts};
+
+/// A type, in place.
+#[derive(Clone, Copy)]
+pub struct Type<'a> {
+    function: &'a Function,
+    record: abi::Type,
+}
+
+impl<'a> Type<'a> {
+    pub(crate) fn new(function: &'a Function, record: abi::Type) -> Type<'a> {
+        Type { function, record }
+    }
+
+    /// The type's kind.
+    pub fn kind(&self) -> TypeKind {
+        self.record.kind
+    }
+
+    /// The element type; [`DType::NONE`] if it has none or it isn't known.
+    pub fn dtype(&self) -> DType {
+        self.record.dtype
+    }
+
+    /// Whether it is a tensor.
+    pub fn is_tensor(&self) -> bool {
+        self.record.kind == TypeKind::TENSOR
+    }
+
+    /// Vector lanes of a scalar; 0 for anything else.
+    pub fn lanes(&self) -> u32 {
+        self.record.lanes
+    }
+
+    /// The number of dims of a tensor or buffer; `None` if that isn't known.
+    pub fn rank(&self) -> Option<usize> {
+        self.dims().map(|dims| dims.len())
+    }
+
+    /// The dims of a tensor or buffer; `None` if their number isn't known.
+    pub fn dims(&self) -> Option<Dims<'a>> {
+        let shaped = matches!(
+            self.record.kind,
+            TypeKind::TENSOR | TypeKind::BUFFER | TypeKind::SPARSE
+        );
+        if !shaped || self.record.flags & abi::Type::UNRANKED != 0 {
+            return None;
+        }
+        Some(Dims(self.function.raw.dim_range(self.record.dims)))
+    }
+
+    /// The sizes, if all dims are constant.
+    pub fn shape(&self) -> Option<Vec<i64>> {
+        self.dims()?.map(Dim::as_const).collect()
+    }
+
+    /// The number of elements, if all dims are constant and the number fits.
+    pub fn element_count(&self) -> Option<u64> {
+        self.dims()?.try_fold(1u64, |product, dim| {
+            product.checked_mul(u64::try_from(dim.as_const()?).ok()?)
+        })
+    }
+
+    /// A buffer's strides and, last, its offset; empty if it is compact.
+    pub fn layout(&self) -> Option<Dims<'a>> {
+        if self.record.kind != TypeKind::BUFFER {
+            return None;
+        }
+        Some(Dims(self.function.raw.dim_range(self.record.aux)))
+    }
+
+    /// The types that a tuple, sequence, optional, map or function type is made of.
+    pub fn items(&self) -> &'a [TypeId] {
+        match self.record.kind {
+            TypeKind::TUPLE
+            | TypeKind::SEQUENCE
+            | TypeKind::OPTIONAL
+            | TypeKind::MAP
+            | TypeKind::FUNCTION => self.function.raw.ids(self.record.aux),
+            _ => &[],
+        }
+    }
+
+    /// A buffer's scope, an opaque type's name, a tensor's denotation; `""` if there is none.
+    pub fn name(&self) -> &'a str {
+        match self.record.name.option() {
+            Some(symbol) => self.function.text(symbol),
+            None => "",
+        }
+    }
+
+    /// The dim symbols in it, of its items and of expressions too, each once.
+    pub fn symbols(&self) -> Vec<SymbolId> {
+        let mut symbols = Vec::new();
+        let mut pending: Vec<Dim> = self.dims().into_iter().flatten().collect();
+        pending.extend(self.layout().into_iter().flatten());
+        pending.reverse();
+        while let Some(dim) = pending.pop() {
+            match dim.kind {
+                DimKind::SYMBOL => {
+                    let symbol = SymbolId(dim.value as u32);
+                    if !symbols.contains(&symbol) {
+                        symbols.push(symbol);
+                    }
+                }
+                DimKind::EXPR => {
+                    if let Some(expr) = self.function.raw.expr(dim.value as u32) {
+                        pending.extend([expr.rhs, expr.lhs]);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // Types nest in others that were there before, so this ends.
+        for &item in self.items() {
+            for symbol in self.function.ty(item).symbols() {
+                if !symbols.contains(&symbol) {
+                    symbols.push(symbol);
+                }
+            }
+        }
+        symbols
+    }
+
+    /// The type's record.
+    pub fn record(&self) -> abi::Type {
+        self.record
+    }
+
+    fn write_dim(&self, f: &mut fmt::Formatter<'_>, dim: Dim, depth: u32) -> fmt::Result {
+        match dim.kind {
+            DimKind::CONST => write!(f, "{}", dim.value),
+            DimKind::SYMBOL => f.write_str(self.function.text(SymbolId(dim.value as u32))),
+            DimKind::EXPR if depth < 16 => match self.function.raw.expr(dim.value as u32) {
+                Some(expr) => {
+                    f.write_str("(")?;
+                    self.write_dim(f, expr.lhs, depth + 1)?;
+                    f.write_str(match expr.kind {
+                        ExprKind::ADD => " + ",
+                        ExprKind::MUL => " * ",
+                        ExprKind::FLOORDIV => " floordiv ",
+                        ExprKind::MOD => " mod ",
+                        ExprKind::MIN => " min ",
+                        ExprKind::MAX => " max ",
+                        ExprKind::BROADCAST => " broadcast ",
+                        _ => " ? ",
+                    })?;
+                    self.write_dim(f, expr.rhs, depth + 1)?;
+                    f.write_str(")")
+                }
+                None => f.write_str("?"),
+            },
+            DimKind::EXPR => f.write_str("…"),
+            _ => f.write_str("?"),
+        }
+    }
+}
+
+/// As in IR text for tensors and scalars (`f32[n,3]`); for messages.
+impl fmt::Display for Type<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let dtype = self.record.dtype.name().unwrap_or("?");
+        match self.record.kind {
+            TypeKind::TENSOR | TypeKind::SPARSE | TypeKind::BUFFER => {
+                f.write_str(dtype)?;
+                match self.dims() {
+                    Some(dims) => {
+                        f.write_str("[")?;
+                        for (index, dim) in dims.enumerate() {
+                            if index > 0 {
+                                f.write_str(",")?;
+                            }
+                            self.write_dim(f, dim, 0)?;
+                        }
+                        f.write_str("]")
+                    }
+                    None => f.write_str("[*]"),
+                }
+            }
+            TypeKind::SCALAR if self.record.lanes > 1 => {
+                write!(f, "{}x{}", dtype, self.record.lanes)
+            }
+            TypeKind::SCALAR => f.write_str(dtype),
+            TypeKind::TUPLE => f.write_str("tuple"),
+            TypeKind::SEQUENCE => f.write_str("seq"),
+            TypeKind::OPTIONAL => f.write_str("optional"),
+            TypeKind::MAP => f.write_str("map"),
+            TypeKind::OPAQUE => f.write_str(self.name()),
+            TypeKind::FUNCTION => f.write_str("function"),
+            _ => f.write_str("?"),
+        }
+    }
+}
+
+impl fmt::Debug for Type<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl Function {
+    /// A value's type; an unknown type for an operand left out.
+    #[inline]
+    #[track_caller]
+    pub fn type_of(&self, value: ValueId) -> Type<'_> {
+        self.ty(self.type_id(value))
+    }
+
+    /// A type by its id; an unknown type for an id that names none.
+    #[inline]
+    pub fn ty(&self, id: TypeId) -> Type<'_> {
+        const UNKNOWN: abi::Type = abi::Type {
+            kind: abi::TypeKind::UNKNOWN,
+            dtype: abi::DType::NONE,
+            lanes: 0,
+            flags: 0,
+            dims: abi::Range::EMPTY,
+            aux: abi::Range::EMPTY,
+            name: SymbolId::NONE,
+            reserved: 0,
+        };
+        Type::new(self, self.raw.ty(id.0).unwrap_or(UNKNOWN))
+    }
+
+    /// A value's element type; [`abi::DType::NONE`] if it has none or it isn't known.
+    #[inline]
+    #[track_caller]
+    pub fn dtype(&self, value: ValueId) -> abi::DType {
+        self.type_of(value).dtype()
+    }
+
+    /// A value's number of dims, if it is known.
+    #[inline]
+    #[track_caller]
+    pub fn rank(&self, value: ValueId) -> Option<usize> {
+        self.type_of(value).rank()
+    }
+
+    /// A value's dims, if their number is known.
+    #[inline]
+    #[track_caller]
+    pub fn dims(&self, value: ValueId) -> Option<Dims<'_>> {
+        self.type_of(value).dims()
+    }
+
+    /// A value's sizes, if all are constant.
+    #[track_caller]
+    pub fn shape(&self, value: ValueId) -> Option<Vec<i64>> {
+        self.type_of(value).shape()
+    }
+
+    /// Whether the imported file declares a value's type.
+    #[track_caller]
+    pub fn is_declared(&self, value: ValueId) -> bool {
+        let record = self.value_record(value);
+        record.map_or(false, |record| record.flags & abi::Value::DECLARED != 0)
+    }
+
+    /// The number of a dim symbol that was made up for a size that nobody named: `_1`, `_2`, …
+    ///
+    /// Such a symbol says that sizes are equal, and nothing else: not even that they aren't 0.
+    pub fn invented(&self, symbol: SymbolId) -> Option<u64> {
+        let digits = self.text(symbol).strip_prefix('_')?;
+        let is_number =
+            digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.starts_with('0');
+        digits.parse().ok().filter(|_| is_number)
+    }
+
+    /// The two sides of a dim that is an expression; `None` if it isn't one.
+    #[inline]
+    pub fn dim_expr(&self, dim: abi::Dim) -> Option<abi::DimExpr> {
+        if dim.kind != abi::DimKind::EXPR {
+            return None;
+        }
+        self.raw.expr(dim.value as u32)
+    }
+}
+
+/// Dims of a type.
+pub struct Dims<'a>(Records<'a, Dim>);
+
+impl Dims<'_> {
+    /// The dim at an index.
+    pub fn get(&self, index: usize) -> Option<Dim> {
+        self.0.get(index)
+    }
+
+    /// Whether there is none: a scalar tensor.
+    pub fn is_empty(&self) -> bool {
+        self.0.len() == 0
+    }
+}
+
+impl Iterator for Dims<'_> {
+    type Item = Dim;
+
+    #[inline]
+    fn next(&mut self) -> Option<Dim> {
+        self.0.next()
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        self.0.size_hint()
+    }
+}
+
+impl ExactSizeIterator for Dims<'_> {}
+
+impl Clone for Dims<'_> {
+    fn clone(&self) -> Self {
+        Dims(self.0.clone())
+    }
+}
+
+/// A type to make: `TypeSpec::tensor(DType::F32, [Dim::constant(3)])`.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::mock::scratch;
+///
+/// # scratch(|f, _| {
+/// let n = f.intern("n")?;
+/// let batch = f.add_type(&TypeSpec::tensor(DType::F32, [Dim::symbol(n), Dim::constant(3)]))?;
+/// assert_eq!(f.ty(batch).to_string(), "f32[n,3]");
+/// # Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeSpec {
+    kind: TypeKind,
+    dtype: DType,
+    lanes: u32,
+    flags: u32,
+    name: SymbolId,
+    dims: Vec<Dim>,
+    layout: Vec<Dim>,
+    items: Vec<TypeId>,
+}
+
+impl TypeSpec {
+    fn of(kind: TypeKind, dtype: DType) -> TypeSpec {
+        TypeSpec {
+            kind,
+            dtype,
+            lanes: 0,
+            flags: 0,
+            name: SymbolId::NONE,
+            dims: Vec::new(),
+            layout: Vec::new(),
+            items: Vec::new(),
+        }
+    }
+
+    /// The unknown type.
+    pub fn unknown() -> TypeSpec {
+        TypeSpec::of(TypeKind::UNKNOWN, DType::NONE)
+    }
+
+    /// A tensor.
+    pub fn tensor(dtype: DType, dims: impl IntoIterator<Item = Dim>) -> TypeSpec {
+        let mut spec = TypeSpec::of(TypeKind::TENSOR, dtype);
+        spec.dims.extend(dims);
+        spec
+    }
+
+    /// A tensor whose sizes are all known.
+    pub fn shaped(dtype: DType, sizes: &[i64]) -> TypeSpec {
+        TypeSpec::tensor(dtype, sizes.iter().map(|size| Dim::constant(*size)))
+    }
+
+    /// A tensor of unknown rank.
+    pub fn unranked(dtype: DType) -> TypeSpec {
+        let mut spec = TypeSpec::of(TypeKind::TENSOR, dtype);
+        spec.flags = abi::Type::UNRANKED;
+        spec
+    }
+
+    /// A scalar of the loop level.
+    pub fn scalar(dtype: DType) -> TypeSpec {
+        TypeSpec::vector(dtype, 1)
+    }
+
+    /// A scalar of the loop level with lanes.
+    pub fn vector(dtype: DType, lanes: u32) -> TypeSpec {
+        let mut spec = TypeSpec::of(TypeKind::SCALAR, dtype);
+        spec.lanes = lanes;
+        spec
+    }
+
+    /// A compact buffer of the loop level.
+    pub fn buffer(dtype: DType, dims: impl IntoIterator<Item = Dim>) -> TypeSpec {
+        let mut spec = TypeSpec::of(TypeKind::BUFFER, dtype);
+        spec.dims.extend(dims);
+        spec
+    }
+
+    /// A tuple.
+    pub fn tuple(items: impl IntoIterator<Item = TypeId>) -> TypeSpec {
+        let mut spec = TypeSpec::of(TypeKind::TUPLE, DType::NONE);
+        spec.items.extend(items);
+        spec
+    }
+
+    /// A sequence.
+    pub fn sequence(item: TypeId) -> TypeSpec {
+        let mut spec = TypeSpec::of(TypeKind::SEQUENCE, DType::NONE);
+        spec.items.push(item);
+        spec
+    }
+
+    /// An optional value.
+    pub fn optional(item: TypeId) -> TypeSpec {
+        let mut spec = TypeSpec::of(TypeKind::OPTIONAL, DType::NONE);
+        spec.items.push(item);
+        spec
+    }
+
+    /// Replaces the dims by as many others.
+    pub fn with_dims(mut self, dims: impl IntoIterator<Item = Dim>) -> TypeSpec {
+        self.dims = dims.into_iter().collect();
+        self
+    }
+
+    /// Made of these types instead of its own: as many.
+    pub fn with_items(mut self, items: impl IntoIterator<Item = TypeId>) -> TypeSpec {
+        self.items = items.into_iter().collect();
+        self
+    }
+
+    /// A map from keys of an element type.
+    pub fn map(key: DType, value: TypeId) -> TypeSpec {
+        let mut spec = TypeSpec::of(TypeKind::MAP, key);
+        spec.items.push(value);
+        spec
+    }
+
+    /// A buffer's scope, an opaque type's name, a tensor's denotation.
+    pub fn named(mut self, name: SymbolId) -> TypeSpec {
+        self.name = name;
+        self
+    }
+
+    pub(crate) fn parts(&self) -> TypeParts<'_> {
+        TypeParts {
+            kind: self.kind,
+            dtype: self.dtype,
+            lanes: self.lanes,
+            flags: self.flags,
+            name: self.name,
+            dims: &self.dims,
+            layout: &self.layout,
+            items: &self.items,
+        }
+    }
+}
+
+/// The same type again.
+impl From<Type<'_>> for TypeSpec {
+    fn from(ty: Type<'_>) -> TypeSpec {
+        let record = ty.record;
+        TypeSpec {
+            kind: record.kind,
+            dtype: record.dtype,
+            lanes: record.lanes,
+            flags: record.flags,
+            name: record.name,
+            dims: ty.dims().map_or(Vec::new(), Iterator::collect),
+            layout: ty.layout().map_or(Vec::new(), Iterator::collect),
+            items: ty.items().to_vec(),
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! [`Visitor`]: analyses that look at every op and collect something.
+
+use passdock_abi::{symbol, OpId, RegionId};
+
+use super::function::Function;
+
+/// The step after a visit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Visit {
+    /// The op's regions come next, then the op after it.
+    Into,
+    /// The op after it comes next.
+    Over,
+    /// Nowhere: what was looked for is found.
+    Stop,
+}
+
+/// Looks at a function's ops in program order: an op, then what is in its regions, then the op
+/// after it. Nesting of any depth needs no stack of the thread's.
+///
+/// [`Visitor::visit_op`] is called for every op and routes it to the method of its kind; override
+/// whichever says best what is looked for. To do something before every op:
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::mock::scratch;
+///
+/// struct PrintVisitor {
+///     out: String,
+/// }
+///
+/// impl Visitor for PrintVisitor {
+///     fn visit_op(&mut self, f: &Function, op: OpId) -> Visit {
+///         self.out += "Here\n";
+///         self.route(f, op)
+///     }
+/// }
+/// # scratch(|f, _| {
+/// # let mut b = FunctionBuilder::new(f);
+/// # let a = b.value("onnx.Relu", [])?;
+/// # b.finish(&[a])?;
+/// let mut printer = PrintVisitor { out: String::new() };
+/// printer.visit(f);
+/// assert_eq!(printer.out, "Here\nHere\n"); // `onnx.Relu` and `return`
+/// # Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
+///
+/// To find out whether there is a call, and to stop at the first:
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::mock::scratch;
+///
+/// struct CallChecker {
+///     result: bool,
+/// }
+///
+/// impl Visitor for CallChecker {
+///     fn visit_call(&mut self, _f: &Function, _op: OpId) -> Visit {
+///         self.result = true;
+///         Visit::Stop
+///     }
+/// }
+///
+/// impl CallChecker {
+///     fn check(f: &Function) -> bool {
+///         let mut checker = CallChecker { result: false };
+///         checker.visit(f);
+///         checker.result
+///     }
+/// }
+/// # scratch(|f, _| {
+/// # let mut b = FunctionBuilder::new(f);
+/// # b.value("onnx.Relu", [])?;
+/// assert!(!CallChecker::check(f));
+/// # let mut b = FunctionBuilder::new(f);
+/// # let inside = b.op(OpBuilder::new("if").region("then_branch"))?;
+/// # b.inside(inside, "then_branch")?.value("call", [])?;
+/// assert!(CallChecker::check(f)); // also when the call is deep inside
+/// # Ok::<(), EditError>(())
+/// # }).unwrap();
+/// ```
+pub trait Visitor {
+    /// Every op comes here first.
+    fn visit_op(&mut self, f: &Function, op: OpId) -> Visit {
+        self.route(f, op)
+    }
+
+    /// Calls the method of the op's kind; for `visit_op`s that do something before.
+    fn route(&mut self, f: &Function, op: OpId) -> Visit {
+        match f.symbol(op) {
+            symbol::CALL => self.visit_call(f, op),
+            symbol::IF => self.visit_if(f, op),
+            symbol::FOR => self.visit_for(f, op),
+            symbol::WHILE => self.visit_while(f, op),
+            symbol::TUPLE => self.visit_tuple(f, op),
+            symbol::TUPLE_GET => self.visit_tuple_get(f, op),
+            symbol::RETURN | symbol::YIELD => self.visit_terminator(f, op),
+            _ => self.visit_other(f, op),
+        }
+    }
+
+    /// `call`: another function of the module.
+    fn visit_call(&mut self, _f: &Function, _op: OpId) -> Visit {
+        Visit::Into
+    }
+
+    /// Visits an `if`.
+    fn visit_if(&mut self, _f: &Function, _op: OpId) -> Visit {
+        Visit::Into
+    }
+
+    /// Visits a `for`.
+    fn visit_for(&mut self, _f: &Function, _op: OpId) -> Visit {
+        Visit::Into
+    }
+
+    /// Visits a `while`.
+    fn visit_while(&mut self, _f: &Function, _op: OpId) -> Visit {
+        Visit::Into
+    }
+
+    /// Visits a `tuple`.
+    fn visit_tuple(&mut self, _f: &Function, _op: OpId) -> Visit {
+        Visit::Into
+    }
+
+    /// Visits a `tuple_get`.
+    fn visit_tuple_get(&mut self, _f: &Function, _op: OpId) -> Visit {
+        Visit::Into
+    }
+
+    /// `return` and `yield`.
+    fn visit_terminator(&mut self, _f: &Function, _op: OpId) -> Visit {
+        Visit::Into
+    }
+
+    /// Visits any op that the IR itself doesn't know: `onnx.Relu`.
+    fn visit_other(&mut self, _f: &Function, _op: OpId) -> Visit {
+        Visit::Into
+    }
+
+    /// An op whose regions were visited is left.
+    fn leave_op(&mut self, _f: &Function, _op: OpId) {}
+
+    /// Visits the whole function; false if it was stopped.
+    fn visit(&mut self, f: &Function) -> bool {
+        self.visit_region(f, f.body())
+    }
+
+    /// Visits a region and what is in it; false if it was stopped.
+    fn visit_region(&mut self, f: &Function, region: RegionId) -> bool {
+        let mut pending = Vec::new();
+        pending.extend(f.first_op(region).map(Step::Visit));
+        while let Some(step) = pending.pop() {
+            let op = match step {
+                Step::Visit(op) => op,
+                Step::Leave(op) => {
+                    self.leave_op(f, op);
+                    continue;
+                }
+            };
+            let visit = self.visit_op(f, op);
+            if visit == Visit::Stop {
+                return false;
+            }
+            pending.extend(f.next_op(op).map(Step::Visit));
+            let regions = f.regions(op);
+            if visit == Visit::Into && !regions.is_empty() {
+                pending.push(Step::Leave(op));
+                let firsts = regions
+                    .iter()
+                    .rev()
+                    .filter_map(|region| f.first_op(*region));
+                pending.extend(firsts.map(Step::Visit));
+            }
+        }
+        true
+    }
+}
+
+enum Step {
+    Visit(OpId),
+    Leave(OpId),
+}

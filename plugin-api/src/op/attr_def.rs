@@ -1,0 +1,223 @@
+//! What a definition says of an operator's attributes: name, kind, default.
+
+use std::os::raw::c_void;
+
+use passdock_abi as abi;
+use passdock_abi::{AttrEntry, AttrKind};
+
+/// An attribute that an operator has. [`attrs!`](crate::attrs) writes a list of them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AttrDef {
+    /// The attribute's name.
+    pub name: &'static str,
+    /// The kind of its value.
+    pub kind: AttrKind,
+    /// Whether an op without it is wrong.
+    pub required: bool,
+    /// The default: what an op without it means; `None`: something that no value says.
+    pub default: Option<AttrDefault>,
+    /// The attribute's meaning.
+    pub doc: &'static str,
+}
+
+/// The value of an attribute that isn't given.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum AttrDefault {
+    /// The default of an `int`.
+    Int(i64),
+    /// The default of a `float`.
+    Float(f32),
+    /// The default of a `string`.
+    String(&'static str),
+    /// The default of `ints`.
+    Ints(&'static [i64]),
+    /// The default of `floats`.
+    Floats(&'static [f32]),
+    /// The default of `strings`.
+    Strings(&'static [&'static str]),
+}
+
+impl AttrDef {
+    /// An attribute that may be left out, and then means something that no value says.
+    pub const fn new(name: &'static str, kind: AttrKind) -> AttrDef {
+        AttrDef {
+            name,
+            kind,
+            required: false,
+            default: None,
+            doc: "",
+        }
+    }
+
+    /// An op without it is wrong.
+    pub const fn required(mut self) -> AttrDef {
+        self.required = true;
+        self
+    }
+
+    /// An op without it means this value, which is of the attribute's kind.
+    pub const fn default(mut self, value: AttrDefault) -> AttrDef {
+        let kind = match value {
+            AttrDefault::Int(_) => AttrKind::INT,
+            AttrDefault::Float(_) => AttrKind::FLOAT,
+            AttrDefault::String(_) => AttrKind::STRING,
+            AttrDefault::Ints(_) => AttrKind::INTS,
+            AttrDefault::Floats(_) => AttrKind::FLOATS,
+            AttrDefault::Strings(_) => AttrKind::STRINGS,
+        };
+        assert!(
+            kind.0 == self.kind.0,
+            "the default isn't of the attribute's kind"
+        );
+        self.default = Some(value);
+        self
+    }
+
+    /// Sets the attribute's meaning.
+    pub const fn doc(mut self, doc: &'static str) -> AttrDef {
+        self.doc = doc;
+        self
+    }
+
+    /// As the host reads it. Lives for ever, as the plugin's table does.
+    pub(crate) fn entry(&self) -> AttrEntry {
+        let (mut flags, mut bits, mut data, mut count) = (0, 0, std::ptr::null::<c_void>(), 0);
+        if self.required {
+            flags |= AttrEntry::REQUIRED;
+        }
+        if let Some(value) = self.default {
+            flags |= AttrEntry::DEFAULT;
+            match value {
+                AttrDefault::Int(value) => bits = value as u64,
+                AttrDefault::Float(value) => bits = u64::from(value.to_bits()),
+                AttrDefault::String(text) => {
+                    data = text.as_ptr().cast();
+                    count = text.len();
+                }
+                AttrDefault::Ints(values) => {
+                    data = values.as_ptr().cast();
+                    count = values.len();
+                }
+                AttrDefault::Floats(values) => {
+                    data = values.as_ptr().cast();
+                    count = values.len();
+                }
+                AttrDefault::Strings(texts) => {
+                    let texts: Box<[abi::Str]> = texts.iter().map(|t| abi::Str::new(t)).collect();
+                    let texts: &'static [abi::Str] = Box::leak(texts);
+                    data = texts.as_ptr().cast();
+                    count = texts.len();
+                }
+            }
+        }
+        AttrEntry {
+            name: abi::Str::new(self.name),
+            doc: abi::Str::new(self.doc.trim()),
+            kind: self.kind,
+            flags,
+            bits,
+            data,
+            count,
+        }
+    }
+}
+
+/// The attributes of an operator, as its documentation lists them: each with its kind (`int`,
+/// `float`, `string`, `tensor`, `type`, `graph`, or `ints`, `floats` and so on for lists; `opaque` is
+/// what only an importer can read). Before it
+/// stands `required`, or behind it the default, or neither if leaving it out means something of its
+/// own.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// const CONV: &[AttrDef] = attrs![
+///     auto_pad: string = "NOTSET",
+///     /// Lengths of the steps; 1 along each axis if they aren't given.
+///     strides: ints,
+///     group: int = 1,
+///     weights: required tensor,
+/// ];
+/// assert_eq!(CONV[0].default, Some(AttrDefault::String("NOTSET")));
+/// assert_eq!((CONV[1].default, CONV[1].doc.starts_with(" Lengths")), (None, true));
+/// assert!(CONV[3].required);
+/// ```
+#[macro_export]
+macro_rules! attrs {
+    ($($(#[doc = $doc:literal])* $name:ident: $($kind:ident)+ $(= $default:expr)?),* $(,)?) => {{
+        const ATTRS: &[$crate::AttrDef] = &[$(
+            $crate::__attr!((::std::stringify!($name)) $($kind)+ $(= $default)?)
+                .doc(::std::concat!($($doc),*)),
+        )*];
+        ATTRS
+    }};
+}
+
+/// Parts of an attribute.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __attr {
+    (@kind int) => {
+        $crate::AttrKind::INT
+    };
+    (@kind float) => {
+        $crate::AttrKind::FLOAT
+    };
+    (@kind string) => {
+        $crate::AttrKind::STRING
+    };
+    (@kind tensor) => {
+        $crate::AttrKind::TENSOR
+    };
+    (@kind type) => {
+        $crate::AttrKind::TYPE
+    };
+    (@kind graph) => {
+        $crate::AttrKind::REGION
+    };
+    (@kind ints) => {
+        $crate::AttrKind::INTS
+    };
+    (@kind floats) => {
+        $crate::AttrKind::FLOATS
+    };
+    (@kind strings) => {
+        $crate::AttrKind::STRINGS
+    };
+    (@kind tensors) => {
+        $crate::AttrKind::TENSORS
+    };
+    (@kind types) => {
+        $crate::AttrKind::TYPES
+    };
+    (@kind opaque) => { $crate::AttrKind::OPAQUE };
+    (@kind graphs) => {
+        $crate::AttrKind::REGIONS
+    };
+    (@kind $kind:ident) => {
+        ::std::compile_error!(::std::concat!(
+            "`",
+            ::std::stringify!($kind),
+            "` is no kind of attribute; there are `int`, `float`, \
+             `string`, `tensor`, `type`, `graph`, with an `s` lists of them, and `opaque`"
+        ))
+    };
+
+    (($name:expr) required $kind:ident) => { $crate::__attr!(($name) $kind).required() };
+    (($name:expr) $kind:ident) => { $crate::AttrDef::new($name, $crate::__attr!(@kind $kind)) };
+    (($name:expr) $kind:ident = $value:expr) => {
+        $crate::__attr!(($name) $kind).default($crate::__attr!(@default $kind $value))
+    };
+    (@default int $value:expr) => { $crate::AttrDefault::Int($value) };
+    (@default float $value:expr) => { $crate::AttrDefault::Float($value) };
+    (@default string $value:expr) => { $crate::AttrDefault::String($value) };
+    (@default ints $value:expr) => { $crate::AttrDefault::Ints(&$value) };
+    (@default floats $value:expr) => { $crate::AttrDefault::Floats(&$value) };
+    (@default strings $value:expr) => { $crate::AttrDefault::Strings(&$value) };
+    (@default $kind:ident $value:expr) => {
+        ::std::compile_error!(::std::concat!(
+            "an attribute of kind `", ::std::stringify!($kind), "` has no default"
+        ))
+    };
+}

@@ -1,0 +1,160 @@
+//! [`OpDef`]: what a plugin says of an operator.
+
+use std::fmt;
+
+use super::attr_def::AttrDef;
+use super::call::OpCall;
+use crate::data::{EditError, OpTraits};
+
+/// The reason why a definition has no answer: the types aren't known yet, the case isn't handled,
+/// the op is wrong.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// The reason: a sentence.
+    pub reason: String,
+}
+
+impl Refusal {
+    /// A refusal with a reason.
+    pub fn new(reason: impl Into<String>) -> Refusal {
+        Refusal {
+            reason: reason.into(),
+        }
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)
+    }
+}
+
+impl From<String> for Refusal {
+    fn from(reason: String) -> Refusal {
+        Refusal { reason }
+    }
+}
+
+impl From<&str> for Refusal {
+    fn from(reason: &str) -> Refusal {
+        Refusal::new(reason)
+    }
+}
+
+impl From<EditError> for Refusal {
+    fn from(error: EditError) -> Refusal {
+        Refusal {
+            reason: error.message,
+        }
+    }
+}
+
+/// The answer of a definition's function.
+pub type OpResult = Result<(), Refusal>;
+
+/// A part of a definition: looks at the op, answers through the call.
+pub type OpFn = fn(&OpCall) -> OpResult;
+
+/// The definition of an operator from one version of its domain on.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// const RELU: OpDef = OpDef::new("onnx.Relu", 6)
+///     .operands(1, 1)
+///     .traits(OpTraits::PURE.with(OpTraits::ELEMENTWISE).with(OpTraits::IDEMPOTENT))
+///     .infer(same_as_operand);
+///
+/// fn same_as_operand(call: &OpCall) -> OpResult {
+///     call.set_result_like(0, call.operand(0).ok_or("Relu has no operand")?)?;
+///     Ok(())
+/// }
+/// # assert!(RELU.all_traits().is_pure() && !RELU.all_traits().folds());
+/// ```
+#[derive(Clone, Copy)]
+pub struct OpDef {
+    /// The canonical name, domain included.
+    pub name: &'static str,
+    /// The first version of its domain with this meaning.
+    pub since: u32,
+    /// The fewest operands.
+    pub min_operands: u32,
+    /// The most operands; `u32::MAX`: any number.
+    pub max_operands: u32,
+    /// The traits of every op of it.
+    pub traits: OpTraits,
+    /// Infers the types of its results.
+    pub infer: Option<OpFn>,
+    /// Evaluates it when all operands are constant.
+    pub evaluate: Option<OpFn>,
+    /// The attributes it may have; `None`: not said.
+    pub attrs: Option<&'static [AttrDef]>,
+    /// Writes its body of other ops.
+    pub decompose: Option<OpFn>,
+}
+
+impl OpDef {
+    /// An op with any number of operands, of which nothing is known.
+    pub const fn new(name: &'static str, since: u32) -> OpDef {
+        OpDef {
+            name,
+            since,
+            min_operands: 0,
+            max_operands: u32::MAX,
+            traits: OpTraits::NONE,
+            infer: None,
+            evaluate: None,
+            attrs: None,
+            decompose: None,
+        }
+    }
+
+    /// Sets the fewest and the most operands.
+    pub const fn operands(mut self, min: u32, max: u32) -> OpDef {
+        self.min_operands = min;
+        self.max_operands = max;
+        self
+    }
+
+    /// Sets the traits of every op of it.
+    pub const fn traits(mut self, traits: OpTraits) -> OpDef {
+        self.traits = traits;
+        self
+    }
+
+    /// Lists the attributes it may have: `attrs![axis: int = -1]`.
+    pub const fn attrs(mut self, attrs: &'static [AttrDef]) -> OpDef {
+        self.attrs = Some(attrs);
+        self
+    }
+
+    /// Sets the type rule, which infers the types of its results.
+    pub const fn infer(mut self, infer: OpFn) -> OpDef {
+        self.infer = Some(infer);
+        self
+    }
+
+    /// Sets the evaluation.
+    pub const fn evaluate(mut self, evaluate: OpFn) -> OpDef {
+        self.evaluate = Some(evaluate);
+        self
+    }
+
+    /// Sets the body of other ops, written with [`OpCall::set_body`].
+    pub const fn decompose(mut self, decompose: OpFn) -> OpDef {
+        self.decompose = Some(decompose);
+        self
+    }
+
+    /// The traits, those that follow from the rest included.
+    pub const fn all_traits(&self) -> OpTraits {
+        let mut traits = self.traits.with(OpTraits::DEFINED);
+        if self.evaluate.is_some() {
+            traits = traits.with(OpTraits::FOLDS);
+        }
+        if self.decompose.is_some() {
+            traits = traits.with(OpTraits::DECOMPOSES);
+        }
+        traits
+    }
+}

@@ -1,0 +1,266 @@
+//! [`PassContext`]: what a pass knows of the run it is part of, and what it says to the user.
+
+use passdock_abi as abi;
+use passdock_abi::{OpId, PassKind, Severity, ValueId};
+
+use crate::data::{Diagnostic, EditError, OptionValue, Options, PassError};
+use crate::ir::{Function, Module};
+use crate::raw::{self, RawContext, Tables};
+
+/// The outcome of an evaluation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evaluated {
+    /// A constant for each result.
+    Constants(Vec<ValueId>),
+    /// The reason why there is none: `its definition has no evaluation`.
+    Refused(String),
+}
+
+/// The context of the running pass: level, options, config, diagnostics, op definitions.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+/// # use passdock_plugin_api::testing::mock::scratch;
+///
+/// /// Infers types in contexts of level 2 and above.
+/// fn infer_all(f: &mut Function, cx: &PassContext) -> PassResult {
+///     if cx.opt_level() < 2 {
+///         cx.emit(&Diagnostic::note("Types are inferred from level 2 on."));
+///         return Ok(());
+///     }
+///     for op in f.ops() {
+///         cx.infer(f, op).map_err(|error| PassError::from(error).at(op))?;
+///     }
+///     Ok(())
+/// }
+/// # scratch(|f, cx| infer_all(f, cx)).unwrap();
+/// ```
+pub struct PassContext {
+    raw: RawContext,
+    module: Option<Module<'static>>,
+}
+
+impl PassContext {
+    /// A handle of a host's context, for hosts that run passes written with this SDK.
+    ///
+    /// # Safety
+    /// Both handles are as the contract says and outlive the answer.
+    #[doc(hidden)]
+    #[allow(unsafe_code)]
+    pub unsafe fn from_raw(
+        tables: &'static Tables,
+        context: *mut abi::Context,
+        module: Option<abi::ModuleRef>,
+    ) -> PassContext {
+        PassContext {
+            // SAFETY: the caller's promise.
+            raw: unsafe { RawContext::new(tables, context) },
+            // SAFETY: the caller's promise; `module()` gives it out for no longer than `self`.
+            module: module.map(|module| unsafe { Module::from_raw(tables, module) }),
+        }
+    }
+
+    pub(crate) fn raw(&self) -> &RawContext {
+        &self.raw
+    }
+
+    /// The same for what may look at one function only; it doesn't outlive this one.
+    pub(crate) fn without_module(&self) -> PassContext {
+        PassContext {
+            raw: self.raw.clone(),
+            module: None,
+        }
+    }
+
+    /// Calls back with the context on top of this thread's stack, which is the running pass's
+    /// unless the pass runs others; `None` outside a pass.
+    #[allow(unsafe_code)]
+    pub fn current<R>(then: impl FnOnce(&PassContext) -> R) -> Option<R> {
+        let tables = raw::running()?;
+        let handle = tables.current()?;
+        // SAFETY: a context that is on the stack stays there until this pass returns.
+        let context = unsafe { PassContext::from_raw(tables, handle, None) };
+        Some(then(&context))
+    }
+
+    /// The optimization level of the run.
+    pub fn opt_level(&self) -> u32 {
+        self.raw.opt_level()
+    }
+
+    /// The module as it was before the pass, to read, in a function pass. A module pass has its
+    /// own.
+    pub fn module(&self) -> Option<&Module<'_>> {
+        self.module.as_ref()
+    }
+
+    /// The options of the running pass: its defaults, overridden by config, overridden by the
+    /// pipeline.
+    ///
+    /// # Errors
+    /// If an option is of another type than its field: the struct isn't the one that the pass
+    /// declares.
+    pub fn options<T: Options>(&self) -> Result<T, PassError> {
+        T::read(&|name| self.raw.option(name))
+    }
+
+    /// An option of the running pass; `None` if it has none of that name.
+    ///
+    /// # Errors
+    /// If the host can't tell options.
+    pub fn option(&self, name: &str) -> Result<Option<OptionValue>, EditError> {
+        self.raw.option(name)
+    }
+
+    /// A config struct that some plugin registered under this key; what nobody set is its default. An
+    /// error if the key, or a field, isn't registered.
+    ///
+    /// # Errors
+    /// If the key or a field isn't registered, or a value is of another type.
+    pub fn config<T: Options>(&self, key: &str) -> Result<T, PassError> {
+        T::read(&|field| self.raw.config(key, field))
+    }
+
+    /// A config value: `field` of the struct under `key`, or `""` for a value that is no struct.
+    ///
+    /// # Errors
+    /// If there is no such key or field.
+    pub fn config_value(&self, key: &str, field: &str) -> Result<Option<OptionValue>, EditError> {
+        self.raw.config(key, field)
+    }
+
+    /// The kind of a registered pass; `None` if there is no such pass.
+    pub fn find_pass(&self, name: &str) -> Option<PassKind> {
+        self.raw.find_pass(name)
+    }
+
+    /// Emits a diagnostic, shown when the pass has returned. An error doesn't stop the pass, but
+    /// makes it count as failed.
+    pub fn emit(&self, diagnostic: &Diagnostic) {
+        self.raw.emit(diagnostic);
+    }
+
+    /// Emits a diagnostic that the pass can't go on after: `return
+    /// Err(cx.emit_fatal(&diagnostic))`.
+    #[must_use = "the pass goes on until it returns the error"]
+    pub fn emit_fatal(&self, diagnostic: &Diagnostic) -> PassError {
+        self.raw.emit(diagnostic);
+        if diagnostic.severity > Severity::ERROR {
+            return PassError::new(diagnostic.message.clone());
+        }
+        PassError::emitted()
+    }
+
+    /// Infers and refines the types of an op's results by its definition. Nothing known: nothing
+    /// done. An error says what is wrong with the op.
+    ///
+    /// # Errors
+    /// If the op is wrong, in the definition's words.
+    pub fn infer(&self, function: &mut Function, op: OpId) -> Result<(), EditError> {
+        self.raw.infer(&mut function.raw, op)
+    }
+
+    /// Evaluates an op as if it had these operands, all constant, in place of its own: what a chain of
+    /// ops comes to can be known before any of them is replaced.
+    ///
+    /// The constants that it makes are scratch: making and erasing them changes nothing. Erase those
+    /// that no op uses in the end ([`Function::erase_constant`]). What is known of small integers
+    /// among them is known to [`PassContext::infer`] from then on.
+    ///
+    /// # Errors
+    /// If the op is stale, or a constant's bytes can't be read.
+    pub fn evaluate_with(
+        &self,
+        function: &mut Function,
+        op: OpId,
+        operands: &[ValueId],
+        max_bytes: u64,
+    ) -> Result<Evaluated, EditError> {
+        let mut values = vec![ValueId::NONE; function.result_count(op)];
+        match self
+            .raw
+            .evaluate_with(&mut function.raw, op, operands, max_bytes, &mut values)
+        {
+            Ok(()) => Ok(Evaluated::Constants(values)),
+            Err(error) if error.status == abi::Status::NOT_FOUND => {
+                Ok(Evaluated::Refused(error.message))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Evaluates an op whose operands are all constant, and makes a constant of each result;
+    /// `None` if it can't be evaluated or a result would be larger than `max_bytes`.
+    ///
+    /// # Errors
+    /// If the op is stale, or a constant's bytes can't be read.
+    pub fn evaluate(
+        &self,
+        function: &mut Function,
+        op: OpId,
+        max_bytes: u64,
+    ) -> Result<Option<Vec<ValueId>>, EditError> {
+        let mut values = vec![ValueId::NONE; function.result_count(op)];
+        match self
+            .raw
+            .evaluate(&mut function.raw, op, max_bytes, &mut values)
+        {
+            Ok(()) => Ok(Some(values)),
+            Err(error) if error.status == abi::Status::NOT_FOUND => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// An error says in what an op isn't one that its definition describes: how many operands it has,
+    /// which attributes. Nothing known: nothing wrong.
+    ///
+    /// # Errors
+    /// If the op isn't one that its definition describes.
+    pub fn check_op(&self, function: &Function, op: OpId) -> Result<(), EditError> {
+        self.raw.check_op(&function.raw, op)
+    }
+
+    /// Whether an op could be right with these in place of its operands, as far as its definition says:
+    /// whether a constant may stand where something is computed. The error's message is the reason
+    /// alone, without a subject and a full stop. Nothing is kept of what the definition says.
+    ///
+    /// # Errors
+    /// If the op couldn't be right with these operands: the reason alone.
+    pub fn infer_with(
+        &self,
+        function: &mut Function,
+        op: OpId,
+        operands: &[ValueId],
+    ) -> Result<(), EditError> {
+        self.raw.infer_with(&mut function.raw, op, operands)
+    }
+
+    /// Copies the body that an op's definition gives it to the place before the op, and answers
+    /// what stands for each of the op's results: `f.replace_op_with(op, &values)` does the rest.
+    /// `None` if it has no body.
+    ///
+    /// # Errors
+    /// If the op is stale, or its body isn't well-formed.
+    pub fn decompose(
+        &self,
+        function: &mut Function,
+        op: OpId,
+    ) -> Result<Option<Vec<ValueId>>, EditError> {
+        let mut values = vec![ValueId::NONE; function.result_count(op)];
+        match self.raw.decompose(&mut function.raw, op, &mut values) {
+            Ok(()) => Ok(Some(values)),
+            Err(error) if error.status == abi::Status::NOT_FOUND => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Module<'_> {
+    /// Runs a registered pass on the module, instruments included.
+    ///
+    /// # Errors
+    /// If there is no such pass, it can't run here, or it fails.
+    pub fn run_pass(&mut self, cx: &PassContext, name: &str) -> Result<(), PassError> {
+        Ok(self.raw.run_pass(&cx.raw, name)?)
+    }
+}

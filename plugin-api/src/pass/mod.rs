@@ -1,0 +1,9 @@
+//! What passes and instruments are written with, beside the IR: the run they are part of.
+
+mod analysis;
+mod context;
+mod instrument;
+
+pub use analysis::{Analysis, AnalysisRef};
+pub use context::{Evaluated, PassContext};
+pub use instrument::{Instrument, InstrumentSpec, MakeInstrument, PassInfo};

@@ -1,0 +1,413 @@
+//! What `plugin!` makes of its input, and the macros themselves.
+
+use passdock_abi as abi;
+
+use crate::data::OptionSpec;
+use crate::data::PassResult;
+use crate::ir::Function;
+use crate::ir::Module;
+use crate::op::OpDef;
+use crate::pass::InstrumentSpec;
+use crate::pass::PassContext;
+
+/// A plugin as a value: made by [`plugin!`](crate::plugin), exported from a library by
+/// [`export_plugin!`](crate::export_plugin), or registered with a host it is linked into.
+#[derive(Clone, Copy)]
+pub struct StaticPlugin {
+    /// The function that the host calls first.
+    pub entry: abi::Entry,
+    /// TOML text, ended by a NUL.
+    pub manifest: &'static [u8],
+}
+
+impl StaticPlugin {
+    /// The manifest's text.
+    pub fn manifest_text(&self) -> &'static str {
+        let text = self.manifest.strip_suffix(&[0]).unwrap_or(self.manifest);
+        // Rendered from `&str`s; nothing else ends up in it.
+        std::str::from_utf8(text).unwrap_or("")
+    }
+}
+
+/// A function or prim-function pass.
+pub type FunctionPass = fn(&mut Function, &PassContext) -> PassResult;
+/// A module pass.
+pub type ModulePass = fn(&mut Module<'_>, &PassContext) -> PassResult;
+
+/// The function of a pass, by what it works on.
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub enum PassRun {
+    Function(FunctionPass),
+    PrimFunction(FunctionPass),
+    Module(ModulePass),
+}
+
+impl PassRun {
+    pub(crate) fn kind(self) -> abi::PassKind {
+        match self {
+            PassRun::Function(_) => abi::PassKind::FUNCTION,
+            PassRun::PrimFunction(_) => abi::PassKind::PRIM_FUNCTION,
+            PassRun::Module(_) => abi::PassKind::MODULE,
+        }
+    }
+}
+
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct PassSpec {
+    pub name: &'static str,
+    pub run: PassRun,
+    pub docs: &'static [&'static str],
+    pub opt_level: u32,
+    pub required: &'static [&'static str],
+    pub thread_safe: bool,
+    pub changes_interface: bool,
+    pub phase: &'static str,
+    pub needs: &'static [&'static str],
+    pub establishes: &'static [&'static str],
+    pub breaks: &'static [&'static str],
+    pub options: &'static [OptionSpec],
+    pub config: &'static str,
+}
+
+impl PassSpec {
+    pub const fn new(name: &'static str, run: PassRun, docs: &'static [&'static str]) -> PassSpec {
+        PassSpec {
+            name,
+            run,
+            docs,
+            opt_level: 0,
+            required: &[],
+            thread_safe: false,
+            changes_interface: false,
+            phase: "",
+            needs: &[],
+            establishes: &[],
+            breaks: &[],
+            options: &[],
+            config: "",
+        }
+    }
+}
+
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct ConfigSpec {
+    pub key: &'static str,
+    pub docs: &'static [&'static str],
+    pub fields: &'static [OptionSpec],
+}
+
+#[doc(hidden)]
+#[derive(Clone, Copy)]
+pub struct PluginSpec {
+    pub name: &'static str,
+    pub version: &'static str,
+    pub unwinds: bool,
+    pub passes: &'static [PassSpec],
+    pub configs: &'static [ConfigSpec],
+    pub ops: &'static [OpDef],
+    pub instruments: &'static [InstrumentSpec],
+}
+
+impl PluginSpec {
+    /// A plugin that has no name and offers nothing.
+    pub const fn new(version: &'static str, unwinds: bool) -> PluginSpec {
+        PluginSpec {
+            name: "",
+            version,
+            unwinds,
+            passes: &[],
+            configs: &[],
+            ops: &[],
+            instruments: &[],
+        }
+    }
+}
+
+/// Makes the value `PLUGIN` of the passes, op definitions and instruments named in it.
+///
+/// ```
+/// use passdock_plugin_api::prelude::*;
+///
+/// fn nothing(_f: &mut Function, _cx: &PassContext) -> PassResult {
+///     Ok(())
+/// }
+///
+/// fn nothing_at_all(_m: &mut Module, _cx: &PassContext) -> PassResult {
+///     Ok(())
+/// }
+///
+/// plugin! {
+///     name: "acme",
+///     passes: [
+///         /// Does nothing, to every graph function.
+///         function "acme.transform.Nothing" => nothing { opt_level: 1, thread_safe: true },
+///         /// Does nothing, to the module.
+///         module "acme.transform.NothingAtAll" => nothing_at_all {
+///             required: ["acme.transform.Nothing"],
+///             phase: "late",
+///         },
+///     ],
+/// }
+/// # let manifest = PLUGIN.manifest_text();
+/// # assert!(manifest.contains("summary = \"Does nothing, to every graph function.\""), "{}", manifest);
+/// # assert!(manifest.contains("required = [\"acme.transform.Nothing\"]"), "{}", manifest);
+/// ```
+///
+/// The sections are `name`, `version` (the crate's, if it isn't given), `passes`, `configs`, `ops` and
+/// `instruments`, in any order; all but the name may be missing.
+///
+/// A pass is `function` (called with each graph function), `prim_function` (with each loop-level
+/// function) or `module`; its doc comment is its summary. Its keys, all with defaults:
+///
+/// | key | meaning |
+/// |---|---|
+/// | `opt_level: 1` | runs in contexts of this level and above (0) |
+/// | `required: ["…"]` | passes that run before it |
+/// | `thread_safe: true` | may be called for several functions at once |
+/// | `changes_interface: true` | may change parameters and results |
+/// | `phase: "late"` | where pipelines place it: `early`, `simplify`, `late`, `lower` |
+/// | `needs: ["…"]` | states that hold before it: `types-inferred`, `opset >= 13` |
+/// | `establishes: ["…"]` | states that hold after it |
+/// | `breaks: ["…"]` | states that may not hold any more after it; it keeps all others |
+/// | `options: Unroll` | a struct made by [`options!`](crate::options) |
+/// | `config: "tir.Unroll"` | the config key that sets the same options for a whole run |
+///
+/// `configs: ["acme.Target" => Target]` registers config structs that no pass has as its options.
+/// `ops: [RELU, CONV]` (or a `&'static [OpDef]`) registers op definitions.
+/// `instruments: ["acme.growth" => Growth { options: GrowthOptions }]` registers types that are
+/// [`Instrument`](crate::Instrument)s; the doc comment is the summary, `options` may be left out.
+#[macro_export]
+macro_rules! plugin {
+    ($($sections:tt)*) => {
+        /// This plugin: its entry and its manifest.
+        pub const PLUGIN: $crate::StaticPlugin = {
+            use $crate::__private as private;
+
+            const __SPEC: private::PluginSpec = $crate::__plugin!([] $($sections)*);
+            const _: () = private::check(&__SPEC);
+            const __LENGTH: usize = private::render::<0>(&__SPEC).1;
+            const __MANIFEST: &[u8] = &private::render::<__LENGTH>(&__SPEC).0;
+
+            unsafe extern "C" fn entry(
+                host: *const private::abi::Host,
+            ) -> *const private::abi::Plugin {
+                static __SLOT: private::Slot = private::Slot::new();
+                // SAFETY: the caller is a host, and keeps its contract.
+                #[allow(unused_unsafe)]
+                unsafe {
+                    private::attach(&__SLOT, &__SPEC, host)
+                }
+            }
+
+            $crate::StaticPlugin {
+                entry,
+                manifest: __MANIFEST,
+            }
+        };
+    };
+}
+
+/// The sections of a plugin, one after the other.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __plugin {
+    ([$($done:tt)*]) => {
+        $crate::__private::PluginSpec {
+            $($done)*
+            ..$crate::__private::PluginSpec::new(
+                ::std::env!("CARGO_PKG_VERSION"),
+                ::std::cfg!(panic = "unwind"),
+            )
+        }
+    };
+    ([$($done:tt)*] name: $name:expr $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* name: $name,] $($($rest)*)?)
+    };
+    ([$($done:tt)*] version: $version:expr $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* version: $version,] $($($rest)*)?)
+    };
+    ([$($done:tt)*] passes: [$($passes:tt)*] $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* passes: $crate::__passes!($($passes)*),] $($($rest)*)?)
+    };
+    ([$($done:tt)*] configs: [$($configs:tt)*] $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* configs: $crate::__configs!($($configs)*),] $($($rest)*)?)
+    };
+    ([$($done:tt)*] ops: [$($op:expr),* $(,)?] $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* ops: &[$($op),*],] $($($rest)*)?)
+    };
+    ([$($done:tt)*] ops: $ops:expr $(, $($rest:tt)*)?) => {
+        $crate::__plugin!([$($done)* ops: $ops,] $($($rest)*)?)
+    };
+    ([$($done:tt)*] instruments: [$($instruments:tt)*] $(, $($rest:tt)*)?) => {
+        $crate::__plugin!(
+            [$($done)* instruments: $crate::__instruments!($($instruments)*),]
+            $($($rest)*)?
+        )
+    };
+    ([$($done:tt)*] $key:tt $($rest:tt)*) => {
+        ::std::compile_error!(::std::concat!(
+            "`", ::std::stringify!($key), "` isn't a section of a plugin, or has another kind of \
+             value, or no comma follows it; the sections are, in any order, `name: \"acme\"`, \
+             `version: \"1.0.0\"`, `passes: [...]`, `configs: [...]`, `ops: [...]` and \
+             `instruments: [...]`"
+        ))
+    };
+}
+
+/// The list of passes.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __passes {
+    ($(
+        $(#[doc = $doc:expr])*
+        $kind:ident $pass:literal => $run:path $({ $($keys:tt)* })?
+    ),* $(,)?) => {
+        &[$(
+            $crate::__pass!(
+                @keys
+                ($crate::__private::PassSpec::new(
+                    $pass,
+                    $crate::__pass!(@run $kind $run),
+                    &[$($doc),*],
+                ))
+                []
+                $($($keys)*)?
+            ),
+        )*]
+    };
+}
+
+/// The list of config structs.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __configs {
+    ($($(#[doc = $doc:expr])* $config:literal => $config_type:ty),* $(,)?) => {
+        &[$(
+            $crate::__private::ConfigSpec {
+                key: $config,
+                docs: &[$($doc),*],
+                fields: <$config_type as $crate::Options>::OPTIONS,
+            },
+        )*]
+    };
+}
+
+/// The list of instruments.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __instruments {
+    ($(
+        $(#[doc = $doc:expr])*
+        $instrument:literal => $instrument_type:ty $({ $($keys:tt)* })?
+    ),* $(,)?) => {
+        &[$(
+            $crate::__instrument!(
+                ($crate::__private::InstrumentSpec::new::<$instrument_type>(
+                    $instrument,
+                    &[$($doc),*],
+                ))
+                $($($keys)*)?
+            ),
+        )*]
+    };
+}
+
+/// Parts of a pass.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __pass {
+    (@run function $run:path) => { $crate::__private::PassRun::Function($run) };
+    (@run prim_function $run:path) => { $crate::__private::PassRun::PrimFunction($run) };
+    (@run module $run:path) => { $crate::__private::PassRun::Module($run) };
+    (@run $kind:ident $run:path) => {
+        ::std::compile_error!(::std::concat!(
+            "`", ::std::stringify!($kind),
+            "` is no kind of pass; there are `function`, `prim_function` and `module`"
+        ))
+    };
+
+    (@keys ($new:expr) [$($done:tt)*]) => {
+        $crate::__private::PassSpec { $($done)* ..$new }
+    };
+    (@keys ($new:expr) [$($done:tt)*] opt_level: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* opt_level: $value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] required: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* required: &$value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] thread_safe: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* thread_safe: $value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] changes_interface: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* changes_interface: $value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] phase: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* phase: $value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] needs: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* needs: &$value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] establishes: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* establishes: &$value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] breaks: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* breaks: &$value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] config: $value:expr $(, $($rest:tt)*)?) => {
+        $crate::__pass!(@keys ($new) [$($done)* config: $value,] $($($rest)*)?)
+    };
+    (@keys ($new:expr) [$($done:tt)*] options: $value:ty $(, $($rest:tt)*)?) => {
+        $crate::__pass!(
+            @keys ($new)
+            [$($done)* options: <$value as $crate::Options>::OPTIONS,]
+            $($($rest)*)?
+        )
+    };
+    (@keys ($new:expr) [$($done:tt)*] $key:ident : $($rest:tt)*) => {
+        ::std::compile_error!(::std::concat!(
+            "`", ::std::stringify!($key), "` is no key of a pass; there are `opt_level`, \
+             `required`, `thread_safe`, `changes_interface`, `phase`, `needs`, `establishes`, \
+             `breaks`, `options` and `config`"
+        ))
+    };
+}
+
+/// Exports a plugin made by [`plugin!`](crate::plugin) from the library that is being built, which
+/// is to be a `cdylib`: `export_plugin!(PLUGIN);`
+#[macro_export]
+macro_rules! export_plugin {
+    ($plugin:path) => {
+        #[allow(non_upper_case_globals)]
+        const _: () = {
+            use $crate::__private as private;
+
+            const __PLUGIN: $crate::StaticPlugin = $plugin;
+
+            /// Read from the file, without loading it.
+            #[used]
+            #[no_mangle]
+            #[cfg_attr(target_vendor = "apple", link_section = "__DATA,__passdock")]
+            #[cfg_attr(windows, link_section = ".passdk")]
+            #[cfg_attr(not(any(target_vendor = "apple", windows)), link_section = ".passdock")]
+            pub static passdock_manifest_v0: [u8; __PLUGIN.manifest.len()] =
+                private::copy(__PLUGIN.manifest);
+
+            /// # Safety
+            /// Called by a host that keeps its contract.
+            #[no_mangle]
+            pub unsafe extern "C" fn passdock_plugin_v0(
+                host: *const private::abi::Host,
+            ) -> *const private::abi::Plugin {
+                private::own_library();
+                // SAFETY: the caller's promise.
+                #[allow(unused_unsafe)]
+                unsafe {
+                    (__PLUGIN.entry)(host)
+                }
+            }
+        };
+    };
+}

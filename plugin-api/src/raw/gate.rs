@@ -1,0 +1,180 @@
+//! The one gate through which every call into a plugin goes: no panic leaves it.
+//!
+//! A panic's message and place are kept by a hook in the plugin's own `std`. The hook is installed
+//! once, when the plugin is attached, keeps quiet only on a thread that is inside the gate, and
+//! otherwise does what the hook before it did.
+//!
+//! Calls are noted per thread. In a library of its own that would be a third of what an empty pass
+//! costs, and the host knows as well: a pass that it calls is its `current` one.
+
+use std::any::Any;
+use std::cell::{Cell, RefCell};
+use std::panic::{self, AssertUnwindSafe};
+use std::ptr;
+use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use std::sync::Once;
+
+use passdock_abi::Status;
+
+use super::tables::Tables;
+
+/// Whether this copy of the SDK is in a library of its own: all panics here are the plugin's.
+static OWN_LIBRARY: AtomicBool = AtomicBool::new(false);
+/// The first host of a library of its own, if it can say whether a pass runs on a thread; or null.
+static FIRST: AtomicPtr<Tables> = AtomicPtr::new(ptr::null_mut());
+
+thread_local! {
+    /// The host of the call this thread is in, if that was noted.
+    static INSIDE: Cell<Option<&'static Tables>> = const { Cell::new(None) };
+    /// What the hook saw last.
+    static SEEN: RefCell<Option<Panicked>> = const { RefCell::new(None) };
+}
+
+/// A panic that was caught.
+#[doc(hidden)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Panicked {
+    /// The panic's message.
+    pub message: String,
+    /// The source file, or empty.
+    pub file: String,
+    /// The line, or 0.
+    pub line: u32,
+    /// The column, or 0.
+    pub column: u32,
+}
+
+impl Panicked {
+    fn from_payload(payload: &(dyn Any + Send)) -> Panicked {
+        Panicked {
+            message: message(payload),
+            file: String::new(),
+            line: 0,
+            column: 0,
+        }
+    }
+
+    /// Message and place in one sentence.
+    pub(crate) fn sentence(&self) -> String {
+        if self.file.is_empty() {
+            return format!("panicked: {}", self.message);
+        }
+        format!(
+            "panicked at {}:{}:{}: {}",
+            self.file, self.line, self.column, self.message
+        )
+    }
+}
+
+fn message(payload: &(dyn Any + Send)) -> String {
+    if let Some(text) = payload.downcast_ref::<&str>() {
+        return (*text).to_owned();
+    }
+    if let Some(text) = payload.downcast_ref::<String>() {
+        return text.clone();
+    }
+    "a panic whose payload isn't text".to_owned()
+}
+
+/// Installs the hook, once per copy of `std`.
+pub(crate) fn install_hook() {
+    static INSTALLED: Once = Once::new();
+    if std::thread::panicking() {
+        // Hooks can't be changed now; messages still come from payloads.
+        return;
+    }
+    INSTALLED.call_once(|| {
+        let before = panic::take_hook();
+        panic::set_hook(Box::new(move |info| {
+            if running().is_none() {
+                return before(info);
+            }
+            let place = info.location();
+            let seen = Panicked {
+                message: message(info.payload()),
+                file: place.map_or(String::new(), |place| place.file().to_owned()),
+                line: place.map_or(0, |place| place.line()),
+                column: place.map_or(0, |place| place.column()),
+            };
+            let _ = SEEN.try_with(|slot| {
+                if let Ok(mut slot) = slot.try_borrow_mut() {
+                    *slot = Some(seen);
+                }
+            });
+        }));
+    });
+}
+
+/// The plugin is loaded from a file, and shares its `std` with nobody.
+#[doc(hidden)]
+pub fn own_library() {
+    OWN_LIBRARY.store(true, Ordering::Relaxed);
+}
+
+/// Whether calls of passes by a host that is being attached must be noted; asked once for each.
+pub(crate) fn is_to_note(tables: &'static Tables) -> bool {
+    if !OWN_LIBRARY.load(Ordering::Relaxed) || tables.context.current.is_none() {
+        return true;
+    }
+    let (none, first) = (ptr::null_mut(), tables as *const Tables as *mut Tables);
+    let put = FIRST.compare_exchange(none, first, Ordering::AcqRel, Ordering::Relaxed);
+    put.is_err()
+}
+
+/// Runs `body` and answers its status; if it panics, tells `report` and answers
+/// [`Status::PANICKED`].
+#[doc(hidden)]
+#[inline]
+pub fn enter(
+    tables: &'static Tables,
+    body: impl FnOnce() -> Status,
+    report: impl FnOnce(&Panicked),
+) -> Status {
+    // Found once: in a shared library that is a call.
+    let inside: *const Cell<Option<&'static Tables>> = INSIDE.with(|inside| inside as *const _);
+    // SAFETY: this thread's own, without a destructor, so it lives until the thread ends.
+    let inside = unsafe { &*inside };
+    let outer = inside.replace(Some(tables));
+    let result = panic::catch_unwind(AssertUnwindSafe(body));
+    inside.set(outer);
+    answer(result, report)
+}
+
+/// As [`enter`], for passes of a host whose calls needn't be noted.
+#[inline]
+pub(crate) fn enter_unnoted(
+    body: impl FnOnce() -> Status,
+    report: impl FnOnce(&Panicked),
+) -> Status {
+    answer(panic::catch_unwind(AssertUnwindSafe(body)), report)
+}
+
+#[inline]
+fn answer(result: std::thread::Result<Status>, report: impl FnOnce(&Panicked)) -> Status {
+    match result {
+        Ok(status) => status,
+        Err(payload) => caught(payload, report),
+    }
+}
+
+#[cold]
+fn caught(payload: Box<dyn Any + Send>, report: impl FnOnce(&Panicked)) -> Status {
+    let seen = SEEN.with(|slot| slot.try_borrow_mut().ok().and_then(|mut slot| slot.take()));
+    let seen = seen.unwrap_or_else(|| Panicked::from_payload(&*payload));
+    // A payload is the author's type: dropping it may panic too, and what that throws is leaked.
+    if let Err(second) = panic::catch_unwind(AssertUnwindSafe(move || drop(payload))) {
+        std::mem::forget(second);
+    }
+    report(&seen);
+    Status::PANICKED
+}
+
+/// The host of the call this thread is in. Of two hosts with a pass each on one stack it is the second.
+pub(crate) fn running() -> Option<&'static Tables> {
+    let noted = INSIDE.try_with(Cell::get).ok().flatten();
+    noted.or_else(|| {
+        // SAFETY: null, or the tables of a host, which live for ever.
+        let first = unsafe { FIRST.load(Ordering::Acquire).as_ref() }?;
+        first.current().map(|_| first)
+    })
+}

@@ -1,0 +1,98 @@
+//! A plugin in a library of its own: the gate asks the host which pass runs on a thread, and notes
+//! calls only where the host can't say.
+
+use std::cell::{Cell, RefCell};
+use std::mem::{size_of, zeroed};
+use std::ptr;
+
+use passdock_abi as abi;
+use passdock_abi::Status;
+use passdock_plugin_api::prelude::*;
+
+fn panics(_f: &mut Function, _cx: &PassContext) -> PassResult {
+    panic!(
+        "it has a context: {}",
+        PassContext::current(|_| ()).is_some()
+    );
+}
+
+plugin! {
+    name: "own",
+    passes: [function "own.transform.Panics" => panics],
+}
+export_plugin!(PLUGIN);
+
+extern "C" {
+    fn passdock_plugin_v0(host: *const abi::Host) -> *const abi::Plugin;
+}
+
+thread_local! {
+    /// The context of the pass that runs, as the host knows it.
+    static CURRENT: Cell<*mut abi::Context> = const { Cell::new(ptr::null_mut()) };
+    /// The message of the last failure, and whether it has a place.
+    static TOLD: RefCell<(String, bool)> = const { RefCell::new((String::new(), false)) };
+}
+
+unsafe extern "C" fn current() -> *mut abi::Context {
+    CURRENT.with(Cell::get)
+}
+
+unsafe extern "C" fn fail(_: *mut abi::Context, failure: *const abi::Failure) {
+    // SAFETY: the SDK's failure, alive during the call.
+    let (message, file, line) = unsafe { ((*failure).message, (*failure).file, (*failure).line) };
+    // SAFETY: as above.
+    let message = unsafe { std::slice::from_raw_parts(message.ptr, message.len) };
+    let message = String::from_utf8_lossy(message).into_owned();
+    TOLD.with(|told| *told.borrow_mut() = (message, file.len > 0 && line > 0));
+}
+
+/// A host that only hears of failures, and may know which pass runs.
+fn host(knows: bool) -> &'static abi::Host {
+    // SAFETY: a table, of which all zeros is one.
+    let mut context: abi::ContextApi = unsafe { zeroed() };
+    context.struct_size = size_of::<abi::ContextApi>() as u32;
+    context.fail = Some(fail);
+    context.current = if knows { Some(current) } else { None };
+    // SAFETY: as above.
+    let mut host: abi::Host = unsafe { zeroed() };
+    host.struct_size = size_of::<abi::Host>() as u32;
+    host.abi = abi::ABI;
+    host.ir = abi::IR;
+    host.context = Box::leak(Box::new(context));
+    Box::leak(Box::new(host))
+}
+
+/// Calls the pass as a host does; what it was told.
+fn call(host: &'static abi::Host) -> (String, bool) {
+    let function = abi::FunctionRef {
+        handle: ptr::null_mut(),
+        view: ptr::null(),
+    };
+    let context = ptr::NonNull::dangling().as_ptr();
+    // SAFETY: this is the host; the pass looks at nothing that it is handed.
+    let status = unsafe {
+        let pass = &*(*passdock_plugin_v0(host)).passes;
+        let run = pass.run_function.unwrap();
+        CURRENT.with(|current| current.set(context));
+        run(pass.state, context, &function, ptr::null())
+    };
+    CURRENT.with(|current| current.set(ptr::null_mut()));
+    assert_eq!(status, Status::PANICKED);
+    TOLD.with(|told| told.take())
+}
+
+#[test]
+fn panics_are_kept_whether_or_not_the_host_knows_what_runs() {
+    let told = |has_context: bool| (format!("it has a context: {}", has_context), true);
+    let (first, second, third) = (host(true), host(false), host(true));
+    for _ in 0..2 {
+        assert_eq!(call(first), told(true));
+        assert_eq!(call(second), told(false));
+        assert_eq!(call(third), told(true));
+    }
+    assert!(PassContext::current(|_| ()).is_none());
+    let panic = std::panic::catch_unwind(|| panic!("mine")).unwrap_err();
+    assert_eq!(panic.downcast_ref::<&str>(), Some(&"mine"));
+    // Outside, nothing of it was kept for the next one.
+    assert_eq!(call(first), told(true));
+}

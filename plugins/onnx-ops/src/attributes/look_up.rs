@@ -1,0 +1,194 @@
+//! What an attribute of an operator means, and whether a value is one that it may have.
+
+use passdock_plugin_api::{Attr, AttrDef};
+
+use super::about::About;
+use super::{others, standard};
+use crate::infer::{Answer, Infer, wrong};
+use crate::ops::Operator;
+
+/// The entry of an operator's attribute.
+const fn find(operator: &str, attr: &str) -> Option<&'static About> {
+    let (table, short) = match operator.as_bytes() {
+        [b'o', b'n', b'n', b'x', b'.', short @ ..] => (standard::TABLE, short),
+        other => (others::TABLE, after_dot(other)),
+    };
+    let (mut low, mut high) = (0, table.len());
+    while low < high {
+        let middle = (low + high) / 2;
+        if is_less(table[middle].name.as_bytes(), attr.as_bytes()) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    let mut found = None;
+    while low < table.len() && is_equal(table[low].name.as_bytes(), attr.as_bytes()) {
+        let of = table[low].of;
+        if of.is_empty() && found.is_none() {
+            found = Some(&table[low]);
+        }
+        let mut at = 0;
+        while at < of.len() {
+            if is_equal(of[at].as_bytes(), short) {
+                return Some(&table[low]);
+            }
+            at += 1;
+        }
+        low += 1;
+    }
+    found
+}
+
+const fn after_dot(mut name: &[u8]) -> &[u8] {
+    let mut rest = name;
+    while let [byte, more @ ..] = rest {
+        rest = more;
+        if *byte == b'.' {
+            name = more;
+        }
+    }
+    name
+}
+
+const fn is_equal(a: &[u8], b: &[u8]) -> bool {
+    a.len() == b.len() && !is_less(a, b) && !is_less(b, a)
+}
+
+const fn is_less(a: &[u8], b: &[u8]) -> bool {
+    let mut at = 0;
+    while at < a.len() && at < b.len() {
+        if a[at] != b[at] {
+            return a[at] < b[at];
+        }
+        at += 1;
+    }
+    a.len() < b.len()
+}
+
+/// An attribute with its sentence.
+pub(crate) const fn documented(operator: &str, attr: AttrDef) -> AttrDef {
+    match find(operator, attr.name) {
+        Some(about) => attr.doc(about.doc),
+        None => attr,
+    }
+}
+
+/// Tells of an attribute that has a value which none of its operator has. Of a version that isn't known
+/// nothing is told.
+pub(crate) fn check(operator: &Operator, op: &Infer) -> Answer {
+    let mut attrs = op.host.attrs(op.host.op()).peekable();
+    if attrs.peek().is_none() || operator.check(op).is_err() {
+        return Ok(());
+    }
+    for (name, value) in attrs {
+        let name = op.host.text(name);
+        let Some(about) = find(operator.name, name) else {
+            continue;
+        };
+        let (least, most) = about.range;
+        let out = |value: &i64| !(least..=most).contains(value);
+        let beyond = match value {
+            Attr::Int(value) => Some(value).filter(out),
+            Attr::Ints(values) => values.iter().copied().find(out),
+            Attr::String(value) => {
+                let is_word = |word: &&str| word.as_bytes() == value;
+                if !about.words.is_empty() && !about.words.iter().any(is_word) {
+                    let value = String::from_utf8_lossy(value);
+                    return wrong!(
+                        "its `{name}` can't be `{value}`; there are `{}`",
+                        about.words.join("`, `")
+                    );
+                }
+                None
+            }
+            _ => None,
+        };
+        match beyond {
+            Some(value) if most == i64::MAX => {
+                return wrong!("its `{name}` can't be {value}: it is at least {least}");
+            }
+            Some(value) => {
+                return wrong!("its `{name}` can't be {value}: it is from {least} to {most}");
+            }
+            None => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::ops::all;
+
+    #[test]
+    fn each_attribute_has_a_sentence_and_each_sentence_an_attribute() {
+        let mut said = HashSet::new();
+        for operator in all() {
+            for attr in operator.attrs.unwrap_or_default() {
+                let about = find(operator.name, attr.name);
+                let about = about.unwrap_or_else(|| panic!("{} of {}", attr.name, operator.name));
+                said.insert((about.name, about.of));
+                assert!(!documented(operator.name, *attr).doc.is_empty());
+            }
+        }
+        for table in [standard::TABLE, others::TABLE] {
+            assert!(table.is_sorted_by_key(|about| about.name));
+            let unused = |about: &&About| !said.contains(&(about.name, about.of));
+            let unused: Vec<_> = table
+                .iter()
+                .filter(unused)
+                .map(|about| about.name)
+                .collect();
+            assert!(unused.is_empty(), "{unused:?}");
+        }
+    }
+
+    #[test]
+    fn an_operator_that_a_sentence_names_has_the_attribute() {
+        for about in standard::TABLE.iter().chain(others::TABLE) {
+            for of in about.of {
+                let has = |operator: &&Operator| {
+                    operator.name.rsplit('.').next() == Some(of)
+                        && operator.attr(about.name).is_some()
+                };
+                assert!(
+                    all().any(|operator| has(&operator)),
+                    "{} of {of}",
+                    about.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn defaults_are_what_attributes_may_be() {
+        use passdock_plugin_api::AttrDefault;
+        for operator in all() {
+            for attr in operator.attrs.unwrap_or_default() {
+                let about = find(operator.name, attr.name).expect("there is one");
+                match attr.default {
+                    Some(AttrDefault::Int(value)) => {
+                        assert!(
+                            (about.range.0..=about.range.1).contains(&value),
+                            "{}",
+                            attr.name
+                        );
+                    }
+                    Some(AttrDefault::String(word)) if !about.words.is_empty() => {
+                        assert!(
+                            about.words.contains(&word),
+                            "{} of {}",
+                            attr.name,
+                            operator.name
+                        );
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+//! Why an op isn't folded.
+
+use std::borrow::Cow;
+use std::fmt;
+
+/// The reason why an op isn't folded.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NotFolded(Cow<'static, str>);
+
+impl NotFolded {
+    /// A refusal with a reason.
+    pub fn new(reason: impl Into<Cow<'static, str>>) -> NotFolded {
+        NotFolded(reason.into())
+    }
+
+    /// The reason, in words.
+    pub fn reason(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Display for NotFolded {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for NotFolded {}
+
+/// Answers [`NotFolded`] with a formatted reason.
+macro_rules! refuse {
+    ($($text:tt)*) => { Err($crate::eval::NotFolded::new(format!($($text)*))) };
+}
+pub(crate) use refuse;

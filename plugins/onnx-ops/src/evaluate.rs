@@ -1,0 +1,31 @@
+//! Evaluation without a host.
+
+use crate::eval::{Call, Folded, refuse};
+use crate::ops;
+
+/// Evaluates an op without a host; its attributes' defaults are those of its operator.
+///
+/// # Errors
+/// The reason why it isn't folded.
+pub fn evaluate<'a>(call: &Call<'a>) -> Folded<'a> {
+    let Some(operator) = ops::find(call.name, call.version) else {
+        return refuse!("no definition of {} is known", call.name);
+    };
+    operator.check(call)?;
+    operator.check_operands(call.inputs.len())?;
+    let Some(evaluate) = operator.evaluate else {
+        return refuse!("there is no evaluation of {}", call.name);
+    };
+    let results = evaluate(&Call {
+        attr_defs: operator.attrs.unwrap_or_default(),
+        ..*call
+    })?;
+    if results.len() < call.outputs {
+        return refuse!(
+            "only {} of {} results are computed",
+            results.len(),
+            call.outputs
+        );
+    }
+    Ok(results)
+}

@@ -1,0 +1,174 @@
+//! Computing with dims. All of them are sizes, so no symbol or expression is negative; what might
+//! be isn't written down as one.
+
+use passdock_plugin_api::{Dim, DimKind, ExprKind, SymbolId};
+
+use super::dims::{as_const, is_known, same};
+use super::rule::{Answer, Infer, wrong};
+
+impl Infer<'_> {
+    /// The sum of a size and something that isn't negative.
+    pub(crate) fn add(&self, a: Dim, b: Dim) -> Dim {
+        match (as_const(a), as_const(b)) {
+            (Some(a), Some(b)) => a.checked_add(b).map_or(Dim::UNKNOWN, Dim::constant),
+            (_, Some(0)) => a,
+            (Some(0), _) => b,
+            (Some(i64::MIN..0), _) | (_, Some(i64::MIN..0)) => Dim::UNKNOWN,
+            _ if same(a, b) => self.mul(a, Dim::constant(2)),
+            _ => self.expr(ExprKind::ADD, a, b),
+        }
+    }
+
+    /// The product.
+    pub(crate) fn mul(&self, a: Dim, b: Dim) -> Dim {
+        match (as_const(a), as_const(b)) {
+            (Some(a), Some(b)) => a.checked_mul(b).map_or(Dim::UNKNOWN, Dim::constant),
+            (_, Some(1)) => a,
+            (Some(1), _) => b,
+            (Some(0), _) | (_, Some(0)) => Dim::constant(0),
+            (Some(i64::MIN..0), _) | (_, Some(i64::MIN..0)) => Dim::UNKNOWN,
+            _ => self.expr(ExprKind::MUL, a, b),
+        }
+    }
+
+    /// The quotient of a size and a constant, rounded down.
+    pub(crate) fn div(&self, a: Dim, by: i64) -> Dim {
+        match (as_const(a), by) {
+            (_, i64::MIN..=0) => Dim::UNKNOWN,
+            (_, 1) => a,
+            (Some(a), _) => Dim::constant(a.div_euclid(by)),
+            _ => self.expr(ExprKind::FLOORDIV, a, Dim::constant(by)),
+        }
+    }
+
+    /// An expression of two dims; `?` if one of them is.
+    pub(crate) fn expr(&self, kind: ExprKind, a: Dim, b: Dim) -> Dim {
+        if !is_known(a) || !is_known(b) {
+            return Dim::UNKNOWN;
+        }
+        self.host.add_expr(kind, a, b).unwrap_or(Dim::UNKNOWN)
+    }
+
+    /// How many positions a window has along a dim: `(dim + extra) / step`, rounded down, plus one.
+    /// What is negative in between is only so for an op that can't be right.
+    pub(crate) fn windows(&self, dim: Dim, extra: i64, step: i64) -> Dim {
+        if step <= 0 {
+            return Dim::UNKNOWN;
+        }
+        let Some(size) = as_const(dim) else {
+            let padded = match extra {
+                0 => dim,
+                _ => self.expr(ExprKind::ADD, dim, Dim::constant(extra)),
+            };
+            let steps = self.div(padded, step);
+            return self.expr(ExprKind::ADD, steps, Dim::constant(1));
+        };
+        match size.checked_add(extra) {
+            Some(span) if span >= 0 => Dim::constant((span / step).saturating_add(1)),
+            _ => Dim::UNKNOWN,
+        }
+    }
+
+    /// The product of several dims.
+    pub(crate) fn product(&self, dims: &[Dim]) -> Dim {
+        dims.iter()
+            .fold(Dim::constant(1), |product, &dim| self.mul(product, dim))
+    }
+
+    /// The difference; `?` if it might be negative.
+    pub(crate) fn sub(&self, a: Dim, b: Dim) -> Dim {
+        if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
+            return a.checked_sub(b).map_or(Dim::UNKNOWN, Dim::constant);
+        }
+        let minus = self.expr(ExprKind::MUL, b, Dim::constant(-1));
+        let rest = self.expr(ExprKind::ADD, a, minus);
+        if self.is_size(rest) {
+            rest
+        } else {
+            Dim::UNKNOWN
+        }
+    }
+
+    /// Whether a dim is certainly a number, or never negative.
+    fn is_size(&self, dim: Dim) -> bool {
+        let Some(expr) = self.host.dim_expr(dim) else {
+            return is_known(dim);
+        };
+        let positive = |dim: Dim| as_const(dim).is_none_or(|number| number >= 0);
+        let sides = [expr.lhs, expr.rhs];
+        sides
+            .into_iter()
+            .all(|side| positive(side) && self.is_size(side))
+    }
+
+    /// Whether a size may be 0. The model's symbols are taken for sizes that aren't, as ONNX's inference
+    /// takes them; a symbol that was made up may be anything.
+    pub(crate) fn may_be_zero(&self, dim: Dim) -> bool {
+        match dim.kind {
+            DimKind::CONST => dim.value == 0,
+            DimKind::SYMBOL => self.is_invented(dim),
+            DimKind::EXPR => self.host.dim_expr(dim).is_none_or(|expr| {
+                let sides = [expr.lhs, expr.rhs];
+                let is_more = expr.kind == ExprKind::ADD
+                    && sides.iter().all(|&side| self.is_size(side))
+                    && sides.iter().any(|&side| as_const(side) > Some(0));
+                !is_more && sides.iter().any(|&side| self.may_be_zero(side))
+            }),
+            _ => true,
+        }
+    }
+
+    /// The rest of one size after another was taken away, or nothing.
+    pub(crate) fn less(&self, a: Dim, b: Dim) -> Dim {
+        if let (Some(a), Some(b)) = (as_const(a), as_const(b)) {
+            return a
+                .checked_sub(b)
+                .map_or(Dim::UNKNOWN, |rest| Dim::constant(rest.max(0)));
+        }
+        let minus = self.expr(ExprKind::MUL, b, Dim::constant(-1));
+        let rest = self.expr(ExprKind::ADD, a, minus);
+        self.expr(ExprKind::MAX, rest, Dim::constant(0))
+    }
+
+    /// The smaller of two sizes.
+    pub(crate) fn min(&self, a: Dim, b: Dim) -> Dim {
+        self.expr(ExprKind::MIN, a, b)
+    }
+
+    /// The shape that several broadcast to.
+    pub(crate) fn broadcast(&self, shapes: &[Vec<Dim>]) -> Answer<Vec<Dim>> {
+        let rank = shapes.iter().map(Vec::len).max().unwrap_or(0);
+        let mut result = vec![Dim::constant(1); rank];
+        for shape in shapes {
+            for (slot, &dim) in result[rank - shape.len()..].iter_mut().zip(shape) {
+                *slot = match (as_const(*slot), as_const(dim)) {
+                    (Some(1), _) => dim,
+                    (_, Some(1)) => *slot,
+                    (Some(a), Some(b)) if a != b => return wrong!("{a} and {b} don't broadcast"),
+                    // The other is the same or 1.
+                    (Some(_), _) => *slot,
+                    (_, Some(_)) => dim,
+                    _ if same(*slot, dim) => dim,
+                    _ => self.expr(ExprKind::BROADCAST, *slot, dim),
+                };
+            }
+        }
+        Ok(result)
+    }
+
+    /// One dim known from two sides: the more certain of them.
+    pub(crate) fn agree(&self, a: Dim, b: Dim) -> Answer<Dim> {
+        match (as_const(a), as_const(b)) {
+            (Some(a), Some(b)) if a != b => wrong!("{a} and {b} should be the same size"),
+            (Some(_), _) => Ok(a),
+            (_, Some(_)) => Ok(b),
+            _ if is_known(a) && !(self.is_invented(a) && is_known(b)) => Ok(a),
+            _ => Ok(b),
+        }
+    }
+
+    fn is_invented(&self, dim: Dim) -> bool {
+        let symbol = SymbolId(dim.value as u32);
+        dim.kind == DimKind::SYMBOL && self.host.invented(symbol).is_some()
+    }
+}

@@ -1,0 +1,169 @@
+//! [`Operator`]: a row of a table.
+
+use passdock_plugin_api::{AttrDef, OpTraits};
+
+use crate::eval::{Call, Evaluate, NotFolded, refuse};
+use crate::infer::{Decompose, Moves, Rule};
+
+/// The newest version of ONNX's own domain that these definitions know.
+pub const NEWEST_OPSET: i64 = 28;
+
+/// Any number of operands.
+pub(super) const MANY: u32 = u32::MAX;
+
+/// No effect but the results.
+const PURE: OpTraits = OpTraits::PURE;
+
+/// An operator from one version of its domain on.
+#[derive(Clone, Copy)]
+pub struct Operator {
+    /// The name, with the domain: `onnx.Add`.
+    pub name: &'static str,
+    /// The first version of the domain that this row holds for.
+    pub since: u32,
+    /// The fewest and the most operands.
+    pub operands: (u32, u32),
+    /// The attributes, with their defaults; `None`: they aren't listed. With an attribute that
+    /// isn't here, an op isn't folded.
+    pub attrs: Option<&'static [AttrDef]>,
+    /// The traits that it always has.
+    pub traits: OpTraits,
+    /// The evaluation, if it is ever folded.
+    pub evaluate: Option<Evaluate>,
+    rule: Option<Rule>,
+    moves: Moves,
+    body: Option<Decompose>,
+}
+
+impl Operator {
+    /// A row: an operator without effects and attributes, about whose types nothing is known.
+    pub(super) const fn new(name: &'static str, since: u32, operands: (u32, u32)) -> Operator {
+        Operator {
+            name,
+            since,
+            operands,
+            attrs: Some(&[]),
+            traits: PURE,
+            evaluate: None,
+            rule: None,
+            moves: Moves::Nothing,
+            body: None,
+        }
+    }
+
+    /// The same from a later version on, but for what is said next.
+    pub(super) const fn again(self, since: u32) -> Operator {
+        Operator { since, ..self }
+    }
+
+    /// Sets the fewest and the most operands.
+    pub(super) const fn takes(self, operands: (u32, u32)) -> Operator {
+        Operator { operands, ..self }
+    }
+
+    /// Sets the attributes.
+    pub(super) const fn attrs(self, attrs: &'static [AttrDef]) -> Operator {
+        Operator {
+            attrs: Some(attrs),
+            ..self
+        }
+    }
+
+    /// Leaves the attributes open: of versions before 7.
+    pub(super) const fn any_attrs(self) -> Operator {
+        Operator {
+            attrs: None,
+            ..self
+        }
+    }
+
+    /// Adds traits.
+    pub(super) const fn with(self, traits: OpTraits) -> Operator {
+        Operator {
+            traits: self.traits.with(traits),
+            ..self
+        }
+    }
+
+    /// Replaces the traits.
+    pub(super) const fn only(self, traits: OpTraits) -> Operator {
+        Operator { traits, ..self }
+    }
+
+    /// Sets the type rule.
+    pub(super) const fn infers(self, rule: Rule) -> Operator {
+        Operator {
+            rule: Some(rule),
+            ..self
+        }
+    }
+
+    /// Sets the evaluation.
+    pub(super) const fn folds(self, evaluate: Evaluate) -> Operator {
+        Operator {
+            evaluate: Some(evaluate),
+            ..self
+        }
+    }
+
+    /// Moving the elements of these operands.
+    pub(super) const fn moves(self, moves: Moves) -> Operator {
+        Operator { moves, ..self }
+    }
+
+    /// Made of other operators: ONNX's function body, as text for the op that is asked about.
+    pub(super) const fn decomposes(self, body: Decompose) -> Operator {
+        Operator {
+            body: Some(body),
+            ..self
+        }
+    }
+
+    /// The body, if it is made of other operators.
+    pub(crate) const fn body(&self) -> Option<Decompose> {
+        self.body
+    }
+
+    /// An attribute of it.
+    pub fn attr(&self, name: &str) -> Option<&'static AttrDef> {
+        self.attrs?.iter().find(|attr| attr.name == name)
+    }
+
+    /// The type rule.
+    pub(crate) const fn rule(&self) -> Option<Rule> {
+        self.rule
+    }
+
+    /// The operands that it only moves.
+    pub(crate) fn moved(&self) -> Moves {
+        self.moves
+    }
+
+    /// Whether this row says what a call of it means: a newer version or an attribute that isn't
+    /// known here may change the results.
+    pub(crate) fn check(&self, call: &Call) -> Result<(), NotFolded> {
+        let (name, version) = (self.name, call.version);
+        if !(i64::from(self.since)..=NEWEST_OPSET).contains(&version) {
+            return refuse!("{name} of opset {version} isn't known");
+        }
+        match call
+            .attrs
+            .names()
+            .iter()
+            .find(|attr| self.attr(attr).is_none())
+        {
+            Some(attr) => refuse!("{name} has an unknown attribute `{attr}`"),
+            None => Ok(()),
+        }
+    }
+
+    /// Whether it may have so many operands.
+    pub(crate) fn check_operands(&self, count: usize) -> Result<(), NotFolded> {
+        let (fewest, most) = self.operands;
+        if (fewest as usize..=most as usize).contains(&count) {
+            Ok(())
+        } else {
+            refuse!("{} can't have {count} operands", self.name)
+        }
+    }
+}

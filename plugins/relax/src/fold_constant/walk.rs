@@ -1,0 +1,116 @@
+//! The walk of [`Forward`]: in program order, each op is decided, evaluated or asked what it takes.
+
+use passdock_plugin_api::Evaluated;
+use passdock_plugin_api::prelude::*;
+
+use super::checker::{is_shape_data, may_fold};
+use super::control::Decided;
+use super::forward::{Forward, GROWS};
+use crate::accept;
+use crate::cursor::Cursor;
+
+impl Forward {
+    /// Goes over all ops in program order.
+    pub(super) fn run(&mut self, f: &mut Function, cx: &PassContext) -> PassResult {
+        let mut cursor = Cursor::new(f);
+        while let Some(op) = cursor.advance(f) {
+            // What is inlined on the way is new, and nothing is known of it yet.
+            if self.flags.get(op.index()).is_none_or(|&flag| flag) {
+                if let Decided::Gone(first) = self.decide(f, op, cx)? {
+                    cursor.next = first;
+                    continue;
+                }
+                self.evaluate(f, op, cx)?;
+            }
+            self.ask(f, op, cx);
+            cursor.enter(f, op);
+        }
+        Ok(())
+    }
+
+    /// Asks an op that isn't folded whether it takes what its operands come to. Otherwise those who give
+    /// them stay.
+    fn ask(&mut self, f: &mut Function, op: OpId, cx: &PassContext) {
+        let is_folded =
+            |&value: &ValueId| f.constant(value).is_none() && self.known(value).is_some();
+        let folded: Vec<OpId> = f
+            .operands(op)
+            .filter(is_folded)
+            .filter_map(|v| f.defining_op(v))
+            .collect();
+        if folded.is_empty()
+            || f.results(op)
+                .iter()
+                .any(|&value| self.known(value).is_some())
+        {
+            return;
+        }
+        let constant = |value| self.constant(f, value).unwrap_or(value);
+        let operands: Vec<ValueId> = f.operands(op).map(constant).collect();
+        let Some(why) = accept::refusal(f, cx, op, &operands) else {
+            return;
+        };
+        for giver in folded {
+            if self.pinned.insert(giver) {
+                self.refuse(f, giver, &why);
+            }
+        }
+    }
+
+    fn evaluate(&mut self, f: &mut Function, op: OpId, cx: &PassContext) -> PassResult {
+        // What regions capture are operands, too.
+        if f.operand_count(op) == 0 || !f.name(op).contains('.') || !f.regions(op).is_empty() {
+            return Ok(());
+        }
+        let mut all_constant = true;
+        let mut operands = Vec::with_capacity(f.operand_count(op));
+        for value in f.operands(op) {
+            let constant = match value.is_none() {
+                true => Some(value),
+                false => self.constant(f, value),
+            };
+            all_constant &= constant.is_some();
+            operands.push(constant.unwrap_or(value));
+        }
+        let traits = f.traits(op);
+        if traits.is_identity() && f.operand(op, 0).is_some_and(|v| f.constant(v).is_some()) {
+            // It says that a region gives out a constant.
+            return Ok(());
+        }
+        if !may_fold(f, op, traits) {
+            if all_constant {
+                self.refuse(f, op, why_not(traits));
+            }
+            return Ok(());
+        }
+        if !all_constant {
+            // Inference, in program order, finds out. An op that is wrong is InferType's to report.
+            if !(is_shape_data(f, op) && cx.infer(f, op).is_ok()) {
+                return Ok(());
+            }
+        } else if self.useful.get(op.index()) == Some(&false) {
+            self.refuse(f, op, GROWS);
+            return Ok(());
+        }
+        match cx.evaluate_with(f, op, &operands, self.room)? {
+            Evaluated::Constants(values) => self.know(f, op, values),
+            Evaluated::Refused(why) if all_constant => self.refuse(f, op, &why),
+            Evaluated::Refused(_) => {}
+        }
+        Ok(())
+    }
+}
+
+fn why_not(traits: OpTraits) -> &'static str {
+    if traits.is_random() {
+        "it is random"
+    } else if traits.is_ambiguous() {
+        "a function of the module has its name"
+    } else if !traits.is_defined() {
+        "no plugin defines it"
+    } else if traits.is_stateful() || !traits.is_pure() {
+        "it does more than give a value"
+    } else {
+        "its definition has no evaluation"
+    }
+}
