@@ -38,7 +38,7 @@ impl FirstRun {
             Ok(module) => Ok(module),
             Err(error) => match error.site() {
                 Some(site) if error.kind.exit_status() == 1 => Err(FailedPass {
-                    site: site.clone(),
+                    site: site.clone().into(),
                     error,
                 }),
                 _ => return Err(error),
