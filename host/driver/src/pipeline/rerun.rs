@@ -28,7 +28,7 @@ impl Rerun {
             only_judges: true,
             ..Watched::default()
         };
-        let prepared = Prepared::new(registry, request, watched)?;
+        let mut prepared = Prepared::new(registry, request, watched)?;
         prepared.load()?;
         Ok(Rerun { prepared, recorder })
     }

@@ -113,8 +113,8 @@ fn run_to_end(
         context.emit(Diagnostic::new(Severity::Warning, "plugin", message));
     }
     // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
-    let plan = prepared.load()?;
-    let notes = absent::notes(request, &prepared, &plan);
+    prepared.load()?;
+    let notes = absent::notes(request, &prepared);
     notes.into_iter().for_each(|note| context.emit(note));
     let output = request.output.as_ref().map(Output::new).transpose()?;
     let module = request.read_model()?;
@@ -133,7 +133,7 @@ fn run_to_end(
     report.model.ops_before = module.op_count();
     report.model.ops_after = report.model.ops_before;
     let after = context.scope(|_| {
-        let after = prepared.sequential.call(module);
+        let after = prepared.call(module);
         // Before the context is left: some instruments forget then.
         reported(&context, after, &mut report.instruments)
     })?;

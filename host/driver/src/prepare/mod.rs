@@ -33,6 +33,8 @@ pub struct Prepared {
     pub(crate) file: PipelineFile,
     pub(crate) sequential: Sequential,
     pub(crate) context: PassContext,
+    /// The order of the passes, once everything is loaded for it.
+    pub(crate) plan: Option<Plan>,
     /// The passes that ask for a phase, and the places for them.
     pub(crate) phases: Phases,
 }
@@ -85,6 +87,7 @@ impl Prepared {
             context: context.build()?,
             file,
             sequential,
+            plan: None,
             phases,
         })
     }
@@ -109,9 +112,10 @@ impl Prepared {
         plan::resolve(&self.sequential, &self.context)
     }
 
-    /// Loads all that the passes take; the plan is that of [`Prepared::plan`].
-    pub(crate) fn load(&self) -> Result<Plan, PassError> {
-        passdock_core::run::prepare(&self.sequential, &self.context)
+    /// Loads all that the passes take. What runs after that runs by the plan that comes back.
+    pub(crate) fn load(&mut self) -> Result<&Plan, PassError> {
+        let plan = passdock_core::run::prepare(&self.sequential, &self.context)?;
+        Ok(self.plan.insert(plan))
     }
 
     /// Runs the passes on a module.
@@ -119,6 +123,14 @@ impl Prepared {
     /// # Errors
     /// The first failure of a pass, or of an instrument.
     pub fn run(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
-        self.context.scope(|_| self.sequential.call(module))
+        self.context.scope(|_| self.call(module))
+    }
+
+    /// Runs the passes on a module; the context was entered.
+    pub(crate) fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+        match &self.plan {
+            Some(plan) => self.sequential.call_planned(plan, module, &self.context),
+            None => self.sequential.call(module),
+        }
     }
 }
