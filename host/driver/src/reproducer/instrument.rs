@@ -3,8 +3,6 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use passdock_ir::Module;
-
 use super::{ReproducerOptions, site_of, write};
 use passdock_core::instrument::Running;
 use passdock_core::{

@@ -78,7 +78,7 @@ pub struct Proof {
 }
 
 /// Finds the pass of a request's pipeline that breaks a module, and the function in which it does.
-/// Names are looked up in the registry, to which the plugins of the request's directories come.
+/// PassFilter are looked up in the registry, to which the plugins of the request's directories come.
 /// `log` hears of each check.
 ///
 /// # Errors
