@@ -9,11 +9,13 @@ use crate::structure::{self, Arrow, Graph, Structure};
 
 /// Prints the layers of the crates that are named, or of all.
 pub(crate) fn layers(project: &Project, names: &[&str]) -> Result<()> {
-    for structure in chosen(project, names)? {
-        print(&structure);
+    let chosen = chosen(project, names)?;
+    for structure in &chosen {
+        print(structure);
     }
     if names.is_empty() {
-        print_names_across_host(project)?;
+        print_names_across_host(&chosen);
+        print_totals(&chosen);
     }
     Ok(())
 }
@@ -53,7 +55,7 @@ fn print(structure: &Structure) {
     let circles = folders.circles();
     let in_circle: BTreeSet<&str> = circles.iter().flatten().copied().collect();
     println!(
-        "\n{} ({}): {} lines without tests, {} files, {} folders, {} of them in circles",
+        "\n{} ({}): {} lines without tests, files: {}, folders: {}, in circles: {}",
         structure.name,
         structure.directory,
         structure.lines(),
@@ -78,8 +80,9 @@ fn print(structure: &Structure) {
             };
             let mark = if in_circle.contains(folder) { '*' } else { ' ' };
             println!(
-                "  {number:>3} {mark} {folder:<32} {:>3} files {lines:>6} lines",
-                files.len()
+                "  {number:>3} {mark} {folder:<32} {:>3} {:<5} {lines:>6} lines",
+                files.len(),
+                if files.len() == 1 { "file" } else { "files" },
             );
         }
     }
@@ -161,26 +164,33 @@ fn print_file_circles(structure: &Structure) {
     for folder in structure.folders() {
         let files = structure.within(folder);
         for circle in files.circles() {
+            let members: Vec<&str> = circle
+                .iter()
+                .filter_map(|path| path.rsplit('/').next())
+                .collect();
             println!(
-                "    {folder}: {} files, as {}",
+                "    {folder}: {} files: {}",
                 circle.len(),
-                closed(&files.shortest(&circle))
+                members.join(", ")
             );
+            println!("      {}", closed(&files.shortest(&circle)));
         }
     }
 }
 
 /// Names that several crates of the host give to their own types.
-fn print_names_across_host(project: &Project) -> Result<()> {
-    let mut places: BTreeMap<String, BTreeMap<String, String>> = BTreeMap::new();
-    for structure in structure::of_workspace(&project.root, &project.metadata)? {
-        if !structure.directory.starts_with("host/") {
-            continue;
-        }
+fn print_names_across_host(crates: &[Structure]) {
+    let mut places: BTreeMap<&str, BTreeMap<&str, &str>> = BTreeMap::new();
+    for structure in crates
+        .iter()
+        .filter(|structure| structure.directory.starts_with("host/"))
+    {
         for (name, defined) in &structure.seen_types {
             if let Some(place) = defined.first() {
-                let crates = places.entry(name.clone()).or_default();
-                crates.insert(structure.directory.clone(), place.clone());
+                places
+                    .entry(name)
+                    .or_default()
+                    .insert(&structure.name, place);
             }
         }
     }
@@ -190,10 +200,29 @@ fn print_names_across_host(project: &Project) -> Result<()> {
         places.len()
     );
     for (name, crates) in places {
-        let places: Vec<String> = crates.into_values().collect();
+        let places: Vec<&str> = crates.into_values().collect();
         println!("  {name}: {}", places.join(", "));
     }
-    Ok(())
+}
+
+/// A line for each crate.
+fn print_totals(crates: &[Structure]) {
+    println!(
+        "\n                             lines  files  in circles  folders  in circles  shared names"
+    );
+    for structure in crates {
+        let size = |circles: Vec<BTreeSet<&str>>| circles.iter().map(BTreeSet::len).sum::<usize>();
+        println!(
+            "{:<27} {:>6} {:>6} {:>11} {:>8} {:>11} {:>13}",
+            structure.name,
+            structure.lines(),
+            structure.files.len(),
+            size(structure.between_files().circles()),
+            structure.folders().len(),
+            size(structure.between_folders().circles()),
+            structure.shared_names.len(),
+        );
+    }
 }
 
 /// A way around, with its beginning at its end again.

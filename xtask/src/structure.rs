@@ -9,11 +9,15 @@
 //! folder of its own.
 
 mod arrows;
+mod cuts;
 mod graph;
+mod made;
 mod mentions;
 mod modules;
 mod names;
 mod resolve;
+#[cfg(test)]
+mod tests;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -67,8 +71,8 @@ pub(crate) struct Arrow {
 }
 
 impl Structure {
-    /// Reads a crate whose targets begin at `roots`, in `root`'s directory `directory`. `library`
-    /// is the name that its binaries use its library by.
+    /// Reads the crate in a directory of the workspace, whose targets begin at `roots`. Its binaries
+    /// use its library by the name `library`.
     fn read(
         workspace: &Path,
         name: &str,
@@ -180,17 +184,12 @@ pub(crate) fn of_workspace(root: &Path, metadata: &Value) -> Result<Vec<Structur
         let mut library = name.replace('-', "_");
         for target in targets {
             let path = PathBuf::from(target["src_path"].as_str().unwrap_or_default());
+            if path == src.join("lib.rs") {
+                let name = target["name"].as_str().unwrap_or_default();
+                library = name.replace('-', "_");
+            }
             if path.starts_with(&src) {
                 roots.push(path);
-            }
-            if target["kind"][0] != "bin"
-                && target["kind"][0] != "test"
-                && target["kind"][0] != "bench"
-            {
-                library = target["name"]
-                    .as_str()
-                    .unwrap_or_default()
-                    .replace('-', "_");
             }
         }
         if roots.is_empty() {

@@ -1,4 +1,4 @@
-//! Graphs of named nodes: circles, layers, and which edges to cut.
+//! Graphs of named nodes: circles and layers.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -46,7 +46,8 @@ impl<'s> Graph<'s> {
             .map(|(_, to)| *to)
     }
 
-    fn reached(&self, start: &'s str) -> BTreeSet<&'s str> {
+    /// All nodes that arrows lead to from one, itself only around a circle.
+    pub(super) fn reached(&self, start: &'s str) -> BTreeSet<&'s str> {
         let mut reached = BTreeSet::new();
         let mut left = vec![start];
         while let Some(node) = left.pop() {
@@ -137,73 +138,35 @@ impl<'s> Graph<'s> {
         }
         layers
     }
-
-    /// A small set of edges of a circle without which there is none, found greedily: nodes are put in
-    /// a row so that few arrows lead back, then each edge that closes no circle is kept after all.
-    pub(crate) fn cuts(&self, circle: &BTreeSet<&'s str>) -> Vec<(&'s str, &'s str)> {
-        let weight = |from: &str, to: &str| self.arrows(from, to).len();
-        let mut left = circle.clone();
-        let mut row = Vec::new();
-        while !left.is_empty() {
-            // The node that is most a user, and least used, of those that are left.
-            let best = left.iter().copied().max_by_key(|node| {
-                let sum = |weights: &dyn Fn(&'s str) -> usize| -> isize {
-                    left.iter().map(|other| weights(other) as isize).sum()
-                };
-                sum(&|other| weight(node, other)) - sum(&|other| weight(other, node))
-            });
-            row.extend(best);
-            left.retain(|node| Some(*node) != best);
-        }
-        let place = |node: &str| row.iter().position(|other| *other == node);
-        let inner = |(from, to): &(&'s str, &'s str)| circle.contains(from) && circle.contains(to);
-        let (mut back, forward): (Vec<_>, Vec<_>) = self
-            .edges
-            .keys()
-            .copied()
-            .filter(inner)
-            .partition(|(from, to)| place(from) > place(to));
-        let mut kept = Graph::new(circle.iter().copied());
-        kept.edges
-            .extend(forward.into_iter().map(|edge| (edge, Vec::new())));
-        back.sort_by_key(|(from, to)| std::cmp::Reverse(weight(from, to)));
-        back.retain(|(from, to)| {
-            let closes = kept.reached(to).contains(from);
-            if !closes {
-                kept.edges.insert((from, to), Vec::new());
-            }
-            closes
-        });
-        back
-    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::Graph;
-    use crate::structure::Arrow;
-
-    static ARROW: Arrow = Arrow {
-        from: 0,
-        to: 0,
-        line: 1,
-        path: String::new(),
-        is_reexport: false,
-    };
-
-    fn graph(edges: &'static [&'static str]) -> Graph<'static> {
-        let names = edges.iter().flat_map(|edge| edge.split(' '));
-        let mut graph = Graph::new(names);
+impl Graph<'static> {
+    /// A graph of edges such as `a b`.
+    pub(super) fn of_text(edges: &'static [&'static str]) -> Self {
+        static ARROW: Arrow = Arrow {
+            from: 0,
+            to: 0,
+            line: 1,
+            path: String::new(),
+            is_reexport: false,
+        };
+        let mut graph = Graph::new(edges.iter().flat_map(|edge| edge.split(' ')));
         for edge in edges {
             let (from, to) = edge.split_once(' ').expect("two nodes");
             graph.add(from, to, &ARROW);
         }
         graph
     }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Graph;
 
     #[test]
     fn circles_are_apart_and_the_shortest_way_is_found() {
-        let graph = graph(&[
+        let graph = Graph::of_text(&[
             "a b", "b c", "c a", "c b", "c d", "d e", "e d", "e f", "f f",
         ]);
         let circles = graph.circles();
@@ -217,18 +180,10 @@ mod tests {
 
     #[test]
     fn layers_begin_at_the_bottom_and_keep_circles_together() {
-        let graph = graph(&["a b", "a c", "b d", "c d", "x y", "y x", "y a"]);
+        let graph = Graph::of_text(&["a b", "a c", "b d", "c d", "x y", "y x", "y a"]);
         assert_eq!(
             graph.layers(),
             [vec!["d"], vec!["b", "c"], vec!["a"], vec!["x", "y"]]
         );
-    }
-
-    #[test]
-    fn what_is_cut_opens_all_circles_and_is_light() {
-        let graph = graph(&["a b", "a b", "b c", "b c", "c a", "c b"]);
-        assert_eq!(graph.cuts(&graph.circles()[0]), [("c", "a"), ("c", "b")]);
-        let pair = self::graph(&["a b", "b a", "b a"]);
-        assert_eq!(pair.cuts(&pair.circles()[0]), [("a", "b")]);
     }
 }

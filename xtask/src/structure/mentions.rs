@@ -1,11 +1,11 @@
 //! The paths that code mentions, as they are written: what a `syn` tree and macros' tokens name.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::spanned::Spanned;
 use syn::visit::{self, Visit};
-use syn::{Attribute, ImplItem, Item, Meta, Stmt, UseTree, Visibility};
+use syn::{Attribute, Expr, ImplItem, Item, Meta, Stmt, UseTree, Visibility};
 
 /// What the last segment of a path is looked up as.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub(super) struct Mentions {
     pub(super) mentions: Vec<Mention>,
     pub(super) uses: Vec<Use>,
     /// Lines of tests.
-    pub(super) test_lines: usize,
+    pub(super) test_lines: BTreeSet<usize>,
     locals: HashSet<String>,
     kind: Option<Kind>,
 }
@@ -55,12 +55,17 @@ impl Mentions {
         mentions
     }
 
-    /// Notes the lines of a test; true if it is one.
-    pub(super) fn leaves_out(&mut self, attributes: &[Attribute], code: &dyn Spanned) -> bool {
+    /// Counts the lines of a test.
+    pub(super) fn leave_out(&mut self, test: &dyn Spanned) {
+        let span = test.span();
+        self.test_lines.extend(span.start().line..=span.end().line);
+    }
+
+    /// Leaves code out if its attributes make it a test; true if so.
+    fn leaves_out(&mut self, attributes: &[Attribute], code: &dyn Spanned) -> bool {
         let is_test = attributes.iter().any(is_test);
         if is_test {
-            let span = code.span();
-            self.test_lines += span.end().line + 1 - span.start().line;
+            self.leave_out(code);
         }
         is_test
     }
@@ -221,7 +226,8 @@ impl<'ast> Visit<'ast> for Mentions {
         let attributes: &[Attribute] = match stmt {
             Stmt::Local(local) => &local.attrs,
             Stmt::Macro(mac) => &mac.attrs,
-            _ => &[],
+            Stmt::Expr(expression, _) => attributes_of_statement(expression),
+            Stmt::Item(_) => &[],
         };
         if !self.leaves_out(attributes, stmt) {
             visit::visit_stmt(self, stmt);
@@ -316,6 +322,25 @@ fn needs_test(condition: &Meta) -> bool {
     }
 }
 
+/// The attributes of an expression that may be a statement.
+fn attributes_of_statement(expression: &Expr) -> &[Attribute] {
+    match expression {
+        Expr::Assign(expression) => &expression.attrs,
+        Expr::Block(expression) => &expression.attrs,
+        Expr::Call(expression) => &expression.attrs,
+        Expr::ForLoop(expression) => &expression.attrs,
+        Expr::If(expression) => &expression.attrs,
+        Expr::Loop(expression) => &expression.attrs,
+        Expr::Macro(expression) => &expression.attrs,
+        Expr::Match(expression) => &expression.attrs,
+        Expr::MethodCall(expression) => &expression.attrs,
+        Expr::Unsafe(expression) => &expression.attrs,
+        Expr::While(expression) => &expression.attrs,
+        _ => &[],
+    }
+}
+
+/// The attributes of an item.
 pub(super) fn attributes(item: &Item) -> &[Attribute] {
     match item {
         Item::Const(item) => &item.attrs,

@@ -9,6 +9,7 @@ use syn::visit::Visit;
 use syn::{Expr, Fields, Item, ItemMod, Lit, Meta, Visibility};
 
 use super::File;
+use super::made;
 use super::mentions::{Kind, Mention, Mentions, attributes};
 
 /// All modules of a crate. A module's id is its index.
@@ -20,6 +21,9 @@ pub(super) struct Modules {
     /// The name of the library, and its root.
     pub(super) library: Option<(String, usize)>,
 }
+
+/// The scope of what is `pub`.
+pub(super) const EVERYWHERE: usize = usize::MAX;
 
 pub(super) struct Module {
     pub(super) file: usize,
@@ -90,7 +94,7 @@ pub(super) fn read(
             root,
             root.parent().context("a file lies in a directory")?,
             None,
-            0,
+            EVERYWHERE,
         )?;
         if root.ends_with("src/lib.rs") {
             reader.modules.library = Some((library.to_owned(), id));
@@ -163,7 +167,7 @@ impl Reader<'_> {
         self.modules.modules.push(Module {
             file,
             parent,
-            scope: if parent.is_some() { scope } else { id },
+            scope,
             names: BTreeMap::new(),
             globs: Vec::new(),
             mentions: Vec::new(),
@@ -172,7 +176,7 @@ impl Reader<'_> {
         for item in items {
             if let Item::Mod(child) = item {
                 if is_tests(child) {
-                    mentions.leaves_out(&child.attrs, item);
+                    mentions.leave_out(item);
                 } else {
                     self.child(child, id, file, here, below)?;
                 }
@@ -183,7 +187,8 @@ impl Reader<'_> {
             }
             mentions.visit_item(item);
         }
-        self.modules.files[file].lines -= mentions.test_lines;
+        let lines = &mut self.modules.files[file].lines;
+        *lines = lines.saturating_sub(mentions.test_lines.len());
         for used in std::mem::take(&mut mentions.uses) {
             let scope = self.scope(&used.visibility, id);
             match used.name {
@@ -244,21 +249,7 @@ impl Reader<'_> {
             Item::Const(item) => (&item.ident, &item.vis, Sort::Value),
             Item::Static(item) => (&item.ident, &item.vis, Sort::Value),
             Item::Fn(item) => (&item.sig.ident, &item.vis, Sort::Value),
-            Item::Macro(item) => {
-                if let Some(ident) = &item.ident {
-                    let macro_ = Definition {
-                        module: id,
-                        sort: Sort::Macro,
-                        line: ident.span().start().line,
-                    };
-                    self.modules
-                        .macros
-                        .entry(ident.to_string())
-                        .or_default()
-                        .push(macro_);
-                }
-                return;
-            }
+            Item::Macro(item) => return self.define_by_macro(item, id),
             _ => return,
         };
         let item = Definition {
@@ -268,6 +259,33 @@ impl Reader<'_> {
         };
         let scope = self.scope(visibility, id);
         self.name(id, ident.to_string(), Is::Item(item), scope);
+    }
+
+    /// What `macro_rules!` defines, or what looks like an item in another macro's tokens.
+    fn define_by_macro(&mut self, item: &syn::ItemMacro, module: usize) {
+        if let Some(ident) = &item.ident {
+            let definition = Definition {
+                module,
+                sort: Sort::Macro,
+                line: ident.span().start().line,
+            };
+            let macros = &mut self.modules.macros;
+            macros
+                .entry(ident.to_string())
+                .or_default()
+                .push(definition);
+            return;
+        }
+        for made in made::items(item.mac.tokens.clone()) {
+            let (sort, line) = (made.sort, made.line);
+            let scope = self.scope(&made.visibility, module);
+            self.name(
+                module,
+                made.name,
+                Is::Item(Definition { module, sort, line }),
+                scope,
+            );
+        }
     }
 
     fn name(&mut self, module: usize, name: String, is: Is, scope: Option<usize>) {
@@ -280,10 +298,9 @@ impl Reader<'_> {
         let parent = |module: usize| self.modules.modules[module].parent;
         let ancestors: Vec<usize> =
             std::iter::successors(Some(module), |module| parent(*module)).collect();
-        let root = ancestors.last().copied();
         match visibility {
             Visibility::Inherited => None,
-            Visibility::Public(_) => root,
+            Visibility::Public(_) => Some(EVERYWHERE),
             Visibility::Restricted(within) => {
                 let path = &within.path;
                 if path.is_ident("self") {

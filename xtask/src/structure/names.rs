@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::mentions::Kind;
-use super::modules::{Is, Modules};
+use super::modules::{EVERYWHERE, Is, Modules};
 use super::resolve::Target;
 
 /// A name that stands for several types.
@@ -26,7 +26,8 @@ pub(super) fn shared(seen: &BTreeMap<String, BTreeSet<String>>) -> Vec<SharedNam
 
 /// The names by which types are seen outside their folder, and where those types are defined.
 pub(super) fn seen_types(modules: &Modules) -> BTreeMap<String, BTreeSet<String>> {
-    let mut seen: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    // By module: what one defines twice is one type, for two systems.
+    let mut seen: BTreeMap<String, BTreeMap<usize, String>> = BTreeMap::new();
     for (id, module) in modules.modules.iter().enumerate() {
         let mut see = |name: &String, scope: Option<usize>, target: Target| {
             if let (Some(scope), Target::Item(item)) = (scope, target)
@@ -35,7 +36,8 @@ pub(super) fn seen_types(modules: &Modules) -> BTreeMap<String, BTreeSet<String>
             {
                 let file = &modules.files[modules.modules[item.module].file].path;
                 let place = format!("{file}:{}", item.line);
-                seen.entry(name.clone()).or_default().insert(place);
+                let places = seen.entry(name.clone()).or_default();
+                places.entry(item.module).or_insert(place);
             }
         };
         for (name, meanings) in &module.names {
@@ -66,7 +68,9 @@ pub(super) fn seen_types(modules: &Modules) -> BTreeMap<String, BTreeSet<String>
             }
         }
     }
-    seen
+    seen.into_iter()
+        .map(|(name, places)| (name, places.into_values().collect()))
+        .collect()
 }
 
 impl Modules {
@@ -74,7 +78,11 @@ impl Modules {
         &self.files[self.modules[module].file].folder
     }
 
+    /// Whether one scope lies within another.
     fn is_within(&self, module: usize, outer: usize) -> bool {
+        if module == EVERYWHERE || outer == EVERYWHERE {
+            return outer == EVERYWHERE;
+        }
         let parent = |module: &usize| self.modules[*module].parent;
         std::iter::successors(Some(module), parent).any(|module| module == outer)
     }
@@ -93,7 +101,9 @@ impl Modules {
             }
             at = parent;
         }
-        (0..self.modules.len())
-            .any(|other| self.is_within(other, scope) && self.folder(other) != folder)
+        // Outside the crate, or in a module that lies elsewhere.
+        scope == EVERYWHERE
+            || (0..self.modules.len())
+                .any(|other| self.is_within(other, scope) && self.folder(other) != folder)
     }
 }

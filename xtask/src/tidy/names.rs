@@ -88,4 +88,27 @@ mod tests {
             ["State"]
         );
     }
+
+    #[test]
+    fn one_type_for_each_system_is_one() {
+        let code = "#[cfg(unix)] pub type Handle = u8;\n#[cfg(not(unix))] pub type Handle = u16;";
+        let lib = ("lib.rs", "mod a;");
+        assert!(shared(&[lib, ("a/mod.rs", code)]).is_empty());
+        let nested = "pub type Handle = u8;\n pub mod b { pub type Handle = u16; }";
+        assert_eq!(shared(&[lib, ("a/mod.rs", nested)]), ["Handle"]);
+    }
+
+    #[test]
+    fn what_other_crates_see_is_seen_outside() {
+        let files = |visibility: &str| {
+            let code = format!("{visibility} struct Name;");
+            shared(&[
+                ("lib.rs", "pub mod a; pub mod b;"),
+                ("a.rs", &code),
+                ("b.rs", &code),
+            ])
+        };
+        assert_eq!(files("pub"), ["Name"]);
+        assert!(files("pub(crate)").is_empty());
+    }
 }
