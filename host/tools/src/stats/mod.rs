@@ -17,8 +17,7 @@ use passdock_ir::Module;
 use passdock_onnx::MAIN;
 use serde::{Deserialize, Serialize};
 
-use passdock_core::capitalized;
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError, capitalized};
 
 /// The contents of a module, counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
