@@ -3,8 +3,12 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
+use clap::builder::{
+    NonEmptyStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser,
+};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use passdock::model_file;
+use passdock::Verify;
+use passdock::model_file::{ExternalData, ReadOptions, WriteOptions};
 
 /// Runs compiler passes that ship as files over neural-network models.
 #[derive(Debug, Parser)]
@@ -97,7 +101,11 @@ pub(crate) struct ContextArgs {
 #[derive(Debug, Args)]
 pub(crate) struct DataArgs {
     /// Where the data of an ONNX model's initializers goes.
-    #[arg(long, value_enum, value_name = "WHERE", default_value = "keep")]
+    #[arg(long, value_name = "WHERE", default_value = "keep", value_parser = one_of([
+        ("keep", "Where it is; what is new goes to OUT.data if the model has data files, or outgrows 2 GiB", ExternalData::Keep),
+        ("all", "Into one file OUT.data, without what nobody uses; small data stays in the model", ExternalData::All),
+        ("none", "Into the model file", ExternalData::None),
+    ]))]
     pub(crate) external_data: ExternalData,
     /// Read data from outside of the model's directory too: absolute paths, `..`, links.
     #[arg(long)]
@@ -107,31 +115,17 @@ pub(crate) struct DataArgs {
     pub(crate) drop_spans: bool,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum ExternalData {
-    /// Where it is; what is new goes to OUT.data if the model has data files, or outgrows 2 GiB.
-    Keep,
-    /// Into one file OUT.data, without what nobody uses; small data stays in the model.
-    All,
-    /// Into the model file.
-    None,
-}
-
 impl DataArgs {
-    pub(crate) fn reading(&self) -> model_file::ReadOptions {
-        model_file::ReadOptions {
+    pub(crate) fn reading(&self) -> ReadOptions {
+        ReadOptions {
             outside_data: self.allow_outside_data,
         }
     }
 
-    pub(crate) fn writing(&self) -> model_file::WriteOptions {
-        model_file::WriteOptions {
+    pub(crate) fn writing(&self) -> WriteOptions {
+        WriteOptions {
             drop_spans: self.drop_spans,
-            external_data: match self.external_data {
-                ExternalData::Keep => model_file::ExternalData::Keep,
-                ExternalData::All => model_file::ExternalData::All,
-                ExternalData::None => model_file::ExternalData::None,
-            },
+            external_data: self.external_data,
             temporary: false,
         }
     }
@@ -169,8 +163,8 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) timing: bool,
     /// Write the time of each pass to FILE, for ui.perfetto.dev or chrome://tracing.
-    #[arg(long, value_name = "FILE")]
-    pub(crate) trace: Option<PathBuf>,
+    #[arg(long, value_name = "FILE", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) trace: Option<String>,
     /// Watch the passes with an instrument: NAME, or 'NAME={OPTION=VALUE}' in TOML. Repeatable.
     ///
     /// `passdock list instruments` shows them and their options.
@@ -186,11 +180,15 @@ pub(crate) struct RunArgs {
     #[arg(long)]
     pub(crate) print_changed: bool,
     /// Verify the functions that a pass changed, all functions, or nothing.
-    #[arg(long, value_enum, value_name = "WHEN", default_value = "changed")]
+    #[arg(long, value_name = "WHEN", default_value = "changed", value_parser = one_of([
+        ("changed", "After each pass, the functions that it changed", Verify::Changed),
+        ("all", "Before the first pass and after each, all functions", Verify::All),
+        ("off", "Never", Verify::Off),
+    ]))]
     pub(crate) verify: Verify,
     /// Write the module to DIR after each pass.
-    #[arg(long, value_name = "DIR")]
-    pub(crate) dump_dir: Option<PathBuf>,
+    #[arg(long, value_name = "DIR", value_parser = NonEmptyStringValueParser::new())]
+    pub(crate) dump_dir: Option<String>,
     /// When a pass fails, write what it takes to run into it again to a directory in DIR, not
     /// beside OUT.
     #[arg(long, value_name = "DIR")]
@@ -210,16 +208,6 @@ pub(crate) struct RunArgs {
     pub(crate) json: bool,
     #[command(flatten)]
     pub(crate) data: DataArgs,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum Verify {
-    /// After each pass, the functions that it changed.
-    Changed,
-    /// Before the first pass and after each, all functions.
-    All,
-    /// Never.
-    Off,
 }
 
 #[derive(Debug, Args)]
@@ -421,6 +409,40 @@ pub(crate) struct CheckCommandArgs {
     pub(crate) check_timeout: Option<f64>,
 }
 
+/// A value by its name, with what `--help` says of each.
+fn one_of<T: Clone + Send + Sync + 'static, const N: usize>(
+    values: [(&'static str, &'static str, T); N],
+) -> impl TypedValueParser<Value = T> {
+    let names = values
+        .iter()
+        .map(|(name, help, _)| PossibleValue::new(name).help(*help));
+    PossibleValuesParser::new(names).try_map(move |name| {
+        let mut values = values.iter();
+        let found = values.find(|(known, ..)| *known == name);
+        found
+            .map(|(.., value)| value.clone())
+            .ok_or("this isn't one of them")
+    })
+}
+
+/// How a pipeline runs again and again; the same for `bisect` and `reduce`.
+#[derive(Debug, Args)]
+pub(crate) struct SearchArgs {
+    #[command(flatten)]
+    pub(crate) context: ContextArgs,
+    #[command(flatten)]
+    pub(crate) plugins: PluginArgs,
+    /// Run function passes on N threads; by default on all cores.
+    #[arg(long, value_name = "N")]
+    pub(crate) jobs: Option<usize>,
+    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
+    #[arg(long)]
+    pub(crate) allow_outside_data: bool,
+    /// Print one JSON object on standard output, everything else on standard error.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// One name of a list: blanks around it mean nothing.
 fn trimmed(text: &str) -> Result<String, Infallible> {
     Ok(text.trim().to_owned())
@@ -460,18 +482,7 @@ pub(crate) struct BisectArgs {
     #[arg(short, long, value_name = "DIR")]
     pub(crate) output: Option<PathBuf>,
     #[command(flatten)]
-    pub(crate) context: ContextArgs,
-    #[command(flatten)]
-    pub(crate) plugins: PluginArgs,
-    /// Run function passes on N threads; by default on all cores.
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<usize>,
-    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
-    #[arg(long)]
-    pub(crate) allow_outside_data: bool,
-    /// Print one JSON object on standard output, everything else on standard error.
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) search: SearchArgs,
 }
 
 #[derive(Debug, Args)]
@@ -506,16 +517,5 @@ pub(crate) struct ReduceArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) max_time: Option<f64>,
     #[command(flatten)]
-    pub(crate) context: ContextArgs,
-    #[command(flatten)]
-    pub(crate) plugins: PluginArgs,
-    /// Run function passes on N threads; by default on all cores.
-    #[arg(long, value_name = "N")]
-    pub(crate) jobs: Option<usize>,
-    /// Read data from outside of the model's directory too: absolute paths, `..`, links.
-    #[arg(long)]
-    pub(crate) allow_outside_data: bool,
-    /// Print one JSON object on standard output, everything else on standard error.
-    #[arg(long)]
-    pub(crate) json: bool,
+    pub(crate) search: SearchArgs,
 }

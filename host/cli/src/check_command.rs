@@ -13,7 +13,7 @@ use passdock::{ErrorKind, ModuleRef, PassError};
 
 use crate::args::CheckCommandArgs;
 
-/// How much of what a command said is shown.
+/// The bytes of a command's output that are shown.
 const TAIL: u64 = 2000;
 
 /// Runs a command on models, each in a directory of its own that goes away with it.
@@ -22,12 +22,12 @@ pub(crate) struct CheckCommand {
     timeout: Option<Duration>,
     extension: &'static str,
     dir: TemporaryDirectory,
-    /// What the last command said, or why there was none.
+    /// The output of the last command, or why there was none.
     said: String,
 }
 
 impl CheckCommand {
-    /// For models like `model`. The command has to say where the model's path goes.
+    /// The command of `--check` for models like `model`. It has to say where the model's path goes.
     pub(crate) fn new(args: &CheckCommandArgs, model: &Path) -> Result<CheckCommand, PassError> {
         let Some(command) = args.check.clone() else {
             let error = PassError::new(ErrorKind::Usage, "There is no `--check`.");
@@ -56,7 +56,7 @@ impl CheckCommand {
         })
     }
 
-    /// What the command says of a model; `input` stands for `{in}`. A model that can't be written
+    /// The command's verdict on a model; `input` stands for `{in}`. A model that can't be written
     /// can't be judged.
     pub(crate) fn check(
         &mut self,

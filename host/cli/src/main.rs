@@ -8,6 +8,7 @@ mod check_command;
 mod command;
 mod plugins;
 mod progress;
+mod request;
 mod show;
 #[cfg(unix)]
 mod signals;
@@ -15,7 +16,7 @@ mod signals;
 use std::io::Write;
 use std::process::ExitCode;
 
-use args::{Cli, Command};
+use args::Cli;
 use clap::Parser;
 
 fn main() -> ExitCode {
@@ -41,24 +42,7 @@ fn main() -> ExitCode {
             return ExitCode::from(2);
         }
     };
-    let trouble = match cli.command {
-        Command::Diff(_) => command::diff::TROUBLE,
-        _ => 1,
-    };
-    let status = match cli.command {
-        Command::Run(args) => command::run::run(args),
-        Command::List(args) => command::list::list(args),
-        Command::Inspect(args) => command::inspect::inspect(args),
-        Command::Check(args) => command::check::check(args),
-        Command::Explain(args) => command::explain::explain(args),
-        Command::Convert(args) => command::convert::convert(args),
-        Command::Stats(args) => command::stats::stats(args),
-        Command::Bisect(args) => command::bisect::bisect(args),
-        Command::Reduce(args) => command::reduce::reduce(args),
-        Command::Replay(args) => command::replay::replay(args),
-        Command::Diff(args) => command::diff::diff(args),
-    };
-    ExitCode::from(show::finish(status, trouble))
+    ExitCode::from(command::run(cli.command))
 }
 
 /// A model may have its data in more files than a process may open unless it asks for more.

@@ -37,8 +37,8 @@ pub(crate) fn standard_dirs() -> Vec<PathBuf> {
     dirs
 }
 
-/// Where the manifests of plugins are kept between runs: in the directory that `PASSDOCK_CACHE` names,
-/// nowhere if that is `off`; otherwise in `passdock` where the user's caches are.
+/// The directory in which the manifests of plugins are kept between runs: the one that `PASSDOCK_CACHE`
+/// names, none if that is `off`; otherwise `passdock` where the user's caches are.
 pub(crate) fn manifest_cache() -> Option<PathBuf> {
     manifest_cache_of(|name| std::env::var_os(name).filter(|value| !value.is_empty()))
 }

@@ -26,7 +26,7 @@ impl Progress {
         Progress(Some(bar))
     }
 
-    /// Says something else.
+    /// Says another `what`.
     pub(crate) fn say(&self, what: &str) {
         if let Some(bar) = &self.0 {
             bar.set_message(show::safe(what));
@@ -41,7 +41,7 @@ impl Progress {
         }
     }
 
-    /// What follows a run: it says the passes, and gives way to what instruments show.
+    /// The watch of a run: it says the passes, and gives way to what instruments show.
     pub(crate) fn watch(&self, to_stderr: bool) -> Watch {
         let write = match to_stderr {
             true => show::write_error,

@@ -7,8 +7,8 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::sync::OnceLock;
 
-use passdock::diagnostic::Diagnostic;
-use passdock::{ErrorKind, PassError, terminal};
+use passdock::states::{ModelNeed, State};
+use passdock::{Diagnostic, ErrorKind, PassError, terminal};
 use passdock_tools::diff;
 use serde::Serialize;
 
@@ -38,12 +38,36 @@ pub(crate) fn print_json(value: &impl Serialize) {
     }
 }
 
+/// Writes the JSON of a command that ends with a status: what it found, and why it failed.
+pub(crate) fn print_answer(status: u8, answer: impl Serialize, error: Option<&PassError>) {
+    #[derive(Serialize)]
+    struct Answer<T> {
+        ok: bool,
+        #[serde(flatten)]
+        answer: T,
+        exit_status: u8,
+        diagnostics: Vec<Diagnostic>,
+    }
+    print_json(&Answer {
+        ok: status == 0,
+        answer,
+        exit_status: status,
+        diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
+    });
+}
+
 /// Writes a diagnostic to standard error.
 pub(crate) fn diagnostic(diagnostic: &Diagnostic) {
     write_error(&(diagnostic.render(error_has_color()) + "\n"));
 }
 
-/// Why standard output couldn't be written, the first time.
+/// Writes an error to standard error and answers its exit status.
+pub(crate) fn fail(error: &PassError) -> u8 {
+    diagnostic(&error.to_diagnostic());
+    error.kind.exit_status()
+}
+
+/// The first error of writing to standard output.
 static FAILED: OnceLock<io::Error> = OnceLock::new();
 
 /// Writes what may be shown as it is.
@@ -72,7 +96,7 @@ pub(crate) fn finish(status: u8, trouble: u8) -> u8 {
     status.max(trouble)
 }
 
-/// The same on standard error. There is nobody to tell that it is closed.
+/// Writes what may be shown as it is to standard error. There is nobody to tell that it is closed.
 pub(crate) fn write_error(text: &str) {
     let _ = io::stderr().lock().write_all(text.as_bytes());
 }
@@ -143,7 +167,7 @@ pub(crate) fn count(number: u64) -> String {
     text
 }
 
-/// So many of something: `1 tensor`, `2,048 tensors`.
+/// A number of things: `1 tensor`, `2,048 tensors`.
 pub(crate) fn count_of(number: u64, noun: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
     format!("{} {noun}{plural}", count(number))
@@ -163,7 +187,28 @@ pub(crate) fn name(name: &str) -> String {
     }
 }
 
-/// What there is to say, line by line: what it is about, and that.
+/// The states that a pass has to do with as people read them: what it needs, establishes and breaks.
+pub(crate) fn states([needs, establishes, breaks]: [&[State]; 3]) -> Vec<String> {
+    let parts = [
+        ("needs", needs),
+        ("establishes", establishes),
+        ("breaks", breaks),
+    ];
+    let said = parts.into_iter().filter(|(_, states)| !states.is_empty());
+    said.map(|(what, states)| {
+        let names: Vec<String> = states.iter().map(State::to_string).collect();
+        format!("{what} {}", names.join(", "))
+    })
+    .collect()
+}
+
+/// The states that a pipeline needs of the model, a line each.
+pub(crate) fn model_needs(needs: &[ModelNeed]) -> String {
+    let line = |need: &ModelNeed| format!("`{}` needs `{}` of the model.\n", need.pass, need.state);
+    needs.iter().map(line).collect()
+}
+
+/// Facts, line by line: what each is about, and the fact.
 #[derive(Default)]
 pub(crate) struct Facts(Vec<(&'static str, String)>);
 
@@ -188,21 +233,15 @@ impl Facts {
     }
 }
 
-/// Which side of a column its cells are on.
-#[derive(Clone, Copy)]
-pub(crate) enum Align {
-    Left,
-    Right,
-}
-
-/// A table: headings, then rows, columns as wide as their widest cell.
+/// A table: headings, then rows, columns as wide as their widest cell. The cells of a column whose
+/// heading begins with `>` are on its right side.
 pub(crate) struct Table<const N: usize> {
-    columns: [(&'static str, Align); N],
+    columns: [&'static str; N],
     rows: Vec<[String; N]>,
 }
 
 impl<const N: usize> Table<N> {
-    pub(crate) fn new(columns: [(&'static str, Align); N]) -> Table<N> {
+    pub(crate) fn new(columns: [&'static str; N]) -> Table<N> {
         Table {
             columns,
             rows: Vec::new(),
@@ -218,7 +257,7 @@ impl<const N: usize> Table<N> {
         self.render_columns(|_| true)
     }
 
-    /// As [`Table::render`], without the columns in which no row says anything.
+    /// The text of [`Table::render`] without the columns in which no row says anything.
     pub(crate) fn render_filled(&self) -> String {
         self.render_columns(|column| self.rows.iter().any(|row| !row[column].is_empty()))
     }
@@ -227,7 +266,9 @@ impl<const N: usize> Table<N> {
         if self.rows.is_empty() {
             return String::new();
         }
-        let headings = self.columns.map(|(heading, _)| heading.to_owned());
+        let headings = self
+            .columns
+            .map(|heading| heading.trim_start_matches('>').to_owned());
         let width = |column: usize| {
             let cells = self
                 .rows
@@ -243,9 +284,9 @@ impl<const N: usize> Table<N> {
             let mut line = String::new();
             for (at, cell) in row.iter().enumerate().filter(|&(at, _)| shown[at]) {
                 let pad = " ".repeat(widths[at] - cell.chars().count());
-                match self.columns[at].1 {
-                    Align::Left => line.extend([cell.as_str(), &pad]),
-                    Align::Right => line.extend([pad.as_str(), cell]),
+                match self.columns[at].starts_with('>') {
+                    true => line.extend([pad.as_str(), cell]),
+                    false => line.extend([cell.as_str(), &pad]),
                 }
                 line.push_str("  ");
             }
@@ -310,7 +351,7 @@ mod tests {
 
     #[test]
     fn columns_without_a_word_may_be_left_out() {
-        let mut table = Table::new([("a", Align::Left), ("b", Align::Right), ("c", Align::Right)]);
+        let mut table = Table::new(["a", ">b", ">c"]);
         table.row(["x".to_owned(), String::new(), "1".to_owned()]);
         table.row(["yy".to_owned(), String::new(), "22".to_owned()]);
         assert_eq!(table.render_filled(), "a    c\nx    1\nyy  22\n");

@@ -12,12 +12,12 @@ pub enum Verdict {
     Good,
     /// The module is broken.
     Bad,
-    /// There is no telling: the module isn't one that can be checked.
+    /// The module can't be checked.
     Unknown,
 }
 
 impl Verdict {
-    /// As logs spell it.
+    /// The verdict as logs spell it.
     pub fn name(self) -> &'static str {
         match self {
             Verdict::Good => "good",

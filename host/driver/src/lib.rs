@@ -2,12 +2,16 @@
 //!
 //! [`pipeline`] is what the command runs: it reads the pipeline's text, looks up what that names,
 //! reads the model, runs the passes and writes what they made. [`model_file`] reads and writes
-//! models of every format. [`reproducer`] keeps what it takes to run into a failure again.
+//! models of every format. [`reproducer`] keeps what it takes to run into a failure again, [`replay`]
+//! does.
 //!
 //! **Invariant:** `pipeline::run` is a function from a serialisable `Request` to a `Report`.
 
 pub mod judge;
 pub mod model_file;
 pub mod pipeline;
+mod pipeline_file;
+mod prepare;
+pub mod replay;
 pub mod reproducer;
 pub mod testing;

@@ -3,6 +3,7 @@
 use passdock_ir::text;
 
 use crate::model_file;
+use crate::pipeline_file::lone_value;
 use passdock_core::{ContextBuilder, ErrorKind, PassContext, PassError, PassRef, Registry};
 
 /// Runs passes, by name and in order, over IR text, at the highest level and with everything
@@ -31,8 +32,7 @@ pub fn run_on_text(
 /// line.
 pub fn run_with_options(registry: &Registry, pass: &str, options: &str, source: &str) -> String {
     let run = || {
-        let table = format!("options = {{ {options} }}").parse::<toml::Table>();
-        let options = table.ok().and_then(|mut table| table.remove("options"));
+        let options = lone_value(&format!("{{ {options} }}"));
         let Some(toml::Value::Table(options)) = options else {
             let message = "The options aren't TOML.";
             return Err(PassError::new(ErrorKind::Config, message));

@@ -61,7 +61,7 @@
 //! Reading order: [`PassInfo`] and [`Pass`]; [`Registry`] and [`plugin`]; [`PassContext`] and
 //! [`config`]; [`Sequential`]; [`PassInstrument`] and [`instruments`]; [`diagnostic`] and
 //! [`PassError`]; [`pipeline`], which is what the command runs; [`analyses`]; [`model_file`]. When
-//! something fails: [`reproducer`].
+//! something fails: [`reproducer`] and [`replay`].
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
 
@@ -75,7 +75,7 @@ pub use passdock_core::{
     get_renderer, list_configs, override_renderer, register_config_option, same_interface,
 };
 pub use passdock_core::{analyses, config, files, run};
-pub use passdock_driver::{judge, model_file, pipeline, reproducer, testing};
+pub use passdock_driver::{judge, model_file, pipeline, replay, reproducer, testing};
 
 pub use passdock_core::Frame;
 #[doc(hidden)]

@@ -2,8 +2,7 @@
 
 use std::path::Path;
 
-use passdock::model_file::{self, ReadOptions, WriteOptions};
-use passdock::pipeline::Request;
+use passdock::model_file::{self, WriteOptions};
 use passdock::reproducer::{self, Check, ReproducerOptions};
 use passdock::{ErrorKind, PassError};
 use passdock_tools::bisect::{self, Bisection, Checked, Suspect};
@@ -12,12 +11,11 @@ use serde::Serialize;
 use crate::args::{BisectArgs, CheckCommandArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
-use crate::{plugins, show};
+use crate::{plugins, request, show};
 
-/// What `--json` prints.
+/// The answer that `--json` prints.
 #[derive(Serialize)]
-struct Report {
-    ok: bool,
+struct Answer {
     #[serde(flatten)]
     found: Option<Bisection>,
     /// The checks of a search that found nothing.
@@ -25,11 +23,9 @@ struct Report {
     log: Vec<Checked>,
     #[serde(skip_serializing_if = "Option::is_none")]
     kept: Option<Kept>,
-    exit_status: u8,
-    diagnostics: Vec<passdock::Diagnostic>,
 }
 
-/// Where the proof lies.
+/// The places where the proof lies.
 #[derive(Clone, Serialize)]
 struct Kept {
     good: String,
@@ -40,56 +36,40 @@ struct Kept {
     replay: String,
 }
 
-pub(crate) fn bisect(args: BisectArgs) -> u8 {
-    let json = args.json;
+pub(crate) fn bisect(args: BisectArgs) -> Result<u8, PassError> {
+    let json = args.search.json;
     let mut log = Vec::new();
-    let result = search(args, &mut log);
-    let (found, kept, status, diagnostics) = match result {
-        Ok((found, kept)) => {
-            let status = u8::from(found.suspects.len() != 1);
-            if !json {
-                show::print(&render(&found, kept.as_ref()));
-            }
-            (Some(found), kept, status, Vec::new())
-        }
-        Err(error) => {
-            let status = super::fail(&error);
-            (None, None, status, vec![error.to_diagnostic()])
-        }
+    let (found, kept, error) = match search(args, &mut log) {
+        Ok((found, kept)) => (Some(found), kept, None),
+        Err(error) => (None, None, Some(error)),
     };
-    if json {
-        show::print_json(&Report {
-            ok: status == 0,
-            log: if found.is_none() { log } else { Vec::new() },
-            found,
-            kept,
-            exit_status: status,
-            diagnostics,
-        });
+    let status = match (&found, &error) {
+        (Some(found), _) => u8::from(found.suspects.len() != 1),
+        (None, error) => error.as_ref().map_or(1, show::fail),
+    };
+    match &found {
+        Some(_) if json => log.clear(),
+        Some(found) => show::print(&render(found, kept.as_ref())),
+        None => {}
     }
-    status
+    if json {
+        show::print_answer(status, Answer { found, log, kept }, error.as_ref());
+    }
+    Ok(status)
 }
 
 fn search(
     args: BisectArgs,
     log: &mut Vec<Checked>,
 ) -> Result<(Bisection, Option<Kept>), PassError> {
-    let has_passes = !args.context.passes.is_empty();
-    let (pipeline, model) = super::inputs(&args.inputs, "bisect", has_passes)?;
-    let mut command = CheckCommand::new(&args.check, &model)?;
-    let request = Request {
-        model: model.clone(),
-        jobs: args.jobs,
-        ..super::request(pipeline.as_deref(), args.context, args.plugins)?
-    };
-    let progress = Progress::start(&format!("reading {}", model.display()));
-    let reading = ReadOptions {
-        outside_data: args.allow_outside_data,
-    };
-    let module = model_file::read_with(&model, reading)?;
+    let json = args.search.json;
+    let request = request::of_search("bisect", &args.inputs, args.search)?;
+    let mut command = CheckCommand::new(&args.check, &request.model)?;
+    let progress = Progress::start(&format!("reading {}", request.model.display()));
+    let module = request.read_model()?;
     progress.say("running the pipeline");
     let mut note = |checked: &Checked| {
-        if !args.json {
+        if !json {
             progress.line(&format!(
                 "{:<9}  {}\n",
                 checked.verdict.name(),
@@ -110,7 +90,7 @@ fn search(
     let found = found.map_err(|error| command.with_said(error))?;
     drop(progress);
     let kept = match &args.output {
-        Some(dir) => keep(&found, dir, &model, &args.check)?,
+        Some(dir) => keep(&found, dir, &request.model, &args.check)?,
         None => None,
     };
     Ok((found, kept))

@@ -6,22 +6,12 @@ use passdock::model_file::{self, Output};
 use crate::args::ConvertArgs;
 use crate::show;
 
-pub(crate) fn convert(args: ConvertArgs) -> u8 {
-    match copy(&args) {
-        Ok(()) => 0,
-        Err(error) => super::fail(&error),
-    }
-}
-
-fn copy(args: &ConvertArgs) -> Result<(), PassError> {
+pub(crate) fn convert(args: ConvertArgs) -> Result<u8, PassError> {
     // First, so that a place which takes no file is told of before any work.
     let output = Output::new(&args.output)?;
     let module = model_file::read_with(&args.input, args.data.reading())?;
     output.check_source(&module)?;
-    for warning in model_file::remarks(&module, &args.output) {
-        show::diagnostic(&warning);
-    }
-    let gone = output.write(&module, args.data.writing())?;
-    model_file::removed(&gone).for_each(|note| show::diagnostic(&note));
-    Ok(())
+    let options = args.data.writing();
+    output.write(&module, options, &mut |said| show::diagnostic(&said))?;
+    Ok(0)
 }

@@ -15,19 +15,19 @@ use serde::Serialize;
 use crate::args::DiffArgs;
 use crate::show;
 
-/// As diff(1) has them.
+/// The exit statuses, as of diff(1).
 const SAME: u8 = 0;
 const DIFFERENT: u8 = 1;
 pub(crate) const TROUBLE: u8 = 2;
 
-/// How many ops of a function are listed without `--all`; the rest are counted by kind.
+/// The ops of a function that are listed without `--all`; the rest are counted by kind.
 const MOST_OPS: usize = 100;
-/// How many of anything else.
+/// The items of anything else that are listed.
 const MOST: usize = 20;
-/// How many users of an op that came or went are listed.
+/// The users of an op that came or went that are listed.
 const MOST_USERS: usize = 4;
 
-/// What `--json` prints.
+/// The answer that `--json` prints.
 #[derive(Serialize)]
 struct Answer<'d> {
     ok: bool,
@@ -45,8 +45,8 @@ struct Answer<'d> {
     diagnostics: Vec<Diagnostic>,
 }
 
-pub(crate) fn diff(args: DiffArgs) -> u8 {
-    let compared = compare(&args);
+pub(crate) fn diff(args: &DiffArgs) -> u8 {
+    let compared = compare(args);
     let status = match &compared {
         Ok((diff, _)) if diff.is_same() => SAME,
         Ok(_) => DIFFERENT,
@@ -368,11 +368,15 @@ fn op_change(change: &OpChange) -> String {
 /// `3 added, 1 changed`.
 fn counts<T>(items: &[T], change: impl Fn(&T) -> Change) -> String {
     let number = |which: Change| items.iter().filter(|item| change(item) == which).count();
-    join([
-        (number(Change::Added), "added"),
-        (number(Change::Removed), "removed"),
-        (number(Change::Changed), "changed"),
-    ])
+    changes(
+        number(Change::Added),
+        number(Change::Removed),
+        number(Change::Changed),
+    )
+}
+
+fn changes(added: usize, removed: usize, changed: usize) -> String {
+    join([(added, "added"), (removed, "removed"), (changed, "changed")])
 }
 
 fn join<const N: usize>(counts: [(usize, &str); N]) -> String {
@@ -386,33 +390,23 @@ fn join<const N: usize>(counts: [(usize, &str); N]) -> String {
 /// The last line: how much differs.
 fn summary(diff: &Diff) -> String {
     let sum = diff.summary();
+    let ops = changes(sum.ops_added, sum.ops_removed, sum.ops_changed);
+    let moved = join([(sum.moved, "moved")]);
+    let ops = [ops, moved].into_iter().filter(|text| !text.is_empty());
+    let constants = (
+        sum.constants_added,
+        sum.constants_removed,
+        sum.constants_changed,
+    );
     let parts = [
         (
             "functions",
-            join([
-                (sum.functions_added, "added"),
-                (sum.functions_removed, "removed"),
-            ]),
+            changes(sum.functions_added, sum.functions_removed, 0),
         ),
-        (
-            "ops",
-            join([
-                (sum.ops_added, "added"),
-                (sum.ops_removed, "removed"),
-                (sum.ops_changed, "changed"),
-                (sum.moved, "moved"),
-            ]),
-        ),
-        (
-            "constants",
-            join([
-                (sum.constants_added, "added"),
-                (sum.constants_removed, "removed"),
-                (sum.constants_changed, "changed"),
-            ]),
-        ),
-        ("inputs and outputs", join([(sum.interface, "changed")])),
-        ("settings", join([(sum.settings, "changed")])),
+        ("ops", ops.collect::<Vec<_>>().join(", ")),
+        ("constants", changes(constants.0, constants.1, constants.2)),
+        ("inputs and outputs", changes(0, 0, sum.interface)),
+        ("settings", changes(0, 0, sum.settings)),
         (
             "values",
             join([(sum.renamed, "renamed"), (sum.types, "of another type")]),
@@ -446,7 +440,7 @@ fn ops(number: usize) -> String {
     count(number, "op")
 }
 
-/// One value in place of another, which may have the name that the other had.
+/// A value in place of another, which may have the name that the other had.
 fn values(old: &str, new: &str) -> String {
     match old == new {
         true => format!("{old} → another {new}"),

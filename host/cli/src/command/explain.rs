@@ -6,41 +6,29 @@ use passdock::{ErrorKind, PassError};
 
 use super::inspect::value;
 use crate::args::ExplainArgs;
-use crate::plugins;
-use crate::show::{self, Align, Table};
+use crate::show::Table;
+use crate::{plugins, request, show};
 
-pub(crate) fn explain(args: ExplainArgs) -> u8 {
+pub(crate) fn explain(args: ExplainArgs) -> Result<u8, PassError> {
     if args.pipeline.is_none() && args.context.passes.is_empty() {
         let message = "There is nothing to explain: give a pipeline (.toml) or --passes A,B,C.";
-        return super::fail(&PassError::new(ErrorKind::Usage, message));
+        return Err(PassError::new(ErrorKind::Usage, message));
     }
-    let explained = super::request(args.pipeline.as_deref(), args.context, args.plugins)
-        .and_then(|request| pipeline::explain(&plugins::registry(), &request));
-    for diagnostic in explained
-        .iter()
-        .flat_map(|explained| &explained.diagnostics)
-    {
-        show::diagnostic(diagnostic);
+    let request = request::of_passes(args.pipeline.as_deref(), args.context, args.plugins)?;
+    let explanation = pipeline::explain(&plugins::registry(), &request)?;
+    explanation.diagnostics.iter().for_each(show::diagnostic);
+    if args.json {
+        show::print_json(&explanation);
+    } else if args.dot {
+        show::print(&explanation.to_dot());
+    } else {
+        show::print(&render(&explanation));
     }
-    match explained {
-        Ok(explanation) if args.json => show::print_json(&explanation),
-        Ok(explanation) if args.dot => show::print(&explanation.to_dot()),
-        Ok(explanation) => show::print(&render(&explanation)),
-        Err(error) => return super::fail(&error),
-    }
-    0
+    Ok(0)
 }
 
 fn render(explanation: &Explanation) -> String {
-    let mut table = Table::new([
-        ("", Align::Right),
-        ("pass", Align::Left),
-        ("runs", Align::Left),
-        ("why", Align::Left),
-        ("options", Align::Left),
-        ("states", Align::Left),
-        ("from", Align::Left),
-    ]);
+    let mut table = Table::new([">", "pass", "runs", "why", "options", "states", "from"]);
     for (at, pass) in explanation.passes.iter().enumerate() {
         table.row(row(at + 1, pass));
     }
@@ -55,7 +43,7 @@ fn render(explanation: &Explanation) -> String {
             "Nothing fills the place for the phase `{phase}`.\n"
         ));
     }
-    text + &super::model_needs(&explanation.model_needs)
+    text + &show::model_needs(&explanation.model_needs)
 }
 
 fn row(number: usize, pass: &Explained) -> [String; 7] {
@@ -72,7 +60,7 @@ fn row(number: usize, pass: &Explained) -> [String; 7] {
         runs.to_owned(),
         pass.reason.clone(),
         options(pass),
-        states(pass),
+        show::states([&pass.needs, &pass.establishes, &pass.breaks]).join("; "),
         from,
     ]
 }
@@ -88,15 +76,4 @@ fn options(pass: &Explained) -> String {
         Some(format!("{} = {}{from}", option.name, value(&option.value)))
     });
     set.collect::<Vec<_>>().join(", ")
-}
-
-fn states(pass: &Explained) -> String {
-    let parts = [
-        ("needs", &pass.needs),
-        ("establishes", &pass.establishes),
-        ("breaks", &pass.breaks),
-    ];
-    let said = parts.iter().filter(|(_, states)| !states.is_empty());
-    let said = said.map(|(what, states)| format!("{what} {}", super::states(states)));
-    said.collect::<Vec<_>>().join("; ")
 }

@@ -5,9 +5,9 @@ use passdock::plugin::{Field, FieldValue, Manifest, PassKind, Plugin};
 use serde::Serialize;
 
 use crate::args::InspectArgs;
-use crate::show::{self, Align, Table};
+use crate::show::{self, Table};
 
-/// What `--json` prints.
+/// The answer that `--json` prints.
 #[derive(Serialize)]
 struct Answer<'m> {
     file: String,
@@ -15,11 +15,8 @@ struct Answer<'m> {
     manifest: &'m Manifest,
 }
 
-pub(crate) fn inspect(args: InspectArgs) -> u8 {
-    let plugin = match Plugin::open(&args.file) {
-        Ok(plugin) => plugin,
-        Err(error) => return super::fail(&PassError::from(error)),
-    };
+pub(crate) fn inspect(args: InspectArgs) -> Result<u8, PassError> {
+    let plugin = Plugin::open(&args.file)?;
     plugin.unknown_keys().iter().for_each(show::diagnostic);
     if args.json {
         let file = args.file.display().to_string();
@@ -30,7 +27,7 @@ pub(crate) fn inspect(args: InspectArgs) -> u8 {
     } else {
         show::print(&render(plugin.manifest()));
     }
-    0
+    Ok(0)
 }
 
 fn render(manifest: &Manifest) -> String {
@@ -57,15 +54,9 @@ fn render(manifest: &Manifest) -> String {
                 declared.info.required.join(", ")
             ));
         }
-        for (what, states) in [
-            ("needs", &declared.states.needs),
-            ("establishes", &declared.states.establishes),
-            ("breaks", &declared.states.breaks),
-        ] {
-            if !states.is_empty() {
-                text.push_str(&format!("  {what} {}\n", super::states(states)));
-            }
-        }
+        let states = &declared.states;
+        let states = show::states([&states.needs, &states.establishes, &states.breaks]);
+        text.extend(states.into_iter().map(|line| format!("  {line}\n")));
         if let Some(phase) = declared.phase {
             text.push_str(&format!("  asks for the phase {}\n", phase.name()));
         }
@@ -92,12 +83,7 @@ fn render(manifest: &Manifest) -> String {
 }
 
 fn fields(fields: &[Field]) -> String {
-    let mut table = Table::new([
-        ("  option", Align::Left),
-        ("type", Align::Left),
-        ("default", Align::Left),
-        ("meaning", Align::Left),
-    ]);
+    let mut table = Table::new(["  option", "type", "default", "meaning"]);
     for field in fields {
         let doc = field.doc.replace('\n', " ");
         table.row([
@@ -116,7 +102,7 @@ fn fields(fields: &[Field]) -> String {
     table.render()
 }
 
-/// What a pass works on, as people read it.
+/// The kind of a pass, as people read it.
 pub(super) fn kind(kind: PassKind) -> &'static str {
     match kind {
         PassKind::Function => "function",

@@ -7,25 +7,17 @@ use serde_json::{Value, json};
 use super::inspect::{kind, value};
 use super::list_ops;
 use crate::args::{ListArgs, Listing};
-use crate::plugins;
-use crate::show::{self, Align, Table};
+use crate::show::{self, Table};
+use crate::{plugins, request};
 
-pub(crate) fn list(args: ListArgs) -> u8 {
+pub(crate) fn list(args: ListArgs) -> Result<u8, PassError> {
     if args.name.is_some() && !matches!(args.what, Listing::Ops) {
         let message = "Only operators are shown one by one: `passdock list ops onnx.Conv`.";
-        return super::fail(&PassError::new(ErrorKind::Usage, message));
+        return Err(PassError::new(ErrorKind::Usage, message));
     }
-    let request = Request {
-        plugin_dirs: args.plugins.plugin_dir,
-        standard_dirs: plugins::standard_dirs(),
-        manifest_cache: plugins::manifest_cache(),
-        ..Request::default()
-    };
+    let request = request::of_plugins(args.plugins);
     let registry = plugins::registry();
-    let conflicts = match pipeline::load_plugins(&registry, &request) {
-        Ok(found) => found,
-        Err(error) => return super::fail(&error),
-    };
+    let conflicts = pipeline::load_plugins(&registry, &request)?;
     for error in registry.unreadable() {
         let mut warning = PassError::from(error).to_diagnostic();
         warning.severity = passdock::Severity::Warning;
@@ -37,20 +29,17 @@ pub(crate) fn list(args: ListArgs) -> u8 {
         .flat_map(|plugin| plugin.unknown_keys());
     odd.for_each(|odd| show::diagnostic(&odd));
     // What can be listed is listed all the same.
-    let mut status = conflicts.iter().map(super::fail).max().unwrap_or(0);
+    let mut status = conflicts.iter().map(show::fail).max().unwrap_or(0);
     let of_plugins = matches!(args.what, Listing::Passes | Listing::Plugins | Listing::Ops);
     if plugins_found.is_empty() && of_plugins {
-        status = super::fail(&no_plugins(&request));
+        status = show::fail(&no_plugins(&request));
     }
     let (json, text) = match args.what {
         Listing::Passes => passes(&registry),
         Listing::Plugins => plugins(&registry, &conflicts),
         Listing::Instruments => instruments(&registry),
         Listing::Config => config(&registry),
-        Listing::Ops => match list_ops::ops(&registry, args.name.as_deref()) {
-            Ok(listed) => listed,
-            Err(error) => return super::fail(&error),
-        },
+        Listing::Ops => list_ops::ops(&registry, args.name.as_deref())?,
         Listing::Analyses => analyses(),
     };
     if args.json {
@@ -58,7 +47,7 @@ pub(crate) fn list(args: ListArgs) -> u8 {
     } else {
         show::print(&text);
     }
-    status
+    Ok(status)
 }
 
 fn no_plugins(request: &Request) -> PassError {
@@ -73,12 +62,12 @@ fn no_plugins(request: &Request) -> PassError {
 
 fn passes(registry: &Registry) -> (Value, String) {
     let mut table = Table::new([
-        ("pass", Align::Left),
-        ("level", Align::Right),
-        ("works on", Align::Left),
-        ("plugin", Align::Left),
-        ("phase", Align::Left),
-        ("what it does", Align::Left),
+        "pass",
+        ">level",
+        "works on",
+        "plugin",
+        "phase",
+        "what it does",
     ]);
     let mut list = Vec::new();
     for name in registry.pass_names() {
@@ -107,17 +96,18 @@ fn passes(registry: &Registry) -> (Value, String) {
 
 fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
     let mut table = Table::new([
-        ("plugin", Align::Left),
-        ("version", Align::Left),
-        ("contract", Align::Left),
-        ("passes", Align::Right),
-        ("ops", Align::Right),
-        ("instruments", Align::Right),
-        ("file", Align::Left),
+        "plugin",
+        "version",
+        "contract",
+        ">passes",
+        ">ops",
+        ">instruments",
+        "file",
     ]);
     let mut list = Vec::new();
     for plugin in registry.plugins() {
         let manifest = plugin.manifest();
+        let file = plugin.origin().path();
         table.row([
             plugin.name().to_owned(),
             manifest.plugin.version.clone(),
@@ -125,24 +115,17 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
             manifest.passes.len().to_string(),
             manifest.ops.len().to_string(),
             manifest.instruments.len().to_string(),
-            plugin
-                .origin()
-                .path()
-                .map(|path| path.display().to_string())
-                .unwrap_or_default(),
+            file.map_or_else(String::new, |path| path.display().to_string()),
         ]);
         let mut entry = json!(manifest.plugin);
         entry["passes"] = json!(manifest.passes.len());
         entry["ops"] = json!(manifest.ops.len());
         entry["instruments"] = json!(manifest.instruments.len());
-        entry["file"] = json!(plugin.origin().path());
+        entry["file"] = json!(file);
         list.push(entry);
     }
-    let unreadable: Vec<String> = registry
-        .unreadable()
-        .iter()
-        .map(|e| e.to_string())
-        .collect();
+    let unreadable = registry.unreadable();
+    let unreadable: Vec<String> = unreadable.iter().map(|e| e.to_string()).collect();
     (
         json!({
             "plugins": list,
@@ -153,25 +136,20 @@ fn plugins(registry: &Registry, conflicts: &[PassError]) -> (Value, String) {
     )
 }
 
+/// The provider of what no plugin gives.
+fn built_in() -> String {
+    "built in".to_owned()
+}
+
 fn instruments(registry: &Registry) -> (Value, String) {
-    let mut table = Table::new([
-        ("instrument", Align::Left),
-        ("type", Align::Left),
-        ("default", Align::Left),
-        ("plugin", Align::Left),
-        ("what it does", Align::Left),
-    ]);
+    let mut table = Table::new(["instrument", "type", "default", "plugin", "what it does"]);
     let instruments = registry.instruments();
     for instrument in &instruments {
         table.row([
             instrument.name.clone(),
             String::new(),
             String::new(),
-            instrument
-                .plugin
-                .as_deref()
-                .unwrap_or("built in")
-                .to_owned(),
+            instrument.plugin.clone().unwrap_or_else(built_in),
             instrument.summary.replace('\n', " "),
         ]);
         for option in &instrument.options {
@@ -191,13 +169,7 @@ fn instruments(registry: &Registry) -> (Value, String) {
 }
 
 fn config(registry: &Registry) -> (Value, String) {
-    let mut table = Table::new([
-        ("config option", Align::Left),
-        ("type", Align::Left),
-        ("default", Align::Left),
-        ("plugin", Align::Left),
-        ("meaning", Align::Left),
-    ]);
+    let mut table = Table::new(["config option", "type", "default", "plugin", "meaning"]);
     let options = registry.list_configs();
     for option in &options {
         for field in &option.schema.fields {
@@ -209,10 +181,7 @@ fn config(registry: &Registry) -> (Value, String) {
                 key,
                 field.takes(),
                 value(&field.default),
-                option
-                    .plugin
-                    .clone()
-                    .unwrap_or_else(|| "built in".to_owned()),
+                option.plugin.clone().unwrap_or_else(built_in),
                 field.doc.replace('\n', " "),
             ]);
         }
@@ -221,12 +190,7 @@ fn config(registry: &Registry) -> (Value, String) {
 }
 
 fn analyses() -> (Value, String) {
-    let mut table = Table::new([
-        ("analysis", Align::Left),
-        ("a record per", Align::Left),
-        ("record", Align::Left),
-        ("what it says", Align::Left),
-    ]);
+    let mut table = Table::new(["analysis", "a record per", "record", "what it says"]);
     let mut list = Vec::new();
     for analysis in passdock::analyses::list() {
         let texts = [

@@ -4,9 +4,9 @@ use passdock::plugin::{AttrInfo, OpInfo};
 use passdock::{ErrorKind, PassError, Registry};
 use serde_json::{Value, json};
 
-use crate::show::{self, Align, Facts, Table};
+use crate::show::{self, Facts, Table};
 
-/// All of them, or those of one name, in all versions.
+/// The operators, or those of one name, in all versions.
 pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, String), PassError> {
     let defs = registry.op_defs();
     let (mut ops, failures) = defs.describe();
@@ -37,7 +37,7 @@ pub(crate) fn ops(registry: &Registry, name: Option<&str>) -> Result<(Value, Str
     Ok((json!({ "ops": ops }), text))
 }
 
-/// Which operators more than one plugin defines, and for which versions each does.
+/// The operators that more than one plugin defines, and for which versions each does.
 fn in_several_plugins(ops: &[OpInfo]) -> String {
     let mut text = String::new();
     for versions in ops.chunk_by(|a, b| a.name == b.name) {
@@ -62,14 +62,7 @@ fn in_several_plugins(ops: &[OpInfo]) -> String {
 }
 
 fn table(ops: &[OpInfo]) -> String {
-    let mut table = Table::new([
-        ("op", Align::Left),
-        ("since", Align::Right),
-        ("operands", Align::Left),
-        ("known", Align::Left),
-        ("traits", Align::Left),
-        ("plugin", Align::Left),
-    ]);
+    let mut table = Table::new(["op", ">since", "operands", "known", "traits", "plugin"]);
     for op in ops {
         table.row([
             op.name.clone(),
@@ -91,7 +84,7 @@ fn operands(op: &OpInfo) -> String {
     }
 }
 
-/// What its definition can say of an op.
+/// The abilities of an op's definition.
 fn known(op: &OpInfo) -> String {
     let parts = [
         (op.types, "types"),
@@ -126,12 +119,7 @@ fn one(op: &OpInfo) -> String {
 }
 
 fn attributes_of(op: &OpInfo) -> String {
-    let mut table = Table::new([
-        ("  attribute", Align::Left),
-        ("type", Align::Left),
-        ("default", Align::Left),
-        ("meaning", Align::Left),
-    ]);
+    let mut table = Table::new(["  attribute", "type", "default", "meaning"]);
     for attribute in op.attributes.iter().flatten() {
         table.row([
             format!("  {}", attribute.name),

@@ -4,8 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use passdock::judge::{Judge, Verdict};
-use passdock::model_file::{self, Format, Output, ReadOptions, WriteOptions, is_standard};
-use passdock::pipeline::Request;
+use passdock::model_file::{Format, Output, WriteOptions, is_standard};
 use passdock::{ErrorKind, ModuleRef, PassError};
 use passdock_tools::reduce::{self, ReduceOptions, ReduceStep, Reduction};
 use serde::Serialize;
@@ -14,79 +13,60 @@ use crate::args::ReduceArgs;
 use crate::check_command::CheckCommand;
 use crate::plugins;
 use crate::progress::Progress;
+use crate::request;
 use crate::show;
 
-/// What `--json` prints.
+/// The answer that `--json` prints.
 #[derive(Serialize)]
-struct Report {
-    ok: bool,
+struct Answer {
     #[serde(flatten)]
     reduction: Option<Reduction>,
     output: Option<String>,
-    exit_status: u8,
-    diagnostics: Vec<passdock::Diagnostic>,
 }
 
-pub(crate) fn reduce(args: ReduceArgs) -> u8 {
-    let (json, output) = (args.json, args.output.clone());
-    let result = shrink(args);
-    let mut status = 0;
-    let mut diagnostics = Vec::new();
-    if let Err(error) = &result {
-        status = super::fail(error);
-        diagnostics.push(error.to_diagnostic());
-    }
-    let reduction = result.ok();
+pub(crate) fn reduce(args: ReduceArgs) -> Result<u8, PassError> {
+    let (json, output) = (args.search.json, args.output.clone());
+    let (reduction, error) = match shrink(args) {
+        Ok(reduction) => (Some(reduction), None),
+        Err(error) => (None, Some(error)),
+    };
+    let status = error.as_ref().map_or(0, show::fail);
     if json {
-        show::print_json(&Report {
-            ok: status == 0,
-            output: (output.filter(|_| reduction.is_some())).map(|path| path.display().to_string()),
-            reduction,
-            exit_status: status,
-            diagnostics,
-        });
-        return status;
-    }
-    if let Some(reduction) = &reduction {
+        let output = output.filter(|_| reduction.is_some());
+        let output = output.map(|path| path.display().to_string());
+        show::print_answer(status, Answer { reduction, output }, error.as_ref());
+    } else if let Some(reduction) = &reduction {
         let text = render(reduction, output.as_deref());
         match output.is_some_and(is_standard) {
             true => show::print_error(&text),
             false => show::print(&text),
         }
     }
-    status
+    Ok(status)
 }
 
 fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
     let output = args.output.as_deref();
     output.map(Format::of).transpose()?;
     let to_stdout = output.is_some_and(is_standard);
-    if args.json && to_stdout {
+    let json = args.search.json;
+    if json && to_stdout {
         let message = "With --json standard output is the report's; give `-o` a file.";
         return Err(PassError::new(ErrorKind::Usage, message));
     }
-    let has_passes = !args.context.passes.is_empty();
-    let (pipeline, model) = super::inputs(&args.inputs, "reduce", has_passes)?;
+    let request = request::of_search("reduce", &args.inputs, args.search)?;
     let mut command = match &args.check.check {
-        Some(_) => Some(CheckCommand::new(&args.check, &model)?),
+        Some(_) => Some(CheckCommand::new(&args.check, &request.model)?),
         None => None,
     };
-    let request = Request {
-        model: model.clone(),
-        jobs: args.jobs,
-        ..super::request(pipeline.as_deref(), args.context, args.plugins)?
-    };
-    let progress = Progress::start(&format!("reading {}", model.display()));
-    let reading = ReadOptions {
-        outside_data: args.allow_outside_data,
-    };
+    let progress = Progress::start(&format!("reading {}", request.model.display()));
     let place = output.map(Output::new).transpose()?;
-    let module = model_file::read_with(&model, reading)?;
-    place
-        .iter()
-        .try_for_each(|place| place.check_source(&module))?;
+    let module = request.read_model()?;
+    if let Some(place) = &place {
+        place.check_source(&module)?;
+    }
     progress.say("running the pipeline");
-    let to_stderr = args.json || to_stdout;
+    let to_stderr = json || to_stdout;
     let mut note = |step: &ReduceStep| {
         progress.say(&format!("{} ops, {} runs", step.ops, step.checks));
         if !to_stderr {
@@ -117,12 +97,11 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         Some(command) => command.with_said(error),
         None => error,
     })?;
-    if let (Some(place), Some(output)) = (place, output) {
-        for warning in model_file::remarks(&reduction.module, output) {
-            show::diagnostic(&warning);
-        }
-        let gone = place.write(&reduction.module, WriteOptions::default())?;
-        model_file::removed(&gone).for_each(|note| show::diagnostic(&note));
+    if let Some(place) = place {
+        let options = WriteOptions::default();
+        place.write(&reduction.module, options, &mut |said| {
+            show::diagnostic(&said)
+        })?;
     }
     Ok(reduction)
 }

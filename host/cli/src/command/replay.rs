@@ -1,26 +1,17 @@
 //! `passdock replay`: a failed pass again, and whether it fails the same way.
 
-use passdock::ModuleRef;
 use passdock::judge::Verdict;
-use passdock::reproducer::{Outcome, Replay, ReplayOptions, Reproducer};
+use passdock::pipeline::Request;
+use passdock::replay::{Outcome, Replay, Reproducer};
+use passdock::{ModuleRef, PassError};
 
 use crate::args::{CheckCommandArgs, ReplayArgs};
 use crate::check_command::CheckCommand;
 use crate::progress::Progress;
-use crate::{plugins, show};
+use crate::{plugins, request, show};
 
-pub(crate) fn replay(args: ReplayArgs) -> u8 {
-    let reproducer = match Reproducer::open(&args.reproducer) {
-        Ok(reproducer) => reproducer,
-        Err(error) => return super::fail(&error),
-    };
-    let options = ReplayOptions {
-        plugin_dirs: args.plugins.plugin_dir,
-        standard_dirs: plugins::standard_dirs(),
-        manifest_cache: plugins::manifest_cache(),
-        jobs: args.jobs,
-        locked: args.locked,
-    };
+pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
+    let reproducer = Reproducer::open(&args.reproducer)?;
     let mut command = None;
     if let Some(check) = reproducer.check() {
         let check = CheckCommandArgs {
@@ -28,10 +19,7 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
             check_timeout: check.timeout_s,
         };
         let model = reproducer.model().unwrap_or("before.ir");
-        match CheckCommand::new(&check, model.as_ref()) {
-            Ok(made) => command = Some(made),
-            Err(error) => return super::fail(&error),
-        }
+        command = Some(CheckCommand::new(&check, model.as_ref())?);
     }
     let mut judge = |before: &ModuleRef, after: &ModuleRef| match &mut command {
         Some(command) => command.check(after, before),
@@ -39,7 +27,12 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
     };
     let progress = Progress::start(&format!("reading {}", args.reproducer.display()));
     let watch = progress.watch(args.json);
-    let replay = reproducer.replay(&plugins::registry(), &options, &mut judge, watch);
+    let request = Request {
+        jobs: args.jobs,
+        ..request::of_plugins(args.plugins)
+    };
+    let registry = plugins::registry();
+    let replay = reproducer.replay(&registry, request, args.locked, &mut judge, watch);
     drop(progress);
     for diagnostic in &replay.report.diagnostics {
         show::diagnostic(diagnostic);
@@ -48,7 +41,7 @@ pub(crate) fn replay(args: ReplayArgs) -> u8 {
         true => show::print_json(&replay),
         false => show::print(&render(&replay)),
     }
-    replay.report.exit_status
+    Ok(replay.report.exit_status)
 }
 
 fn render(replay: &Replay) -> String {

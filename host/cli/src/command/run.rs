@@ -1,19 +1,20 @@
 //! `passdock run`: a pipeline over a model, and the report of it.
 
 use passdock::model_file::is_standard;
-use passdock::pipeline::{self, Print, Report, Request};
-use passdock::{ErrorKind, PassError, PassRecord, PassStatus, Verify};
+use passdock::pipeline::{self, AskedInstrument, Print, Report, Request};
+use passdock::{ErrorKind, PassError, PassRecord, PassStatus};
 
-use crate::args::{self, RunArgs};
+use crate::args::RunArgs;
 use crate::plugins;
 use crate::progress::Progress;
-use crate::show::{self, Align, Table};
+use crate::request;
+use crate::show::{self, Table};
 
-pub(crate) fn run(args: RunArgs) -> u8 {
+pub(crate) fn run(args: RunArgs) -> Result<u8, PassError> {
     let json = args.json;
     let request = match read_request(args) {
         Ok(request) => request,
-        Err(error) => return fail(&error, json),
+        Err(error) => return Ok(fail(&error, json)),
     };
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     let report = pipeline::run(
@@ -35,11 +36,11 @@ pub(crate) fn run(args: RunArgs) -> u8 {
             false => show::print(&text),
         }
     }
-    report.exit_status
+    Ok(report.exit_status)
 }
 
 fn fail(error: &PassError, json: bool) -> u8 {
-    let status = super::fail(error);
+    let status = show::fail(error);
     if json {
         show::print_json(&Report {
             exit_status: status,
@@ -53,19 +54,18 @@ fn fail(error: &PassError, json: bool) -> u8 {
 fn read_request(args: RunArgs) -> Result<Request, PassError> {
     let usage = |message: &str| Err(PassError::new(ErrorKind::Usage, message));
     let has_passes = !args.context.passes.is_empty() || !args.bind.is_empty();
-    let (pipeline, model) = super::inputs(&args.inputs, "run", has_passes)?;
+    let (pipeline, model) = request::inputs(&args.inputs, "run", has_passes)?;
     let to_stdout = args.output.as_ref().is_some_and(is_standard);
     if args.json && to_stdout {
         return usage("With --json standard output is the report's; give `-o` a file.");
     }
     let to_stderr = args.json || to_stdout;
-    let request = super::request(pipeline.as_deref(), args.context, args.plugins)?;
+    let instruments = instruments(&args)?;
+    let request = request::of_passes(pipeline.as_deref(), args.context, args.plugins)?;
     Ok(Request {
+        instruments,
         model,
         print: Print {
-            before: args.print_before,
-            after: args.print_after,
-            changed: args.print_changed,
             to_stderr,
             color: match to_stderr {
                 true => show::error_has_color(),
@@ -74,24 +74,49 @@ fn read_request(args: RunArgs) -> Result<Request, PassError> {
         },
         output: args.output,
         bind: args.bind,
-        instruments: args.instrument,
-        timing: args.timing,
-        trace: args.trace,
-        verify: match args.verify {
-            args::Verify::Changed => Verify::Changed,
-            args::Verify::All => Verify::All,
-            args::Verify::Off => Verify::Off,
-        },
-        dump_dir: args.dump_dir,
+        verify: args.verify,
         allow_growth: args.allow_growth,
         reproducer_dir: args.reproducer_dir,
         self_contained: args.self_contained,
         jobs: args.jobs,
         drop_spans: args.data.drop_spans,
-        external_data: args.data.writing().external_data,
+        external_data: args.data.external_data,
         outside_data: args.data.allow_outside_data,
         ..request
     })
+}
+
+/// The instruments that flags ask for, in the order in which they are called.
+fn instruments(args: &RunArgs) -> Result<Vec<AskedInstrument>, PassError> {
+    let asked = args
+        .instrument
+        .iter()
+        .map(|text| AskedInstrument::parse(text));
+    let mut asked: Vec<AskedInstrument> = asked.collect::<Result<_, _>>()?;
+    let flag = AskedInstrument::by_flag;
+    if !args.print_before.is_empty() {
+        let print = flag("--print-before", "print-before");
+        asked.push(print.option("passes", args.print_before.clone()));
+    }
+    if !args.print_after.is_empty() {
+        let print = flag("--print-after", "print-after");
+        asked.push(print.option("passes", args.print_after.clone()));
+    }
+    if args.print_changed {
+        asked.push(flag("--print-changed", "print-changed"));
+    }
+    if let Some(dir) = &args.dump_dir {
+        asked.push(flag("--dump-dir", "dump").option("dir", dir.as_str()));
+    }
+    match &args.trace {
+        Some(file) => {
+            let timing = flag("--trace", "timing").option("trace", file.as_str());
+            asked.push(timing.option("quiet", !args.timing));
+        }
+        None if args.timing => asked.push(flag("--timing", "timing")),
+        None => {}
+    }
+    Ok(asked)
 }
 
 /// The report as people read it.
@@ -121,15 +146,9 @@ fn render(report: &Report) -> String {
     text
 }
 
-/// What each pass did, as a table.
+/// The table of what each pass did.
 pub(super) fn passes(passes: &[PassRecord]) -> String {
-    let mut table = Table::new([
-        ("pass", Align::Left),
-        ("status", Align::Left),
-        ("time", Align::Right),
-        ("ops", Align::Right),
-        ("from", Align::Left),
-    ]);
+    let mut table = Table::new(["pass", "status", ">time", ">ops", "from"]);
     for pass in passes {
         table.row(row(pass));
     }
@@ -147,15 +166,12 @@ fn row(pass: &PassRecord) -> [String; 5] {
         None => format!("{indent}{}", pass.name),
     };
     let status = match pass.status {
-        PassStatus::Changed => "changed",
-        PassStatus::Unchanged => "unchanged",
-        PassStatus::Skipped => "skipped",
-        PassStatus::Failed => "FAILED",
-    };
-    // Why a pass failed is a diagnostic, and isn't said twice.
-    let status = match pass.status {
-        PassStatus::Skipped if !pass.reason.is_empty() => format!("{status}: {}", pass.reason),
-        _ => status.to_owned(),
+        PassStatus::Changed => "changed".to_owned(),
+        PassStatus::Unchanged => "unchanged".to_owned(),
+        PassStatus::Skipped if pass.reason.is_empty() => "skipped".to_owned(),
+        PassStatus::Skipped => format!("skipped: {}", pass.reason),
+        // Why is a diagnostic, and isn't said twice.
+        PassStatus::Failed => "FAILED".to_owned(),
     };
     let ops = match pass.status {
         PassStatus::Changed => format!("{} → {}", pass.ops_before, pass.ops_after),

@@ -12,13 +12,12 @@ use passdock_ir::Module;
 use passdock_onnx::{DataFile, Moved, OnnxError, same_bytes};
 use rustc_hash::FxHashSet;
 
-use crate::reproducer::ABOUT;
 use passdock_core::files::{Commit, Unfinished, directory_of, leftovers, lock_directory};
 
-/// How many hexadecimal digits of a hash are in a name.
+/// The hexadecimal digits of a hash that are in a name.
 const DIGITS: usize = 16;
 
-/// What is to be done beside a model.
+/// The changes to the files beside a model.
 pub(super) struct Plan {
     pub(super) commit: Commit,
     /// The data files that go by another name.
@@ -29,9 +28,9 @@ pub(super) struct Plan {
     _lock: Option<File>,
 }
 
-/// Why the data files of a model can't be placed.
+/// The reason why the data files of a model can't be placed.
 pub(super) enum Taken {
-    /// Their location isn't allowed.
+    /// A location isn't allowed.
     Refused(OnnxError),
     /// Other data is at a location that the model has to name.
     Other(PathBuf),
@@ -44,7 +43,7 @@ impl From<io::Error> for Taken {
     }
 }
 
-/// Where a model's own data file is, from its directory.
+/// The name of a model's own data file in its directory.
 pub(super) fn own_location(model: &Path) -> String {
     let name = model.file_name().unwrap_or_default().to_string_lossy();
     format!("{name}.data")
@@ -193,7 +192,7 @@ fn is_used_beside(dir: &Path, name: &Path, model: Option<&Path>) -> io::Result<b
             let Ok(known) = path.metadata() else {
                 continue;
             };
-            if known.is_dir() && path.join(ABOUT).is_file() {
+            if known.is_dir() && path.join(super::REPRODUCER).is_file() {
                 dirs.push(path);
             } else if known.is_file()
                 && known.len() <= LARGEST

@@ -9,7 +9,7 @@ mod output;
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use passdock_ir::{Module, text};
@@ -20,19 +20,22 @@ pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, write};
 use passdock_core::Snippet;
 use passdock_core::capitalized;
-use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
+use passdock_core::{ErrorKind, PassError};
 
-/// Where the data of an ONNX model's initializers goes when it is written.
+/// The file that makes its directory a reproducer: models in that one may name data beside it.
+pub(crate) const REPRODUCER: &str = "reproducer.toml";
+
+/// The place for the data of an ONNX model's initializers when it is written.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ExternalData {
-    /// Where it is: data in other files goes with the model. New data goes to a file `OUT.data` if
+    /// The place where it is: data in other files goes with the model. New data goes to a file `OUT.data` if
     /// the model has such files, or would outgrow the 2 GiB of its format.
     #[default]
     Keep,
-    /// All but the small goes to a file `OUT.data`, without what nobody uses.
+    /// A file `OUT.data` for all but the small, without what nobody uses.
     All,
-    /// All of it goes into the model file.
+    /// The model file.
     None,
 }
 
@@ -46,7 +49,7 @@ impl From<ExternalData> for passdock_onnx::ExternalData {
     }
 }
 
-/// How a model is read.
+/// Options for reading a model.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadOptions {
     /// Whether its data may be outside of its directory.
@@ -62,18 +65,18 @@ impl ReadOptions {
     }
 }
 
-/// How a model is written.
+/// Options for writing a model.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct WriteOptions {
-    /// Encode everything anew instead of copying what didn't change.
+    /// Whether everything is encoded anew instead of copying what didn't change.
     pub drop_spans: bool,
-    /// Where the data of an ONNX model's initializers goes.
+    /// The place for the data of an ONNX model's initializers.
     pub external_data: ExternalData,
     /// Whether it is needed only as long as this process lives, so that nothing waits for the disk.
     pub temporary: bool,
 }
 
-/// What a model file holds.
+/// The format of a model file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Format {
     /// An ONNX model.
@@ -83,7 +86,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// By the file's extension; `-` is text.
+    /// The format that a file's extension names; `-` is text.
     pub fn of(path: impl AsRef<Path>) -> Result<Format, PassError> {
         let path = path.as_ref();
         let extension = path.extension().and_then(|e| e.to_str());
@@ -111,7 +114,7 @@ pub fn read(path: impl AsRef<Path>) -> Result<Module, PassError> {
     read_with(path, ReadOptions::default())
 }
 
-/// Reads a model.
+/// Reads a model with options.
 pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Module, PassError> {
     let (path, reach) = (path.as_ref(), options.reach());
     match Format::of(path)? {
@@ -160,30 +163,4 @@ fn parse_within(path: &Path, source: &str, reach: Reach) -> Result<Module, PassE
     files.give_to(&mut module);
     module.set_text_source(Some(Arc::new(text::TextSource::new(name, source))));
     Ok(module)
-}
-
-/// A note for each data file that [`Output::write`] says is gone.
-pub fn removed(gone: &[PathBuf]) -> impl Iterator<Item = Diagnostic> {
-    gone.iter().map(|file| {
-        let message = format!(
-            "`{}` is removed: only the model that was replaced needed it.",
-            file.display()
-        );
-        Diagnostic::new(Severity::Note, "data", message)
-    })
-}
-
-/// What one should know of the file at `path` that a module is written as: a warning each.
-pub fn remarks(module: &Module, path: impl AsRef<Path>) -> Vec<Diagnostic> {
-    let remarks = match Format::of(path) {
-        Ok(Format::Onnx) => passdock_onnx::remarks(module),
-        Ok(Format::Text) | Err(_) => Vec::new(),
-    };
-    let warning = |remark: passdock_onnx::Remark| {
-        let mut warning = Diagnostic::new(Severity::Warning, remark.code, remark.message);
-        warning.function = remark.function;
-        warning.help = Some(remark.help.to_owned());
-        warning
-    };
-    remarks.into_iter().map(warning).collect()
 }

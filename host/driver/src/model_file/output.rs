@@ -10,16 +10,16 @@ use passdock_ir::{Module, Payload, text};
 use super::data_files::{self, Taken};
 use super::{Format, WriteOptions, is_standard};
 use passdock_core::files::{Target, open_special};
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
 
-/// Where a model is written. Made before any work is done for the model, it finds out that the place
+/// The place where a model is written. Made before any work is done for the model, it finds out that it
 /// takes no file, and keeps the place whatever happens to the process meanwhile.
 pub struct Output {
     path: PathBuf,
-    /// From which a text names the files that lie beside it, so that they move together.
+    /// The directory from which a text names the files that lie beside it, so that they move together.
     directory: Option<PathBuf>,
     format: Format,
-    /// `None`: standard output.
+    /// The file to write; `None`: standard output.
     target: Option<Target>,
 }
 
@@ -32,7 +32,7 @@ pub fn write(
     path: impl AsRef<Path>,
     options: WriteOptions,
 ) -> Result<(), PassError> {
-    Output::new(path)?.write(module, options).map(drop)
+    Output::new(path)?.write(module, options, &mut |_| ())
 }
 
 impl Output {
@@ -75,17 +75,31 @@ impl Output {
         Err(error.help("Write under another name."))
     }
 
-    /// Writes a model, and beside an ONNX file the files that its data is in. Answers the data files that
-    /// only the replaced model needed, and which are gone.
+    /// Writes a model, and beside an ONNX file the files that its data is in. `tell` hears what one
+    /// should know of that file, and which data files are gone: those that only the replaced model
+    /// needed.
     ///
     /// # Errors
     /// If the format can't say something of the model, or what the system says. Then the place is as it
     /// was.
-    pub fn write(self, module: &Module, options: WriteOptions) -> Result<Vec<PathBuf>, PassError> {
+    pub fn write(
+        self,
+        module: &Module,
+        options: WriteOptions,
+        tell: &mut dyn FnMut(Diagnostic),
+    ) -> Result<(), PassError> {
         let path = self.path;
         let temporary = options.temporary;
         match (self.format, self.target) {
-            (Format::Onnx, Some(target)) => write_onnx(module, &path, target, options),
+            (Format::Onnx, Some(target)) => {
+                passdock_onnx::remarks(module)
+                    .into_iter()
+                    .map(remarked)
+                    .for_each(&mut *tell);
+                let gone = write_onnx(module, &path, target, options)?;
+                gone.iter().map(|file| removed(file)).for_each(tell);
+                Ok(())
+            }
             (_, target) => {
                 // A text is without the file that its model was read from.
                 let module = passdock_onnx::detach(module);
@@ -110,11 +124,25 @@ impl Output {
                         target.write(durable, |file| print(&module, file, &options))
                     }
                 };
-                written.map_err(|error| failed(&path, error))?;
-                Ok(Vec::new())
+                written.map_err(|error| failed(&path, error))
             }
         }
     }
+}
+
+/// The warning of what one should know of an ONNX file.
+fn remarked(remark: passdock_onnx::Remark) -> Diagnostic {
+    let mut warning = Diagnostic::new(Severity::Warning, remark.code, remark.message);
+    warning.function = remark.function;
+    warning.help = Some(remark.help.to_owned());
+    warning
+}
+
+/// The note of a data file that went with the model that needed it.
+fn removed(file: &Path) -> Diagnostic {
+    let file = file.display();
+    let message = format!("`{file}` is removed: only the model that was replaced needed it.");
+    Diagnostic::new(Severity::Note, "data", message)
 }
 
 fn print(module: &Module, to: impl Write, options: &text::PrintOptions<'_>) -> io::Result<()> {

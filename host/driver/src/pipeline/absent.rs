@@ -2,34 +2,27 @@
 
 use std::collections::BTreeSet;
 
-use super::build::{PIPELINE, passes_in};
-use super::request::Request;
 use passdock_core::plan::Plan;
-use passdock_core::{Diagnostic, Registry, Sequential, Severity};
+use passdock_core::{Diagnostic, Severity};
+
+use crate::prepare::{PIPELINE, Prepared, Request, passes_in};
 
 /// A note for each such name. A pass that is required, or skipped, is one of the pipeline's.
-pub(super) fn notes(
-    request: &Request,
-    registry: &Registry,
-    sequential: &Sequential,
-    plan: &Plan,
-) -> Vec<Diagnostic> {
-    let print = &request.print;
-    let flags = [
-        ("--print-before", &print.before),
-        ("--print-after", &print.after),
-        ("--require", &request.required_pass),
-    ];
-    if flags.iter().all(|(_, names)| names.is_empty()) {
+pub(super) fn notes(request: &Request, prepared: &Prepared, plan: &Plan) -> Vec<Diagnostic> {
+    let asked = request.instruments.iter();
+    let printed = asked.flat_map(|asked| asked.flagged_passes());
+    let required = request.required_pass.iter();
+    let named = printed.chain(required.map(|name| ("--require", name.as_str())));
+    let mut named = named.peekable();
+    if named.peek().is_none() {
         return Vec::new();
     }
-    let passes = passes_in(sequential).into_iter().chain(plan.order());
+    let passes = passes_in(&prepared.sequential).into_iter();
+    let passes = passes.chain(plan.order());
     let mut present: BTreeSet<String> = passes.map(|pass| pass.info().name.clone()).collect();
     present.extend([PIPELINE, "all"].map(str::to_owned));
-    let named = flags.into_iter().flat_map(|(flag, names)| {
-        let names = names.iter().map(|name| registry.canonical(name));
-        names.map(move |name| (flag, name))
-    });
+    let registry = prepared.context.registry();
+    let named = named.map(|(flag, name)| (flag, registry.canonical(name)));
     let absent = named.filter(|(_, name)| !present.contains(name));
     absent
         .map(|(flag, name)| {

@@ -38,32 +38,30 @@ impl Dot<'_> {
     fn nodes(&mut self) {
         let mut open = 0;
         for (at, pass) in self.passes.iter().enumerate() {
-            while open > pass.depth {
-                open -= 1;
-                self.line(open, "}");
-            }
+            self.close(&mut open, pass.depth);
             let name = quoted(&pass.name);
-            let grey = if pass.runs {
-                ""
-            } else {
-                ", color=grey, fontcolor=grey"
+            let (grey, color) = match pass.runs {
+                true => ("", "black"),
+                false => (", color=grey, fontcolor=grey", "grey"),
             };
             if pass.is_sequential {
                 self.line(open, &format!("subgraph cluster_{at} {{"));
                 open += 1;
-                let color = if pass.runs { "black" } else { "grey" };
-                self.line(
-                    open,
-                    &format!("label={name}; color={color}; fontcolor={color};"),
-                );
+                let label = format!("label={name}; color={color}; fontcolor={color};");
+                self.line(open, &label);
                 self.line(open, &format!("p{at} [shape=point{grey}];"));
             } else {
                 self.line(open, &format!("p{at} [label={name}{grey}];"));
             }
         }
-        while open > 0 {
-            open -= 1;
-            self.line(open, "}");
+        self.close(&mut open, 0);
+    }
+
+    /// Ends clusters down to a depth.
+    fn close(&mut self, open: &mut u32, depth: u32) {
+        while *open > depth {
+            *open -= 1;
+            self.line(*open, "}");
         }
     }
 
@@ -88,7 +86,7 @@ impl Dot<'_> {
         }
     }
 
-    /// What a pass requires stands before it.
+    /// Arrows from what is required, which stands before what requires it.
     fn required(&mut self) {
         let mut after: HashMap<(&str, u32), usize> = HashMap::new();
         let mut lines = Vec::new();
@@ -105,13 +103,9 @@ impl Dot<'_> {
     }
 
     fn line(&mut self, depth: u32, line: &str) {
+        let indent = "  ".repeat(1 + depth as usize);
         // Writing to a string can't fail.
-        let _ = writeln!(
-            self.text,
-            "{:width$}{line}",
-            "",
-            width = 2 + 2 * depth as usize
-        );
+        let _ = writeln!(self.text, "{indent}{line}");
     }
 }
 

@@ -2,24 +2,14 @@
 
 use std::path::Path;
 
-use super::build::{self, Built};
-use super::explain::{self, Explanation};
-use super::file::PipelineFile;
-use super::phases::Phases;
-use super::request::{PipelineText, Request};
-use passdock_core::{ErrorKind, ModuleRef, PassContext, PassError, Registry, Sequential};
+use passdock_core::{ErrorKind, PassError, Registry};
+
+use crate::prepare::{PipelineText, Prepared, Request, Watched};
 
 /// A pipeline as its text says it.
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     request: Request,
-}
-
-/// A pipeline whose names were looked up.
-pub struct Resolved {
-    sequential: Sequential,
-    context: PassContext,
-    phases: Phases,
 }
 
 impl Pipeline {
@@ -38,46 +28,17 @@ impl Pipeline {
     }
 
     fn new(path: &Path, text: String) -> Result<Pipeline, PassError> {
-        PipelineFile::parse(&path.display().to_string(), &text)?;
         let path = path.to_path_buf();
-        Ok(Pipeline {
-            request: Request {
-                pipeline: Some(PipelineText { path, text }),
-                ..Request::default()
-            },
-        })
+        let request = Request {
+            pipeline: Some(PipelineText { path, text }),
+            ..Request::default()
+        };
+        request.pipeline_file()?;
+        Ok(Pipeline { request })
     }
 
     /// Looks up everything that it names. The plugins of its directories come to the registry.
-    pub fn resolve(&self, registry: &Registry) -> Result<Resolved, PassError> {
-        let built = build::build(registry, &self.request, None, false)?;
-        let Built {
-            sequential,
-            context,
-            phases,
-        } = built;
-        let context = context.build()?;
-        Ok(Resolved {
-            sequential,
-            context,
-            phases,
-        })
-    }
-}
-
-impl Resolved {
-    /// The context that it runs under.
-    pub fn context(&self) -> &PassContext {
-        &self.context
-    }
-
-    /// What would run, and why or why not.
-    pub fn explain(&self) -> Result<Explanation, PassError> {
-        explain::explain_in(&self.sequential, &self.context, &self.phases)
-    }
-
-    /// Runs it.
-    pub fn run(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
-        self.context.scope(|_| self.sequential.call(module))
+    pub fn resolve(&self, registry: &Registry) -> Result<Prepared, PassError> {
+        Prepared::new(registry, &self.request, Watched::default())
     }
 }

@@ -4,19 +4,14 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::build::{self, Built};
-use super::file::PipelineFile;
-use super::phases::Phases;
-use super::request::Request;
 use passdock_core::State;
 use passdock_core::config::OptionSource;
-use passdock_core::plan;
 use passdock_core::plan::ModelNeed;
 use passdock_core::plan::{Plan, Step};
-use passdock_core::{
-    Diagnostic, ErrorKind, Pass, PassContext, PassError, PassRef, Registry, Sequential,
-};
+use passdock_core::{Diagnostic, Pass, PassContext, PassError, PassRef, Registry};
 use passdock_core::{FieldValue, Phase};
+
+use crate::prepare::{Phases, Prepared, Request, Watched};
 
 /// A pipeline's passes in execution order, then the passes that ask for a phase and have no place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -29,7 +24,7 @@ pub struct Explanation {
     /// The states that the model has to be in.
     #[serde(default)]
     pub model_needs: Vec<ModelNeed>,
-    /// What is odd about the plugins.
+    /// Oddities of the plugins.
     #[serde(default)]
     pub diagnostics: Vec<Diagnostic>,
 }
@@ -37,7 +32,7 @@ pub struct Explanation {
 /// A pass at its place.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Explained {
-    /// Its registered name.
+    /// The name that it is registered by.
     pub name: String,
     /// The name of the plugin that gives it.
     pub plugin: Option<String>,
@@ -47,12 +42,12 @@ pub struct Explained {
     pub requested_by: Option<String>,
     /// The nested Sequential that it is part of.
     pub parent: Option<String>,
-    /// How many nested Sequentials it is inside of.
+    /// The number of nested Sequentials around it.
     #[serde(default)]
     pub depth: u32,
     /// Whether it would run.
     pub runs: bool,
-    /// Which rule says so.
+    /// The rule that decides it.
     pub reason: String,
     /// The phase that it asks for, if that is why it is here.
     #[serde(default)]
@@ -63,7 +58,7 @@ pub struct Explained {
     /// Whether it is a Sequential: its children come after it, one deeper.
     #[serde(default)]
     pub is_sequential: bool,
-    /// Its options as it would get them.
+    /// The options that it would get.
     #[serde(default)]
     pub options: Vec<ExplainedOption>,
     /// The states that have to hold before it runs.
@@ -80,11 +75,11 @@ pub struct Explained {
 /// The value of an option.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ExplainedOption {
-    /// Its name.
+    /// The option's name.
     pub name: String,
-    /// Its value.
+    /// The value that the pass would get.
     pub value: FieldValue,
-    /// Who says so.
+    /// The place that it was set at.
     pub from: OptionSource,
 }
 
@@ -97,17 +92,12 @@ pub struct Place {
     pub passes: Vec<String>,
 }
 
-/// Says what a request would run. No model is read; plugins that would be needed are loaded only by
-/// [`check`].
+/// Explains what a request would run. No model is read; plugins that would be needed are loaded only by
+/// [`check`](super::check).
 pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, PassError> {
-    let Built {
-        sequential,
-        context,
-        phases,
-    } = build::build(registry, request, None, false)?;
-    let context = context.build()?;
-    let mut explanation = explain_in(&sequential, &context, &phases)?;
-    let plugins = context.registry().plugins();
+    let prepared = Prepared::new(registry, request, Watched::default())?;
+    let mut explanation = prepared.explain()?;
+    let plugins = registry.plugins();
     explanation.diagnostics = plugins
         .iter()
         .flat_map(|plugin| plugin.unknown_keys())
@@ -115,57 +105,33 @@ pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, Pa
     Ok(explanation)
 }
 
-/// Says what a Sequential would run under a context.
-pub(crate) fn explain_in(
-    sequential: &Sequential,
-    context: &PassContext,
-    phases: &Phases,
-) -> Result<Explanation, PassError> {
-    let plan = plan::resolve(sequential, context)?;
-    let mut explainer = Explainer {
-        context,
-        placed: phases.placed(),
-        parents: Vec::new(),
-        passes: Vec::new(),
-    };
-    explainer.plan(&plan);
-    explainer.left_over(phases)?;
-    let place = |phase: &Phase| Place {
-        phase: *phase,
-        passes: phases.of(*phase).to_vec(),
-    };
-    Ok(Explanation {
-        passes: explainer.passes,
-        phases: phases.places().iter().map(place).collect(),
-        model_needs: plan.of_model,
-        diagnostics: Vec::new(),
-    })
-}
-
-/// Says whether a request is right, down to the plugins that it needs: they are loaded. Answers
-/// what the model has to bring along. Nothing runs.
-pub fn check(registry: &Registry, request: &Request) -> Result<Vec<ModelNeed>, PassError> {
-    let Built {
-        sequential,
-        context,
-        ..
-    } = build::build(registry, request, None, false)?;
-    let plan = passdock_core::run::prepare(&sequential, &context.build()?)?;
-    // What is wrong with what it says comes first.
-    if let Some(file) = &request.pipeline
-        && request.passes.is_empty()
-    {
-        let file = PipelineFile::parse(&file.path.display().to_string(), &file.text)?;
-        if file.passes.is_empty() {
-            let message = format!(
-                "The pipeline `{}` lists no passes: it does nothing.",
-                file.source.name
-            );
-            let error = PassError::new(ErrorKind::Pipeline, message);
-            return Err(error.help("List them as `passes = [\"relax.transform.FoldConstant\"]`, or as `[[passes]]` tables."));
-        }
+impl Prepared {
+    /// The passes that would run, and why or why not.
+    ///
+    /// # Errors
+    /// If no order can be found: a circle of required passes, a state that nothing establishes.
+    pub fn explain(&self) -> Result<Explanation, PassError> {
+        let plan = self.plan()?;
+        let phases = &self.phases;
+        let mut explainer = Explainer {
+            context: &self.context,
+            placed: phases.placed(),
+            parents: Vec::new(),
+            passes: Vec::new(),
+        };
+        explainer.plan(&plan);
+        explainer.left_over(phases)?;
+        let place = |phase: &Phase| Place {
+            phase: *phase,
+            passes: phases.of(*phase).to_vec(),
+        };
+        Ok(Explanation {
+            passes: explainer.passes,
+            phases: phases.places().iter().map(place).collect(),
+            model_needs: plan.of_model,
+            diagnostics: Vec::new(),
+        })
     }
-    Ok(plan.of_model)
 }
 
 struct Explainer<'e> {
@@ -190,12 +156,15 @@ impl Explainer<'_> {
         }
     }
 
-    /// One that runs.
+    /// Adds a pass that runs.
     fn step(&mut self, step: &Step) {
         let info = step.pass.info();
-        let below = || {
-            let level = self.context.opt_level();
-            format!("level {} ≤ opt_level {level}", info.opt_level)
+        let why = match step.forced {
+            true => "the context requires it".to_owned(),
+            false => {
+                let level = self.context.opt_level();
+                format!("level {} ≤ opt_level {level}", info.opt_level)
+            }
         };
         let phase = self.placed.get(info.name.as_str()).copied();
         let phase = phase.filter(|_| step.requested_by.is_none());
@@ -203,17 +172,8 @@ impl Explainer<'_> {
             (Some(by), _) => {
                 format!("`{by}` requires it, unless nothing changed since it last ran")
             }
-            (None, Some(phase)) if step.forced => {
-                format!(
-                    "it asks for the phase `{}`, and the context requires it",
-                    phase.name()
-                )
-            }
-            (None, Some(phase)) => {
-                format!("it asks for the phase `{}`, and {}", phase.name(), below())
-            }
-            (None, None) if step.forced => "the context requires it".to_owned(),
-            (None, None) => below(),
+            (None, Some(phase)) => format!("it asks for the phase `{}`, and {why}", phase.name()),
+            (None, None) => why,
         };
         let mut explained = self.explained(&*step.pass, true, reason);
         explained.requested_by.clone_from(&step.requested_by);
@@ -226,7 +186,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// One that doesn't run, and so nothing of it. Sequentials nest only so deep.
+    /// Adds a pass that doesn't run, and so nothing of it. Sequentials nest only so deep.
     fn skipped(&mut self, pass: &PassRef, reason: String) {
         let mut explained = self.explained(&**pass, false, reason);
         explained.phase = self.placed.get(explained.name.as_str()).copied();
@@ -241,7 +201,7 @@ impl Explainer<'_> {
         }
     }
 
-    /// Passes that ask for a phase that the pipeline has no place for, unless another requires them.
+    /// Adds the passes that ask for a phase that the pipeline has no place for, unless another requires them.
     fn left_over(&mut self, phases: &Phases) -> Result<(), PassError> {
         let here: HashSet<String> = self.passes.iter().map(|pass| pass.name.clone()).collect();
         for (name, phase) in phases.left_over().filter(|(name, _)| !here.contains(*name)) {

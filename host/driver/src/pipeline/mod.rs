@@ -1,35 +1,28 @@
 //! TOML pipelines, and `run`: from a serialisable request to a report.
 //!
-//! [`file`](mod@file) reads the TOML, `build` looks up everything that a [`Request`] names, [`run`](fn@run) does the work
-//! and answers a [`Report`], [`explain`](fn@explain) says what it would do.
+//! [`Prepared`] is a request whose names were looked up; [`run`](fn@run), [`explain`](fn@explain),
+//! [`check`], [`Rerun`] and [`Pipeline`] go on with it.
 
 mod absent;
-mod bind;
-mod blame;
-mod build;
+mod check;
 mod dot;
 mod embed;
 mod explain;
-pub mod file;
-mod instruments;
-mod phases;
 mod report;
 mod reproduce;
-mod request;
 mod rerun;
 mod run;
-mod table;
-mod taken;
 mod unknown_ops;
 
-pub use build::PIPELINE;
-pub use build::load_plugins;
-pub use embed::{Pipeline, Resolved};
-pub use explain::{Explained, ExplainedOption, Explanation, Place, check, explain};
+pub use check::check;
+pub use embed::Pipeline;
+pub use explain::{Explained, ExplainedOption, Explanation, Place, explain};
 pub use report::{ModelReport, Report};
-pub use request::{PipelineText, Print, Request};
 pub use rerun::Rerun;
 pub use run::run;
 
+pub use crate::prepare::{
+    AskedBy, AskedInstrument, PIPELINE, PipelineText, Prepared, Print, Request, load_plugins,
+};
 pub use passdock_core::Watch;
 pub(crate) use run::run_to_module;

@@ -3,21 +3,17 @@
 use std::path::{Path, PathBuf};
 
 use super::report::Report;
-use super::request::Request;
 use crate::model_file;
+use crate::prepare::Request;
 use crate::reproducer::{self, ReproducerOptions};
-use passdock_core::{Diagnostic, ErrorKind, PassError, Severity};
+use passdock_core::{Diagnostic, PassError, Severity};
 
-/// Writes the reproducer of a failure beside the output, or where the request says, and tells of
-/// it. Errors that no pass is behind, and plugins that can't be loaded, have none.
+/// Writes the reproducer of a failure, if it has one, beside the output or where the request says, and
+/// tells of it.
 pub(super) fn write(request: &Request, error: &PassError, report: &mut Report) {
-    let Some(site) = error.site() else {
+    let Some(site) = reproducer::site_of(error) else {
         return;
     };
-    // Of what wasn't checked there is nothing to reproduce.
-    if error.kind.exit_status() != 1 || error.kind == ErrorKind::NotChecked {
-        return;
-    }
     let Some(dir) = place(request) else {
         if request.resumes {
             return;

@@ -8,14 +8,10 @@ use std::time::Instant;
 
 use passdock_ir::Module;
 
-use super::build::{self, Built};
 use super::report::{ModelReport, Report};
-use super::reproduce;
-use super::request::Request;
-use super::unknown_ops;
-use super::{absent, bind, blame};
-use crate::model_file::{self, Format, Output, ReadOptions, WriteOptions};
-use passdock_core::Sink;
+use super::{absent, reproduce, unknown_ops};
+use crate::model_file::{Format, Output, WriteOptions};
+use crate::prepare::{Prepared, Request, Watched, blame};
 use passdock_core::capitalized;
 use passdock_core::{
     Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Registry, Severity, suggest,
@@ -46,17 +42,13 @@ pub(crate) fn run_to_module(
     };
     let diagnostics: Arc<Mutex<Vec<Diagnostic>>> = Arc::default();
     let recorder = Arc::new(Recorder::new(watch.on_pass));
-    let sink = watch.sink.as_ref();
-    let end = || {
-        run_to_end(
-            registry,
-            request,
-            sink,
-            &mut report,
-            &diagnostics,
-            &recorder,
-        )
+    let watched = Watched {
+        sink: watch.sink,
+        recorder: Some(recorder.clone()),
+        on_diagnostic: Some(collecting(diagnostics.clone())),
+        only_judges: false,
     };
+    let end = || run_to_end(registry, request, watched, &mut report, &recorder);
     let result =
         catch_unwind(AssertUnwindSafe(end)).unwrap_or_else(|payload| Err(failed(&*payload)));
     report.passes = recorder.take();
@@ -94,64 +86,45 @@ fn failed(payload: &(dyn Any + Send)) -> PassError {
     )
 }
 
+/// A handler that keeps diagnostics, and a note once: a pass that runs again notes again what it left
+/// alone.
+fn collecting(kept: Arc<Mutex<Vec<Diagnostic>>>) -> Box<dyn Fn(Diagnostic) + Send + Sync> {
+    let notes: Mutex<HashSet<Diagnostic>> = Mutex::default();
+    Box::new(move |diagnostic| {
+        let is_note = diagnostic.severity == Severity::Note;
+        if !is_note || util::lock(&notes).insert(diagnostic.clone()) {
+            util::lock(&kept).push(diagnostic);
+        }
+    })
+}
+
 fn run_to_end(
     registry: &Registry,
     request: &Request,
-    sink: Option<&Sink>,
+    watched: Watched,
     report: &mut Report,
-    diagnostics: &Arc<Mutex<Vec<Diagnostic>>>,
-    recorder: &Arc<Recorder>,
+    recorder: &Recorder,
 ) -> Result<Module, PassError> {
     Format::of(&request.model)?;
     request.output.as_ref().map(Format::of).transpose()?;
-    let Built {
-        sequential,
-        context,
-        ..
-    } = build::build(registry, request, sink, false)?;
-    let sink = diagnostics.clone();
-    let notes: Mutex<HashSet<Diagnostic>> = Mutex::default();
-    let binding = match request.bind.is_empty() {
-        true => &[][..],
-        false => &bind::PASSES[..],
-    };
-    let context = context
-        .required_pass(binding.iter().copied())
-        .recorder(recorder.clone())
-        .on_diagnostic(move |diagnostic| {
-            // A pass that runs again notes again what it left alone.
-            let is_note = diagnostic.severity == Severity::Note;
-            if !is_note || util::lock(&notes).insert(diagnostic.clone()) {
-                util::lock(&sink).push(diagnostic);
-            }
-        })
-        .build()?;
-    // Nobody needs them, or the look-up would have failed.
-    for error in context.registry().unreadable() {
+    let mut prepared = Prepared::new(registry, request, watched)?;
+    let context = prepared.context.clone();
+    // Plugins that couldn't be read: unneeded, or the look-up had failed.
+    for error in registry.unreadable() {
         let message = capitalized(&error.to_string());
         context.emit(Diagnostic::new(Severity::Warning, "plugin", message));
     }
     // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
-    let plan = passdock_core::run::prepare(&sequential, &context)?;
-    let notes = absent::notes(request, context.registry(), &sequential, &plan);
+    let plan = prepared.load()?;
+    let notes = absent::notes(request, &prepared, &plan);
     notes.into_iter().for_each(|note| context.emit(note));
-    let reading = ReadOptions {
-        outside_data: request.outside_data,
-    };
     let output = request.output.as_ref().map(Output::new).transpose()?;
-    let module = model_file::read_with(&request.model, reading)?;
-    output
-        .iter()
-        .try_for_each(|output| output.check_source(&module))?;
-    let sequential = match request.bind.is_empty() {
-        true => sequential,
-        false => {
-            let sequential = bind::ahead_of(&sequential, request, &module, registry)?;
-            passdock_core::run::prepare(&sequential, &context)?;
-            sequential
-        }
-    };
-    // Most passes don't need it: whoever does, fails.
+    let module = request.read_model()?;
+    if let Some(output) = &output {
+        output.check_source(&module)?;
+    }
+    prepared.bind(request, &module)?;
+    // Missing external data is a warning; a pass that reads it fails later.
     for error in passdock_onnx::check_external(&module) {
         let message = capitalized(&error.to_string());
         context.emit(Diagnostic::new(Severity::Warning, "data", message));
@@ -162,7 +135,7 @@ fn run_to_end(
     report.model.ops_before = module.op_count();
     report.model.ops_after = report.model.ops_before;
     let after = context.scope(|_| {
-        let after = sequential.call(module);
+        let after = prepared.sequential.call(module);
         // Before the context is left: some instruments forget then.
         reported(&context, after, &mut report.instruments)
     })?;
@@ -173,15 +146,8 @@ fn run_to_end(
             external_data: request.external_data,
             ..WriteOptions::default()
         };
-        if let Some(path) = &request.output {
-            let remarks = model_file::remarks(&after, path);
-            remarks
-                .into_iter()
-                .for_each(|warning| context.emit(warning));
-        }
-        let written = output.write(&after, options);
-        let gone = written.map_err(|error| made_by(error, recorder))?;
-        model_file::removed(&gone).for_each(|note| context.emit(note));
+        let written = output.write(&after, options, &mut |said| context.emit(said));
+        written.map_err(|error| made_by(error, recorder))?;
         let output = request.output.as_ref();
         report.model.output = output.map(|path| path.display().to_string());
     }

@@ -19,17 +19,12 @@ pub(super) fn warning(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
         return None;
     }
     let mut domains: BTreeMap<String, BTreeMap<String, usize>> = BTreeMap::new();
-    let graphs = module
-        .functions()
-        .filter(|f| f.kind() == FunctionKind::GRAPH);
-    for function in graphs {
+    let functions = module.functions();
+    for function in functions.filter(|f| f.kind() == FunctionKind::GRAPH) {
         for (name, count) in op_counts(function) {
             if let Some((domain, operator)) = unknown(module, function, name, defs) {
-                *domains
-                    .entry(domain)
-                    .or_default()
-                    .entry(operator)
-                    .or_default() += count;
+                let found = domains.entry(domain).or_default();
+                *found.entry(operator).or_default() += count;
             }
         }
     }
@@ -45,10 +40,8 @@ pub(super) fn warning(module: &Module, defs: &OpDefs) -> Option<Diagnostic> {
         plural(ops),
     );
     let mut diagnostic = Diagnostic::new(Severity::Warning, "unknown-operators", message);
-    diagnostic.notes = domains
-        .iter()
-        .map(|(domain, found)| note(domain, found))
-        .collect();
+    let notes = domains.iter().map(|(domain, found)| note(domain, found));
+    diagnostic.notes = notes.collect();
     diagnostic.help = Some(
         "Passes leave such ops where they are and know nothing of their results. A plugin may define \
          them; `passdock list ops` shows what is defined."

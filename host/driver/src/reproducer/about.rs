@@ -1,7 +1,7 @@
-//! `reproducer.toml`: what failed, and with what.
+//! `reproducer.toml`: the failure, and what it was found with.
 
 use std::fs::File;
-use std::io::{self, Read};
+use std::io::{self, Read, Seek, SeekFrom};
 use std::path::Path;
 
 use serde::{Deserialize, Serialize};
@@ -10,37 +10,36 @@ use passdock_core::Plugin;
 use passdock_core::{Diagnostic, PassError, Verify};
 
 /// The version of the file that this passdock writes and reads.
-pub(super) const VERSION: u32 = 1;
+pub(crate) const VERSION: u32 = 1;
 
-/// All of the file.
+/// The content of the file.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct About {
-    pub(super) version: u32,
+pub(crate) struct About {
+    pub(crate) version: u32,
     /// The passdock that wrote it.
-    pub(super) passdock: String,
+    pub(crate) passdock: String,
     /// The model, as the user named it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) model: Option<String>,
-    pub(super) verify: Verify,
-    pub(super) failure: Failure,
+    pub(crate) model: Option<String>,
+    pub(crate) verify: Verify,
+    pub(crate) failure: Failure,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) check: Option<Check>,
+    pub(crate) check: Option<Check>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) plugins: Vec<PluginFile>,
+    pub(crate) plugins: Vec<PluginFile>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub(super) data: Vec<DataRange>,
+    pub(crate) data: Vec<DataRange>,
 }
 
-/// What failed. Two failures are the same if the same pass fails in the same way; what it says of
-/// it may differ.
+/// A failure. Two are the same if the same pass fails in the same way; its message may differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Failure {
     /// The code of the error: `pass-panicked`.
     pub code: String,
-    /// The pass.
+    /// The pass that failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pass: Option<String>,
-    /// Its plugin.
+    /// The plugin that gives the pass.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub plugin: Option<String>,
     /// The function that it worked on.
@@ -49,19 +48,19 @@ pub struct Failure {
     /// The op that it failed on.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub op: Option<String>,
-    /// Where that stood.
+    /// The place where that op stood.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub location: Option<String>,
-    /// What it said.
+    /// The error's message.
     pub message: String,
 }
 
 /// The command that calls what a pass makes bad, though the pass doesn't fail.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Check {
-    /// As it was given to `--check`.
+    /// The command, as it was given to `--check`.
     pub command: String,
-    /// After how many seconds it is ended.
+    /// The seconds after which it is ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub timeout_s: Option<f64>,
 }
@@ -69,9 +68,9 @@ pub struct Check {
 /// A plugin whose code was loaded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PluginFile {
-    /// Its name.
+    /// The plugin's name.
     pub name: String,
-    /// Its version.
+    /// The plugin's version.
     pub version: String,
     /// The name of its file; none if it is a part of the program.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -84,13 +83,13 @@ pub struct PluginFile {
 /// Constants that `before.ir` refers to in a file outside of the reproducer.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct DataRange {
-    /// The file.
+    /// The file's path.
     pub file: String,
-    /// Where in it.
+    /// The first of the bytes in it.
     pub offset: u64,
-    /// How many bytes.
+    /// The number of bytes.
     pub length: u64,
-    /// Their BLAKE3 hash.
+    /// The BLAKE3 hash of the bytes.
     pub blake3: String,
 }
 
@@ -121,7 +120,7 @@ impl From<&Diagnostic> for Failure {
     }
 }
 
-/// What happened, on one line: `pass-failed in acme.transform.Fuse: There is no axis 3.`
+/// The failure on one line: `pass-failed in acme.transform.Fuse: There is no axis 3.`
 impl std::fmt::Display for Failure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.code)?;
@@ -136,7 +135,7 @@ impl std::fmt::Display for Failure {
 }
 
 impl PluginFile {
-    pub(super) fn of(plugin: &Plugin) -> PluginFile {
+    pub(crate) fn of(plugin: &Plugin) -> PluginFile {
         let path = plugin.origin().path();
         let name = |path: &Path| Some(path.file_name()?.to_string_lossy().into_owned());
         PluginFile {
@@ -149,41 +148,25 @@ impl PluginFile {
     }
 }
 
-/// A file's BLAKE3 hash.
+/// The BLAKE3 hash of a file.
 fn hash_file(path: &Path) -> io::Result<String> {
-    let mut file = File::open(path)?;
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; 1 << 16];
-    loop {
-        match file.read(&mut buffer)? {
-            0 => return Ok(hasher.finalize().to_hex().to_string()),
-            len => hasher.update(&buffer[..len]),
-        };
-    }
+    io::copy(&mut File::open(path)?, &mut hasher)?;
+    Ok(hasher.finalize().to_hex().to_string())
 }
 
 /// The BLAKE3 hash of bytes.
-pub(super) fn hash(bytes: &[u8]) -> String {
+pub(crate) fn hash(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
 /// The BLAKE3 hash of a part of a file.
-pub(super) fn hash_range(path: &Path, offset: u64, length: u64) -> io::Result<String> {
-    use std::io::{Seek, SeekFrom};
+pub(crate) fn hash_range(path: &Path, offset: u64, length: u64) -> io::Result<String> {
     let mut file = File::open(path)?;
     file.seek(SeekFrom::Start(offset))?;
-    let mut part = file.take(length);
     let mut hasher = blake3::Hasher::new();
-    let mut buffer = vec![0; 1 << 16];
-    let mut read = 0;
-    loop {
-        match part.read(&mut buffer)? {
-            0 if read < length => return Err(io::ErrorKind::UnexpectedEof.into()),
-            0 => return Ok(hasher.finalize().to_hex().to_string()),
-            len => {
-                read += len as u64;
-                hasher.update(&buffer[..len])
-            }
-        };
+    match io::copy(&mut file.take(length), &mut hasher)? < length {
+        true => Err(io::ErrorKind::UnexpectedEof.into()),
+        false => Ok(hasher.finalize().to_hex().to_string()),
     }
 }

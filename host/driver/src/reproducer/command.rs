@@ -1,4 +1,4 @@
-//! How people run a reproducer again.
+//! The command line that runs a reproducer again.
 
 use std::path::{Path, PathBuf};
 

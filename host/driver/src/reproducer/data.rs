@@ -16,7 +16,7 @@ use super::about::{DataRange, hash};
 /// Constants of more bytes than this don't stand in the text.
 const LARGE: u64 = 64 << 10;
 
-/// Where copied constants begin in their file.
+/// The alignment of copied constants in their file.
 const ALIGN: u64 = 64;
 
 /// Moves a module's constants to where a reproducer has them; answers what it still refers to.
@@ -69,7 +69,7 @@ struct Placing {
 }
 
 impl Placing {
-    /// Where data goes, if it moves.
+    /// The new place of data, if it moves.
     fn place(&mut self, data: &Arc<ConstantData>) -> io::Result<Option<Arc<ConstantData>>> {
         let key = Arc::as_ptr(data);
         if let Some(known) = self.placed.get(&key) {

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use super::{ReproducerOptions, write};
+use passdock_ir::Module;
+
+use super::{ReproducerOptions, site_of, write};
 use passdock_core::instrument::Running;
 use passdock_core::{
-    ErrorKind, InstrumentResult, InstrumentSpec, PassCall, PassError, PassInstrument, Severity,
+    InstrumentResult, InstrumentSpec, PassCall, PassError, PassInstrument, Severity,
 };
 
 passdock_core::config_struct! {
@@ -68,24 +70,13 @@ impl PassInstrument for WriteReproducer {
 
     /// At the outermost pass the error knows all that was still to run.
     fn pass_failed(&self, _: &PassCall<'_>, error: &PassError) -> InstrumentResult {
-        // Of what wasn't checked there is nothing to reproduce.
-        let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
         self.running.pop();
-        if self.running.depth() > 0 || !is_failure {
-            return Ok(());
-        }
-        let Some(site) = error.site() else {
+        let Some(site) = site_of(error).filter(|_| self.running.depth() == 0) else {
             return Ok(());
         };
         let pass = error.pass.as_deref().unwrap_or("pipeline");
-        let plain = |c: char| {
-            if c.is_alphanumeric() || "._-".contains(c) {
-                c
-            } else {
-                '_'
-            }
-        };
-        let name: String = pass.chars().map(plain).collect();
+        let plain = |c: char| c.is_alphanumeric() || "._-".contains(c);
+        let name = pass.replace(|c| !plain(c), "_");
         let dir = self.dir.join(format!("{name}.reproducer"));
         if let Err(error) = write(error, &dir, &self.options) {
             let mut warning = error.to_diagnostic();

@@ -9,27 +9,27 @@
 //! - `data.bin`, constants that are too large for text, as far as they are copied.
 //!
 //! The run loop attaches a [`FailureSite`](passdock_core::FailureSite) to the error of a pass: pointers, copied when it fails.
-//! [`write()`] makes the directory of it, [`Reproducer`] reads one and runs it again.
+//! [`write()`] makes the directory of it; [`crate::replay`] reads one and runs it again.
 
 mod about;
 mod command;
 mod data;
 mod instrument;
 mod passes;
-mod replay;
 mod write;
 
+pub(crate) use about::{About, VERSION, hash_range};
 pub use about::{Check, DataRange, Failure, PluginFile};
 pub use command::command;
 pub use instrument::{WriteReproducer, instrument};
-pub use replay::{Outcome, Replay, ReplayOptions, Reproducer};
+pub(crate) use write::site_of;
 pub use write::{ReproducerOptions, write};
 
 /// The module before the pass.
-const BEFORE: &str = "before.ir";
+pub(crate) const BEFORE: &str = "before.ir";
 /// The passes.
-const PIPELINE: &str = "pipeline.toml";
-/// What failed, with what.
-pub(crate) const ABOUT: &str = "reproducer.toml";
+pub(crate) const PIPELINE: &str = "pipeline.toml";
+/// The failure, and with what it was found.
+pub(crate) const ABOUT: &str = crate::model_file::REPRODUCER;
 /// Copied constants.
 const DATA: &str = "data.bin";

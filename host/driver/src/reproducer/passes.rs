@@ -1,6 +1,6 @@
 //! `pipeline.toml`: the passes from the one that failed on, as a pipeline of their own.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
@@ -9,6 +9,8 @@ use passdock_core::FailureSite;
 use passdock_core::config::ConfigValue;
 use passdock_core::{FieldValue, Plugin};
 use passdock_core::{PassContext, PassError, PassRef};
+
+use crate::pipeline_file::context_table;
 
 const HEADER: &str = "\
 # The pass that failed on `before.ir` is the first; the others would have followed.
@@ -62,41 +64,22 @@ fn context(site: &FailureSite, plugins: &[&Plugin]) -> Table {
         let names = names.iter().map(|name| registry.canonical(name));
         names.filter(is_ours).collect()
     };
-    let mut required = canonical(cx.required_pass());
+    let mut settings = cx.settings().clone();
+    settings.required_pass = canonical(&settings.required_pass);
+    settings.disabled_pass = canonical(&settings.disabled_pass);
     // What another pass requires runs whatever its level.
     if let Some(first) = site.passes.first() {
         let info = first.info();
-        if info.opt_level > cx.opt_level() && !required.contains(&info.name) {
-            required.push(info.name.clone());
+        if info.opt_level > cx.opt_level() && !settings.required_pass.contains(&info.name) {
+            settings.required_pass.push(info.name.clone());
         }
     }
-    let mut table = Table::from_iter([("opt_level".to_owned(), cx.opt_level().into())]);
-    for (key, names) in [
-        ("required_pass", required),
-        ("disabled_pass", canonical(cx.disabled_pass())),
-    ] {
-        if !names.is_empty() {
-            table.insert(key.to_owned(), strings(&names));
-        }
-    }
-    let providers: BTreeMap<String, Option<String>> = registry
-        .list_configs()
-        .into_iter()
-        .map(|info| (info.schema.key, info.plugin))
-        .collect();
-    let of_ours = |key: &String| match providers.get(key) {
-        Some(Some(plugin)) => ours.contains(plugin.as_str()),
-        Some(None) => true,
-        None => false,
-    };
-    let values = cx.config_given().iter().filter(|(key, _)| of_ours(key));
-    let config: Table = values
-        .map(|(key, value)| (key.clone(), config_value(value)))
-        .collect();
-    if !config.is_empty() {
-        table.insert("config".to_owned(), config.into());
-    }
-    table
+    let configs = registry.list_configs().into_iter();
+    let of_ours = |plugin: &Option<String>| plugin.as_deref().is_none_or(|p| ours.contains(p));
+    let configs = configs.filter(|info| of_ours(&info.plugin));
+    let configs: BTreeSet<String> = configs.map(|info| info.schema.key).collect();
+    settings.config.retain(|key, _| configs.contains(key));
+    context_table(settings)
 }
 
 /// A pass with all its options; of a Sequential, the children that would run.

@@ -15,16 +15,23 @@ use passdock_core::Plugin;
 use passdock_core::files::{TemporaryDirectory, directory_of};
 use passdock_core::{ErrorKind, PassError};
 
-/// How a reproducer is written.
+/// Options for writing a reproducer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ReproducerOptions {
-    /// Copy constants of more than 64 KiB, too, instead of referring to the files that they are in.
+    /// Whether constants of more than 64 KiB are copied, too, instead of referring to the files that they are in.
     pub self_contained: bool,
     /// The model that was read, as the user named it.
     pub model: Option<String>,
-    /// What judges the pass's result, if the pass itself doesn't fail.
+    /// The command that judges the pass's result, if the pass itself doesn't fail.
     pub check: Option<Check>,
+}
+
+/// The place of a failure that can be reproduced: a pass's, of what was checked. Plugins that can't
+/// be loaded and mistakes of the user aren't such.
+pub(crate) fn site_of(error: &PassError) -> Option<&FailureSite> {
+    let is_failure = error.kind.exit_status() == 1 && error.kind != ErrorKind::NotChecked;
+    error.site().filter(|_| is_failure)
 }
 
 /// Writes what it takes to run into a pass's failure again to the directory `dir`. A reproducer

@@ -6,8 +6,8 @@ mod text;
 
 use std::path::Path;
 
+use passdock::PassError;
 use passdock::model_file::{self, Format, ReadOptions, is_standard};
-use passdock::{Diagnostic, PassError};
 use passdock_tools::stats::Stats;
 use serde::Serialize;
 
@@ -15,30 +15,27 @@ use crate::args::StatsArgs;
 use crate::progress::Progress;
 use crate::show;
 
-/// What `--json` prints.
+/// The answer that `--json` prints.
 #[derive(Serialize)]
 struct Answer {
-    ok: bool,
     model: Model,
     /// Left out if the model couldn't be read.
     #[serde(flatten)]
     stats: Option<Stats>,
-    exit_status: u8,
-    diagnostics: Vec<Diagnostic>,
 }
 
-/// The file.
+/// The model's file.
 #[derive(Serialize)]
 struct Model {
     #[serde(rename = "in")]
     input: String,
-    /// `onnx` or `ir`.
+    /// The format: `onnx` or `ir`.
     format: Option<&'static str>,
-    /// How long it is, if it is a regular file.
+    /// The file's length, if it is a regular one.
     bytes: Option<u64>,
 }
 
-pub(crate) fn stats(args: StatsArgs) -> u8 {
+pub(crate) fn stats(args: StatsArgs) -> Result<u8, PassError> {
     let progress = Progress::start(&format!("reading {}", args.model.display()));
     let result = look(&args);
     drop(progress);
@@ -46,22 +43,16 @@ pub(crate) fn stats(args: StatsArgs) -> u8 {
         Ok(stats) => (Some(stats), None),
         Err(error) => (None, Some(error)),
     };
-    let status = error.as_ref().map_or(0, super::fail);
+    let status = error.as_ref().map_or(0, show::fail);
     let model = Model::of(&args.model);
     if args.json {
-        show::print_json(&Answer {
-            ok: status == 0,
-            model,
-            stats,
-            exit_status: status,
-            diagnostics: error.iter().map(|error| error.to_diagnostic()).collect(),
-        });
+        show::print_answer(status, Answer { model, stats }, error.as_ref());
     } else if let Some(stats) = &stats {
         let mut sections = vec![summary::render(&model, stats)];
         sections.extend(table::render(&model, stats));
         show::print(&sections.join("\n"));
     }
-    status
+    Ok(status)
 }
 
 fn look(args: &StatsArgs) -> Result<Stats, PassError> {

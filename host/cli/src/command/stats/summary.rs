@@ -1,4 +1,4 @@
-//! What there is to say of the whole, a line each.
+//! The facts of the whole model, a line each.
 
 use passdock_tools::stats::{Amount, OpsetVersion, Parameters, Stats};
 
@@ -42,7 +42,7 @@ pub(super) fn render(model: &Model, stats: &Stats) -> String {
     facts.render()
 }
 
-/// What the model says of itself.
+/// The facts that the model states itself.
 fn header(model: &Model, stats: &Stats, facts: &mut Facts) {
     let mut file = match model.input.as_str() {
         "-" => "standard input".to_owned(),
@@ -204,7 +204,7 @@ fn dynamic_dims(stats: &Stats) -> String {
     dims.join(", ")
 }
 
-/// Versions by domain.
+/// The opset versions by domain.
 pub(super) fn opsets(opsets: &[OpsetVersion]) -> String {
     let shown = opsets.iter().take(MOST);
     let mut all: Vec<String> = shown

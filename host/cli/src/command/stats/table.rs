@@ -2,12 +2,12 @@
 
 use std::path::{Path, PathBuf};
 
-use passdock_tools::stats::{Amount, FunctionStats, OpProvider, Parameters, Port, Stats, Storage};
+use passdock_tools::stats::{FunctionStats, OpProvider, Parameters, Port, Stats, Storage};
 
 use super::Model;
 use super::summary::opsets;
 use super::text::{MOST, fit, more, name};
-use crate::show::{self, Align, Table, count};
+use crate::show::{self, Table, count};
 
 /// A table each, for those that have rows.
 pub(super) fn render(model: &Model, stats: &Stats) -> Vec<String> {
@@ -25,25 +25,17 @@ pub(super) fn render(model: &Model, stats: &Stats) -> Vec<String> {
 }
 
 fn inputs(stats: &Stats) -> String {
-    let mut table = Table::new([
-        ("input", Align::Left),
-        ("type", Align::Left),
-        ("", Align::Left),
-    ]);
+    let mut table = Table::new(["input", "type", ""]);
     for input in stats.inputs.iter().take(MOST) {
         let [name, ty] = port(&input.port);
-        let note = if input.overridable {
-            "has a default"
-        } else {
-            ""
-        };
-        table.row([name, ty, note.to_owned()]);
+        let note = input.overridable.then(|| "has a default".to_owned());
+        table.row([name, ty, note.unwrap_or_default()]);
     }
     cut(table.render(), stats.inputs.len())
 }
 
 fn outputs(stats: &Stats) -> String {
-    let mut table = Table::new([("output", Align::Left), ("type", Align::Left)]);
+    let mut table = Table::new(["output", "type"]);
     for output in stats.outputs.iter().take(MOST) {
         table.row(port(output));
     }
@@ -62,12 +54,7 @@ fn optional_name(known: Option<&str>) -> String {
 }
 
 fn kinds(stats: &Stats) -> String {
-    let mut table = Table::new([
-        ("op", Align::Left),
-        ("count", Align::Right),
-        ("in subgraphs", Align::Right),
-        ("", Align::Left),
-    ]);
+    let mut table = Table::new(["op", ">count", ">in subgraphs", ""]);
     for kind in stats.ops.kinds.iter().take(MOST) {
         let nested = match kind.nested {
             0 => String::new(),
@@ -89,38 +76,22 @@ fn kinds(stats: &Stats) -> String {
 }
 
 fn dtypes(parameters: &Parameters) -> String {
-    let mut table = Table::new([
-        ("dtype", Align::Left),
-        ("tensors", Align::Right),
-        ("elements", Align::Right),
-        ("bytes", Align::Right),
-        ("share", Align::Right),
-    ]);
+    let mut table = Table::new(["dtype", ">tensors", ">elements", ">bytes", ">share"]);
     for dtype in parameters.by_dtype.iter().take(MOST) {
-        let Amount {
-            tensors,
-            elements,
-            bytes,
-        } = dtype.amount;
+        let amount = dtype.amount;
         table.row([
             dtype.dtype.clone(),
-            count(tensors),
-            count(elements),
-            show::bytes(bytes),
-            share(bytes, parameters.all.bytes),
+            count(amount.tensors),
+            count(amount.elements),
+            show::bytes(amount.bytes),
+            share(amount.bytes, parameters.all.bytes),
         ]);
     }
     cut(table.render(), parameters.by_dtype.len())
 }
 
 fn largest(model: &Model, stats: &Stats) -> String {
-    let mut table = Table::new([
-        ("largest constants", Align::Left),
-        ("type", Align::Left),
-        ("bytes", Align::Right),
-        ("share", Align::Right),
-        ("", Align::Left),
-    ]);
+    let mut table = Table::new(["largest constants", "type", ">bytes", ">share", ""]);
     let directory = directory(model);
     for constant in &stats.parameters.largest {
         let mut name = optional_name(constant.name.as_deref());
@@ -147,13 +118,7 @@ fn functions(stats: &Stats) -> String {
     if stats.functions.len() < 2 {
         return String::new();
     }
-    let mut table = Table::new([
-        ("function", Align::Left),
-        ("ops", Align::Right),
-        ("calls", Align::Right),
-        ("inlined", Align::Right),
-        ("opsets", Align::Left),
-    ]);
+    let mut table = Table::new(["function", ">ops", ">calls", ">inlined", "opsets"]);
     for function in stats.functions.iter().take(MOST) {
         table.row(function_row(function));
     }
@@ -175,13 +140,7 @@ fn function_row(function: &FunctionStats) -> [String; 5] {
 }
 
 fn external_files(model: &Model, stats: &Stats) -> String {
-    let mut table = Table::new([
-        ("external file", Align::Left),
-        ("tensors", Align::Right),
-        ("used", Align::Right),
-        ("size", Align::Right),
-        ("", Align::Left),
-    ]);
+    let mut table = Table::new(["external file", ">tensors", ">used", ">size", ""]);
     let directory = directory(model);
     for file in stats.external_files.iter().take(MOST) {
         table.row([

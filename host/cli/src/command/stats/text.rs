@@ -4,10 +4,10 @@ use crate::show::{self, count};
 
 /// A list has no more entries than this; the JSON has the rest.
 pub(super) const MOST: usize = 40;
-/// How many characters a name or value may have.
+/// The characters that a name or value may have.
 const MOST_CHARACTERS: usize = 100;
 
-/// What stands for the entries of a list that aren't shown.
+/// The text in place of a list's entries that aren't shown.
 pub(super) fn more(entries: usize) -> Option<String> {
     let hidden = entries.checked_sub(MOST).filter(|&hidden| hidden > 0)?;
     Some(format!(

@@ -6,11 +6,11 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::file::PassTable;
+use crate::pipeline_file::PassTable;
 use passdock_core::Phase;
 use passdock_core::Registry;
 
-/// What goes where.
+/// The passes that ask for phases, and the places for them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Phases {
     /// The passes that ask for a phase, in the order in which they run there.
@@ -20,8 +20,8 @@ pub(crate) struct Phases {
 }
 
 impl Phases {
-    /// Those of a registry for a pipeline that lists some passes itself.
-    pub(super) fn new(registry: &Registry, tables: &[PassTable], passes: &[String]) -> Phases {
+    /// The phases of a registry's passes, without the passes that a pipeline lists itself.
+    pub(crate) fn new(registry: &Registry, tables: &[PassTable], passes: &[String]) -> Phases {
         let listed = listed(registry, tables, passes);
         let mut groups: BTreeMap<Phase, BTreeSet<String>> = BTreeMap::new();
         for (name, phase) in registry.phased() {
@@ -39,23 +39,23 @@ impl Phases {
     }
 
     /// The passes for a place of the pipeline.
-    pub(super) fn fill(&mut self, phase: Phase) -> &[String] {
+    pub(crate) fn fill(&mut self, phase: Phase) -> &[String] {
         self.places.push(phase);
         self.of(phase)
     }
 
     /// The passes that ask for a phase.
-    pub(super) fn of(&self, phase: Phase) -> &[String] {
+    pub(crate) fn of(&self, phase: Phase) -> &[String] {
         self.offered.get(&phase).map_or(&[], Vec::as_slice)
     }
 
     /// The phases that have a place, in the pipeline's order.
-    pub(super) fn places(&self) -> &[Phase] {
+    pub(crate) fn places(&self) -> &[Phase] {
         &self.places
     }
 
     /// The phase of each pass that was placed.
-    pub(super) fn placed(&self) -> HashMap<&str, Phase> {
+    pub(crate) fn placed(&self) -> HashMap<&str, Phase> {
         let taken = self.offered.iter();
         let taken = taken.filter(|(phase, _)| self.places.contains(phase));
         taken
@@ -64,7 +64,7 @@ impl Phases {
     }
 
     /// The passes that ask for a phase that has no place.
-    pub(super) fn left_over(&self) -> impl Iterator<Item = (&str, Phase)> {
+    pub(crate) fn left_over(&self) -> impl Iterator<Item = (&str, Phase)> {
         let left = self.offered.iter();
         let left = left.filter(|(phase, _)| !self.places.contains(phase));
         left.flat_map(|(phase, names)| names.iter().map(|name| (name.as_str(), *phase)))
@@ -88,36 +88,25 @@ fn listed(registry: &Registry, tables: &[PassTable], passes: &[String]) -> BTree
 
 /// Passes of one phase in their order: what is required first, and else by name.
 fn ordered(registry: &Registry, names: &BTreeSet<String>) -> Vec<String> {
-    let mut waits: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut wanted_by: HashMap<String, Vec<&str>> = HashMap::new();
-    for name in names {
-        let required: BTreeSet<String> = registry
-            .required_of(name)
-            .iter()
-            .map(|required| registry.canonical(required))
+    let required = |name: &String| -> BTreeSet<String> {
+        let required = registry.required_of(name).into_iter();
+        let required = required.map(|required| registry.canonical(&required));
+        required
             .filter(|required| names.contains(required))
-            .collect();
-        waits.insert(name, required.len());
-        for required in required {
-            wanted_by.entry(required).or_default().push(name);
-        }
-    }
-    let free = waits.iter().filter(|(_, count)| **count == 0);
-    let mut ready: BTreeSet<&str> = free.map(|(name, _)| *name).collect();
+            .collect()
+    };
+    let mut waiting: BTreeMap<&String, BTreeSet<String>> =
+        names.iter().map(|name| (name, required(name))).collect();
     let mut order: Vec<String> = Vec::with_capacity(names.len());
-    while let Some(name) = ready.pop_first() {
-        waits.remove(name);
-        order.push(name.to_owned());
-        for waiting in wanted_by.remove(name).into_iter().flatten() {
-            if let Some(count) = waits.get_mut(waiting) {
-                *count -= 1;
-                if *count == 0 {
-                    ready.insert(waiting);
-                }
-            }
+    while let Some(first) = waiting.keys().next() {
+        let mut free = waiting.iter().filter(|(_, required)| required.is_empty());
+        // What requires itself in a circle is refused by the resolver, with the chain.
+        let next = free.next().map_or(*first, |(name, _)| *name);
+        waiting.remove(next);
+        for required in waiting.values_mut() {
+            required.remove(next);
         }
+        order.push(next.clone());
     }
-    // What is left requires itself in a circle, which the resolver refuses with the chain.
-    order.extend(waits.into_keys().map(str::to_owned));
     order
 }

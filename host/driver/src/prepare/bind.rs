@@ -7,8 +7,9 @@ use passdock_abi::FunctionKind;
 use passdock_ir::{Function, Module};
 
 use super::blame;
-use super::build::PIPELINE;
+use super::passes::PIPELINE;
 use super::request::Request;
+use crate::pipeline_file::lone_value;
 use passdock_core::{ErrorKind, PassError, PassRef, Registry, Sequential, suggest};
 
 /// The passes that bind: they run whatever the level.
@@ -95,9 +96,7 @@ impl<'a> Binding<'a> {
         };
         let start = name.len() - name.trim_start().len();
         let value_span = name.len() + 1..text.len();
-        let parsed = format!("value = {value}").parse::<toml::Table>().ok();
-        let parsed = parsed.filter(|table| table.len() == 1);
-        match parsed.and_then(|mut table| table.remove("value")) {
+        match lone_value(value) {
             Some(value) => Ok(Binding {
                 text,
                 name_span: start..start + name.trim().len(),
@@ -121,7 +120,7 @@ fn shown(error: PassError, binding: &str, span: Range<usize>) -> PassError {
     blame::in_argument(error, "--bind", binding, span)
 }
 
-/// What can be bound in a model.
+/// The names of a model that can be bound.
 struct Names {
     symbols: Vec<String>,
     params: Vec<String>,

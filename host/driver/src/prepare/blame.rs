@@ -1,64 +1,59 @@
-//! Where the user gave the option that a pass or an instrument fails of: a mistake that only the model
+//! The place where the user gave the option that a pass or an instrument fails of: a mistake that only the model
 //! shows, such as a name that it hasn't, is underlined as one that was seen before.
 
 use std::ops::Range;
 
-use super::file::{Entry, PassTable, PipelineFile};
+use super::asked::{AskedBy, AskedInstrument};
 use super::request::Request;
+use crate::pipeline_file::{Entry, PassTable, PipelineFile};
 use passdock_core::Snippet;
 use passdock_core::config::ConfigError;
 use passdock_core::{ErrorKind, PassError, Registry};
 
 /// Shows the option with an error that says nothing of a place.
-pub(super) fn locate(error: PassError, request: &Request, registry: &Registry) -> PassError {
+pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -> PassError {
     if error.snippet.is_some() || error.op.is_some() {
         return error;
     }
-    let file = request.pipeline.as_ref().and_then(|text| {
-        let name = text.path.display().to_string();
-        PipelineFile::parse(&name, &text.text).ok()
-    });
-    let wrong = error
-        .source
-        .as_ref()
-        .and_then(|cause| cause.downcast_ref::<ConfigError>());
-    if let Some(ConfigError {
-        key,
-        field: Some(field),
-        ..
-    }) = wrong
-    {
-        let tables = file.iter().flat_map(|file| &file.instruments);
-        let tables = tables.filter(|table| table.name.value == *key);
+    // One that isn't right has an error of its own.
+    let file = request.pipeline_file().unwrap_or_default();
+    let wrong = config_error(&error).and_then(|wrong| Some((&wrong.key, wrong.field.as_ref()?)));
+    if let Some((key, field)) = wrong {
+        let tables = file
+            .instruments
+            .iter()
+            .filter(|table| table.name.value == *key);
         let mut options = tables.flat_map(|table| &table.options);
-        if let Some(option) = options.find(|(name, _)| name.value == *field)
-            && let Some(file) = &file
-        {
+        if let Some((_, option)) = options.find(|(name, _)| name.value == *field) {
             let text = &file.source.text;
-            let entry = quoted(&error.message).find_map(|name| word(text, &option.1.span, name));
-            let span = entry.unwrap_or(option.1.span.clone());
-            return file.source.locate(error, &span);
+            let entry = quoted(&error.message).find_map(|name| word(text, &option.span, name));
+            return file
+                .source
+                .locate(error, &entry.unwrap_or(option.span.clone()));
         }
-        let mut asked = request.instruments.iter();
-        let asked = asked.find(|asked| asked.split('=').next().map(str::trim) == Some(key));
+        let asked = request.instruments.iter().find(|asked| asked.name == *key);
         return match asked {
             Some(asked) => in_instrument(error, asked),
             None => error,
         };
     }
     match (error.kind, error.pass.clone()) {
-        (ErrorKind::Failed, Some(pass)) => of_pass(error, &pass, file, request, registry),
+        (ErrorKind::Failed, Some(pass)) => of_pass(error, &pass, &file, request, registry),
         _ => error,
     }
 }
 
+/// The mistake in an option that caused an error, if one did.
+pub(super) fn config_error(error: &PassError) -> Option<&ConfigError> {
+    error.source.as_ref()?.downcast_ref()
+}
+
 /// Shows an option of `--instrument` with an error that is about one.
-pub(super) fn in_instrument(error: PassError, asked: &str) -> PassError {
-    let wrong = error
-        .source
-        .as_ref()
-        .and_then(|cause| cause.downcast_ref::<ConfigError>());
-    let Some(field) = wrong.and_then(|wrong| wrong.field.clone()) else {
+pub(super) fn in_instrument(error: PassError, asked: &AskedInstrument) -> PassError {
+    let AskedBy::Instrument(asked) = &asked.by else {
+        return error;
+    };
+    let Some(field) = config_error(&error).and_then(|wrong| wrong.field.clone()) else {
         return error;
     };
     let options = asked.find('=').map_or(asked.len(), |at| at + 1)..asked.len();
@@ -90,26 +85,24 @@ pub(super) fn in_argument(
 fn of_pass(
     error: PassError,
     pass: &str,
-    file: Option<PipelineFile>,
+    file: &PipelineFile,
     request: &Request,
     registry: &Registry,
 ) -> PassError {
     let config = registry.pass_spec(pass).and_then(|(_, spec)| spec.config);
-    if let Some(file) = &file {
-        let mut entries = Vec::new();
-        options_of(&file.passes, pass, registry, &mut entries);
-        let given = |entry: &&Entry| Some(&entry.0.value) == config.as_ref();
-        entries.extend(file.context.config.iter().filter(given));
-        let place = |(key, value): &Entry| {
-            quoted(&error.message).find_map(|name| match key.value == name {
-                true => Some(key.span.clone()),
-                false if value.value.is_table() => word(&file.source.text, &value.span, name),
-                false => None,
-            })
-        };
-        if let Some(span) = entries.into_iter().find_map(place) {
-            return file.source.locate(error, &span);
-        }
+    let mut entries = Vec::new();
+    options_of(&file.passes, pass, registry, &mut entries);
+    let given = |entry: &&Entry| Some(&entry.0.value) == config.as_ref();
+    entries.extend(file.context.config.iter().filter(given));
+    let place = |(key, value): &Entry| {
+        quoted(&error.message).find_map(|name| match key.value == name {
+            true => Some(key.span.clone()),
+            false if value.value.is_table() => word(&file.source.text, &value.span, name),
+            false => None,
+        })
+    };
+    if let Some(span) = entries.into_iter().find_map(place) {
+        return file.source.locate(error, &span);
     }
     let place = |setting: &String| {
         let path = setting[..setting.find('=')?].trim_end();
@@ -145,12 +138,12 @@ fn options_of<'f>(
     }
 }
 
-/// What stands between backticks in a sentence.
+/// The words between backticks in a sentence.
 fn quoted(sentence: &str) -> impl Iterator<Item = &str> {
     sentence.split('`').skip(1).step_by(2)
 }
 
-/// Where a word stands in a part of a text, and not as a part of another.
+/// The place of a whole word in a part of a text.
 fn word(text: &str, part: &Range<usize>, name: &str) -> Option<Range<usize>> {
     let is_word = |c: char| c.is_alphanumeric() || matches!(c, '_' | '-');
     let part_text = text.get(part.clone())?;
@@ -170,7 +163,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     use super::*;
-    use crate::pipeline::PipelineText;
+    use crate::prepare::PipelineText;
     use passdock_core::instrument::wrong;
 
     /// An error of `numerics` that only the model shows.
@@ -181,7 +174,10 @@ mod tests {
                 path: "p.toml".into(),
                 text: text.to_owned(),
             }),
-            instruments: asked.iter().map(|&asked| asked.to_owned()).collect(),
+            instruments: asked
+                .iter()
+                .map(|asked| AskedInstrument::parse(asked).unwrap())
+                .collect(),
             ..Request::default()
         };
         let message = "`dims` binds `bach`, which isn't among the symbols.";

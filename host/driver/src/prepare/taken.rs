@@ -3,11 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use super::request::Request;
-use crate::model_file::{self, ReadOptions};
+use crate::model_file;
 use passdock_core::Registry;
 use passdock_core::files::{directory_of, end_of_links};
 
-/// What of a run a path names: `the model`, `the output`, …
+/// The file of a run that a path names: `the model`, `the output`, …
 pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Option<String> {
     let path = whole(path)?;
     let is = |known: &Path| whole(known).is_some_and(|known| known == path);
@@ -35,15 +35,12 @@ pub(super) fn named(path: &Path, request: &Request, registry: &Registry) -> Opti
 
 /// Whether the model's data is there.
 fn data(path: &Path, request: &Request) -> Option<String> {
-    let reading = ReadOptions {
-        outside_data: request.outside_data,
-    };
     // What can be read only once is left to the run.
     if !request.model.is_file() {
         return None;
     }
     // A model that can't be read is another error, later.
-    let module = model_file::read_with(&request.model, reading).ok()?;
+    let module = request.read_model().ok()?;
     let mut files = model_file::data_files_of(&module).into_iter();
     let is = |file: PathBuf| whole(&file).is_some_and(|data| data == path);
     files.any(is).then(|| "the model's data".to_owned())

@@ -1,21 +1,26 @@
-//! The instruments of a run: those of `[[instruments]]`, then those that the command line asks for.
+//! The instruments of a run: those of `[[instruments]]`, then those that are asked for beside them.
 
 use std::path::Path;
 
-use super::blame;
-use super::build::{self, locate};
-use super::file::{InstrumentTable, PipelineFile, SourceText};
-use super::request::Request;
-use super::taken;
-use crate::reproducer;
-use passdock_core::config::ConfigError;
-use passdock_core::instrument::built_in::{DumpIr, PassTimingInstrument, PrintChanged, PrintIr};
 use passdock_core::instrument::stderr;
 use passdock_core::{
-    ContextBuilder, ErrorKind, InstrumentRef, InstrumentSetup, InstrumentSpec, PassError, Registry,
-    Sequential,
+    InstrumentRef, InstrumentSetup, InstrumentSpec, PassError, Registry, Sequential,
 };
-use passdock_core::{Names, Sink};
+
+use super::asked::AskedInstrument;
+use super::config::{check_options, locate};
+use super::request::Request;
+use super::{Watched, blame, passes, taken};
+use crate::pipeline_file::{InstrumentTable, PipelineFile, SourceText, table_of};
+use crate::reproducer;
+
+/// An instrument of a run, as it was made.
+pub(super) struct Made {
+    pub(super) spec: InstrumentSpec,
+    /// The `[[instruments]]` table that names it from anywhere.
+    pub(super) table: toml::Table,
+    pub(super) instrument: InstrumentRef,
+}
 
 /// Registers the instruments of this crate, unless the registry has them.
 pub(super) fn register(registry: &Registry) -> Result<(), PassError> {
@@ -26,84 +31,64 @@ pub(super) fn register(registry: &Registry) -> Result<(), PassError> {
     }
 }
 
-/// Adds the instruments that a file and a command line ask for, in that order; those that only watch
-/// are made and left out if `only_judges`.
-pub(crate) fn add(
-    mut context: ContextBuilder,
+/// Makes the instruments of a file and those that a request asks for, in that order.
+pub(super) fn make(
     request: &Request,
-    sink: Option<&Sink>,
-    file: Option<&PipelineFile>,
+    watched: &Watched,
+    file: &PipelineFile,
     registry: &Registry,
     sequential: &Sequential,
-    only_judges: bool,
-) -> Result<ContextBuilder, PassError> {
+) -> Result<Vec<Made>, PassError> {
     let base = request.pipeline.as_ref().and_then(|p| p.path.parent());
-    let sequentials = build::sequential_names(sequential);
+    let sequentials = passes::sequential_names(sequential);
     let mut setup = InstrumentSetup::new(registry).with_sequentials(sequentials);
     setup.base = base.unwrap_or(Path::new(""));
     setup.color = request.print.color;
     let taken = |path: &Path| taken::named(path, request, registry);
     setup.taken = &taken;
-    match sink {
+    match &watched.sink {
         Some(sink) => setup.sink = sink.clone(),
         None if request.print.to_stderr => setup.sink = stderr(),
         None => {}
     }
-    if let Some(file) = file {
-        for table in &file.instruments {
-            let (spec, instrument) = named(table, &file.source, registry, &setup)?;
-            if spec.judges {
-                context = context.judge(spec.table(&options(table), setup.base));
-            }
-            if spec.judges || !only_judges {
-                context = context.shared_instrument(instrument);
-            }
-        }
+    let mut made = Vec::new();
+    for table in &file.instruments {
+        made.push(of_file(table, &file.source, registry, &setup)?);
     }
     setup.base = Path::new("");
     for asked in &request.instruments {
-        let (name, options) = read(asked)?;
-        let spec = registry.instrument_spec(name)?;
-        let made = spec.make(&options, &setup);
-        let instrument = made.map_err(|error| blame::in_instrument(error, asked))?;
-        if spec.judges {
-            context = context.judge(spec.table(&options, setup.base));
-        }
-        if spec.judges || !only_judges {
-            context = context.shared_instrument(instrument);
-        }
+        made.push(of_request(asked, registry, &setup)?);
     }
-    match only_judges {
-        true => Ok(context),
-        false => asked(context, request, registry, &setup),
+    Ok(made)
+}
+
+impl Made {
+    fn new(
+        spec: InstrumentSpec,
+        options: &toml::Table,
+        setup: &InstrumentSetup<'_>,
+    ) -> Result<Made, PassError> {
+        Ok(Made {
+            instrument: spec.make(options, setup)?,
+            table: spec.table(options, setup.base),
+            spec,
+        })
     }
 }
 
-/// The options of one of a file's.
-fn options(table: &InstrumentTable) -> toml::Table {
-    let options = table.options.iter();
-    options
-        .map(|(key, value)| (key.value.clone(), value.value.clone()))
-        .collect()
-}
-
-/// One of a file's.
-fn named(
+fn of_file(
     table: &InstrumentTable,
     source: &SourceText,
     registry: &Registry,
     setup: &InstrumentSetup<'_>,
-) -> Result<(InstrumentSpec, InstrumentRef), PassError> {
+) -> Result<Made, PassError> {
     let name = &table.name;
-    let spec = registry
-        .instrument_spec(&name.value)
-        .map_err(|error| source.locate(error, &name.span))?;
-    build::check_options(&spec.schema(), &table.options, source)?;
-    let made = spec.make(&options(table), setup);
-    let made = made.map_err(|error| {
+    let spec = registry.instrument_spec(&name.value);
+    let spec = spec.map_err(|error| source.locate(error, &name.span))?;
+    check_options(&spec.schema(), &table.options, source)?;
+    Made::new(spec, &table_of(&table.options), setup).map_err(|error| {
         // The option that it is about, if it is about one that the file gives.
-        let field = error.source.as_ref().and_then(|cause| {
-            let wrong = cause.downcast_ref::<ConfigError>()?;
+        let field = blame::config_error(&error).and_then(|wrong| {
             let field = wrong.field.as_ref()?;
             let given = table.options.iter().find(|(key, _)| key.value == *field)?;
             Some((wrong.clone(), given))
@@ -112,65 +97,20 @@ fn named(
             Some((wrong, (key, value))) => locate(source, wrong, key, value),
             None => source.locate(error, &name.span),
         }
-    });
-    Ok((spec, made?))
+    })
 }
 
-/// One of the command line's: `NAME`, or `NAME={OPTION=VALUE, …}`.
-fn read(asked: &str) -> Result<(&str, toml::Table), PassError> {
-    match asked.split_once('=') {
-        None => Ok((asked.trim(), toml::Table::new())),
-        Some((name, text)) => {
-            let read = format!("options = {text}").parse::<toml::Table>().ok();
-            let options = read.and_then(|mut table| table.remove("options"));
-            let Some(toml::Value::Table(options)) = options else {
-                let message = format!("The options of `--instrument {asked}` aren't a TOML table.");
-                let error = PassError::new(ErrorKind::Config, message);
-                return Err(error.help("Write `--instrument 'NAME={OPTION=VALUE}'`."));
-            };
-            Ok((name.trim(), options))
-        }
-    }
-}
-
-/// What flags ask for; their names were checked.
-fn asked(
-    mut context: ContextBuilder,
-    request: &Request,
+fn of_request(
+    asked: &AskedInstrument,
     registry: &Registry,
     setup: &InstrumentSetup<'_>,
-) -> Result<ContextBuilder, PassError> {
-    let print = &request.print;
-    if !print.before.is_empty() || !print.after.is_empty() {
-        let names = |names: &[String]| {
-            let names = names.iter().map(|name| registry.canonical(name));
-            Names::new(&names.collect::<Vec<_>>())
-        };
-        let (before, after) = (names(&print.before), names(&print.after));
-        context = context.instrument(PrintIr::new(before, after, setup.sink.clone()));
+) -> Result<Made, PassError> {
+    // What is wrong with a flag's file is no matter of options.
+    if let Some(file) = asked.flagged_file() {
+        setup.check_new_file(file.as_ref())?;
     }
-    if print.changed {
-        let print = PrintChanged::new(setup.sink.clone());
-        context = context.instrument(match setup.color {
-            true => print.color(),
-            false => print,
-        });
-    }
-    if let Some(dir) = &request.dump_dir {
-        context = context.instrument(DumpIr::new(dir.clone()));
-    }
-    if request.timing || request.trace.is_some() {
-        let mut timing = PassTimingInstrument::new();
-        if let Some(path) = &request.trace {
-            setup.check_new_file(path)?;
-            timing = timing.trace(path);
-        }
-        if !request.timing {
-            timing = timing.quiet();
-        }
-        context = context.instrument(timing);
-    }
-    Ok(context)
+    let spec = registry.instrument_spec(&asked.name)?;
+    Made::new(spec, &asked.options, setup).map_err(|error| blame::in_instrument(error, asked))
 }
 
 #[cfg(test)]
@@ -182,7 +122,7 @@ mod tests {
 
     use super::*;
     use crate::pipeline::Pipeline;
-    use crate::pipeline::PipelineText;
+    use crate::prepare::{PipelineText, Prepared};
 
     #[track_caller]
     fn check_error(text: &str, expected: Expect) {
@@ -195,14 +135,14 @@ mod tests {
 
     #[track_caller]
     fn check_asked(asked: &str, expected: Expect) {
-        let request = Request {
-            instruments: vec![asked.to_owned()],
-            ..Request::default()
-        };
-        let text = match build::build(&Registry::new(), &request, None, false)
-            .and_then(|built| built.context.build())
-        {
-            Ok(context) => context.instruments()[0].name().to_owned(),
+        let text = match AskedInstrument::parse(asked).and_then(|asked| {
+            let request = Request {
+                instruments: vec![asked],
+                ..Request::default()
+            };
+            Prepared::new(&Registry::new(), &request, Watched::default())
+        }) {
+            Ok(prepared) => prepared.context.instruments()[0].name().to_owned(),
             Err(error) => error.to_diagnostic().render(false),
         };
         expected.assert_eq(&text);
@@ -279,19 +219,19 @@ mod tests {
                 text: text.to_owned(),
             }),
             instruments: vec![
-                "verify".to_owned(),
-                format!("judge={{library='{there}/ort.so'}}"),
+                AskedInstrument::parse("verify").unwrap(),
+                AskedInstrument::parse(&format!("judge={{library='{there}/ort.so'}}")).unwrap(),
             ],
             ..Request::default()
         };
         let registry = Registry::new();
         registry.register_instrument(judge()).unwrap();
-        let context = build::build(&registry, &request, None, false)
-            .unwrap()
+        let prepared = Prepared::new(&registry, &request, Watched::default()).unwrap();
+        let judges = prepared
             .context
-            .build()
-            .unwrap();
-        let judges = context.judges().iter().map(|table| table.to_string());
+            .judges()
+            .iter()
+            .map(|table| table.to_string());
         expect![[r#"
             inputs = "/there/samples"
             name = "judge"

@@ -7,14 +7,14 @@ use std::sync::Arc;
 use passdock_ir::Module;
 use serde::Serialize;
 
-use super::about::{About, Check, Failure, PluginFile, VERSION, hash_range};
-use super::{ABOUT, BEFORE, PIPELINE};
 use crate::judge::{Judge, Verdict};
-use crate::model_file::{self, ReadOptions};
 use crate::pipeline::{self, PipelineText, Report, Request};
+use crate::reproducer::{
+    ABOUT, About, BEFORE, Check, Failure, PIPELINE, PluginFile, VERSION, hash_range,
+};
+use passdock_core::Plugin;
 use passdock_core::Watch;
 use passdock_core::{Diagnostic, ErrorKind, PassError, Registry, Severity};
-use passdock_core::{Plugin, SearchDir};
 
 /// A reproducer that was read.
 #[derive(Clone, Debug)]
@@ -24,22 +24,7 @@ pub struct Reproducer {
     pipeline: String,
 }
 
-/// How a reproducer is run again.
-#[derive(Clone, Debug, Default)]
-pub struct ReplayOptions {
-    /// Where plugins are.
-    pub plugin_dirs: Vec<PathBuf>,
-    /// Where else they are; those may be missing.
-    pub standard_dirs: Vec<PathBuf>,
-    /// Where the manifests of plugins are kept between runs; `None`: nowhere.
-    pub manifest_cache: Option<PathBuf>,
-    /// How many threads run function passes; `None`: as many as there are cores.
-    pub jobs: Option<usize>,
-    /// Refuse plugins that aren't the files that the reproducer was made with.
-    pub locked: bool,
-}
-
-/// What came of it.
+/// The outcome of a replay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Outcome {
@@ -51,7 +36,7 @@ pub enum Outcome {
     None,
 }
 
-/// What came of it, and what was to come.
+/// A replay: what failed, and what had failed before.
 #[derive(Clone, Debug, Serialize)]
 pub struct Replay {
     /// Whether it is the same failure.
@@ -60,7 +45,7 @@ pub struct Replay {
     pub expected: Failure,
     /// The failure of this run.
     pub failure: Option<Failure>,
-    /// The run.
+    /// The report of the run.
     #[serde(flatten)]
     pub report: Report,
 }
@@ -103,12 +88,7 @@ impl Reproducer {
         })
     }
 
-    /// The failure that it was made of.
-    pub fn failure(&self) -> &Failure {
-        &self.about.failure
-    }
-
-    /// What judges the result, if the pass itself doesn't fail.
+    /// The command that judges the result, if the pass itself doesn't fail.
     pub fn check(&self) -> Option<&Check> {
         self.about.check.as_ref()
     }
@@ -118,31 +98,23 @@ impl Reproducer {
         self.about.model.as_deref()
     }
 
-    /// The plugins whose code was loaded then.
-    pub fn plugins(&self) -> &[PluginFile] {
-        &self.about.plugins
-    }
-
-    /// The version of the passdock that wrote it.
-    pub fn passdock(&self) -> &str {
-        &self.about.passdock
-    }
-
-    /// Runs it again, with the passes of a registry, to which the plugins come. What goes wrong is
-    /// in the report. `judge` runs the [`Check`], if there is one, on the module before the passes
+    /// Runs it again, with the passes of a registry, to which the plugins come from where `request`
+    /// says; `locked` refuses plugins that aren't the files that the reproducer was made with. What
+    /// goes wrong is in the report. `judge` runs the [`Check`], if there is one, on the module before the passes
     /// and the one after them.
     pub fn replay(
         &self,
         registry: &Registry,
-        options: &ReplayOptions,
+        request: Request,
+        locked: bool,
         judge: &mut Judge<'_>,
         watch: Watch,
     ) -> Replay {
-        let request = self.request(options);
+        let request = self.request(request);
         if let Some(dir) = &request.manifest_cache {
             registry.keep_manifests(dir);
         }
-        let (report, ran) = match self.differences(registry, &request, options.locked) {
+        let (report, ran) = match self.differences(registry, &request, locked) {
             Ok(differences) => {
                 let (mut report, after) = pipeline::run_to_module(registry, &request, watch);
                 report.diagnostics.splice(0..0, differences);
@@ -164,11 +136,8 @@ impl Reproducer {
                 (report, false)
             }
         };
-        let failed = !report.ok;
-        let failure = report.diagnostics.iter().rev();
-        let failure = failure
-            .clone()
-            .find(|said| failed && said.severity.is_failure());
+        let mut said = report.diagnostics.iter().rev();
+        let failure = said.find(|said| !report.ok && said.severity.is_failure());
         let failure = failure.map(Failure::from);
         let expected = self.about.failure.clone();
         let outcome = match &failure {
@@ -184,22 +153,18 @@ impl Reproducer {
         }
     }
 
-    fn request(&self, options: &ReplayOptions) -> Request {
+    fn request(&self, request: Request) -> Request {
         Request {
             pipeline: Some(PipelineText {
                 path: self.dir.join(PIPELINE),
                 text: self.pipeline.clone(),
             }),
             model: self.dir.join(BEFORE),
-            plugin_dirs: options.plugin_dirs.clone(),
-            standard_dirs: options.standard_dirs.clone(),
-            manifest_cache: options.manifest_cache.clone(),
             verify: self.about.verify,
-            jobs: options.jobs,
             // What it refers to elsewhere has the hash that it should have.
             outside_data: true,
             resumes: true,
-            ..Request::default()
+            ..request
         }
     }
 
@@ -210,10 +175,7 @@ impl Reproducer {
         after: &Module,
         judge: &mut Judge<'_>,
     ) -> Result<(), PassError> {
-        let reading = ReadOptions {
-            outside_data: request.outside_data,
-        };
-        let before = model_file::read_with(&request.model, reading)?;
+        let before = request.read_model()?;
         let error = |message: &str| PassError::new(ErrorKind::Check, message);
         match judge(&before, after)? {
             Verdict::Good => Ok(()),
@@ -235,13 +197,7 @@ impl Reproducer {
         locked: bool,
     ) -> Result<Vec<Diagnostic>, PassError> {
         self.check_data()?;
-        let dirs = |paths: &[PathBuf], required: bool| -> Vec<SearchDir> {
-            let paths = paths.iter().cloned();
-            paths.map(|path| SearchDir { path, required }).collect()
-        };
-        let mut all = dirs(&request.plugin_dirs, true);
-        all.extend(dirs(&request.standard_dirs, false));
-        let mut found = registry.discover(&all)?.plugins;
+        let mut found = registry.discover(&request.search_dirs([]))?.plugins;
         found.extend(registry.plugins());
         let differences = self.about.plugins.iter().filter_map(|expected| {
             let name = expected.name.as_str();
@@ -281,7 +237,7 @@ impl Reproducer {
     }
 }
 
-/// What is different about a plugin, and what to do.
+/// The difference of a plugin from the one that was loaded, and what to do.
 fn difference(expected: &PluginFile, found: Option<&Plugin>) -> Option<(String, &'static str)> {
     let PluginFile { name, version, .. } = expected;
     let Some(found) = found else {

@@ -4,111 +4,123 @@
 //! one. Names of passes, config keys and options are only read here: whether there are such passes
 //! is asked when the pipeline is resolved, again with the place at hand.
 
+mod context;
+mod table;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::table::{TOP, Table, not_toml};
+pub(crate) use context::{ContextTable, context_table};
+use table::{TOP, Table, not_toml};
 
 use passdock_core::Phase;
 use passdock_core::Snippet;
 use passdock_core::{ErrorKind, PassError, suggest};
 
-/// How deep Sequentials may nest in a file.
+/// The levels that Sequentials may nest in a file.
 const MAX_NESTING: usize = 64;
 
-/// Something and where it stands in the file.
+/// A value of the file, and where it stands.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Located<T> {
-    /// It.
-    pub value: T,
-    /// Its bytes in the file.
-    pub span: Range<usize>,
+pub(crate) struct Located<T> {
+    /// The value itself.
+    pub(crate) value: T,
+    /// The bytes of the file that say it.
+    pub(crate) span: Range<usize>,
+}
+
+impl Located<String> {
+    /// Names without their places.
+    pub(crate) fn values(names: &[Located<String>]) -> Vec<String> {
+        names.iter().map(|name| name.value.clone()).collect()
+    }
 }
 
 /// A file's name and text, for errors that show its lines.
-#[derive(Clone, Debug)]
-pub struct SourceText {
-    /// As the user named it.
-    pub name: Arc<str>,
-    /// All of it.
-    pub text: Arc<str>,
-}
-
-/// What a pipeline file says.
-#[derive(Clone, Debug)]
-pub struct PipelineFile {
-    /// The file.
-    pub source: SourceText,
-    /// `[context]`.
-    pub context: ContextTable,
-    /// `[plugins] dirs`.
-    pub plugin_dirs: Vec<Located<String>>,
-    /// `[plugins.NAME]`.
-    pub plugins: Vec<PluginTable>,
-    /// `[[instruments]]`.
-    pub instruments: Vec<InstrumentTable>,
-    /// `[[passes]]`.
-    pub passes: Vec<PassTable>,
-}
-
-/// `[context]`.
 #[derive(Clone, Debug, Default)]
-pub struct ContextTable {
-    /// `opt_level`.
-    pub opt_level: Option<u32>,
-    /// `required_pass`.
-    pub required_pass: Vec<Located<String>>,
-    /// `disabled_pass`.
-    pub disabled_pass: Vec<Located<String>>,
-    /// `[context.config]`.
-    pub config: Vec<Entry>,
+pub(crate) struct SourceText {
+    /// The file's name, as the user gave it.
+    pub(crate) name: Arc<str>,
+    /// The whole text.
+    pub(crate) text: Arc<str>,
+}
+
+/// A pipeline file, as it was read.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct PipelineFile {
+    /// The file.
+    pub(crate) source: SourceText,
+    /// `[context]`.
+    pub(crate) context: ContextTable,
+    /// `[plugins] dirs`.
+    pub(crate) plugin_dirs: Vec<Located<String>>,
+    /// `[plugins.NAME]`.
+    pub(crate) plugins: Vec<PluginTable>,
+    /// `[[instruments]]`.
+    pub(crate) instruments: Vec<InstrumentTable>,
+    /// `[[passes]]`.
+    pub(crate) passes: Vec<PassTable>,
 }
 
 /// A key and its value.
-pub type Entry = (Located<String>, Located<toml::Value>);
+pub(crate) type Entry = (Located<String>, Located<toml::Value>);
 
-/// `[plugins.NAME]`.
+/// Entries without their places.
+pub(crate) fn table_of(entries: &[Entry]) -> toml::Table {
+    let entries = entries.iter();
+    entries
+        .map(|(key, value)| (key.value.clone(), value.value.clone()))
+        .collect()
+}
+
+/// A value in TOML that stands by itself, as in an argument of the command line.
+pub(crate) fn lone_value(text: &str) -> Option<toml::Value> {
+    let mut table: toml::Table = format!("value = {text}").parse().ok()?;
+    table.remove("value").filter(|_| table.is_empty())
+}
+
+/// A table `[plugins.NAME]`.
 #[derive(Clone, Debug)]
-pub struct PluginTable {
+pub(crate) struct PluginTable {
     /// The plugin's name.
-    pub name: Located<String>,
+    pub(crate) name: Located<String>,
     /// Passes of other plugins that this one's replace.
-    pub overrides: Vec<Located<String>>,
+    pub(crate) overrides: Vec<Located<String>>,
 }
 
-/// `[[instruments]]`.
+/// A table of `[[instruments]]`.
 #[derive(Clone, Debug)]
-pub struct InstrumentTable {
-    /// Its name.
-    pub name: Located<String>,
-    /// Everything else in its table.
-    pub options: Vec<Entry>,
+pub(crate) struct InstrumentTable {
+    /// The instrument's name.
+    pub(crate) name: Located<String>,
+    /// The other keys of the table.
+    pub(crate) options: Vec<Entry>,
 }
 
-/// `[[passes]]`, or a pass's name in a nested list.
+/// A table of `[[passes]]`, or a pass's name in a nested list.
 #[derive(Clone, Debug)]
-pub enum PassTable {
+pub(crate) enum PassTable {
     /// One pass.
     Pass {
-        /// Its registered name or an alias.
+        /// The pass's registered name, or an alias.
         name: Located<String>,
-        /// `options`.
+        /// The options that the file gives.
         options: Vec<Entry>,
     },
     /// A nested Sequential.
     Sequential {
-        /// Its name.
+        /// The Sequential's name.
         name: Located<String>,
-        /// Its level.
+        /// The level from which on it runs.
         opt_level: u32,
-        /// What it requires.
+        /// The passes that it requires.
         required: Vec<Located<String>>,
-        /// What it leaves out.
+        /// The passes that it leaves out.
         disabled: Vec<Located<String>>,
-        /// Its children.
+        /// The passes in it.
         passes: Vec<PassTable>,
     },
     /// The place of the passes that ask for a phase.
@@ -117,28 +129,34 @@ pub enum PassTable {
 
 impl SourceText {
     /// An error about a place in the file.
-    pub fn error(&self, span: &Range<usize>, label: &str, message: impl Into<String>) -> PassError {
-        let snippet = Snippet::new(&self.name, &self.text, span.clone(), label);
-        let mut error = PassError::new(ErrorKind::Pipeline, message);
-        error.location = Some(snippet.location());
-        error.snippet = Some(Box::new(snippet));
-        error
+    pub(crate) fn error(
+        &self,
+        span: &Range<usize>,
+        label: &str,
+        message: impl Into<String>,
+    ) -> PassError {
+        self.show(PassError::new(ErrorKind::Pipeline, message), span, label)
     }
 
     /// Shows a place in the file with an error that has none yet.
-    pub fn locate(&self, mut error: PassError, span: &Range<usize>) -> PassError {
-        if error.snippet.is_none() {
-            let snippet = Snippet::new(&self.name, &self.text, span.clone(), "");
-            error.location = Some(snippet.location());
-            error.snippet = Some(Box::new(snippet));
+    pub(crate) fn locate(&self, error: PassError, span: &Range<usize>) -> PassError {
+        match error.snippet {
+            None => self.show(error, span, ""),
+            Some(_) => error,
         }
+    }
+
+    fn show(&self, mut error: PassError, span: &Range<usize>, label: &str) -> PassError {
+        let snippet = Snippet::new(&self.name, &self.text, span.clone(), label);
+        error.location = Some(snippet.location());
+        error.snippet = Some(Box::new(snippet));
         error
     }
 }
 
 impl PipelineFile {
     /// Reads a file's text; `name` is how errors call the file.
-    pub fn parse(name: &str, text: &str) -> Result<PipelineFile, PassError> {
+    pub(crate) fn parse(name: &str, text: &str) -> Result<PipelineFile, PassError> {
         let source = SourceText {
             name: name.into(),
             text: text.into(),
@@ -147,7 +165,7 @@ impl PipelineFile {
         let span = root.span();
         let mut table = Table::new(&source, TOP, Spanned::new(span, root.into_inner()));
         let context = match table.table("context", "`[context]`")? {
-            Some(context) => read_context(context)?,
+            Some(context) => ContextTable::read(context)?,
             None => ContextTable::default(),
         };
         let (plugin_dirs, plugins) = match table.table("plugins", "`[plugins]`")? {
@@ -173,20 +191,6 @@ impl PipelineFile {
             passes,
         })
     }
-}
-
-fn read_context(mut table: Table<'_, '_>) -> Result<ContextTable, PassError> {
-    let context = ContextTable {
-        opt_level: table.level("opt_level")?,
-        required_pass: table.strings("required_pass")?,
-        disabled_pass: table.strings("disabled_pass")?,
-        config: match table.table("config", "`[context.config]`")? {
-            Some(config) => config.entries()?,
-            None => Vec::new(),
-        },
-    };
-    table.finish()?;
-    Ok(context)
 }
 
 fn read_plugins(
@@ -292,14 +296,7 @@ fn read_pass(
 
 /// A place for a phase: it has nothing but the phase's name.
 fn read_phase(mut table: Table<'_, '_>, name: &Located<String>) -> Result<PassTable, PassError> {
-    for key in [
-        "name",
-        "passes",
-        "options",
-        "opt_level",
-        "required",
-        "disabled",
-    ] {
+    for key in "name passes options opt_level required disabled".split(' ') {
         if let Some((key, _)) = table.take(key) {
             let message = format!(
                 "A place for a phase has no `{}`: its passes come from the plugins that name the phase.",

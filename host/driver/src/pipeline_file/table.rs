@@ -6,19 +6,18 @@ use serde::Deserialize;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::file::{Entry, Located, SourceText};
+use super::context;
+use super::{Entry, Located, SourceText};
 use passdock_core::PassError;
 use passdock_core::suggest::{listed, nearest};
 
 /// The table that is all of a file, as messages call it.
 pub(super) const TOP: &str = "the pipeline";
 
-/// Keys that people write at the top of a file, and the tables that they are of.
-const HOMES: [(&str, &str); 9] = [
+/// Keys that people write at the top of a file, and the tables that they are of, beside those of
+/// `[context]`.
+const HOMES: [(&str, &str); 6] = [
     ("config", "`[context.config]`"),
-    ("opt_level", "`[context]`"),
-    ("required_pass", "`[context]`"),
-    ("disabled_pass", "`[context]`"),
     ("dirs", "`[plugins]`"),
     ("override", "`[plugins.NAME]`"),
     ("options", "`[[passes]]`"),
@@ -199,13 +198,16 @@ impl<'s, 'i> Table<'s, 'i> {
         let message = format!("There is no key `{}` in {}.", key.value, self.what);
         let error = self.source.error(&key.span, "unknown key", message);
         let is_top = self.what == TOP;
-        let home = HOMES.iter().find(|(name, _)| is_top && *name == key.value);
-        let known = nearest(&key.value, self.known.iter().copied());
+        let name = key.value.as_str();
+        let homes = HOMES.into_iter();
+        let mut homes = homes.chain(context::KEYS.map(|key| (key, "`[context]`")));
+        let home = homes.find(|(known, _)| is_top && *known == name);
+        let known = nearest(name, self.known.iter().copied());
         Err(match (home, known) {
-            (Some((name, home)), _) if home.ends_with(&format!(".{name}]`")) => {
+            (Some((_, home)), _) if home.ends_with(&format!(".{name}]`")) => {
                 error.help(format!("Did you mean {home}?"))
             }
-            (Some((name, home)), _) => error.help(format!("`{name}` stands in {home}.")),
+            (Some((_, home)), _) => error.help(format!("`{name}` stands in {home}.")),
             (None, Some(known)) => error.help(format!("Did you mean `{known}`?")),
             (None, None) => error.help(format!(
                 "Valid keys: {}.",
@@ -215,7 +217,7 @@ impl<'s, 'i> Table<'s, 'i> {
     }
 }
 
-/// What there is to say of a text that isn't TOML.
+/// The error of a text that isn't TOML.
 pub(super) fn not_toml(source: &SourceText, error: &toml::de::Error) -> PassError {
     let span = error.span().unwrap_or(0..0);
     if let Some(span) = bare_word(&source.text, span.start) {

@@ -1,0 +1,92 @@
+//! `[context]`: the settings that a file makes, read and written. A key that only one of the two
+//! knows doesn't compile.
+
+use passdock_core::{ContextSettings, PassError};
+
+use super::table::Table;
+use super::{Entry, Located, table_of};
+
+/// The keys of the table.
+pub(super) const KEYS: [&str; 4] = ["opt_level", "required_pass", "disabled_pass", "config"];
+
+/// `[context]`, with the place of what may be wrong in it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct ContextTable {
+    /// The level, if the file sets one.
+    pub(crate) opt_level: Option<u32>,
+    /// Passes that run whatever their level.
+    pub(crate) required_pass: Vec<Located<String>>,
+    /// Passes that don't run.
+    pub(crate) disabled_pass: Vec<Located<String>>,
+    /// Config options.
+    pub(crate) config: Vec<Entry>,
+}
+
+impl ContextTable {
+    pub(super) fn read(mut table: Table<'_, '_>) -> Result<ContextTable, PassError> {
+        let [opt_level, required_pass, disabled_pass, config] = KEYS;
+        let context = ContextTable {
+            opt_level: table.level(opt_level)?,
+            required_pass: table.strings(required_pass)?,
+            disabled_pass: table.strings(disabled_pass)?,
+            config: match table.table(config, "`[context.config]`")? {
+                Some(config) => config.entries()?,
+                None => Vec::new(),
+            },
+        };
+        table.finish()?;
+        Ok(context)
+    }
+
+    /// The settings that the file makes; the others are at their defaults.
+    pub(crate) fn settings(&self) -> ContextSettings {
+        let ContextTable {
+            opt_level,
+            required_pass,
+            disabled_pass,
+            config,
+        } = self;
+        let default = ContextSettings::default();
+        ContextSettings {
+            opt_level: opt_level.unwrap_or(default.opt_level),
+            required_pass: Located::values(required_pass),
+            disabled_pass: Located::values(disabled_pass),
+            config: table_of(config).into_iter().collect(),
+            // Those of a run aren't a file's.
+            verify: default.verify,
+            jobs: default.jobs,
+            resumes: default.resumes,
+        }
+    }
+}
+
+/// The table that makes these settings.
+pub(crate) fn context_table(settings: ContextSettings) -> toml::Table {
+    let ContextSettings {
+        opt_level,
+        required_pass,
+        disabled_pass,
+        config,
+        // A reproducer says how it was verified beside its pipeline.
+        verify: _,
+        // Results don't depend on it.
+        jobs: _,
+        // Whoever runs a reproducer says so.
+        resumes: _,
+    } = settings;
+    let values: [toml::Value; KEYS.len()] = [
+        opt_level.into(),
+        required_pass.into(),
+        disabled_pass.into(),
+        toml::Table::from_iter(config).into(),
+    ];
+    let is_empty = |value: &toml::Value| match value {
+        toml::Value::Array(values) => values.is_empty(),
+        toml::Value::Table(table) => table.is_empty(),
+        _ => false,
+    };
+    let keys = KEYS.into_iter().map(str::to_owned);
+    keys.zip(values)
+        .filter(|(_, value)| !is_empty(value))
+        .collect()
+}

@@ -1,0 +1,179 @@
+//! The settings of a request's context, and options that are checked against their schemas.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use passdock_core::FieldType;
+use passdock_core::config::{ConfigError, Schema, Wrong};
+use passdock_core::{ContextSettings, ErrorKind, PassError, Registry};
+
+use super::request::Request;
+use super::{bind, blame};
+use crate::pipeline_file::{Entry, Located, PipelineFile, SourceText, lone_value};
+
+/// The settings of a file with what the request adds to them or puts in their place.
+pub(super) fn settings(
+    request: &Request,
+    file: &PipelineFile,
+    registry: &Registry,
+) -> Result<ContextSettings, PassError> {
+    for entry in &file.context.config {
+        check_config(&file.source, entry, registry)?;
+    }
+    let mut settings = file.context.settings();
+    settings.opt_level = request.opt_level.unwrap_or(settings.opt_level);
+    let required = &mut settings.required_pass;
+    required.extend_from_slice(&request.required_pass);
+    if !request.bind.is_empty() {
+        required.extend(bind::PASSES.map(str::to_owned));
+    }
+    let disabled = &mut settings.disabled_pass;
+    disabled.extend_from_slice(&request.disabled_pass);
+    settings.verify = request.verify;
+    settings.jobs = request.jobs.unwrap_or(settings.jobs);
+    settings.resumes = request.resumes;
+    if request.allow_growth {
+        for info in registry.list_configs() {
+            let mut fields = info.schema.fields.iter();
+            if fields.any(|field| field.name == "allow_growth") {
+                let setting = format!("{}.allow_growth=true", info.schema.key);
+                set(&setting, registry, &mut settings.config)?;
+            }
+        }
+    }
+    for setting in &request.config {
+        set(setting, registry, &mut settings.config)?;
+    }
+    Ok(settings)
+}
+
+/// Refuses options that a schema doesn't have or whose values it doesn't take.
+pub(super) fn check_options(
+    schema: &Schema,
+    options: &[Entry],
+    source: &SourceText,
+) -> Result<(), PassError> {
+    for (key, value) in options {
+        let one = toml::Table::from_iter([(key.value.clone(), value.value.clone())]);
+        let checked = schema.accept_part(&toml::Value::Table(one));
+        checked.map_err(|error| locate(source, error, key, value))?;
+    }
+    Ok(())
+}
+
+/// Shows the key or the value that a schema refuses with the error.
+pub(super) fn locate(
+    source: &SourceText,
+    error: ConfigError,
+    key: &Located<String>,
+    value: &Located<toml::Value>,
+) -> PassError {
+    let span = match error.wrong {
+        Wrong::Key | Wrong::Field => &key.span,
+        Wrong::Value => &value.span,
+    };
+    source.locate(error.into(), span)
+}
+
+fn check_config(source: &SourceText, entry: &Entry, registry: &Registry) -> Result<(), PassError> {
+    let (key, value) = entry;
+    let checked = registry
+        .config_schema(&key.value)
+        .and_then(|schema| schema.accept(&value.value).map(drop));
+    checked.map_err(|error| locate(source, error, key, value))
+}
+
+/// `KEY=VALUE` of the command line: the longest registered key, then the field's name.
+fn set(
+    setting: &str,
+    registry: &Registry,
+    config: &mut BTreeMap<String, toml::Value>,
+) -> Result<(), PassError> {
+    let shown =
+        |error: PassError, span: Range<usize>| blame::in_argument(error, "--config", setting, span);
+    let wrong = |message: &str| PassError::new(ErrorKind::Config, message);
+    let Some((path, text)) = setting.split_once('=') else {
+        let error = wrong("`--config` needs a value.").help("Write `--config KEY=VALUE`.");
+        return Err(shown(error, 0..setting.len()));
+    };
+    let value_span = path.len() + 1..setting.len();
+    let (start, path) = (path.len() - path.trim_start().len(), path.trim());
+    let path_span = start..start + path.len();
+    let is_prefix = |key: &String| {
+        let rest = path.strip_prefix(key.as_str());
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
+    };
+    let keys = registry
+        .list_configs()
+        .into_iter()
+        .map(|info| info.schema.key);
+    let Some(key) = keys.filter(is_prefix).max_by_key(String::len) else {
+        return Err(shown(unknown(path, registry), path_span));
+    };
+    let schema = registry.config_schema(&key)?;
+    let field = path[key.len()..].strip_prefix('.');
+    let Some(value) = lone_value(text) else {
+        let known = match field {
+            None if !schema.is_scalar() => None,
+            field => schema.settable(field.unwrap_or("")).ok(),
+        };
+        let text = text.trim();
+        let help = match known.map(|known| (known, known.ty)) {
+            None => format!("It is {}.", schema.type_name()),
+            Some((_, FieldType::Strings)) => {
+                format!("It is a list of strings: `--config '{path}=[\"{text}\"]'`.")
+            }
+            Some((_, FieldType::String | FieldType::Values)) => {
+                format!("A string needs quotes: `--config '{path}=\"{text}\"'`.")
+            }
+            Some((known, _)) => format!("It is {}.", known.takes().replace("NAME = ", "")),
+        };
+        return Err(shown(wrong("The value isn't TOML.").help(help), value_span));
+    };
+    let given = match field {
+        None => value.clone(),
+        Some(field) => toml::Table::from_iter([(field.to_owned(), value.clone())]).into(),
+    };
+    let checked = match field {
+        // A scalar has no fields to set.
+        Some(field) if schema.is_scalar() => schema.field(field).map(drop),
+        _ => schema.accept_part(&given).map(drop),
+    };
+    checked.map_err(|error| {
+        let span = match (error.wrong, field) {
+            (Wrong::Field, Some(field)) => path_span.end - field.len()..path_span.end,
+            (Wrong::Key, _) => path_span,
+            _ => value_span,
+        };
+        shown(error.into(), span)
+    })?;
+    let entry = config
+        .entry(key)
+        .or_insert_with(|| toml::Table::new().into());
+    match (field, entry) {
+        (Some(field), toml::Value::Table(table)) => _ = table.insert(field.to_owned(), value),
+        (_, entry) => *entry = given,
+    }
+    Ok(())
+}
+
+/// The error of a path that starts with no registered key; it may end with a field.
+fn unknown(path: &str, registry: &Registry) -> PassError {
+    let error = |key: &str| registry.config_schema(key).err();
+    let whole = error(path);
+    let key = path.rsplit_once('.').and_then(|(key, _)| error(key));
+    // The one that is near something.
+    let near = [whole.clone(), key].into_iter().flatten();
+    let best = near.max_by_key(|error| error.help.is_some());
+    match best.or(whole) {
+        Some(mut error) => {
+            // What was typed, not the part of it that was looked up.
+            error.message = error.message.replacen(&error.key, path, 1);
+            error.into()
+        }
+        None => PassError::new(
+            ErrorKind::Config,
+            format!("There is no config option `{path}`."),
+        ),
+    }
+}

@@ -1,0 +1,125 @@
+//! From a request to what is ready to run: every name and value is looked up here, before the model
+//! is read and before anything runs.
+
+mod asked;
+mod bind;
+pub(crate) mod blame;
+mod config;
+mod instruments;
+mod passes;
+mod phases;
+mod plugins;
+mod request;
+mod taken;
+
+use std::sync::Arc;
+
+use passdock_core::Recorder;
+use passdock_core::Sink;
+use passdock_core::plan;
+use passdock_core::plan::Plan;
+use passdock_core::{Diagnostic, ModuleRef, PassContext, PassError, Registry, Sequential};
+use passdock_ir::Module;
+
+use crate::pipeline_file::PipelineFile;
+pub use asked::{AskedBy, AskedInstrument};
+pub use passes::PIPELINE;
+pub(crate) use passes::passes_in;
+pub(crate) use phases::Phases;
+pub use plugins::load_plugins;
+pub use request::{PipelineText, Print, Request};
+
+/// A pipeline whose names were looked up, with the context that it runs under.
+pub struct Prepared {
+    pub(crate) file: PipelineFile,
+    pub(crate) sequential: Sequential,
+    pub(crate) context: PassContext,
+    /// The passes that ask for a phase, and the places for them.
+    pub(crate) phases: Phases,
+}
+
+/// The watchers that a run adds to what its request asks for.
+#[derive(Default)]
+pub(crate) struct Watched {
+    /// The sink that instruments print to instead of the one that the request names.
+    pub(crate) sink: Option<Sink>,
+    /// The recorder of the passes that run.
+    pub(crate) recorder: Option<Arc<Recorder>>,
+    /// The handler of diagnostics instead of the renderer.
+    pub(crate) on_diagnostic: Option<Box<dyn Fn(Diagnostic) + Send + Sync>>,
+    /// Whether instruments that only watch are left out.
+    pub(crate) only_judges: bool,
+}
+
+impl Prepared {
+    /// Looks up everything that a request names. The plugins of its directories come to the
+    /// registry.
+    pub(crate) fn new(
+        registry: &Registry,
+        request: &Request,
+        watched: Watched,
+    ) -> Result<Prepared, PassError> {
+        let file = request.pipeline_file()?;
+        plugins::load(registry, request, &file, &mut Err)?;
+        let mut phases = Phases::new(registry, &file.passes, &request.passes);
+        let sequential = passes::sequential(request, &file, registry, &mut phases)?;
+        passes::check_names(request, &file, registry, &sequential)?;
+        let mut context = PassContext::builder()
+            .registry(registry)
+            .settings(config::settings(request, &file, registry)?);
+        let judges = instruments::make(request, &watched, &file, registry, &sequential)?;
+        for made in judges {
+            if made.spec.judges {
+                context = context.judge(made.table);
+            }
+            if made.spec.judges || !watched.only_judges {
+                context = context.shared_instrument(made.instrument);
+            }
+        }
+        if let Some(recorder) = watched.recorder {
+            context = context.recorder(recorder);
+        }
+        if let Some(handler) = watched.on_diagnostic {
+            context = context.on_diagnostic(handler);
+        }
+        Ok(Prepared {
+            context: context.build()?,
+            file,
+            sequential,
+            phases,
+        })
+    }
+
+    /// The context that it runs under.
+    pub fn context(&self) -> &PassContext {
+        &self.context
+    }
+
+    /// Puts the passes that bind what the request says of a model ahead of its own.
+    pub(crate) fn bind(&mut self, request: &Request, module: &Module) -> Result<(), PassError> {
+        if !request.bind.is_empty() {
+            let registry = self.context.registry();
+            self.sequential = bind::ahead_of(&self.sequential, request, module, registry)?;
+            self.load()?;
+        }
+        Ok(())
+    }
+
+    /// The passes that would run, in order; no plugin is loaded.
+    pub(crate) fn plan(&self) -> Result<Plan, PassError> {
+        plan::resolve(&self.sequential, &self.context)
+    }
+
+    /// Loads all that the passes take; the plan is that of [`Prepared::plan`].
+    pub(crate) fn load(&self) -> Result<Plan, PassError> {
+        passdock_core::run::prepare(&self.sequential, &self.context)
+    }
+
+    /// Runs the passes on a module.
+    ///
+    /// # Errors
+    /// The first failure of a pass, or of an instrument.
+    pub fn run(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+        self.context.scope(|_| self.sequential.call(module))
+    }
+}

@@ -1,0 +1,174 @@
+//! The passes of a request, by name and in order.
+
+use std::collections::BTreeSet;
+
+use passdock_core::{ErrorKind, PassError, PassRef, Registry, Sequential, suggest};
+
+use super::config::check_options;
+use super::phases::Phases;
+use super::request::Request;
+use crate::pipeline_file::{Entry, Located, PassTable, PipelineFile, SourceText, table_of};
+
+/// The name of the Sequential that a pipeline's passes are wrapped in.
+pub const PIPELINE: &str = "pipeline";
+
+/// The Sequential of a pipeline's passes, then those that the request adds.
+pub(super) fn sequential(
+    request: &Request,
+    file: &PipelineFile,
+    registry: &Registry,
+    phases: &mut Phases,
+) -> Result<Sequential, PassError> {
+    let mut passes = children(&file.passes, &file.source, registry, phases)?;
+    for name in &request.passes {
+        passes.push(registry.get_pass(name)?);
+    }
+    Ok(Sequential::new(passes).name(PIPELINE))
+}
+
+/// The passes of a list: an entry is one pass, or those that ask for its phase. Nesting was limited
+/// when the file was read.
+fn children(
+    tables: &[PassTable],
+    source: &SourceText,
+    registry: &Registry,
+    phases: &mut Phases,
+) -> Result<Vec<PassRef>, PassError> {
+    let mut passes = Vec::with_capacity(tables.len());
+    for table in tables {
+        match table {
+            PassTable::Pass { name, options } => {
+                passes.push(listed(name, options, source, registry)?);
+            }
+            PassTable::Phase(phase) => {
+                if phases.places().contains(&phase.value) {
+                    let name = phase.value.name();
+                    let message =
+                        format!("The pipeline has a place for the phase `{name}` already.");
+                    let error = source.error(&phase.span, "another place", message);
+                    return Err(error.help("Remove one: its passes would run at both."));
+                }
+                for name in phases.fill(phase.value) {
+                    passes.push(registry.get_pass(name)?);
+                }
+            }
+            PassTable::Sequential {
+                name,
+                opt_level,
+                required,
+                disabled,
+                passes: inner,
+            } => {
+                for name in required {
+                    registry
+                        .get_pass(&name.value)
+                        .map_err(|error| source.locate(error, &name.span))?;
+                }
+                let inner = children(inner, source, registry, phases)?;
+                for name in disabled {
+                    check_disabled(name, &inner, source, registry)?;
+                }
+                let sequential = Sequential::new(inner)
+                    .name(&name.value)
+                    .opt_level(*opt_level)
+                    .required(Located::values(required))
+                    .disabled(Located::values(disabled));
+                passes.push(sequential.into_pass());
+            }
+        }
+    }
+    Ok(passes)
+}
+
+/// A pass that is listed by its name.
+fn listed(
+    name: &Located<String>,
+    options: &[Entry],
+    source: &SourceText,
+    registry: &Registry,
+) -> Result<PassRef, PassError> {
+    let schema = registry
+        .option_schema(&name.value)
+        .map_err(|error| source.locate(error, &name.span))?;
+    check_options(&schema, options, source)?;
+    registry
+        .get_pass_with_options(&name.value, &table_of(options))
+        .map_err(|error| source.locate(error, &name.span))
+}
+
+/// Refuses to disable what isn't there.
+fn check_disabled(
+    name: &Located<String>,
+    passes: &[PassRef],
+    source: &SourceText,
+    registry: &Registry,
+) -> Result<(), PassError> {
+    let canonical = registry.canonical(&name.value);
+    if passes.iter().any(|pass| pass.info().name == canonical) {
+        return Ok(());
+    }
+    let names = passes.iter().map(|pass| pass.info().name.as_str());
+    let near = suggest::did_you_mean(&name.value, names);
+    let message = format!("There is no such pass in `passes` to disable.{near}");
+    Err(source.error(&name.span, "", message))
+}
+
+/// The passes in a Sequential, and those in them.
+pub(crate) fn passes_in(sequential: &Sequential) -> Vec<PassRef> {
+    let mut passes = Vec::new();
+    let mut open: Vec<PassRef> = sequential.passes().to_vec();
+    while let Some(pass) = open.pop() {
+        let inner = pass.as_sequential().into_iter();
+        open.extend(inner.flat_map(|inner| inner.passes().to_vec()));
+        passes.push(pass);
+    }
+    passes
+}
+
+/// The names of a run's Sequentials.
+pub(super) fn sequential_names(sequential: &Sequential) -> Vec<String> {
+    let inner = passes_in(sequential).into_iter();
+    let inner = inner.filter(|pass| pass.as_sequential().is_some());
+    let mut names: Vec<String> = inner.map(|pass| pass.info().name.clone()).collect();
+    names.push(PIPELINE.to_owned());
+    names
+}
+
+/// Refuses names of passes to require or disable that nobody bears: a misspelt one would be
+/// silently without effect.
+pub(super) fn check_names(
+    request: &Request,
+    file: &PipelineFile,
+    registry: &Registry,
+    sequential: &Sequential,
+) -> Result<(), PassError> {
+    let mut known: BTreeSet<String> = registry.pass_names().into_iter().collect();
+    let passes = passes_in(sequential).into_iter();
+    known.extend(passes.map(|pass| pass.info().name.clone()));
+    let check_for = |name: &str, what: &str| {
+        if known.contains(&registry.canonical(name)) {
+            return Ok(());
+        }
+        let message = format!("There is no pass `{name}` to {what}.");
+        let near = suggest::nearest(name, known.iter().map(String::as_str));
+        let help = match near {
+            Some(near) => format!("Did you mean `{near}`?"),
+            None => "`passdock list passes` shows what there is.".to_owned(),
+        };
+        Err(PassError::new(ErrorKind::UnknownPass, message).help(help))
+    };
+    let check = |name: &str| check_for(name, "require or to disable");
+    let context = &file.context;
+    for name in context.required_pass.iter().chain(&context.disabled_pass) {
+        check(&name.value).map_err(|error| file.source.locate(error, &name.span))?;
+    }
+    let names = request.required_pass.iter().chain(&request.disabled_pass);
+    names.map(String::as_str).try_for_each(check)?;
+    let asked = request.instruments.iter();
+    let printed = asked.flat_map(|asked| asked.flagged_passes());
+    let mut printed = printed.map(|(_, name)| name);
+    printed.try_for_each(|name| match name {
+        "all" | PIPELINE => Ok(()),
+        name => check_for(name, "print the module around"),
+    })
+}

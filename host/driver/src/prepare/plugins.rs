@@ -1,0 +1,78 @@
+//! The plugins of a request.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use passdock_core::{LoadOptions, PassError, Registry, suggest};
+
+use super::instruments;
+use super::request::Request;
+use crate::pipeline_file::{Located, PipelineFile};
+
+/// Takes the plugins in all directories of a request into the registry; answers why plugins were
+/// left out that contradict others.
+pub fn load_plugins(registry: &Registry, request: &Request) -> Result<Vec<PassError>, PassError> {
+    let mut conflicts = Vec::new();
+    load(registry, request, &PipelineFile::default(), &mut |error| {
+        conflicts.push(error);
+        Ok(())
+    })?;
+    Ok(conflicts)
+}
+
+/// Takes the plugins of a request's and a pipeline's directories into the registry; `refused` is
+/// told of each that contradicts another.
+pub(super) fn load(
+    registry: &Registry,
+    request: &Request,
+    file: &PipelineFile,
+    refused: &mut dyn FnMut(PassError) -> Result<(), PassError>,
+) -> Result<(), PassError> {
+    instruments::register(registry)?;
+    if let Some(dir) = &request.manifest_cache {
+        registry.keep_manifests(dir);
+    }
+    let mut dirs: Vec<PathBuf> = Vec::new();
+    let base = request
+        .pipeline
+        .as_ref()
+        .and_then(|text| text.path.parent());
+    for named in &file.plugin_dirs {
+        let path = base.unwrap_or(Path::new("")).join(&named.value);
+        if !path.is_dir() {
+            let message = format!("There is no plugin directory `{}`.", path.display());
+            let error = file.source.error(&named.span, "no such directory", message);
+            return Err(error.help("Directories are relative to the pipeline's file."));
+        }
+        dirs.push(path);
+    }
+    let options = file.plugins.iter().map(|plugin| {
+        let overrides = Located::values(&plugin.overrides);
+        (Some(plugin.name.value.clone()), LoadOptions { overrides })
+    });
+    let options: BTreeMap<Option<String>, LoadOptions> = options.collect();
+    registry.load_dirs_with(&request.search_dirs(dirs), &options, refused)?;
+    check_plugins(file, registry)
+}
+
+/// Refuses `[plugins.NAME]` for a plugin that isn't there.
+fn check_plugins(file: &PipelineFile, registry: &Registry) -> Result<(), PassError> {
+    let plugins = registry.plugins();
+    for plugin in &file.plugins {
+        let name = &plugin.name.value;
+        if plugins.iter().all(|known| known.name() != name) {
+            let message = format!("There is no plugin `{name}`.");
+            let error = file
+                .source
+                .error(&plugin.name.span, "unknown plugin", message);
+            let names: Vec<&str> = plugins.iter().map(|plugin| plugin.name()).collect();
+            return Err(
+                error.help(match suggest::nearest(name, names.iter().copied()) {
+                    Some(near) => format!("Did you mean `{near}`?"),
+                    None => format!("Plugins that were found: {}.", suggest::listed(names)),
+                }),
+            );
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,115 @@
+//! The request of a run: plain data, so that a run can happen in another process.
+
+use std::path::PathBuf;
+
+use passdock_core::SearchDir;
+use passdock_core::{PassError, Verify};
+use passdock_ir::Module;
+use serde::{Deserialize, Serialize};
+
+use super::asked::AskedInstrument;
+use crate::model_file::{self, ExternalData, ReadOptions};
+use crate::pipeline_file::PipelineFile;
+
+/// Everything that `passdock run` was told.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Request {
+    /// The pipeline file, if there is one.
+    pub pipeline: Option<PipelineText>,
+    /// Passes to run after the file's, by name.
+    pub passes: Vec<String>,
+    /// The model to read: a path, or `-` for IR text on standard input.
+    pub model: PathBuf,
+    /// The model to write; nothing is written without it.
+    pub output: Option<PathBuf>,
+    /// Directories of plugins, before those of the file.
+    pub plugin_dirs: Vec<PathBuf>,
+    /// Directories of plugins after those of the file; they may be missing.
+    pub standard_dirs: Vec<PathBuf>,
+    /// The directory in which the manifests of plugins are kept between runs; `None`: nowhere.
+    pub manifest_cache: Option<PathBuf>,
+    /// The level, in place of the file's.
+    pub opt_level: Option<u32>,
+    /// Passes that are added to the file's `required_pass`.
+    pub required_pass: Vec<String>,
+    /// Passes that are added to the file's `disabled_pass`.
+    pub disabled_pass: Vec<String>,
+    /// Config options, each `KEY=VALUE`, in place of the file's.
+    pub config: Vec<String>,
+    /// Sizes for dim symbols of the model and values for parameters, each `NAME=VALUE`, bound before
+    /// the first pass.
+    pub bind: Vec<String>,
+    /// Instruments to run after the file's, in order.
+    pub instruments: Vec<AskedInstrument>,
+    /// The output that instruments print to.
+    pub print: Print,
+    /// The functions that are verified, and when.
+    pub verify: Verify,
+    /// Whether the field `allow_growth` of every config option that has one is set.
+    pub allow_growth: bool,
+    /// The number of threads that run function passes; `None`: one for each core.
+    pub jobs: Option<usize>,
+    /// Whether everything is encoded anew instead of copying what didn't change.
+    pub drop_spans: bool,
+    /// The place for the data of the written model's initializers.
+    pub external_data: ExternalData,
+    /// Whether the model's data may be outside of its directory.
+    pub outside_data: bool,
+    /// The directory in which the reproducer of a failure gets one of its own, instead of beside the
+    /// output.
+    pub reproducer_dir: Option<PathBuf>,
+    /// Whether a reproducer has copies of the large constants, too.
+    pub self_contained: bool,
+    /// Whether the model is as it was right before the first pass, so that what that pass requires
+    /// has run: a reproducer's is.
+    pub resumes: bool,
+}
+
+impl Request {
+    /// The pipeline's file, or an empty one.
+    pub(crate) fn pipeline_file(&self) -> Result<PipelineFile, PassError> {
+        match &self.pipeline {
+            Some(file) => PipelineFile::parse(&file.path.display().to_string(), &file.text),
+            None => Ok(PipelineFile::default()),
+        }
+    }
+
+    /// Reads the model, with what the request allows.
+    ///
+    /// # Errors
+    /// If it can't be read, or isn't right.
+    pub fn read_model(&self) -> Result<Module, PassError> {
+        let outside_data = self.outside_data;
+        model_file::read_with(&self.model, ReadOptions { outside_data })
+    }
+
+    /// The directories in which plugins are looked for, in order; `more` are those of the pipeline.
+    pub(crate) fn search_dirs(&self, more: impl IntoIterator<Item = PathBuf>) -> Vec<SearchDir> {
+        let required = self.plugin_dirs.iter().cloned().chain(more);
+        let required = required.map(|path| (path, true));
+        let standard = self.standard_dirs.iter().cloned().map(|path| (path, false));
+        let dirs = required.chain(standard);
+        dirs.map(|(path, required)| SearchDir { path, required })
+            .collect()
+    }
+}
+
+/// A pipeline file: its name for messages and relative paths, and its text.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct PipelineText {
+    /// The path, as the user gave it.
+    pub path: PathBuf,
+    /// The whole text.
+    pub text: String,
+}
+
+/// The output that instruments print to.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Print {
+    /// Whether it is standard error instead of standard output.
+    pub to_stderr: bool,
+    /// Whether it takes colours.
+    pub color: bool,
+}
