@@ -29,11 +29,11 @@ pub use context::{
 pub use error::{Cause, ErrorKind, ErrorParts, PassError, Provider, capitalized};
 pub use instrument::{
     Frame, InstrumentRef, InstrumentReport, InstrumentResult, InstrumentSetup, InstrumentSpec,
-    Names, PassCall, PassInstrument, Sink,
+    PassCall, PassFilter, PassInstrument, Sink,
 };
 pub use pass::{
-    ModuleRef, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work, create_function_pass,
-    create_module_pass, create_prim_func_pass,
+    HostWork, ModuleRef, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work,
+    create_function_pass, create_module_pass, create_prim_func_pass,
 };
 pub use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet, suggest, terminal};
 pub use passdock_loader::{

@@ -18,11 +18,14 @@ const MAX_PARTS: usize = 4;
 /// is edited between any two messages isn't shown for ever, since numbering takes time for all of it.
 const MAX_NUMBERINGS: u32 = 16;
 
-/// What of an op is underlined.
+/// The part of an op that is underlined.
 #[derive(Clone, Copy, Debug)]
 pub struct Part<'a> {
+    /// The kind of part.
     pub part: OpPart,
+    /// The number of the operand or result.
     pub index: u32,
+    /// The name of the attribute.
     pub attr: &'a str,
 }
 
@@ -35,12 +38,16 @@ impl Part<'static> {
     };
 }
 
-/// What a message says of an op.
+/// An op as a message shows it.
 #[derive(Clone, Debug, Default)]
 pub struct Excerpt {
+    /// The op, described.
     pub op: Option<String>,
+    /// The function that it is in.
     pub function: Option<String>,
+    /// The place in the file that it came from.
     pub location: Option<String>,
+    /// Its line of text.
     pub snippet: Option<Snippet>,
     /// The other places that it came from.
     pub others: Vec<Label>,

@@ -114,7 +114,7 @@ pub fn check_canonical(text: &str) -> Result<(), String> {
 }
 
 /// Whether a name is spelled as all others that mean the same.
-pub fn is_canonical(text: &str) -> bool {
+pub(crate) fn is_canonical(text: &str) -> bool {
     if text.starts_with("ai.onnx.") && text.matches('.').count() == 2 {
         return false;
     }

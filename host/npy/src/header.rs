@@ -13,7 +13,7 @@ const MAX_HEADER: u32 = 1 << 16;
 /// No tensor has more dims.
 const MAX_RANK: usize = 64;
 
-/// What a header says.
+/// The contents of a header.
 #[derive(Debug)]
 pub(crate) struct Header {
     pub(crate) dtype: DType,
@@ -155,7 +155,7 @@ fn element(descr: &str) -> Result<(DType, usize, usize), Error> {
     }
 }
 
-/// What is left of the text.
+/// The rest of the header's text.
 struct Words<'t>(&'t str);
 
 impl<'t> Words<'t> {
@@ -181,7 +181,7 @@ impl<'t> Words<'t> {
         }
     }
 
-    /// What isn't understood.
+    /// An error about the next word, which isn't understood.
     fn wrong(&mut self) -> Error {
         let start: String = self.rest().chars().take(20).collect();
         wrong(format!("isn't understood at `{}`", start.escape_debug()))

@@ -28,7 +28,7 @@ pub struct Array {
     pub data: Vec<u8>,
 }
 
-/// Why a file gives no tensor: the end of a sentence.
+/// The reason why a file gives no tensor: the end of a sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The system says no.
@@ -48,9 +48,9 @@ pub enum Error {
     Size {
         /// The shape.
         shape: Vec<i64>,
-        /// How many bytes such a tensor takes.
+        /// The number of bytes that such a tensor takes.
         expected: u64,
-        /// How many there are, or one more than there should be.
+        /// The number of bytes there are, or one more than there should be.
         found: u64,
     },
 }
@@ -60,7 +60,7 @@ pub fn read(path: &Path) -> Result<Array, Error> {
     read_from(File::open(path)?)
 }
 
-/// As [`read`], of anything that gives bytes.
+/// Reads a tensor as [`read`] does, of anything that gives bytes.
 pub fn read_from(mut file: impl Read) -> Result<Array, Error> {
     let header = Header::read(&mut file)?;
     let wrong_size = |found| Error::Size {

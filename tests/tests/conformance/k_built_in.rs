@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use expect_test::expect;
 use passdock::instruments::{
-    DumpIr, Names, PassMemory, PassTimingInstrument, PrintIr, Sink, WellFormed, print_ir,
+    DumpIr, PassFilter, PassMemory, PassTimingInstrument, PrintIr, Sink, WellFormed, print_ir,
 };
 use passdock::{
     ContextBuilder, ModuleRef, PassContext, PassInfo, PassInstrument, Verify, create_module_pass,
@@ -255,7 +255,7 @@ fn measured(cell: &str) -> &str {
 #[test]
 fn r135_print_before_and_after_all() {
     let said = said_by(
-        |cx, sink| cx.instrument(PrintIr::new(Names::All, Names::All, sink)),
+        |cx, sink| cx.instrument(PrintIr::new(PassFilter::All, PassFilter::All, sink)),
         changes(),
     );
     expect![[r#"
@@ -280,7 +280,7 @@ fn without_modules(said: &str) -> String {
 /// TVM: a string instead of a list matches every pass whose name is a part of it.
 #[test]
 fn r136_print_around_named_passes() {
-    let only = |name: &str| Names::These(vec![full(name)]);
+    let only = |name: &str| PassFilter::These(vec![full(name)]);
     let said = said_by(
         |cx, sink| cx.instrument(PrintIr::new(only("Leaf"), only("NeedsLeaf"), sink)),
         seq([pass("Leaf"), pass("NeedsLeaf")]),

@@ -24,7 +24,8 @@ pub(crate) use frame::ContextFrame;
 use names::Met;
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::Function;
-pub use record::{OnPass, PassRecord, PassRun, PassStart, PassStatus, Recorder, Watch};
+pub(crate) use record::PassStart;
+pub use record::{OnPass, PassRecord, PassRun, PassStatus, Recorder, Watch};
 pub use scope::Entered;
 pub use settings::ContextSettings;
 

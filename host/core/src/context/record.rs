@@ -65,7 +65,8 @@ pub struct PassRecord {
 }
 
 impl PassRecord {
-    pub fn new(pass: &dyn Pass, parent: Option<&str>, requested_by: Option<&str>) -> Self {
+    /// A record of a pass that hasn't run.
+    pub(crate) fn new(pass: &dyn Pass, parent: Option<&str>, requested_by: Option<&str>) -> Self {
         let provider = pass.provider();
         PassRecord {
             name: pass.info().name.clone(),
@@ -128,6 +129,7 @@ pub struct PassRun {
 }
 
 impl Recorder {
+    /// A recorder that keeps records only, and tells `on_pass` of each pass that starts.
     pub fn new(on_pass: Option<Box<OnPass>>) -> Recorder {
         Recorder {
             on_pass,

@@ -148,6 +148,7 @@ impl Unfinished {
         }
     }
 
+    /// The file, to write to.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
     }

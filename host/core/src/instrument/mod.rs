@@ -2,7 +2,7 @@
 
 pub mod built_in;
 pub(crate) mod calls;
-mod names;
+mod pass_filter;
 mod plugin;
 mod running;
 mod spec;
@@ -11,7 +11,7 @@ use std::error::Error;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-pub use names::Names;
+pub use pass_filter::PassFilter;
 pub(crate) use plugin::plugin_spec;
 pub use running::{Entries, Running};
 use serde::{Deserialize, Serialize};

@@ -14,7 +14,7 @@ use crate::util;
 
 /// An instrument of a plugin as a pipeline names it: which one, with which options. The plugin is
 /// loaded, and the instance made, when a context is about to be entered.
-pub struct PluginInstrument {
+pub(super) struct PluginInstrument {
     plugin: Arc<Plugin>,
     provider: Provider,
     at: usize,

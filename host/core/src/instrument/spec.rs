@@ -2,7 +2,7 @@
 //!
 //! What a pipeline says in `[[instruments]]` is checked by the [`Schema`] before anything is made.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use passdock_diagnostic::suggest;
 use passdock_loader::Origin;
 use serde::Serialize;
 
-use super::{InstrumentRef, Names, Sink, stdout};
+use super::{InstrumentRef, PassFilter, Sink, stdout};
 use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, Schema, Wrong};
 use crate::error::{ErrorKind, PassError};
 use crate::files::Target;
@@ -165,7 +165,7 @@ impl InstrumentSpec {
         }
     }
 
-    /// Names the plugin that gives it.
+    /// PassFilter the plugin that gives it.
     pub fn of_plugin(mut self, plugin: &str) -> InstrumentSpec {
         self.plugin = Some(plugin.to_owned());
         self
@@ -315,13 +315,13 @@ impl<'a> InstrumentSetup<'a> {
         instrument: &str,
         field: &str,
         names: &[String],
-    ) -> Result<Names, ConfigError> {
+    ) -> Result<PassFilter, ConfigError> {
         let canonical: Vec<String> = names.iter().map(|n| self.names.canonical(n)).collect();
         let known = |name: &&String| {
             *name == "all" || self.passes.contains(*name) || self.sequentials.contains(*name)
         };
         match canonical.iter().find(|name| !known(name)) {
-            None => Ok(Names::new(&canonical)),
+            None => Ok(PassFilter::new(&canonical)),
             Some(name) => {
                 let names = self.passes.iter().chain(&self.sequentials);
                 let near = suggest::nearest(name, names.map(String::as_str));

@@ -9,7 +9,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-pub(crate) use closure::{HostWork, create_unscoped_pass};
+pub use closure::HostWork;
+pub(crate) use closure::create_unscoped_pass;
 pub use closure::{create_function_pass, create_module_pass, create_prim_func_pass};
 pub(crate) use names::{check_info, check_name, check_states};
 use passdock_abi::FunctionKind;

@@ -25,7 +25,7 @@ pub(super) fn ahead_of(
     module: &Module,
     registry: &Registry,
 ) -> Result<Sequential, PassError> {
-    let names = Names::of(module);
+    let names = PassFilter::of(module);
     let mut symbols = toml::Table::new();
     let mut params = toml::Table::new();
     for text in &request.bind {
@@ -121,14 +121,14 @@ fn shown(error: PassError, binding: &str, span: Range<usize>) -> PassError {
 }
 
 /// The names of a model that can be bound.
-struct Names {
+struct PassFilter {
     symbols: Vec<String>,
     params: Vec<String>,
 }
 
-impl Names {
-    fn of(module: &Module) -> Names {
-        let mut names = Names {
+impl PassFilter {
+    fn of(module: &Module) -> PassFilter {
+        let mut names = PassFilter {
             symbols: Vec::new(),
             params: Vec::new(),
         };

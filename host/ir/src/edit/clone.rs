@@ -120,7 +120,7 @@ impl Function {
     }
 
     /// Whether a region is `outer` or nested in it.
-    pub fn encloses(&self, outer: RegionId, region: RegionId) -> bool {
+    pub(crate) fn encloses(&self, outer: RegionId, region: RegionId) -> bool {
         if self.level(region) <= self.level(outer) {
             return region == outer;
         }

@@ -40,7 +40,8 @@ impl Function {
         self.make_constant_value(constant, ty)
     }
 
-    /// As [`Function::insert_constant`], in the body; the function doesn't count as edited.
+    /// Makes a constant as [`Function::insert_constant`] does, in the body; the function doesn't
+    /// count as edited.
     pub(crate) fn insert_constant_quietly(
         &mut self,
         ty: TypeId,

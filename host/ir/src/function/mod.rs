@@ -37,10 +37,10 @@ pub const MAX_DEPTH: u32 = 10_000;
 /// The largest number of operands, results or attributes of one op.
 pub const MAX_LIST: usize = 1 << 24;
 /// The largest number of records of one arena: ids above are reserved.
-pub const MAX_RECORDS: usize = u32::MAX as usize - 1;
+pub(crate) const MAX_RECORDS: usize = u32::MAX as usize - 1;
 
 /// A view of nothing.
-pub const EMPTY_VIEW: FunctionView = FunctionView {
+const EMPTY_VIEW: FunctionView = FunctionView {
     struct_size: size_of::<FunctionView>() as u32,
     kind: FunctionKind(0),
     name: SymbolId::NONE,

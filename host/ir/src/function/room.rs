@@ -28,7 +28,7 @@ impl Function {
         moved.then_some(left)
     }
 
-    /// As [`Function::make_room_for_type`], for at most `count` dim expressions.
+    /// Makes room as [`Function::make_room_for_type`] does, for at most `count` dim expressions.
     pub fn make_room_for_exprs(&mut self, count: usize) -> Option<OutgrownPools> {
         let mut moved = false;
         let left = OutgrownPools {

@@ -145,6 +145,7 @@ impl OpDefs {
         suggest::nearest(name, self.by_name.keys().map(String::as_str))
     }
 
+    /// The number that tells this set of definitions from others; 0 has none.
     pub fn id(&self) -> u64 {
         self.id
     }

@@ -69,6 +69,7 @@ pub struct LoadedPass {
     manifest: Arc<Manifest>,
     origin: Origin,
     at: usize,
+    /// The pass's entry of the table.
     pub entry: abi::PassEntry,
 }
 
@@ -81,6 +82,7 @@ unsafe impl Sync for LoadedPass {}
 /// An op definition of a loaded plugin.
 #[derive(Clone, Copy)]
 pub struct LoadedOp {
+    /// The definition's entry of the table.
     pub entry: abi::OpEntry,
 }
 
@@ -93,7 +95,9 @@ unsafe impl Sync for LoadedOp {}
 /// An instrument of a loaded plugin.
 #[derive(Clone, Copy)]
 pub struct LoadedInstrument {
+    /// The instrument's entry of the table.
     pub entry: abi::InstrumentEntry,
+    /// The function that makes an instance.
     pub create: abi::CreateInstrument,
 }
 

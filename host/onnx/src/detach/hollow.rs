@@ -142,7 +142,7 @@ fn text(field: Field<'_>, rest: &mut Vec<u8>) {
     }
 }
 
-/// The same of a domain; ONNX's own has two names.
+/// A domain that the IR has, unless it is there and empty, or ONNX's own by its other name.
 fn domain(field: Field<'_>, rest: &mut Vec<u8>) {
     match field.value {
         Value::Bytes(body) if body.bytes == b"ai.onnx" => rest.extend(field.record.bytes),
@@ -410,7 +410,7 @@ pub(super) fn info(message: Message<'_>, encoded: &[u8]) -> Result<Hollow> {
     info_rest(message, encoded, doc::VALUE_INFO)
 }
 
-/// The same with documentation and metadata where they are.
+/// The remains of a value info whose documentation and metadata stay where they are.
 pub(super) fn whole_info(message: Message<'_>, encoded: &[u8]) -> Result<Vec<u8>> {
     Ok(info_rest(message, encoded, [0; 2])?.rest)
 }
@@ -432,7 +432,7 @@ pub(super) fn tensor(message: Message<'_>, named: bool) -> Result<Hollow> {
     tensor_rest(message, named, doc::TENSOR)
 }
 
-/// The same with documentation and metadata where they are.
+/// The remains of a tensor whose documentation and metadata stay where they are.
 fn whole_tensor(message: Message<'_>) -> Result<Vec<u8>> {
     Ok(tensor_rest(message, false, [0; 2])?.rest)
 }

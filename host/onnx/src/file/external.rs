@@ -13,7 +13,7 @@ use crate::format::error::{OnnxError, Result};
 /// The files that a model may point to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reach {
-    /// Those in the model's directory and below; no absolute path, no `..`, no link that leads out.
+    /// Files in the model's directory and below; no absolute path, no `..`, no link that leads out.
     #[default]
     Beside,
     /// Any file.

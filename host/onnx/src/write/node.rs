@@ -54,12 +54,12 @@ impl<'w> FunctionWriter<'w> {
         };
         let sources = self.sources(op);
         let node_name = self.node_name(op);
-        let texts = [
-            (node::NAME, node_name.as_deref()),
-            (node::OP_TYPE, Some(&*name)),
-            (node::DOMAIN, Some(&*domain)),
-            (node::OVERLOAD, Some(&*overload)),
-        ];
+        let text_of = |number| match number {
+            node::NAME => node_name.as_deref(),
+            node::OP_TYPE => Some(&*name),
+            node::DOMAIN => Some(&*domain),
+            _ => Some(&*overload),
+        };
         let mut known = Vec::new();
         // Written once, whatever the number of their records.
         let (mut inputs_done, mut outputs_done, mut attrs_seen) = (same.inputs, same.outputs, 0);
@@ -99,23 +99,25 @@ impl<'w> FunctionWriter<'w> {
                         None => self.store.copy(chain, field.record),
                     }
                 }
-                number => match texts.iter().find(|text| text.0 == number) {
+                number @ (node::NAME | node::OP_TYPE | node::DOMAIN | node::OVERLOAD) => {
                     // Of a text that stands there twice the last one counts.
-                    Some(&(_, Some(text)))
-                        if same.last_at(number) == Some(body.at)
-                            && !(number == node::DOMAIN && same.domain) =>
-                    {
-                        self.store.text(chain, field, text);
+                    let last = same.last[number as usize] == body.at;
+                    match text_of(number) {
+                        Some(text) if last && !(number == node::DOMAIN && same.domain) => {
+                            self.store.text(chain, field, text);
+                        }
+                        Some(_) => self.store.copy(chain, field.record),
+                        None => {}
                     }
-                    Some((_, None)) => {}
-                    _ => self.store.copy(chain, field.record),
-                },
+                }
+                _ => self.store.copy(chain, field.record),
             }
         }
         self.names(chain, node::INPUT, &inputs, &mut inputs_done);
         self.names(chain, node::OUTPUT, &outputs, &mut outputs_done);
-        for (number, text) in texts {
-            if let (None, Some(text)) = (same.last_at(number), text)
+        for number in [node::NAME, node::OP_TYPE, node::DOMAIN, node::OVERLOAD] {
+            if same.last[number as usize] == 0
+                && let Some(text) = text_of(number)
                 && (number == node::NAME || !text.is_empty())
             {
                 self.store.field(chain, number, text.as_bytes());
@@ -240,15 +242,11 @@ struct Same {
     domain: bool,
     /// The number of attributes that it has.
     attrs: usize,
-    /// The place of the last record of each text, by field number.
-    last: [Option<u64>; node::OVERLOAD as usize + 1],
+    /// The place of the last record of each text, by field number; 0: there is none.
+    last: [u64; node::OVERLOAD as usize + 1],
 }
 
 impl Same {
-    fn last_at(&self, number: u32) -> Option<u64> {
-        self.last[number as usize]
-    }
-
     fn of(original: Message<'_>, inputs: &[&str], outputs: &[&str], domain: &str) -> Result<Same> {
         let (mut ins, mut outs) = (inputs.iter(), outputs.iter());
         let mut same = Same {
@@ -263,7 +261,7 @@ impl Same {
             };
             let is = |text: Option<&&str>| text.is_some_and(|text| text.as_bytes() == body.bytes);
             if let Some(last) = same.last.get_mut(field.number as usize) {
-                *last = Some(body.at);
+                *last = body.at;
             }
             match field.number {
                 node::INPUT => same.inputs &= is(ins.next()),

@@ -84,7 +84,7 @@ impl<'r> Mixed<'r> {
     }
 }
 
-/// Names as a text: a few in full, many as a number.
+/// PassFilter as a text: a few in full, many as a number.
 fn listed(names: &[String]) -> String {
     match names {
         [] => "nothing".to_owned(),

@@ -5,12 +5,9 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-use passdock_ir::Module;
-
 use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Sink,
 };
-use crate::pass::PassInfo;
 
 crate::config_struct! {
     /// The options of `bisect`.

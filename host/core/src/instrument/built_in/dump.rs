@@ -15,7 +15,6 @@ use crate::files::Target;
 use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Sink, stderr, wrong,
 };
-use crate::pass::PassInfo;
 
 crate::config_struct! {
     /// The options of `dump`.

@@ -15,7 +15,6 @@ use crate::error::PassError;
 use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running,
 };
-use crate::pass::PassInfo;
 use crate::util;
 
 pub(super) fn spec() -> InstrumentSpec {
@@ -232,6 +231,7 @@ mod tests {
     use super::*;
     use crate::context::PassContext;
     use crate::instrument::built_in::testing::{all, fail, keep, module};
+    use crate::pass::PassInfo;
     use crate::run::create_host_pass;
 
     /// The peak is the process's: one test at a time.

@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
-use passdock_abi::{Op, OpId, SymbolId, symbol};
+use passdock_abi::SymbolId;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
@@ -17,7 +17,6 @@ use crate::error::PassError;
 use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running,
 };
-use crate::pass::PassInfo;
 use crate::util;
 
 pub(super) fn spec() -> InstrumentSpec {

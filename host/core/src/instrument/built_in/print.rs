@@ -5,7 +5,9 @@ use std::sync::Arc;
 
 use passdock_ir::{Module, text};
 
-use crate::instrument::{InstrumentResult, InstrumentSpec, Names, PassCall, PassInstrument, Sink};
+use crate::instrument::{
+    InstrumentResult, InstrumentSpec, PassCall, PassFilter, PassInstrument, Sink,
+};
 
 crate::config_struct! {
     /// The options of `print-before` and `print-after`.
@@ -20,7 +22,7 @@ pub(super) fn spec_before() -> InstrumentSpec {
     InstrumentSpec::watching("print-before", summary, |options: Options, setup| {
         let names = setup.passes("print-before", "passes", &options.passes)?;
         let sink = setup.sink.clone();
-        Ok(Arc::new(PrintIr::new(names, Names::None, sink)))
+        Ok(Arc::new(PrintIr::new(names, PassFilter::None, sink)))
     })
 }
 
@@ -29,20 +31,20 @@ pub(super) fn spec_after() -> InstrumentSpec {
     InstrumentSpec::watching("print-after", summary, |options: Options, setup| {
         let names = setup.passes("print-after", "passes", &options.passes)?;
         let sink = setup.sink.clone();
-        Ok(Arc::new(PrintIr::new(Names::None, names, sink)))
+        Ok(Arc::new(PrintIr::new(PassFilter::None, names, sink)))
     })
 }
 
 /// Prints the module before and after passes.
 pub struct PrintIr {
-    before: Names,
-    after: Names,
+    before: PassFilter,
+    after: PassFilter,
     sink: Sink,
 }
 
 impl PrintIr {
     /// Prints before these and after those.
-    pub fn new(before: Names, after: Names, sink: Sink) -> PrintIr {
+    pub fn new(before: PassFilter, after: PassFilter, sink: Sink) -> PrintIr {
         PrintIr {
             before,
             after,
@@ -59,7 +61,7 @@ impl PassInstrument for PrintIr {
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
         match &self.before {
-            Names::All => {
+            PassFilter::All => {
                 let text = shown(module);
                 (self.sink)(&format!("Before Running Pass: {info}\n{text}\n"));
             }
@@ -75,7 +77,7 @@ impl PassInstrument for PrintIr {
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
         match &self.after {
-            Names::All => {
+            PassFilter::All => {
                 let text = shown(module);
                 (self.sink)(&format!("After Running Pass: {info}\n{text}\n"));
             }

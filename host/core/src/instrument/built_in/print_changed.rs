@@ -11,9 +11,8 @@ use passdock_ir::Module;
 use super::text_diff::{colored, unified};
 use crate::error::PassError;
 use crate::instrument::{
-    Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running, Sink,
+    InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running, Sink,
 };
-use crate::pass::PassInfo;
 
 pub(super) fn spec() -> InstrumentSpec {
     let summary = "Prints what each pass changed, as a diff.";
@@ -91,6 +90,7 @@ mod tests {
 
     use super::*;
     use crate::instrument::built_in::testing::{Printed, all, fuse, module, negate, watched};
+    use crate::pass::PassInfo;
     use crate::run::create_host_pass;
 
     #[test]

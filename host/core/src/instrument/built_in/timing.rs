@@ -17,7 +17,6 @@ use super::trace::{self, Event};
 use crate::error::PassError;
 use crate::files::Target;
 use crate::instrument::{Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument};
-use crate::pass::PassInfo;
 use crate::util::{self, thread_number};
 
 crate::config_struct! {

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 
 use passdock_ir::Module;
 
-use crate::instrument::{Frame, InstrumentResult, InstrumentSpec, Names, PassCall, PassInstrument};
+use crate::instrument::{
+    Frame, InstrumentResult, InstrumentSpec, PassCall, PassFilter, PassInstrument,
+};
 use crate::pass::PassInfo;
 use crate::util;
 use crate::verify::{self, Verify};
@@ -36,7 +38,7 @@ pub(super) fn spec() -> InstrumentSpec {
 /// didn't change since isn't verified again.
 pub struct WellFormed {
     before: bool,
-    exempt: Names,
+    exempt: PassFilter,
     state: Mutex<State>,
 }
 
@@ -53,7 +55,7 @@ impl WellFormed {
     pub fn new() -> WellFormed {
         WellFormed {
             before: true,
-            exempt: Names::None,
+            exempt: PassFilter::None,
             state: Mutex::default(),
         }
     }
@@ -67,7 +69,7 @@ impl WellFormed {
     }
 
     /// Verifies nothing before and after these.
-    pub fn exempt(mut self, passes: Names) -> WellFormed {
+    pub fn exempt(mut self, passes: PassFilter) -> WellFormed {
         self.exempt = passes;
         self
     }
@@ -205,7 +207,7 @@ mod tests {
     fn around_exempt_passes_nothing_is_verified() {
         let exempt = |names: &[&str]| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
-            Names::new(&names)
+            PassFilter::new(&names)
         };
         check(
             WellFormed::new().exempt(exempt(&["breaks"])),

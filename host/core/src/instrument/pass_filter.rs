@@ -2,7 +2,7 @@
 
 /// The passes that an option names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Names {
+pub enum PassFilter {
     /// None.
     #[default]
     None,
@@ -12,24 +12,24 @@ pub enum Names {
     These(Vec<String>),
 }
 
-impl Names {
+impl PassFilter {
     /// As the command line gives them: `all` is all.
-    pub fn new(names: &[String]) -> Names {
+    pub fn new(names: &[String]) -> PassFilter {
         if names.is_empty() {
-            Names::None
+            PassFilter::None
         } else if names.iter().any(|name| name == "all") {
-            Names::All
+            PassFilter::All
         } else {
-            Names::These(names.to_vec())
+            PassFilter::These(names.to_vec())
         }
     }
 
     /// Whether this pass is one of them.
     pub fn contains(&self, name: &str) -> bool {
         match self {
-            Names::None => false,
-            Names::All => true,
-            Names::These(names) => names.iter().any(|known| known == name),
+            PassFilter::None => false,
+            PassFilter::All => true,
+            PassFilter::These(names) => names.iter().any(|known| known == name),
         }
     }
 }
