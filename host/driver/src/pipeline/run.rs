@@ -169,7 +169,7 @@ fn reported(
     result
 }
 
-/// PassFilter the passes that made what the output's format doesn't have. A disk that is full is none of
+/// Names the passes that made what the output's format doesn't have. A disk that is full is none of
 /// theirs.
 fn made_by(error: PassError, recorder: &Recorder) -> PassError {
     let source = error.source.as_ref();
