@@ -165,7 +165,7 @@ impl InstrumentSpec {
         }
     }
 
-    /// PassFilter the plugin that gives it.
+    /// Names the plugin that gives it.
     pub fn of_plugin(mut self, plugin: &str) -> InstrumentSpec {
         self.plugin = Some(plugin.to_owned());
         self
