@@ -22,7 +22,7 @@ pub use instrument::{Answer, Instance, PassCall, Said};
 use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{
-    FunctionClosure, FunctionPass, FunctionRunner, ModuleClosure, ModulePass, run_module_pass,
+    FunctionClosure, FunctionPass, FunctionRunner, Made, ModuleClosure, ModulePass, run_module_pass,
 };
 pub use session::context::Failure;
 pub use session::frame::Frame;

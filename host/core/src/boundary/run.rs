@@ -1,8 +1,10 @@
 //! Calling passes: the host's own way in, for loaded plugins, static ones and closures alike.
 
+use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
 use std::sync::{Arc, OnceLock};
 
+use passdock_abi as abi;
 use passdock_abi::{OpId, Status, symbol};
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::{Function, Module};
@@ -65,75 +67,104 @@ impl<'a> FunctionRunner<'a> {
         }
     }
 
-    /// Runs a pass on a function of the module; `None` if it changed nothing.
-    pub fn run(
-        &mut self,
-        pass: FunctionPass<'_>,
-        function: &Arc<Function>,
-    ) -> Result<Option<Arc<Function>>, Box<Failure>> {
+    /// Runs a pass on a function of the module.
+    pub fn run(&mut self, pass: FunctionPass<'_>, function: &Arc<Function>) -> Made {
         self.run_in(pass, &mut FunctionSlot::new(function.clone()))
     }
 
-    /// Runs a pass on the function of a slot; `None` if it changed nothing.
-    #[inline]
-    pub fn run_in(
+    /// Runs a pass on the function of a slot.
+    pub fn run_in(&mut self, pass: FunctionPass<'_>, slot: &mut FunctionSlot) -> Made {
+        let mut all = (Ok(None), Vec::new());
+        let Ok(()) = self.run_each(pass, [slot], &mut |_, made| -> Result<(), Infallible> {
+            all = made;
+            Ok(())
+        });
+        all
+    }
+
+    /// Runs a pass on the function of each slot. `made` is told of those that it changed, failed on
+    /// or said something about; an error of it ends the run.
+    pub fn run_each<'s, E>(
         &mut self,
         pass: FunctionPass<'_>,
-        slot: &mut FunctionSlot,
-    ) -> Result<Option<Arc<Function>>, Box<Failure>> {
-        // SAFETY: the slot is this call's alone, and `finish` stands below; a pass doesn't unwind,
-        // and a session that was left in the middle is started anew or dropped.
-        unsafe { self.function.start(slot) };
-        let status = {
-            let _entered = self.context.enter(&self.function, &self.module);
-            self.call(pass)
-        };
-        let own = self.function.finish(slot);
-        match (status, own) {
-            (Status::OK, Ok(None)) => Ok(None),
-            (Status::OK, Ok(Some(own))) => Ok(Some(Arc::new(*own))),
+        slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
+        made: &mut dyn FnMut(&FunctionSlot, Made) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let module = self.module.reference();
+        let context = self.context.handle();
+        match pass {
+            FunctionPass::Loaded(pass) => match pass.entry.run_function {
+                Some(run) => self.each(slots, made, |function| {
+                    // SAFETY: the function and its state come from the table of a plugin that stays
+                    // loaded; the handles live until it returns.
+                    unsafe { run(pass.entry.state, context, function, &module) }
+                }),
+                None => self.each(slots, made, |_| Status::UNSUPPORTED),
+            },
+            FunctionPass::Closure(run) => self.each(slots, made, |function| {
+                gated(&self.context, |tables| {
+                    // SAFETY: the handles live until the closure returns, and nobody else edits.
+                    let mut function = unsafe { sdk::Function::from_raw(tables, *function) };
+                    // SAFETY: as above.
+                    let cx = unsafe { sdk::PassContext::from_raw(tables, context, Some(module)) };
+                    run(&mut function, &cx)
+                })
+            }),
+        }
+    }
+
+    /// Calls `run` on each slot. What most functions answer to most passes, nothing, costs a few
+    /// stores and the call.
+    #[inline(always)]
+    fn each<'s, E>(
+        &self,
+        slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
+        made: &mut dyn FnMut(&FunctionSlot, Made) -> Result<(), E>,
+        run: impl Fn(&abi::FunctionRef) -> Status,
+    ) -> Result<(), E> {
+        let _current = self.context.enter(&self.function, &self.module);
+        let _vacate = Vacate(&self.function);
+        let mut function = self.function.reference();
+        for slot in slots {
+            // SAFETY: the slot is this loop's alone, and `stop` stands below; a pass doesn't unwind.
+            function.view = unsafe { self.function.start(slot) };
+            let status = run(&function);
+            // SAFETY: the pass has returned.
+            let is_same = unsafe { self.function.stop() };
+            if status != Status::OK || !is_same || !self.context.is_silent() {
+                let outcome = self.made(status, slot);
+                made(slot, outcome)?;
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn made(&self, status: Status, slot: &mut FunctionSlot) -> Made {
+        // SAFETY: the pass has returned.
+        let own = unsafe { self.function.finish(slot) };
+        let result = match (status, own) {
+            (Status::OK, Ok(own)) => Ok(own.map(|own| Arc::new(*own))),
             (Status::OK, Err(error)) => Err(Box::new(Failure {
                 message: error.message,
                 ..Failure::default()
             })),
             (status, _) => Err(Box::new(self.context.failure(status))),
-        }
+        };
+        (result, self.context.take_diagnostics())
     }
+}
 
-    /// Whether the passes have said nothing at all.
-    #[inline]
-    pub fn is_silent(&self) -> bool {
-        self.context.is_silent()
-    }
+/// The function that a pass made of one, `None` if it changed nothing; and what the pass said.
+pub type Made = (Result<Option<Arc<Function>>, Box<Failure>>, Vec<Diagnostic>);
 
-    /// What the passes said since this was last asked.
-    pub fn take_diagnostics(&self) -> Vec<Diagnostic> {
-        self.context.take_diagnostics()
-    }
+/// Makes a session vacant when it is dropped.
+struct Vacate<'s>(&'s FunctionSession);
 
-    #[inline]
-    fn call(&self, pass: FunctionPass<'_>) -> Status {
-        let function = self.function.reference();
-        let module = self.module.reference();
-        match pass {
-            FunctionPass::Loaded(pass) => match pass.entry.run_function {
-                // SAFETY: the function and its state come from the table of a plugin that stays
-                // loaded; the handles live until it returns.
-                Some(run) => unsafe {
-                    run(pass.entry.state, self.context.handle(), &function, &module)
-                },
-                None => Status::UNSUPPORTED,
-            },
-            FunctionPass::Closure(run) => gated(&self.context, |tables| {
-                // SAFETY: the handles live until the closure returns, and nobody else edits.
-                let mut function = unsafe { sdk::Function::from_raw(tables, function) };
-                // SAFETY: as above.
-                let cx = unsafe {
-                    sdk::PassContext::from_raw(tables, self.context.handle(), Some(module))
-                };
-                run(&mut function, &cx)
-            }),
-        }
+impl Drop for Vacate<'_> {
+    fn drop(&mut self) {
+        self.0.vacate();
     }
 }
 

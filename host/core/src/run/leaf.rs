@@ -5,6 +5,7 @@
 //! order, diagnostics too, and of several failures the first in that order counts, so that nothing
 //! depends on the number of threads.
 
+use std::convert::Infallible;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -15,7 +16,7 @@ use rayon::prelude::*;
 
 use super::solo;
 use crate::boundary::{
-    Failure, Frame, FunctionPass, FunctionRunner, FunctionSlot, ModuleInput, ModulePass,
+    Failure, Frame, FunctionPass, FunctionRunner, FunctionSlot, Made, ModuleInput, ModulePass,
     run_module_pass,
 };
 use crate::config::ConfigValue;
@@ -92,10 +93,6 @@ struct LeafCall<'c> {
     /// With the diagnostics of this pass.
     frame: ContextFrame<'c>,
 }
-
-/// What a pass made of one function.
-type Made = (Result<Option<Arc<Function>>, Box<Failure>>, Vec<Diagnostic>);
-
 impl LeafCall<'_> {
     fn run(&self, work: Work<'_>, module: &Module) -> Result<Module, PassError> {
         match work {
@@ -126,11 +123,11 @@ impl LeafCall<'_> {
     ) -> Result<Module, PassError> {
         let declared = self.pass.declaration();
         let skipped = SkipAttrs::new(module.symbols());
-        let is_meant = |slot: &FunctionSlot| {
-            let function = slot.function();
-            function.kind() == kind && !skipped.applies(function)
-        };
         let (input, mut slots) = ModuleInput::with_slots(module);
+        let all_are = input.kind() == Some(kind);
+        let is_meant = |slot: &FunctionSlot| {
+            (all_are || slot.function().kind() == kind) && !skipped.applies(slot.function())
+        };
         let mut changed = Vec::new();
         let mut said_error = None;
         let mut gather = |before: &Arc<Function>, (result, said): Made| -> Result<(), PassError> {
@@ -155,8 +152,9 @@ impl LeafCall<'_> {
             }
             Ok(())
         };
-        let is_worth_it =
-            declared.thread_safe && are_many(slots.iter().filter(|slot| is_meant(slot)));
+        let is_worth_it = declared.thread_safe
+            && input.op_ids() >= PARALLEL_OPS
+            && are_many(slots.iter().filter(|slot| is_meant(slot)));
         // Inside a pass that isn't thread-safe, another thread might wait for this one to leave it.
         if is_worth_it
             && !solo::is_inside()
@@ -164,19 +162,13 @@ impl LeafCall<'_> {
         {
             let mut meant: Vec<&mut FunctionSlot> =
                 slots.iter_mut().filter(|slot| is_meant(slot)).collect();
-            let outcomes = pool.install(|| self.parallel(pass, &mut meant, &input));
-            let mut pairs = meant.iter().zip(outcomes);
-            pairs.try_for_each(|(slot, outcome)| gather(slot.function(), outcome))?;
+            let made = pool.install(|| self.parallel(pass, &mut meant, &input));
+            made.into_iter()
+                .try_for_each(|(function, made)| gather(&function, made))?;
         } else {
             let mut runner = FunctionRunner::new(&input, &self.frame, self.options);
-            for slot in slots.iter_mut().filter(|slot| is_meant(slot)) {
-                let result = runner.run_in(pass, slot);
-                // What most functions answer to most passes.
-                if matches!(result, Ok(None)) && runner.is_silent() {
-                    continue;
-                }
-                gather(slot.function(), (result, runner.take_diagnostics()))?;
-            }
+            let meant = slots.iter_mut().filter(|slot| is_meant(slot));
+            runner.run_each(pass, meant, &mut |slot, made| gather(slot.function(), made))?;
         }
         if let Some(error) = said_error {
             return Err(error);
@@ -196,24 +188,27 @@ impl LeafCall<'_> {
         Ok(after)
     }
 
-    /// Each function's outcome, in order, worked out by the threads of the pool that this is called in.
+    /// What was made of each function of which there is something to tell, in order, worked out by the
+    /// threads of the pool that this is called in.
     fn parallel(
         &self,
         pass: FunctionPass<'_>,
         slots: &mut [&mut FunctionSlot],
         input: &ModuleInput<'_>,
-    ) -> Vec<Made> {
+    ) -> Vec<(Arc<Function>, Made)> {
         // Small enough pieces that threads stay busy, large enough that starting one is nothing.
         let piece = (slots.len() / (rayon::current_num_threads() * 16)).max(1);
         let pieces = slots.par_chunks_mut(piece).map(|slots| {
             let _pushed = stack::pushed(self.frame.context());
             let mut runner = FunctionRunner::new(input, &self.frame, self.options);
-            let mut outcomes: Vec<Made> = Vec::with_capacity(slots.len());
-            for slot in slots {
-                let result = runner.run_in(pass, slot);
-                outcomes.push((result, runner.take_diagnostics()));
-            }
-            outcomes
+            let mut all = Vec::new();
+            let slots = slots.iter_mut().map(|slot| &mut **slot);
+            let Ok(()) =
+                runner.run_each(pass, slots, &mut |slot, made| -> Result<(), Infallible> {
+                    all.push((slot.function().clone(), made));
+                    Ok(())
+                });
+            all
         });
         pieces.flatten_iter().collect()
     }
@@ -288,18 +283,21 @@ impl LeafCall<'_> {
     }
 }
 
-/// The attributes that keep function passes out of a function.
-struct SkipAttrs([Option<SymbolId>; 3]);
+/// The attributes that keep function passes out of a function, as far as the module has them.
+struct SkipAttrs(Vec<SymbolId>);
 
 impl SkipAttrs {
     fn new(symbols: &Symbols) -> SkipAttrs {
-        SkipAttrs(["SkipOptimization", "Compiler", "Extern"].map(|name| symbols.find(name)))
+        let names = ["SkipOptimization", "Compiler", "Extern"];
+        SkipAttrs(names.iter().filter_map(|name| symbols.find(name)).collect())
     }
 
     /// Whether one is set, and not to 0.
     fn applies(&self, function: &Function) -> bool {
-        let names = self.0.iter().flatten();
-        let mut set = names.filter_map(|&name| function.attr(OpId::NONE, name));
+        let mut set = self
+            .0
+            .iter()
+            .filter_map(|&name| function.attr(OpId::NONE, name));
         set.any(|attr| attr.kind != AttrKind::INT || attr.bits != 0)
     }
 }

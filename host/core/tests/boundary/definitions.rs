@@ -327,7 +327,7 @@ fn a_static_plugin_goes_the_way_of_a_loaded_one() {
             scope.spawn(|| {
                 let mut runner = FunctionRunner::new(&input, &around, &around.options);
                 for function in module.functions() {
-                    let changed = runner.run(FunctionPass::Loaded(pass), function);
+                    let (changed, _) = runner.run(FunctionPass::Loaded(pass), function);
                     assert!(changed.expect("does nothing").is_none());
                 }
             });

@@ -411,10 +411,9 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
         }
     };
     let function = module.function_named("main").expect("is there");
-    let failed = runner.run(FunctionPass::Closure(&pass), function);
+    let (failed, said) = runner.run(FunctionPass::Closure(&pass), function);
     expect!["The list of labels has 1 elements of 4 bytes."]
         .assert_eq(&failed.expect_err("it says so").message);
-    let said = runner.take_diagnostics();
     let said: Vec<String> = said.iter().map(|said| said.render(false)).collect();
     expect![[r#"
         warning: Long.

@@ -127,7 +127,7 @@ pub(crate) fn run(
     let input = ModuleInput::new(module);
     let mut runner = FunctionRunner::new(&input, around, &around.options);
     let function = module.function_named("main").expect("is there");
-    let result = runner.run(FunctionPass::Closure(&pass), function);
+    let (result, _) = runner.run(FunctionPass::Closure(&pass), function);
     result.map_err(|failure| {
         let place = [&failure.function, &failure.op, &failure.location];
         let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();

@@ -76,7 +76,7 @@ enum Shared {
     /// None yet.
     Nothing,
     /// A slot's, which outlives the pass.
-    Slot(NonNull<Function>),
+    Slot(NonNull<FunctionSlot>),
     Held(Arc<Function>),
 }
 
@@ -121,33 +121,58 @@ impl FunctionSession {
         session
     }
 
-    /// Makes a vacant session one to edit the slot's function with.
+    /// Makes a vacant session one to edit the slot's function with; answers its view.
     ///
     /// # Safety
-    /// The slot stays where it is, and nobody else uses it, until [`FunctionSession::finish`].
+    /// No plugin runs that has the handle. The slot stays where it is, and nobody else uses it, until
+    /// [`FunctionSession::finish`]; its function stays until [`FunctionSession::vacate`].
     #[inline]
-    pub(in crate::boundary) unsafe fn start(&mut self, slot: &mut FunctionSlot) {
-        self.view.set(&mut slot.view);
-        let state = self.state.get_mut();
-        state.shared = Shared::Slot(NonNull::from(slot.function.as_ref()));
-        state.own = None;
+    pub(in crate::boundary) unsafe fn start(
+        &self,
+        slot: &mut FunctionSlot,
+    ) -> *const abi::FunctionView {
+        let slot = NonNull::from(slot);
+        // SAFETY: the slot is there; its header isn't borrowed.
+        let view = unsafe { ptr::addr_of_mut!((*slot.as_ptr()).view) };
+        self.view.set(view);
+        // SAFETY: the caller's promise: nobody borrows the state between calls.
+        let state = unsafe { &mut *self.state.get() };
+        // The slot itself isn't looked at: most passes need no more of it than its address.
+        state.shared = Shared::Slot(slot);
         state.access = Access::Edit;
+        view
     }
 
-    /// Makes the session vacant, and answers what became of the slot's function: `None` if it is
-    /// as it was.
+    /// Ends the session for the plugin. Whether the slot's function is as it was, and nothing was
+    /// kept beside it: then [`FunctionSession::finish`] has nothing to do.
+    ///
+    /// # Safety
+    /// As [`FunctionSession::start`].
     #[inline]
-    pub(in crate::boundary) fn finish(
-        &mut self,
+    pub(in crate::boundary) unsafe fn stop(&self) -> bool {
+        // SAFETY: the caller's promise.
+        let state = unsafe { &mut *self.state.get() };
+        let is_broken = state.access == Access::Broken;
+        if !is_broken {
+            state.access = Access::Ended;
+        }
+        !is_broken && state.own.is_none() && state.extras.is_none()
+    }
+
+    /// What became of the slot's function in a session that was stopped: `None` if it is as it was.
+    ///
+    /// # Safety
+    /// As [`FunctionSession::start`].
+    #[cold]
+    pub(in crate::boundary) unsafe fn finish(
+        &self,
         slot: &mut FunctionSlot,
     ) -> Result<Option<Box<Function>>, EditError> {
-        let state = self.state.get_mut();
+        // SAFETY: the caller's promise.
+        let state = unsafe { &mut *self.state.get() };
         let access = std::mem::replace(&mut state.access, Access::Ended);
-        state.shared = Shared::Nothing;
-        if state.extras.is_some() {
-            state.extras = None;
-        }
-        let Some(own) = state.own.take() else {
+        state.extras = None;
+        let Some(mut own) = state.own.take() else {
             return Ok(None);
         };
         // The header speaks of the copy, which goes.
@@ -156,10 +181,17 @@ impl FunctionSession {
             return Err(broken());
         }
         Ok((!own.is_still(&slot.function)).then(|| {
-            let mut own = own;
             own.forget_all_stale();
             own
         }))
+    }
+
+    /// Forgets the last slot: its function may go.
+    pub(in crate::boundary) fn vacate(&self) {
+        let _ = self.with(|state| {
+            state.shared = Shared::Nothing;
+            Ok(())
+        });
     }
 
     /// What a plugin gets. Good while the session stays where it is.
@@ -344,8 +376,9 @@ impl Shared {
     #[inline]
     fn function(&self) -> &Function {
         match self {
-            // SAFETY: `start` was promised that the slot, which holds the function, stays.
-            Shared::Slot(function) => unsafe { function.as_ref() },
+            // SAFETY: `start` was promised that the slot stays; nobody changes which function it
+            // holds, and its header, which plugins read, isn't borrowed.
+            Shared::Slot(slot) => unsafe { &*ptr::addr_of!((*slot.as_ptr()).function) },
             Shared::Held(function) => function,
             Shared::Nothing => unreachable!("a vacant session has no handle"),
         }

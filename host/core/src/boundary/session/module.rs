@@ -34,11 +34,13 @@ pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
 pub struct ModuleInput<'m> {
     module: &'m Module,
     entries: Vec<FunctionEntry>,
+    totals: Totals,
 }
 
 /// What is kept beside a state of a module.
 struct Kept {
     entries: Vec<FunctionEntry>,
+    totals: Totals,
     slots: Vec<FunctionSlot>,
 }
 
@@ -48,6 +50,7 @@ impl<'m> ModuleInput<'m> {
         ModuleInput {
             module,
             entries: entries(module),
+            totals: Totals::of(module),
         }
     }
 
@@ -55,25 +58,66 @@ impl<'m> ModuleInput<'m> {
     /// earlier pass on the same state of the module kept is used again.
     pub fn with_slots(module: &'m Module) -> (ModuleInput<'m>, Vec<FunctionSlot>) {
         let kept = module.take_kept().and_then(|kept| kept.downcast().ok());
-        let Kept { entries, slots } = match kept {
+        let Kept {
+            entries,
+            totals,
+            slots,
+        } = match kept {
             Some(kept) => *kept,
             None => Kept {
                 entries: entries(module),
+                totals: Totals::of(module),
                 slots: module.functions().cloned().map(FunctionSlot::new).collect(),
             },
         };
-        (ModuleInput { module, entries }, slots)
+        let input = ModuleInput {
+            module,
+            entries,
+            totals,
+        };
+        (input, slots)
     }
 
     /// Keeps the slots for the next pass on the same state of the module.
     pub fn keep(self, slots: Vec<FunctionSlot>) {
-        let entries = self.entries;
-        self.module.keep(Box::new(Kept { entries, slots }));
+        self.module.keep(Box::new(Kept {
+            entries: self.entries,
+            totals: self.totals,
+            slots,
+        }));
+    }
+
+    /// The number of ids of ops that the module's functions have: those of dead ops too.
+    pub fn op_ids(&self) -> usize {
+        self.totals.op_ids
+    }
+
+    /// The kind that all functions of the module have, if they have one.
+    pub fn kind(&self) -> Option<FunctionKind> {
+        self.totals.kind
     }
 
     /// The module.
     pub fn module(&self) -> &'m Module {
         self.module
+    }
+}
+
+/// What is known of all functions together, so that a pass needn't look at each.
+#[derive(Clone, Copy)]
+struct Totals {
+    op_ids: usize,
+    kind: Option<FunctionKind>,
+}
+
+impl Totals {
+    fn of(module: &Module) -> Totals {
+        let mut kinds = module.functions().map(|function| function.kind());
+        let first = kinds.next();
+        Totals {
+            op_ids: module.functions().map(|function| function.op_ids()).sum(),
+            kind: first.filter(|first| kinds.all(|kind| kind == *first)),
+        }
     }
 }
 
