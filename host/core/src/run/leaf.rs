@@ -124,10 +124,8 @@ impl LeafCall<'_> {
         let declared = self.pass.declaration();
         let skipped = SkipAttrs::new(module.symbols());
         let (input, mut slots) = ModuleInput::with_slots(module);
-        let all_are = input.kind() == Some(kind);
-        let is_meant = |slot: &FunctionSlot| {
-            (all_are || slot.function().kind() == kind) && !skipped.applies(slot.function())
-        };
+        let is_meant =
+            |slot: &FunctionSlot| slot.kind() == kind && !skipped.applies(slot.function());
         let mut changed = Vec::new();
         let mut said_error = None;
         let mut gather = |before: &Arc<Function>, (result, said): Made| -> Result<(), PassError> {

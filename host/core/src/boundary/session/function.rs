@@ -9,7 +9,7 @@ use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
 use passdock_abi as abi;
-use passdock_abi::{Status, ValueId};
+use passdock_abi::{FunctionKind, Status, ValueId};
 use passdock_ir::{Edit, EditError, Function};
 use rustc_hash::FxHashMap;
 
@@ -29,6 +29,8 @@ pub(in crate::boundary) struct FunctionSession {
 /// function changes, not for each pass.
 pub struct FunctionSlot {
     function: Arc<Function>,
+    /// The function's kind, so that a pass for another doesn't have to go to the function.
+    kind: FunctionKind,
     view: abi::FunctionView,
 }
 
@@ -43,6 +45,7 @@ impl FunctionSlot {
     pub fn new(function: Arc<Function>) -> FunctionSlot {
         FunctionSlot {
             view: function.view(),
+            kind: function.kind(),
             function,
         }
     }
@@ -50,6 +53,11 @@ impl FunctionSlot {
     /// The function.
     pub fn function(&self) -> &Arc<Function> {
         &self.function
+    }
+
+    /// The function's kind.
+    pub fn kind(&self) -> FunctionKind {
+        self.kind
     }
 }
 

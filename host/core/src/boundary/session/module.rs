@@ -34,13 +34,15 @@ pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
 pub struct ModuleInput<'m> {
     module: &'m Module,
     entries: Vec<FunctionEntry>,
-    totals: Totals,
+    /// How many ids of ops the functions have.
+    op_ids: usize,
 }
 
 /// What is kept beside a state of a module.
 struct Kept {
     entries: Vec<FunctionEntry>,
-    totals: Totals,
+    /// How many ids of ops the functions have.
+    op_ids: usize,
     slots: Vec<FunctionSlot>,
 }
 
@@ -50,7 +52,7 @@ impl<'m> ModuleInput<'m> {
         ModuleInput {
             module,
             entries: entries(module),
-            totals: Totals::of(module),
+            op_ids: op_ids(module),
         }
     }
 
@@ -60,20 +62,20 @@ impl<'m> ModuleInput<'m> {
         let kept = module.take_kept().and_then(|kept| kept.downcast().ok());
         let Kept {
             entries,
-            totals,
+            op_ids,
             slots,
         } = match kept {
             Some(kept) => *kept,
             None => Kept {
                 entries: entries(module),
-                totals: Totals::of(module),
+                op_ids: op_ids(module),
                 slots: module.functions().cloned().map(FunctionSlot::new).collect(),
             },
         };
         let input = ModuleInput {
             module,
             entries,
-            totals,
+            op_ids,
         };
         (input, slots)
     }
@@ -82,19 +84,14 @@ impl<'m> ModuleInput<'m> {
     pub fn keep(self, slots: Vec<FunctionSlot>) {
         self.module.keep(Box::new(Kept {
             entries: self.entries,
-            totals: self.totals,
+            op_ids: self.op_ids,
             slots,
         }));
     }
 
     /// The number of ids of ops that the module's functions have: those of dead ops too.
     pub fn op_ids(&self) -> usize {
-        self.totals.op_ids
-    }
-
-    /// The kind that all functions of the module have, if they have one.
-    pub fn kind(&self) -> Option<FunctionKind> {
-        self.totals.kind
+        self.op_ids
     }
 
     /// The module.
@@ -103,22 +100,8 @@ impl<'m> ModuleInput<'m> {
     }
 }
 
-/// What is known of all functions together, so that a pass needn't look at each.
-#[derive(Clone, Copy)]
-struct Totals {
-    op_ids: usize,
-    kind: Option<FunctionKind>,
-}
-
-impl Totals {
-    fn of(module: &Module) -> Totals {
-        let mut kinds = module.functions().map(|function| function.kind());
-        let first = kinds.next();
-        Totals {
-            op_ids: module.functions().map(|function| function.op_ids()).sum(),
-            kind: first.filter(|first| kinds.all(|kind| kind == *first)),
-        }
-    }
+fn op_ids(module: &Module) -> usize {
+    module.functions().map(|function| function.op_ids()).sum()
 }
 
 /// What a `*mut abi::Module` points to.
