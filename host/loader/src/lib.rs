@@ -1,4 +1,4 @@
-//! Plugins: shared libraries (and parts of a program) that bring passes, op definitions and
+//! Plugins: shared libraries, and parts of a program, that bring passes, op definitions and
 //! instruments.
 //!
 //! In the order in which a plugin meets them: [`discover`](mod@discover) finds files in the

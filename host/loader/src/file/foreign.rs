@@ -62,7 +62,7 @@ pub(super) fn check<'d, R: ReadRef<'d>>(data: R) -> Result<Found<'d>, Kind> {
     Err(Kind::Damaged("its manifest lies in no section".to_owned()))
 }
 
-/// A Mach-O file with libraries for several machines.
+/// Checks a Mach-O file that holds libraries for several machines.
 pub(super) fn check_fat<'d, R: ReadRef<'d>>(data: R, kind: FileKind) -> Result<Found<'d>, Kind> {
     fn pick<'d, R: ReadRef<'d>, A: FatArch>(
         data: R,

@@ -25,7 +25,7 @@ pub(crate) struct Manifest {
     pub(crate) instrument: Vec<Instrument>,
 }
 
-/// All that is read of a manifest whose rest can't be understood.
+/// The part of a manifest that is read when the rest can't be understood.
 #[derive(Deserialize)]
 pub(crate) struct OnlyPlugin {
     pub(crate) plugin: Plugin,
