@@ -155,7 +155,7 @@ pub enum PluginErrorKind {
     )]
     MinHost { min_host: Ver, abi: Ver },
     #[error(
-        "its records are laid out otherwise (fingerprint {got}, this host's is {supported}), though \
+        "its records have another layout (fingerprint {got}, this host's is {supported}), though \
          both say ABI {abi}; build it against the passdock-plugin-api of this host"
     )]
     Layout {
@@ -164,8 +164,8 @@ pub enum PluginErrorKind {
         abi: Ver,
     },
     #[error(
-        "it means IR {got}, this host means {supported}.x; build it against a passdock-plugin-api \
-         of IR {supported}"
+        "it was built for IR {got}, this host supports {supported}.x; build it against a \
+         passdock-plugin-api of IR {supported}"
     )]
     IrMajor { got: Ver, supported: u32 },
 
@@ -173,15 +173,15 @@ pub enum PluginErrorKind {
     #[error("the system refuses to load it: {0}")]
     Refused(String),
     #[error(
-        "its entry `{symbol}` answered null: it refuses this host (ABI {abi}, IR {ir}), or serves \
-         only another in this process"
+        "its entry `{symbol}` returned null: the plugin refuses this host (ABI {abi}, IR {ir}), or \
+         serves only another host in this process"
     )]
     NullTable {
         symbol: &'static str,
         abi: Ver,
         ir: Ver,
     },
-    #[error("the table that its entry answers is malformed: {0}; build the plugin again")]
+    #[error("the table that its entry returns is malformed: {0}; build the plugin again")]
     Table(String),
     #[error(
         "its table and its manifest disagree: {0}; both come from `plugin!`, in C keep them equal"

@@ -1,13 +1,13 @@
 //! The manifest cache: manifests kept between runs, so that a start doesn't read and check every
 //! plugin file.
 //!
-//! In a directory of the user's there is a file for each directory of plugins. It says of each plugin
-//! which state its file was in when it was checked (device, inode, length, times of change), and what
-//! its manifest said. Of a file in that very state it is known without opening it, also that the
-//! system's loader may have it: loading looks at the state once more.
+//! A directory of the user's has one cache file for each directory of plugins. The file lists each
+//! plugin with its manifest and the state that its file was in when it was checked (device, inode,
+//! length, times of change). A plugin file in that very state isn't opened: its manifest is known, and
+//! so is that the system's loader may have it. Loading compares the state once more.
 //!
-//! Nothing depends on what is kept. A file that is somebody else's, was spoilt, or was written by
-//! another passdock is as good as none, and one that can't be written isn't.
+//! The cache is never needed. A cache file of another user, a damaged one, and one of another passdock
+//! are ignored; failures to write one are, too.
 
 use std::collections::HashMap;
 use std::fs;
@@ -240,7 +240,7 @@ fn write(path: &Path, body: &[u8]) -> io::Result<()> {
     if !path.exists() {
         make_room(dir)?;
     }
-    // One that a killed process leaves goes with the oldest.
+    // The temporary file of a killed process is removed with the oldest cache files.
     let mut file = tempfile::Builder::new();
     let mut file = file.suffix(&format!(".{ENDING}")).tempfile_in(dir)?;
     file.write_all(header.as_bytes())?;
@@ -305,6 +305,6 @@ fn is_open(_meta: &fs::Metadata) -> bool {
     true
 }
 
-// Elsewhere nothing is kept.
+// Other systems cache nothing.
 #[cfg(all(test, unix))]
 mod tests;

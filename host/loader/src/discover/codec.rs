@@ -1,7 +1,7 @@
 //! The binary form of a manifest: fields one after the other, lengths before what they count.
 //!
-//! Only what this very program wrote is read, so nothing here says what it is; but a file may have
-//! been spoilt, so everything is checked against its end.
+//! Only bytes that this very program wrote are read, so they carry no types. A file may be damaged, so
+//! every length is checked against the end of the bytes.
 
 use std::collections::BTreeMap;
 
@@ -132,7 +132,7 @@ impl<T: Coded> Coded for Vec<T> {
 
     fn get(from: &mut &[u8]) -> Option<Self> {
         let count = u32::get(from)? as usize;
-        // No room is made for more than is likely to be there.
+        // Damaged bytes may claim any count, so the capacity is limited.
         let mut list = Vec::with_capacity(count.min(256));
         for _ in 0..count {
             list.push(T::get(from)?);

@@ -1,9 +1,9 @@
 //! Finding plugins in directories.
 //!
-//! Directories in the order in which the user named them, not their subdirectories, files by the
-//! system's ending for libraries, in the order of their names. A file that can't be used is kept as
-//! a warning: it only matters when something that it might have given is missed. So is a library of
-//! another system, unless one of the same name for this system is beside it.
+//! The search goes through the directories in the order in which the user named them, without their
+//! subdirectories. It takes files with the system's extension for libraries, in the order of their names. A file that can't be used is kept as
+//! a warning: it only matters when a pass that it may define is missing. So is a library of another
+//! system, unless one of the same name for this system is beside it.
 
 mod cache;
 mod codec;
@@ -130,7 +130,7 @@ impl Discovered {
             return;
         }
         let known: HashSet<&str> = listing.own.iter().filter_map(|own| name(own)).collect();
-        // Where nothing is of this system, somebody mistook the file; elsewhere it may just be there.
+        // Libraries of other systems only are probably a mistake; beside this system's they may be meant.
         let errors = match listing.own.is_empty() {
             true => &mut self.unreadable,
             false => &mut self.passed_over,
@@ -180,7 +180,7 @@ fn libraries_in(dir: &Path) -> io::Result<Listing> {
             listing.foreign.push((path, system));
         }
     }
-    // As text: all begin with the same directory, and comparing paths takes them apart each time.
+    // Compared as bytes: comparing paths would split them into components each time.
     listing.own.sort_unstable_by(|a, b| text(a).cmp(text(b)));
     listing.foreign.sort();
     Ok(listing)

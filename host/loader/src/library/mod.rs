@@ -245,7 +245,7 @@ impl Plugin {
         if now == *identity {
             return Ok(file);
         }
-        // Copied again, or built again: fine if it still says the same of itself.
+        // Copied again, or built again: fine if its manifest is still the same.
         let checked = file::check(path).map_err(|_| Kind::Changed)?;
         match checked.manifest == *self.manifest {
             true => Ok(checked.file),
@@ -393,9 +393,9 @@ fn load_entry(path: &Path, file: File, needs_path: bool) -> Result<abi::Entry, K
     let opened = if needs_path {
         open_library(path)
     } else {
-        // The descriptor that was checked, not what stands at the path by now. The loader takes a
-        // library of a name that it knows for the one it has, and descriptors' numbers come again,
-        // so that each load spells the path in a way of its own.
+        // The descriptor that was checked, not the file that is at the path by now. The loader takes
+        // a library whose path it knows for the loaded one, and descriptors' numbers are reused, so
+        // each load spells the path in another way.
         static LOADS: AtomicU32 = AtomicU32::new(0);
         let load = LOADS.fetch_add(1, Ordering::Relaxed);
         let mut spelt = String::from("/proc/self/fd");

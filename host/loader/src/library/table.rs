@@ -201,7 +201,7 @@ fn list<T>(data: *const T, count: usize) -> Result<&'static [T], Kind> {
     }
     if data.is_null() || !data.is_aligned() || count > MAX_ENTRIES as usize {
         return Err(Kind::Table(
-            "a list in it is at an impossible address".to_owned(),
+            "a list in it is at an invalid address".to_owned(),
         ));
     }
     // SAFETY: the contract says that a list in the table is as long as it says and lives as long as
@@ -247,10 +247,10 @@ fn entries<T: Copy>(
         return wrong(format!("it has {count} {what}, the limit is {MAX_ENTRIES}"));
     }
     if stride < min || stride > MAX_STRUCT || !(stride as usize).is_multiple_of(align_of::<T>()) {
-        return wrong(format!("its {what} are said to be {stride} bytes apart"));
+        return wrong(format!("the stride of its {what} is {stride} bytes"));
     }
     if base.is_null() || !base.cast::<T>().is_aligned() {
-        return wrong(format!("its {what} stand at an impossible address"));
+        return wrong(format!("its {what} are at an invalid address"));
     }
     let known = (stride as usize).min(size_of::<T>());
     let read = |at: u32| {

@@ -20,7 +20,7 @@ impl Plugin {
         let own = self.manifest().plugin.abi;
         let host = Ver::from(abi::ABI);
         let path = self.origin().path().filter(|_| own.minor <= host.minor);
-        // What can't be read any more is said when it is needed.
+        // A file that can't be read any more is an error only when the plugin is needed.
         let Some(text) = path.and_then(|path| file::manifest_text(path).ok()) else {
             return Vec::new();
         };
@@ -123,7 +123,7 @@ fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     }
 
     let mut asked = Asked(&[]);
-    // There is nothing to read.
+    // Always an error: only the fields are asked for.
     let _ = T::deserialize(&mut asked);
     asked.0
 }

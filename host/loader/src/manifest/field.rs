@@ -59,7 +59,7 @@ impl FieldType {
             (FieldType::Float, toml::Value::Integer(i)) => Some(FieldValue::Float(*i as f64)),
             (FieldType::String, toml::Value::String(s)) => Some(FieldValue::String(s.clone())),
             (FieldType::Strings, toml::Value::Array(items)) => {
-                // NULs end them where they cross to C.
+                // A NUL would end a string where it crosses to C.
                 let strings = items.iter().map(|item| {
                     let text = item.as_str().filter(|text| !text.contains('\0'));
                     text.map(str::to_owned)
@@ -114,7 +114,7 @@ fn is_plain(value: &toml::Value) -> bool {
     match value {
         toml::Value::Boolean(_) | toml::Value::Integer(_) | toml::Value::Float(_) => true,
         toml::Value::String(text) => !text.contains('\0'),
-        // The reader of TOML limits how deep they nest.
+        // The TOML parser limits how deep arrays nest.
         toml::Value::Array(items) => items.iter().all(is_plain),
         toml::Value::Table(_) | toml::Value::Datetime(_) => false,
     }

@@ -76,7 +76,7 @@ pub enum PanicStrategy {
     Unwind,
     /// The process ends.
     Abort,
-    /// There are no panics (C).
+    /// Panics don't exist (C).
     None,
 }
 
@@ -328,8 +328,8 @@ impl PluginSpec {
                 host: host_abi,
             });
         }
-        // Of another minor, records may be longer; of the same they are the same, or one side was
-        // built from another draft of the contract.
+        // Records of another minor version may be longer. Those of the same version are the same, or
+        // one side was built from another draft of the contract.
         let layout = format!("{:08x}", abi::LAYOUT);
         if let Some(got) = self.layout.as_ref().filter(|_| self.abi == host_abi)
             && *got != layout

@@ -260,10 +260,10 @@ impl Field {
             && (self.choices.is_empty() || self.ty == FieldType::String);
         if !fits || !is_limited {
             return Err(Kind::ManifestValue {
-                what: format!("what `{name}` of `{owner}` may be"),
-                got: format!("the default {default}"),
-                rule: "`min` and `max` are for integers, `choices` for strings, and the default is \
-                       one of them",
+                what: format!("the default of `{name}` of `{owner}`"),
+                got: default.to_string(),
+                rule: "`min` and `max` are for integers, `choices` for strings, and the default must \
+                       be within them",
             });
         }
         if self.rest && !self.ty.is_table() {

@@ -177,7 +177,7 @@ impl Schema {
             });
         };
         let mut accepted = ConfigValue::new();
-        // Declared ones first: of what is given in both ways, the table's own name says it.
+        // Declared fields first: an entry that is given in both ways is an error about its own name.
         let is_declared = |name: &String| self.fields.iter().any(|field| field.name == *name);
         let (declared, rest): (Vec<_>, Vec<_>) =
             table.iter().partition(|(name, _)| is_declared(name));
@@ -279,7 +279,7 @@ impl Field {
         if self.ty.is_table()
             && let Some(table) = value.as_table()
         {
-            // Each by itself, for the message.
+            // Each entry by itself, so that the message names it.
             let mut accepted = self.ty.zero();
             for (name, value) in table {
                 accepted.overlay(self.accept_entry(name, value, key)?);
@@ -299,7 +299,7 @@ impl Field {
                 (format!("one of {}", suggest::listed(choices())), help)
             }
             (Some(value), _) => return Ok(value),
-            // A string is no list of its letters.
+            // A string isn't taken for a list of one.
             (None, _) if self.ty == FieldType::Strings && value.is_str() => {
                 let help = format!("Did you mean `[{value}]`?");
                 (self.ty.name().to_owned(), Some(help))
