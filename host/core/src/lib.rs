@@ -47,12 +47,12 @@ pub use run::{apply_pass_to_function, create_host_pass, filter, print_ir};
 pub use toml;
 pub use verify::{Verify, same_interface};
 
-/// Registers an option of the process-wide registry.
+/// Registers a config option in the process-wide registry.
 pub fn register_config_option<T: ConfigOption>(key: &str) -> Result<(), ConfigError> {
     Registry::global().register_config_option::<T>(key)
 }
 
-/// The options of the process-wide registry, sorted by key.
+/// The config options of the process-wide registry, sorted by key.
 pub fn list_configs() -> Vec<ConfigInfo> {
     Registry::global().list_configs()
 }

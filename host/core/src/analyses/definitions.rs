@@ -1,4 +1,4 @@
-//! Which definition an op has, remembered per op symbol: passes ask for the traits of every op.
+//! The definitions of ops, remembered per op symbol, since passes ask for the traits of every op.
 //!
 //! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which of
 //! both an op means (ONNX Runtime takes the operator, others the function): such ops are ambiguous,
@@ -19,7 +19,7 @@ struct Memory {
     defs: u64,
     /// A weak pointer keeps the address from being given to other symbols.
     symbols: Weak<Symbols>,
-    /// By op symbol.
+    /// The remembered definitions, by op symbol.
     slots: Vec<Option<Slot>>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn definition(defs: &OpDefs, function: &Function, name: SymbolId) -> 
     look_up(defs, function, name).filter(|_| !function.symbols().names_function(name))
 }
 
-/// What the entry says, and what follows from it.
+/// The traits that an entry declares, and those that follow from its functions.
 fn flags(definition: &LoadedOp) -> u64 {
     let entry = &definition.entry;
     let folds = match entry.evaluate {
@@ -88,7 +88,7 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
 }
 
 impl Memory {
-    /// What is remembered of a name, if it is still right for this function.
+    /// The remembered definition of a name, if it is still valid for this function.
     fn known(
         &mut self,
         defs: &OpDefs,

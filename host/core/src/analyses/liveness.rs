@@ -1,4 +1,4 @@
-//! Where values are used last.
+//! The last uses of values.
 //!
 //! ```text
 //! %0 = onnx.Relu(%x)           // last use of %x
@@ -17,13 +17,13 @@ use passdock_loader::OpDefs;
 
 use super::{Analysis, records};
 
-/// Per value, the last op of its own region that needs it.
+/// The last use of each value, in the value's own region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Liveness(Vec<abi::Liveness>);
 
 impl Liveness {
-    /// The last op, in the region that the value is of, that uses it or holds an op which does;
-    /// `None` if nobody does.
+    /// The last op, in the region of the value, that uses it or has a nested op that does; `None`
+    /// if there is no use.
     pub fn last_use(&self, value: ValueId) -> Option<OpId> {
         self.0.get(value.index())?.last_use.option()
     }
@@ -57,7 +57,7 @@ impl Analysis for Liveness {
     }
 }
 
-/// How deep the region is nested that a value is of.
+/// The depth of the region that defines a value.
 fn home_depth(f: &Function, value: ValueId) -> usize {
     let record = f.value(value);
     let region = match record.flags & Value::KIND {

@@ -1,4 +1,4 @@
-//! Files that are seen whole or not at all.
+//! Files that are seen complete or not at all.
 //!
 //! A file is written without a name, where the system can do that, and gets one when it is whole
 //! ([`Unfinished`]). One output file goes to its [`Target`]; a model and the files that its data is in
@@ -19,7 +19,7 @@ pub use target::{Target, end_of_links, open_special};
 pub use temporary::TemporaryDirectory;
 pub use unfinished::{Unfinished, give_up};
 
-/// The directory that a path is in.
+/// The directory of a path.
 pub fn directory_of(path: &Path) -> &Path {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     dir.unwrap_or(Path::new("."))

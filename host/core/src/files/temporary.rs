@@ -1,4 +1,4 @@
-//! Directories for the time of a run.
+//! Temporary directories.
 
 use std::fs::File;
 use std::io;
@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 use super::leftovers::{PART, PREFIX, is_first, remove_dead};
 use super::unfinished::{forget, placing, register};
 
-/// A directory that goes away with this, with all that is in it. What a run that died has left is
-/// removed by the next one that makes such a directory at the same place.
+/// A directory that is removed with all its contents when it is dropped. The directory of a run
+/// that died is removed by the next run that makes one at the same place.
 pub struct TemporaryDirectory {
     dir: Option<tempfile::TempDir>,
-    /// Says to other runs that this one lives.
+    /// The lock that tells other runs that this one lives.
     _lock: Option<File>,
 }
 
 impl TemporaryDirectory {
-    /// A new directory where the system keeps temporary files; only its owner may look into it.
+    /// A new directory where the system keeps temporary files. Only its owner may look into it.
     ///
     /// # Errors
     /// What the system says.
@@ -30,7 +30,7 @@ impl TemporaryDirectory {
         TemporaryDirectory::make(&place, &mut tempfile::Builder::new())
     }
 
-    /// A new directory in another, which may stay there under another name.
+    /// A new directory in another one, which may stay there under another name.
     pub fn beside(place: &Path) -> io::Result<TemporaryDirectory> {
         super::leftovers::remove(place, None);
         let mut builder = tempfile::Builder::new();
@@ -62,12 +62,12 @@ impl TemporaryDirectory {
         }
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         self.dir.as_ref().map_or(Path::new(""), |dir| dir.path())
     }
 
-    /// Makes it stay, under another name in the same directory, where nothing is.
+    /// Keeps the directory, under another name in the same directory, where nothing is.
     pub fn rename(self, to: &Path) -> io::Result<()> {
         let _placing = placing();
         self.put(to)
@@ -79,13 +79,13 @@ impl TemporaryDirectory {
         Ok(())
     }
 
-    /// Lets what has its name, or had it, be.
+    /// Keeps the directory at the path where it is.
     fn keep(mut self) {
         forget(self.path());
         self.dir.take().map(tempfile::TempDir::keep);
     }
 
-    /// Makes it stay in place of a directory, which goes away.
+    /// Keeps the directory in place of another one, which is removed.
     pub fn exchange(self, with: &Path) -> io::Result<()> {
         let _placing = placing();
         #[cfg(target_os = "linux")]
@@ -116,7 +116,7 @@ impl Drop for TemporaryDirectory {
     }
 }
 
-/// The temporary directories of this user.
+/// The leftover temporary directories of this user.
 #[cfg(unix)]
 fn own_leftovers(place: &Path) -> Vec<PathBuf> {
     use std::os::unix::fs::MetadataExt;
