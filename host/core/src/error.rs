@@ -69,9 +69,9 @@ pub struct Provider {
 pub enum ErrorKind {
     /// A name that a pass can't have.
     Name,
-    /// There is no pass of that name.
+    /// No pass has that name.
     UnknownPass,
-    /// There is no instrument of that name.
+    /// No instrument has that name.
     UnknownInstrument,
     /// Two passes or instruments have the same name.
     Duplicate,

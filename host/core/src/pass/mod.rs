@@ -26,7 +26,7 @@ use crate::error::{PassError, Provider};
 /// A module that is passed around. Its clone is a clone of pointers: equal parts are shared.
 pub type ModuleRef = Module;
 
-/// A shared pass.
+/// A pass with shared ownership.
 pub type PassRef = Arc<dyn Pass>;
 
 /// A map from modules to modules. Run one with its method `call`.

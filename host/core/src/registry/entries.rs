@@ -157,7 +157,7 @@ mod tests {
         added.map_or_else(|error| error.to_string(), |()| owner(registry))
     }
 
-    /// Who gives the pass, and who registered the option.
+    /// The origins of the pass and of the config option.
     fn owner(registry: &Registry) -> String {
         let pass = match registry.pass_spec("x.transform.Fold") {
             Some((plugin, _)) => plugin.name().to_owned(),
