@@ -1,7 +1,7 @@
 //! The core of the pass host: registry, context, run loop, instruments, plugins.
 //!
-//! The other crates of the host are written against this one; programs embed `passdock`, which
-//! gives out what of it is meant for them.
+//! The other crates of the host use this one. Programs embed `passdock`, which re-exports the part
+//! that is meant for them.
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
 //! `unsafe` is in [`boundary`] and in the loading of libraries only.

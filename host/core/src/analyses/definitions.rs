@@ -2,10 +2,10 @@
 //!
 //! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which of
 //! both an op means (ONNX Runtime takes the operator, others the function): such ops are ambiguous,
-//! and no definition says anything of them.
+//! and have no definition.
 //!
-//! Each thread remembers for itself, so nothing is locked. The memory is of one module's symbols
-//! and one set of definitions; another's takes its place.
+//! Each thread has a memory of its own, so nothing is locked. The memory is for one module's symbols
+//! and one set of definitions, and is cleared for others.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -65,7 +65,7 @@ fn flags(definition: &LoadedOp) -> u64 {
 fn look_up(defs: &OpDefs, function: &Function, name: SymbolId) -> Option<LoadedOp> {
     let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name));
     known.unwrap_or_else(|| {
-        // Not under the borrow: it may load a plugin, whose entry may do anything.
+        // Not under the borrow: this may load a plugin, whose entry may run any code.
         let slot = make_slot(defs, function, name);
         MEMORY.with_borrow_mut(|memory| memory.remember(name, slot));
         slot.definition
@@ -108,7 +108,7 @@ impl Memory {
     }
 
     fn remember(&mut self, name: SymbolId, slot: Slot) {
-        // A symbol that isn't one must not make the list long.
+        // An invalid symbol must not make the list long.
         let known = self.symbols.upgrade();
         if known.is_none_or(|symbols| symbols.get(name).is_none()) {
             return;

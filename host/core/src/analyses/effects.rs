@@ -49,7 +49,7 @@ impl Analysis for Effects {
                 nested.push(op);
             }
         }
-        // From the end: what is nested in an op stands behind it.
+        // In reverse order, since nested ops come after the op that they are nested in.
         for op in nested.into_iter().rev() {
             let inner = all[op.index()].effects;
             let holder = f.region(f.op(op).parent).parent;

@@ -41,14 +41,14 @@ impl Analysis for Liveness {
             last_use: OpId::NONE,
         };
         let mut liveness = vec![nobody; f.value_ids()];
-        // At each depth, the op that is looked at or that holds it.
+        // The op at each depth: the current op and the ops that it is nested in.
         let mut around: Vec<OpId> = Vec::new();
         for op in f.walk(f.body()) {
             around.truncate(f.depth(f.op(op).parent) as usize);
             around.push(op);
             for slot in f.operands(op) {
                 if let Some(value) = slot.value.option() {
-                    // Later ops write over what earlier ones wrote.
+                    // Later uses overwrite earlier ones.
                     liveness[value.index()].last_use = around[home_depth(f, value)];
                 }
             }

@@ -1,8 +1,8 @@
-//! Analyses: what is worked out about a function when somebody asks, and found again as long as the
-//! function is what it was.
+//! Analyses: results about a function, computed on demand and kept as long as the function doesn't
+//! change.
 //!
-//! [`get`] (or `PassContext::analysis`) is all: it looks among what is kept beside the function,
-//! and computes what isn't there. Results live as long as that version of the function, from pass to
+//! [`get`] (or `PassContext::analysis`) returns the result that is kept beside the function, or
+//! computes it. Results live as long as that version of the function, from pass to
 //! pass and in every copy of the module; the first edit ends them. Passes ask for those of [`list`]
 //! through the contract; an embedder may have analyses of its own by implementing [`Analysis`].
 //!
@@ -28,9 +28,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** a result depends on the function and the op definitions, and on nothing else: so
-//! nothing else has to be watched.
-//! **Invariant:** all of them take time linear in the function, however deep its regions nest.
+//! **Invariant:** a result depends on the function and the op definitions, and on nothing else, so
+//! nothing else invalidates it.
+//! **Invariant:** all analyses take time linear in the function, however deep its regions nest.
 
 mod definitions;
 mod effects;
@@ -111,7 +111,7 @@ pub fn list() -> &'static [HostAnalysis] {
             Effects,
             "op",
             "passdock_op_effects",
-            "What an op's definition says of it, and what effects it has with all that is nested in it."
+            "The traits of an op's definition, and the effects of the op with all that is nested in it."
         ),
         analysis!(
             LIVENESS,
@@ -125,14 +125,14 @@ pub fn list() -> &'static [HostAnalysis] {
             Names,
             "name",
             "passdock_name_use",
-            "Which ops the function has and which functions it calls, by name, and how many of each."
+            "The ops of the function and the functions that it calls, by name, with their counts."
         ),
         analysis!(
             ORDER,
             Order,
             "op",
             "passdock_op_order",
-            "An op's position in the whole function, and which ops are nested in it."
+            "An op's position in the whole function, and the positions of the ops nested in it."
         ),
     ];
     ALL

@@ -15,7 +15,7 @@ pub(super) fn schemas() -> [Schema; 2] {
             IMMUTABLE_MODULE,
             FieldValue::Bool(false),
             None,
-            "Look whether a pass changed the module that it was given; it may only make another one.",
+            "Check that no pass changes the module that it was given: it may only make another one.",
         ),
         scalar(
             FALLBACK_DEVICE,

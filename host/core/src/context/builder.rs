@@ -156,7 +156,7 @@ impl ContextBuilder {
             canonical(&settings.disabled_pass),
         );
         let both: Vec<String> = required.intersection(&disabled).cloned().collect();
-        // A pass that isn't registered may bear a name that is short for a registered one's.
+        // A pass that isn't registered may have the short name of a registered one.
         required.extend(settings.required_pass.iter().cloned());
         disabled.extend(settings.disabled_pass.iter().cloned());
         let pool = match settings.jobs {

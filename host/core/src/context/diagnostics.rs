@@ -104,7 +104,7 @@ fn to_stderr(diagnostics: &[Diagnostic]) {
     let mut out = std::io::stderr().lock();
     let color = terminal::takes_color(&out);
     for diagnostic in diagnostics {
-        // There is nobody to tell that standard error is closed.
+        // An error is ignored: it could only be reported to standard error.
         let _ = writeln!(out, "{}", diagnostic.render(color));
     }
 }

@@ -85,7 +85,9 @@ impl Frame for ContextFrame<'_> {
             let schema = self.cx.registry().config_schema(key);
             match schema.and_then(|schema| schema.field(field).cloned()) {
                 Err(error) => error.to_string(),
-                Ok(_) => format!("The config option `{key}` was registered after this started."),
+                Ok(_) => {
+                    format!("The config option `{key}` was registered after this call started.")
+                }
             }
         })
     }

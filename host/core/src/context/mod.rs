@@ -278,7 +278,7 @@ impl PassContext {
     /// result that its passes get.
     ///
     /// # Panics
-    /// As [`analyses::get`].
+    /// Under the same condition as [`analyses::get`].
     pub fn analysis<'f, A: Analysis>(&self, function: &'f Function) -> &'f A {
         analyses::get(function, &self.registry().op_defs())
     }

@@ -60,8 +60,8 @@ impl PassContext {
                 let near = (!near.is_empty()).then(|| near.trim_start().to_owned());
                 if met.is_incomplete {
                     let message = format!(
-                        "`{list}` names `{name}`, and no such pass was met; one that didn't run \
-                         may be what runs it."
+                        "`{list}` names `{name}`, and no such pass occurred; a pass that didn't \
+                         run may run it."
                     );
                     let code = ErrorKind::UnknownPass.code();
                     let mut warning = Diagnostic::new(Severity::Warning, code, message);

@@ -64,7 +64,7 @@ impl PassContext {
             )
             .help("Replace them before or after the pass."));
         }
-        // The list is empty until all went well.
+        // The list is empty until all calls have succeeded.
         let (old, entered) = {
             let mut now = util::lock(&self.0.instruments);
             // The thread's default context counts as entered.
@@ -85,7 +85,7 @@ impl PassContext {
     /// Removes all instruments after a failed enter or exit, with a warning.
     fn drop_instruments(&self) {
         util::lock(&self.0.instruments).list = Arc::new([]);
-        // The error says why.
+        // The returned error says why.
         let message = "The context goes on without instruments, because one failed.";
         self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
     }
@@ -132,7 +132,7 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
         context.drop_instruments();
         return Err(error);
     }
-    // Whoever is still in it may yet call a pass.
+    // Where the context is still entered, a pass with such a name may yet be called.
     match in_flight || !is_last {
         true => Ok(()),
         false => context.check_names(),

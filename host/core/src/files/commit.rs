@@ -41,7 +41,7 @@ pub(crate) fn try_lock_directory(dir: &Path) -> Option<File> {
 /// Removes a file of a directory unless it is used, or an empty directory.
 pub fn remove_unless(dir: &Path, name: &Path, used: Used) {
     let path = dir.join(name);
-    // Whatever can't be removed isn't in anybody's way.
+    // Files that can't be removed do no harm.
     let _ = match path.symlink_metadata() {
         Ok(known) if known.is_dir() => fs::remove_dir(&path),
         Ok(known) if known.is_file() && !used(dir, name) => fs::remove_file(&path),
@@ -53,8 +53,8 @@ impl Commit {
     /// Puts `file` at `path` and the other files in their places.
     ///
     /// # Errors
-    /// What the system says; then everything is as it was. One error is told after the file has come
-    /// to its place: that the system doesn't promise to keep it there.
+    /// The system's error; then everything is as it was. Only one error is returned after the file was
+    /// put in its place: that the name may not outlast a loss of power.
     pub fn put(mut self, file: Unfinished, path: &Path) -> io::Result<()> {
         let dir = directory_of(path);
         if self.durable {
@@ -69,7 +69,7 @@ impl Commit {
         let put = self.place(dir, &mut made).and_then(|()| file.put(path));
         if let Err(error) = put {
             for path in made.iter().rev() {
-                // The first error is the one to tell.
+                // Only the first error is returned.
                 let _ = match path.is_dir() {
                     true => fs::remove_dir(path),
                     false => fs::remove_file(path),
@@ -81,7 +81,7 @@ impl Commit {
         for name in &self.old {
             remove_unless(dir, name, |_, _| false);
         }
-        // What couldn't be removed is left to a later run, and so is the record of it.
+        // Files that couldn't be removed are left to a later run, with the record.
         let gone = |name: &PathBuf| dir.join(name).symlink_metadata().is_err();
         match record {
             Some(record) if !self.old.iter().all(gone) => record.stay(),
@@ -147,7 +147,7 @@ impl Commit {
             return Ok(());
         }
         match File::open(dir).and_then(|file| file.sync_all()) {
-            // Systems that can't open directories, or can't wait for them, keep names in their own time.
+            // Systems that can't open or sync directories write names on their own.
             Err(error)
                 if cfg!(not(unix)) || matches!(error.kind(), PermissionDenied | InvalidInput) =>
             {

@@ -30,13 +30,13 @@ pub type Used = fn(&Path, &Path) -> bool;
 /// Removes the leftovers of dead runs in a directory. The files that a commit's record lists are
 /// removed unless they are used; without `used` they are left to another run.
 pub fn remove(dir: &Path, used: Option<Used>) {
-    // Whoever puts files there may count on what it has found.
+    // A run that commits files there may rely on the files that it has found.
     let lock = used.and_then(|_| try_lock_directory(dir));
     let used = used.filter(|_| lock.is_some());
     if !is_first(dir, used.is_some()) {
         return;
     }
-    // What can't be seen or removed is left to a later run.
+    // Files that can't be listed or removed are left to a later run.
     let Ok(entries) = fs::read_dir(dir) else {
         return;
     };
@@ -83,7 +83,7 @@ fn dead(path: &Path) -> Option<(File, bool)> {
     let file = File::open(path).ok()?;
     match file.try_lock() {
         Ok(()) => Some((file, kind.is_dir())),
-        // It is alive, or the system has no locks to tell.
+        // Its run lives, or the system has no locks.
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => None,
     }
 }
@@ -102,7 +102,7 @@ fn settle(dir: &Path, record: &Path, used: Used) {
         let mut parts = name.components();
         parts.all(|part| matches!(part, Component::Normal(_)))
     };
-    // Directories stand before what they hold.
+    // Directories come before their contents in the list.
     for name in names.iter().rev().filter(inside) {
         super::remove_unless(dir, name, used);
     }

@@ -19,7 +19,7 @@ impl Target {
     /// The target at a path. The file is created here, so that a missing or read-only directory is
     /// an error before any work.
     ///
-    /// What dead runs have left in its directory goes: `used` as for [`leftovers::remove`].
+    /// Leftovers of dead runs in its directory are removed: `used` as for [`leftovers::remove`].
     pub fn new(path: &Path, used: Option<Used>) -> io::Result<Target> {
         // A pass may change the current directory.
         let whole = std::path::absolute(path)?;
@@ -30,7 +30,7 @@ impl Target {
             Err(_) => end_of_links(&whole)?,
         };
         if !directory_of(&place).is_dir() {
-            // As the user wrote it, if no link leads elsewhere.
+            // The path as the user wrote it, if no link leads elsewhere.
             let given = if place == whole { path } else { &place };
             let dir = directory_of(given).display();
             let message = format!("there is no directory `{dir}`");

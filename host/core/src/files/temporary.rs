@@ -19,7 +19,7 @@ impl TemporaryDirectory {
     /// A new directory where the system keeps temporary files. Only its owner may look into it.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn new() -> io::Result<TemporaryDirectory> {
         let place = std::env::temp_dir();
         if is_first(&place, false) {
@@ -46,7 +46,7 @@ impl TemporaryDirectory {
         loop {
             let dir = builder.prefix(PREFIX).suffix(PART).tempdir_in(place)?;
             register(dir.path());
-            // Not every system locks directories; one that doesn't removes nothing of others.
+            // Not every system locks directories; without locks no leftovers are removed.
             let lock = File::open(dir.path()).ok();
             let lost = lock.as_ref().is_some_and(|lock| {
                 matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock))
@@ -55,7 +55,7 @@ impl TemporaryDirectory {
                 dir: Some(dir),
                 _lock: lock,
             };
-            // Another run may have found it before it was locked.
+            // Another run may have found the directory before it was locked.
             if !lost && made.path().exists() {
                 return Ok(made);
             }
@@ -96,14 +96,14 @@ impl TemporaryDirectory {
                 return Ok(());
             }
         }
-        // Not every system exchanges.
+        // Not every system can exchange two names atomically.
         let place = super::directory_of(with);
         let aside = TemporaryDirectory::beside(place)?;
         let old = aside.path().join("old");
         std::fs::rename(with, &old)?;
         self.put(with).inspect_err(|_| {
             if std::fs::rename(&old, with).is_err() {
-                // The old one is worth more than a tidy directory.
+                // The old directory is kept beside rather than lost.
                 aside.keep();
             }
         })

@@ -32,7 +32,7 @@ static PLACING: Mutex<()> = Mutex::new(());
 pub fn give_up() {
     std::mem::forget(placing());
     for path in util::lock(&HIDDEN).iter() {
-        // Nobody is left to be told.
+        // An error is ignored: the process is about to end.
         let _ = match path.is_dir() {
             true => fs::remove_dir_all(path),
             false => fs::remove_file(path),
@@ -61,7 +61,7 @@ impl Hidden {
     ) -> io::Result<Hidden> {
         let mut builder = tempfile::Builder::new();
         let made = builder.prefix(PREFIX).suffix(suffix).make_in(dir, make);
-        // Its own error names the hidden file, which means nothing to anybody.
+        // The library's error names the hidden file, which users don't know.
         let path = made.map_err(plain)?.into_temp_path();
         register(&path);
         Ok(Hidden {
@@ -78,7 +78,7 @@ impl Hidden {
     pub(crate) fn stay(mut self) {
         if let Some(path) = self.path.take() {
             forget(&path);
-            // The file has a name; what fails is not to have it removed.
+            // The file stays in any case: only the removal on drop is called off.
             let _ = path.keep();
         }
     }
@@ -125,7 +125,7 @@ impl Unfinished {
     pub fn in_dir(dir: &Path) -> io::Result<Unfinished> {
         let dir = dir.to_path_buf();
         if let Some(file) = nameless(&dir) {
-            // Names that it gets are locked from the beginning. A system without locks removes nothing.
+            // The lock holds for later names of the file. Without locks no leftovers are removed.
             let _ = file.try_lock();
             let name = None;
             return Ok(Unfinished { file, dir, name });
@@ -139,7 +139,7 @@ impl Unfinished {
             let Some(file) = made else {
                 return Err(io::ErrorKind::NotFound.into());
             };
-            // Another run may have found it before it was locked.
+            // Another run may have found the file before it was locked.
             let lost = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
             if !lost && name.path().exists() {
                 let name = Some(name);
@@ -161,7 +161,7 @@ impl Unfinished {
     /// Puts the file at a path where nothing is.
     ///
     /// # Errors
-    /// `AlreadyExists` if something is there, and what the system says.
+    /// `AlreadyExists` if something is there, and the system's other errors.
     pub(crate) fn put_new(&mut self, path: &Path) -> io::Result<()> {
         match &mut self.name {
             Some(name) => name.rename(path, false),
@@ -225,7 +225,7 @@ fn nameless(dir: &Path) -> Option<File> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = File::from(open(dir, flags, Mode::from_raw_mode(0o666)).ok()?);
-    // Not without /proc.
+    // Such a file can be named only through /proc.
     at(&file).symlink_metadata().is_ok().then_some(file)
 }
 

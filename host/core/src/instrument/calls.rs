@@ -51,7 +51,7 @@ fn call<T>(
     let cause: Cause = match outcome {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {
-            // What it says is about the pass, the model or its options, not about the instrument.
+            // The error is about the pass, the model or the options, not about the instrument.
             Ok(error)
                 if matches!(
                     error.kind,
@@ -77,7 +77,7 @@ fn call<T>(
     };
     let mut error = match cause.downcast_ref::<PassError>() {
         None => failed(&cause.to_string()),
-        // What it says of places stays in its own fields.
+        // The places that it names stay in their own fields.
         Some(inner) => {
             let ErrorParts { kind, message, .. } = &*failed(&inner.message);
             let mut error = inner.clone();

@@ -137,7 +137,7 @@ pub type Sink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A sink to standard error.
 pub fn stderr() -> Sink {
-    // There is nobody to tell that standard error is closed.
+    // An error is ignored: it could only be reported to standard error.
     Arc::new(|text| _ = io::stderr().lock().write_all(text.as_bytes()))
 }
 

@@ -79,18 +79,18 @@ impl PluginInstrument {
         frame: &dyn Frame,
         callback: impl FnOnce(&mut Instance) -> Answer<T>,
     ) -> InstrumentResult<T> {
-        // Held while it is made: two threads that enter contexts make one.
+        // Locked while the instance is made, so that two threads make only one.
         let mut instance = util::lock(&self.instance);
         let instance_ref = match &mut *instance {
             Some(made) => made,
-            // Its context was never entered.
+            // The context was never entered.
             none => none.insert(self.make(frame)?),
         };
         let answer = callback(instance_ref);
         drop(instance);
         match answer {
             Ok(answer) => Ok(answer),
-            // An error among what it said doesn't pass.
+            // Error diagnostics make the callback fail.
             Err(said) => Ok(self.hand_out(frame, *said)?),
         }
     }
@@ -110,7 +110,7 @@ impl PluginInstrument {
             diagnostic.plugin = Some(provider.plugin.clone());
             diagnostic.file = provider.file();
             let note = format!(
-                "the instrument `{name}` of plugin {} says so",
+                "emitted by the instrument `{name}` of plugin {}",
                 provider.origin
             );
             diagnostic.notes.push(note);

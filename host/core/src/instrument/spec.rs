@@ -1,7 +1,7 @@
 //! The specs of instruments that pipelines may name: typed options, as a pass has, and a function
 //! that makes the instrument.
 //!
-//! What a pipeline says in `[[instruments]]` is checked by the [`Schema`] before anything is made.
+//! The options in `[[instruments]]` are checked by the [`Schema`] before an instrument is made.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

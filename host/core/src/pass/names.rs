@@ -32,6 +32,6 @@ pub(crate) fn check_states(declared: &PassDeclaration) -> Result<(), PassError> 
         return Ok(());
     };
     let (pass, rule) = (&declared.info.name, passdock_loader::manifest::states::RULE);
-    let message = format!("`{state}`, of the states of `{pass}`, isn't one: {rule}.");
+    let message = format!("The pass `{pass}` names the invalid state `{state}`: {rule}.");
     Err(PassError::new(ErrorKind::Name, message))
 }

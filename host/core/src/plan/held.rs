@@ -61,8 +61,8 @@ impl Held {
                 || facts::is_fact(need) && facts::check(need, module).is_ok();
             if !is_held {
                 let message = format!(
-                    "The pass needs the state `{need}`, which `{by}` would have established; that \
-                     was vetoed by the instrument {vetoed_by}."
+                    "The pass needs the state `{need}`, which `{by}` establishes, but the \
+                     instrument {vetoed_by} vetoed that pass."
                 );
                 return Err(PassError::new(ErrorKind::ModelState, message)
                     .help(format!("Veto this pass too, or require `{by}`.")));

@@ -1,9 +1,9 @@
 //! The plan: from passes to the order in which they run. The enable rule and `required` are applied
 //! before anything runs.
 //!
-//! What a pass requires is run before it, depth first and in declared order, once for each pass
-//! that asks. A cycle, an unknown name, or a required pass that is disabled is an error here, so
-//! that nothing has run yet; so is a state that a pass needs and nothing before it establishes.
+//! The passes that a pass requires run before it, depth first and in declared order, once for each
+//! pass that requires them. A cycle, an unknown name, or a required pass that is disabled is an error
+//! here, before anything has run; so is a state that a pass needs and nothing before it establishes.
 
 mod facts;
 mod held;
@@ -85,7 +85,7 @@ impl Sequential {
     pub fn disabled_in(&self, registry: &Registry) -> BTreeSet<String> {
         let names = self.disabled_names();
         let canonical = names.iter().map(|name| registry.canonical(name));
-        // A pass that isn't registered may bear a name that is short for a registered one's.
+        // A pass that isn't registered may have the short name of a registered one.
         canonical.chain(names.iter().cloned()).collect()
     }
 

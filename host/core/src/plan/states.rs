@@ -100,7 +100,7 @@ impl<'p> Walk<'p> {
         let problem = match known.broken_by {
             Some(by) => format!("which `{by}` breaks before it"),
             None if facts::is_fact(state) => {
-                // Nothing before it has touched the state, so it is as the model brought it.
+                // No pass before it established or broke the state, so the model must be in it.
                 known.holds = Some(state.degree());
                 self.of_model.push(ModelNeed {
                     pass: pass.info().name.clone(),

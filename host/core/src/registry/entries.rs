@@ -18,7 +18,7 @@ pub(super) enum Entry {
         plugin: Arc<Plugin>,
         at: usize,
         overrides: bool,
-        /// Whether the user named the plugin's directory: such passes fill phases.
+        /// Whether the user named the plugin or its directory: such passes fill phases.
         named: bool,
     },
     /// A pass of the program itself.
@@ -190,7 +190,7 @@ mod tests {
                 b, option of a
                 a, option of a"#]],
         );
-        // Whichever came first.
+        // In either order of registration.
         let r = &Registry::new();
         check(
             &[

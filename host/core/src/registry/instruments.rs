@@ -106,7 +106,7 @@ impl Registry {
         options: &toml::Table,
         setup: &InstrumentSetup<'_>,
     ) -> Result<InstrumentRef, PassError> {
-        // Not under the lock: what makes it may look things up.
+        // Not under the lock: the function that makes it may use the registry.
         self.instrument_spec(name)?.make(options, setup)
     }
 }

@@ -174,8 +174,7 @@ impl Registry {
         self.load_dirs(&[dir], &overrides)
     }
 
-    /// Registers the plugins of directories, in their order. `options` are by plugin name, `None`
-    /// for all others.
+    /// Registers the plugins of directories; the first conflict ends the call.
     pub(crate) fn load_dirs(
         &self,
         dirs: &[SearchDir],
@@ -184,8 +183,9 @@ impl Registry {
         self.load_dirs_with(dirs, options, &mut Err)
     }
 
-    /// Registers plugins as [`Registry::load_dirs`] does. `refused` is called with the error of
-    /// each plugin that conflicts with others; if it returns an error, that ends the call.
+    /// Registers the plugins of directories, in their order. `options` are by plugin name, `None` for
+    /// all others. `refused` is called with the error of each plugin that conflicts with others; if it
+    /// returns an error, that ends the call.
     pub fn load_dirs_with(
         &self,
         dirs: &[SearchDir],
@@ -224,7 +224,7 @@ impl Registry {
         named: bool,
     ) -> Result<(), PassError> {
         let mut inner = self.write();
-        // The same file twice is one plugin: a directory may be named in two places.
+        // A file that is registered already is skipped: a directory may be named in two places.
         let path = plugin.origin().path().map(Path::to_path_buf);
         if path.as_ref().is_some_and(|path| inner.paths.contains(path)) {
             return Ok(());
@@ -260,7 +260,7 @@ impl Registry {
                 },
             ));
         }
-        // Two plugins may share an option, if they mean the same by it.
+        // Two plugins may share an option, if their schemas are equal.
         let unshared = |schema: &&Schema| match inner.config.get(&schema.key) {
             Ok(known) => known.schema != **schema,
             Err(_) => true,
@@ -301,7 +301,7 @@ impl Registry {
             .filter_map(|plugin| plugin.origin().path());
         inner.paths = left.map(Path::to_path_buf).collect();
         inner.config.remove_plugin(name);
-        // Options that it shared with others are theirs now.
+        // Options that the plugin shared with others stay registered.
         for plugin in inner.plugins.clone() {
             for config in &plugin.manifest().configs {
                 if inner.config.check_free(&config.key).is_ok() {
@@ -337,7 +337,7 @@ impl Registry {
     pub fn canonical(&self, name: &str) -> String {
         let inner = self.read();
         let found = inner.known(name).map(|(name, _)| name);
-        // An alias may be there before its pass.
+        // An alias may be registered before its pass.
         let found = found.or_else(|| inner.aliases.get(name).map(String::as_str));
         found.unwrap_or(name).to_owned()
     }

@@ -107,7 +107,7 @@ fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassE
     };
     let mut error = PassError::new(ErrorKind::Verify, &first.message);
     let text = module.text_source().map(Arc::as_ref);
-    // To show a line of what is broken may fail, too.
+    // Printing a line of broken IR may fail, too.
     let shown = guarded(Some(function), || {
         let seen = RefCell::default();
         Ok(excerpt::excerpt(
@@ -143,7 +143,7 @@ fn guarded<T>(
 ) -> Result<T, PassError> {
     catch_unwind(AssertUnwindSafe(look)).unwrap_or_else(|payload| {
         let message = format!(
-            "What the pass left can't be looked at: {}.",
+            "The IR that the pass left can't be verified: {}.",
             panic_text(&*payload)
         );
         let mut error = PassError::new(ErrorKind::Verify, message)

@@ -1,6 +1,7 @@
 //! Mach-O and Windows libraries, through `object`'s common view of them.
 //!
-//! Shallower than what is done for ELF: kind, machine, sections within the file, the two symbols.
+//! The checks are shallower than those of ELF: kind, machine, sections within the file, the two
+//! symbols.
 
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::read::{ExportTarget, File, NameOrOrdinal, Object, ObjectSection, ReadRef};

@@ -1,7 +1,7 @@
 //! Loading a plugin: the system's loader, the entry, the table that it answers.
 //!
-//! Static plugins go the same way from the entry on. A loaded library stays for good (code and
-//! data of it may be referred to from anywhere), so nothing here keeps its handle.
+//! Static plugins are loaded in the same way from the entry on. A loaded library is never unloaded
+//! (its code and data may be referred to from anywhere), so nothing here keeps its handle.
 
 mod defs;
 mod op_info;

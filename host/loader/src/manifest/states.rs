@@ -1,14 +1,14 @@
 //! Named states of a module: what passes need, establish and break.
 //!
 //! A state is something true of a whole module that passes rely on: `types-inferred`,
-//! `opset >= 13`. A pass says which states it needs before it runs, which it establishes, and which
-//! it breaks; a pass that doesn't mention a state keeps it. So a pipeline can be checked before it
-//! runs: what a pass needs has to be established before it, and not broken since.
+//! `opset >= 13`. A pass declares the states that it needs before it runs, those that it
+//! establishes, and those that it breaks; it keeps all others. So a pipeline can be checked before it
+//! runs: a state that a pass needs must be established before the pass, and not broken since.
 //!
 //! [`KNOWN`] lists the names that have a meaning here. Any other name is a vendor's own, and true
 //! only after a pass that establishes it. Some states are facts that can be read off the module: if
-//! no pass establishes such a state before the first one that needs it, the model itself has to
-//! have it, and is looked at before anything runs.
+//! no pass establishes such a state before the first one that needs it, the model itself must
+//! be in it, which is checked before anything runs.
 
 use std::fmt;
 
@@ -31,11 +31,11 @@ pub const KNOWN: &[(&str, &str)] = &[
     ("no-tuples", "there is no tuple and no tuple_get"),
     (
         "a-normal-form",
-        "each operand is a value with a name of its own, which holds in this IR always",
+        "each operand is a value with a name of its own, which this IR guarantees",
     ),
     (
         "constants-folded",
-        "what depends on constants only was evaluated, as far as that is worth it",
+        "constant expressions are folded, as far as that is worth it",
     ),
 ];
 

@@ -78,7 +78,7 @@ impl DumpIr {
     }
 
     fn write(&self, path: &Path, module: &Module) -> io::Result<()> {
-        // Data in files is named from here, so that a dump can be read where it is.
+        // Paths of data files are relative to the directory, so that a dump can be read there.
         let options = text::PrintOptions {
             directory: Some(&self.dir),
             ..text::PrintOptions::default()

@@ -1,9 +1,9 @@
 //! The memory instrument, which measures the memory of each pass as far as the system tells.
 //!
-//! Linux tells how much of the process is resident, and its peak, which can be set back before each
-//! pass. Other systems aren't asked: the report says "not measured". The size of the module's arenas
-//! is known everywhere. All of it is the process's: of passes that run at once nobody can say which
-//! took what.
+//! Linux reports the resident memory of the process, and its peak, which can be reset before each
+//! pass. On other systems the report says "not measured". The size of the module's arenas is known
+//! everywhere. The numbers are those of the whole process: passes that run at once can't be told
+//! apart.
 
 use std::sync::{Arc, Mutex};
 
@@ -59,7 +59,7 @@ impl PassMemory {
         };
         let mut passes = util::lock(&self.passes);
         raise_peaks(&mut passes, &now);
-        // The context may have been left meanwhile, and all be forgotten.
+        // The measurements are gone if the context was entered anew meanwhile.
         if let Some(pass) = passes.get_mut(at) {
             pass.after = now.resident;
             pass.module_after = module.arena_bytes();
@@ -304,7 +304,7 @@ mod tests {
                     .zip(pass.before)
                     .map(|(peak, before)| peak.saturating_sub(before))
             };
-            // Where it can't be measured there is nothing to say.
+            // Nothing can be checked where memory can't be measured.
             if let Some(hungry) = grew("hungry") {
                 assert!(hungry >= SIZE as u64 / 2, "{hungry}");
                 assert!(grew("outer").unwrap() >= SIZE as u64 / 2);

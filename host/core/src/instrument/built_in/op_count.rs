@@ -1,8 +1,8 @@
 //! The counting instrument, which reports the ops that each pass added and removed, by kind.
 //!
-//! The numbers are those that a pass leaves: one that replaces three `onnx.Add` by three others
-//! changed nothing here. A pass that runs others counts only what it changed beside them, so the
-//! last line, which sums all up, counts nothing twice.
+//! The numbers are differences of counts: a pass that replaces three `onnx.Add` by three others
+//! changes none. A pass that runs others counts only its own changes, so the last line, the sum of
+//! all, counts nothing twice.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,7 +20,7 @@ use crate::instrument::{
 use crate::util;
 
 pub(super) fn spec() -> InstrumentSpec {
-    let summary = "How many ops of which kind came and went in each pass.";
+    let summary = "Counts the ops that each pass added and removed, by kind.";
     InstrumentSpec::watching("op-count", summary, |(), _| Ok(Arc::new(OpCount::new())))
 }
 
@@ -136,7 +136,7 @@ fn changes(before: &Module, after: &Module) -> Changes {
                 *counts.entry(op.name).or_default() += sign;
             }
         }
-        // By text: a host's pass may answer a module that shares nothing with the one before.
+        // By text: a host's pass may return a module that shares no symbols with the one before.
         let named = |(name, count)| (module.symbols().text(name).to_owned(), count);
         add(&mut changes, &counts.into_iter().map(named).collect());
     }

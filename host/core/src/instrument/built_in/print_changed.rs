@@ -1,7 +1,7 @@
 //! The instrument that prints what each pass changed, as a diff of the metadata and the changed
 //! functions: as `.ir` files have them, but without the bytes of large constants.
 //!
-//! A pass that runs others shows only what it changed beside them.
+//! For a pass that runs others only its own changes are shown.
 
 use std::sync::Arc;
 
@@ -64,7 +64,7 @@ impl PassInstrument for PrintChanged {
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
         if let Some(before) = self.running.pop() {
-            // What is shown here isn't shown again for the pass around.
+            // The changes aren't shown again for the pass around this one.
             self.running.update(|outer| outer.clone_from(module));
             let text = unified(&before, module);
             if !text.is_empty() {

@@ -71,7 +71,7 @@ pub(super) fn time(time: Duration) -> String {
 pub(super) fn bytes(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for larger in ["kB", "MB", "GB", "TB"] {
-        // What would be rounded to 1000.0 has the next unit.
+        // A value that would be rounded to 1000.0 gets the next unit.
         if value < 999.95 {
             break;
         }

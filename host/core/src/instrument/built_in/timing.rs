@@ -206,7 +206,7 @@ impl PassTimingInstrument {
                 Event {
                     name: &state.names[pass.name.clone()],
                     start: pass.start.duration_since(start),
-                    // Events nest by their times, so this is all of it.
+                    // Events nest by their times, so this is the whole time.
                     duration: pass.total + pass.loading,
                     thread: pass.thread,
                     plugin: traced.plugin.as_deref(),
