@@ -6,8 +6,8 @@ const NEAR: f64 = 0.6;
 /// The candidate that `name` was most likely meant to be, if one is near enough.
 ///
 /// Of dotted names the last part decides, so that `FoldConstants` finds
-/// `relax.transform.FoldConstant`, and a namespace that is right makes no other name near. Where the
-/// last part is right, the namespace may be any.
+/// `relax.transform.FoldConstant`, and a namespace that is right makes no other name near. Where
+/// the last part is right, the namespace may be any.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_ascii_lowercase();
     let mut best: Option<(f64, &str)> = None;

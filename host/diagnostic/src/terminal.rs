@@ -1,9 +1,9 @@
 //! Text on a terminal: which characters of a text from a file or a plugin may be shown, and whether
 //! colours may be used.
 //!
-//! Everything that people are shown goes through here once. [`Diagnostic::render`] and the diffs of the
-//! core's instruments escape their text themselves, since they add colours afterwards. IR text needs no
-//! escaping here: the printer escapes invisible characters in strings.
+//! Everything that people are shown goes through here once. [`Diagnostic::render`] and the diffs of
+//! the core's instruments escape their text themselves, since they add colours afterwards. IR text
+//! needs no escaping here: the printer escapes invisible characters in strings.
 //!
 //! [`Diagnostic::render`]: crate::Diagnostic::render
 

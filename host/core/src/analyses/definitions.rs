@@ -1,11 +1,11 @@
 //! The definitions of ops, remembered per op symbol, since passes ask for the traits of every op.
 //!
-//! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which of
-//! both an op means (ONNX Runtime takes the operator, others the function): such ops are ambiguous,
-//! and have no definition.
+//! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which
+//! of both an op means (ONNX Runtime takes the operator, others the function): such ops are
+//! ambiguous, and have no definition.
 //!
-//! Each thread has a memory of its own, so nothing is locked. The memory is for one module's symbols
-//! and one set of definitions, and is cleared for others.
+//! Each thread has a memory of its own, so nothing is locked. The memory is for one module's
+//! symbols and one set of definitions, and is cleared for others.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};

@@ -1,7 +1,7 @@
 //! The names that a function uses: those of its ops, and those of the functions that they call.
 //!
-//! Even a long function uses few names. So a pass finds out whether an op occurs, which functions are
-//! called, or whether there are effects, without a look at each op.
+//! Even a long function uses few names. So a pass finds out whether an op occurs, which functions
+//! are called, or whether there are effects, without a look at each op.
 
 use passdock_abi::{self as abi, AttrKind, NameUse, OpEntry, OpId, SymbolId, symbol};
 use passdock_ir::Function;

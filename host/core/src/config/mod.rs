@@ -1,8 +1,8 @@
 //! Typed config: options are registered with fields, types, defaults, ranges and docs. An invalid
 //! key, field, type or number is an error that says what would be valid.
 //!
-//! A [`Schema`] checks values, `typed` maps them to and from Rust structs, `table` holds the registered
-//! options. Plugins register through their manifests, Rust programs through a registry.
+//! A [`Schema`] checks values, `typed` maps them to and from Rust structs, `table` holds the
+//! registered options. Plugins register through their manifests, Rust programs through a registry.
 
 mod built_in;
 mod table;

@@ -53,8 +53,8 @@ impl Commit {
     /// Puts `file` at `path` and the other files in their places.
     ///
     /// # Errors
-    /// The system's error; then everything is as it was. Only one error is returned after the file was
-    /// put in its place: that the name may not outlast a loss of power.
+    /// The system's error; then everything is as it was. Only one error is returned after the file
+    /// was put in its place: that the name may not outlast a loss of power.
     pub fn put(mut self, file: Unfinished, path: &Path) -> io::Result<()> {
         let dir = directory_of(path);
         if self.durable {

@@ -1,10 +1,10 @@
 //! Files that are seen complete or not at all.
 //!
 //! A file is written without a name, where the system can do that, and is named when it is complete
-//! ([`Unfinished`]). One output file is written to its [`Target`]; a model and its data files are put
-//! in their places together ([`Commit`]), the model last. A run that dies in between leaves at most
-//! hidden files, which are locked while their run lives; a later run in that directory removes those
-//! that aren't locked any more ([`leftovers`]).
+//! ([`Unfinished`]). One output file is written to its [`Target`]; a model and its data files are
+//! put in their places together ([`Commit`]), the model last. A run that dies in between leaves at
+//! most hidden files, which are locked while their run lives; a later run in that directory removes
+//! those that aren't locked any more ([`leftovers`]).
 
 mod commit;
 pub mod leftovers;

@@ -2,8 +2,9 @@
 //! before anything runs.
 //!
 //! The passes that a pass requires run before it, depth first and in declared order, once for each
-//! pass that requires them. A cycle, an unknown name, or a required pass that is disabled is an error
-//! here, before anything has run; so is a state that a pass needs and nothing before it establishes.
+//! pass that requires them. A cycle, an unknown name, or a required pass that is disabled is an
+//! error here, before anything has run; so is a state that a pass needs and nothing before it
+//! establishes.
 
 mod facts;
 mod held;

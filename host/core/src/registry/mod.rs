@@ -138,8 +138,8 @@ impl Registry {
     /// Caches the manifests of plugins in `dir` between runs, so that large directories are
     /// searched faster. By default nothing is cached.
     ///
-    /// A manifest is taken from there if its file is in the very state it was in when it was checked.
-    /// A directory that can't be written to is no error.
+    /// A manifest is taken from there if its file is in the very state it was in when it was
+    /// checked. A directory that can't be written to is no error.
     pub fn keep_manifests(&self, dir: impl Into<PathBuf>) {
         self.write().manifests = Some(ManifestCache::new(dir));
     }
@@ -183,9 +183,9 @@ impl Registry {
         self.load_dirs_with(dirs, options, &mut Err)
     }
 
-    /// Registers the plugins of directories, in their order. `options` are by plugin name, `None` for
-    /// all others. `refused` is called with the error of each plugin that conflicts with others; if it
-    /// returns an error, that ends the call.
+    /// Registers the plugins of directories, in their order. `options` are by plugin name, `None`
+    /// for all others. `refused` is called with the error of each plugin that conflicts with
+    /// others; if it returns an error, that ends the call.
     pub fn load_dirs_with(
         &self,
         dirs: &[SearchDir],

@@ -3,11 +3,11 @@
 //!
 //! A directory of the user's has one cache file for each directory of plugins. The file lists each
 //! plugin with its manifest and the state that its file was in when it was checked (device, inode,
-//! length, times of change). A plugin file in that very state isn't opened: its manifest is known, and
-//! so is that the system's loader may have it. Loading compares the state once more.
+//! length, times of change). A plugin file in that very state isn't opened: its manifest is known,
+//! and so is that the system's loader may have it. Loading compares the state once more.
 //!
-//! The cache is never needed. A cache file of another user, a damaged one, and one of another passdock
-//! are ignored; failures to write one are, too.
+//! The cache is never needed. A cache file of another user, a damaged one, and one of another
+//! passdock are ignored; failures to write one are, too.
 
 use std::collections::HashMap;
 use std::fs;

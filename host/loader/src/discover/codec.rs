@@ -1,7 +1,7 @@
 //! The binary form of a manifest: fields one after the other, lengths before what they count.
 //!
-//! Only bytes that this very program wrote are read, so they carry no types. A file may be damaged, so
-//! every length is checked against the end of the bytes.
+//! Only bytes that this very program wrote are read, so they carry no types. A file may be damaged,
+//! so every length is checked against the end of the bytes.
 
 use std::collections::BTreeMap;
 

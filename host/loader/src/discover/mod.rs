@@ -1,10 +1,10 @@
 //! Finding plugins in directories.
 //!
 //! The directories are searched in the order in which the user named them, without their
-//! subdirectories; in each the files with the system's extension for libraries, in the order of their
-//! names. A file that can't be used is kept as a warning: it only matters when a pass that it may
-//! define is missing. So is a library of another system, unless one of the same name for this system
-//! is beside it.
+//! subdirectories; in each the files with the system's extension for libraries, in the order of
+//! their names. A file that can't be used is kept as a warning: it only matters when a pass that it
+//! may define is missing. So is a library of another system, unless one of the same name for this
+//! system is beside it.
 
 mod cache;
 mod codec;

@@ -1,8 +1,9 @@
 //! ELF libraries, as the dynamic linker will see them.
 //!
-//! The check reads only what the loader itself uses: program headers and the dynamic section. Section
-//! headers may be stripped; they only show whether the file was cut off. The two symbols are found
-//! through the hash table, as `dlsym` finds them, so that a broken table is an error here.
+//! The check reads only what the loader itself uses: program headers and the dynamic section.
+//! Section headers may be stripped; they only show whether the file was cut off. The two symbols
+//! are found through the hash table, as `dlsym` finds them, so that a broken table is an error
+//! here.
 
 use object::elf;
 use object::read::ReadRef;

@@ -1,9 +1,9 @@
 //! A library file, checked before the system's loader sees it.
 //!
 //! The loader trusts what it maps: a library that was cut off kills the process inside `dlopen`
-//! (SIGBUS), and so does a bad segment. Here the file is read with plain reads, never mapped. Checked
-//! are the kind of file, the machine, the segments and dynamic tables, and that it exports the two
-//! symbols of the contract. None of its code runs.
+//! (SIGBUS), and so does a bad segment. Here the file is read with plain reads, never mapped.
+//! Checked are the kind of file, the machine, the segments and dynamic tables, and that it exports
+//! the two symbols of the contract. None of its code runs.
 
 mod elf;
 mod foreign;

@@ -1,7 +1,7 @@
 //! The manifest: a plugin's description of itself, read without running any of its code.
 //!
-//! A manifest is TOML text from an untrusted file, so everything in it is checked: length, encoding,
-//! syntax, names, numbers, types of defaults. Keys that this host doesn't know are
+//! A manifest is TOML text from an untrusted file, so everything in it is checked: length,
+//! encoding, syntax, names, numbers, types of defaults. Keys that this host doesn't know are
 //! ignored, so that newer plugins can say more.
 
 mod declaration;

@@ -1,9 +1,9 @@
 //! Named states of a module: what passes need, establish and break.
 //!
-//! A state is something true of a whole module that passes rely on: `types-inferred`,
-//! `opset >= 13`. A pass declares the states that it needs before it runs, those that it
-//! establishes, and those that it breaks; it keeps all others. So a pipeline can be checked before it
-//! runs: a state that a pass needs must be established before the pass, and not broken since.
+//! A state is something true of a whole module that passes rely on: `types-inferred`, `opset >=
+//! 13`. A pass declares the states that it needs before it runs, those that it establishes, and
+//! those that it breaks; it keeps all others. So a pipeline can be checked before it runs: a state
+//! that a pass needs must be established before the pass, and not broken since.
 //!
 //! [`KNOWN`] lists the names that have a meaning here. Any other name is a vendor's own, and true
 //! only after a pass that establishes it. Some states are facts that can be read off the module: if
