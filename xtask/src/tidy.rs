@@ -5,7 +5,6 @@ mod arrows;
 mod folders;
 mod licences;
 mod names;
-mod not_yet;
 mod sizes;
 mod tables;
 mod text;

@@ -1,9 +1,6 @@
 //! The first run of a pipeline that goes wrong: what bisecting and reducing begin with.
 
-use std::sync::Arc;
-
-use passdock_core::FailureSite;
-use passdock_core::{PassError, PassRun, Registry};
+use passdock_core::{FailureSite, PassError, PassRun, Registry};
 use passdock_driver::pipeline::{Request, Rerun};
 use passdock_ir::Module;
 
@@ -19,7 +16,7 @@ pub(crate) struct FirstRun {
 /// The failure of a pass, and what it takes to run into it again.
 pub(crate) struct FailedPass {
     pub(crate) error: PassError,
-    pub(crate) site: Arc<FailureSite>,
+    pub(crate) site: FailureSite,
 }
 
 impl FirstRun {
@@ -36,11 +33,8 @@ impl FirstRun {
         let (result, runs) = rerun.run_kept(module.clone());
         let end = match result {
             Ok(module) => Ok(module),
-            Err(error) => match error.site() {
-                Some(site) if error.kind.exit_status() == 1 => Err(FailedPass {
-                    site: site.clone().into(),
-                    error,
-                }),
+            Err(error) => match error.site().cloned() {
+                Some(site) if error.kind.exit_status() == 1 => Err(FailedPass { error, site }),
                 _ => return Err(error),
             },
         };

@@ -61,7 +61,7 @@ impl fmt::Display for OptionValue {
 
 /// A struct of options. Made by [`options!`](crate::options), not by hand.
 pub trait Options: Sized {
-    /// What the manifest says of each field.
+    /// The fields as the manifest describes them.
     #[doc(hidden)]
     const OPTIONS: &'static [OptionSpec];
 

@@ -12,8 +12,8 @@ use crate::op::{AttrDef, OpDef, OpFn};
 use crate::plugin::{FunctionPass, ModulePass, PassRun, PassSpec, PluginSpec};
 use crate::raw::{self, Panicked, RawContext, RawOpCall, Tables};
 
-/// Where a plugin keeps which hosts it is attached to: an application and a module in it may both
-/// be hosts, and the library is loaded once.
+/// The hosts that a plugin is attached to: an application and a module in it may both be hosts, and
+/// the library is loaded once.
 #[doc(hidden)]
 pub struct Slot(AtomicPtr<Attached>);
 
@@ -29,7 +29,7 @@ impl Slot {
 struct Attached {
     host: *const abi::Host,
     table: abi::Plugin,
-    /// To which host the plugin was attached before, or null.
+    /// The host to which the plugin was attached before, or null.
     before: *const Attached,
 }
 

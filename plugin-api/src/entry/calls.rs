@@ -49,7 +49,7 @@ unsafe fn function_ref(reference: *const abi::FunctionRef) -> abi::FunctionRef {
     }
 }
 
-/// As [`function_ref`].
+/// Reads a module's reference as [`function_ref`] does.
 ///
 /// # Safety
 /// As there.

@@ -11,11 +11,11 @@ use crate::ir::Module;
 use crate::pass::{Instrument, InstrumentSpec, MakeInstrument, PassContext, PassInfo};
 use crate::raw::{enter, text, RawContext, Tables, Texts};
 
-/// What the host holds of an instance.
+/// An instance of an instrument, which the host holds.
 struct Instance {
     instrument: Box<dyn Instrument>,
     tables: &'static Tables,
-    /// What was reported last, which the host reads.
+    /// The last report, which the host reads.
     report: String,
 }
 
@@ -116,7 +116,7 @@ unsafe fn call(
     enter(tables, body, |panic| raw.panicked(panic))
 }
 
-/// What is told of a pass.
+/// The pass and module that a callback is told of.
 #[derive(Clone, Copy)]
 struct Watched {
     module: *const abi::ModuleRef,

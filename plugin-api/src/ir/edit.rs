@@ -205,8 +205,8 @@ impl Function {
         self.clone_region_mapped(region, at, args, &[])
     }
 
-    /// As [`Function::clone_region`]; `captures` are pairs (value seen from inside the region,
-    /// what stands for it in the copy).
+    /// Copies as [`Function::clone_region`] does; `captures` are pairs (value seen from inside the
+    /// region, what stands for it in the copy).
     ///
     /// # Errors
     /// As [`Function::clone_region`].
@@ -222,7 +222,7 @@ impl Function {
             .clone_region(None, region, at, args, captures, results)
     }
 
-    /// As [`Function::clone_region`], from another function: inlining.
+    /// Copies as [`Function::clone_region`] does, from another function: inlining.
     ///
     /// # Errors
     /// As [`Function::clone_region`].
@@ -236,7 +236,7 @@ impl Function {
         self.clone_region_from_mapped(source, region, at, args, &[])
     }
 
-    /// As [`Function::clone_region_from`]; `captures` are pairs (value of the source that is defined
+    /// Copies as [`Function::clone_region_from`] does; `captures` are pairs (value of the source that is defined
     /// outside of the region, what stands for it here). Constants that aren't among them are copied.
     ///
     /// # Errors
@@ -336,7 +336,8 @@ impl Function {
         self.raw.set_results(region, values, std::iter::empty())
     }
 
-    /// As [`Function::set_results`], under these names and declared types; `""` and NONE say nothing.
+    /// Ends a region as [`Function::set_results`] does, under these names and declared types; `""`
+    /// and NONE say nothing.
     ///
     /// # Errors
     /// As [`Function::set_results`].
@@ -360,7 +361,8 @@ impl Function {
         self.fused_locs(&locs)
     }
 
-    /// As [`Function::fused_loc`], of locations: of ops that may be gone by now.
+    /// The location that [`Function::fused_loc`] makes, of locations: of ops that may be gone by
+    /// now.
     ///
     /// # Errors
     /// If a location names nothing.

@@ -156,13 +156,13 @@ impl Function {
         Ops::new(self, ids)
     }
 
-    /// As [`Function::ops`], but borrowing the function instead of copying ids: the fastest way to
-    /// only look.
+    /// The ops of [`Function::ops`], borrowing the function instead of copying ids: the fastest way
+    /// to only look.
     pub fn iter(&self) -> Walk<'_> {
         Walk::new(self, self.body())
     }
 
-    /// As [`Function::walk`], borrowing.
+    /// The ops of [`Function::walk`], borrowing the function.
     pub fn iter_in(&self, region: RegionId) -> Walk<'_> {
         Walk::new(self, region)
     }
@@ -175,7 +175,7 @@ impl Function {
         Uses::new(self, uses)
     }
 
-    /// As [`Function::uses`], but borrowing the function instead of copying its list: to look for one.
+    /// The uses of a value, as [`Function::uses`], but borrowing the function instead of copying its list: to look for one.
     /// A value may have as many uses as there are ops, so asking this of each op for one value takes
     /// quadratic time.
     #[track_caller]

@@ -24,7 +24,7 @@ impl Name<'_> {
         }
     }
 
-    /// Its symbol; `None` if the module has none, so nothing in it is called so.
+    /// The symbol; `None` if the module has none, so nothing in it is called so.
     #[inline]
     pub(crate) fn find(self, function: &RawFunction) -> Option<SymbolId> {
         match self {
@@ -33,7 +33,7 @@ impl Name<'_> {
         }
     }
 
-    /// Its symbol, made if it is new.
+    /// The symbol, made if it is new.
     #[inline]
     pub(crate) fn intern(self, function: &RawFunction) -> Result<SymbolId, EditError> {
         match self {

@@ -80,7 +80,7 @@ impl AttrDef {
         self
     }
 
-    /// As the host reads it. Lives for ever, as the plugin's table does.
+    /// The entry that the host reads. Lives for ever, as the plugin's table does.
     pub(crate) fn entry(&self) -> AttrEntry {
         let (mut flags, mut bits, mut data, mut count) = (0, 0, std::ptr::null::<c_void>(), 0);
         if self.required {

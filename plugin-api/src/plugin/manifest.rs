@@ -371,7 +371,7 @@ const fn is_instrument_name(name: &str) -> bool {
     matches!(last_dot_of_words(name), Some(dot) if dot > 0)
 }
 
-/// Where the last dot stands, 0 if there is none; `None` if these aren't dotted words.
+/// The place of the last dot, 0 if there is none; `None` if these aren't dotted words.
 const fn last_dot_of_words(name: &str) -> Option<usize> {
     let bytes = name.as_bytes();
     let mut starts_word = true;
@@ -401,7 +401,7 @@ const fn last_dot_of_words(name: &str) -> Option<usize> {
     }
 }
 
-/// What the plugin uses of the host: the minor of its ABI. An older host ignores instruments, so a
+/// The minor of the ABI that the plugin uses of the host. An older host ignores instruments, so a
 /// plugin that has passes or ops, too, is of use there.
 const fn min_host_minor(plugin: &PluginSpec) -> u32 {
     if has_tables(plugin) {

@@ -10,7 +10,7 @@ use crate::op::OpDef;
 use crate::pass::InstrumentSpec;
 use crate::pass::PassContext;
 
-/// A plugin as a value: made by [`plugin!`](crate::plugin), exported from a library by
+/// A plugin as a value: made by [`plugin!`](crate::plugin!), exported from a library by
 /// [`export_plugin!`](crate::export_plugin), or registered with a host it is linked into.
 #[derive(Clone, Copy)]
 pub struct StaticPlugin {
@@ -375,7 +375,7 @@ macro_rules! __pass {
     };
 }
 
-/// Exports a plugin made by [`plugin!`](crate::plugin) from the library that is being built, which
+/// Exports a plugin made by [`plugin!`](crate::plugin!) from the library that is being built, which
 /// is to be a `cdylib`: `export_plugin!(PLUGIN);`
 #[macro_export]
 macro_rules! export_plugin {

@@ -39,14 +39,14 @@ analysed! {
     NameUse NAMES;
 }
 
-/// What the host keeps: a value that says of which type it is, since a key is only a name.
+/// A kept value, which says of which type it is, since a key is only a name.
 #[repr(C)]
 struct Kept<A> {
     ty: TypeId,
     value: A,
 }
 
-/// What is kept of an analysis, or what was computed and can't be kept.
+/// An analysis that is kept, or one that was computed and can't be kept.
 pub(crate) enum Found<'f, A> {
     Kept(&'f A),
     Own(Box<A>),
@@ -87,14 +87,14 @@ impl RawFunction {
         tables.cast()
     }
 
-    /// Which function it is, in messages and while something is computed.
+    /// The function's identity, in messages and while something is computed.
     fn identity(&self) -> (usize, SymbolId) {
         (self.view().symbols as usize, self.view().name)
     }
 }
 
-/// What is kept under a name for the function as it is, or what `compute` gives, which is then
-/// kept. A host without analyses keeps nothing.
+/// The value that is kept under a name for the function as it is, or what `compute` gives, which is
+/// then kept. A host without analyses keeps nothing.
 pub(crate) fn get_or_compute<'f, A: Send + Sync + 'static, E: From<EditError>>(
     function: &'f RawFunction,
     name: &str,
@@ -146,7 +146,7 @@ pub(crate) fn get_or_compute<'f, A: Send + Sync + 'static, E: From<EditError>>(
     Err(E::from(EditError::new(Status::INVALID, message, None)))
 }
 
-/// Says that what is kept under a name still holds; whether anything is.
+/// Keeps what is kept under a name for the function as it is now; whether anything was.
 pub(crate) fn preserve(function: &mut RawFunction, name: &str) -> bool {
     match function.tables.analyses.preserve {
         // SAFETY: the handle lives as long as `function`; the key until the call returns.
@@ -176,7 +176,7 @@ struct Running {
 }
 
 thread_local! {
-    /// What is being computed, outermost first.
+    /// The analyses that are being computed, outermost first.
     static RUNNING: RefCell<Vec<Running>> = const { RefCell::new(Vec::new()) };
 }
 

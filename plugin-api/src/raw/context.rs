@@ -100,7 +100,7 @@ impl RawContext {
         }
     }
 
-    /// Says why the pass is about to fail.
+    /// Tells why the pass is about to fail.
     pub(crate) fn fail(&self, error: &PassError) {
         self.send(&abi::Failure {
             op: error.op.unwrap_or(OpId::NONE),
@@ -109,7 +109,7 @@ impl RawContext {
         });
     }
 
-    /// Says that the pass panicked.
+    /// Tells that the pass panicked.
     pub(crate) fn panicked(&self, panic: &Panicked) {
         self.send(&abi::Failure {
             file: abi::Str::new(&panic.file),

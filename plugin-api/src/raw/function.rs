@@ -23,8 +23,8 @@ pub(crate) struct RawFunction {
     alive: Cell<Option<Alive>>,
 }
 
-/// What an iterator keeps instead of a borrow: tells which ops are still there, and knows when
-/// the function isn't.
+/// A watch that an iterator keeps instead of a borrow: tells which ops are still there, and knows
+/// when the function isn't.
 #[derive(Clone)]
 pub(crate) struct Alive(Rc<Cell<*const abi::FunctionView>>);
 
@@ -33,7 +33,7 @@ impl Alive {
         Alive(Rc::new(Cell::new(view)))
     }
 
-    /// From now on nothing is there.
+    /// Ends the function: from now on nothing is there.
     pub(super) fn end(&self) {
         self.0.set(std::ptr::null());
     }
@@ -78,7 +78,7 @@ macro_rules! records {
     )*};
 }
 
-/// One call of the host's function table that answers a status.
+/// A call of the host's function table that answers a status.
 macro_rules! call {
     ($self:ident.$name:ident($op:expr; $($argument:expr),*)) => {
         match $self.tables.functions.$name {
@@ -232,7 +232,7 @@ impl RawFunction {
         })
     }
 
-    /// All traits a definition gives an op of this name; 0 if nobody defines it.
+    /// The traits that a definition gives an op of this name; 0 without one.
     pub(crate) fn traits(&self, name: SymbolId) -> u64 {
         match self.tables.ops.traits {
             // SAFETY: the handle lives as long as `self`.
@@ -466,7 +466,7 @@ impl RawFunction {
         call!(self.freeze_args(None; args.as_ptr(), args.len()))
     }
 
-    /// What inference found of a value's elements; `None` if nothing.
+    /// The elements of a value that inference found; `None` if it found none.
     pub(crate) fn known_dims(&self, value: ValueId) -> Option<Vec<Dim>> {
         let function = self.tables.ops.known_dims?;
         let (mut dims, mut count) = (std::ptr::null(), 0);

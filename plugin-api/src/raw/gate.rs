@@ -26,7 +26,7 @@ static FIRST: AtomicPtr<Tables> = AtomicPtr::new(ptr::null_mut());
 thread_local! {
     /// The host of the call this thread is in, if that was noted.
     static INSIDE: Cell<Option<&'static Tables>> = const { Cell::new(None) };
-    /// What the hook saw last.
+    /// The panic that the hook saw last.
     static SEEN: RefCell<Option<Panicked>> = const { RefCell::new(None) };
 }
 
@@ -140,7 +140,7 @@ pub fn enter(
     answer(result, report)
 }
 
-/// As [`enter`], for passes of a host whose calls needn't be noted.
+/// Runs `body` as [`enter`] does, for passes of a host whose calls needn't be noted.
 #[inline]
 pub(crate) fn enter_unnoted(
     body: impl FnOnce() -> Status,

@@ -23,9 +23,9 @@ pub(crate) struct RawModule {
 
 /// Functions handed out that an iterator may outlive.
 struct Given {
-    /// Of the handles that `edit` or `create` gave out last, which the next edit ends.
+    /// Handles that `edit` or `create` gave out last, which the next edit ends.
     editing: Vec<Alive>,
-    /// Of snapshots, for those that nobody drops: they end with the module.
+    /// Snapshots, for those that nobody drops: they end with the module.
     snapshots: Vec<Alive>,
 }
 
@@ -115,7 +115,7 @@ impl RawModule {
         Err(EditError::described(status, said, call, None))
     }
 
-    /// What was handed out, to note more. `then` doesn't call this again.
+    /// The handles given out, to note more. `then` doesn't call this again.
     fn given<R>(&self, then: impl FnOnce(&mut Given) -> R) -> R {
         let mut given = self.given.get();
         if given.is_null() {

@@ -67,7 +67,7 @@ impl RawOpCall {
         call!(self.set_result_dims(op; index, dims.as_ptr(), dims.len()))
     }
 
-    /// What is known of an operand's elements.
+    /// The elements of an operand, as far as they are known.
     pub(crate) fn operand_dims(self, op: OpId, index: u32) -> Result<Option<Vec<Dim>>, EditError> {
         let (mut dims, mut count) = (std::ptr::null(), 0);
         match call!(self.operand_dims(op; index, &mut dims, &mut count)) {

@@ -40,7 +40,7 @@ unsafe impl Pooled for abi::TypeId {}
 unsafe impl Pooled for abi::ConstId {}
 unsafe impl Pooled for abi::LocId {}
 
-/// One record, or `None` beyond the end.
+/// A record, or `None` beyond the end.
 ///
 /// # Safety
 /// `column` is one of a live view's, of records of kind `T`.

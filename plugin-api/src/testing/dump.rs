@@ -34,7 +34,7 @@ pub fn dump(f: &Function) -> String {
     out
 }
 
-/// What is still to be written, and how far in.
+/// A step: what is still to be written, and how far in.
 enum Step {
     Region(RegionId, usize),
     Op(OpId, usize),

@@ -32,8 +32,8 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
 use crate::bind_symbolic_vars::bind;
-use crate::entries;
-use crate::literal::{Literal, from_file, literal};
+use crate::shared::entries;
+use crate::shared::literal::{Literal, from_file, literal};
 
 options! {
     /// The parameters that become constants.

@@ -29,7 +29,7 @@ use passdock_plugin_api::DimKind;
 use passdock_plugin_api::abi::NameUse;
 use passdock_plugin_api::prelude::*;
 
-use crate::entries;
+use crate::shared::entries;
 
 options! {
     /// Sizes of dim symbols.

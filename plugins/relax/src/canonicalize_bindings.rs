@@ -24,8 +24,8 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::accept;
-use crate::given_out::GivenOut;
+use crate::shared::accept;
+use crate::shared::given_out::GivenOut;
 
 pub(crate) fn canonicalize_bindings(f: &mut Function, cx: &PassContext) -> PassResult {
     let mut given = GivenOut::of(f);

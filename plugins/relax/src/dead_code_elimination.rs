@@ -30,7 +30,7 @@ use passdock_plugin_api::ConstId;
 use passdock_plugin_api::abi::Constant;
 use passdock_plugin_api::prelude::*;
 
-use crate::purity::{Purity, callee_or_name};
+use crate::shared::purity::{Purity, callee_or_name};
 
 options! {
     /// The functions that are alive from the start.

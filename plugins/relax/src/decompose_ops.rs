@@ -33,7 +33,7 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::cursor::Cursor;
+use crate::shared::cursor::Cursor;
 
 options! {
     /// The ops that are replaced.

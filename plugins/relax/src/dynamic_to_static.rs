@@ -45,8 +45,8 @@ use std::collections::HashMap;
 use passdock_plugin_api::DimKind;
 use passdock_plugin_api::prelude::*;
 
-use crate::accept;
-use crate::operators::is_operator;
+use crate::shared::accept;
+use crate::shared::operators::is_operator;
 
 pub(crate) fn dynamic_to_static(f: &mut Function, cx: &PassContext) -> PassResult {
     let operators = [

@@ -33,8 +33,8 @@ use std::collections::{BTreeMap, HashMap};
 use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{DimKind, LocId, abi};
 
-use crate::given_out::GivenOut;
-use crate::signature::Signatures;
+use crate::shared::given_out::GivenOut;
+use crate::shared::signature::Signatures;
 
 /// The number of candidates of the same hash that something is compared with: of large constants
 /// only a part is hashed.

@@ -34,7 +34,7 @@ use passdock_plugin_api::CallGraph;
 use passdock_plugin_api::abi::symbol;
 use passdock_plugin_api::prelude::*;
 
-use crate::callee::{Callee, Copied, Grown, Replaced};
+use crate::shared::callee::{Callee, Copied, Grown, Replaced};
 
 options! {
     /// The calls that are replaced.

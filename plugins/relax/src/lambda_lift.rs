@@ -48,7 +48,7 @@ use std::collections::{HashMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-use crate::retype::{Retype, Words};
+use crate::shared::retype::{Retype, Words};
 
 options! {
     /// The regions that are lifted, and where to.

@@ -2,28 +2,18 @@
 //!
 //! One file per pass: what it does in one sentence, before → after, what it doesn't do, the code.
 
-mod accept;
 pub mod bind_params;
 pub mod bind_symbolic_vars;
-mod callee;
 pub mod canonicalize_bindings;
-pub mod cursor;
-mod dead_code_elimination;
+pub mod dead_code_elimination;
 pub mod decompose_ops;
 pub mod dynamic_to_static;
 pub mod eliminate_common_subexpr;
-mod entries;
 pub mod fold_constant;
-mod given_out;
 pub mod infer_type;
 pub mod inline_functions;
 pub mod lambda_lift;
-mod literal;
-mod operators;
-mod purity;
-mod retype;
-mod schedule;
-mod signature;
+mod shared;
 pub mod simplify_inference;
 pub mod to_a_normal_form;
 pub mod to_graph_normal_form;

@@ -34,8 +34,8 @@
 
 use passdock_plugin_api::prelude::*;
 
-use crate::given_out::GivenOut;
-use crate::operators::is_operator;
+use crate::shared::given_out::GivenOut;
+use crate::shared::operators::is_operator;
 
 options! {
     /// The ops that are simplified.

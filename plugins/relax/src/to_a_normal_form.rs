@@ -34,7 +34,7 @@ use std::collections::HashSet;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::schedule::{Constraints, schedule};
+use crate::shared::schedule::{Constraints, schedule};
 
 pub(crate) fn to_a_normal_form(m: &mut Module<'_>, _: &PassContext) -> PassResult {
     for entry in m.functions() {

@@ -31,7 +31,7 @@ use std::collections::HashMap;
 
 use passdock_plugin_api::prelude::*;
 
-use crate::schedule::{Constraints, schedule};
+use crate::shared::schedule::{Constraints, schedule};
 
 pub(crate) fn to_graph_normal_form(f: &mut Function, _: &PassContext) -> PassResult {
     Ok(schedule(f, by_level)?)

@@ -10,10 +10,10 @@ use crate::shell;
 
 /// The files that decide what runs, in which order, and who is told.
 const FILES: [&str; 6] = [
-    "host/core/src/resolve.rs",
-    "host/core/src/sequential.rs",
-    "host/core/src/run.rs",
-    "host/core/src/context/callbacks.rs",
+    "host/core/src/plan/mod.rs",
+    "host/core/src/pass/sequential.rs",
+    "host/core/src/run/mod.rs",
+    "host/core/src/instrument/calls.rs",
     "host/core/src/context/mod.rs",
     "host/core/src/context/scope.rs",
 ];

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 
-use super::not_yet::{self, Rule};
 use super::tables;
 use crate::structure::Structure;
 
@@ -15,23 +14,10 @@ pub(super) fn offences(crates: &[Structure], page: &str) -> Result<Vec<String>> 
     let table = read(page)?;
     let mut offences = Vec::new();
     for structure in crates {
-        let count = structure
-            .between_folders()
-            .circles()
-            .iter()
-            .map(|circle| circle.len())
-            .sum();
-        offences.extend(not_yet::judge(
-            &structure.name,
-            Rule::Circles,
-            count,
-            circles(structure),
-        ));
+        offences.extend(circles(structure));
         if let Some(layers) = table.get(structure.name.as_str()) {
             offences.extend(against_layers(structure, layers));
-        } else if structure.folders().len() > 1
-            && !not_yet::is_known(&structure.name, Rule::Circles)
-        {
+        } else if structure.folders().len() > 1 {
             offences.push(format!(
                 "{} has no entry in the table of layers",
                 structure.name

@@ -48,11 +48,9 @@ fn render(manifest: &Manifest) -> String {
             declared.info.opt_level
         ));
         text.extend(pass.summary.lines().map(|line| format!("  {line}\n")));
-        if !declared.info.required.is_empty() {
-            text.push_str(&format!(
-                "  requires {}\n",
-                declared.info.required.join(", ")
-            ));
+        let required = &declared.info.required;
+        if !required.is_empty() {
+            text.push_str(&format!("  requires {}\n", required.join(", ")));
         }
         let states = &declared.states;
         let states = show::states([&states.needs, &states.establishes, &states.breaks]);

@@ -9,10 +9,10 @@ use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
 use passdock_loader::{LoadedInstrument, PassInfo, PluginError};
 
-use super::context::{ContextSession, Failure};
-use super::frame::Frame;
-use super::input;
-use super::modules::ModuleSession;
+use super::session::context::{ContextSession, Failure};
+use super::session::frame::Frame;
+use super::session::input;
+use super::session::module::ModuleSession;
 use crate::config::ConfigValue;
 use crate::error::Provider;
 

@@ -1,46 +1,35 @@
 //! The boundary: the contract's tables over the IR, and the calls into passes.
 //!
 //! A pass gets handles: pointers to sessions that live on the host's stack while it runs
-//! (`session` for a function, `modules` for a module, `context` for everything else). It reads
-//! through views, and edits through the tables that [`host`] gives to every plugin: one file a
-//! table. Whatever comes in goes through `gate` and `input` first. `run` calls the passes and
-//! `instrument` the instruments; they are all that the rest of the host sees of this.
+//! (`session/`: for a function, a module, and the context of everything else). It reads through
+//! views, and edits through the tables that [`host`] gives to every plugin (`table/`, `op/`).
+//! Whatever comes in goes through `session/gate` and `session/input` first. `run` calls the passes
+//! and `instrument` the instruments; they are all that the rest of the host sees of this.
 //!
 //! **Invariant:** nothing here unwinds into a plugin, holds a `&mut` of the IR across a call into
 //! one, or gives out memory that a plugin has to free.
 
-mod analysis;
-mod check_op;
-mod context;
-mod decompose;
-mod definitions;
-mod describe;
-mod evaluate;
-mod frame;
-mod functions;
-mod gate;
-mod input;
 mod instrument;
-mod known_dims;
-mod modules;
-mod ops;
+mod op;
 mod run;
 mod session;
-mod symbols;
+mod table;
 
 use std::ffi::c_void;
 use std::ptr;
 
-pub use context::Failure;
-pub use frame::Frame;
 pub use instrument::{Answer, Instance, PassCall, Said};
-pub use modules::ModuleInput;
 use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{
     FunctionClosure, FunctionPass, FunctionRunner, ModuleClosure, ModulePass, run_module_pass,
 };
-pub use session::FunctionSlot;
+pub use session::context::Failure;
+pub use session::frame::Frame;
+pub use session::function::FunctionSlot;
+pub use session::module::ModuleInput;
+use session::{context, gate, input, module};
+use table::{analysis, functions, symbols};
 
 /// The host's table, as every plugin gets it.
 pub fn host() -> HostTable {
@@ -54,9 +43,9 @@ pub fn host() -> HostTable {
         ir: abi::IR,
         symbols: ptr::from_ref(&symbols::TABLE),
         functions: ptr::from_ref(&functions::TABLE),
-        modules: ptr::from_ref(&modules::TABLE),
+        modules: ptr::from_ref(&module::TABLE),
         context: ptr::from_ref(&context::TABLE),
-        ops: ptr::from_ref(&ops::TABLE),
+        ops: ptr::from_ref(&op::TABLE),
         get_extension: Some(get_extension),
     });
     // SAFETY: the table is a constant.

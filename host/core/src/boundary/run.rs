@@ -10,11 +10,11 @@ use passdock_loader::LoadedPass;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::__private::{Panicked, PluginSpec, Slot, Tables, attach, enter};
 
-use super::context::{ContextSession, Failure};
-use super::frame::Frame;
 use super::host;
-use super::modules::{ModuleInput, ModuleSession};
-use super::session::{FunctionSession, FunctionSlot};
+use super::session::context::{ContextSession, Failure};
+use super::session::frame::Frame;
+use super::session::function::{FunctionSession, FunctionSlot};
+use super::session::module::{ModuleInput, ModuleSession};
 use crate::config::ConfigValue;
 
 /// A closure that is a function pass, or a prim-function pass.

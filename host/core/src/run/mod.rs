@@ -47,6 +47,16 @@ impl Sequential {
     pub fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
         (self as &dyn Pass).call(module)
     }
+
+    /// Runs its passes by a plan that [`prepare`] made of it under the same context.
+    pub fn call_planned(
+        &self,
+        plan: &Plan,
+        module: ModuleRef,
+        cx: &PassContext,
+    ) -> Result<ModuleRef, PassError> {
+        call_planned(self, Some(plan), &module, cx, !calls::in_callback())
+    }
 }
 
 /// Runs a pass from outside: whatever its level, without what it requires. Instruments are called
@@ -58,29 +68,42 @@ pub fn call(
     watched: bool,
 ) -> Result<Module, PassError> {
     check_info(pass.info())?;
-    cx.meet(&pass.info().name);
     let sequential = pass.as_sequential();
     let plan = sequential.map(|s| plan::resolve(s, cx)).transpose()?;
-    let options = pass.options(cx.config_given())?;
     if let Some(plan) = &plan {
         plan.load()?;
+    }
+    call_planned(pass, plan.as_ref(), module, cx, watched)
+}
+
+/// Runs a pass; a Sequential by its plan, for which everything is loaded.
+fn call_planned(
+    pass: &dyn Pass,
+    plan: Option<&Plan>,
+    module: &Module,
+    cx: &PassContext,
+    watched: bool,
+) -> Result<Module, PassError> {
+    cx.meet(&pass.info().name);
+    let options = pass.options(cx.config_given())?;
+    if let Some(plan) = plan {
         plan::of_model(&plan.of_model, module, cx.registry())?;
     }
     if cx.verify() == Verify::All {
         verify::all(module).map_err(|error| error.note("before any pass ran"))?;
     }
     let mut run = Run::new(cx, watched);
-    if let (true, Some(plan)) = (cx.resumes(), &plan) {
+    if let (true, Some(plan)) = (cx.resumes(), plan) {
         run.resume(plan);
     }
     let job = Job {
         pass,
         options: &options,
-        plan: plan.as_ref(),
+        plan,
         forced: cx.is_forced(&pass.info().name),
     };
     let outcome = run.pass(job, module);
-    match outcome.map_err(|error| site::around(error, sequential, module, cx))? {
+    match outcome.map_err(|error| site::around(error, pass.as_sequential(), module, cx))? {
         Outcome::Ran(after) => Ok(after),
         Outcome::Vetoed(_) => Ok(module.clone()),
     }

@@ -18,9 +18,7 @@ use serde::{Deserialize, Serialize};
 
 pub(crate) use self::output::data_files_of;
 pub use self::output::{Output, write};
-use passdock_core::Snippet;
-use passdock_core::capitalized;
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError, Snippet, capitalized};
 
 /// The file that makes its directory a reproducer: models in that one may name data beside it.
 pub(crate) const REPRODUCER: &str = "reproducer.toml";

@@ -8,7 +8,7 @@ use passdock_core::{Diagnostic, Severity};
 use crate::prepare::{PIPELINE, Prepared, Request, passes_in};
 
 /// A note for each such name. A pass that is required, or skipped, is one of the pipeline's.
-pub(super) fn notes(request: &Request, prepared: &Prepared, plan: &Plan) -> Vec<Diagnostic> {
+pub(super) fn notes(request: &Request, prepared: &Prepared) -> Vec<Diagnostic> {
     let asked = request.instruments.iter();
     let printed = asked.flat_map(|asked| asked.flagged_passes());
     let required = request.required_pass.iter();
@@ -18,7 +18,7 @@ pub(super) fn notes(request: &Request, prepared: &Prepared, plan: &Plan) -> Vec<
         return Vec::new();
     }
     let passes = passes_in(&prepared.sequential).into_iter();
-    let passes = passes.chain(plan.order());
+    let passes = passes.chain(prepared.plan.iter().flat_map(Plan::order));
     let mut present: BTreeSet<String> = passes.map(|pass| pass.info().name.clone()).collect();
     present.extend([PIPELINE, "all"].map(str::to_owned));
     let registry = prepared.context.registry();

@@ -11,8 +11,8 @@ use crate::prepare::{Prepared, Request, Watched};
 /// # Errors
 /// The first mistake; a pipeline that lists no passes is one.
 pub fn check(registry: &Registry, request: &Request) -> Result<Vec<ModelNeed>, PassError> {
-    let prepared = Prepared::new(registry, request, Watched::default())?;
-    let plan = prepared.load()?;
+    let mut prepared = Prepared::new(registry, request, Watched::default())?;
+    let model_needs = prepared.load()?.of_model.clone();
     // What is wrong with what it says comes first.
     let file = &prepared.file;
     if request.pipeline.is_some() && request.passes.is_empty() && file.passes.is_empty() {
@@ -23,5 +23,5 @@ pub fn check(registry: &Registry, request: &Request) -> Result<Vec<ModelNeed>, P
             "List them as `passes = [\"relax.transform.FoldConstant\"]`, or as `[[passes]]` tables.",
         ));
     }
-    Ok(plan.of_model)
+    Ok(model_needs)
 }

@@ -4,12 +4,12 @@ use std::collections::{HashMap, HashSet};
 
 use serde::{Deserialize, Serialize};
 
-use passdock_core::State;
-use passdock_core::config::OptionSource;
 use passdock_core::plan::ModelNeed;
 use passdock_core::plan::{Plan, Step};
-use passdock_core::{Diagnostic, Pass, PassContext, PassError, PassRef, Registry};
-use passdock_core::{FieldValue, Phase};
+use passdock_core::{
+    Diagnostic, FieldValue, OptionSource, Pass, PassContext, PassError, PassRef, Phase, Registry,
+    State,
+};
 
 use crate::prepare::{Phases, Prepared, Request, Watched};
 

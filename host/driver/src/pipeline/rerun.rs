@@ -2,8 +2,7 @@
 
 use std::sync::Arc;
 
-use passdock_core::{PassContext, PassError, Registry};
-use passdock_core::{PassRun, Recorder};
+use passdock_core::{PassContext, PassError, PassRun, Recorder, Registry};
 use passdock_ir::Module;
 
 use crate::prepare::{Prepared, Request, Watched};
@@ -29,7 +28,7 @@ impl Rerun {
             only_judges: true,
             ..Watched::default()
         };
-        let prepared = Prepared::new(registry, request, watched)?;
+        let mut prepared = Prepared::new(registry, request, watched)?;
         prepared.load()?;
         Ok(Rerun { prepared, recorder })
     }

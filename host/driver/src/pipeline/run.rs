@@ -12,12 +12,10 @@ use super::report::{ModelReport, Report};
 use super::{absent, reproduce, unknown_ops};
 use crate::model_file::{Format, Output, WriteOptions};
 use crate::prepare::{Prepared, Request, Watched, blame};
-use passdock_core::capitalized;
 use passdock_core::{
-    Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Registry, Severity, suggest,
-    util,
+    Diagnostic, ErrorKind, InstrumentReport, PassContext, PassError, Recorder, Registry, Severity,
+    Watch, capitalized, suggest, util,
 };
-use passdock_core::{Recorder, Watch};
 
 /// Runs a request from the pipeline's text to the written model. The plugins of the request's
 /// directories come to the registry. Whatever goes wrong is in the
@@ -115,8 +113,8 @@ fn run_to_end(
         context.emit(Diagnostic::new(Severity::Warning, "plugin", message));
     }
     // Also what the model doesn't have to be read for: cycles, plugins that can't be loaded.
-    let plan = prepared.load()?;
-    let notes = absent::notes(request, &prepared, &plan);
+    prepared.load()?;
+    let notes = absent::notes(request, &prepared);
     notes.into_iter().for_each(|note| context.emit(note));
     let output = request.output.as_ref().map(Output::new).transpose()?;
     let module = request.read_model()?;
@@ -135,7 +133,7 @@ fn run_to_end(
     report.model.ops_before = module.op_count();
     report.model.ops_after = report.model.ops_before;
     let after = context.scope(|_| {
-        let after = prepared.sequential.call(module);
+        let after = prepared.call(module);
         // Before the context is left: some instruments forget then.
         reported(&context, after, &mut report.instruments)
     })?;
@@ -171,7 +169,7 @@ fn reported(
     result
 }
 
-/// PassFilter the passes that made what the output's format doesn't have. A disk that is full is none of
+/// Names the passes that made what the output's format doesn't have. A disk that is full is none of
 /// theirs.
 fn made_by(error: PassError, recorder: &Recorder) -> PassError {
     let source = error.source.as_ref();

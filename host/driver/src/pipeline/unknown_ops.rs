@@ -6,8 +6,7 @@ use passdock_abi::{FunctionKind, SymbolId};
 use passdock_ir::{Function, Module, OpName};
 use rustc_hash::FxHashMap;
 
-use passdock_core::OpDefs;
-use passdock_core::{Diagnostic, Severity};
+use passdock_core::{Diagnostic, OpDefs, Severity};
 
 /// More operators of a domain than are named.
 const SHOWN: usize = 8;

@@ -1,7 +1,7 @@
 //! A pipeline file: TOML, read with the place of everything in it.
 //!
 //! Every error underlines the key or value that it is about; a misspelt key gets the nearest valid
-//! one. PassFilter of passes, config keys and options are only read here: whether there are such passes
+//! one. Names of passes, config keys and options are only read here: whether there are such passes
 //! is asked when the pipeline is resolved, again with the place at hand.
 
 mod context;
@@ -16,9 +16,7 @@ use toml::de::{DeTable, DeValue};
 pub(crate) use context::{ContextTable, context_table};
 use table::{TOP, Table, not_toml};
 
-use passdock_core::Phase;
-use passdock_core::Snippet;
-use passdock_core::{ErrorKind, PassError, suggest};
+use passdock_core::{ErrorKind, PassError, Phase, Snippet, suggest};
 
 /// The levels that Sequentials may nest in a file.
 const MAX_NESTING: usize = 64;
@@ -33,7 +31,7 @@ pub(crate) struct Located<T> {
 }
 
 impl Located<String> {
-    /// PassFilter without their places.
+    /// Names without their places.
     pub(crate) fn values(names: &[Located<String>]) -> Vec<String> {
         names.iter().map(|name| name.value.clone()).collect()
     }

@@ -25,7 +25,7 @@ pub(super) fn ahead_of(
     module: &Module,
     registry: &Registry,
 ) -> Result<Sequential, PassError> {
-    let names = PassFilter::of(module);
+    let names = Names::of(module);
     let mut symbols = toml::Table::new();
     let mut params = toml::Table::new();
     for text in &request.bind {
@@ -121,14 +121,14 @@ fn shown(error: PassError, binding: &str, span: Range<usize>) -> PassError {
 }
 
 /// The names of a model that can be bound.
-struct PassFilter {
+struct Names {
     symbols: Vec<String>,
     params: Vec<String>,
 }
 
-impl PassFilter {
-    fn of(module: &Module) -> PassFilter {
-        let mut names = PassFilter {
+impl Names {
+    fn of(module: &Module) -> Names {
+        let mut names = Names {
             symbols: Vec::new(),
             params: Vec::new(),
         };

@@ -6,9 +6,7 @@ use std::ops::Range;
 use super::asked::{AskedBy, AskedInstrument};
 use super::request::Request;
 use crate::pipeline_file::{Entry, PassTable, PipelineFile};
-use passdock_core::Snippet;
-use passdock_core::config::ConfigError;
-use passdock_core::{ErrorKind, PassError, Registry};
+use passdock_core::{ConfigError, ErrorKind, PassError, Registry, Snippet};
 
 /// Shows the option with an error that says nothing of a place.
 pub(crate) fn locate(error: PassError, request: &Request, registry: &Registry) -> PassError {

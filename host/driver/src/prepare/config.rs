@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use passdock_core::FieldType;
-use passdock_core::config::{ConfigError, Schema, Wrong};
-use passdock_core::{ContextSettings, ErrorKind, PassError, Registry};
+use passdock_core::{
+    ConfigError, ContextSettings, ErrorKind, FieldType, PassError, Registry, Schema, Wrong,
+};
 
 use super::request::Request;
 use super::{bind, blame};

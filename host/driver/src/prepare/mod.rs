@@ -14,11 +14,10 @@ mod taken;
 
 use std::sync::Arc;
 
-use passdock_core::Recorder;
-use passdock_core::Sink;
-use passdock_core::plan;
-use passdock_core::plan::Plan;
-use passdock_core::{Diagnostic, ModuleRef, PassContext, PassError, Registry, Sequential};
+use passdock_core::plan::{self, Plan};
+use passdock_core::{
+    Diagnostic, ModuleRef, PassContext, PassError, Recorder, Registry, Sequential, Sink,
+};
 use passdock_ir::Module;
 
 use crate::pipeline_file::PipelineFile;
@@ -34,6 +33,8 @@ pub struct Prepared {
     pub(crate) file: PipelineFile,
     pub(crate) sequential: Sequential,
     pub(crate) context: PassContext,
+    /// The order of the passes, once everything is loaded for it.
+    pub(crate) plan: Option<Plan>,
     /// The passes that ask for a phase, and the places for them.
     pub(crate) phases: Phases,
 }
@@ -86,6 +87,7 @@ impl Prepared {
             context: context.build()?,
             file,
             sequential,
+            plan: None,
             phases,
         })
     }
@@ -110,9 +112,10 @@ impl Prepared {
         plan::resolve(&self.sequential, &self.context)
     }
 
-    /// Loads all that the passes take; the plan is that of [`Prepared::plan`].
-    pub(crate) fn load(&self) -> Result<Plan, PassError> {
-        passdock_core::run::prepare(&self.sequential, &self.context)
+    /// Loads all that the passes take. What runs after that runs by the plan that comes back.
+    pub(crate) fn load(&mut self) -> Result<&Plan, PassError> {
+        let plan = passdock_core::run::prepare(&self.sequential, &self.context)?;
+        Ok(self.plan.insert(plan))
     }
 
     /// Runs the passes on a module.
@@ -120,6 +123,14 @@ impl Prepared {
     /// # Errors
     /// The first failure of a pass, or of an instrument.
     pub fn run(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
-        self.context.scope(|_| self.sequential.call(module))
+        self.context.scope(|_| self.call(module))
+    }
+
+    /// Runs the passes on a module; the context was entered.
+    pub(crate) fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+        match &self.plan {
+            Some(plan) => self.sequential.call_planned(plan, module, &self.context),
+            None => self.sequential.call(module),
+        }
     }
 }

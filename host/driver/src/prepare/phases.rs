@@ -7,8 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use crate::pipeline_file::PassTable;
-use passdock_core::Phase;
-use passdock_core::Registry;
+use passdock_core::{Phase, Registry};
 
 /// The passes that ask for phases, and the places for them.
 #[derive(Clone, Debug, Default)]

@@ -2,8 +2,7 @@
 
 use std::path::PathBuf;
 
-use passdock_core::SearchDir;
-use passdock_core::{PassError, Verify};
+use passdock_core::{PassError, SearchDir, Verify};
 use passdock_ir::Module;
 use serde::{Deserialize, Serialize};
 

@@ -12,9 +12,7 @@ use crate::pipeline::{self, PipelineText, Report, Request};
 use crate::reproducer::{
     ABOUT, About, BEFORE, Check, Failure, PIPELINE, PluginFile, VERSION, hash_range,
 };
-use passdock_core::Plugin;
-use passdock_core::Watch;
-use passdock_core::{Diagnostic, ErrorKind, PassError, Registry, Severity};
+use passdock_core::{Diagnostic, ErrorKind, PassError, Plugin, Registry, Severity, Watch};
 
 /// A reproducer that was read.
 #[derive(Clone, Debug)]

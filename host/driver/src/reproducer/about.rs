@@ -6,8 +6,7 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use passdock_core::Plugin;
-use passdock_core::{Diagnostic, PassError, Verify};
+use passdock_core::{Diagnostic, PassError, Plugin, Verify};
 
 /// The version of the file that this passdock writes and reads.
 pub(crate) const VERSION: u32 = 1;

@@ -4,11 +4,9 @@ use std::collections::BTreeSet;
 
 use toml::{Table, Value};
 
-use passdock_core::Enabled;
-use passdock_core::FailureSite;
-use passdock_core::config::ConfigValue;
-use passdock_core::{FieldValue, Plugin};
-use passdock_core::{PassContext, PassError, PassRef};
+use passdock_core::{
+    ConfigValue, Enabled, FailureSite, FieldValue, PassContext, PassError, PassRef, Plugin,
+};
 
 use crate::pipeline_file::context_table;
 

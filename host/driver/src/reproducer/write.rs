@@ -10,10 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use super::about::{About, Check, Failure, PluginFile, VERSION};
 use super::{ABOUT, BEFORE, PIPELINE, data, passes};
-use passdock_core::FailureSite;
-use passdock_core::Plugin;
 use passdock_core::files::{TemporaryDirectory, directory_of};
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, FailureSite, PassError, Plugin};
 
 /// Options for writing a reproducer.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]

@@ -39,9 +39,9 @@ impl Plugin {
 fn unknown(text: &str) -> Vec<(String, Option<String>)> {
     let mut found = Found(Vec::new());
     let root: Table = text.parse().unwrap_or_default();
-    found.keys::<raw::Manifest>(&root, "the file");
+    found.keys::<raw::RawManifest>(&root, "the file");
     if let Some(plugin) = root.get("plugin").and_then(Value::as_table) {
-        found.keys::<raw::Plugin>(plugin, "`[plugin]`");
+        found.keys::<raw::RawPlugin>(plugin, "`[plugin]`");
     }
     for (key, field) in [
         ("pass", "option"),
@@ -51,19 +51,19 @@ fn unknown(text: &str) -> Vec<(String, Option<String>)> {
         for table in tables(&root, key) {
             let place = place(key, table);
             match key {
-                "pass" => found.keys::<raw::Pass>(table, &place),
-                "config" => found.keys::<raw::Config>(table, &place),
-                _ => found.keys::<raw::Instrument>(table, &place),
+                "pass" => found.keys::<raw::RawPass>(table, &place),
+                "config" => found.keys::<raw::RawConfig>(table, &place),
+                _ => found.keys::<raw::RawInstrument>(table, &place),
             }
             for inner in tables(table, field) {
                 let name = inner.get("name").and_then(Value::as_str);
                 let inner_place = format!("the {field} `{}` of {place}", name.unwrap_or_default());
-                found.keys::<raw::Field>(inner, &inner_place);
+                found.keys::<raw::RawField>(inner, &inner_place);
             }
         }
     }
     for op in tables(&root, "op") {
-        found.keys::<raw::Op>(op, &place("op", op));
+        found.keys::<raw::RawOp>(op, &place("op", op));
     }
     found.0
 }
@@ -169,6 +169,6 @@ sumary = 'Counts.'
             there is a key `filed` in `[[config]]` of `acme.X`, which this host ignores. Did you mean `field`?
             there is a key `sumary` in `[[instrument]]` of `acme.count`, which this host ignores. Did you mean `summary`?
             there is a key `nam` in `[[op]]`, which this host ignores. Did you mean `name`?"#]].assert_eq(&said.join("\n"));
-        assert_eq!(keys_of::<raw::Op>(), ["name", "since"]);
+        assert_eq!(keys_of::<raw::RawOp>(), ["name", "since"]);
     }
 }

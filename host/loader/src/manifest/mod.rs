@@ -227,16 +227,16 @@ impl Manifest {
         let syntax = |e: toml::de::Error| Kind::ManifestSyntax {
             message: located(text, &e),
         };
-        match toml::from_str::<raw::Manifest>(text) {
+        match toml::from_str::<raw::RawManifest>(text) {
             Ok(raw) => {
                 let plugin = raw.plugin.check()?;
                 plugin.negotiate()?;
                 let manifest = Manifest {
                     plugin,
-                    passes: each(raw.pass, raw::Pass::check)?,
-                    configs: each(raw.config, raw::Config::check)?,
-                    ops: each(raw.op, raw::Op::check)?,
-                    instruments: each(raw.instrument, raw::Instrument::check)?,
+                    passes: each(raw.pass, raw::RawPass::check)?,
+                    configs: each(raw.config, raw::RawConfig::check)?,
+                    ops: each(raw.op, raw::RawOp::check)?,
+                    instruments: each(raw.instrument, raw::RawInstrument::check)?,
                 };
                 manifest.check_unique()?;
                 Ok(manifest)

@@ -6,33 +6,33 @@ use serde::Deserialize;
 
 use super::declaration::{PassDeclaration, PassInfo};
 use super::field::{FieldType, FieldValue};
-use super::schema::{self, Schema};
+use super::schema::{Field, Schema};
 use super::states::{self, State, States};
 use super::{InstrumentSpec, OpSpec, PanicStrategy, PassKind, PassSpec, Phase, PluginSpec};
 use crate::error::{PluginErrorKind as Kind, Ver};
 use crate::names;
 
 #[derive(Deserialize)]
-pub(crate) struct Manifest {
-    pub(crate) plugin: Plugin,
+pub(crate) struct RawManifest {
+    pub(crate) plugin: RawPlugin,
     #[serde(default)]
-    pub(crate) pass: Vec<Pass>,
+    pub(crate) pass: Vec<RawPass>,
     #[serde(default)]
-    pub(crate) config: Vec<Config>,
+    pub(crate) config: Vec<RawConfig>,
     #[serde(default)]
-    pub(crate) op: Vec<Op>,
+    pub(crate) op: Vec<RawOp>,
     #[serde(default)]
-    pub(crate) instrument: Vec<Instrument>,
+    pub(crate) instrument: Vec<RawInstrument>,
 }
 
 /// The part of a manifest that is read when the rest can't be understood.
 #[derive(Deserialize)]
 pub(crate) struct OnlyPlugin {
-    pub(crate) plugin: Plugin,
+    pub(crate) plugin: RawPlugin,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Plugin {
+pub(crate) struct RawPlugin {
     name: String,
     #[serde(default)]
     version: String,
@@ -45,7 +45,7 @@ pub(crate) struct Plugin {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Pass {
+pub(crate) struct RawPass {
     name: String,
     kind: PassKind,
     #[serde(default)]
@@ -67,18 +67,18 @@ pub(crate) struct Pass {
     breaks: Vec<String>,
     config: Option<String>,
     #[serde(default)]
-    option: Vec<Field>,
+    option: Vec<RawField>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Config {
+pub(crate) struct RawConfig {
     key: String,
     #[serde(default)]
-    field: Vec<Field>,
+    field: Vec<RawField>,
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Field {
+pub(crate) struct RawField {
     name: String,
     #[serde(rename = "type")]
     ty: FieldType,
@@ -96,7 +96,7 @@ pub(crate) struct Field {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Op {
+pub(crate) struct RawOp {
     name: String,
     #[serde(default = "first_version")]
     since: i64,
@@ -107,15 +107,15 @@ fn first_version() -> i64 {
 }
 
 #[derive(Deserialize)]
-pub(crate) struct Instrument {
+pub(crate) struct RawInstrument {
     name: String,
     #[serde(default)]
     summary: String,
     #[serde(default)]
-    option: Vec<Field>,
+    option: Vec<RawField>,
 }
 
-impl Plugin {
+impl RawPlugin {
     pub(crate) fn check(self) -> Result<PluginSpec, Kind> {
         let abi = version("abi", &self.abi)?;
         Ok(PluginSpec {
@@ -134,7 +134,7 @@ impl Plugin {
     }
 }
 
-impl Pass {
+impl RawPass {
     pub(crate) fn check(self) -> Result<PassSpec, Kind> {
         let name = pass_name("a pass's name", self.name)?;
         let Ok(opt_level) = u32::try_from(self.opt_level) else {
@@ -206,7 +206,7 @@ fn named_states(key: &str, pass: &str, names: &[String]) -> Result<Vec<State>, K
     names.iter().map(state).collect()
 }
 
-impl Config {
+impl RawConfig {
     pub(crate) fn check(self) -> Result<Schema, Kind> {
         let key = dotted("a config key", self.key)?;
         let fields = self
@@ -218,8 +218,8 @@ impl Config {
     }
 }
 
-impl Field {
-    fn check(self, owner: &str, may_be_empty: bool) -> Result<schema::Field, Kind> {
+impl RawField {
+    fn check(self, owner: &str, may_be_empty: bool) -> Result<Field, Kind> {
         let name = match self.name.is_empty() && may_be_empty {
             true => self.name,
             false => word(&format!("the name of an option of `{owner}`"), self.name)?,
@@ -273,7 +273,7 @@ impl Field {
                 rule: "only a table takes what isn't declared: its type is `ints` or `values`",
             });
         }
-        Ok(schema::Field {
+        Ok(Field {
             doc: text(&format!("the doc of `{name}` of `{owner}`"), self.doc)?,
             name,
             ty: self.ty,
@@ -286,7 +286,7 @@ impl Field {
     }
 }
 
-impl Op {
+impl RawOp {
     pub(crate) fn check(self) -> Result<OpSpec, Kind> {
         if !names::is_op(&self.name) {
             return Err(Kind::ManifestValue {
@@ -309,7 +309,7 @@ impl Op {
     }
 }
 
-impl Instrument {
+impl RawInstrument {
     pub(crate) fn check(self) -> Result<InstrumentSpec, Kind> {
         let rule = names::INSTRUMENT_RULE;
         let name = require(

@@ -13,8 +13,7 @@ use passdock_ir::Module;
 use serde::Serialize;
 
 use crate::first_run::{FailedPass, FirstRun};
-use passdock_core::FailureSite;
-use passdock_core::{ErrorKind, PassError, PassRun, Registry};
+use passdock_core::{ErrorKind, FailureSite, PassError, PassRun, Registry};
 use passdock_driver::judge::Verdict;
 use passdock_driver::pipeline::Request;
 use passdock_driver::reproducer::Failure;
@@ -156,7 +155,7 @@ impl Bisection {
         self.proof = Some(Proof {
             good: site.before.clone(),
             bad: site.before.clone(),
-            site: (*site).clone(),
+            site,
             error: Some(error),
         });
     }

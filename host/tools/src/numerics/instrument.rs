@@ -16,12 +16,11 @@ use super::compare::Compared;
 use super::options::{CheckOptions, Fields};
 use super::report::{self, Basis, Row};
 use super::samples::Sample;
-use passdock_core::capitalized;
 use passdock_core::instrument::wrong;
 use passdock_core::util;
 use passdock_core::{
     Diagnostic, ErrorKind, Frame, InstrumentResult, InstrumentSpec, PassCall, PassContext,
-    PassError, PassInstrument, Severity,
+    PassError, PassInstrument, Severity, capitalized,
 };
 
 /// The instrument `numerics`, for a registry. Nothing is looked for or loaded before the first pass.

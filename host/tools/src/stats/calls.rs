@@ -78,7 +78,7 @@ fn callee(f: &Function, id: OpId, op: &Op, places: &FxHashMap<SymbolId, usize>) 
     places.get(&f.symbols().find(name)?).copied()
 }
 
-/// How often each function's body would stand in the entry; `None` if the entry reaches a circle of
+/// The number of times each function's body would stand in the entry; `None` if the entry reaches a circle of
 /// calls, or if a count has more than 64 bits.
 fn copies(graph: &[Calls], entry: usize) -> Option<Vec<u64>> {
     // How many functions that the entry reaches call each, and have yet to be done.

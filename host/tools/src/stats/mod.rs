@@ -17,8 +17,7 @@ use passdock_ir::Module;
 use passdock_onnx::MAIN;
 use serde::{Deserialize, Serialize};
 
-use passdock_core::capitalized;
-use passdock_core::{ErrorKind, PassError};
+use passdock_core::{ErrorKind, PassError, capitalized};
 
 /// The contents of a module, counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -39,7 +38,7 @@ pub struct Stats {
     pub entry: Option<String>,
     /// The entry's parameters.
     pub inputs: Vec<Input>,
-    /// Of a file before IR version 4: how many of its input entries belong to initializers and are
+    /// The number of input entries, of a file before IR version 4, that belong to initializers and are
     /// no inputs, because initializers are constant there. From 4 on 0.
     pub initializer_inputs: usize,
     /// The entry's results.

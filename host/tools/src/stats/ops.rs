@@ -123,7 +123,7 @@ struct Known {
     fixed: bool,
 }
 
-/// Of each type of a function, by its id: there are few, and many values of each.
+/// The knowledge that each type of a function gives, by its id: there are few, and many values of each.
 fn types(f: &Function) -> Vec<Known> {
     let ids = (0..).map(passdock_abi::TypeId);
     let types = ids.map_while(|id| Some((id, f.live_type(id).ok()?)));

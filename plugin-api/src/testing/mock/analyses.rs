@@ -223,7 +223,7 @@ impl MockFunction {
         order
     }
 
-    /// Nobody defines an op here: only those of the IR itself are known.
+    /// The traits of an op: nobody defines one here, so only those of the IR itself are known.
     fn traits(&self, op: OpId) -> u64 {
         match self.ops[op.index()].name {
             abi::symbol::RETURN

@@ -8,26 +8,26 @@ use passdock_abi::{OpId, SettingKind, Status, Str};
 use crate::data::OptionValue;
 use crate::raw::text;
 
-/// Why a pass failed, as the host was told.
+/// The reason why a pass failed, as the host was told.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The op.
+    /// The op, if it is about one.
     pub op: Option<OpId>,
-    /// The sentence.
+    /// The message: a sentence.
     pub message: String,
     /// The panic's source file, or empty.
     pub file: String,
-    /// Its line, or 0.
+    /// The line, or 0.
     pub line: u32,
 }
 
-/// What a `*mut abi::Context` of the mock host points to.
+/// The mock host's context: what a `*mut abi::Context` points to.
 #[derive(Default)]
 pub(super) struct MockContext {
     pub(super) failure: Option<Failure>,
     /// The options that are given.
     pub(super) options: HashMap<String, MockOption>,
-    /// What diagnostics said.
+    /// Messages of diagnostics.
     pub(super) messages: Vec<String>,
 }
 

@@ -6,10 +6,10 @@ use std::ffi::c_void;
 
 use passdock_abi::DropAnalysis;
 
-/// What is kept beside a function: columns of the host's, and what plugins gave.
+/// The analyses kept beside a function: columns of the host's, and what plugins gave.
 #[derive(Default)]
 pub(super) struct Kept {
-    /// Each with the version it is for.
+    /// Columns, each with the version it is for.
     pub(super) columns: RefCell<Vec<(u64, Box<dyn Any>)>>,
     pub(super) given: RefCell<Vec<Given>>,
 }

@@ -5,7 +5,7 @@ use passdock_abi::{Status, SymbolId};
 
 use super::arena::MockFunction;
 
-/// What a `*mut abi::Module` of the mock host points to.
+/// The mock host's module: what a `*mut abi::Module` points to.
 pub(super) struct MockModule {
     pub(super) function: Box<MockFunction>,
     pub(super) error: String,

@@ -10,7 +10,7 @@ thread_local! {
     pub(super) static SYMBOLS: RefCell<MockSymbols> = RefCell::new(MockSymbols::new());
 }
 
-/// One set a thread: interned text stays where it is as long as the thread lives.
+/// The symbols of a thread: interned text stays where it is as long as the thread lives.
 pub(super) struct MockSymbols {
     pub(super) texts: Vec<Box<str>>,
     pub(super) ids: HashMap<Box<str>, SymbolId>,

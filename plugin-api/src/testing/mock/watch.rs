@@ -128,7 +128,7 @@ impl Watch {
         })
     }
 
-    /// What the instrument has to show.
+    /// The report that the instrument has to show.
     pub fn report(&mut self) -> Result<String, Failure> {
         let run = self.entry.report.expect("the SDK fills all in");
         let mut shown = abi::Str::EMPTY;

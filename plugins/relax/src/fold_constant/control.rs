@@ -5,8 +5,8 @@ use passdock_plugin_api::prelude::*;
 use passdock_plugin_api::{Status, abi};
 
 use super::forward::Forward;
-use crate::accept::{self, Answers};
-use crate::operators::is_operator;
+use crate::shared::accept::{self, Answers};
+use crate::shared::operators::is_operator;
 
 impl Forward {
     /// Replaces an op that is decided by what it comes to; whether it did.

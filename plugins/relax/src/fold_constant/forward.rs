@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashSet};
 
 use passdock_plugin_api::prelude::*;
 
-use crate::accept::Answers;
+use crate::shared::accept::Answers;
 
 /// The values that the ops of a function come to.
 pub(super) struct Forward {

@@ -6,8 +6,8 @@ use passdock_plugin_api::prelude::*;
 use super::checker::{is_shape_data, may_fold};
 use super::control::Decided;
 use super::forward::{Forward, GROWS};
-use crate::accept;
-use crate::cursor::Cursor;
+use crate::shared::accept;
+use crate::shared::cursor::Cursor;
 
 impl Forward {
     /// Goes over all ops in program order.

@@ -95,6 +95,13 @@ fn mill(_m: &mut Module<'_>, cx: &PassContext) -> PassResult {
     Ok(())
 }
 
+/// Says how it was called.
+fn traces(_f: &mut Function, cx: &PassContext) -> PassResult {
+    let backtrace = std::backtrace::Backtrace::force_capture();
+    say(cx, &backtrace.to_string());
+    Ok(())
+}
+
 plugin! {
     name: "conformance",
     passes: [
@@ -150,6 +157,8 @@ plugin! {
         function "t.transform.Visits" => visits,
         /// Says which prim functions it gets.
         prim_function "t.transform.VisitsPrim" => visits,
+        /// Says how it was called.
+        function "t.transform.Traces" => traces,
         /// Changes each graph function.
         function "t.transform.Marks" => marks,
         /// Changes each graph function and fails on one.

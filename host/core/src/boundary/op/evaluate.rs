@@ -7,17 +7,17 @@ use passdock_abi as abi;
 use passdock_abi::{OpId, Status, SymbolId, TypeId, ValueId};
 use passdock_ir::{ConstantData, Edit, EditError, Function};
 
-use super::context::ContextSession;
 use super::decompose::check_results;
 use super::known_dims::{constant_dims, known_results};
-use super::ops::{OpCall, ask, describe_op, wrong};
-use super::session::FunctionSession;
-use super::{definitions, input};
+use super::{OpCall, ask, definitions, describe_op, wrong};
+use crate::boundary::session::context::ContextSession;
+use crate::boundary::session::function::FunctionSession;
+use crate::boundary::session::input;
 
 // SAFETY of all calls is the contract's: handles are those that the host handed out and that
 // haven't ended, and what a pointer leads to is there as long as the call.
 
-pub(super) unsafe extern "C" fn evaluate(
+pub(in crate::boundary) unsafe extern "C" fn evaluate(
     cx: *mut abi::Context,
     f: *mut abi::Function,
     op: OpId,
@@ -43,7 +43,7 @@ pub(super) unsafe extern "C" fn evaluate(
     }
 }
 
-pub(super) unsafe extern "C" fn evaluate_with(
+pub(in crate::boundary) unsafe extern "C" fn evaluate_with(
     cx: *mut abi::Context,
     f: *mut abi::Function,
     op: OpId,
@@ -77,7 +77,7 @@ pub(super) unsafe extern "C" fn evaluate_with(
     }
 }
 
-pub(super) unsafe extern "C" fn infer_with(
+pub(in crate::boundary) unsafe extern "C" fn infer_with(
     cx: *mut abi::Context,
     f: *mut abi::Function,
     op: OpId,
@@ -109,7 +109,7 @@ pub(super) unsafe extern "C" fn infer_with(
 }
 
 /// A result's type and bytes.
-pub(super) type Made = (TypeId, Box<[u8]>);
+pub(in crate::boundary) type Made = (TypeId, Box<[u8]>);
 
 /// Other operands in an op's slots, until this is dropped.
 struct Shown<'s> {
@@ -249,7 +249,7 @@ fn make_constants(function: &mut Function, made: Vec<Made>) -> Edit<Vec<ValueId>
 }
 
 /// Inference knows the elements of small results from now on, though they aren't constant yet.
-fn remember(state: &mut super::session::State, op: OpId, values: &[ValueId]) {
+fn remember(state: &mut crate::boundary::session::function::State, op: OpId, values: &[ValueId]) {
     let results: Vec<ValueId> = state.function().results(op).collect();
     for (result, &value) in results.into_iter().zip(values) {
         if let Some(dims) = constant_dims(state.function(), value) {

@@ -7,13 +7,13 @@ use passdock_abi as abi;
 use passdock_abi::Status;
 use passdock_ir::{Edit, EditError};
 
-use super::session::{FunctionSession, State};
+use super::function::{FunctionSession, State};
 
 /// An edit of a function.
 ///
 /// # Safety
 /// As [`FunctionSession::of`].
-pub(super) unsafe fn edit(
+pub(in crate::boundary) unsafe fn edit(
     handle: *mut abi::Function,
     body: impl FnOnce(&mut State) -> Edit,
 ) -> Status {
@@ -31,7 +31,7 @@ pub(super) unsafe fn edit(
 ///
 /// # Safety
 /// As [`FunctionSession::of`].
-pub(super) unsafe fn read(
+pub(in crate::boundary) unsafe fn read(
     handle: *const abi::Function,
     body: impl FnOnce(&mut State) -> Edit,
 ) -> Status {
@@ -54,7 +54,7 @@ pub(super) unsafe fn read(
 }
 
 /// Any other call: nothing unwinds out of it.
-pub(super) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
+pub(in crate::boundary) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
         let _ = host_failed(payload);
         otherwise
@@ -62,7 +62,7 @@ pub(super) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
 }
 
 /// The error for a panic of the host's own.
-pub(super) fn host_failed(payload: Box<dyn std::any::Any + Send>) -> EditError {
+pub(in crate::boundary) fn host_failed(payload: Box<dyn std::any::Any + Send>) -> EditError {
     let text = panic_text(payload);
     EditError::refused(format!(
         "The host failed ({text}), which is a mistake in passdock."
@@ -70,7 +70,7 @@ pub(super) fn host_failed(payload: Box<dyn std::any::Any + Send>) -> EditError {
 }
 
 /// What a panic says. Dropping what it carries can panic again, so that is let go.
-pub(super) fn panic_text(payload: Box<dyn std::any::Any + Send>) -> String {
+pub(in crate::boundary) fn panic_text(payload: Box<dyn std::any::Any + Send>) -> String {
     let text = match (
         payload.downcast_ref::<&str>(),
         payload.downcast_ref::<String>(),

@@ -7,17 +7,17 @@ use passdock_ir::{
     TypeSpec,
 };
 
-use super::input;
+use crate::boundary::session::input;
 
 /// Lists that a description needs and the contract holds in another form.
 #[derive(Default)]
-pub(super) struct Scratch<'a> {
+pub(in crate::boundary) struct Scratch<'a> {
     strings: Vec<Vec<&'a [u8]>>,
     ports: Vec<Vec<NewPort<'a>>>,
 }
 
 /// An op's description, taken apart.
-pub(super) struct OpParts<'a> {
+pub(in crate::boundary) struct OpParts<'a> {
     desc: &'a abi::OpDesc,
     attrs: &'a [abi::AttrDesc],
     regions: &'a [abi::RegionDesc],
@@ -27,7 +27,7 @@ pub(super) struct OpParts<'a> {
 impl<'a> OpParts<'a> {
     /// # Safety
     /// As [`input::described`], for the description and all that it points to.
-    pub(super) unsafe fn new(desc: *const abi::OpDesc) -> Edit<OpParts<'a>> {
+    pub(in crate::boundary) unsafe fn new(desc: *const abi::OpDesc) -> Edit<OpParts<'a>> {
         // SAFETY: the caller's promise, here and below.
         let desc = unsafe { input::described(desc)? };
         // SAFETY: as above.
@@ -55,7 +55,10 @@ impl<'a> OpParts<'a> {
     ///
     /// # Safety
     /// As for `new`.
-    pub(super) unsafe fn with<T>(&self, then: impl FnOnce(&NewOp<'_>) -> Edit<T>) -> Edit<T> {
+    pub(in crate::boundary) unsafe fn with<T>(
+        &self,
+        then: impl FnOnce(&NewOp<'_>) -> Edit<T>,
+    ) -> Edit<T> {
         let desc = self.desc;
         let mut op = NewOp::new(desc.name);
         // SAFETY: the caller's promise, here and below.
@@ -135,7 +138,7 @@ impl<'a> Scratch<'a> {
 ///
 /// # Safety
 /// As [`input::list`].
-pub(super) unsafe fn new_ports<'a>(
+pub(in crate::boundary) unsafe fn new_ports<'a>(
     ports: *const abi::PortDesc,
     count: usize,
 ) -> Edit<Vec<NewPort<'a>>> {
@@ -149,7 +152,7 @@ pub(super) unsafe fn new_ports<'a>(
 ///
 /// # Safety
 /// As [`input::text`].
-pub(super) unsafe fn new_port<'a>(port: &abi::PortDesc) -> Edit<NewPort<'a>> {
+pub(in crate::boundary) unsafe fn new_port<'a>(port: &abi::PortDesc) -> Edit<NewPort<'a>> {
     Ok(NewPort {
         // SAFETY: the caller's promise.
         name: unsafe { input::text(port.name, "name of a port")? },
@@ -161,7 +164,7 @@ pub(super) unsafe fn new_port<'a>(port: &abi::PortDesc) -> Edit<NewPort<'a>> {
 ///
 /// # Safety
 /// As [`input::described`], for the description and all that it points to.
-pub(super) unsafe fn with_attr<T>(
+pub(in crate::boundary) unsafe fn with_attr<T>(
     desc: *const abi::AttrDesc,
     then: impl FnOnce(&NewAttr<'_>) -> Edit<T>,
 ) -> Edit<T> {
@@ -233,14 +236,14 @@ unsafe fn new_attr<'a>(
 ///
 /// # Safety
 /// As [`input::plain`].
-pub(super) unsafe fn position(at: *const abi::Position) -> Edit<Position> {
+pub(in crate::boundary) unsafe fn position(at: *const abi::Position) -> Edit<Position> {
     // SAFETY: the caller's promise.
     let at = unsafe { input::plain(at, "position")? };
     Ok(place(at))
 }
 
 /// A place for an op.
-pub(super) fn place(at: &abi::Position) -> Position {
+pub(in crate::boundary) fn place(at: &abi::Position) -> Position {
     Position {
         region: at.region,
         before: at.before,
@@ -251,7 +254,10 @@ pub(super) fn place(at: &abi::Position) -> Position {
 ///
 /// # Safety
 /// As [`input::described`], for the description and all that it points to.
-pub(super) unsafe fn add_type(f: &mut Function, desc: *const abi::TypeDesc) -> Edit<TypeId> {
+pub(in crate::boundary) unsafe fn add_type(
+    f: &mut Function,
+    desc: *const abi::TypeDesc,
+) -> Edit<TypeId> {
     // SAFETY: the caller's promise, here and below.
     let desc = unsafe { input::described(desc)? };
     // SAFETY: as above.
@@ -330,7 +336,7 @@ pub(super) unsafe fn add_type(f: &mut Function, desc: *const abi::TypeDesc) -> E
 }
 
 /// Refuses dims that mean nothing in a function.
-pub(super) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
+pub(in crate::boundary) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
     let exprs = f.view().exprs.len;
     for dim in dims {
         let known = match dim.kind {

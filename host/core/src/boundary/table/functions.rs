@@ -9,10 +9,11 @@ use passdock_ir::{
     CloneRegion, ConstantData, Edit, EditError, Function, MAX_OPSETS, Payload, name,
 };
 
-use super::session::FunctionSession;
-use super::{describe, gate, input};
+use super::describe;
+use crate::boundary::session::function::FunctionSession;
+use crate::boundary::session::{gate, input};
 
-pub(super) static TABLE: abi::FunctionApi = abi::FunctionApi {
+pub(in crate::boundary) static TABLE: abi::FunctionApi = abi::FunctionApi {
     struct_size: size_of::<abi::FunctionApi>() as u32,
     reserved: 0,
     last_error: Some(last_error),
@@ -270,7 +271,12 @@ unsafe extern "C" fn add_expr(
 }
 
 /// Interns a dim expression whose parts are looked at first.
-pub(super) fn checked_expr(f: &mut Function, kind: ExprKind, lhs: Dim, rhs: Dim) -> Edit<Dim> {
+pub(in crate::boundary) fn checked_expr(
+    f: &mut Function,
+    kind: ExprKind,
+    lhs: Dim,
+    rhs: Dim,
+) -> Edit<Dim> {
     if !(ExprKind::ADD.0..=ExprKind::BROADCAST.0).contains(&kind.0) {
         let message = format!("This host knows no dim expression of kind {}.", kind.0);
         return Err(EditError::invalid(message));

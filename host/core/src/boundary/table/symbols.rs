@@ -4,9 +4,9 @@ use passdock_abi as abi;
 use passdock_abi::{Str, SymbolId};
 use passdock_ir::Symbols;
 
-use super::{gate, input};
+use crate::boundary::session::{gate, input};
 
-pub(super) static TABLE: abi::SymbolApi = abi::SymbolApi {
+pub(in crate::boundary) static TABLE: abi::SymbolApi = abi::SymbolApi {
     struct_size: size_of::<abi::SymbolApi>() as u32,
     reserved: 0,
     text: Some(text),

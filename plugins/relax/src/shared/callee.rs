@@ -6,7 +6,7 @@ use passdock_plugin_api::Snapshot;
 use passdock_plugin_api::abi::{DimKind, LocId};
 use passdock_plugin_api::prelude::*;
 
-use crate::retype::{Retype, Words, names_dims};
+use super::retype::{Retype, Words, names_dims};
 
 /// A called function, looked at once for all calls of it.
 pub(crate) struct Callee<'h> {

@@ -4,12 +4,12 @@ use passdock_abi::{OpId, SymbolId};
 use passdock_ir::OpName;
 use passdock_loader::LoadedOp;
 
-use super::context::{self, ContextSession};
-use super::session::FunctionSession;
 use crate::analyses::{definition, definition_traits};
+use crate::boundary::session::context::{self, ContextSession};
+use crate::boundary::session::function::FunctionSession;
 
 /// The traits of an op in a function; 0 if nobody defines it.
-pub(super) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
+pub(in crate::boundary) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
     context::with_op_defs(|defs| {
         let found = session.with(|state| Ok(definition_traits(defs, state.function(), name)));
         found.unwrap_or(0)
@@ -18,7 +18,7 @@ pub(super) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
 }
 
 /// The definition of an op in a function.
-pub(super) fn find(
+pub(in crate::boundary) fn find(
     context: &ContextSession<'_>,
     session: &FunctionSession,
     name: SymbolId,
@@ -29,7 +29,7 @@ pub(super) fn find(
 }
 
 /// The definition of an op as messages name it: with its plugin, which isn't the pass's.
-pub(super) fn describe(
+pub(in crate::boundary) fn describe(
     context: &ContextSession<'_>,
     session: &FunctionSession,
     op: OpId,

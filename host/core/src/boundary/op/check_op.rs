@@ -6,13 +6,12 @@ use passdock_diagnostic::suggest;
 use passdock_ir::{EditError, Function};
 use passdock_loader::{AttrList, kind_name};
 
-use super::definitions;
-use super::ops::ask;
+use super::{ask, definitions};
 
 // SAFETY of the call is the contract's: handles are those that the host handed out and that haven't
 // ended.
 
-pub(super) unsafe extern "C" fn check_op(
+pub(in crate::boundary) unsafe extern "C" fn check_op(
     cx: *mut abi::Context,
     f: *mut abi::Function,
     op: OpId,

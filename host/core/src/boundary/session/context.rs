@@ -12,13 +12,13 @@ use passdock_ir::{Edit, EditError, Function};
 use passdock_loader::OpDefs;
 
 use super::frame::Frame;
-use super::modules::ModuleSession;
-use super::session::FunctionSession;
+use super::function::FunctionSession;
+use super::module::ModuleSession;
 use super::{gate, input};
 use crate::config::{ConfigValue, FieldValue, toml_text};
 use crate::error::PassError;
 
-pub(super) static TABLE: abi::ContextApi = abi::ContextApi {
+pub(in crate::boundary) static TABLE: abi::ContextApi = abi::ContextApi {
     struct_size: size_of::<abi::ContextApi>() as u32,
     reserved: 0,
     opt_level: Some(opt_level),
@@ -57,7 +57,7 @@ pub struct Failure {
 }
 
 /// What a `*mut abi::Context` points to.
-pub(super) struct ContextSession<'a> {
+pub(in crate::boundary) struct ContextSession<'a> {
     frame: &'a dyn Frame,
     /// The options of the pass or the instrument, all layers applied.
     options: &'a ConfigValue,
@@ -83,7 +83,10 @@ struct Extras {
 
 impl<'a> ContextSession<'a> {
     #[inline]
-    pub(super) fn new(frame: &'a dyn Frame, options: &'a ConfigValue) -> ContextSession<'a> {
+    pub(in crate::boundary) fn new(
+        frame: &'a dyn Frame,
+        options: &'a ConfigValue,
+    ) -> ContextSession<'a> {
         ContextSession {
             frame,
             options,
@@ -98,7 +101,7 @@ impl<'a> ContextSession<'a> {
         self.extras.get_or_init(Box::default)
     }
 
-    pub(super) fn handle(&self) -> *mut abi::Context {
+    pub(in crate::boundary) fn handle(&self) -> *mut abi::Context {
         ptr::from_ref(self).cast_mut().cast()
     }
 
@@ -106,7 +109,9 @@ impl<'a> ContextSession<'a> {
     ///
     /// # Safety
     /// The handle is null or came from [`ContextSession::handle`] and its session lives.
-    pub(super) unsafe fn of<'s>(handle: *const abi::Context) -> Edit<&'s ContextSession<'a>> {
+    pub(in crate::boundary) unsafe fn of<'s>(
+        handle: *const abi::Context,
+    ) -> Edit<&'s ContextSession<'a>> {
         let session = handle.cast::<ContextSession<'a>>();
         if session.is_null() || !session.is_aligned() {
             return Err(EditError::invalid("The context's handle is null."));
@@ -115,28 +120,28 @@ impl<'a> ContextSession<'a> {
         Ok(unsafe { &*session })
     }
 
-    pub(super) fn frame(&self) -> &'a dyn Frame {
+    pub(in crate::boundary) fn frame(&self) -> &'a dyn Frame {
         self.frame
     }
 
     /// Makes this the context of this thread, and `function` in `module` what it speaks of, until
     /// the answer is dropped.
     #[inline]
-    pub(super) fn enter(
+    pub(in crate::boundary) fn enter(
         &self,
         function: *const FunctionSession,
         module: *const ModuleSession<'_>,
-    ) -> Entered<'_> {
+    ) -> CurrentPass<'_> {
         self.function.set(function);
         self.module.set(module.cast());
-        Entered {
+        CurrentPass {
             function: &self.function,
             outer: CURRENT.replace(self.handle()),
         }
     }
 
     /// Keeps why a pass fails.
-    pub(super) fn fail(
+    pub(in crate::boundary) fn fail(
         &self,
         op: OpId,
         function: SymbolId,
@@ -226,7 +231,7 @@ impl<'a> ContextSession<'a> {
     }
 
     /// Keeps why a pass that this one ran failed; answers what to tell this one.
-    pub(super) fn nested_failed(&self, error: PassError) -> String {
+    pub(in crate::boundary) fn nested_failed(&self, error: PassError) -> String {
         let message = error.to_string();
         self.extras().nested.replace(Some((error, message.clone())));
         message
@@ -234,12 +239,12 @@ impl<'a> ContextSession<'a> {
 
     /// Whether nothing was ever said: there are neither diagnostics nor a failure to take.
     #[inline]
-    pub(super) fn is_silent(&self) -> bool {
+    pub(in crate::boundary) fn is_silent(&self) -> bool {
         self.extras.get().is_none()
     }
 
     #[inline]
-    pub(super) fn take_diagnostics(&self) -> Vec<Diagnostic> {
+    pub(in crate::boundary) fn take_diagnostics(&self) -> Vec<Diagnostic> {
         match self.extras.get() {
             None => Vec::new(),
             Some(extras) => extras.diagnostics.take(),
@@ -247,13 +252,13 @@ impl<'a> ContextSession<'a> {
     }
 
     /// What was said with `fail`.
-    pub(super) fn take_failure(&self) -> Option<Failure> {
+    pub(in crate::boundary) fn take_failure(&self) -> Option<Failure> {
         self.extras.get()?.failure.take()
     }
 
     /// What a pass that answered `status` failed of.
     #[cold]
-    pub(super) fn failure(&self, status: Status) -> Failure {
+    pub(in crate::boundary) fn failure(&self, status: Status) -> Failure {
         let said = self.take_failure();
         let mut failure = said.unwrap_or_else(|| Failure {
             silent: true,
@@ -301,19 +306,19 @@ thread_local! {
 }
 
 /// The op definitions of the run that this thread works for.
-pub(super) fn with_op_defs<T>(then: impl FnOnce(&OpDefs) -> T) -> Option<T> {
+pub(in crate::boundary) fn with_op_defs<T>(then: impl FnOnce(&OpDefs) -> T) -> Option<T> {
     // SAFETY: what stands here is a session whose pass hasn't returned.
     let session = unsafe { ContextSession::of(CURRENT.get()) }.ok()?;
     Some(then(session.frame.op_defs()))
 }
 
 /// A pass runs on this thread until this is dropped.
-pub(super) struct Entered<'c> {
+pub(in crate::boundary) struct CurrentPass<'c> {
     function: &'c Cell<*const FunctionSession>,
     outer: *mut abi::Context,
 }
 
-impl Drop for Entered<'_> {
+impl Drop for CurrentPass<'_> {
     #[inline]
     fn drop(&mut self) {
         self.function.set(ptr::null());
@@ -485,7 +490,7 @@ fn asked(cx: *const abi::Context, body: impl FnOnce(&ContextSession<'_>) -> Edit
 }
 
 /// The status of a call that has no sentence to keep.
-pub(super) fn answer(body: impl FnOnce() -> Edit) -> Status {
+pub(in crate::boundary) fn answer(body: impl FnOnce() -> Edit) -> Status {
     gate::guard(Status::UNSUPPORTED, || match body() {
         Ok(()) => Status::OK,
         Err(error) => error.status,

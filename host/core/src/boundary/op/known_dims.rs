@@ -4,14 +4,14 @@ use passdock_abi as abi;
 use passdock_abi::{Dim, OpId, Status, ValueId};
 use passdock_ir::{Edit, EditError, Function};
 
+use super::MAX_SHAPE_DATA;
 use super::evaluate::Made;
-use super::ops::MAX_SHAPE_DATA;
-use super::session::FunctionSession;
-use super::{gate, input};
+use crate::boundary::session::function::FunctionSession;
+use crate::boundary::session::{gate, input};
 
 /// An op's results, if inference found all their elements to be known numbers, whatever the operands
 /// are: the second dim of `[n, 3]` is 3.
-pub(super) fn known_results(
+pub(in crate::boundary) fn known_results(
     session: &FunctionSession,
     op: OpId,
     max_bytes: u64,
@@ -62,7 +62,7 @@ fn integer_bytes(dtype: abi::DType, numbers: &[i64]) -> Option<Box<[u8]>> {
 }
 
 /// The elements of a small constant of integers.
-pub(super) fn constant_dims(f: &Function, value: ValueId) -> Option<Box<[Dim]>> {
+pub(in crate::boundary) fn constant_dims(f: &Function, value: ValueId) -> Option<Box<[Dim]>> {
     let id = f.as_constant(value)?;
     let ty = *f.ty(f.value(value).ty);
     let size = match ty.dtype {
@@ -87,7 +87,7 @@ pub(super) fn constant_dims(f: &Function, value: ValueId) -> Option<Box<[Dim]>> 
 ///
 /// # Safety
 /// The contract's.
-pub(super) unsafe extern "C" fn known_dims(
+pub(in crate::boundary) unsafe extern "C" fn known_dims(
     f: *const abi::Function,
     value: ValueId,
     out: *mut *const Dim,

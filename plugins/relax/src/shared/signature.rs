@@ -9,7 +9,7 @@ use passdock_plugin_api::Attr;
 use passdock_plugin_api::abi::{NameUse, symbol};
 use passdock_plugin_api::prelude::*;
 
-use crate::purity::{Purity, callee_or_name};
+use super::purity::{Purity, callee_or_name};
 
 /// Hashes and compares the ops of a function that may be merged.
 pub(crate) struct Signatures {

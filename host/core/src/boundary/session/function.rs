@@ -17,7 +17,7 @@ use rustc_hash::FxHashMap;
 ///
 /// Plugins read the view through raw pointers while the host is called, so everything here is
 /// behind cells and the host only ever holds a `&FunctionSession`.
-pub(super) struct FunctionSession {
+pub(in crate::boundary) struct FunctionSession {
     /// The header that plugins read: a slot's, or the session's own.
     view: Cell<*mut abi::FunctionView>,
     own_view: Option<Box<UnsafeCell<abi::FunctionView>>>,
@@ -54,7 +54,7 @@ impl FunctionSlot {
 }
 
 /// What stands behind the view.
-pub(super) struct State {
+pub(in crate::boundary) struct State {
     shared: Shared,
     /// The copy that is edited.
     own: Option<Box<Function>>,
@@ -65,10 +65,10 @@ pub(super) struct State {
 
 /// What is kept beside the function.
 #[derive(Default)]
-pub(super) struct Extras {
+pub(in crate::boundary) struct Extras {
     last_error: String,
     /// What is known of the elements of small integer tensors.
-    pub(super) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
+    pub(in crate::boundary) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
 }
 
 /// The function as it was handed out.
@@ -82,7 +82,7 @@ enum Shared {
 
 /// What may be done with a session.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Access {
+pub(in crate::boundary) enum Access {
     /// Reads and edits.
     Edit,
     /// Reads: a snapshot, or a definition's look at an op.
@@ -95,7 +95,7 @@ pub(super) enum Access {
 
 impl FunctionSession {
     /// A session on no function yet, for a pass that runs on one after the other.
-    pub(super) fn vacant() -> FunctionSession {
+    pub(in crate::boundary) fn vacant() -> FunctionSession {
         FunctionSession {
             view: Cell::new(ptr::null_mut()),
             own_view: None,
@@ -110,7 +110,7 @@ impl FunctionSession {
     }
 
     /// A session that holds its function.
-    pub(super) fn held(function: Arc<Function>, access: Access) -> FunctionSession {
+    pub(in crate::boundary) fn held(function: Arc<Function>, access: Access) -> FunctionSession {
         let mut session = FunctionSession::vacant();
         let view = Box::new(UnsafeCell::new(function.view()));
         session.view.set(view.get());
@@ -126,7 +126,7 @@ impl FunctionSession {
     /// # Safety
     /// The slot stays where it is, and nobody else uses it, until [`FunctionSession::finish`].
     #[inline]
-    pub(super) unsafe fn start(&mut self, slot: &mut FunctionSlot) {
+    pub(in crate::boundary) unsafe fn start(&mut self, slot: &mut FunctionSlot) {
         self.view.set(&mut slot.view);
         let state = self.state.get_mut();
         state.shared = Shared::Slot(NonNull::from(slot.function.as_ref()));
@@ -137,7 +137,7 @@ impl FunctionSession {
     /// Makes the session vacant, and answers what became of the slot's function: `None` if it is
     /// as it was.
     #[inline]
-    pub(super) fn finish(
+    pub(in crate::boundary) fn finish(
         &mut self,
         slot: &mut FunctionSlot,
     ) -> Result<Option<Box<Function>>, EditError> {
@@ -164,7 +164,7 @@ impl FunctionSession {
 
     /// What a plugin gets. Good while the session stays where it is.
     #[inline]
-    pub(super) fn reference(&self) -> abi::FunctionRef {
+    pub(in crate::boundary) fn reference(&self) -> abi::FunctionRef {
         abi::FunctionRef {
             handle: std::ptr::from_ref(self).cast_mut().cast(),
             view: self.view.get().cast_const(),
@@ -175,7 +175,9 @@ impl FunctionSession {
     ///
     /// # Safety
     /// The handle is null or came from [`FunctionSession::reference`] and its session lives.
-    pub(super) unsafe fn of<'s>(handle: *const abi::Function) -> Edit<&'s FunctionSession> {
+    pub(in crate::boundary) unsafe fn of<'s>(
+        handle: *const abi::Function,
+    ) -> Edit<&'s FunctionSession> {
         let session = handle.cast::<FunctionSession>();
         if session.is_null() || !session.is_aligned() {
             return Err(EditError::invalid("The function's handle is null."));
@@ -186,7 +188,7 @@ impl FunctionSession {
 
     /// Runs `body` on what stands behind the view. A second borrow inside the first, which only a
     /// plugin that hands a definition's handle around could ask for, is refused.
-    pub(super) fn with<T>(&self, body: impl FnOnce(&mut State) -> Edit<T>) -> Edit<T> {
+    pub(in crate::boundary) fn with<T>(&self, body: impl FnOnce(&mut State) -> Edit<T>) -> Edit<T> {
         if self.busy.replace(true) {
             return Err(EditError::refused("The function is being edited already."));
         }
@@ -196,7 +198,7 @@ impl FunctionSession {
     }
 
     /// Writes the view again after the function changed.
-    pub(super) fn refresh(&self) {
+    pub(in crate::boundary) fn refresh(&self) {
         let _ = self.with(|state| {
             // SAFETY: only this thread uses the session, and plugins read the header between calls.
             // The header is a live slot's or the session's own.
@@ -206,7 +208,7 @@ impl FunctionSession {
     }
 
     /// Keeps an error's sentence for `last_error`.
-    pub(super) fn fail(&self, error: EditError) -> Status {
+    pub(in crate::boundary) fn fail(&self, error: EditError) -> Status {
         let status = error.status;
         let _ = self.with(|state| {
             state.extras().last_error = error.message;
@@ -216,13 +218,13 @@ impl FunctionSession {
     }
 
     /// The sentence of the last error; alive until the next call.
-    pub(super) fn last_error(&self) -> abi::Str {
+    pub(in crate::boundary) fn last_error(&self) -> abi::Str {
         self.with(|state| Ok(abi::Str::new(&state.extras().last_error)))
             .unwrap_or(abi::Str::EMPTY)
     }
 
     /// Ends the session for the plugin; its view still lies where it lay.
-    pub(super) fn end(&self) {
+    pub(in crate::boundary) fn end(&self) {
         let _ = self.with(|state| {
             state.access = Access::Ended;
             Ok(())
@@ -230,7 +232,7 @@ impl FunctionSession {
     }
 
     /// The pass is over: what it didn't preserve of the analyses goes.
-    pub(super) fn forget_stale(&self) {
+    pub(in crate::boundary) fn forget_stale(&self) {
         let _ = self.with(|state| {
             if let Some(own) = &mut state.own {
                 own.forget_all_stale();
@@ -241,7 +243,7 @@ impl FunctionSession {
 
     /// The function as it is now, to be kept. Later edits copy again; the view stays right, since
     /// the arenas don't move.
-    pub(super) fn freeze(&self) -> Edit<Arc<Function>> {
+    pub(in crate::boundary) fn freeze(&self) -> Edit<Arc<Function>> {
         self.with(|state| {
             if let Some(own) = state.own.take() {
                 state.shared = Shared::Held(Arc::new(*own));
@@ -259,7 +261,7 @@ impl FunctionSession {
 
 impl State {
     /// The function, to read.
-    pub(super) fn function(&self) -> &Function {
+    pub(in crate::boundary) fn function(&self) -> &Function {
         match &self.own {
             Some(own) => own,
             None => self.shared.function(),
@@ -267,7 +269,7 @@ impl State {
     }
 
     /// The function, to read, if the session is still good for it.
-    pub(super) fn read(&self) -> Edit<&Function> {
+    pub(in crate::boundary) fn read(&self) -> Edit<&Function> {
         match self.access {
             Access::Ended => Err(ended()),
             Access::Broken => Err(broken()),
@@ -276,7 +278,7 @@ impl State {
     }
 
     /// The function, to edit: copied when this is first asked for.
-    pub(super) fn edit(&mut self) -> Edit<&mut Function> {
+    pub(in crate::boundary) fn edit(&mut self) -> Edit<&mut Function> {
         match self.access {
             Access::Edit => {}
             Access::Read => {
@@ -290,7 +292,7 @@ impl State {
     }
 
     /// The copy that is edited, made now if it isn't there yet; whatever may be done with it.
-    pub(super) fn own(&mut self) -> &mut Function {
+    pub(in crate::boundary) fn own(&mut self) -> &mut Function {
         self.own.get_or_insert_with(|| {
             let mut own = Box::new(self.shared.function().clone());
             // What an earlier pass didn't preserve isn't this one's to preserve.
@@ -300,40 +302,40 @@ impl State {
     }
 
     /// The copy that is edited, if there is one.
-    pub(super) fn edited(&mut self) -> Option<&mut Function> {
+    pub(in crate::boundary) fn edited(&mut self) -> Option<&mut Function> {
         self.own.as_deref_mut()
     }
 
     /// Whether anything is kept beside the function.
-    pub(super) fn has_extras(&self) -> bool {
+    pub(in crate::boundary) fn has_extras(&self) -> bool {
         self.extras.is_some()
     }
 
     /// What is kept beside the function.
-    pub(super) fn extras(&mut self) -> &mut Extras {
+    pub(in crate::boundary) fn extras(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
     }
 
     /// What is known of the elements of a small tensor.
-    pub(super) fn known_dims(&self, value: ValueId) -> Option<&[abi::Dim]> {
+    pub(in crate::boundary) fn known_dims(&self, value: ValueId) -> Option<&[abi::Dim]> {
         let dims = self.extras.as_ref()?.dims.get(&value)?;
         Some(dims)
     }
 
     /// Forgets what is known of the elements of small tensors.
-    pub(super) fn forget_known_dims(&mut self) {
+    pub(in crate::boundary) fn forget_known_dims(&mut self) {
         if let Some(extras) = &mut self.extras {
             extras.dims.clear();
         }
     }
 
     /// Says that the host itself failed inside an edit: the copy can't be trusted any more.
-    pub(super) fn break_off(&mut self) {
+    pub(in crate::boundary) fn break_off(&mut self) {
         self.access = Access::Broken;
     }
 
     /// Sets what may be done, and answers what could be done before.
-    pub(super) fn set_access(&mut self, access: Access) -> Access {
+    pub(in crate::boundary) fn set_access(&mut self, access: Access) -> Access {
         std::mem::replace(&mut self.access, access)
     }
 }

@@ -14,10 +14,10 @@ use passdock_diagnostic::suggest;
 use passdock_ir::{Edit, EditError, KeptKey};
 use passdock_loader::OpDefs;
 
-use super::{context, gate, input};
 use crate::analyses;
+use crate::boundary::session::{context, gate, input};
 
-pub(super) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
+pub(in crate::boundary) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
     struct_size: size_of::<abi::AnalysisApi>() as u32,
     reserved: 0,
     column: Some(column),

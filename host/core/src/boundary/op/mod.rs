@@ -3,23 +3,29 @@
 //! A definition sees the op's function through a read view; what it answers is collected in an
 //! [`OpCall`] and goes into the function after it returned without an error.
 
+mod check_op;
+mod decompose;
+mod definitions;
+mod evaluate;
+mod known_dims;
+
+use check_op::check_op;
+use decompose::{decompose, set_body};
+use known_dims::constant_dims;
 use passdock_abi as abi;
 use passdock_abi::{
     Dim, ExprKind, OpCall as Handle, OpId, Status, Str, SymbolId, TypeDesc, TypeId, ValueId,
 };
-use passdock_ir::OutgrownPools;
 use passdock_ir::function::MAX_LIST;
-use passdock_ir::{Edit, EditError, Function};
+use passdock_ir::{Edit, EditError, Function, OutgrownPools};
 use passdock_loader::library::LoadedOp;
 
-use super::check_op::check_op;
-use super::context::{self, ContextSession};
-use super::decompose::{decompose, set_body};
-use super::known_dims::{self, constant_dims};
-use super::session::{Access, FunctionSession};
-use super::{definitions, describe, evaluate, functions, gate, input};
+use crate::boundary::session::context::{self, ContextSession};
+use crate::boundary::session::function::{Access, FunctionSession};
+use crate::boundary::session::{gate, input};
+use crate::boundary::table::{describe, functions};
 
-pub(super) static TABLE: abi::OpApi = abi::OpApi {
+pub(in crate::boundary) static TABLE: abi::OpApi = abi::OpApi {
     struct_size: size_of::<abi::OpApi>() as u32,
     reserved: 0,
     traits: Some(traits),
@@ -42,15 +48,15 @@ pub(super) static TABLE: abi::OpApi = abi::OpApi {
 };
 
 /// More elements than shape data is kept of.
-pub(super) const MAX_SHAPE_DATA: usize = 256;
+pub(in crate::boundary) const MAX_SHAPE_DATA: usize = 256;
 
 /// More expressions than bringing one into canonical form makes.
 const MAX_NEW_EXPRS: usize = 1024;
 
 /// What a `*mut abi::OpCall` points to: one call into a definition, and what it answered.
-pub(super) struct OpCall<'c> {
-    pub(super) session: &'c FunctionSession,
-    pub(super) op: OpId,
+pub(in crate::boundary) struct OpCall<'c> {
+    pub(in crate::boundary) session: &'c FunctionSession,
+    pub(in crate::boundary) op: OpId,
     /// Bytes that an evaluation may still take.
     budget: u64,
     evaluating: bool,
@@ -61,15 +67,15 @@ pub(super) struct OpCall<'c> {
     /// What pools left behind when types and expressions were added: the definition may still
     /// hold slices of them.
     left: Vec<OutgrownPools>,
-    pub(super) results: Vec<(u32, TypeId, Box<[u8]>)>,
-    pub(super) decomposing: bool,
-    pub(super) body: Option<String>,
-    pub(super) refusal: Option<String>,
+    pub(in crate::boundary) results: Vec<(u32, TypeId, Box<[u8]>)>,
+    pub(in crate::boundary) decomposing: bool,
+    pub(in crate::boundary) body: Option<String>,
+    pub(in crate::boundary) refusal: Option<String>,
     last_error: String,
 }
 
 impl<'c> OpCall<'c> {
-    pub(super) fn new(session: &'c FunctionSession, op: OpId) -> OpCall<'c> {
+    pub(in crate::boundary) fn new(session: &'c FunctionSession, op: OpId) -> OpCall<'c> {
         OpCall {
             session,
             op,
@@ -88,7 +94,11 @@ impl<'c> OpCall<'c> {
     }
 
     /// A call that may fill results of so many bytes.
-    pub(super) fn evaluating(session: &'c FunctionSession, op: OpId, max_bytes: u64) -> OpCall<'c> {
+    pub(in crate::boundary) fn evaluating(
+        session: &'c FunctionSession,
+        op: OpId,
+        max_bytes: u64,
+    ) -> OpCall<'c> {
         OpCall {
             budget: max_bytes,
             evaluating: true,
@@ -97,7 +107,11 @@ impl<'c> OpCall<'c> {
     }
 
     /// Calls a definition. The function can only be read meanwhile.
-    pub(super) fn run(&mut self, function: abi::InferOp, definition: &LoadedOp) -> Edit<Status> {
+    pub(in crate::boundary) fn run(
+        &mut self,
+        function: abi::InferOp,
+        definition: &LoadedOp,
+    ) -> Edit<Status> {
         let before = self
             .session
             .with(|state| Ok(state.set_access(Access::Read)))?;
@@ -224,7 +238,7 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
 }
 
 /// What a definition failed of, which is its plugin's mistake, or what it says is wrong with an op.
-pub(super) fn wrong(
+pub(in crate::boundary) fn wrong(
     context: &ContextSession<'_>,
     session: &FunctionSession,
     op: OpId,
@@ -244,7 +258,7 @@ pub(super) fn wrong(
     EditError::refused(message)
 }
 
-pub(super) fn describe_op(session: &FunctionSession, op: OpId) -> String {
+pub(in crate::boundary) fn describe_op(session: &FunctionSession, op: OpId) -> String {
     session
         .with(|state| Ok(state.function().describe_op(op)))
         .unwrap_or_else(|_| op.to_string())
@@ -254,7 +268,7 @@ pub(super) fn describe_op(session: &FunctionSession, op: OpId) -> String {
 ///
 /// # Safety
 /// The contract's.
-pub(super) unsafe fn ask(
+pub(in crate::boundary) unsafe fn ask(
     cx: *mut abi::Context,
     f: *mut abi::Function,
     body: impl FnOnce(&ContextSession<'_>, &FunctionSession) -> Edit,
@@ -466,7 +480,10 @@ unsafe extern "C" fn last_error(call: *const Handle) -> Str {
 }
 
 /// A call of a definition: handle looked at, panics kept, the sentence of an error kept.
-pub(super) fn answer(handle: *mut Handle, body: impl FnOnce(&mut OpCall<'_>) -> Edit) -> Status {
+pub(in crate::boundary) fn answer(
+    handle: *mut Handle,
+    body: impl FnOnce(&mut OpCall<'_>) -> Edit,
+) -> Status {
     context::answer(|| {
         // SAFETY: see above.
         let call = unsafe { OpCall::of(handle)? };

@@ -15,10 +15,10 @@ use passdock_ir::{Edit, EditError, Function, Module, name};
 use rustc_hash::FxHashMap;
 
 use super::context::ContextSession;
-use super::session::{Access, FunctionSession, FunctionSlot};
+use super::function::{Access, FunctionSession, FunctionSlot};
 use super::{gate, input};
 
-pub(super) static TABLE: abi::ModuleApi = abi::ModuleApi {
+pub(in crate::boundary) static TABLE: abi::ModuleApi = abi::ModuleApi {
     struct_size: size_of::<abi::ModuleApi>() as u32,
     reserved: 0,
     last_error: Some(last_error),
@@ -78,7 +78,7 @@ impl<'m> ModuleInput<'m> {
 }
 
 /// What a `*mut abi::Module` points to.
-pub(super) struct ModuleSession<'a> {
+pub(in crate::boundary) struct ModuleSession<'a> {
     view: UnsafeCell<abi::ModuleView>,
     state: UnsafeCell<State<'a>>,
     busy: Cell<bool>,
@@ -117,20 +117,23 @@ enum Held<'a> {
 impl<'a> ModuleSession<'a> {
     /// The module that a function pass may read.
     #[inline]
-    pub(super) fn read(input: &'a ModuleInput<'_>) -> ModuleSession<'a> {
+    pub(in crate::boundary) fn read(input: &'a ModuleInput<'_>) -> ModuleSession<'a> {
         ModuleSession::new(Held::Read(input.module), column(&input.entries))
     }
 
     /// A module that an instrument may read; its functions are listed in room that is used again.
     #[inline]
-    pub(super) fn watch(module: &'a Module, room: &'a mut Vec<FunctionEntry>) -> ModuleSession<'a> {
+    pub(in crate::boundary) fn watch(
+        module: &'a Module,
+        room: &'a mut Vec<FunctionEntry>,
+    ) -> ModuleSession<'a> {
         room.clear();
         room.extend(module.functions().map(entry));
         ModuleSession::new(Held::Read(module), column(room))
     }
 
     /// A module to edit.
-    pub(super) fn edit(module: &Module) -> ModuleSession<'static> {
+    pub(in crate::boundary) fn edit(module: &Module) -> ModuleSession<'static> {
         let session = ModuleSession::new(Held::Edit(module.clone()), column(&[]));
         session.refresh(0);
         session
@@ -157,7 +160,7 @@ impl<'a> ModuleSession<'a> {
 
     /// What a plugin gets. Good while the session stays where it is.
     #[inline]
-    pub(super) fn reference(&self) -> abi::ModuleRef {
+    pub(in crate::boundary) fn reference(&self) -> abi::ModuleRef {
         abi::ModuleRef {
             handle: std::ptr::from_ref(self).cast_mut().cast(),
             view: self.view.get(),
@@ -165,7 +168,7 @@ impl<'a> ModuleSession<'a> {
     }
 
     /// Looks at a function as it is now.
-    pub(super) fn look_at<T>(
+    pub(in crate::boundary) fn look_at<T>(
         &self,
         name: SymbolId,
         look: impl FnOnce(&Function) -> T,
@@ -178,7 +181,7 @@ impl<'a> ModuleSession<'a> {
     }
 
     /// What became of the module: `None` if it is as it was.
-    pub(super) fn finish(self, input: &Module) -> Edit<Option<Module>> {
+    pub(in crate::boundary) fn finish(self, input: &Module) -> Edit<Option<Module>> {
         self.with(|state| state.flush())?;
         match self.state.into_inner().module {
             Held::Edit(module) if !module.is_same(input) => Ok(Some(module)),

@@ -4,9 +4,9 @@ use passdock_abi as abi;
 use passdock_abi::{OpCall as Handle, OpId, Status, Str, SymbolId, ValueId};
 use passdock_ir::{CloneRegion, Edit, EditError, Function, OpName, Position, text};
 
-use super::ops::{OpCall, answer, ask, describe_op, wrong};
-use super::session::FunctionSession;
-use super::{definitions, input};
+use super::{OpCall, answer, ask, definitions, describe_op, wrong};
+use crate::boundary::session::function::FunctionSession;
+use crate::boundary::session::input;
 
 /// More bytes than the body of an op has.
 const MAX_BODY: usize = 1 << 24;
@@ -14,7 +14,7 @@ const MAX_BODY: usize = 1 << 24;
 // SAFETY of both calls is the contract's: handles are those that the host handed out and that
 // haven't ended, and what a text points to is there as long as the call.
 
-pub(super) unsafe extern "C" fn set_body(call: *mut Handle, text: Str) -> Status {
+pub(in crate::boundary) unsafe extern "C" fn set_body(call: *mut Handle, text: Str) -> Status {
     // SAFETY: see above.
     answer(call, |call| unsafe {
         if !call.decomposing {
@@ -27,7 +27,7 @@ pub(super) unsafe extern "C" fn set_body(call: *mut Handle, text: Str) -> Status
     })
 }
 
-pub(super) unsafe extern "C" fn decompose(
+pub(in crate::boundary) unsafe extern "C" fn decompose(
     cx: *mut abi::Context,
     f: *mut abi::Function,
     op: OpId,
@@ -68,7 +68,7 @@ pub(super) unsafe extern "C" fn decompose(
 }
 
 /// The name of an op, if there is room for its results.
-pub(super) fn check_results(
+pub(in crate::boundary) fn check_results(
     session: &FunctionSession,
     op: OpId,
     out: *mut ValueId,

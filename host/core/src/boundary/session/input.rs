@@ -20,7 +20,7 @@ const MAX_LABELS: usize = 1 << 16;
 ///
 /// # Safety
 /// `repr(C)`, and the first field is `struct_size: u32`.
-pub(super) unsafe trait Sized: Copy {
+pub(in crate::boundary) unsafe trait Sized: Copy {
     /// What messages call it.
     const NAME: &'static str;
 }
@@ -49,7 +49,7 @@ described!(
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to as many bytes as its first field says.
-pub(super) unsafe fn described<'a, T: Sized>(at: *const T) -> Edit<&'a T> {
+pub(in crate::boundary) unsafe fn described<'a, T: Sized>(at: *const T) -> Edit<&'a T> {
     check_pointer(at, T::NAME)?;
     // SAFETY: the caller's promise; the struct starts with its size.
     let size = unsafe { at.cast::<u32>().read() } as usize;
@@ -70,7 +70,7 @@ pub(super) unsafe fn described<'a, T: Sized>(at: *const T) -> Edit<&'a T> {
 ///
 /// # Safety
 /// As [`described`]; and all zeros is a `T`.
-pub(super) unsafe fn prefix<T: Sized>(at: *const T, least: usize) -> Edit<T> {
+pub(in crate::boundary) unsafe fn prefix<T: Sized>(at: *const T, least: usize) -> Edit<T> {
     check_pointer(at, T::NAME)?;
     // SAFETY: the caller's promise; the struct starts with its size.
     let size = unsafe { at.cast::<u32>().read() } as usize;
@@ -95,7 +95,7 @@ pub(super) unsafe fn prefix<T: Sized>(at: *const T, least: usize) -> Edit<T> {
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to `count` elements.
-pub(super) unsafe fn strided<T: Copy>(
+pub(in crate::boundary) unsafe fn strided<T: Copy>(
     at: *const T,
     count: usize,
     stride: u32,
@@ -119,7 +119,7 @@ pub(super) unsafe fn strided<T: Copy>(
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to a `T`.
-pub(super) unsafe fn plain<'a, T: Copy>(at: *const T, what: &str) -> Edit<&'a T> {
+pub(in crate::boundary) unsafe fn plain<'a, T: Copy>(at: *const T, what: &str) -> Edit<&'a T> {
     check_pointer(at, what)?;
     // SAFETY: the caller's promise.
     Ok(unsafe { &*at })
@@ -129,7 +129,11 @@ pub(super) unsafe fn plain<'a, T: Copy>(at: *const T, what: &str) -> Edit<&'a T>
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to `count` elements.
-pub(super) unsafe fn list<'a, T>(at: *const T, count: usize, what: &str) -> Edit<&'a [T]> {
+pub(in crate::boundary) unsafe fn list<'a, T>(
+    at: *const T,
+    count: usize,
+    what: &str,
+) -> Edit<&'a [T]> {
     if count == 0 {
         return Ok(&[]);
     }
@@ -146,7 +150,7 @@ pub(super) unsafe fn list<'a, T>(at: *const T, count: usize, what: &str) -> Edit
 ///
 /// # Safety
 /// A pointer that is not null points to as many bytes as the length says.
-pub(super) unsafe fn text<'a>(text: abi::Str, what: &str) -> Edit<&'a str> {
+pub(in crate::boundary) unsafe fn text<'a>(text: abi::Str, what: &str) -> Edit<&'a str> {
     // SAFETY: the caller's promise.
     unsafe { long_text(text, what, MAX_SYMBOL_BYTES) }
 }
@@ -155,7 +159,11 @@ pub(super) unsafe fn text<'a>(text: abi::Str, what: &str) -> Edit<&'a str> {
 ///
 /// # Safety
 /// As [`text`].
-pub(super) unsafe fn long_text<'a>(text: abi::Str, what: &str, limit: usize) -> Edit<&'a str> {
+pub(in crate::boundary) unsafe fn long_text<'a>(
+    text: abi::Str,
+    what: &str,
+    limit: usize,
+) -> Edit<&'a str> {
     // SAFETY: the caller's promise.
     let bytes = unsafe { list(text.ptr, text.len, what)? };
     if bytes.len() > limit {
@@ -169,13 +177,13 @@ pub(super) unsafe fn long_text<'a>(text: abi::Str, what: &str, limit: usize) -> 
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to room for a `T`.
-pub(super) unsafe fn answer<T>(out: *mut T, value: T) {
+pub(in crate::boundary) unsafe fn answer<T>(out: *mut T, value: T) {
     // SAFETY: the caller's promise; `check_out` was asked before anything was changed.
     unsafe { out.write(value) }
 }
 
 /// Refuses a place for an answer that can't be written to.
-pub(super) fn check_out<T>(out: *mut T) -> Edit {
+pub(in crate::boundary) fn check_out<T>(out: *mut T) -> Edit {
     check_pointer(out, "place for the answer")
 }
 

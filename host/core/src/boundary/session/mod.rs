@@ -1,0 +1,8 @@
+//! Handles that plugins hold while the host calls them, and the gate that their calls come in by.
+
+pub(super) mod context;
+pub(super) mod frame;
+pub(super) mod function;
+pub(super) mod gate;
+pub(super) mod input;
+pub(super) mod module;

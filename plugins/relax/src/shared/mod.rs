@@ -1,0 +1,13 @@
+//! What several passes do: going over ops, asking about them, and editing them.
+
+pub(crate) mod accept;
+pub(crate) mod callee;
+pub(crate) mod cursor;
+pub(crate) mod entries;
+pub(crate) mod given_out;
+pub(crate) mod literal;
+pub(crate) mod operators;
+pub(crate) mod purity;
+pub(crate) mod retype;
+pub(crate) mod schedule;
+pub(crate) mod signature;

@@ -1,0 +1,94 @@
+//! The walk of one pass call, as a backtrace inside a plugin's pass shows it: the files of the host
+//! and of the SDK between `Sequential::call` and the pass are few, and none is entered twice.
+#![allow(missing_docs, reason = "a test crate has no readers of its API")]
+
+use std::path::Path;
+use std::sync::{Arc, Mutex};
+
+use passdock::{PassContext, Registry, Sequential, model_file};
+
+/// As many files as a reader keeps in mind.
+const MOST_FILES: usize = 8;
+
+/// The backtrace that the pass takes of itself, the innermost frame first.
+fn backtrace() -> String {
+    let registry = Registry::new();
+    let plugin = passdock_tests::library("passdock_conformance_plugin");
+    registry
+        .load_plugin(&plugin, &Default::default())
+        .expect("the plugin");
+    let said = Arc::new(Mutex::new(Vec::new()));
+    let heard = said.clone();
+    let context = PassContext::builder()
+        .registry(&registry)
+        .on_diagnostic(move |diagnostic| heard.lock().expect("no panic").push(diagnostic.message))
+        .build()
+        .expect("a plain context");
+    let text = "module { fn @main(%x: f32[2]) -> (%x) { return %x } }";
+    let module = model_file::parse_text("test.ir", text).expect("the test's own text");
+    let pass = registry
+        .get_pass("t.transform.Traces")
+        .expect("a pass of the plugin");
+    context
+        .scope(|_| Sequential::new([pass]).call(module))
+        .expect("it runs");
+    said.lock().expect("no panic").remove(0)
+}
+
+/// The function and the file of each frame that is written in this repository.
+fn frames(backtrace: &str) -> Vec<(String, String)> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let root = root.canonicalize().expect("the repository");
+    let root = format!("{}/", root.display());
+    let mut frames = Vec::new();
+    let mut lines = backtrace.lines().map(str::trim).peekable();
+    while let Some(line) = lines.next() {
+        let Some((_, function)) = line.split_once(": ") else {
+            continue;
+        };
+        let Some(place) = lines.peek().and_then(|next| next.strip_prefix("at ")) else {
+            continue;
+        };
+        // Places are relative to where the test runs, or absolute.
+        let place = match place.strip_prefix("./") {
+            Some(place) => place,
+            None => place.strip_prefix(&root).unwrap_or(place),
+        };
+        let file = place.split(".rs:").next().unwrap_or(place);
+        frames.push((function.to_owned(), format!("{file}.rs")));
+    }
+    frames
+}
+
+#[test]
+fn a_pass_call_is_a_short_walk() {
+    let backtrace = backtrace();
+    let frames = frames(&backtrace);
+    let start = frames
+        .iter()
+        .position(|(function, _)| function.contains("Sequential") && function.ends_with("::call"));
+    let start = start.unwrap_or_else(|| panic!("no `Sequential::call` in\n{backtrace}"));
+    let ours = |file: &str| file.starts_with("host/") || file.starts_with("plugin-api/");
+    // From the caller's side on.
+    let mut files: Vec<&str> = Vec::new();
+    for (_, file) in frames[..=start].iter().rev().filter(|(_, file)| ours(file)) {
+        if files.last() != Some(&file.as_str()) {
+            assert!(
+                !files.contains(&file.as_str()),
+                "{file} is entered twice in\n{backtrace}"
+            );
+            files.push(file);
+        }
+    }
+    assert!(files.len() <= MOST_FILES, "{files:#?}");
+    let page = include_str!("../../docs/pass-call.md");
+    let told = page.lines().filter_map(|line| {
+        let line = line.strip_prefix("| `")?;
+        Some(line.split_once('`')?.0)
+    });
+    assert_eq!(
+        told.collect::<Vec<_>>(),
+        files,
+        "docs/pass-call.md lists other files"
+    );
+}
