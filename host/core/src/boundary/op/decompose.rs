@@ -8,7 +8,7 @@ use super::{OpCall, answer, ask, definitions, describe_op, wrong};
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
 
-/// More bytes than the body of an op has.
+/// The longest body of an op, in bytes.
 const MAX_BODY: usize = 1 << 24;
 
 // SAFETY of both calls is the contract's: handles are those that the host handed out and that
@@ -91,7 +91,7 @@ pub(in crate::boundary) fn check_results(
     })
 }
 
-/// Reads a body and copies its ops before the op; what stands for the op's results comes back.
+/// Reads a body and copies its ops before the op; returns the values that replace the op's results.
 fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>> {
     let body = text::parse_body(text, function.symbols().clone()).map_err(|error| {
         let name = function.describe_op(op);
@@ -143,7 +143,7 @@ fn refuse_captured(function: &Function, op: OpId, body: &Function) -> Edit {
     }
 }
 
-/// What stands for the parameters, if the body is one that the op can have.
+/// The values that replace the body's parameters, if the body fits the op.
 fn check_body(function: &Function, op: OpId, body: &Function) -> Result<Vec<ValueId>, String> {
     let args: Vec<ValueId> = function
         .operands(op)
@@ -201,7 +201,7 @@ fn check_body(function: &Function, op: OpId, body: &Function) -> Result<Vec<Valu
     Ok(args)
 }
 
-/// The copies stand where the op stood: messages about them name its place.
+/// Gives the copies the location of the op that they replace, for messages about them.
 fn name_place(function: &mut Function, before: OpId, op: OpId) -> Edit {
     let loc = function.op(op).loc;
     let region = function.op(op).parent;
