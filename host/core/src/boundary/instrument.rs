@@ -296,7 +296,7 @@ fn answer(
     let failure = match (status, missing) {
         (Status::OK, None) if diagnostics.is_empty() => return Ok(()),
         (Status::OK, None) => None,
-        // What it found out without the definition isn't what the user asked for.
+        // Without the definition the answer may be wrong.
         (Status::OK, Some(error)) => Some(failed(error.to_string())),
         (status, _) => Some(Failure {
             panicked: status == Status::PANICKED,

@@ -54,7 +54,7 @@ pub(super) fn call(
         call.run(work, module)
     };
     let after = call.show(result).map_err(|error| error.run_by(name))?;
-    // What it did without the definition isn't what the user asked for.
+    // Without the definition the result may not be what the user asked for.
     match call.frame.missing_definition() {
         None => Ok(after),
         Some(error) => Err(error.into()),
@@ -171,7 +171,7 @@ impl LeafCall<'_> {
             let mut runner = FunctionRunner::new(&input, &self.frame, self.options);
             for slot in slots.iter_mut().filter(|slot| is_meant(slot)) {
                 let result = runner.run_in(pass, slot);
-                // What most functions answer to most passes.
+                // The usual result: the pass changes nothing.
                 if matches!(result, Ok(None)) && runner.is_silent() {
                     continue;
                 }
@@ -189,7 +189,7 @@ impl LeafCall<'_> {
         let mut after = module.clone();
         for function in changed {
             after.replace(function).map_err(|error| {
-                let message = format!("What the pass made can't be stored: {error}");
+                let message = format!("The function that the pass made can't be stored: {error}");
                 PassError::new(ErrorKind::Failed, message)
             })?;
         }

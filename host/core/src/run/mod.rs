@@ -129,7 +129,7 @@ fn run_registered(
     let pass = cx.registry().get_pass(name);
     let ran = pass.and_then(|pass| call(&*pass, module, cx, watched));
     ran.map_err(|mut error| {
-        // What can't be run isn't what the user asked for: the pass has failed that asks for it.
+        // Not a wrong request of the user's: the pass that asked for the other one has failed.
         if error.kind.exit_status() == 2 {
             error.kind = ErrorKind::Failed;
         }
@@ -324,8 +324,8 @@ impl<'c> Run<'c> {
     }
 }
 
-/// Compacts each changed function of which the pass erased the most part. Where regions were moved
-/// to another depth, corrects their depths.
+/// Compacts each changed function whose records are mostly dead, and settles the depths of one whose
+/// regions were inlined.
 fn compact(before: &Module, after: &mut Module) {
     let is_new = |function: &&Arc<Function>| {
         let known = before.function(function.name());

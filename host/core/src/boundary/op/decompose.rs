@@ -114,8 +114,8 @@ fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>
     let results: Vec<ValueId> = function.results(op).collect();
     values.truncate(results.len());
     for (&result, &value) in results.iter().zip(&values) {
-        // What was known of a result is known of what stands for it, unless they contradict each
-        // other, which is found when one replaces the other.
+        // The known type of a result is merged into that of the value which replaces it. A
+        // contradiction is found when the value replaces the result.
         if value.is_none() || args.contains(&value) {
             continue;
         }

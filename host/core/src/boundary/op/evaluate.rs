@@ -143,7 +143,7 @@ impl<'s> Shown<'s> {
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        // What could be shown can be taken back.
+        // An error is impossible: operands that could be replaced can be restored.
         let _ = self.change(Function::take_back_operands);
     }
 }
@@ -174,7 +174,7 @@ fn results_of(
     let Some(function) = definition.entry.evaluate else {
         return Ok(Err("its definition has no evaluation".to_owned()));
     };
-    // What only looks at types doesn't need its operands' elements.
+    // An evaluation that reads only types doesn't need the operands' elements.
     if definition.entry.traits & abi::OpEntry::SHAPE_ONLY == 0 {
         let why = session.with(|state| Ok(unusable_operands(state.read()?, op, max_bytes)))?;
         if let Some(why) = why {

@@ -183,7 +183,7 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
         ask(cx, f, |context, session| {
             let found = session.with(|state| {
                 let name = state.read()?.live_op(op)?.name;
-                // What was known of its results' elements was known of an op that may have changed.
+                // The op may have changed since the elements of its results were inferred.
                 if state.has_extras() {
                     let results: Vec<ValueId> = state.function().results(op).collect();
                     let dims = &mut state.extras().dims;
@@ -202,7 +202,7 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
             match (status, call.refusal.take()) {
                 (Status::OK, None) => keep_inferred(call),
                 (Status::NOT_FOUND, _) => Ok(()),
-                // What it said before is so all the same; a contradiction has been told already.
+                // The types inferred before the refusal are valid; a contradiction was reported already.
                 (Status::REFUSED, Some(why)) => {
                     let _ = keep_inferred(call);
                     Err(wrong(context, session, op, status, Some(why)))
@@ -223,7 +223,7 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
             let Some(&value) = results.get(index as usize) else {
                 continue;
             };
-            // One that contradicts what is known doesn't keep the others from being known.
+            // A type that contradicts the known one doesn't keep the others from being set.
             if let Err(error) = state.edit()?.set_type(value, ty) {
                 refused.get_or_insert(error);
             }

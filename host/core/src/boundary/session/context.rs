@@ -198,7 +198,7 @@ impl<'a> ContextSession<'a> {
                 let joined: String = list.iter().flat_map(|item| [item.as_str(), "\0"]).collect();
                 setting.int = list.len() as i64;
                 (setting.kind, setting.string) = (SettingKind::STRINGS, Str::new(&joined));
-                // What the string points to doesn't move with it.
+                // Moving the string doesn't move its bytes, to which the setting points.
                 self.extras().lists.borrow_mut().push(joined);
             }
             FieldValue::Ints(table) => {
@@ -227,7 +227,7 @@ impl<'a> ContextSession<'a> {
             joined.extend([name, "\0", &value, "\0"]);
         }
         (setting.kind, setting.string) = (SettingKind::TABLE, Str::new(&joined));
-        // What the string points to doesn't move with it.
+        // Moving the string doesn't move its bytes, to which the setting points.
         self.extras().lists.borrow_mut().push(joined);
     }
 

@@ -295,7 +295,7 @@ impl State {
     pub(in crate::boundary) fn own(&mut self) -> &mut Function {
         self.own.get_or_insert_with(|| {
             let mut own = Box::new(self.shared.function().clone());
-            // What an earlier pass didn't preserve isn't this one's to preserve.
+            // Analyses that an earlier pass didn't preserve can't be preserved by this one.
             own.forget_all_stale();
             own
         })

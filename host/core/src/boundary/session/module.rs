@@ -568,7 +568,7 @@ unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: 
                 state.flush()?;
                 Ok(state.editable()?.clone())
             })?;
-            // Not under the borrow: the pass may be one of the same plugin, which asks again.
+            // Not under the borrow: the pass may use the session again.
             let result = context.frame().run_pass(&module, name);
             let module = result.map_err(|error| EditError {
                 status: Status::FAILED,

@@ -170,7 +170,7 @@ unsafe extern "C" fn put(
                 function.kept_count() >= MAX_KEPT && function.kept(&key).is_none()
             };
             if is_full(state.read()?) {
-                // What was kept for an earlier version takes room and is of no use.
+                // Results for earlier versions only take room.
                 if let Some(function) = state.edited() {
                     function.forget_all_stale();
                 }

@@ -538,7 +538,7 @@ unsafe extern "C" fn replace_symbols(
             describe::check_dims(function, dims)?;
             let pairs: Vec<_> = symbols.iter().copied().zip(dims.iter().copied()).collect();
             function.replace_symbols(&pairs)?;
-            // What was inferred speaks of the old symbols.
+            // The inferred dims refer to the old symbols.
             state.forget_known_dims();
             Ok(())
         })
