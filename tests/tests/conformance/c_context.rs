@@ -310,7 +310,7 @@ fn r028_a_string_is_no_list_of_names() {
     .fix(expect![[r#"error[pipeline]: `disabled_pass` has to be a list of names, and this is a string. Did you mean `disabled_pass = ["Leaf"]`?"#]], expect!["run Leaf"]);
 }
 
-/// KEEP. PassFilter are strings, levels are integers from 0 on, and there are no other fields.
+/// KEEP. Names are strings, levels are integers from 0 on, and there are no other fields.
 #[test]
 fn r030_other_types_are_refused() {
     let told = [

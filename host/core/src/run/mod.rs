@@ -3,8 +3,8 @@
 //! enabled? → required → should_run → before → call → verify what changed → after, or failed.
 //!
 //! [`crate::plan`] has decided the first two before anything runs; `leaf` calls the pass;
-//! [`crate::verify`] looks at what it changed. Nothing here keeps a module but the one that is worked
-//! on and the one before it, so a pass that fails leaves the module as it was.
+//! [`crate::verify`] checks what it changed. The loop keeps only the current module and the one
+//! before it, so a pass that fails leaves the module as it was.
 
 mod host_passes;
 mod leaf;
@@ -324,8 +324,8 @@ impl<'c> Run<'c> {
     }
 }
 
-/// Compacts each changed function whose records are mostly dead, and settles the depths of one whose
-/// regions were inlined.
+/// Compacts each changed function whose records are mostly dead, and settles the depths of one
+/// whose regions were inlined.
 fn compact(before: &Module, after: &mut Module) {
     let is_new = |function: &&Arc<Function>| {
         let known = before.function(function.name());

@@ -131,7 +131,8 @@ impl Discovered {
             return;
         }
         let known: HashSet<&str> = listing.own.iter().filter_map(|own| name(own)).collect();
-        // Libraries of other systems only are probably a mistake; beside this system's they may be meant.
+        // Alone, libraries of other systems are probably a mistake; beside this system's they may be
+        // meant.
         let errors = match listing.own.is_empty() {
             true => &mut self.unreadable,
             false => &mut self.passed_over,

@@ -84,7 +84,7 @@ impl<'r> Mixed<'r> {
     }
 }
 
-/// PassFilter as a text: a few in full, many as a number.
+/// Names as a text: a few in full, many as a number.
 fn listed(names: &[String]) -> String {
     match names {
         [] => "nothing".to_owned(),

@@ -77,7 +77,7 @@ pub struct Proof {
 }
 
 /// Finds the pass of a request's pipeline that breaks a module, and the function in which it does.
-/// PassFilter are looked up in the registry, to which the plugins of the request's directories come.
+/// Names are looked up in the registry, to which the plugins of the request's directories come.
 /// `log` hears of each check.
 ///
 /// # Errors

@@ -74,7 +74,7 @@ pub struct Reduction {
 }
 
 /// Shrinks a module on which a request's pipeline goes wrong. Without a check, a pass has to fail.
-/// PassFilter are looked up in the registry, to which the plugins of the request's directories come. `log` hears of each change.
+/// Names are looked up in the registry, to which the plugins of the request's directories come. `log` hears of each change.
 ///
 /// # Errors
 /// If the pipeline can't be built; if nothing goes wrong with the module as it is; and those of the

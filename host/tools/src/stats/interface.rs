@@ -47,7 +47,7 @@ pub(super) fn dtype_name(dtype: DType) -> String {
     }
 }
 
-/// PassFilter and types of the results; what the interface doesn't say, the values that go out do.
+/// Names and types of the results; what the interface doesn't say, the values that go out do.
 fn results(f: &Function) -> impl Iterator<Item = (SymbolId, TypeId)> + '_ {
     let ports = f.ports(f.body());
     let values = (0..result_count(f)).map(|at| match f.terminator(f.body()) {

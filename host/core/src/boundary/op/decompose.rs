@@ -127,7 +127,8 @@ fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>
     Ok(values)
 }
 
-/// A body speaks of operators: where the module has a function of such a name, the op would call it.
+/// Refuses a body with an operator whose name is that of a function of the module: its op would call
+/// the function.
 fn refuse_captured(function: &Function, op: OpId, body: &Function) -> Edit {
     let mut names = body.walk(body.body()).map(|made| body.op(made).name);
     match names.find(|&name| body.symbols().names_function(name)) {

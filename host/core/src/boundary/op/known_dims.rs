@@ -9,8 +9,8 @@ use super::evaluate::Made;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::{gate, input};
 
-/// An op's results, if inference found all their elements to be known numbers, whatever the operands
-/// are: the second dim of `[n, 3]` is 3.
+/// The results of an op, if inference found all their elements to be known numbers, whatever the
+/// operands are: the second dim of `[n, 3]` is 3.
 pub(in crate::boundary) fn known_results(
     session: &FunctionSession,
     op: OpId,

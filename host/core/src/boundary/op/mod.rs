@@ -202,7 +202,7 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
             match (status, call.refusal.take()) {
                 (Status::OK, None) => keep_inferred(call),
                 (Status::NOT_FOUND, _) => Ok(()),
-                // The types inferred before the refusal are valid; a contradiction was reported already.
+                // The types inferred before the refusal are valid; contradictions are reported.
                 (Status::REFUSED, Some(why)) => {
                     let _ = keep_inferred(call);
                     Err(wrong(context, session, op, status, Some(why)))

@@ -11,7 +11,7 @@ use std::process::{Command, Stdio};
 
 use super::{Result, Runtime};
 
-/// PassFilter that the loader may know it by.
+/// Names that the loader may know it by.
 #[cfg(windows)]
 const NAMES: [&str; 1] = ["onnxruntime.dll"];
 #[cfg(target_os = "macos")]
