@@ -1,4 +1,4 @@
-//! What goes wrong when passes run: one error type, which says where.
+//! The error type of the host, which says in which pass, function and op something went wrong.
 
 use std::any::Any;
 use std::error::Error;
@@ -10,109 +10,110 @@ use passdock_diagnostic::excerpt::Excerpt;
 use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet};
 use passdock_loader::{Origin, Plugin, PluginError};
 
-/// An error of any kind that came from outside: an instrument's, a system's.
+/// An underlying error of any type: an instrument's, the system's.
 pub type Cause = Arc<dyn Error + Send + Sync>;
 
-/// Why passes didn't run, or not to the end. The module that was handed in is as it was.
+/// The error of passes that didn't run, or not to the end. The module that was handed in is
+/// unchanged.
 ///
 /// One pointer, so that a result is small; its parts are read and set as fields.
 #[derive(Clone)]
 pub struct PassError(Box<ErrorParts>);
 
-/// What an error says.
+/// The parts of an error.
 #[derive(Clone)]
 pub struct ErrorParts {
-    /// What kind of error.
+    /// The kind of error.
     pub kind: ErrorKind,
-    /// A whole sentence, without the names that stand in the fields.
+    /// The message: a whole sentence, without the names that the other fields hold.
     pub message: String,
     /// The pass that failed.
     pub pass: Option<String>,
-    /// The plugin that gives the pass.
+    /// The plugin that provides the pass.
     pub plugin: Option<Provider>,
-    /// The pass that ran that pass, and so on.
+    /// The passes that ran the failed pass, innermost first.
     pub run_by: Vec<String>,
-    /// The function that it worked on.
+    /// The function that the pass worked on.
     pub function: Option<String>,
-    /// The op that it failed on.
+    /// The op that the pass failed on.
     pub op: Option<String>,
-    /// Where the op, or the line of a file, stands.
+    /// The location of the op, or of the line in a file.
     pub location: Option<String>,
-    /// The line of text that it is about.
+    /// The line of text that the error is about.
     pub snippet: Option<Box<Snippet>>,
-    /// Other places that it is about.
+    /// Other places that the error is about.
     pub labels: Vec<Label>,
-    /// What to do.
+    /// The advice on what to do.
     pub help: Option<String>,
-    /// What else went wrong on the way out, and where names were asked for.
+    /// Further remarks: errors on the way out, and the pass or pipeline that asked for a name.
     pub notes: Vec<String>,
-    /// The error behind it, as it was thrown.
+    /// The underlying error.
     pub source: Option<Cause>,
     /// The `FailureSite` of the run loop, if a pass of a Sequential failed: see
     /// [`PassError::site`].
     pub(crate) site: Option<Arc<dyn Any + Send + Sync>>,
 }
 
-/// Where a pass comes from.
+/// The plugin that provides a pass or an instrument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Provider {
     /// The plugin's name.
     pub plugin: String,
-    /// Its file, or that it is built in.
+    /// The plugin's file, or that it is a part of this program.
     pub origin: Origin,
 }
 
-/// What kind of error.
+/// The kind of an error.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
     /// A name that a pass can't have.
     Name,
-    /// No pass of that name.
+    /// No pass has that name.
     UnknownPass,
-    /// No instrument of that name.
+    /// No instrument has that name.
     UnknownInstrument,
-    /// Two passes of one name.
+    /// Two passes or instruments have the same name.
     Duplicate,
-    /// Passes that require each other.
+    /// Passes require each other.
     Cycle,
-    /// A pass that is required and disabled.
+    /// A required pass is disabled.
     RequiredDisabled,
-    /// A Sequential nested too deeply.
+    /// A Sequential is nested too deeply.
     TooDeep,
-    /// A state that a pass needs and that doesn't hold before it.
+    /// A state that a pass needs isn't established before it.
     State,
-    /// A state that a pass needs and that the model doesn't have.
+    /// The model isn't in a state that a pass needs.
     ModelState,
-    /// A config key, field or value.
+    /// A config key, field or value is invalid.
     Config,
-    /// A pipeline file.
+    /// A pipeline file is invalid.
     Pipeline,
-    /// What was asked for: arguments of the command line, files and directories that they name.
+    /// Arguments of the command line, or files and directories that they name, are invalid.
     Usage,
-    /// How a context was entered or left.
+    /// A context can't be built, entered or left.
     Context,
-    /// A plugin that can't be used.
+    /// A plugin can't be used.
     Plugin,
-    /// The pass emitted error diagnostics, which say why.
+    /// The pass emitted error diagnostics, which say why it failed.
     Diagnostics,
-    /// The pass answered that it failed.
+    /// The pass returned a failure.
     Failed,
     /// The pass panicked.
     Panicked,
-    /// What the pass made isn't valid IR.
+    /// The pass left invalid IR.
     Verify,
     /// An instrument failed.
     Instrument,
-    /// A pass changed what the model computes.
+    /// The pass changed what the model computes.
     Numerics,
-    /// What the model computes had to be checked and couldn't be.
+    /// The check of what the model computes couldn't be made.
     NotChecked,
-    /// The model couldn't be read.
+    /// The model can't be read.
     Read,
-    /// The result couldn't be written.
+    /// The result can't be written.
     Write,
-    /// A check of a model can't be made, or says what leaves nothing to look for.
+    /// A check of a model can't be made, or its result leaves nothing to look for.
     Check,
 }
 
@@ -146,8 +147,8 @@ impl ErrorKind {
         }
     }
 
-    /// The exit status of a program that ends with it: 1 a pass, the model or the output, 2 what
-    /// the user asked for, 3 a plugin.
+    /// The exit status of a program that ends with this error: 1 for a pass, the model or the
+    /// output, 2 for the user's request, 3 for a plugin.
     pub fn exit_status(self) -> u8 {
         match self {
             ErrorKind::Diagnostics
@@ -169,7 +170,7 @@ impl ErrorKind {
 }
 
 impl PassError {
-    /// An error that names nothing yet.
+    /// An error with a kind and a message only.
     pub fn new(kind: ErrorKind, message: impl Into<String>) -> PassError {
         PassError(Box::new(ErrorParts {
             kind,
@@ -189,7 +190,8 @@ impl PassError {
         }))
     }
 
-    /// The failure of a pass that emitted error diagnostics, which are shown and aren't said again.
+    /// The error of a pass that emitted error diagnostics. They are shown by themselves, so the
+    /// error doesn't repeat them.
     pub fn diagnostics() -> PassError {
         PassError::new(
             ErrorKind::Diagnostics,
@@ -197,7 +199,7 @@ impl PassError {
         )
     }
 
-    /// Names the pass, if none is named yet.
+    /// Names the failed pass, if none is named yet.
     pub fn in_pass(mut self, name: &str, plugin: Option<&Provider>) -> PassError {
         if self.pass.is_none() {
             self.pass = Some(name.to_owned());
@@ -206,8 +208,8 @@ impl PassError {
         self
     }
 
-    /// Says that the failed pass was run by another, unless that is the failed one itself, or one
-    /// that was named already: of passes that run each other each is named once.
+    /// Adds the pass that ran the failed one. The failed pass itself and passes that are named
+    /// already aren't added, so that of passes that run each other each is named once.
     pub(crate) fn run_by(mut self, name: &str) -> PassError {
         let is_other = self.pass.as_deref().is_some_and(|pass| pass != name);
         if is_other && self.run_by.iter().all(|known| known != name) {
@@ -216,7 +218,7 @@ impl PassError {
         self
     }
 
-    /// Shows the op that it is about.
+    /// Adds the op that the error is about, as an excerpt shows it.
     pub(crate) fn at(mut self, shown: Excerpt) -> PassError {
         self.function = shown.function;
         self.op = shown.op;
@@ -226,25 +228,25 @@ impl PassError {
         self
     }
 
-    /// Says what to do.
+    /// Adds the advice on what to do.
     pub fn help(mut self, help: impl Into<String>) -> PassError {
         self.help = Some(help.into());
         self
     }
 
-    /// Adds what else there is to say.
+    /// Adds a further remark.
     pub fn note(mut self, note: impl Into<String>) -> PassError {
         self.notes.push(note.into());
         self
     }
 
-    /// Keeps the error behind it.
+    /// Adds the underlying error.
     pub fn caused_by(mut self, source: Cause) -> PassError {
         self.source = Some(source);
         self
     }
 
-    /// The error as reports and terminals show it.
+    /// The error as a diagnostic, for reports and terminals.
     pub fn to_diagnostic(&self) -> Diagnostic {
         Diagnostic {
             severity: Severity::Error,
@@ -266,7 +268,7 @@ impl PassError {
 }
 
 impl Provider {
-    /// A plugin as the provider of what it brings.
+    /// The provider that a plugin is.
     pub fn of(plugin: &Plugin) -> Provider {
         Provider {
             plugin: plugin.name().to_owned(),
@@ -274,7 +276,7 @@ impl Provider {
         }
     }
 
-    /// Its file, if it has one.
+    /// The path of the plugin's file, if it has one.
     pub fn file(&self) -> Option<String> {
         self.origin.path().map(|path| path.display().to_string())
     }
@@ -294,7 +296,7 @@ impl DerefMut for PassError {
     }
 }
 
-/// The whole story on one line: what, in which pass of which plugin, where, what to do.
+/// The whole error on one line: pass, plugin, function, op, location, message, help and notes.
 impl fmt::Display for PassError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(pass) = &self.pass {
@@ -359,7 +361,7 @@ impl From<crate::config::ConfigError> for PassError {
     }
 }
 
-/// A sentence starts with a capital letter and ends with a full stop.
+/// The text as a sentence: with a capital letter first and a full stop at the end.
 pub fn capitalized(text: &str) -> String {
     let mut chars = text.chars();
     let mut out: String = match chars.next() {

@@ -1,7 +1,7 @@
 //! The core of the pass host: registry, context, run loop, instruments, plugins.
 //!
-//! The other crates of the host are written against this one; programs embed `passdock`, which
-//! gives out what of it is meant for them.
+//! The other crates of the host use this one. Programs embed `passdock`, which re-exports the part
+//! that is meant for them.
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
 //! `unsafe` is in [`boundary`] and in the loading of libraries only.
@@ -47,12 +47,12 @@ pub use run::{apply_pass_to_function, create_host_pass, filter, print_ir};
 pub use toml;
 pub use verify::{Verify, same_interface};
 
-/// Registers an option of the process-wide registry.
+/// Registers a config option in the process-wide registry.
 pub fn register_config_option<T: ConfigOption>(key: &str) -> Result<(), ConfigError> {
     Registry::global().register_config_option::<T>(key)
 }
 
-/// The options of the process-wide registry, sorted by key.
+/// The config options of the process-wide registry, sorted by key.
 pub fn list_configs() -> Vec<ConfigInfo> {
     Registry::global().list_configs()
 }

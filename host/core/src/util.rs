@@ -1,14 +1,15 @@
-//! Small things that many files need.
+//! Locks, panic messages and thread numbers, which many files need.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Locks. What the lock guards is whole after each statement, so a panic elsewhere doesn't matter.
+/// Locks a mutex, poisoned or not: the guarded data is valid after each statement, so a panic
+/// elsewhere doesn't matter.
 pub fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a panic says.
+/// The message of a panic.
 pub fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
     match (
         payload.downcast_ref::<&str>(),
@@ -20,7 +21,7 @@ pub fn panic_text(payload: &(dyn std::any::Any + Send)) -> String {
     }
 }
 
-/// A number that no other thread of the process has.
+/// The number of the current thread, unique in the process.
 pub(crate) fn thread_number() -> u32 {
     static NEXT: AtomicU32 = AtomicU32::new(1);
     thread_local! {

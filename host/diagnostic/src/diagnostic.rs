@@ -1,4 +1,4 @@
-//! What a pass, a plugin or the host has to say: as data.
+//! The diagnostic as data: a message of a pass, a plugin or the host.
 
 use std::ops::Range;
 
@@ -6,43 +6,43 @@ use serde::{Deserialize, Serialize};
 
 use crate::excerpt::Excerpt;
 
-/// How grave: TVM's levels.
+/// The severity of a diagnostic: TVM's levels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The compiler's own mistake.
+    /// A mistake of the compiler itself.
     Bug = 10,
-    /// The pass can't go on.
+    /// A failure: the pass can't go on.
     Error = 20,
-    /// Worth a look.
+    /// A condition that may be a mistake.
     Warning = 30,
-    /// Said beside something else.
+    /// A remark beside another diagnostic.
     Note = 40,
-    /// What to do.
+    /// Advice on what to do.
     Help = 50,
 }
 
 impl Severity {
-    /// Whether the pass that emitted it has failed.
+    /// Whether the pass that emitted a diagnostic of this severity has failed.
     pub fn is_failure(self) -> bool {
         self <= Severity::Error
     }
 }
 
-/// One thing that is said.
+/// A message of a pass, a plugin or the host.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Diagnostic {
-    /// How grave.
+    /// The severity.
     pub severity: Severity,
     /// A short stable code.
     pub code: String,
-    /// A whole sentence.
+    /// The message: a whole sentence.
     pub message: String,
-    /// The pass that said it.
+    /// The pass that emitted it.
     pub pass: Option<String>,
-    /// The pass's plugin.
+    /// The name of the pass's plugin.
     pub plugin: Option<String>,
-    /// The plugin's file.
+    /// The path of the plugin's file.
     pub file: Option<String>,
     /// The pass that ran that pass, and so on.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -51,17 +51,17 @@ pub struct Diagnostic {
     pub function: Option<String>,
     /// The op it is about.
     pub op: Option<String>,
-    /// Where that stands: a line and column, or an ONNX node's name.
+    /// The op's location: a line and column, or an ONNX node's name.
     pub location: Option<String>,
-    /// What to do.
+    /// The advice on what to do.
     pub help: Option<String>,
-    /// What else there is to say.
+    /// Further remarks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// The line of text that it is about.
+    /// The line of text that the diagnostic is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snippet: Option<Snippet>,
-    /// Other places that it points at.
+    /// Other places that the diagnostic points at.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub labels: Vec<Label>,
 }
@@ -69,15 +69,15 @@ pub struct Diagnostic {
 /// Another place that a diagnostic points at.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Label {
-    /// A few words about it, or empty.
+    /// A few words about the place, or empty.
     pub text: String,
-    /// The function that it is in.
+    /// The function that the place is in.
     pub function: Option<String>,
-    /// The op.
+    /// The op at that place.
     pub op: Option<String>,
-    /// Where that stands: a line and column, or an ONNX node's name.
+    /// The op's location: a line and column, or an ONNX node's name.
     pub location: Option<String>,
-    /// Its line of text.
+    /// The op's line of text.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub snippet: Option<Snippet>,
 }
@@ -91,13 +91,13 @@ pub struct Snippet {
     pub line: usize,
     /// The column, in characters, from 1; 0: the text isn't a file's.
     pub column: usize,
-    /// The line.
+    /// The line's text.
     pub text: String,
-    /// The bytes of `text` to underline.
+    /// The first byte of `text` to underline.
     pub start: usize,
-    /// Where they end.
+    /// The end of the underlined bytes in `text`.
     pub end: usize,
-    /// What is written under them.
+    /// The text under the underlined bytes.
     pub label: String,
 }
 
@@ -128,7 +128,7 @@ impl Snippet {
         }
     }
 
-    /// A line that is known already, and the bytes of it to underline.
+    /// A snippet of a known line, with the bytes of it to underline.
     pub fn of_line(file: &str, line: usize, text: &str, span: Range<usize>) -> Snippet {
         let column = match line {
             0 => 0,
@@ -151,7 +151,7 @@ impl Snippet {
         start..floor(&self.text, self.end).max(start)
     }
 
-    /// `file:line:column`.
+    /// The snippet's place as `file:line:column`.
     pub fn location(&self) -> String {
         format!("{}:{}:{}", self.file, self.line, self.column)
     }
@@ -187,7 +187,8 @@ impl Diagnostic {
         }
     }
 
-    /// Adds a place: the first is what it is about.
+    /// Adds a place. The first one is the op that the diagnostic is about, later ones become
+    /// labels.
     pub fn point_at(&mut self, shown: Excerpt, text: &str) {
         let label = |mut snippet: Snippet| {
             text.clone_into(&mut snippet.label);

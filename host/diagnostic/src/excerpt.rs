@@ -11,11 +11,12 @@ use rustc_hash::FxHashMap;
 
 use crate::diagnostic::{Label, Snippet};
 
-/// Of an op that came from several places, at most these are shown.
+/// The most places that are shown of an op that came from several.
 const MAX_PARTS: usize = 4;
 
-/// How often the values of a function may be numbered anew for one pass: an op of a function that
-/// is edited between any two messages isn't shown for ever, since numbering takes time for all of it.
+/// The most times that one pass numbers the values of a function anew for excerpts. Numbering takes
+/// time linear in the function, so an op isn't shown any more where the function is edited between
+/// any two messages.
 const MAX_NUMBERINGS: u32 = 16;
 
 /// The part of an op that is underlined.
@@ -30,7 +31,7 @@ pub struct Part<'a> {
 }
 
 impl Part<'static> {
-    /// All of it.
+    /// The whole op.
     pub const WHOLE: Part<'static> = Part {
         part: OpPart::OP,
         index: 0,
@@ -41,15 +42,15 @@ impl Part<'static> {
 /// An op as a message shows it.
 #[derive(Clone, Debug, Default)]
 pub struct Excerpt {
-    /// The op, described.
+    /// The op's description: its id and name.
     pub op: Option<String>,
-    /// The function that it is in.
+    /// The function that the op is in.
     pub function: Option<String>,
-    /// The place in the file that it came from.
+    /// The place in the file that the op came from.
     pub location: Option<String>,
-    /// Its line of text.
+    /// The op's line of text.
     pub snippet: Option<Snippet>,
-    /// The other places that it came from.
+    /// The other places that the op came from.
     pub others: Vec<Label>,
 }
 
@@ -60,7 +61,8 @@ pub struct Numbering {
     spent: FxHashMap<SymbolId, u32>,
 }
 
-/// Shows an op. If it isn't one of the function, the function is named at least.
+/// An op as a message shows it. If the function doesn't have the op, the excerpt still names the
+/// function.
 pub fn excerpt(
     f: &Function,
     op: OpId,
@@ -111,7 +113,8 @@ pub fn excerpt(
     excerpt
 }
 
-/// The line of the module's text in which something starts: its number, its text, the byte.
+/// The line of the module's text at a location: its number, its text, and the byte at which the op
+/// starts.
 fn line_of<'t>(f: &Function, loc: &Loc, text: &'t TextSource) -> Option<(usize, &'t str, usize)> {
     let name = f.text(loc.name);
     match loc.kind {
@@ -153,7 +156,8 @@ fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> 
     Some(line)
 }
 
-/// The bytes of a part of an op that starts at a byte of a line; of the op, if the part isn't there.
+/// The bytes of a part of an op that starts at a byte of a line. If the op has no such part, the
+/// bytes of the whole op.
 fn span(line: &str, start: usize, part: Part<'_>) -> Range<usize> {
     let spans = OpSpans::new(line, start);
     let index = part.index as usize;
@@ -187,7 +191,7 @@ fn locs(f: &Function, id: LocId) -> impl Iterator<Item = Loc> + '_ {
         loc => (loc, abi::Range { start: 0, len: 0 }),
     };
     let parts = f.ids_in(range).iter();
-    // One level: nothing is fused of fused ones.
+    // One level: the parts of a fused location aren't fused themselves.
     let parts = parts.filter_map(|&id| f.loc(LocId(id)).copied());
     one.into_iter().chain(parts).take(MAX_PARTS)
 }

@@ -1,8 +1,8 @@
-//! Diagnostics: what a pass, a plugin or the host has to say, as data and as text.
+//! Diagnostics, as data and as text: the messages of passes, plugins and the host.
 //!
 //! A [`Diagnostic`] carries the lines that it is about, so that it can be shown, or sent to another
-//! process, without the file or the module. `render` is what terminals show, [`excerpt`] the text of
-//! an op, [`suggest`] "did you mean", [`terminal`] what keeps text from steering a terminal.
+//! process, without the file or the module. `render` is what terminals show, [`excerpt`] the text
+//! of an op, [`suggest`] "did you mean", [`terminal`] what keeps text from steering a terminal.
 
 mod diagnostic;
 pub mod excerpt;

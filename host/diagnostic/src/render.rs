@@ -6,8 +6,8 @@ use crate::diagnostic::{Diagnostic, Label, Severity, Snippet};
 use crate::terminal::{safe, safe_line};
 
 impl Diagnostic {
-    /// The diagnostic as a terminal shows it, with what it is about underlined. What steers terminals
-    /// is escaped.
+    /// The diagnostic as a terminal shows it, with the place that it is about underlined. Control
+    /// characters are escaped.
     pub fn render(&self, color: bool) -> String {
         self.safe().render_safe(color)
     }
@@ -57,7 +57,7 @@ impl Diagnostic {
         without_empty_places(renderer.render(&[group]))
     }
 
-    /// The same, as terminals may show it.
+    /// The diagnostic with all its texts escaped for terminals.
     fn safe(&self) -> Diagnostic {
         let text = |text: &String| safe(text).into_owned();
         let line = |text: &String| safe_line(text).into_owned();
@@ -79,7 +79,7 @@ impl Diagnostic {
         }
     }
 
-    /// `in pass …, function @…, op …, at …`.
+    /// The place in words: `in pass …, function @…, op …, at …`.
     fn place(&self) -> Option<String> {
         let mut parts = Vec::new();
         if let Some(pass) = &self.pass {
@@ -94,7 +94,7 @@ impl Diagnostic {
             parts.push(format!("function @{function}"));
         }
         parts.extend(self.op.clone());
-        // A snippet has it in its head.
+        // The heading of a snippet has the location.
         if let (Some(location), None) = (&self.location, &self.snippet) {
             parts.push(format!("at {location}"));
         }
@@ -103,7 +103,7 @@ impl Diagnostic {
 }
 
 impl Snippet {
-    /// The same, as terminals may show it: what is underlined stays underlined.
+    /// The snippet with all its texts escaped for terminals, and the same characters underlined.
     fn safe(&self) -> Snippet {
         let span = self.span();
         let parts = [
@@ -144,7 +144,7 @@ impl Label {
         })
     }
 
-    /// `at …: text`, for a place whose line isn't known.
+    /// The place in words, `at …: text`, where its line isn't known.
     fn place(&self) -> String {
         let mut parts: Vec<String> = self
             .function
@@ -164,7 +164,8 @@ impl Label {
     }
 }
 
-/// Adds a line with what is underlined in it: by the snippet itself, and by labels.
+/// Adds a line of source, with the parts underlined that the snippet itself and the labels point
+/// at.
 fn with_source<'a>(
     group: Group<'a>,
     snippet: &'a Snippet,
@@ -184,7 +185,7 @@ fn with_source<'a>(
     if snippet.line > 0 {
         return group.element(source.line_start(snippet.line).path(&snippet.file));
     }
-    // The text of an op, which no file has.
+    // The op was printed: no file has its text.
     let source = source.line_numbering(false);
     match snippet.file.is_empty() {
         true => group.element(source),
@@ -192,7 +193,7 @@ fn with_source<'a>(
     }
 }
 
-/// Takes the heads out of lines that have no place: `:::` and nothing behind it.
+/// Removes the headings of lines that have no place: `:::` and nothing behind it.
 fn without_empty_places(text: String) -> String {
     if !text.contains(":::") {
         return text;

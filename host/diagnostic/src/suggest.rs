@@ -1,13 +1,13 @@
 //! "Did you mean": the nearest valid name.
 
-/// How near a name has to be, from 0 to 1.
+/// The least similarity of a suggested name, from 0 to 1.
 const NEAR: f64 = 0.6;
 
 /// The candidate that `name` was most likely meant to be, if one is near enough.
 ///
 /// Of dotted names the last part decides, so that `FoldConstants` finds
-/// `relax.transform.FoldConstant`, and a namespace that is right makes no other name near. Where the
-/// last part is right, the namespace may be any.
+/// `relax.transform.FoldConstant`, and a namespace that is right makes no other name near. Where
+/// the last part is right, the namespace may be any.
 pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let wanted = name.to_ascii_lowercase();
     let mut best: Option<(f64, &str)> = None;
@@ -31,7 +31,7 @@ pub fn nearest<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) ->
     best.map(|(_, text)| text)
 }
 
-/// " Did you mean `…`?", or nothing.
+/// The text " Did you mean `…`?", or nothing.
 pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     match nearest(name, candidates) {
         Some(found) => format!(" Did you mean `{found}`?"),
@@ -39,7 +39,7 @@ pub fn did_you_mean<'a>(name: &str, candidates: impl IntoIterator<Item = &'a str
     }
 }
 
-/// Names as a sentence lists them.
+/// A list of names as a sentence writes it.
 pub fn listed<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     let quoted: Vec<String> = names.into_iter().map(|n| format!("`{n}`")).collect();
     match quoted.is_empty() {

@@ -1,12 +1,11 @@
-//! Text on a terminal: what may be shown of a text that came from a file or a plugin, and whether there
-//! may be colours.
+//! Text on a terminal: which characters of a text from a file or a plugin may be shown, and whether
+//! colours may be used.
 //!
-//! Everything that people are shown goes through here once. [`Diagnostic::render`] and
-//! [`diff::colored`] do it by themselves, for they add colours afterwards; IR text needs nothing, since
-//! it escapes in its strings what can't be seen.
+//! Everything that people are shown goes through here once. [`Diagnostic::render`] and the diffs of
+//! the core's instruments escape their text themselves, since they add colours afterwards. IR text
+//! needs no escaping here: the printer escapes invisible characters in strings.
 //!
 //! [`Diagnostic::render`]: crate::Diagnostic::render
-//! [`diff::colored`]: crate::unified::colored
 
 use std::borrow::Cow;
 use std::fmt::Write;
@@ -14,17 +13,17 @@ use std::io::IsTerminal;
 
 pub use passdock_ir::text::is_hidden;
 
-/// A text as a terminal may show it: lines and tabs stay, what steers a terminal or can't be seen is
+/// A text as a terminal may show it: lines and tabs stay, control characters and invisible ones are
 /// written as `\u{1b}`.
 ///
 /// ```
-/// assert_eq!(passdock_core::terminal::safe("a\n\u{1b}[31mb"), "a\n\\u{1b}[31mb");
+/// assert_eq!(passdock_diagnostic::terminal::safe("a\n\u{1b}[31mb"), "a\n\\u{1b}[31mb");
 /// ```
 pub fn safe(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// The same for what stands on one line, as a name does: ends of lines and tabs are escaped, too.
+/// A line of text as a terminal may show it: as [`safe`], with line ends and tabs escaped, too.
 pub fn safe_line(text: &str) -> Cow<'_, str> {
     escaped(text, is_hidden)
 }

@@ -1,5 +1,5 @@
-//! Why a plugin can't be used: one variant for each reason, each a sentence that says what was
-//! found, what this host supports and what to do about it.
+//! Errors about plugins that can't be used: one variant for each reason, each a sentence that says
+//! what was found, what this host supports and what to do about it.
 
 use std::fmt;
 use std::io;
@@ -9,7 +9,7 @@ use std::sync::Arc;
 use passdock_abi as abi;
 use serde::Serialize;
 
-/// Where a plugin comes from.
+/// The place that a plugin comes from: a file, or this program.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
@@ -20,7 +20,7 @@ pub enum Origin {
 }
 
 impl Origin {
-    /// The library file, if it is one.
+    /// The path of the library file, if it is one.
     pub fn path(&self) -> Option<&Path> {
         match self {
             Origin::File(path) => Some(path),
@@ -38,13 +38,13 @@ impl fmt::Display for Origin {
     }
 }
 
-/// A plugin that can't be used, and why.
+/// An error about a plugin that can't be used.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("plugin {origin} can't be used: {kind}")]
 pub struct PluginError {
     /// The plugin's file, or that it is a part of this program.
     pub origin: Origin,
-    /// What is wrong with it.
+    /// The reason why it can't be used.
     #[source]
     pub kind: Arc<PluginErrorKind>,
 }
@@ -64,7 +64,7 @@ impl PluginError {
     }
 }
 
-/// What is wrong with a plugin.
+/// The reason why a plugin can't be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 #[allow(
@@ -155,7 +155,7 @@ pub enum PluginErrorKind {
     )]
     MinHost { min_host: Ver, abi: Ver },
     #[error(
-        "its records are laid out otherwise (fingerprint {got}, this host's is {supported}), though \
+        "its records have another layout (fingerprint {got}, this host's is {supported}), though \
          both say ABI {abi}; build it against the passdock-plugin-api of this host"
     )]
     Layout {
@@ -164,8 +164,8 @@ pub enum PluginErrorKind {
         abi: Ver,
     },
     #[error(
-        "it means IR {got}, this host means {supported}.x; build it against a passdock-plugin-api \
-         of IR {supported}"
+        "it was built for IR {got}, this host supports {supported}.x; build it against a \
+         passdock-plugin-api of IR {supported}"
     )]
     IrMajor { got: Ver, supported: u32 },
 
@@ -173,15 +173,15 @@ pub enum PluginErrorKind {
     #[error("the system refuses to load it: {0}")]
     Refused(String),
     #[error(
-        "its entry `{symbol}` answered null: it refuses this host (ABI {abi}, IR {ir}), or serves \
-         only another in this process"
+        "its entry `{symbol}` returned null: the plugin refuses this host (ABI {abi}, IR {ir}), or \
+         serves only another host in this process"
     )]
     NullTable {
         symbol: &'static str,
         abi: Ver,
         ir: Ver,
     },
-    #[error("the table that its entry answers is malformed: {0}; build the plugin again")]
+    #[error("the table that its entry returns is malformed: {0}; build the plugin again")]
     Table(String),
     #[error(
         "its table and its manifest disagree: {0}; both come from `plugin!`, in C keep them equal"
@@ -201,9 +201,9 @@ pub enum PluginErrorKind {
 #[derive(Debug, thiserror::Error)]
 #[error("the plugin directory `{}` can't be read ({error}); correct its name or create it", .path.display())]
 pub struct DirError {
-    /// The directory.
+    /// The directory's path.
     pub path: PathBuf,
-    /// What the system says.
+    /// The system's error.
     #[source]
     pub error: io::Error,
 }
@@ -211,9 +211,9 @@ pub struct DirError {
 /// A version as messages write it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ver {
-    /// A break.
+    /// The major version; another one breaks compatibility.
     pub major: u32,
-    /// Only additions.
+    /// The minor version; a later one only adds.
     pub minor: u32,
 }
 

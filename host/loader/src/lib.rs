@@ -1,12 +1,12 @@
-//! Plugins: shared libraries (and parts of a program) that bring passes, op definitions and
+//! Plugins: shared libraries, and parts of a program, that bring passes, op definitions and
 //! instruments.
 //!
-//! In the order in which a plugin meets them: [`discover`](mod@discover) finds files in the
-//! directories that the user named and may keep their manifests for the next run, [`file`](mod@file)
-//! checks a file without running any of it and takes out its manifest, [`manifest`] reads that as
-//! hostile text, [`library`] loads the few that a pipeline needs, checks the table that they answer,
-//! and finds the definition of an op among all of them. [`error`] has a sentence for everything that
-//! can go wrong on the way.
+//! The modules in the order of a plugin's way: [`discover`](mod@discover) finds files in the
+//! directories that the user named and may keep their manifests for the next run,
+//! [`file`](mod@file) checks a file without running any of it and takes out its manifest,
+//! [`manifest`] reads that as untrusted text, [`library`] loads the few plugins that a pipeline
+//! needs, checks their tables, and finds the definition of an op among all plugins. [`error`] has a
+//! message for each failure on the way.
 //!
 //! **Invariant:** a library file is checked before the system's loader sees it, and never unloaded.
 //! `unsafe` is in `library/` only.

@@ -137,43 +137,43 @@ fn each_wrong_table_has_its_sentence() {
     check_load(
         &with(&|p| p.entry = "return 0;"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` answered null: it refuses this host (ABI 0.3, IR 0.1), or serves only another in this process"
+            "plugin `DIR/plugin.so` can't be used: its entry `passdock_plugin_v0` returned null: the plugin refuses this host (ABI 0.3, IR 0.1), or serves only another host in this process"
         ],
     );
     check_load(
         &with(&|p| p.entry = "return (const char *)&plugin + 1;"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: its address isn't aligned; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: its address isn't aligned; build the plugin again"
         ],
     );
     check_load(
         &with(&|p| p.table = "{ 7, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: `struct_size` is 7, at least 40 is needed; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `struct_size` is 7, at least 40 is needed; build the plugin again"
         ],
     );
     check_load(
         &with(&|p| p.table = "{ 0xDEADBEEF, 1, passes, sizeof(Pass), 0, 0, 0, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: `struct_size` is 3735928559, at least 40 is needed; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: `struct_size` is 3735928559, at least 40 is needed; build the plugin again"
         ],
     );
     check_load(
         &with(&|p| p.table = "{ sizeof(Plugin), 1, 0, sizeof(Pass), 0, 0, 0, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: its passes stand at an impossible address; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: its passes are at an invalid address; build the plugin again"
         ],
     );
     check_load(
         &with(&|p| p.table = "{ sizeof(Plugin), 1, passes, 3, 0, 0, 0, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: its passes are said to be 3 bytes apart; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: the stride of its passes is 3 bytes; build the plugin again"
         ],
     );
     check_load(
         &with(&|p| p.table = "{ sizeof(Plugin), 4000000000u, passes, sizeof(Pass), 0, 0, 0, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: it has 4000000000 passes, the limit is 65536; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: it has 4000000000 passes, the limit is 65536; build the plugin again"
         ],
     );
     check_load(
@@ -185,13 +185,13 @@ fn each_wrong_table_has_its_sentence() {
     check_load(
         &with(&|p| p.passes = "{ { 0, 3 }, 1, 0, 0, run, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: a name in it is null or overlong; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a name in it is null or overlong; build the plugin again"
         ],
     );
     check_load(
         &with(&|p| p.passes = "{ NAME(\"\\xff\\xfe\"), 1, 0, 0, run, 0 }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: a name in it isn't UTF-8; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a name in it isn't UTF-8; build the plugin again"
         ],
     );
     check_load(
@@ -209,7 +209,7 @@ fn each_wrong_table_has_its_sentence() {
     check_load(
         &with(&|p| p.passes = "{ NAME(PASS), 1, 0, 0, 0, run }"),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: the pass `c.transform.One` has no function to run; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: the pass `c.transform.One` has no function to run; build the plugin again"
         ],
     );
     check_load(
@@ -228,7 +228,7 @@ fn each_wrong_table_has_its_sentence() {
             p.table = "{ sizeof(Plugin), 1, passes, sizeof(Pass), 64, op, 1, 0 }";
         }),
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: a name in it is null or overlong; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: a name in it is null or overlong; build the plugin again"
         ],
     );
 }
@@ -337,7 +337,7 @@ fn instruments_are_in_the_table_as_the_manifest_says() {
         &newer,
         "{ NAME(\"c.watch\"), 0, 0, { 0 } }",
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: the instrument `c.watch` has no function `create`; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: the instrument `c.watch` has no function `create`; build the plugin again"
         ],
     );
     let narrow = newer.replace("sizeof(Instrument)", "16");
@@ -345,7 +345,7 @@ fn instruments_are_in_the_table_as_the_manifest_says() {
         &narrow,
         watch,
         &expect![
-            "plugin `DIR/plugin.so` can't be used: the table that its entry answers is malformed: its instruments are said to be 16 bytes apart; build the plugin again"
+            "plugin `DIR/plugin.so` can't be used: the table that its entry returns is malformed: the stride of its instruments is 16 bytes; build the plugin again"
         ],
     );
 }

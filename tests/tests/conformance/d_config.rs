@@ -219,7 +219,7 @@ fn r042_listed_with_type_default_and_doc() {
     .fix(
         expect![[r#"
             relax.fallback_device_type "" Int = 1: The device of ops that no device is named for, by its number in DLPack; 1 is the CPU.
-            testing.immutable_module "" Bool = false: Look whether a pass changed the module that it was given; it may only make another one.
+            testing.immutable_module "" Bool = false: Check that no pass changes the module that it was given: it may only make another one.
             tir.UnrollLoop "auto_max_step" Int = 0: Loops of up to this many steps are unrolled.
             tir.UnrollLoop "explicit_unroll" Bool = true: Whether loops marked `unroll` are written out.
             tir.disable_vectorize "" Bool = false: 

@@ -1,11 +1,11 @@
-//! Which definition an op has, remembered per op symbol: passes ask for the traits of every op.
+//! The definitions of ops, remembered per op symbol, since passes ask for the traits of every op.
 //!
-//! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which of
-//! both an op means (ONNX Runtime takes the operator, others the function): such ops are ambiguous,
-//! and no definition says anything of them.
+//! Where one of the module's functions has the operator's name, ONNX leaves it to the runtime which
+//! of both an op means (ONNX Runtime takes the operator, others the function): such ops are
+//! ambiguous, and have no definition.
 //!
-//! Each thread remembers for itself, so nothing is locked. The memory is of one module's symbols
-//! and one set of definitions; another's takes its place.
+//! Each thread has a memory of its own, so nothing is locked. The memory is for one module's
+//! symbols and one set of definitions, and is cleared for others.
 
 use std::cell::RefCell;
 use std::sync::{Arc, Weak};
@@ -19,7 +19,7 @@ struct Memory {
     defs: u64,
     /// A weak pointer keeps the address from being given to other symbols.
     symbols: Weak<Symbols>,
-    /// By op symbol.
+    /// The remembered definitions, by op symbol.
     slots: Vec<Option<Slot>>,
 }
 
@@ -48,7 +48,7 @@ pub(crate) fn definition(defs: &OpDefs, function: &Function, name: SymbolId) -> 
     look_up(defs, function, name).filter(|_| !function.symbols().names_function(name))
 }
 
-/// What the entry says, and what follows from it.
+/// The traits that an entry declares, and those that follow from its functions.
 fn flags(definition: &LoadedOp) -> u64 {
     let entry = &definition.entry;
     let folds = match entry.evaluate {
@@ -65,7 +65,7 @@ fn flags(definition: &LoadedOp) -> u64 {
 fn look_up(defs: &OpDefs, function: &Function, name: SymbolId) -> Option<LoadedOp> {
     let known = MEMORY.with_borrow_mut(|memory| memory.known(defs, function, name));
     known.unwrap_or_else(|| {
-        // Not under the borrow: it may load a plugin, whose entry may do anything.
+        // Not under the borrow: this may load a plugin, whose entry may run any code.
         let slot = make_slot(defs, function, name);
         MEMORY.with_borrow_mut(|memory| memory.remember(name, slot));
         slot.definition
@@ -88,7 +88,7 @@ fn make_slot(defs: &OpDefs, function: &Function, name: SymbolId) -> Slot {
 }
 
 impl Memory {
-    /// What is remembered of a name, if it is still right for this function.
+    /// The remembered definition of a name, if it is still valid for this function.
     fn known(
         &mut self,
         defs: &OpDefs,
@@ -108,7 +108,7 @@ impl Memory {
     }
 
     fn remember(&mut self, name: SymbolId, slot: Slot) {
-        // A symbol that isn't one must not make the list long.
+        // An invalid symbol must not make the list long.
         let known = self.symbols.upgrade();
         if known.is_none_or(|symbols| symbols.get(name).is_none()) {
             return;

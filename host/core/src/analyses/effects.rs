@@ -1,4 +1,4 @@
-//! What running an op does, beside giving results.
+//! The effects of running an op, beside its results.
 
 use passdock_abi::{self as abi, OpEffects, OpEntry, OpId};
 use passdock_ir::Function;
@@ -7,16 +7,16 @@ use rustc_hash::FxHashMap;
 
 use super::{Analysis, Names, get, records};
 
-/// Effects that an op has if one in it has them.
+/// The effects that an op has if one nested in it has them.
 const ANY: u64 =
     OpEntry::RANDOM | OpEntry::STATEFUL | OpEntry::READS | OpEntry::WRITES | OpEntry::ALLOCATES;
 
-/// Per op, what it does.
+/// The traits and effects of each op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Effects(Vec<OpEffects>);
 
 impl Effects {
-    /// What an op does; nothing is known of one that is gone.
+    /// The traits and effects of an op; `None` if the function never had it.
     pub fn of(&self, op: OpId) -> Option<OpEffects> {
         self.0.get(op.index()).copied()
     }
@@ -49,7 +49,7 @@ impl Analysis for Effects {
                 nested.push(op);
             }
         }
-        // From the end: what is nested in an op stands behind it.
+        // In reverse order, since nested ops come after the op that they are nested in.
         for op in nested.into_iter().rev() {
             let inner = all[op.index()].effects;
             let holder = f.region(f.op(op).parent).parent;

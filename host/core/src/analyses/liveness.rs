@@ -1,4 +1,4 @@
-//! Where values are used last.
+//! The last uses of values.
 //!
 //! ```text
 //! %0 = onnx.Relu(%x)           // last use of %x
@@ -17,13 +17,13 @@ use passdock_loader::OpDefs;
 
 use super::{Analysis, records};
 
-/// Per value, the last op of its own region that needs it.
+/// The last use of each value, in the value's own region.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Liveness(Vec<abi::Liveness>);
 
 impl Liveness {
-    /// The last op, in the region that the value is of, that uses it or holds an op which does;
-    /// `None` if nobody does.
+    /// The last op, in the region of the value, that uses it or has a nested op that does; `None`
+    /// if there is no use.
     pub fn last_use(&self, value: ValueId) -> Option<OpId> {
         self.0.get(value.index())?.last_use.option()
     }
@@ -41,14 +41,14 @@ impl Analysis for Liveness {
             last_use: OpId::NONE,
         };
         let mut liveness = vec![nobody; f.value_ids()];
-        // At each depth, the op that is looked at or that holds it.
+        // The op at each depth: the current op and the ops that it is nested in.
         let mut around: Vec<OpId> = Vec::new();
         for op in f.walk(f.body()) {
             around.truncate(f.depth(f.op(op).parent) as usize);
             around.push(op);
             for slot in f.operands(op) {
                 if let Some(value) = slot.value.option() {
-                    // Later ops write over what earlier ones wrote.
+                    // Later uses overwrite earlier ones.
                     liveness[value.index()].last_use = around[home_depth(f, value)];
                 }
             }
@@ -57,7 +57,7 @@ impl Analysis for Liveness {
     }
 }
 
-/// How deep the region is nested that a value is of.
+/// The depth of the region that defines a value.
 fn home_depth(f: &Function, value: ValueId) -> usize {
     let record = f.value(value);
     let region = match record.flags & Value::KIND {

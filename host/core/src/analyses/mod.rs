@@ -1,8 +1,8 @@
-//! Analyses: what is worked out about a function when somebody asks, and found again as long as the
-//! function is what it was.
+//! Analyses: results about a function, computed on demand and kept as long as the function doesn't
+//! change.
 //!
-//! [`get`] (or `PassContext::analysis`) is all: it looks among what is kept beside the function,
-//! and computes what isn't there. Results live as long as that version of the function, from pass to
+//! [`get`] (or `PassContext::analysis`) returns the result that is kept beside the function, or
+//! computes it. Results live as long as that version of the function, from pass to
 //! pass and in every copy of the module; the first edit ends them. Passes ask for those of [`list`]
 //! through the contract; an embedder may have analyses of its own by implementing [`Analysis`].
 //!
@@ -28,9 +28,9 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Invariant:** a result depends on the function and the op definitions, and on nothing else: so
-//! nothing else has to be watched.
-//! **Invariant:** all of them take time linear in the function, however deep its regions nest.
+//! **Invariant:** a result depends on the function and the op definitions, and on nothing else, so
+//! nothing else invalidates it.
+//! **Invariant:** all analyses take time linear in the function, however deep its regions nest.
 
 mod definitions;
 mod effects;
@@ -49,19 +49,19 @@ use passdock_abi as abi;
 use passdock_ir::{Function, KeptKey};
 use passdock_loader::OpDefs;
 
-/// What can be worked out about a function.
+/// An analysis: a result computed from a function.
 pub trait Analysis: Send + Sync + 'static {
-    /// What it is kept under; no two have the same.
+    /// The unique name that the result is kept under.
     const NAME: &'static str;
 
-    /// Works it out. It may [`get`] others.
+    /// Computes the result. It may [`get`] other analyses.
     fn compute(function: &Function, ops: &OpDefs) -> Self;
 }
 
-/// The host's own keys; plugins' are addresses.
+/// The owner in the keys of the host's analyses; those of plugins have addresses.
 const HOST: usize = 0;
 
-/// An analysis of a function: what is kept of it, or what is computed now, and kept.
+/// The result of an analysis of a function: the kept one, or one that is computed and kept now.
 ///
 /// # Panics
 /// If two types of analyses have the same name.
@@ -81,13 +81,13 @@ pub fn get<'f, A: Analysis>(function: &'f Function, ops: &OpDefs) -> &'f A {
 /// An analysis that the host offers to passes.
 #[derive(Clone, Copy, Debug)]
 pub struct HostAnalysis {
-    /// What passes ask for.
+    /// The name that passes ask for.
     pub name: &'static str,
-    /// What there is a record for.
+    /// The unit that there is a record for: an op, a value, a name.
     pub per: &'static str,
     /// The record in the contract's header.
     pub record: &'static str,
-    /// One sentence.
+    /// A description, in one sentence.
     pub summary: &'static str,
     column: fn(&Function, &OpDefs) -> abi::Column,
 }
@@ -111,7 +111,7 @@ pub fn list() -> &'static [HostAnalysis] {
             Effects,
             "op",
             "passdock_op_effects",
-            "What an op's definition says of it, and what effects it has with all that is nested in it."
+            "The traits of an op's definition, and the effects of the op with all that is nested in it."
         ),
         analysis!(
             LIVENESS,
@@ -125,28 +125,28 @@ pub fn list() -> &'static [HostAnalysis] {
             Names,
             "name",
             "passdock_name_use",
-            "Which ops the function has and which functions it calls, by name, and how many of each."
+            "The ops of the function and the functions that it calls, by name, with their counts."
         ),
         analysis!(
             ORDER,
             Order,
             "op",
             "passdock_op_order",
-            "An op's position in the whole function, and which ops are nested in it."
+            "An op's position in the whole function, and the positions of the ops nested in it."
         ),
     ];
     ALL
 }
 
-/// One of the host's analyses as passes see it; `None` if there is none of that name. It is good
-/// as long as the borrow of the function.
+/// The result of a host analysis, as passes see it; `None` if there is no analysis of that name. It
+/// is valid as long as the borrow of the function.
 pub(crate) fn column(function: &Function, ops: &OpDefs, name: &[u8]) -> Option<abi::Column> {
     let is_meant = |analysis: &&HostAnalysis| analysis.name.as_bytes() == name;
     let analysis = list().iter().find(is_meant)?;
     Some((analysis.column)(function, ops))
 }
 
-/// Records as passes see them.
+/// A slice of records as passes see it.
 fn records<T>(records: &[T]) -> abi::Column {
     abi::Column {
         base: records.as_ptr().cast(),

@@ -1,7 +1,7 @@
-//! Which names a function uses: those of its ops, and those of the functions that they call.
+//! The names that a function uses: those of its ops, and those of the functions that they call.
 //!
-//! There are few of them, however long the function is. So whoever asks "is there any …?", "what
-//! does it call?" or "has it an effect?" needs not look at each op.
+//! Even a long function uses few names. So a pass finds out whether an op occurs, which functions
+//! are called, or whether there are effects, without a look at each op.
 
 use passdock_abi::{self as abi, AttrKind, NameUse, OpEntry, OpId, SymbolId, symbol};
 use passdock_ir::Function;
@@ -10,12 +10,12 @@ use rustc_hash::FxHashMap;
 
 use super::{Analysis, definition_traits, records};
 
-/// The names, in the order in which the function first uses them.
+/// The used names, in the order in which the function first uses them.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names(Vec<NameUse>);
 
 impl Names {
-    /// The names, in program order.
+    /// The used names, in program order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &NameUse> {
         self.0.iter()
     }
@@ -57,7 +57,7 @@ impl Analysis for Names {
     }
 }
 
-/// What an op of a name does, by its definition or because the IR itself says what it means.
+/// The traits of ops of a name, by their definition or by the IR itself.
 fn traits(f: &Function, ops: &OpDefs, name: SymbolId) -> u64 {
     match name {
         symbol::RETURN | symbol::YIELD | symbol::TUPLE | symbol::TUPLE_GET => OpEntry::PURE,
@@ -65,7 +65,7 @@ fn traits(f: &Function, ops: &OpDefs, name: SymbolId) -> u64 {
     }
 }
 
-/// The function that an op names in its attribute, if anything in the module is called so.
+/// The function that an op names in its attribute, if anything in the module has that name.
 fn callee(f: &Function, op: OpId) -> Option<SymbolId> {
     let attr = f.attr(op, symbol::CALLEE)?;
     if attr.kind != AttrKind::STRING {

@@ -1,4 +1,4 @@
-//! Where ops stand in the whole function.
+//! The positions of ops in the whole function.
 //!
 //! Each op has the interval of positions that it and what is nested in it take, in program order:
 //! so "runs before" and "is nested in" are comparisons, however far apart two ops are.
@@ -9,12 +9,12 @@ use passdock_loader::OpDefs;
 
 use super::{Analysis, records};
 
-/// Per op, its position.
+/// The position of each op.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Order(Vec<abi::OpOrder>);
 
 impl Order {
-    /// Where an op stands; `None` if there is no such op.
+    /// The position of an op; `None` if there is no such op.
     pub fn of(&self, op: OpId) -> Option<abi::OpOrder> {
         let order = self.0.get(op.index()).copied();
         order.filter(|order| order.position != u32::MAX)

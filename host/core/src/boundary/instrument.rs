@@ -1,4 +1,4 @@
-//! Calling a plugin's instrument: an instance of it, what it is told of a pass, what it answers.
+//! The calls of a plugin's instrument: an instance, the pass that it gets, and its answer.
 
 use std::ffi::c_void;
 use std::ptr;
@@ -16,14 +16,14 @@ use super::session::module::ModuleSession;
 use crate::config::ConfigValue;
 use crate::error::Provider;
 
-/// Of a report, in bytes.
+/// The longest report of an instrument, in bytes.
 const MAX_REPORT: usize = 1 << 26;
 
 /// An instance, which is destroyed when this is dropped.
 pub struct Instance {
     entry: abi::InstrumentEntry,
     handle: *mut c_void,
-    /// Room that is used again at each call.
+    /// Buffers that each call uses again.
     functions: Vec<FunctionEntry>,
     required: Vec<abi::Str>,
 }
@@ -32,31 +32,32 @@ pub struct Instance {
 // `&mut` stands here; the list of texts is empty between calls.
 unsafe impl Send for Instance {}
 
-/// A pass that an instrument is told of.
+/// The pass that an instrument's callback is about.
 #[derive(Clone, Copy)]
 pub struct PassCall<'a> {
-    /// The module that it works on, or that it made.
+    /// The module that the pass works on, or that it made.
     pub module: &'a Module,
-    /// Its name, level and requirements.
+    /// The name, level and requirements of the pass.
     pub info: &'a PassInfo,
-    /// The plugin that gives it.
+    /// The plugin that provides the pass.
     pub provider: Option<&'a Provider>,
-    /// The run around it.
+    /// The frame of the call: the run around it.
     pub frame: &'a dyn Frame,
 }
 
-/// What an instrument answered: the plain answer, if it said nothing beside it.
+/// The result of a callback: the plain answer, or [`Said`] if the callback failed or emitted
+/// diagnostics.
 pub type Answer<T> = Result<T, Box<Said<T>>>;
 
-/// What an instrument answered that failed, or that had something to say.
+/// The result of a callback that failed or emitted diagnostics.
 pub struct Said<T> {
-    /// The answer.
+    /// The answer, or the failure.
     pub answer: Result<T, Box<Failure>>,
-    /// What it said meanwhile.
+    /// The diagnostics that the callback emitted.
     pub diagnostics: Vec<Diagnostic>,
 }
 
-/// An answer turned into another one, what was said beside it kept.
+/// Maps an answer to another one, and keeps the diagnostics.
 #[inline]
 fn then<T, U>(answer: Answer<T>, next: impl FnOnce(T) -> Result<U, Box<Failure>>) -> Answer<U> {
     let (answer, diagnostics) = match answer {
@@ -72,7 +73,7 @@ fn then<T, U>(answer: Answer<T>, next: impl FnOnce(T) -> Result<U, Box<Failure>>
     }
 }
 
-/// What a callback around a pass gets.
+/// The arguments of a callback around a pass.
 struct Told<'a> {
     instance: *mut c_void,
     context: *mut abi::Context,
@@ -81,7 +82,7 @@ struct Told<'a> {
 }
 
 impl Instance {
-    /// Makes an instance of an instrument with these options.
+    /// Makes an instance of an instrument with some options.
     pub fn new(
         instrument: &LoadedInstrument,
         frame: &dyn Frame,
@@ -104,12 +105,12 @@ impl Instance {
         })
     }
 
-    /// The context is about to be entered.
+    /// Calls `enter_pass_ctx`, before the context is entered.
     pub fn enter_pass_ctx(&mut self, frame: &dyn Frame, options: &ConfigValue) -> Answer<()> {
         self.watch_context(frame, options, self.entry.enter_pass_ctx)
     }
 
-    /// The context was left.
+    /// Calls `exit_pass_ctx`, after the context was left.
     pub fn exit_pass_ctx(&mut self, frame: &dyn Frame, options: &ConfigValue) -> Answer<()> {
         self.watch_context(frame, options, self.entry.exit_pass_ctx)
     }
@@ -130,7 +131,7 @@ impl Instance {
         })
     }
 
-    /// Whether the pass may run.
+    /// Calls `should_run`: whether the pass may run.
     pub fn should_run(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> Answer<bool> {
         let Some(callback) = self.entry.should_run else {
             return Ok(true);
@@ -151,17 +152,17 @@ impl Instance {
         then(answer, |()| Ok(runs != 0))
     }
 
-    /// The pass is about to run.
+    /// Calls `run_before_pass`, before the pass runs.
     pub fn run_before_pass(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> Answer<()> {
         self.tell(options, pass, "", self.entry.run_before_pass)
     }
 
-    /// The pass ran.
+    /// Calls `run_after_pass`, after the pass ran.
     pub fn run_after_pass(&mut self, options: &ConfigValue, pass: PassCall<'_>) -> Answer<()> {
         self.tell(options, pass, "", self.entry.run_after_pass)
     }
 
-    /// The pass failed.
+    /// Calls `pass_failed`, with the message of the pass's error.
     pub fn pass_failed(
         &mut self,
         options: &ConfigValue,
@@ -227,7 +228,7 @@ impl Instance {
         answer
     }
 
-    /// What there is to show; `None` if there is nothing.
+    /// The instrument's report; `None` if it has none.
     pub fn report(&mut self, frame: &dyn Frame, options: &ConfigValue) -> Answer<Option<String>> {
         let Some(callback) = self.entry.report else {
             return Ok(None);
@@ -260,7 +261,7 @@ impl Drop for Instance {
     }
 }
 
-/// Calls an instrument with a context of its own, in which it may speak of a module.
+/// Calls an instrument with a context of its own, in which diagnostics may be about a module.
 #[inline]
 fn speak(
     frame: &dyn Frame,
@@ -280,7 +281,7 @@ fn speak(
     answer(status, missing, &context)
 }
 
-/// The answer of an instrument that failed or had something to say.
+/// The answer of an instrument that failed or emitted diagnostics.
 #[cold]
 fn answer(
     status: Status,
@@ -295,7 +296,7 @@ fn answer(
     let failure = match (status, missing) {
         (Status::OK, None) if diagnostics.is_empty() => return Ok(()),
         (Status::OK, None) => None,
-        // What it found out without the definition isn't what the user asked for.
+        // Without the definition the answer may be wrong.
         (Status::OK, Some(error)) => Some(failed(error.to_string())),
         (status, _) => Some(Failure {
             panicked: status == Status::PANICKED,

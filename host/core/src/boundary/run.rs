@@ -1,4 +1,4 @@
-//! Calling passes: the host's own way in, for loaded plugins, static ones and closures alike.
+//! The calls of passes: the same way for loaded plugins, static ones and closures.
 
 use std::convert::Infallible;
 use std::panic::AssertUnwindSafe;
@@ -30,23 +30,23 @@ pub type ModuleClosure =
 /// A pass on one function.
 #[derive(Clone, Copy)]
 pub enum FunctionPass<'p> {
-    /// Of a plugin.
+    /// The code of a plugin's pass.
     Loaded(&'p LoadedPass),
-    /// The embedder's own.
+    /// A closure of the embedding program.
     Closure(&'p FunctionClosure),
 }
 
 /// A pass on the module.
 #[derive(Clone, Copy)]
 pub enum ModulePass<'p> {
-    /// Of a plugin.
+    /// The code of a plugin's pass.
     Loaded(&'p LoadedPass),
-    /// The embedder's own.
+    /// A closure of the embedding program.
     Closure(&'p ModuleClosure),
 }
 
-/// Runs function passes of one module on one thread. Each thread makes its own from the shared
-/// [`ModuleInput`].
+/// A runner of function passes of one module on one thread. Each thread makes its own from the
+/// shared [`ModuleInput`].
 pub struct FunctionRunner<'a> {
     context: ContextSession<'a>,
     module: ModuleSession<'a>,
@@ -54,7 +54,7 @@ pub struct FunctionRunner<'a> {
 }
 
 impl<'a> FunctionRunner<'a> {
-    /// Ready to run.
+    /// A runner for the functions of a module.
     pub fn new(
         input: &'a ModuleInput<'_>,
         frame: &'a dyn Frame,
@@ -216,7 +216,7 @@ fn call_module(
     }
 }
 
-/// Runs a closure as a plugin's shim runs a pass: its panic is kept, its error told.
+/// Runs a closure as a plugin's shim runs a pass: catches its panic, and reports its error.
 fn gated(
     context: &ContextSession<'_>,
     body: impl FnOnce(&'static Tables) -> sdk::PassResult,

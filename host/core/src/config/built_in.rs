@@ -1,11 +1,12 @@
-//! The config options of the host itself: every registry has them.
+//! The host's own config options, which every registry has.
 
 use passdock_loader::{Field, FieldValue, Schema};
 
-/// The device of ops that no device is named for, by its number in DLPack.
+/// The key of the fallback device: the device of ops that no device is named for, by its number in
+/// DLPack.
 pub(crate) const FALLBACK_DEVICE: &str = "relax.fallback_device_type";
 
-/// Whether each pass is watched for changes to the module that it was given.
+/// The key of the check that no pass changes the module that it was given.
 pub(crate) const IMMUTABLE_MODULE: &str = "testing.immutable_module";
 
 pub(super) fn schemas() -> [Schema; 2] {
@@ -14,7 +15,7 @@ pub(super) fn schemas() -> [Schema; 2] {
             IMMUTABLE_MODULE,
             FieldValue::Bool(false),
             None,
-            "Look whether a pass changed the module that it was given; it may only make another one.",
+            "Check that no pass changes the module that it was given: it may only make another one.",
         ),
         scalar(
             FALLBACK_DEVICE,

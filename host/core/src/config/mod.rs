@@ -1,8 +1,8 @@
-//! Typed config: options are registered with fields, types, defaults, ranges and docs, and every
-//! wrong key, field, type or number is an error that says what would be right.
+//! Typed config: options are registered with fields, types, defaults, ranges and docs. An invalid
+//! key, field, type or number is an error that says what would be valid.
 //!
-//! A [`Schema`] checks values, `typed` maps them to and from Rust structs, `table` holds what is
-//! registered. Plugins register through their manifests, Rust programs through a registry.
+//! A [`Schema`] checks values, `typed` maps them to and from Rust structs, `table` holds the
+//! registered options. Plugins register through their manifests, Rust programs through a registry.
 
 mod built_in;
 mod table;
@@ -19,17 +19,17 @@ pub use table::ConfigInfo;
 pub(crate) use table::ConfigTable;
 pub use typed::{ConfigOption, Scalar};
 
-/// The layer that the value of an option comes from; the later one wins.
+/// The layer that the value of an option comes from; a later layer wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum OptionSource {
-    /// The pass declares it.
+    /// The default that the pass declares.
     Default,
-    /// The context's config sets it.
+    /// The value in the context's config.
     Config,
-    /// The pipeline's entry sets it.
+    /// The value in the pipeline's entry.
     Options,
 }
 
-/// The config that a context was given, by key: of each option only the fields that were set.
+/// The config values that a context was given, by key, with only the fields that were set.
 pub type GivenConfig = BTreeMap<String, ConfigValue>;

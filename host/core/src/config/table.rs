@@ -1,4 +1,4 @@
-//! The registered options.
+//! The table of registered config options.
 
 use std::collections::BTreeMap;
 
@@ -7,25 +7,25 @@ use serde::Serialize;
 
 use super::{ConfigError, Schema, Wrong, built_in};
 
-/// Options by key; the host's own are always there.
+/// The config options by key; the host's own are always there.
 pub(crate) struct ConfigTable {
     entries: BTreeMap<String, Entry>,
 }
 
-/// An option and who registered it.
+/// A config option, and the plugin that registered it.
 #[derive(Clone)]
 pub(crate) struct Entry {
     pub(crate) schema: Schema,
-    /// The plugin's name; `None`: the program.
+    /// The name of the plugin; `None`: the program.
     pub(crate) plugin: Option<String>,
 }
 
-/// An option as lists show it.
+/// A config option as lists show it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ConfigInfo {
-    /// Who registered it; `None`: the program itself.
+    /// The plugin that registered it; `None`: the program itself.
     pub plugin: Option<String>,
-    /// Its key and fields.
+    /// The option's key and fields.
     #[serde(flatten)]
     pub schema: Schema,
 }
@@ -54,7 +54,7 @@ impl ConfigTable {
         Ok(())
     }
 
-    /// Refuses a key that is registered.
+    /// Refuses a key that is registered already.
     pub(crate) fn check_free(&self, key: &str) -> Result<(), ConfigError> {
         let Some(entry) = self.entries.get(key) else {
             return Ok(());
@@ -96,7 +96,7 @@ impl ConfigTable {
         self.entries.values().map(info).collect()
     }
 
-    /// Forgets what a plugin registered.
+    /// Removes the options that a plugin registered.
     pub(crate) fn remove_plugin(&mut self, plugin: &str) {
         self.entries
             .retain(|_, entry| entry.plugin.as_deref() != Some(plugin));

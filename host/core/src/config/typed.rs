@@ -1,4 +1,4 @@
-//! Options as Rust types.
+//! Config options as Rust types.
 
 use std::collections::BTreeMap;
 
@@ -7,19 +7,19 @@ use super::{ConfigValue, Field, FieldType, FieldValue};
 /// A type that can be a config option: a struct made by [`config_struct!`](crate::config_struct),
 /// or `bool`, `i64`, `f64`, `String`, `Vec<String>`, `BTreeMap<String, i64>`.
 pub trait ConfigOption: Sized + 'static {
-    /// Its fields; one of empty name for a scalar.
+    /// The fields of the option; a scalar has one with an empty name.
     fn fields() -> Vec<Field>;
-    /// Reads a checked value; `None` if it isn't one of this type.
+    /// A checked value as this type; `None` if it isn't one of this type.
     fn from_config(value: &ConfigValue) -> Option<Self>;
 }
 
-/// What a field can be.
+/// A type that a field of a config option can have.
 pub trait Scalar: Sized {
-    /// Its type in manifests and messages.
+    /// The type's name in manifests and messages.
     const TYPE: FieldType;
-    /// As a field keeps it.
+    /// The value as a field holds it.
     fn to_field(self) -> FieldValue;
-    /// Out of a field.
+    /// The value that a field holds, if it has this type.
     fn from_field(value: &FieldValue) -> Option<Self>;
 }
 
@@ -70,7 +70,7 @@ scalars! {
     BTreeMap<String, i64>, Ints;
 }
 
-/// For what has no options.
+/// The options of a pass or an instrument that has none.
 impl ConfigOption for () {
     fn fields() -> Vec<Field> {
         Vec::new()
@@ -81,9 +81,9 @@ impl ConfigOption for () {
     }
 }
 
-/// Declares a struct that can be a config option: fields with docs, types (`bool`, `i64`, `f64`,
-/// `String`, `Vec<String>`, `BTreeMap<String, i64>`), defaults, for integers ranges, and for strings the ones to choose from:
-/// `mode: String = "fast", of ["fast", "small"];`.
+/// Declares a struct that can be a config option. Its fields have docs, types (`bool`, `i64`,
+/// `f64`, `String`, `Vec<String>`, `BTreeMap<String, i64>`), defaults, ranges for integers, and
+/// choices for strings: `mode: String = "fast", of ["fast", "small"];`.
 ///
 /// ```
 /// passdock_core::config_struct! {

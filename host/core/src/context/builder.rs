@@ -1,4 +1,4 @@
-//! Building a context: everything is checked here, so that a context that exists is right.
+//! The builder of contexts, which checks all settings, so that every context is valid.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
@@ -13,10 +13,10 @@ use crate::pass::check_name;
 use crate::registry::Registry;
 use crate::verify::Verify;
 
-/// More threads than any machine has use for.
+/// The largest number of threads of a context: more than any machine has use for.
 const MAX_JOBS: usize = 1024;
 
-/// A context in the making.
+/// A context that is being built.
 #[derive(Default)]
 pub struct ContextBuilder {
     settings: ContextSettings,
@@ -32,19 +32,19 @@ impl ContextBuilder {
         ContextBuilder::default()
     }
 
-    /// All settings at once, in place of those that were made before.
+    /// Sets all settings at once, in place of those that were made before.
     pub fn settings(mut self, settings: ContextSettings) -> ContextBuilder {
         self.settings = settings;
         self
     }
 
-    /// The level: passes of a higher one aren't run. 2 if it isn't set.
+    /// Sets the opt level: passes of a higher one aren't run. The default is 2.
     pub fn opt_level(mut self, level: u32) -> ContextBuilder {
         self.settings.opt_level = level;
         self
     }
 
-    /// Passes that run at any level and that instruments can't veto.
+    /// Adds passes that run at any level and that instruments can't veto.
     pub fn required_pass<N: Into<String>>(
         mut self,
         names: impl IntoIterator<Item = N>,
@@ -54,7 +54,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Passes that don't run.
+    /// Adds passes that don't run.
     pub fn disabled_pass<N: Into<String>>(
         mut self,
         names: impl IntoIterator<Item = N>,
@@ -70,13 +70,13 @@ impl ContextBuilder {
         self
     }
 
-    /// Looks names up here instead of in the process-wide registry.
+    /// Sets the registry in which names are looked up. The default is the process-wide one.
     pub fn registry(mut self, registry: &Registry) -> ContextBuilder {
         self.registry = Some(registry.clone());
         self
     }
 
-    /// Adds an instrument.
+    /// Adds an instrument that the context owns.
     pub fn instrument(mut self, instrument: impl PassInstrument + 'static) -> ContextBuilder {
         self.instruments.push(Arc::new(instrument));
         self
@@ -88,19 +88,19 @@ impl ContextBuilder {
         self
     }
 
-    /// When the IR is verified.
+    /// Sets which functions are verified after each pass.
     pub fn verify(mut self, verify: Verify) -> ContextBuilder {
         self.settings.verify = verify;
         self
     }
 
-    /// On how many threads function passes run; 0, unless set: one for each core.
+    /// Sets the number of threads that function passes run on. The default is 0: one for each core.
     pub fn jobs(mut self, jobs: usize) -> ContextBuilder {
         self.settings.jobs = jobs;
         self
     }
 
-    /// Shows diagnostics in place of the renderer that holds for all.
+    /// Sets the renderer that shows diagnostics. The default is the process-wide one.
     pub fn renderer(
         mut self,
         renderer: impl Fn(&[Diagnostic]) + Send + Sync + 'static,
@@ -109,7 +109,7 @@ impl ContextBuilder {
         self
     }
 
-    /// Is told each diagnostic, in order, instead of a renderer.
+    /// Sets a handler for diagnostics, which gets each one in order, in place of a renderer.
     pub fn on_diagnostic(
         self,
         handler: impl Fn(Diagnostic) + Send + Sync + 'static,
@@ -117,25 +117,26 @@ impl ContextBuilder {
         self.renderer(move |said| said.iter().cloned().for_each(&handler))
     }
 
-    /// Keeps what each pass did.
+    /// Sets the recorder that keeps what each pass did.
     pub fn recorder(mut self, recorder: Arc<Recorder>) -> ContextBuilder {
         self.recorder = Some(recorder);
         self
     }
 
-    /// Calls go on where another one failed: what the first pass requires has run.
+    /// Sets whether calls resume where another one failed, so that the passes which the first pass
+    /// requires have run.
     pub fn resumes(mut self, resumes: bool) -> ContextBuilder {
         self.settings.resumes = resumes;
         self
     }
 
-    /// Keeps how a pipeline names an instrument that judges the passes.
+    /// Adds the `[[instruments]]` table of an instrument that judges the passes.
     pub fn judge(mut self, table: toml::Table) -> ContextBuilder {
         self.judges.push(table);
         self
     }
 
-    /// The context, if everything in it is right.
+    /// The context, if all settings are valid.
     pub fn build(self) -> Result<PassContext, PassError> {
         let registry = self.registry.unwrap_or_else(|| Registry::global().clone());
         let settings = self.settings;
@@ -155,7 +156,7 @@ impl ContextBuilder {
             canonical(&settings.disabled_pass),
         );
         let both: Vec<String> = required.intersection(&disabled).cloned().collect();
-        // A pass that isn't registered may bear a name that is short for a registered one's.
+        // A pass that isn't registered may have the short name of a registered one.
         required.extend(settings.required_pass.iter().cloned());
         disabled.extend(settings.disabled_pass.iter().cloned());
         let pool = match settings.jobs {
@@ -198,7 +199,7 @@ impl ContextBuilder {
 }
 
 impl PassContext {
-    /// The context of a thread that entered none.
+    /// The default context of a thread that entered none.
     pub(super) fn thread_default() -> PassContext {
         let inner = Arc::new(Inner {
             settings: ContextSettings::default(),

@@ -1,4 +1,4 @@
-//! The device of ops that no device is named for.
+//! The fallback device: the device of ops that no device is named for.
 
 use super::{ContextBuilder, PassContext};
 use crate::config::{FALLBACK_DEVICE, FieldValue};
@@ -10,21 +10,21 @@ pub struct DeviceType(pub i64);
 impl DeviceType {
     /// The processor that the host runs on.
     pub const CPU: DeviceType = DeviceType(1);
-    /// CUDA.
+    /// A GPU of NVIDIA, through CUDA.
     pub const CUDA: DeviceType = DeviceType(2);
-    /// OpenCL.
+    /// A device of OpenCL.
     pub const OPENCL: DeviceType = DeviceType(4);
-    /// Vulkan.
+    /// A device of Vulkan.
     pub const VULKAN: DeviceType = DeviceType(7);
-    /// Metal.
+    /// A GPU of Apple, through Metal.
     pub const METAL: DeviceType = DeviceType(8);
-    /// ROCm.
+    /// A GPU of AMD, through ROCm.
     pub const ROCM: DeviceType = DeviceType(10);
 }
 
 impl PassContext {
-    /// The device of ops that no device is named for: the CPU, unless `relax.fallback_device_type` says
-    /// another.
+    /// The device of ops that no device is named for: the CPU, unless `relax.fallback_device_type`
+    /// is set to another one.
     pub fn fallback_device(&self) -> DeviceType {
         match self.config(FALLBACK_DEVICE).and_then(|value| value.get("")) {
             Some(FieldValue::Int(number)) => DeviceType(*number),
@@ -34,7 +34,7 @@ impl PassContext {
 }
 
 impl ContextBuilder {
-    /// The device of ops that no device is named for: sets `relax.fallback_device_type`.
+    /// Sets `relax.fallback_device_type`, the device of ops that no device is named for.
     pub fn fallback_device(self, device: DeviceType) -> ContextBuilder {
         self.config(FALLBACK_DEVICE, device.0)
     }

@@ -1,4 +1,4 @@
-//! What a pass says while it runs, and who shows it when it has returned.
+//! The diagnostics of a pass, collected while it runs and rendered when it has returned.
 
 use std::io::Write;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
@@ -7,10 +7,10 @@ use passdock_diagnostic::{Diagnostic, terminal};
 
 use crate::util;
 
-/// Shows what a pass said, in order. It isn't called for a pass that said nothing.
+/// A function that shows a pass's diagnostics, in order. It isn't called for a pass without any.
 pub type Renderer = dyn Fn(&[Diagnostic]) + Send + Sync;
 
-/// Collects what a pass says. Its clone is the same one.
+/// The collected diagnostics of a pass. A clone is the same collection.
 #[derive(Clone)]
 pub struct DiagnosticContext(Arc<Inner>);
 
@@ -22,8 +22,8 @@ struct Inner {
 }
 
 impl DiagnosticContext {
-    /// For a pass that starts, inside of another perhaps; it keeps its renderer whatever
-    /// [`override_renderer`] says later.
+    /// An empty collection for a pass that starts, perhaps inside another one. It keeps its
+    /// renderer whatever [`override_renderer`] sets later.
     pub(crate) fn new(
         pass: &str,
         outer: Option<&DiagnosticContext>,
@@ -42,38 +42,38 @@ impl DiagnosticContext {
         }))
     }
 
-    /// The pass that it is for.
+    /// The name of the pass.
     pub fn pass(&self) -> &str {
         &self.0.pass
     }
 
-    /// The pass that ran that pass, and so on.
+    /// The passes that ran the pass, innermost first.
     pub fn run_by(&self) -> &[String] {
         &self.0.run_by
     }
 
-    /// Says something, to be shown when the pass has returned. An error makes the pass count as
+    /// Adds a diagnostic, to be shown when the pass has returned. An error makes the pass count as
     /// failed.
     pub fn emit(&self, diagnostic: Diagnostic) {
         util::lock(&self.0.said).push(diagnostic);
     }
 
-    /// What was said and not yet shown.
+    /// The diagnostics that aren't shown yet.
     pub fn diagnostics(&self) -> Vec<Diagnostic> {
         util::lock(&self.0.said).clone()
     }
 
-    /// Who will show it.
+    /// The renderer that will show the diagnostics.
     pub fn renderer(&self) -> &Arc<Renderer> {
         &self.0.renderer
     }
 
-    /// Whether both are the same, not merely equal.
+    /// Whether both are the same collection, not merely equal ones.
     pub fn is(&self, other: &DiagnosticContext) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Takes what was said, to show it.
+    /// Takes the diagnostics, to show them.
     pub(crate) fn take(&self) -> Vec<Diagnostic> {
         std::mem::take(&mut *util::lock(&self.0.said))
     }
@@ -87,24 +87,24 @@ impl std::fmt::Debug for DiagnosticContext {
 
 static OVERRIDE: RwLock<Option<Arc<Renderer>>> = RwLock::new(None);
 
-/// Shows the diagnostics of all passes that start from now on, in contexts without a renderer of
-/// their own; `None`: standard error does again.
+/// Sets the renderer of all passes that start from now on in contexts without a renderer of their
+/// own; `None`: standard error again.
 pub fn override_renderer(renderer: Option<Arc<Renderer>>) {
     *OVERRIDE.write().unwrap_or_else(PoisonError::into_inner) = renderer;
 }
 
-/// Who shows the diagnostics of contexts without a renderer of their own.
+/// The renderer of contexts without one of their own.
 pub fn get_renderer() -> Arc<Renderer> {
     let renderer = OVERRIDE.read().unwrap_or_else(PoisonError::into_inner);
     renderer.clone().unwrap_or_else(|| Arc::new(to_stderr))
 }
 
-/// Writes diagnostics to standard error, with colour if that is a terminal.
+/// Writes diagnostics to standard error, with colour if it is a terminal.
 fn to_stderr(diagnostics: &[Diagnostic]) {
     let mut out = std::io::stderr().lock();
     let color = terminal::takes_color(&out);
     for diagnostic in diagnostics {
-        // There is nobody to tell that standard error is closed.
+        // An error is ignored: it could only be reported to standard error.
         let _ = writeln!(out, "{}", diagnostic.render(color));
     }
 }

@@ -1,4 +1,4 @@
-//! A context as the frame of a call: what passes and instruments may ask of it.
+//! The frame of a call under a context: the information that passes and instruments may ask for.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, OnceLock};
@@ -13,19 +13,19 @@ use crate::boundary::Frame;
 use crate::config::{ConfigValue, FieldValue};
 use crate::error::{ErrorKind, PassError};
 
-/// Runs a registered pass, by its name: what the run loop does for a pass that runs others.
+/// A function that runs a registered pass by its name, for a pass that runs others.
 pub(crate) type RunPass = fn(&PassContext, &Module, &str, bool) -> Result<Module, PassError>;
 
-/// A call under a context. What isn't asked for costs nothing.
+/// A call under a context. Information that nobody asks for isn't computed.
 pub(crate) struct ContextFrame<'c> {
     cx: &'c PassContext,
     /// The values of all registered config options.
     config: OnceLock<BTreeMap<String, ConfigValue>>,
     ops: OnceLock<Arc<OpDefs>>,
     text: Option<Arc<TextSource>>,
-    /// None for an instrument, which watches passes and runs none.
+    /// The function that runs passes; `None` for an instrument, which watches passes and runs none.
     run_pass: Option<RunPass>,
-    /// Whether instruments watch the passes that are run.
+    /// Whether instruments watch the passes that the call runs.
     watched: bool,
 }
 
@@ -85,7 +85,9 @@ impl Frame for ContextFrame<'_> {
             let schema = self.cx.registry().config_schema(key);
             match schema.and_then(|schema| schema.field(field).cloned()) {
                 Err(error) => error.to_string(),
-                Ok(_) => format!("The config option `{key}` was registered after this started."),
+                Ok(_) => {
+                    format!("The config option `{key}` was registered after this call started.")
+                }
             }
         })
     }

@@ -38,79 +38,80 @@ use crate::registry::Registry;
 use crate::util;
 use crate::verify::Verify;
 
-/// What passes run under. Its clone is the same context; what a pass is given is the same one too,
-/// with the pass's [`PassContext::diag_ctx`].
+/// The context that passes run under: the level, names, config, instruments and diagnostics. A
+/// clone is the same context. The one that a pass is given has the pass's own
+/// [`PassContext::diag_ctx`].
 #[derive(Clone)]
 pub struct PassContext(Arc<Inner>, Option<DiagnosticContext>);
 
-/// A context's instruments.
+/// The instruments of a context.
 struct Instruments {
     list: Arc<[InstrumentRef]>,
-    /// How many times the context was entered and not yet left.
+    /// The number of times that the context was entered and not yet left.
     entered: u32,
 }
 
 struct Inner {
     settings: ContextSettings,
-    /// Canonical spellings of the two lists.
+    /// The canonical spellings of the names in `required_pass`.
     required: BTreeSet<String>,
     disabled: BTreeSet<String>,
     met: Mutex<Met>,
     config: BTreeMap<String, ConfigValue>,
-    /// Of the same only the fields that were given.
+    /// The config with only the fields that were given.
     given: GivenConfig,
-    /// `testing.immutable_module`.
+    /// The value of `testing.immutable_module`.
     watches_input: bool,
     registry: Registry,
     instruments: Mutex<Instruments>,
-    /// How a pipeline names those that judge the passes.
+    /// The `[[instruments]]` tables of the instruments that judge the passes.
     judges: Vec<toml::Table>,
-    /// The thread's own: entered as long as the thread lives.
+    /// Whether this is the thread's default context, which is entered as long as the thread lives.
     is_default: bool,
     pool: Option<rayon::ThreadPool>,
     renderer: Option<Arc<Renderer>>,
     recorder: Option<Arc<Recorder>>,
 }
 
-/// Why a pass runs or doesn't.
+/// The decision whether a pass runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Enabled {
-    /// It runs.
+    /// The pass runs.
     Yes {
         /// Whether a `required_pass` list names it.
         forced: bool,
     },
-    /// It doesn't, and why.
+    /// The pass doesn't run, for this reason.
     No(String),
 }
 
 impl PassContext {
-    /// A context of level 2, to be filled in.
+    /// A builder of a context, with level 2 and otherwise empty settings.
     pub fn builder() -> ContextBuilder {
         ContextBuilder::new()
     }
 
-    /// The innermost context of this thread that was entered, or the thread's default one.
+    /// The innermost context that this thread entered, or the thread's default one.
     pub fn current() -> PassContext {
         stack::current()
     }
 
-    /// The settings that it was built with.
+    /// The settings that the context was built with.
     pub fn settings(&self) -> &ContextSettings {
         &self.0.settings
     }
 
-    /// The level: passes of a higher one aren't run.
+    /// The opt level: passes of a higher one aren't run.
     pub fn opt_level(&self) -> u32 {
         self.0.settings.opt_level
     }
 
-    /// Passes that run at any level and that instruments can't veto.
+    /// The passes that run at any level and that instruments can't veto.
     pub fn required_pass(&self) -> &[String] {
         &self.0.settings.required_pass
     }
 
-    /// Passes that don't run.
+    /// The passes that don't run.
     pub fn disabled_pass(&self) -> &[String] {
         &self.0.settings.disabled_pass
     }
@@ -120,7 +121,7 @@ impl PassContext {
         &self.0.registry
     }
 
-    /// Its instruments, in order.
+    /// The instruments of the context, in order.
     pub fn instruments(&self) -> Vec<Arc<dyn PassInstrument>> {
         self.instrument_list().to_vec()
     }
@@ -130,7 +131,7 @@ impl PassContext {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// A config value, or `None` if this context doesn't set it.
+    /// The value of a config option, or `None` if this context doesn't set it.
     ///
     /// An error if the key isn't registered, or registered with another type.
     pub fn get_config<T: ConfigOption>(&self, key: &str) -> Result<Option<T>, ConfigError> {
@@ -150,19 +151,20 @@ impl PassContext {
         Ok(self.0.config.get(key).and_then(T::from_config))
     }
 
-    /// A config value as it is kept.
+    /// The value of a config option as the context holds it, if the context sets it.
     pub fn config(&self, key: &str) -> Option<&ConfigValue> {
         self.0.config.get(key)
     }
 
-    /// Runs `body` with this context as the current one, without entering it: to carry a context
-    /// that is entered on another thread to a worker. Its instruments aren't called for that.
+    /// Runs `body` with this context as the current one, without entering it, to carry a context
+    /// that is entered on another thread to a worker. Its instruments aren't called.
     pub fn carry<T>(&self, body: impl FnOnce() -> T) -> T {
         let _pushed = stack::pushed(self);
         body()
     }
 
-    /// The `[[instruments]]` whose failure is one of the passes.
+    /// The `[[instruments]]` tables of the instruments that judge the passes: a failure of theirs
+    /// is one of the run.
     pub fn judges(&self) -> &[toml::Table] {
         &self.0.judges
     }
@@ -181,20 +183,19 @@ impl PassContext {
         self.0.recorder.as_deref()
     }
 
-    /// Whether what the first pass of a call requires has run already.
+    /// Whether the passes that the first pass of a call requires have run already.
     pub(crate) fn resumes(&self) -> bool {
         self.0.settings.resumes
     }
 
-    /// The fields of each config option that this context sets, without those that stay at their
-    /// defaults.
+    /// The config options that this context sets, with only the fields that were given.
     pub fn config_given(&self) -> &GivenConfig {
         &self.0.given
     }
 
-    /// The threads that function passes run on; `None`: the one that calls.
+    /// The threads that function passes run on; `None`: the calling thread only.
     pub(crate) fn pool(&self) -> Option<&rayon::ThreadPool> {
-        /// One for each core, unless the system has no more threads to give.
+        /// The shared pool with a thread for each core, unless the system refuses to start them.
         static SHARED: OnceLock<Option<rayon::ThreadPool>> = OnceLock::new();
         let pool = match self.0.settings.jobs {
             0 => SHARED.get_or_init(|| rayon::ThreadPoolBuilder::new().build().ok()),
@@ -203,13 +204,13 @@ impl PassContext {
         pool.as_ref().filter(|pool| pool.current_num_threads() > 1)
     }
 
-    /// What collects the diagnostics of the running pass; `None` outside of passes. Each pass that
+    /// The collected diagnostics of the running pass; `None` outside of passes. Each pass that
     /// isn't a Sequential has its own, and a pass that runs others gets its own back afterwards.
     pub fn diag_ctx(&self) -> Option<&DiagnosticContext> {
         self.1.as_ref()
     }
 
-    /// Says something to the user: when the running pass has returned, or outside of passes at once.
+    /// Emits a diagnostic: shown when the running pass has returned, or at once outside of passes.
     /// An error makes the pass count as failed.
     pub fn emit(&self, diagnostic: Diagnostic) {
         match &self.1 {
@@ -218,26 +219,27 @@ impl PassContext {
         }
     }
 
-    /// Says what the pass can't go on after: `return Err(cx.emit_fatal(diagnostic))`.
+    /// Emits a diagnostic after which the pass can't go on: `return
+    /// Err(cx.emit_fatal(diagnostic))`.
     #[must_use = "the pass goes on until it returns the error"]
     pub fn emit_fatal(&self, diagnostic: Diagnostic) -> PassError {
         self.emit(diagnostic);
         PassError::diagnostics()
     }
 
-    /// Who shows diagnostics: the context's own renderer, or the one that holds for all.
+    /// The renderer of diagnostics: the context's own, or the process-wide one.
     pub fn renderer(&self) -> Arc<Renderer> {
         self.0.renderer.clone().unwrap_or_else(get_renderer)
     }
 
-    /// The same context with nothing said yet, for a pass that starts.
+    /// The same context with an empty collection of diagnostics, for a pass that starts.
     pub(crate) fn for_pass(&self, name: &str) -> PassContext {
         let collected = DiagnosticContext::new(name, self.diag_ctx(), self.renderer());
         PassContext(self.0.clone(), Some(collected))
     }
 
-    /// The enable rule: disabled, else required, else by level. `also_disabled` is a Sequential's
-    /// own list.
+    /// Decides whether a pass runs: not if it is disabled, else if it is required, else by its
+    /// level. `also_disabled` is a Sequential's own list.
     pub fn enabled(&self, info: &PassInfo, also_disabled: &BTreeSet<String>) -> Enabled {
         self.meet(&info.name);
         if self.0.disabled.contains(&info.name) {
@@ -256,37 +258,37 @@ impl PassContext {
         }
     }
 
-    /// Whether a `required_pass` list names it.
+    /// Whether `required_pass` names a pass.
     pub(crate) fn is_forced(&self, name: &str) -> bool {
         self.0.required.contains(name)
     }
 
-    /// Whether a `disabled_pass` list names it.
+    /// Whether `disabled_pass` names a pass.
     pub(crate) fn is_disabled(&self, name: &str) -> bool {
         self.0.disabled.contains(name)
     }
 
-    /// What the instruments have to show, and what each fails of that can't. Some forget when the
-    /// context is left, so ask before.
+    /// The reports of the instruments, and the errors of those that fail over it. Some instruments
+    /// forget their results when the context is left, so ask before.
     pub fn instrument_reports(&self) -> Vec<Result<InstrumentReport, PassError>> {
         calls::reports(&self.instrument_list(), &ContextFrame::watching(self))
     }
 
-    /// An analysis of a function, with the op definitions of this context's registry: the same that
-    /// its passes find.
+    /// An analysis of a function, with the op definitions of this context's registry: the same
+    /// result that its passes get.
     ///
     /// # Panics
-    /// As [`analyses::get`].
+    /// Under the same condition as [`analyses::get`].
     pub fn analysis<'f, A: Analysis>(&self, function: &'f Function) -> &'f A {
         analyses::get(function, &self.registry().op_defs())
     }
 
-    /// The context as an instrument asks it: for whoever calls instruments by himself.
+    /// The frame of an instrument under this context, for code that calls instruments itself.
     pub fn frame(&self) -> impl Frame + '_ {
         ContextFrame::watching(self)
     }
 
-    /// Makes ready what the instruments need: their plugins are loaded.
+    /// Prepares the instruments: loads their plugins.
     pub(crate) fn prepare_instruments(&self) -> Result<(), PassError> {
         let frame = ContextFrame::watching(self);
         let list = self.instrument_list();

@@ -1,4 +1,4 @@
-//! The names in `required_pass` and `disabled_pass`: which of them a pass bears, and which nobody.
+//! The names in `required_pass` and `disabled_pass`: a name that no pass has is an error.
 
 use std::collections::BTreeSet;
 
@@ -9,25 +9,26 @@ use crate::error::{ErrorKind, PassError};
 use crate::pass::{Pass, Work};
 use crate::util;
 
-/// What occurred while a context was entered.
+/// The names of the lists that occurred while a context was entered.
 #[derive(Default)]
 pub(super) struct Met {
-    /// Names of the lists that a pass bears.
+    /// The names that a pass has.
     names: BTreeSet<String>,
     /// Whether a pass of the host's own code was kept from running: only its body knows which
-    /// passes it would have run. (Others run registered passes only.)
+    /// passes it would have run. (Other passes run registered ones only.)
     is_incomplete: bool,
 }
 
 impl PassContext {
-    /// Remembers that a pass of this name occurred, so that a list may name it.
+    /// Remembers that a pass of this name occurred, if one of the lists names it.
     pub(crate) fn meet(&self, name: &str) {
         if self.0.required.contains(name) || self.0.disabled.contains(name) {
             util::lock(&self.0.met).names.insert(name.to_owned());
         }
     }
 
-    /// Remembers a pass that is kept from running, and what it holds. Sequentials nest only so deep.
+    /// Remembers a pass that is kept from running, and the passes in it. The depth of Sequentials
+    /// is limited.
     pub(crate) fn meet_unrun(&self, pass: &dyn Pass) {
         if self.0.required.is_empty() && self.0.disabled.is_empty() {
             return;
@@ -41,8 +42,8 @@ impl PassContext {
         }
     }
 
-    /// An error about a name in the lists that is neither registered nor was met; a warning if it
-    /// may be that of a pass which would have run in one that didn't.
+    /// An error about a name in the lists that is neither registered nor occurred. A warning if it
+    /// may be the name of a pass inside one that didn't run.
     pub(super) fn check_names(&self) -> Result<(), PassError> {
         let met = util::lock(&self.0.met);
         let registry = self.registry();
@@ -59,8 +60,8 @@ impl PassContext {
                 let near = (!near.is_empty()).then(|| near.trim_start().to_owned());
                 if met.is_incomplete {
                     let message = format!(
-                        "`{list}` names `{name}`, and no such pass was met; one that didn't run \
-                         may be what runs it."
+                        "`{list}` names `{name}`, and no such pass occurred; a pass that didn't \
+                         run may run it."
                     );
                     let code = ErrorKind::UnknownPass.code();
                     let mut warning = Diagnostic::new(Severity::Warning, code, message);

@@ -1,4 +1,4 @@
-//! What each pass did, as a report tells it.
+//! Records of passes, for reports.
 
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,22 +12,22 @@ use crate::instrument::Sink;
 use crate::pass::{Pass, PassRef};
 use crate::util;
 
-/// What became of a pass.
+/// The outcome of a pass.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PassStatus {
-    /// It ran and changed the module.
+    /// The pass ran and changed the module.
     Changed,
-    /// It ran and changed nothing.
+    /// The pass ran and changed nothing.
     Unchanged,
-    /// It didn't run.
+    /// The pass didn't run.
     Skipped,
-    /// It failed.
+    /// The pass failed.
     Failed,
 }
 
 impl PassStatus {
-    /// As reports spell it.
+    /// The status as reports spell it.
     pub fn name(self) -> &'static str {
         match self {
             PassStatus::Changed => "changed",
@@ -38,34 +38,34 @@ impl PassStatus {
     }
 }
 
-/// One run of a pass, or why there was none.
+/// The record of one run of a pass, or of one that was skipped.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PassRecord {
-    /// The pass.
+    /// The pass's name.
     pub name: String,
-    /// The plugin that gives it.
+    /// The name of the pass's plugin.
     pub plugin: Option<String>,
-    /// The plugin's file.
+    /// The path of the plugin's file.
     pub file: Option<String>,
-    /// The Sequential that it is in, if it isn't the pipeline itself.
+    /// The Sequential that the pass is in, if it isn't the pipeline itself.
     pub parent: Option<String>,
     /// The pass that required it.
     pub requested_by: Option<String>,
-    /// What became of it.
+    /// The outcome of the pass.
     pub status: PassStatus,
-    /// Why it was skipped or failed; else empty.
+    /// The reason why the pass was skipped or failed; else empty.
     pub reason: String,
-    /// How long it took, the verifier included; without what instruments took, and without the
-    /// loading of plugins.
+    /// The time that the pass took: with the verifier, without instruments and the loading of
+    /// plugins.
     pub seconds: f64,
-    /// Ops of the module before it.
+    /// The number of ops in the module before the pass.
     pub ops_before: usize,
-    /// Ops of the module after it.
+    /// The number of ops in the module after the pass.
     pub ops_after: usize,
 }
 
 impl PassRecord {
-    /// A record of a pass that hasn't run.
+    /// The record of a pass that hasn't run.
     pub(crate) fn new(pass: &dyn Pass, parent: Option<&str>, requested_by: Option<&str>) -> Self {
         let provider = pass.provider();
         PassRecord {
@@ -83,53 +83,53 @@ impl PassRecord {
     }
 }
 
-/// What is called at the start of each pass, for progress.
+/// A function that is called with the name of each pass that starts, to show progress.
 pub type OnPass = dyn Fn(&str) + Send + Sync;
 
-/// Who follows a run while it goes on.
+/// Callbacks that follow a run while it goes on.
 #[derive(Default)]
 pub struct Watch {
-    /// Called with the name of each pass that starts.
+    /// The function that is called with the name of each pass that starts.
     pub on_pass: Option<Box<OnPass>>,
-    /// Where the text of instruments goes that show something while passes run; `None`: standard
-    /// output, or standard error if the request says so.
+    /// The sink for the text that instruments show while passes run; `None`: standard output, or
+    /// standard error if the request says so.
     pub sink: Option<Sink>,
 }
 
-/// Keeps what each pass did, in the order in which they started.
+/// A recorder of each pass, in the order in which they started.
 #[derive(Default)]
 pub struct Recorder {
     records: Mutex<Vec<PassRecord>>,
     on_pass: Option<Box<OnPass>>,
-    /// The modules around each pass, if somebody asked for them.
+    /// The modules around each pass, if they are kept.
     kept: Option<Mutex<Vec<PassRun>>>,
-    /// Nanoseconds that instruments took.
+    /// The time that instruments took, in nanoseconds.
     watching: AtomicU64,
 }
 
-/// When a pass started.
+/// The start of a pass, for measuring its time.
 #[derive(Clone, Copy)]
 pub struct PassStart {
     at: Instant,
-    /// What was spent by then on anything but passes.
+    /// The time spent by then on instruments and on loading plugins.
     aside: Duration,
 }
 
-/// A run of a pass that isn't a Sequential, with the module before and after it.
+/// One run of a pass that isn't a Sequential, with the module before and after it.
 #[derive(Clone)]
 pub struct PassRun {
     /// The pass, with its options.
     pub pass: PassRef,
     /// The pass that required it.
     pub requested_by: Option<String>,
-    /// The module that it was given.
+    /// The module before the pass.
     pub before: Module,
-    /// The module that it made; the same if it changed nothing.
+    /// The module after the pass; the same one if it changed nothing.
     pub after: Module,
 }
 
 impl Recorder {
-    /// A recorder that keeps records only, and tells `on_pass` of each pass that starts.
+    /// A recorder that keeps records only, and calls `on_pass` for each pass that starts.
     pub fn new(on_pass: Option<Box<OnPass>>) -> Recorder {
         Recorder {
             on_pass,
@@ -137,7 +137,7 @@ impl Recorder {
         }
     }
 
-    /// One that keeps the modules around each pass, too: clones of pointers.
+    /// A recorder that keeps the modules around each pass, too: clones of pointers.
     pub fn keeping(on_pass: Option<Box<OnPass>>) -> Recorder {
         Recorder {
             kept: Some(Mutex::default()),
@@ -145,7 +145,7 @@ impl Recorder {
         }
     }
 
-    /// The passes that changed the module, without Sequentials, each once, in order.
+    /// The names of the passes that changed the module, without Sequentials, each once, in order.
     pub fn changing(&self) -> Vec<String> {
         let records = util::lock(&self.records);
         let changing = records
@@ -163,20 +163,20 @@ impl Recorder {
         names
     }
 
-    /// A pass that isn't a Sequential ran.
+    /// Keeps one run of a pass that isn't a Sequential, if modules are kept.
     pub(crate) fn keep(&self, run: impl FnOnce() -> PassRun) {
         if let Some(kept) = &self.kept {
             util::lock(kept).push(run());
         }
     }
 
-    /// The runs that were kept.
+    /// Takes the runs that were kept.
     pub fn take_runs(&self) -> Vec<PassRun> {
         let kept = self.kept.as_ref();
         kept.map_or_else(Vec::new, |kept| std::mem::take(&mut util::lock(kept)))
     }
 
-    /// A pass starts now.
+    /// The start of a pass that starts now.
     pub fn now(&self) -> PassStart {
         PassStart {
             at: Instant::now(),
@@ -184,7 +184,7 @@ impl Recorder {
         }
     }
 
-    /// How long passes ran since then.
+    /// The seconds that passes ran since a start.
     pub fn seconds_since(&self, start: PassStart) -> f64 {
         let aside = self.aside().saturating_sub(start.aside);
         start.at.elapsed().saturating_sub(aside).as_secs_f64()
@@ -195,7 +195,7 @@ impl Recorder {
         Duration::from_nanos(watching) + loading_time()
     }
 
-    /// Runs callbacks of instruments, whose time isn't the pass's.
+    /// Runs callbacks of instruments, whose time isn't charged to the pass.
     pub fn watching<T>(&self, callbacks: impl FnOnce() -> T) -> T {
         let start = Instant::now();
         let result = callbacks();
@@ -204,7 +204,7 @@ impl Recorder {
         result
     }
 
-    /// A pass starts; answers where its record will stand.
+    /// Adds the record of a pass that starts, and returns the record's index.
     pub fn start(&self, record: PassRecord) -> usize {
         if let Some(on_pass) = &self.on_pass {
             on_pass(&record.name);
@@ -214,14 +214,14 @@ impl Recorder {
         records.len() - 1
     }
 
-    /// Completes a record.
+    /// Changes the record at an index.
     pub fn update(&self, at: usize, change: impl FnOnce(&mut PassRecord)) {
         if let Some(record) = util::lock(&self.records).get_mut(at) {
             change(record);
         }
     }
 
-    /// What was kept.
+    /// Takes the records.
     pub fn take(&self) -> Vec<PassRecord> {
         std::mem::take(&mut util::lock(&self.records))
     }

@@ -1,4 +1,4 @@
-//! Entering and leaving a context, and changing its instruments meanwhile.
+//! Entering and leaving a context, and replacing its instruments meanwhile.
 //!
 //! Enter callbacks run before the context is on the stack and exit callbacks after it is off, so
 //! that inside both `PassContext::current()` is the outer one.
@@ -12,7 +12,7 @@ use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, calls};
 use crate::util;
 
-/// A context that was entered. Leave it with [`Entered::exit`]; dropped, it is left too, and an
+/// An entered context. Leave it with [`Entered::exit`]. If it is dropped it is left, too, and an
 /// error of that becomes a diagnostic.
 #[must_use = "the context is left when this is dropped"]
 pub struct Entered {
@@ -37,7 +37,7 @@ impl PassContext {
         }
     }
 
-    /// Enters this context until the answer is left or dropped.
+    /// Enters this context until the returned value is left or dropped.
     pub fn enter(&self) -> Result<Entered, PassError> {
         let (list, before) = {
             let now = util::lock(&self.0.instruments);
@@ -54,8 +54,8 @@ impl PassContext {
         })
     }
 
-    /// Replaces the instruments of a context that may be entered: the old ones are exited, the new
-    /// ones entered. A pass that is running keeps the list that it started with.
+    /// Replaces the instruments of a context, which may be entered: the old ones are exited, the
+    /// new ones entered. A pass that is running keeps the instruments that it started with.
     pub fn override_instruments(&self, new: Vec<InstrumentRef>) -> Result<(), PassError> {
         if calls::in_callback() {
             return Err(PassError::new(
@@ -64,7 +64,7 @@ impl PassContext {
             )
             .help("Replace them before or after the pass."));
         }
-        // The list is empty until all went well.
+        // The list is empty until all calls have succeeded.
         let (old, entered) = {
             let mut now = util::lock(&self.0.instruments);
             // The thread's default context counts as entered.
@@ -82,17 +82,17 @@ impl PassContext {
         Ok(())
     }
 
-    /// After a failed enter or exit the context goes on without instruments, and says so.
+    /// Removes all instruments after a failed enter or exit, with a warning.
     fn drop_instruments(&self) {
         util::lock(&self.0.instruments).list = Arc::new([]);
-        // The error says why.
+        // The returned error says why.
         let message = "The context goes on without instruments, because one failed.";
         self.emit(Diagnostic::new(Severity::Warning, "instrument", message));
     }
 }
 
 impl Entered {
-    /// The context.
+    /// The context that was entered.
     pub fn context(&self) -> &PassContext {
         self.context.as_ref().expect("taken only when it is left")
     }
@@ -132,7 +132,7 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
         context.drop_instruments();
         return Err(error);
     }
-    // Whoever is still in it may yet call a pass.
+    // Where the context is still entered, a pass with such a name may yet be called.
     match in_flight || !is_last {
         true => Ok(()),
         false => context.check_names(),

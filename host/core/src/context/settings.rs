@@ -4,23 +4,24 @@ use std::collections::BTreeMap;
 
 use crate::verify::Verify;
 
-/// The settings of a context. Whoever reads or writes all of them takes the struct apart without
+/// The settings of a context. Code that reads or writes all of them destructures the struct without
 /// `..`, so that a new field doesn't compile until it is read and written.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ContextSettings {
-    /// The level: passes of a higher one aren't run.
+    /// The opt level: passes of a higher one aren't run.
     pub opt_level: u32,
-    /// Passes that run at any level and that instruments can't veto.
+    /// The passes that run at any level and that instruments can't veto.
     pub required_pass: Vec<String>,
-    /// Passes that don't run.
+    /// The passes that don't run.
     pub disabled_pass: Vec<String>,
-    /// Config options by their keys, with the fields that were given.
+    /// The config options by their keys, with the fields that were given.
     pub config: BTreeMap<String, toml::Value>,
     /// The part of the IR that is verified after each pass.
     pub verify: Verify,
     /// The number of threads that function passes run on; 0: one for each core.
     pub jobs: usize,
-    /// Whether calls go on where another one failed: what the first pass requires has run.
+    /// Whether calls resume where another one failed, so that the passes which the first pass
+    /// requires have run.
     pub resumes: bool,
 }
 

@@ -20,12 +20,12 @@ pub(super) fn current() -> PassContext {
     })
 }
 
-/// Puts a context on top.
+/// Pushes a context.
 pub(super) fn push(context: PassContext) {
     STACK.with_borrow_mut(|stack| stack.push(context));
 }
 
-/// Takes a context off if it is the innermost one; otherwise answers which one is.
+/// Pops a context if it is the innermost one; otherwise returns the innermost one.
 pub(super) fn pop(context: &PassContext) -> Result<(), Option<PassContext>> {
     STACK.with_borrow_mut(|stack| match stack.last() {
         Some(top) if top.is(context) => {
@@ -36,11 +36,12 @@ pub(super) fn pop(context: &PassContext) -> Result<(), Option<PassContext>> {
     })
 }
 
-/// A context is on top until this is dropped, without its callbacks: for the host's own workers.
+/// A guard that keeps a context on the stack until it is dropped, without calling instruments: for
+/// the host's own workers.
 #[must_use = "the context is taken off when this is dropped"]
 pub(crate) struct Pushed(());
 
-/// Puts a context on top until the answer is dropped.
+/// Pushes a context until the returned guard is dropped.
 pub(crate) fn pushed(context: &PassContext) -> Pushed {
     push(context.clone());
     Pushed(())

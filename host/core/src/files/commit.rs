@@ -1,4 +1,4 @@
-//! Putting files in their places together: all, or none.
+//! Commits: several files put in their places together, all or none.
 
 use std::fs::{self, File};
 use std::io::ErrorKind::{InvalidInput, PermissionDenied};
@@ -9,38 +9,39 @@ use super::leftovers::{RECORD, Used};
 use super::unfinished::{Hidden, placing};
 use super::{Unfinished, directory_of};
 
-/// What goes with a file to its place. That file's name is given last, and is what counts: before it,
-/// all is as it was; after it, all is as it should be. A record of names that only a run which died
-/// in between would leave stands beside it meanwhile.
+/// The files that are committed together with a main file. The main file gets its name last: before
+/// that everything is as it was, afterwards everything is as it should be. Meanwhile a record
+/// beside it lists the names that a run would leave behind if it died in between.
 #[derive(Default)]
 pub struct Commit {
-    /// New files, by their names from the file's directory; nothing is there.
+    /// The new files, by their paths relative to the main file's directory, where nothing is yet.
     pub new: Vec<(PathBuf, Unfinished)>,
-    /// Files that nobody needs once the file is in its place.
+    /// The files that are obsolete once the main file is in its place.
     pub old: Vec<PathBuf>,
-    /// Whether to wait until all of it is on the disk.
+    /// Whether to wait until all files are on the disk.
     pub durable: bool,
 }
 
-/// Locks a directory against others that put files there; waits for them. `None` where the system
-/// doesn't lock directories.
+/// Locks a directory against other runs that commit files there, and waits for them. `None` where
+/// the system doesn't lock directories.
 pub fn lock_directory(dir: &Path) -> Option<File> {
     let file = File::open(dir).ok()?;
     file.lock().ok()?;
     Some(file)
 }
 
-/// As [`lock_directory`], without waiting: `None` also if somebody puts files there.
+/// Locks a directory as [`lock_directory`] does, without waiting: `None` also if another run holds
+/// the lock.
 pub(crate) fn try_lock_directory(dir: &Path) -> Option<File> {
     let file = File::open(dir).ok()?;
     file.try_lock().ok()?;
     Some(file)
 }
 
-/// Removes a file of a directory, or a directory in which nothing is, unless it is used.
+/// Removes a file of a directory unless it is used, or an empty directory.
 pub fn remove_unless(dir: &Path, name: &Path, used: Used) {
     let path = dir.join(name);
-    // Whatever can't be removed isn't in anybody's way.
+    // Files that can't be removed do no harm.
     let _ = match path.symlink_metadata() {
         Ok(known) if known.is_dir() => fs::remove_dir(&path),
         Ok(known) if known.is_file() && !used(dir, name) => fs::remove_file(&path),
@@ -49,11 +50,11 @@ pub fn remove_unless(dir: &Path, name: &Path, used: Used) {
 }
 
 impl Commit {
-    /// Puts `file` at `path` and the rest where it goes.
+    /// Puts `file` at `path` and the other files in their places.
     ///
     /// # Errors
-    /// What the system says; then everything is as it was. One error is told after the file has come
-    /// to its place: that the system doesn't promise to keep it there.
+    /// The system's error; then everything is as it was. Only one error is returned after the file
+    /// was put in its place: that the name may not outlast a loss of power.
     pub fn put(mut self, file: Unfinished, path: &Path) -> io::Result<()> {
         let dir = directory_of(path);
         if self.durable {
@@ -68,7 +69,7 @@ impl Commit {
         let put = self.place(dir, &mut made).and_then(|()| file.put(path));
         if let Err(error) = put {
             for path in made.iter().rev() {
-                // The first error is the one to tell.
+                // Only the first error is returned.
                 let _ = match path.is_dir() {
                     true => fs::remove_dir(path),
                     false => fs::remove_file(path),
@@ -80,7 +81,7 @@ impl Commit {
         for name in &self.old {
             remove_unless(dir, name, |_, _| false);
         }
-        // What couldn't be removed is left to a later run, and so is the record of it.
+        // Files that couldn't be removed are left to a later run, with the record.
         let gone = |name: &PathBuf| dir.join(name).symlink_metadata().is_err();
         match record {
             Some(record) if !self.old.iter().all(gone) => record.stay(),
@@ -92,7 +93,7 @@ impl Commit {
         })
     }
 
-    /// The names in doubt until the file is in its place, in a hidden file.
+    /// A hidden file with the names that are in doubt until the main file is in its place.
     fn record(&self, dir: &Path) -> io::Result<Option<Hidden>> {
         if self.new.is_empty() && self.old.is_empty() {
             return Ok(None);
@@ -146,7 +147,7 @@ impl Commit {
             return Ok(());
         }
         match File::open(dir).and_then(|file| file.sync_all()) {
-            // Systems that can't open directories, or can't wait for them, keep names in their own time.
+            // Systems that can't open or sync directories write names on their own.
             Err(error)
                 if cfg!(not(unix)) || matches!(error.kind(), PermissionDenied | InvalidInput) =>
             {

@@ -1,4 +1,4 @@
-//! What runs that died have left: hidden files that nobody holds a lock on any more.
+//! Leftovers of runs that died: hidden files on which no process holds a lock any more.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File, TryLockError};
@@ -9,34 +9,34 @@ use std::sync::Mutex;
 use super::commit::try_lock_directory;
 use crate::util;
 
-/// How every hidden name begins.
+/// The prefix of every hidden name.
 pub(crate) const PREFIX: &str = ".passdock-";
 
-/// How the name of an unfinished file or directory ends.
+/// The suffix of an unfinished file or directory.
 pub(crate) const PART: &str = ".part";
 
-/// How the name of a [`super::Commit`]'s record ends.
+/// The suffix of a [`super::Commit`]'s record.
 pub(crate) const RECORD: &str = ".commit";
 
-/// Whether a file is one of a run's own, which nobody sees.
+/// Whether a file is a hidden one of some run.
 pub fn is_hidden(path: &Path) -> bool {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().starts_with(PREFIX)
 }
 
-/// Whether something points to a file of a directory, by its name from there.
+/// A test whether a file of a directory is used, by its path relative to the directory.
 pub type Used = fn(&Path, &Path) -> bool;
 
-/// Removes what dead runs have left in a directory. Of files that came to their places without their
-/// model, a record tells: they go unless they are used. Without `used` that is left to another run.
+/// Removes the leftovers of dead runs in a directory. The files that a commit's record lists are
+/// removed unless they are used; without `used` they are left to another run.
 pub fn remove(dir: &Path, used: Option<Used>) {
-    // Whoever puts files there may count on what it has found.
+    // A run that commits files there may rely on the files that it has found.
     let lock = used.and_then(|_| try_lock_directory(dir));
     let used = used.filter(|_| lock.is_some());
     if !is_first(dir, used.is_some()) {
         return;
     }
-    // What can't be seen or removed is left to a later run.
+    // Files that can't be listed or removed are left to a later run.
     let Ok(entries) = fs::read_dir(dir) else {
         return;
     };
@@ -56,8 +56,8 @@ pub fn remove(dir: &Path, used: Option<Used>) {
     }
 }
 
-/// Whether this process looks into a directory for the first time: the dead are those before it, and a
-/// directory may hold as many files as it writes.
+/// Whether this process looks into a directory for the first time. Once is enough: the dead runs
+/// are those before this one, and a directory may hold as many files as this one writes.
 pub(crate) fn is_first(dir: &Path, records: bool) -> bool {
     static SEEN: Mutex<BTreeSet<(PathBuf, bool)>> = Mutex::new(BTreeSet::new());
     let dir = std::path::absolute(dir).unwrap_or_else(|_| dir.to_path_buf());
@@ -74,7 +74,7 @@ pub(crate) fn remove_dead(path: &Path) {
     }
 }
 
-/// A lock on what has none, and whether it is a directory.
+/// A lock on a file or directory that no other process has locked, and whether it is a directory.
 fn dead(path: &Path) -> Option<(File, bool)> {
     let kind = path.symlink_metadata().ok()?;
     if !kind.is_dir() && !kind.is_file() {
@@ -83,12 +83,12 @@ fn dead(path: &Path) -> Option<(File, bool)> {
     let file = File::open(path).ok()?;
     match file.try_lock() {
         Ok(()) => Some((file, kind.is_dir())),
-        // It is alive, or the system has no locks to tell.
+        // Its run lives, or the system has no locks.
         Err(TryLockError::WouldBlock | TryLockError::Error(_)) => None,
     }
 }
 
-/// Finishes what a dead commit was about: files that no model points to go, then its record.
+/// Finishes a commit of a dead run: removes the listed files that are unused, then the record.
 fn settle(dir: &Path, record: &Path, used: Used) {
     let Some((mut file, false)) = dead(record) else {
         return;
@@ -102,14 +102,15 @@ fn settle(dir: &Path, record: &Path, used: Used) {
         let mut parts = name.components();
         parts.all(|part| matches!(part, Component::Normal(_)))
     };
-    // Directories stand before what they hold.
+    // Directories come before their contents in the list.
     for name in names.iter().rev().filter(inside) {
         super::remove_unless(dir, name, used);
     }
     let _ = fs::remove_file(record);
 }
 
-/// Whether a record is this user's: what another one wrote into a shared directory isn't believed.
+/// Whether a record is this user's: one that another user wrote into a shared directory isn't
+/// trusted.
 fn is_own(record: &File) -> bool {
     #[cfg(unix)]
     {

@@ -1,10 +1,10 @@
-//! Files that are seen whole or not at all.
+//! Files that are seen complete or not at all.
 //!
-//! A file is written without a name, where the system can do that, and gets one when it is whole
-//! ([`Unfinished`]). One output file goes to its [`Target`]; a model and the files that its data is in
-//! go together ([`Commit`]), and the model's name is the last one given. A run that dies in between
-//! leaves at most hidden files, locked while their run lives; a later run in that directory removes
-//! those that are locked no more ([`leftovers`]).
+//! A file is written without a name, where the system can do that, and is named when it is complete
+//! ([`Unfinished`]). One output file is written to its [`Target`]; a model and its data files are
+//! put in their places together ([`Commit`]), the model last. A run that dies in between leaves at
+//! most hidden files, which are locked while their run lives; a later run in that directory removes
+//! those that aren't locked any more ([`leftovers`]).
 
 mod commit;
 pub mod leftovers;
@@ -19,7 +19,7 @@ pub use target::{Target, end_of_links, open_special};
 pub use temporary::TemporaryDirectory;
 pub use unfinished::{Unfinished, give_up};
 
-/// The directory that a path is in.
+/// The directory of a path.
 pub fn directory_of(path: &Path) -> &Path {
     let dir = path.parent().filter(|dir| !dir.as_os_str().is_empty());
     dir.unwrap_or(Path::new("."))

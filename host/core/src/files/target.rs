@@ -1,4 +1,4 @@
-//! The place of one output file, fixed before any work is done for it.
+//! The target of an output file, fixed before any work is done for it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use super::leftovers::{self, Used};
 use super::{Commit, Unfinished, directory_of};
 
-/// Where a file goes. Links are followed, so that a link to a model stays one.
+/// The place that a file is written to. Links are followed, so that a link to a model stays one.
 pub enum Target {
-    /// To a regular file, there or not.
+    /// A regular file, existing or new.
     File(PathBuf, Unfinished),
-    /// To something that can't be replaced: a pipe, a device.
+    /// A file that can't be replaced: a pipe, a device.
     Special(PathBuf),
 }
 
 impl Target {
-    /// Where a path leads. The file is made here, so that a directory which isn't there or takes no
-    /// file is an error before any work.
+    /// The target at a path. The file is created here, so that a missing or read-only directory is
+    /// an error before any work.
     ///
-    /// What dead runs have left in its directory goes: `used` as for [`leftovers::remove`].
+    /// Leftovers of dead runs in its directory are removed: `used` as for [`leftovers::remove`].
     pub fn new(path: &Path, used: Option<Used>) -> io::Result<Target> {
         // A pass may change the current directory.
         let whole = std::path::absolute(path)?;
@@ -30,7 +30,7 @@ impl Target {
             Err(_) => end_of_links(&whole)?,
         };
         if !directory_of(&place).is_dir() {
-            // As the user wrote it, if no link leads elsewhere.
+            // The path as the user wrote it, if no link leads elsewhere.
             let given = if place == whole { path } else { &place };
             let dir = directory_of(given).display();
             let message = format!("there is no directory `{dir}`");
@@ -42,7 +42,8 @@ impl Target {
         Ok(Target::File(path, file))
     }
 
-    /// Writes the file, and puts it in its place when it is whole; `durable`: when it is on the disk.
+    /// Writes the file, and puts it in its place when it is complete; `durable`: when it is on the
+    /// disk.
     pub fn write(
         self,
         durable: bool,
@@ -62,14 +63,14 @@ impl Target {
     }
 }
 
-/// Opens a pipe or device to write to.
+/// Opens a pipe or device for writing.
 pub fn open_special(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
-/// Where links lead that lead to nothing yet.
+/// The end of a chain of links that leads to no file yet.
 pub fn end_of_links(path: &Path) -> io::Result<PathBuf> {
-    /// As many as the system follows.
+    /// The most links that are followed: as many as the system follows.
     const MOST: usize = 40;
     let mut path = path.to_path_buf();
     for _ in 0..MOST {

@@ -1,4 +1,4 @@
-//! Directories for the time of a run.
+//! Temporary directories.
 
 use std::fs::File;
 use std::io;
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 use super::leftovers::{PART, PREFIX, is_first, remove_dead};
 use super::unfinished::{forget, placing, register};
 
-/// A directory that goes away with this, with all that is in it. What a run that died has left is
-/// removed by the next one that makes such a directory at the same place.
+/// A directory that is removed with all its contents when it is dropped. The directory of a run
+/// that died is removed by the next run that makes one at the same place.
 pub struct TemporaryDirectory {
     dir: Option<tempfile::TempDir>,
-    /// Says to other runs that this one lives.
+    /// The lock that tells other runs that this one lives.
     _lock: Option<File>,
 }
 
 impl TemporaryDirectory {
-    /// A new directory where the system keeps temporary files; only its owner may look into it.
+    /// A new directory where the system keeps temporary files. Only its owner may look into it.
     ///
     /// # Errors
-    /// What the system says.
+    /// The system's error.
     pub fn new() -> io::Result<TemporaryDirectory> {
         let place = std::env::temp_dir();
         if is_first(&place, false) {
@@ -30,7 +30,7 @@ impl TemporaryDirectory {
         TemporaryDirectory::make(&place, &mut tempfile::Builder::new())
     }
 
-    /// A new directory in another, which may stay there under another name.
+    /// A new directory in another one, which may stay there under another name.
     pub fn beside(place: &Path) -> io::Result<TemporaryDirectory> {
         super::leftovers::remove(place, None);
         let mut builder = tempfile::Builder::new();
@@ -46,7 +46,7 @@ impl TemporaryDirectory {
         loop {
             let dir = builder.prefix(PREFIX).suffix(PART).tempdir_in(place)?;
             register(dir.path());
-            // Not every system locks directories; one that doesn't removes nothing of others.
+            // Not every system locks directories; without locks no leftovers are removed.
             let lock = File::open(dir.path()).ok();
             let lost = lock.as_ref().is_some_and(|lock| {
                 matches!(lock.try_lock(), Err(std::fs::TryLockError::WouldBlock))
@@ -55,19 +55,19 @@ impl TemporaryDirectory {
                 dir: Some(dir),
                 _lock: lock,
             };
-            // Another run may have found it before it was locked.
+            // Another run may have found the directory before it was locked.
             if !lost && made.path().exists() {
                 return Ok(made);
             }
         }
     }
 
-    /// Where it is.
+    /// The path of the directory.
     pub fn path(&self) -> &Path {
         self.dir.as_ref().map_or(Path::new(""), |dir| dir.path())
     }
 
-    /// Makes it stay, under another name in the same directory, where nothing is.
+    /// Keeps the directory, under another name in the same directory, where nothing is.
     pub fn rename(self, to: &Path) -> io::Result<()> {
         let _placing = placing();
         self.put(to)
@@ -79,13 +79,13 @@ impl TemporaryDirectory {
         Ok(())
     }
 
-    /// Lets what has its name, or had it, be.
+    /// Keeps the directory at the path where it is.
     fn keep(mut self) {
         forget(self.path());
         self.dir.take().map(tempfile::TempDir::keep);
     }
 
-    /// Makes it stay in place of a directory, which goes away.
+    /// Keeps the directory in place of another one, which is removed.
     pub fn exchange(self, with: &Path) -> io::Result<()> {
         let _placing = placing();
         #[cfg(target_os = "linux")]
@@ -96,14 +96,14 @@ impl TemporaryDirectory {
                 return Ok(());
             }
         }
-        // Not every system exchanges.
+        // Not every system can exchange two names atomically.
         let place = super::directory_of(with);
         let aside = TemporaryDirectory::beside(place)?;
         let old = aside.path().join("old");
         std::fs::rename(with, &old)?;
         self.put(with).inspect_err(|_| {
             if std::fs::rename(&old, with).is_err() {
-                // The old one is worth more than a tidy directory.
+                // The old directory is kept beside rather than lost.
                 aside.keep();
             }
         })
@@ -116,7 +116,7 @@ impl Drop for TemporaryDirectory {
     }
 }
 
-/// The temporary directories of this user.
+/// The leftover temporary directories of this user.
 #[cfg(unix)]
 fn own_leftovers(place: &Path) -> Vec<PathBuf> {
     use std::os::unix::fs::MetadataExt;

@@ -1,4 +1,4 @@
-//! A file that is being written: nobody sees it until it is put in its place.
+//! Unfinished files: invisible until they are put in their places.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -11,28 +11,28 @@ use tempfile::TempPath;
 use super::leftovers::{PART, PREFIX};
 use crate::util;
 
-/// A file without a name, or with a hidden one where the system has no such files. It is gone when it
-/// is dropped, or when the process dies; one with a name stays then, until [`super::leftovers`] finds
-/// that its lock has gone.
+/// A file without a name, or with a hidden one where the system has no nameless files. It is
+/// removed when it is dropped, or when the process dies. A hidden file of a dead process stays
+/// until [`super::leftovers`] finds that it isn't locked any more.
 pub struct Unfinished {
     file: File,
     dir: PathBuf,
     name: Option<Hidden>,
 }
 
-/// The names that go away when the process is ended by a signal it catches.
+/// The hidden names that are removed when the process is ended by a signal that it catches.
 static HIDDEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
-/// Held while files come to their places, which a signal doesn't interrupt.
+/// The lock that is held while files are put in their places, which a signal doesn't interrupt.
 static PLACING: Mutex<()> = Mutex::new(());
 
-/// Removes every unfinished file and temporary directory of this process, and lets no file come to its
-/// place any more. For a thread that is about to end the process because a signal asked for it: files
-/// that are coming to their places get there first.
+/// Removes every unfinished file and temporary directory of this process, and lets no file be put
+/// in its place any more. For a thread that is about to end the process because of a signal. Files
+/// that are being put in their places get there first.
 pub fn give_up() {
     std::mem::forget(placing());
     for path in util::lock(&HIDDEN).iter() {
-        // Nobody is left to be told.
+        // An error is ignored: the process is about to end.
         let _ = match path.is_dir() {
             true => fs::remove_dir_all(path),
             false => fs::remove_file(path),
@@ -40,20 +40,20 @@ pub fn give_up() {
     }
 }
 
-/// Until this is dropped, [`give_up`] waits.
+/// A guard that makes [`give_up`] wait until it is dropped.
 pub(crate) fn placing() -> MutexGuard<'static, ()> {
     util::lock(&PLACING)
 }
 
-/// A name that goes away with this.
+/// A hidden name that is removed when this is dropped.
 pub(crate) struct Hidden {
     path: Option<TempPath>,
-    /// Says to other runs that this one lives.
+    /// The lock that tells other runs that this one lives.
     lock: Option<File>,
 }
 
 impl Hidden {
-    /// A new name in a directory, for what `make` makes there.
+    /// A new hidden name in a directory, for the file that `make` creates there.
     pub(crate) fn new(
         dir: &Path,
         suffix: &str,
@@ -61,7 +61,7 @@ impl Hidden {
     ) -> io::Result<Hidden> {
         let mut builder = tempfile::Builder::new();
         let made = builder.prefix(PREFIX).suffix(suffix).make_in(dir, make);
-        // Its own error names the hidden file, which means nothing to anybody.
+        // The library's error names the hidden file, which users don't know.
         let path = made.map_err(plain)?.into_temp_path();
         register(&path);
         Ok(Hidden {
@@ -74,16 +74,16 @@ impl Hidden {
         self.path.as_deref().unwrap_or(Path::new(""))
     }
 
-    /// Leaves it where it is, to a later run.
+    /// Leaves the file to a later run.
     pub(crate) fn stay(mut self) {
         if let Some(path) = self.path.take() {
             forget(&path);
-            // The file has a name; what fails is not to have it removed.
+            // The file stays in any case: only the removal on drop is called off.
             let _ = path.keep();
         }
     }
 
-    /// Gives it another name; `over`: also where something is.
+    /// Renames the file; `over`: also to a name that exists.
     fn rename(&mut self, to: &Path, over: bool) -> io::Result<()> {
         let Some(path) = self.path.take() else {
             return Ok(());
@@ -110,22 +110,22 @@ impl Drop for Hidden {
     }
 }
 
-/// Lets [`give_up`] remove a path.
+/// Adds a path to those that [`give_up`] removes.
 pub(crate) fn register(path: &Path) {
     util::lock(&HIDDEN).insert(path.to_path_buf());
 }
 
-/// Takes [`register`] back.
+/// Undoes [`register`].
 pub(crate) fn forget(path: &Path) {
     util::lock(&HIDDEN).remove(path);
 }
 
 impl Unfinished {
-    /// A new file that will be in a directory, or below it. The directory has to exist.
+    /// A new file that will be put in a directory, or below it. The directory must exist.
     pub fn in_dir(dir: &Path) -> io::Result<Unfinished> {
         let dir = dir.to_path_buf();
         if let Some(file) = nameless(&dir) {
-            // Names that it gets are locked from the beginning. A system without locks removes nothing.
+            // The lock holds for later names of the file. Without locks no leftovers are removed.
             let _ = file.try_lock();
             let name = None;
             return Ok(Unfinished { file, dir, name });
@@ -139,7 +139,7 @@ impl Unfinished {
             let Some(file) = made else {
                 return Err(io::ErrorKind::NotFound.into());
             };
-            // Another run may have found it before it was locked.
+            // Another run may have found the file before it was locked.
             let lost = matches!(file.try_lock(), Err(fs::TryLockError::WouldBlock));
             if !lost && name.path().exists() {
                 let name = Some(name);
@@ -148,20 +148,20 @@ impl Unfinished {
         }
     }
 
-    /// The file, to write to.
+    /// The file, for writing.
     pub fn file(&mut self) -> &mut File {
         &mut self.file
     }
 
-    /// Waits until what is in it is on the disk.
+    /// Waits until the file's contents are on the disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         self.file.sync_all()
     }
 
-    /// Gives it a name where nothing is.
+    /// Puts the file at a path where nothing is.
     ///
     /// # Errors
-    /// `AlreadyExists` if something is there, and what the system says.
+    /// `AlreadyExists` if something is there, and the system's other errors.
     pub(crate) fn put_new(&mut self, path: &Path) -> io::Result<()> {
         match &mut self.name {
             Some(name) => name.rename(path, false),
@@ -169,7 +169,7 @@ impl Unfinished {
         }
     }
 
-    /// Gives it a name, in place of what is there, with the rights of that.
+    /// Puts the file at a path, in place of the file that is there, and with its permissions.
     pub(crate) fn put(mut self, path: &Path) -> io::Result<()> {
         #[cfg(unix)]
         if let Ok(known) = fs::metadata(path) {
@@ -187,7 +187,7 @@ impl Unfinished {
         self.hidden(PART)?.rename(path, true)
     }
 
-    /// Gives it a hidden name, which goes away with what this answers.
+    /// Gives the file a hidden name, which is removed when the returned value is dropped.
     pub(crate) fn hidden(mut self, suffix: &str) -> io::Result<Hidden> {
         let mut hidden = match self.name.take() {
             Some(name) if name.path().to_string_lossy().ends_with(suffix) => name,
@@ -205,7 +205,7 @@ impl Unfinished {
     }
 }
 
-/// An error without the path that a library adds to it.
+/// The system's error without the path that a library adds to it.
 fn plain(error: io::Error) -> io::Error {
     match error.raw_os_error() {
         Some(code) => io::Error::from_raw_os_error(code),
@@ -213,19 +213,19 @@ fn plain(error: io::Error) -> io::Error {
     }
 }
 
-/// A new file with a name that nobody has.
+/// Creates a file at a path where nothing is.
 fn create(path: &Path) -> io::Result<File> {
     let mut options = fs::OpenOptions::new();
     options.read(true).write(true).create_new(true).open(path)
 }
 
-/// A file without a name, if the system has such files and names can be given to them.
+/// A file without a name, if the system has such files and can name them later.
 #[cfg(target_os = "linux")]
 fn nameless(dir: &Path) -> Option<File> {
     use rustix::fs::{Mode, OFlags, open};
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = File::from(open(dir, flags, Mode::from_raw_mode(0o666)).ok()?);
-    // Not without /proc.
+    // Such a file can be named only through /proc.
     at(&file).symlink_metadata().is_ok().then_some(file)
 }
 
@@ -234,14 +234,14 @@ fn nameless(_dir: &Path) -> Option<File> {
     None
 }
 
-/// Where an open file can be found.
+/// The path at which an open file can be found.
 #[cfg(target_os = "linux")]
 fn at(file: &File) -> PathBuf {
     use std::os::fd::AsRawFd;
     PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()))
 }
 
-/// Names a file that has no name.
+/// Gives a nameless file a name.
 #[cfg(target_os = "linux")]
 fn link(file: &File, path: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};

@@ -1,4 +1,5 @@
-//! Calling instruments: in the order of the list, one at a time, nothing unwinds out of them.
+//! The calls of instruments: in the order of the list, one at a time, and no panic unwinds out of
+//! them.
 
 use std::cell::Cell;
 use std::iter;
@@ -13,16 +14,17 @@ use crate::error::{Cause, ErrorKind, ErrorParts, PassError};
 use crate::util;
 
 thread_local! {
-    /// How many callbacks run on this thread, one inside another.
+    /// The number of callbacks that run on this thread, one inside another.
     static CALLBACKS: Cell<u32> = const { Cell::new(0) };
 }
 
-/// Whether an instrument's callback is running on this thread: meanwhile instruments are off.
+/// Whether a callback of an instrument is running on this thread. Passes that run meanwhile aren't
+/// watched.
 pub(crate) fn in_callback() -> bool {
     CALLBACKS.get() > 0
 }
 
-/// A callback runs on this thread until this is dropped.
+/// A guard that counts a callback on this thread until it is dropped.
 struct Inside;
 
 impl Inside {
@@ -49,7 +51,7 @@ fn call<T>(
     let cause: Cause = match outcome {
         Ok(Ok(value)) => return Ok(value),
         Ok(Err(error)) => match error.downcast::<PassError>() {
-            // What it says is about the pass, the model or its options, not about the instrument.
+            // The error is about the pass, the model or the options, not about the instrument.
             Ok(error)
                 if matches!(
                     error.kind,
@@ -75,7 +77,7 @@ fn call<T>(
     };
     let mut error = match cause.downcast_ref::<PassError>() {
         None => failed(&cause.to_string()),
-        // What it says of places stays in its own fields.
+        // The places that it names stay in their own fields.
         Some(inner) => {
             let ErrorParts { kind, message, .. } = &*failed(&inner.message);
             let mut error = inner.clone();
@@ -88,7 +90,8 @@ fn call<T>(
     Err(error)
 }
 
-/// Which instrument, of which plugin, did what in which callback, and why.
+/// The message about a failed callback: the instrument and its plugin, the verb, the callback, the
+/// place and the reason.
 #[cold]
 fn sentence(
     instrument: &dyn PassInstrument,
@@ -105,8 +108,8 @@ fn sentence(
     format!("The instrument `{name}`{of} {verb} in {callback}{at}: {why}.")
 }
 
-/// Enters all, which were entered `before` times already. If one fails, those before it are exited
-/// again, in reverse, and then all as often as they were entered.
+/// Enters all instruments, which were entered `before` times already. If one fails, those before it
+/// are exited again in reverse order, and then all as often as they were entered before.
 pub(crate) fn enter(
     list: &[InstrumentRef],
     before: u32,
@@ -130,7 +133,7 @@ pub(crate) fn enter(
     Ok(())
 }
 
-/// Exits all; the first failure ends it.
+/// Exits all instruments, until one fails.
 pub(crate) fn exit(list: &[InstrumentRef], frame: &dyn Frame) -> Result<(), PassError> {
     list.iter().try_for_each(|i| exit_one(&**i, frame))
 }
@@ -139,7 +142,7 @@ fn exit_one(i: &dyn PassInstrument, frame: &dyn Frame) -> Result<(), PassError> 
     call(i, "exit_pass_ctx", || i.exit_pass_ctx(frame))
 }
 
-/// Asks all, also after one said no; answers who said no.
+/// The names of the instruments that veto a pass. All of them are asked, also after a veto.
 pub(crate) fn vetoes<'l>(
     list: &'l [InstrumentRef],
     told: &PassCall<'_>,
@@ -153,7 +156,8 @@ pub(crate) fn vetoes<'l>(
     Ok(vetoes)
 }
 
-/// Tells all that the pass is about to run. If one fails, those told before hear of it.
+/// Calls `run_before_pass` of all instruments. If one fails, `pass_failed` of those before it is
+/// called.
 pub(crate) fn before(list: &[InstrumentRef], told: &PassCall<'_>) -> Result<(), PassError> {
     for (at, i) in list.iter().enumerate() {
         let result = call(&**i, "run_before_pass", || i.run_before_pass(told));
@@ -162,7 +166,8 @@ pub(crate) fn before(list: &[InstrumentRef], told: &PassCall<'_>) -> Result<(), 
     Ok(())
 }
 
-/// Tells all that the pass ran, and made `after`. If one fails, the later ones hear of that instead.
+/// Calls `run_after_pass` of all instruments with the module `after`. If one fails, `pass_failed`
+/// of the later ones is called.
 pub(crate) fn after(
     list: &[InstrumentRef],
     told: &PassCall<'_>,
@@ -179,7 +184,7 @@ pub(crate) fn after(
     Ok(())
 }
 
-/// Asks all what they have to show; one that fails over it is answered as an error.
+/// The reports of all instruments; an error for one that fails over it.
 pub(crate) fn reports(
     list: &[InstrumentRef],
     frame: &dyn Frame,
@@ -197,8 +202,8 @@ pub(crate) fn reports(
     reports.collect()
 }
 
-/// Tells all that the pass failed. What goes wrong with that is noted beside the pass's own error,
-/// which is given back.
+/// Calls `pass_failed` of all instruments, and returns the pass's error. Their own errors become
+/// notes of it.
 #[cold]
 pub(crate) fn failed(
     list: &[InstrumentRef],

@@ -1,4 +1,4 @@
-//! Instruments: what watches passes run, and may veto them.
+//! Instruments, which watch passes run and may veto them.
 
 pub mod built_in;
 pub(crate) mod calls;
@@ -20,13 +20,13 @@ pub use spec::{InstrumentSetup, InstrumentSpec, PassNames, wrong};
 pub use crate::boundary::{Frame, PassCall};
 use crate::error::{PassError, Provider};
 
-/// What a callback answers.
+/// The result of an instrument's callback.
 pub type InstrumentResult<T = ()> = Result<T, Box<dyn Error + Send + Sync>>;
 
-/// An instrument that several may hold.
+/// An instrument with shared ownership.
 pub type InstrumentRef = Arc<dyn PassInstrument>;
 
-/// Watches the passes of a context. Each callback may be left out.
+/// An instrument, which watches the passes of a context. Each callback is optional.
 ///
 /// The module is read-only, and while a callback runs, passes that it runs itself aren't watched.
 ///
@@ -64,81 +64,80 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// # }
 /// ```
 pub trait PassInstrument: Send + Sync {
-    /// The name in messages.
+    /// The instrument's name in messages.
     fn name(&self) -> &str;
 
-    /// The plugin that gives it.
+    /// The plugin that provides the instrument.
     fn provider(&self) -> Option<&Provider> {
         None
     }
 
-    /// Makes ready what it needs, so that it fails before anything runs if it must.
+    /// Prepares the instrument, so that it fails before anything runs if it can't work.
     fn prepare(&self, frame: &dyn Frame) -> Result<(), PassError> {
         let _ = frame;
         Ok(())
     }
 
-    /// The context is about to be entered.
+    /// Called before the context is entered.
     fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
         let _ = frame;
         Ok(())
     }
 
-    /// The context was left.
+    /// Called after the context was left.
     fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
         let _ = frame;
         Ok(())
     }
 
-    /// Whether the pass may run. Not asked for passes that the context requires.
+    /// Whether the pass may run. Not called for passes that the context requires.
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
         let _ = call;
         Ok(true)
     }
 
-    /// The pass is about to run.
+    /// Called before the pass runs.
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let _ = call;
         Ok(())
     }
 
-    /// The pass ran; the call's module is the one that it made.
+    /// Called after the pass ran, with the module that it made.
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let _ = call;
         Ok(())
     }
 
-    /// The pass, or an instrument around it, failed after `run_before_pass`; `run_after_pass` won't
-    /// be called. The call's module is the one from before, and it is so again.
+    /// Called in place of `run_after_pass` if the pass, or an instrument around it, failed after
+    /// `run_before_pass`. The call's module is the one from before the pass, which is restored.
     fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
         let _ = (call, error);
         Ok(())
     }
 
-    /// What there is to show at the end of a run, as lines for people. Asked before the context is
-    /// left.
+    /// The report at the end of a run, as lines for people. Called before the context is left.
     fn report(&self) -> Option<String> {
         None
     }
 
-    /// The report of an instrument that asks the run for it, or that may fail over it.
+    /// The report of an instrument that needs the frame for it, or that may fail over it.
     fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
         let _ = frame;
         Ok(self.report())
     }
 
-    /// The same as data, for programs.
+    /// The report as data, for programs.
     fn report_data(&self) -> Option<serde_json::Value> {
         None
     }
 }
 
-/// The place where an instrument's text goes.
+/// A function that takes an instrument's text.
 pub type Sink = Arc<dyn Fn(&str) + Send + Sync>;
 
 /// A sink to standard error.
 pub fn stderr() -> Sink {
-    // There is nobody to tell that standard error is closed.
+    // An error is ignored: it could only be reported to standard error.
     Arc::new(|text| _ = io::stderr().lock().write_all(text.as_bytes()))
 }
 
@@ -147,14 +146,14 @@ pub fn stdout() -> Sink {
     Arc::new(|text| _ = io::stdout().lock().write_all(text.as_bytes()))
 }
 
-/// What an instrument has to show.
+/// The report of an instrument.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InstrumentReport {
-    /// The instrument.
+    /// The instrument's name.
     pub name: String,
-    /// Its text.
+    /// The report as text.
     pub text: String,
-    /// The same as data, if it has any.
+    /// The report as data, if the instrument has any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub data: Option<serde_json::Value>,
 }

@@ -1,19 +1,19 @@
-//! The passes that an instrument is for.
+//! The filter for the passes that an instrument acts on.
 
 /// The passes that an option names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PassFilter {
-    /// None.
+    /// No passes: the option names none.
     #[default]
     None,
-    /// All.
+    /// All passes.
     All,
-    /// Those of these names.
+    /// The passes of these names.
     These(Vec<String>),
 }
 
 impl PassFilter {
-    /// As the command line gives them: `all` is all.
+    /// The filter of a list of names, in which `all` stands for all passes.
     pub fn new(names: &[String]) -> PassFilter {
         if names.is_empty() {
             PassFilter::None
@@ -24,7 +24,7 @@ impl PassFilter {
         }
     }
 
-    /// Whether this pass is one of them.
+    /// Whether the filter names a pass.
     pub fn contains(&self, name: &str) -> bool {
         match self {
             PassFilter::None => false,

@@ -1,4 +1,4 @@
-//! A plugin's instrument with its options.
+//! The instruments of plugins, with their options.
 
 use std::error::Error;
 use std::fmt;
@@ -12,18 +12,18 @@ use crate::config::ConfigValue;
 use crate::error::{ErrorKind, PassError, Provider, capitalized};
 use crate::util;
 
-/// An instrument of a plugin as a pipeline names it: which one, with which options. The plugin is
-/// loaded, and the instance made, when a context is about to be entered.
+/// A plugin's instrument as a pipeline names it, with its options. The plugin is loaded, and the
+/// instance made, before a context is entered.
 pub(super) struct PluginInstrument {
     plugin: Arc<Plugin>,
     provider: Provider,
     at: usize,
-    /// A value for each.
+    /// The values of all options.
     options: ConfigValue,
     instance: Mutex<Option<Instance>>,
 }
 
-/// An instrument of a plugin's manifest, as pipelines may name it.
+/// The spec of an instrument in a plugin's manifest, by its index.
 pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
     let said = &plugin.manifest().instruments[at];
     let owner = plugin.clone();
@@ -47,7 +47,7 @@ pub(crate) fn plugin_spec(plugin: &Arc<Plugin>, at: usize) -> InstrumentSpec {
 pub(super) struct CallbackError(Box<Failure>);
 
 impl PluginInstrument {
-    /// The instance, made now if it isn't there yet.
+    /// Makes the instance.
     fn make(&self, frame: &dyn Frame) -> Result<Instance, PassError> {
         let name = self.name();
         let loaded = self.plugin.load(host()).map_err(|error| {
@@ -79,18 +79,18 @@ impl PluginInstrument {
         frame: &dyn Frame,
         callback: impl FnOnce(&mut Instance) -> Answer<T>,
     ) -> InstrumentResult<T> {
-        // Held while it is made: two threads that enter contexts make one.
+        // Locked while the instance is made, so that two threads make only one.
         let mut instance = util::lock(&self.instance);
         let instance_ref = match &mut *instance {
             Some(made) => made,
-            // Its context was never entered.
+            // The context was never entered.
             none => none.insert(self.make(frame)?),
         };
         let answer = callback(instance_ref);
         drop(instance);
         match answer {
             Ok(answer) => Ok(answer),
-            // An error among what it said doesn't pass.
+            // Error diagnostics make the callback fail.
             Err(said) => Ok(self.hand_out(frame, *said)?),
         }
     }
@@ -110,7 +110,7 @@ impl PluginInstrument {
             diagnostic.plugin = Some(provider.plugin.clone());
             diagnostic.file = provider.file();
             let note = format!(
-                "the instrument `{name}` of plugin {} says so",
+                "emitted by the instrument `{name}` of plugin {}",
                 provider.origin
             );
             diagnostic.notes.push(note);
@@ -191,7 +191,7 @@ impl PassInstrument for PluginInstrument {
 }
 
 impl CallbackError {
-    /// The verb for what happened, and the place in its source.
+    /// The verb for the failure, and the place of a panic in the plugin's source.
     pub(super) fn verb(&self) -> (&'static str, Option<&str>) {
         match self.0.panicked {
             true => ("panicked", self.0.panic_at.as_deref()),

@@ -1,12 +1,12 @@
-//! What an instrument keeps of the passes that run: a stack for each thread, and how often the
-//! context is entered.
+//! The state that instruments keep of running passes: a stack for each thread, and the number of
+//! times that the context is entered.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard};
 
 use crate::util::{self, thread_number};
 
-/// Passes run inside passes, and on several threads.
+/// The running passes with a value for each: passes run inside passes, and on several threads.
 pub struct Running<T>(Mutex<Vec<(u32, T)>>);
 
 impl<T> Default for Running<T> {
@@ -16,12 +16,12 @@ impl<T> Default for Running<T> {
 }
 
 impl<T> Running<T> {
-    /// A pass starts on this thread.
+    /// Adds a pass that starts on this thread.
     pub fn push(&self, kept: T) {
         self.lock().push((thread_number(), kept));
     }
 
-    /// The pass that started last on this thread ends.
+    /// Removes the pass that started last on this thread.
     pub fn pop(&self) -> Option<T> {
         let mut running = self.lock();
         let thread = thread_number();
@@ -29,7 +29,7 @@ impl<T> Running<T> {
         Some(running.remove(at).1)
     }
 
-    /// Changes what is kept of the pass that runs on this thread.
+    /// Changes the value of the innermost pass on this thread.
     pub(crate) fn update(&self, change: impl FnOnce(&mut T)) {
         let thread = thread_number();
         if let Some((_, kept)) = self.lock().iter_mut().rfind(|(id, _)| *id == thread) {
@@ -37,7 +37,7 @@ impl<T> Running<T> {
         }
     }
 
-    /// How many passes run on this thread.
+    /// The number of passes that run on this thread.
     pub fn depth(&self) -> usize {
         let thread = thread_number();
         self.lock().iter().filter(|(id, _)| *id == thread).count()
@@ -48,18 +48,18 @@ impl<T> Running<T> {
     }
 }
 
-/// How often the context is entered: on several threads, perhaps, or again inside. What an
-/// instrument has begins anew with the first time only.
+/// The number of times that the context is entered: on several threads, perhaps, or again inside.
+/// An instrument's results begin anew with the first time only.
 #[derive(Default)]
 pub struct Entries(AtomicU32);
 
 impl Entries {
-    /// The context is entered; answers whether nobody was in it.
+    /// Counts that the context is entered; whether it wasn't entered before.
     pub fn enter(&self) -> bool {
         self.0.fetch_add(1, Ordering::Relaxed) == 0
     }
 
-    /// The context is left.
+    /// Counts that the context is left.
     pub fn exit(&self) {
         let less = |count: u32| Some(count.saturating_sub(1));
         let _ = self

@@ -1,6 +1,7 @@
-//! Instruments that pipelines may name: typed options, as a pass has, and a function that makes one.
+//! The specs of instruments that pipelines may name: typed options, as a pass has, and a function
+//! that makes the instrument.
 //!
-//! What a pipeline says in `[[instruments]]` is checked by the [`Schema`] before anything is made.
+//! The options in `[[instruments]]` are checked by the [`Schema`] before an instrument is made.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -18,25 +19,26 @@ use crate::files::Target;
 type Make =
     dyn Fn(&ConfigValue, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError> + Send + Sync;
 
-/// An instrument that pipelines may name.
+/// The spec of an instrument that pipelines may name.
 #[derive(Clone, Serialize)]
 pub struct InstrumentSpec {
-    /// Its name.
+    /// The instrument's name.
     pub name: String,
-    /// What it does, in a sentence or two.
+    /// The summary of what the instrument does, in a sentence or two.
     pub summary: String,
-    /// Whether it judges passes, or decides which of them run: its failure is one of the run, which
-    /// reproducers name. A run without one that only watches comes to the same end.
+    /// Whether the instrument judges passes, or decides which of them run. A failure of it is one
+    /// of the run, and reproducers name it. Without an instrument that only watches, a run has the
+    /// same result.
     #[serde(skip)]
     pub judges: bool,
-    /// Its options.
+    /// The options that the instrument takes.
     pub options: Vec<Field>,
-    /// The plugin that gives it; `None`: the host or the program itself.
+    /// The plugin that provides it; `None`: the host or the program itself.
     pub plugin: Option<String>,
-    /// Where that plugin comes from.
+    /// The place that the plugin comes from.
     #[serde(skip)]
     origin: Option<Origin>,
-    /// The options that are paths.
+    /// The names of the options that are paths.
     #[serde(skip)]
     paths: Vec<String>,
     #[serde(skip)]
@@ -47,30 +49,31 @@ pub struct InstrumentSpec {
 pub trait PassNames {
     /// The canonical names of all passes, sorted.
     fn pass_names(&self) -> Vec<String>;
-    /// The canonical name that a name stands for; itself if it is nobody's.
+    /// The canonical name that a name stands for; the name itself if it is unknown.
     fn canonical(&self, name: &str) -> String;
 }
 
-/// What an instrument is told where it is made, beside its options.
+/// The setup of an instrument that is made: the circumstances of the run, beside the options.
 #[derive(Clone)]
 pub struct InstrumentSetup<'a> {
-    /// Relative paths in options start here: the directory of the pipeline's file.
+    /// The directory that relative paths in options start from: that of the pipeline's file.
     pub base: &'a Path,
-    /// Where the text goes that it shows while passes run.
+    /// The sink for text that the instrument shows while passes run.
     pub sink: Sink,
-    /// Whether that text may have colours.
+    /// Whether the text may have colours.
     pub color: bool,
     names: &'a dyn PassNames,
-    /// What of the run a path names, over which no instrument may write.
+    /// A description of the file of the run that a path names, if it names one: no instrument may
+    /// write there.
     pub taken: &'a dyn Fn(&Path) -> Option<String>,
-    /// What passes of the registry are called.
+    /// The names of the registered passes.
     passes: BTreeSet<String>,
-    /// What the Sequentials of the run are called.
+    /// The names of the Sequentials of the run.
     sequentials: BTreeSet<String>,
 }
 
 impl InstrumentSpec {
-    /// An instrument that judges passes. Its options are the fields of `T`: a
+    /// The spec of an instrument that judges passes. Its options are the fields of `T`: a
     /// [`config_struct!`](crate::config_struct).
     ///
     /// ```
@@ -125,7 +128,8 @@ impl InstrumentSpec {
         })
     }
 
-    /// As [`InstrumentSpec::judging`], an instrument that only shows what passes do.
+    /// The spec of an instrument that only shows what passes do, made as
+    /// [`InstrumentSpec::judging`] does.
     pub fn watching<T: ConfigOption>(
         name: &str,
         summary: &str,
@@ -140,7 +144,8 @@ impl InstrumentSpec {
         }
     }
 
-    /// An instrument that judges passes and whose options are known at run time only: a plugin's.
+    /// The spec of an instrument that judges passes and whose options are known only at run time: a
+    /// plugin's.
     ///
     /// `make` gets a value for each field. An error of it that is a [`ConfigError`] names the field
     /// which the pipeline's author has to change.
@@ -165,19 +170,19 @@ impl InstrumentSpec {
         }
     }
 
-    /// Names the plugin that gives it.
+    /// Sets the plugin that provides the instrument.
     pub fn of_plugin(mut self, plugin: &str) -> InstrumentSpec {
         self.plugin = Some(plugin.to_owned());
         self
     }
 
-    /// Says where that plugin comes from.
+    /// Sets the place that the plugin comes from.
     pub(super) fn given_by(mut self, origin: &Origin) -> InstrumentSpec {
         self.origin = Some(origin.clone());
         self
     }
 
-    /// Says that an option has to be given: its default means nothing.
+    /// Makes an option mandatory, so that its default is ignored.
     pub fn mandatory(mut self, option: &str) -> InstrumentSpec {
         let mut options = self.options.iter_mut();
         if let Some(field) = options.find(|field| field.name == option) {
@@ -186,13 +191,13 @@ impl InstrumentSpec {
         self
     }
 
-    /// Says which options are paths, so that what is kept of a run finds them from elsewhere.
+    /// Sets the options that are paths, so that a record of the run can make them absolute.
     pub fn paths<N: Into<String>>(mut self, options: impl IntoIterator<Item = N>) -> Self {
         self.paths = options.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Its options, to check values by.
+    /// The schema of the options, for checking values.
     pub fn schema(&self) -> Schema {
         Schema {
             key: self.name.clone(),
@@ -200,7 +205,7 @@ impl InstrumentSpec {
         }
     }
 
-    /// Makes one with options, which are checked.
+    /// Makes the instrument with some options, which are checked.
     pub fn make(
         &self,
         options: &toml::Table,
@@ -219,8 +224,8 @@ impl InstrumentSpec {
         (self.make)(&options, setup)
     }
 
-    /// The `[[instruments]]` table that names it again from anywhere: its name and options, with
-    /// paths that don't depend on where they stand.
+    /// The `[[instruments]]` table with the instrument's name and options, and absolute paths, so
+    /// that it is valid in any directory.
     pub fn table(&self, options: &toml::Table, base: &Path) -> toml::Table {
         let mut table = toml::Table::from_iter([("name".to_owned(), self.name.clone().into())]);
         table.extend(options.clone());
@@ -245,8 +250,8 @@ impl InstrumentSpec {
 }
 
 impl<'a> InstrumentSetup<'a> {
-    /// Paths start in the current directory, text goes to standard output without colours, and the
-    /// passes are those of the registry.
+    /// A setup with paths that start in the current directory, text to standard output without
+    /// colours, and the passes of the registry.
     pub fn new(names: &'a dyn PassNames) -> InstrumentSetup<'a> {
         InstrumentSetup {
             base: Path::new(""),
@@ -273,12 +278,12 @@ impl<'a> InstrumentSetup<'a> {
         self.sequentials.iter().map(String::as_str)
     }
 
-    /// A path as an option says it.
+    /// The path that an option gives.
     pub fn path(&self, path: &str) -> PathBuf {
         self.base.join(path)
     }
 
-    /// A file that an instrument writes, as an option says it.
+    /// The path of a new file that an option gives.
     ///
     /// # Errors
     /// If the field `field` of `instrument` names a file of the run, or no file can be made there.
@@ -295,7 +300,7 @@ impl<'a> InstrumentSetup<'a> {
         }
     }
 
-    /// As [`InstrumentSetup::new_file`], of a path that a flag says.
+    /// Checks the path of a new file that a flag gives, as [`InstrumentSetup::new_file`] does.
     pub fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
         let (kind, message) = match (self.taken)(path) {
             Some(what) => (ErrorKind::Usage, format!("it is {what}")),
@@ -308,8 +313,8 @@ impl<'a> InstrumentSetup<'a> {
         Err(PassError::new(kind, message))
     }
 
-    /// The passes that the field `field` of `instrument` names; `all` is all of them, and an alias
-    /// stands for its pass.
+    /// The passes that the field `field` of `instrument` names. `all` stands for all of them, and
+    /// an alias for its pass.
     pub fn passes(
         &self,
         instrument: &str,

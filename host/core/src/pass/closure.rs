@@ -1,4 +1,4 @@
-//! Passes of the program itself, from closures.
+//! Passes of the program itself, made from closures.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use super::{Pass, PassDeclaration, PassRef, Work};
 use crate::boundary::{FunctionClosure, FunctionPass, ModuleClosure, ModulePass};
 use crate::error::PassError;
 
-/// The host's own code as a pass: it gets the module as it is and answers what to go on with.
+/// A pass of the host's own code: it gets the module and returns the one to go on with.
 pub type HostWork = dyn Fn(&Module) -> Result<Module, PassError> + Send + Sync;
 
 struct ClosurePass {
@@ -36,7 +36,7 @@ where
 }
 
 /// A pass from a closure on each graph function. It runs on several functions at once, unless it
-/// declares that it can't.
+/// declares that it isn't thread-safe.
 pub fn create_function_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
 where
     F: Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static,
@@ -46,7 +46,7 @@ where
 }
 
 /// A pass from a closure on each prim function. It runs on several functions at once, unless it
-/// declares that it can't.
+/// declares that it isn't thread-safe.
 pub fn create_prim_func_pass<F>(declared: impl Into<PassDeclaration>, body: F) -> PassRef
 where
     F: Fn(&mut sdk::Function, &sdk::PassContext) -> sdk::PassResult + Send + Sync + 'static,
@@ -55,7 +55,7 @@ where
     closure(declared, body)
 }
 
-/// A pass of the host's own code, which finds the context that it runs under by itself.
+/// A pass of the host's own code whose body takes no context.
 pub(crate) fn create_unscoped_pass(
     declared: impl Into<PassDeclaration>,
     body: Box<HostWork>,

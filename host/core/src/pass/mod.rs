@@ -1,5 +1,4 @@
-//! What a pass is to the host: what it says about itself, and the work that the run loop does for
-//! it.
+//! Passes as the host sees them: their declarations, and the work that the run loop does for them.
 
 mod closure;
 mod names;
@@ -24,63 +23,63 @@ use crate::boundary::{FunctionPass, ModulePass};
 use crate::config::{ConfigValue, FieldValue, GivenConfig, OptionSource};
 use crate::error::{PassError, Provider};
 
-/// A module that is handed around: its clone is a clone of pointers, and what two of them have in
-/// common is there once.
+/// A module that is passed around. Its clone is a clone of pointers: equal parts are shared.
 pub type ModuleRef = Module;
 
-/// A pass that several may hold.
+/// A pass with shared ownership.
 pub type PassRef = Arc<dyn Pass>;
 
-/// Maps a module to a module. Run one with its method `call`.
+/// A map from modules to modules. Run one with its method `call`.
 pub trait Pass: Send + Sync {
-    /// Everything that it says about itself.
+    /// The pass's declaration.
     fn declaration(&self) -> &PassDeclaration;
 
-    /// What there is to do. For a plugin's pass this loads the plugin.
+    /// The work that the pass does. For a plugin's pass this loads the plugin.
     fn work(&self) -> Result<Work<'_>, PassError>;
 
-    /// The plugin that gives it.
+    /// The plugin that provides the pass.
     fn provider(&self) -> Option<&Provider> {
         None
     }
 
-    /// The values of its options under a context's config.
+    /// The values of the pass's options under a context's config.
     fn options(&self, config: &GivenConfig) -> Result<ConfigValue, PassError> {
         let _ = config;
         Ok(ConfigValue::new())
     }
 
-    /// The values of its options under a context's config, and where each comes from.
+    /// The values of the pass's options under a context's config, and the layer that each comes
+    /// from.
     fn option_sources(&self, config: &GivenConfig) -> BTreeMap<String, (FieldValue, OptionSource)> {
         let _ = config;
         BTreeMap::new()
     }
 
-    /// The Sequential that it is; `None` for any other pass.
+    /// The Sequential that the pass is; `None` for any other pass.
     fn as_sequential(&self) -> Option<&Sequential> {
         None
     }
 
-    /// The states of the module that it needs, establishes and breaks.
+    /// The states of the module that the pass needs, establishes and breaks.
     fn states(&self) -> &States {
         &self.declaration().states
     }
 
-    /// Its name, level and requirements.
+    /// The pass's name, level and requirements.
     fn info(&self) -> &PassInfo {
         &self.declaration().info
     }
 }
 
-/// What there is to do for a pass.
+/// The work that a pass does.
 pub enum Work<'p> {
-    /// On the module.
+    /// Work on the module.
     Module(ModulePass<'p>),
-    /// On each function of a kind that isn't left out.
+    /// Work on each function of a kind, except those that are left out.
     Functions(FunctionKind, FunctionPass<'p>),
-    /// On the module, by the host's own code.
+    /// Work on the module, by the host's own code.
     Host(&'p HostWork),
-    /// The passes of a Sequential.
+    /// The run of a Sequential's passes.
     Sequence(&'p Sequential),
 }
 

@@ -1,9 +1,9 @@
-//! Names that passes and states may have.
+//! The names that passes and states may have.
 
 use super::{PassDeclaration, PassInfo};
 use crate::error::{ErrorKind, PassError};
 
-/// Refuses a pass with a name that no user could ask for.
+/// Refuses a pass whose name, or a name that it requires, is invalid.
 pub(crate) fn check_info(info: &PassInfo) -> Result<(), PassError> {
     check_name(&info.name)?;
     info.required.iter().try_for_each(|name| check_name(name))
@@ -26,12 +26,12 @@ pub(crate) fn check_name(name: &str) -> Result<(), PassError> {
     ))
 }
 
-/// Refuses a pass that names a state which is none.
+/// Refuses a pass that names an invalid state.
 pub(crate) fn check_states(declared: &PassDeclaration) -> Result<(), PassError> {
     let Some(state) = declared.states.invalid() else {
         return Ok(());
     };
     let (pass, rule) = (&declared.info.name, passdock_loader::manifest::states::RULE);
-    let message = format!("`{state}`, of the states of `{pass}`, isn't one: {rule}.");
+    let message = format!("The pass `{pass}` names the invalid state `{state}`: {rule}.");
     Err(PassError::new(ErrorKind::Name, message))
 }

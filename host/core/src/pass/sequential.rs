@@ -1,4 +1,4 @@
-//! A Sequential: passes in order, as one pass.
+//! Sequentials: passes in order, as one pass.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -7,21 +7,21 @@ use std::sync::Arc;
 use super::{Pass, PassDeclaration, PassInfo, PassRef, Work};
 use crate::error::{ErrorKind, PassError};
 
-/// How deep Sequentials may nest, and how long a chain of required passes may be.
+/// The largest depth of nested Sequentials, and the largest length of a chain of required passes.
 pub(crate) const MAX_DEPTH: u32 = 256;
 
-/// Passes in order. Its direct children obey the enable rule, and what they require runs before
-/// them.
+/// Passes in order, as one pass. Its direct children obey the enable rule, and the passes that they
+/// require run before them.
 pub struct Sequential {
     declared: PassDeclaration,
     passes: Vec<PassRef>,
     disabled: BTreeSet<String>,
-    /// Levels of Sequentials, this one included.
+    /// The levels of nested Sequentials, this one included.
     depth: u32,
 }
 
 impl Sequential {
-    /// These passes in order; level 0, named `sequential`.
+    /// A Sequential of these passes in order; level 0, named `sequential`.
     ///
     /// Nested deeper than 256 levels, it holds nothing and calling it is an error: so no depth of
     /// nesting overflows the stack.
@@ -40,47 +40,47 @@ impl Sequential {
         }
     }
 
-    /// Names it.
+    /// Sets the name of the Sequential.
     pub fn name(mut self, name: impl Into<String>) -> Sequential {
         self.declared.info.name = name.into();
         self
     }
 
-    /// The level from which on it runs as a child of another.
+    /// Sets the level from which on the Sequential runs as a child of another.
     pub fn opt_level(mut self, level: u32) -> Sequential {
         self.declared.info.opt_level = level;
         self
     }
 
-    /// Passes that must have run before it, as a child of another.
+    /// Sets the passes that must have run before the Sequential, as a child of another.
     pub fn required<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Sequential {
         let names = names.into_iter().map(Into::into);
         self.declared.info.required = names.collect();
         self
     }
 
-    /// Direct children that don't run, beside those that the context disables.
+    /// Sets the direct children that don't run, beside those that the context disables.
     pub fn disabled<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Sequential {
         self.disabled = names.into_iter().map(Into::into).collect();
         self
     }
 
-    /// Its passes, in order.
+    /// The passes of the Sequential, in order.
     pub fn passes(&self) -> &[PassRef] {
         &self.passes
     }
 
-    /// As a pass among others.
+    /// The Sequential as a pass.
     pub fn into_pass(self) -> PassRef {
         Arc::new(self)
     }
 
-    /// The names of its direct children that don't run, as they were given.
+    /// The names of the direct children that don't run, as they were given.
     pub(crate) fn disabled_names(&self) -> &BTreeSet<String> {
         &self.disabled
     }
 
-    /// Refuses one that is nested too deeply.
+    /// Refuses a Sequential that is nested too deeply.
     pub(crate) fn check_depth(&self) -> Result<(), PassError> {
         if self.depth <= MAX_DEPTH {
             return Ok(());

@@ -1,4 +1,4 @@
-//! States that are facts: they can be read off a module.
+//! Facts: states that can be read off a module.
 
 use passdock_abi::{Op, SymbolId, TypeKind, Value, symbol};
 use passdock_diagnostic::excerpt::location;
@@ -7,7 +7,7 @@ use passdock_loader::State;
 
 use crate::error::{ErrorKind, PassError};
 
-/// Whether a module shows if it is in this state.
+/// Whether a state is a fact: a module itself shows whether it is in it.
 pub(super) fn is_fact(state: &State) -> bool {
     match state {
         State::Opset(_) => true,
@@ -18,8 +18,8 @@ pub(super) fn is_fact(state: &State) -> bool {
     }
 }
 
-/// An error that says what is against it, if a module isn't in a state that is a fact. Looks at
-/// each op once.
+/// An error with the first violation, if a module isn't in a state that is a fact. Looks at each op
+/// once.
 pub(super) fn check(state: &State, module: &Module) -> Result<(), PassError> {
     match state {
         State::Opset(version) => opset(*version, module),

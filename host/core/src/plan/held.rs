@@ -1,5 +1,5 @@
-//! The states of a module while passes run: what the plan counts on may not hold, since instruments
-//! veto passes that would have established it.
+//! The states that hold while passes run. The plan may count on states that don't, since
+//! instruments veto passes that would have established them.
 
 use passdock_ir::Module;
 use passdock_loader::State;
@@ -8,17 +8,18 @@ use super::{Plan, facts};
 use crate::error::{ErrorKind, PassError};
 use crate::pass::Pass;
 
-/// What is known of the states of the module that is worked on.
+/// The known states of the module that the passes work on.
 #[derive(Default)]
 pub(crate) struct Held {
-    /// What passes that ran established, and none has broken since.
+    /// The states that passes established and none has broken since.
     established: Vec<State>,
-    /// What a vetoed pass would have established: the state, the pass, and who vetoed it.
+    /// The states that a vetoed pass would have established: the state, the pass, and the
+    /// instrument that vetoed it.
     missing: Vec<(State, String, String)>,
 }
 
 impl Held {
-    /// Instruments kept a pass from running, and if it is a Sequential all in it.
+    /// Records that an instrument vetoed a pass, and with a Sequential all passes in it.
     pub(crate) fn vetoed(&mut self, pass: &dyn Pass, plan: Option<&Plan>, by: &str) {
         let mut miss = |pass: &dyn Pass| {
             for state in &pass.states().establishes {
@@ -31,7 +32,7 @@ impl Held {
         inner.iter().for_each(|pass| miss(&**pass));
     }
 
-    /// A pass ran.
+    /// Records that a pass ran: the states that it established and broke.
     pub(crate) fn ran(&mut self, pass: &dyn Pass) {
         let states = pass.states();
         for broken in &states.breaks {
@@ -45,7 +46,7 @@ impl Held {
         }
     }
 
-    /// An error if a pass needs what doesn't hold because of a veto. What was vetoed may hold all
+    /// An error if a pass needs a state that doesn't hold because of a veto. The state may hold all
     /// the same: established by another pass, or a fact of the model.
     pub(crate) fn check(&self, pass: &dyn Pass, module: &Module) -> Result<(), PassError> {
         if self.missing.is_empty() {
@@ -60,8 +61,8 @@ impl Held {
                 || facts::is_fact(need) && facts::check(need, module).is_ok();
             if !is_held {
                 let message = format!(
-                    "The pass needs the state `{need}`, which `{by}` would have established; that \
-                     was vetoed by the instrument {vetoed_by}."
+                    "The pass needs the state `{need}`, which `{by}` establishes, but the \
+                     instrument {vetoed_by} vetoed that pass."
                 );
                 return Err(PassError::new(ErrorKind::ModelState, message)
                     .help(format!("Veto this pass too, or require `{by}`.")));

@@ -1,9 +1,10 @@
-//! From passes to the order in which they run: the enable rule and `required`, applied before
-//! anything runs.
+//! The plan: from passes to the order in which they run. The enable rule and `required` are applied
+//! before anything runs.
 //!
-//! What a pass requires is run before it, depth first and in declared order, once for each pass
-//! that asks. A cycle, an unknown name, or a required pass that is disabled is an error here, so
-//! that nothing has run yet; so is a state that a pass needs and nothing before it establishes.
+//! The passes that a pass requires run before it, depth first and in declared order, once for each
+//! pass that requires them. A cycle, an unknown name, or a required pass that is disabled is an
+//! error here, before anything has run; so is a state that a pass needs and nothing before it
+//! establishes.
 
 mod facts;
 mod held;
@@ -23,21 +24,22 @@ use crate::error::{ErrorKind, PassError};
 use crate::pass::{MAX_DEPTH, Pass, PassRef, Sequential, check_info};
 use crate::registry::Registry;
 
-/// A Sequential's passes with everything decided that can be before they run.
+/// The passes of a Sequential, with everything decided that can be before they run.
 pub struct Plan {
-    /// Its direct children, in order.
+    /// The direct children of the Sequential, in order.
     pub children: Vec<Child>,
-    /// States that the module has to be in before anything runs; the outermost plan has them all.
+    /// The states that the module must be in before anything runs. The outermost plan has those of
+    /// all plans in it.
     pub of_model: Vec<ModelNeed>,
 }
 
 /// A direct child of a Sequential.
 pub struct Child {
-    /// The child itself.
+    /// The pass itself.
     pub step: Step,
-    /// What must have run before it, in order; each once.
+    /// The passes that must have run before it, in order; each once.
     pub required: Vec<Step>,
-    /// Why it doesn't run.
+    /// The reason why it doesn't run; `None` if it does.
     pub skipped: Option<String>,
 }
 
@@ -45,17 +47,17 @@ pub struct Child {
 pub struct Step {
     /// The pass.
     pub pass: PassRef,
-    /// The values of its options.
+    /// The values of the pass's options.
     pub options: Arc<ConfigValue>,
-    /// The pass that requires it, if it isn't the user's own entry.
+    /// The pass that requires it; `None` for the user's own entry.
     pub requested_by: Option<String>,
-    /// Whether instruments can't veto it.
+    /// Whether instruments can't veto the pass.
     pub forced: bool,
-    /// Of a Sequential.
+    /// The plan of the pass's own passes, if it is a Sequential.
     pub plan: Option<Plan>,
 }
 
-/// Decides what of a Sequential runs, and in which order.
+/// The plan of a Sequential under a context.
 pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let mut resolver = Resolver {
         cx,
@@ -68,26 +70,27 @@ pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassEr
 
 struct Resolver<'c> {
     cx: &'c PassContext,
-    /// The passes that lead here: each contains, or requires, the next.
+    /// The names of the passes that lead here: each contains, or requires, the next.
     path: Vec<String>,
 }
 
 impl Sequential {
-    /// The passes that would run under a context, in order, and nothing runs: what each requires
-    /// before it, and those of a nested Sequential after it.
+    /// The passes that would run under a context, in order, without running any. The passes that a
+    /// pass requires come before it, those of a nested Sequential after it.
     pub fn resolve_dependency(&self, cx: &PassContext) -> Result<Vec<PassRef>, PassError> {
         Ok(resolve(self, cx)?.order())
     }
 
-    /// The names of its children that it disables itself, in all spellings that a child may have.
+    /// The names of the children that the Sequential itself disables, in all spellings that a child
+    /// may have.
     pub fn disabled_in(&self, registry: &Registry) -> BTreeSet<String> {
         let names = self.disabled_names();
         let canonical = names.iter().map(|name| registry.canonical(name));
-        // A pass that isn't registered may bear a name that is short for a registered one's.
+        // A pass that isn't registered may have the short name of a registered one.
         canonical.chain(names.iter().cloned()).collect()
     }
 
-    /// Refuses to disable what is neither a child nor registered.
+    /// Refuses a disabled name that is neither a child nor registered.
     fn check_disabled(&self, registry: &Registry) -> Result<(), PassError> {
         let is_child = |name: &String| self.passes().iter().any(|pass| pass.info().name == *name);
         let mut unknown = self.disabled_names().iter();
@@ -148,7 +151,7 @@ impl Resolver<'_> {
         })
     }
 
-    /// Appends what `pass` requires, each after what it requires itself.
+    /// Appends the passes that `pass` requires, each after those that it requires itself.
     fn required(
         &mut self,
         pass: &dyn Pass,
@@ -193,7 +196,8 @@ impl Resolver<'_> {
         sequential.map(|inner| self.sequence(inner)).transpose()
     }
 
-    /// Goes one step down the path. The names on it are few, so looking through them is fast.
+    /// Runs `body` one step further down the path. The names on it are few, so looking through them
+    /// is fast.
     fn enter<T>(
         &mut self,
         name: &str,
@@ -249,8 +253,8 @@ impl Child {
 }
 
 impl Plan {
-    /// Makes everything ready that will run: a plugin that can't be loaded is found before the
-    /// first pass runs.
+    /// Loads the plugins of all passes that will run: a plugin that can't be loaded is found before
+    /// the first pass runs.
     pub fn load(&self) -> Result<(), PassError> {
         self.order().iter().try_for_each(|pass| {
             let loaded = pass.work().map(drop);
@@ -261,7 +265,7 @@ impl Plan {
         })
     }
 
-    /// The passes that will run, in order; those of a Sequential come after it.
+    /// The passes that will run, in order. Those of a Sequential come after it.
     pub fn order(&self) -> Vec<PassRef> {
         let mut order = Vec::new();
         self.add_to(&mut order);
@@ -277,7 +281,7 @@ impl Plan {
         }
     }
 
-    /// What runs of it, in order.
+    /// The steps that run, in order.
     pub fn steps(&self) -> impl Iterator<Item = &Step> {
         let running = self.children.iter().filter(|child| child.skipped.is_none());
         running.flat_map(|child| child.required.iter().chain([&child.step]))

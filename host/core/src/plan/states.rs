@@ -1,4 +1,4 @@
-//! Whether each pass of a plan finds the states that it needs.
+//! The check that each pass of a plan finds the states that it needs.
 
 use std::collections::HashMap;
 
@@ -12,10 +12,10 @@ use crate::error::{ErrorKind, PassError, Provider};
 use crate::pass::{Pass, check_states};
 use crate::registry::Registry;
 
-/// A state that the model itself has to have.
+/// A state that the model itself must be in.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ModelNeed {
-    /// The first pass that needs it.
+    /// The first pass that needs the state.
     pub pass: String,
     /// The state.
     pub state: State,
@@ -23,8 +23,8 @@ pub struct ModelNeed {
     provider: Option<Provider>,
 }
 
-/// Walks the passes in their order. Answers what the model has to bring along; an error if a pass
-/// needs what nothing establishes, or what was broken.
+/// Checks the passes in their order. Returns the states that the model must be in; an error if a
+/// pass needs a state that nothing establishes, or that was broken.
 pub(super) fn check(plan: &Plan, registry: &Registry) -> Result<Vec<ModelNeed>, PassError> {
     let mut walk = Walk {
         registry,
@@ -35,7 +35,7 @@ pub(super) fn check(plan: &Plan, registry: &Registry) -> Result<Vec<ModelNeed>, 
     Ok(walk.of_model)
 }
 
-/// Looks at the model for what it has to bring along.
+/// Checks that the model is in the states that it must be in.
 pub(crate) fn of_model(
     needs: &[ModelNeed],
     module: &passdock_ir::Module,
@@ -52,17 +52,17 @@ pub(crate) fn of_model(
 
 struct Walk<'p> {
     registry: &'p Registry,
-    /// By subject.
+    /// The known subjects, by name.
     known: HashMap<&'p str, Known<'p>>,
     of_model: Vec<ModelNeed>,
 }
 
-/// What is known of a subject at a place in the order.
+/// The knowledge about a subject of states at a place in the order.
 #[derive(Clone, Copy, Default)]
 struct Known<'p> {
-    /// The degree to which it holds, if it does.
+    /// The degree to which the subject holds, if it does.
     holds: Option<u32>,
-    /// Who broke it last.
+    /// The pass that broke it last.
     broken_by: Option<&'p str>,
 }
 
@@ -100,7 +100,7 @@ impl<'p> Walk<'p> {
         let problem = match known.broken_by {
             Some(by) => format!("which `{by}` breaks before it"),
             None if facts::is_fact(state) => {
-                // Nothing before it has touched the state, so it is as the model brought it.
+                // No pass before it established or broke the state, so the model must be in it.
                 known.holds = Some(state.degree());
                 self.of_model.push(ModelNeed {
                     pass: pass.info().name.clone(),
@@ -118,7 +118,7 @@ impl<'p> Walk<'p> {
     }
 }
 
-/// What to do about a state that doesn't hold.
+/// The advice for a state that doesn't hold: the passes that establish it.
 fn who_establishes(state: &State, registry: &Registry) -> String {
     let declared = registry.declarations();
     let establish = declared.iter().filter(|(_, declared)| {

@@ -1,5 +1,6 @@
-//! Who gives each pass. An entry that overrides another one's hides it and keeps it, whichever came
-//! first, so that it is there again when the plugin that overrides it goes.
+//! The entries of passes, with their plugins. An entry that overrides another one hides it and
+//! keeps it, whichever came first, so that it is in force again when the overriding plugin is
+//! removed.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -9,32 +10,32 @@ use rustc_hash::FxHashMap;
 
 use crate::pass::PassRef;
 
-/// Who gives a pass.
+/// The entry of a pass: the plugin or the program that provides it.
 #[derive(Clone)]
 pub(super) enum Entry {
-    /// Pass `at` of a plugin's manifest; `overrides` another plugin's, as asked for.
+    /// Pass `at` of a plugin's manifest; `overrides`: in place of another plugin's, on request.
     Plugin {
         plugin: Arc<Plugin>,
         at: usize,
         overrides: bool,
-        /// Whether the user pointed at the plugin: such passes fill phases.
+        /// Whether the user named the plugin or its directory: such passes fill phases.
         named: bool,
     },
-    /// The program's own.
+    /// A pass of the program itself.
     Own(PassRef),
 }
 
-/// The entries in force, by the passes' names.
+/// The entries in force, by the names of the passes.
 #[derive(Default)]
 pub(super) struct Entries {
     in_force: FxHashMap<String, Entry>,
-    /// Those that others take the place of.
+    /// The entries that others override.
     overridden: FxHashMap<String, Entry>,
 }
 
 impl Entries {
-    /// The entry that is in the way of another of this name: there is one that overrides, at most,
-    /// and one that doesn't.
+    /// The entry that conflicts with a new one of this name. Of one name there is at most one entry
+    /// that overrides, and one that doesn't.
     pub(super) fn in_the_way(&self, name: &str, overrides: bool) -> Option<&Entry> {
         let known = self.in_force.get(name)?;
         match (known.overrides(), overrides) {
@@ -44,7 +45,7 @@ impl Entries {
         }
     }
 
-    /// Adds one that nothing is in the way of.
+    /// Adds an entry that conflicts with none.
     pub(super) fn add(&mut self, name: String, entry: Entry) {
         match entry.overrides() || !self.in_force.contains_key(&name) {
             true => {
@@ -56,7 +57,7 @@ impl Entries {
         }
     }
 
-    /// Forgets a plugin's; what they overrode is in force again.
+    /// Removes a plugin's entries; the ones that they overrode are in force again.
     pub(super) fn remove_plugin(&mut self, plugin: &str) {
         let stays = |_: &String, entry: &mut Entry| entry.plugin() != Some(plugin);
         self.overridden.retain(stays);
@@ -94,7 +95,7 @@ impl Entry {
         }
     }
 
-    /// The name of the plugin that gives it.
+    /// The name of the plugin that provides the pass.
     pub(super) fn plugin(&self) -> Option<&str> {
         match self {
             Entry::Plugin { plugin, .. } => Some(plugin.name()),
@@ -102,7 +103,7 @@ impl Entry {
         }
     }
 
-    /// Whether it takes the place of another one, as was asked for.
+    /// Whether the entry overrides another one, on request.
     pub(super) fn overrides(&self) -> bool {
         matches!(
             self,
@@ -156,7 +157,7 @@ mod tests {
         added.map_or_else(|error| error.to_string(), |()| owner(registry))
     }
 
-    /// Who gives the pass, and who registered the option.
+    /// The origins of the pass and of the config option.
     fn owner(registry: &Registry) -> String {
         let pass = match registry.pass_spec("x.transform.Fold") {
             Some((plugin, _)) => plugin.name().to_owned(),
@@ -189,7 +190,7 @@ mod tests {
                 b, option of a
                 a, option of a"#]],
         );
-        // Whichever came first.
+        // In either order of registration.
         let r = &Registry::new();
         check(
             &[

@@ -1,4 +1,5 @@
-//! Instruments by name: the host's own are always there, programs and plugins add theirs.
+//! The registry's instruments by name: the host's own are always there, programs and plugins add
+//! theirs.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +14,7 @@ use crate::instrument::{
 };
 use crate::pass::check_name;
 
-/// Instruments by name.
+/// The instruments by name.
 pub(super) struct InstrumentTable(BTreeMap<String, InstrumentSpec>);
 
 impl Default for InstrumentTable {
@@ -40,7 +41,7 @@ impl InstrumentTable {
         Err(PassError::new(ErrorKind::Duplicate, message).help("Rename or remove one of the two."))
     }
 
-    /// Refuses a plugin that gives an instrument which another one gives.
+    /// Refuses a plugin with an instrument whose name is taken.
     pub(super) fn check_plugin(&self, plugin: &Plugin) -> Result<(), PassError> {
         for instrument in &plugin.manifest().instruments {
             self.check_free(&instrument.name).map_err(|error| {
@@ -50,7 +51,7 @@ impl InstrumentTable {
         Ok(())
     }
 
-    /// Takes in a plugin's, which were checked.
+    /// Adds a plugin's instruments, which were checked.
     pub(super) fn add_plugin(&mut self, plugin: &Arc<Plugin>) {
         for at in 0..plugin.manifest().instruments.len() {
             let spec = plugin_spec(plugin, at);
@@ -70,7 +71,7 @@ impl InstrumentTable {
         })
     }
 
-    /// Forgets what a plugin registered.
+    /// Removes a plugin's instruments.
     pub(super) fn remove_plugin(&mut self, plugin: &str) {
         self.0
             .retain(|_, spec| spec.plugin.as_deref() != Some(plugin));
@@ -105,7 +106,7 @@ impl Registry {
         options: &toml::Table,
         setup: &InstrumentSetup<'_>,
     ) -> Result<InstrumentRef, PassError> {
-        // Not under the lock: what makes it may look things up.
+        // Not under the lock: the function that makes it may use the registry.
         self.instrument_spec(name)?.make(options, setup)
     }
 }

@@ -29,57 +29,58 @@ use crate::config::{ConfigError, ConfigInfo, ConfigOption, ConfigTable, ConfigVa
 use crate::error::{ErrorKind, PassError, capitalized};
 use crate::pass::{PassRef, Work, check_info, check_name, check_states};
 
-/// Passes by name. Its clone is the same registry.
+/// The registered passes, config options, instruments and ops, by name. A clone is the same
+/// registry.
 #[derive(Clone, Default)]
 pub struct Registry(Arc<RwLock<Inner>>);
 
 #[derive(Default)]
 struct Inner {
     passes: Entries,
-    /// Other spellings of canonical names.
+    /// The canonical names of aliases.
     aliases: FxHashMap<String, String>,
     plugins: Vec<Arc<Plugin>>,
-    /// The files of the plugins.
+    /// The paths of the plugin files.
     paths: HashSet<PathBuf>,
-    /// Files that look like plugins and can't be used: they matter when a pass is missed.
+    /// The files that look like plugins and can't be used: errors about missing passes name them.
     unreadable: Vec<PluginError>,
-    /// Libraries of other systems, of which nobody is warned before.
+    /// The libraries of other systems: only errors about missing passes name them.
     passed_over: Vec<PluginError>,
-    /// Where manifests are kept between runs.
+    /// The cache of manifests between runs.
     manifests: Option<ManifestCache>,
     config: ConfigTable,
     instruments: InstrumentTable,
     ops: OnceLock<Arc<OpDefs>>,
 }
 
-/// Where a name without `transform.` in it is looked for, in this order.
+/// The namespaces in which a name without `transform.` in it is looked up, in this order.
 const NAMESPACES: [&str; 4] = ["", "relay._", "relax.", "tir."];
 
-/// How a plugin is taken in.
+/// Options for the registration of a plugin.
 #[derive(Clone, Debug, Default)]
 pub struct LoadOptions {
-    /// Passes of other plugins that this one's of the same name take the place of.
+    /// The passes of this plugin that override those of the same name of other plugins.
     pub overrides: Vec<String>,
 }
 
 impl Registry {
-    /// An empty registry.
+    /// An empty registry: the host's own options and instruments only.
     pub fn new() -> Registry {
         Registry::default()
     }
 
-    /// The process's own registry.
+    /// The process-wide registry.
     pub fn global() -> &'static Registry {
         static GLOBAL: OnceLock<Registry> = OnceLock::new();
         GLOBAL.get_or_init(Registry::new)
     }
 
-    /// The pass of a name, with its options at their defaults.
+    /// The pass of this name, with default options.
     pub fn get_pass(&self, name: &str) -> Result<PassRef, PassError> {
         self.get_pass_with_options(name, &toml::Table::new())
     }
 
-    /// The pass of a name with options, which are checked.
+    /// The pass of this name with some options, which are checked.
     pub fn get_pass_with_options(
         &self,
         name: &str,
@@ -100,7 +101,7 @@ impl Registry {
         }
     }
 
-    /// The options that a pass takes.
+    /// The schema of the options that a pass takes.
     pub fn option_schema(&self, name: &str) -> Result<Schema, PassError> {
         let inner = self.read();
         match inner.entry(name) {
@@ -125,7 +126,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Lets `alias` stand for a canonical name wherever a name is given.
+    /// Registers an alias, which stands for a canonical name wherever a name is given.
     pub fn register_alias(&self, alias: &str, name: &str) -> Result<(), PassError> {
         check_name(alias)?;
         let mut inner = self.write();
@@ -134,16 +135,16 @@ impl Registry {
         Ok(())
     }
 
-    /// Keeps the manifests of plugins in `dir` between runs, so that directories of many are searched
-    /// faster. A registry that isn't told so keeps nothing.
+    /// Caches the manifests of plugins in `dir` between runs, so that large directories are
+    /// searched faster. By default nothing is cached.
     ///
-    /// A manifest is taken from there if its file is in the very state it was in when it was checked.
-    /// A directory that can't be written to is no error.
+    /// A manifest is taken from there if its file is in the very state it was in when it was
+    /// checked. A directory that can't be written to is no error.
     pub fn keep_manifests(&self, dir: impl Into<PathBuf>) {
         self.write().manifests = Some(ManifestCache::new(dir));
     }
 
-    /// Looks for plugins in directories, in their order.
+    /// The plugins in directories, in the order of the directories. None of them is registered.
     pub fn discover(&self, dirs: &[SearchDir]) -> Result<Discovered, PassError> {
         let cache = self.read().manifests.clone();
         discover(dirs, cache.as_ref()).map_err(|error| {
@@ -152,18 +153,18 @@ impl Registry {
         })
     }
 
-    /// Takes in a plugin file. Its code isn't loaded before a pass of it runs.
+    /// Registers a plugin file. Its code isn't loaded before one of its passes runs.
     pub fn load_plugin(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
         self.add_plugin(Plugin::open(path)?, options)
     }
 
-    /// Takes in a plugin that is linked into this program.
+    /// Registers a plugin that is linked into this program.
     pub fn load_static(&self, plugin: StaticPlugin) -> Result<(), PassError> {
         self.add_plugin(Plugin::from_static(plugin)?, &LoadOptions::default())
     }
 
-    /// Takes in the plugins of a directory, which must be there. A file that can't be used is kept
-    /// as a warning.
+    /// Registers the plugins of a directory, which must exist. A file that can't be used is kept as
+    /// a warning.
     pub fn load_dir(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
         let dir = SearchDir {
             path: path.to_path_buf(),
@@ -173,8 +174,7 @@ impl Registry {
         self.load_dirs(&[dir], &overrides)
     }
 
-    /// Takes in the plugins of directories, in their order. `overrides` are by plugin name, `None`
-    /// for all others.
+    /// Registers the plugins of directories; the first conflict ends the call.
     pub(crate) fn load_dirs(
         &self,
         dirs: &[SearchDir],
@@ -183,8 +183,9 @@ impl Registry {
         self.load_dirs_with(dirs, options, &mut Err)
     }
 
-    /// As [`Registry::load_dirs`]; `refused` decides what becomes of a plugin that others leave no place
-    /// for.
+    /// Registers the plugins of directories, in their order. `options` are by plugin name, `None`
+    /// for all others. `refused` is called with the error of each plugin that conflicts with
+    /// others; if it returns an error, that ends the call.
     pub fn load_dirs_with(
         &self,
         dirs: &[SearchDir],
@@ -215,7 +216,7 @@ impl Registry {
         self.add(Arc::new(plugin), options, true)
     }
 
-    /// Takes in a plugin, or nothing of it.
+    /// Registers a plugin completely or not at all.
     fn add(
         &self,
         plugin: Arc<Plugin>,
@@ -223,7 +224,7 @@ impl Registry {
         named: bool,
     ) -> Result<(), PassError> {
         let mut inner = self.write();
-        // The same file twice is one plugin: a directory may be named in two places.
+        // A file that is registered already is skipped: a directory may be named in two places.
         let path = plugin.origin().path().map(Path::to_path_buf);
         if path.as_ref().is_some_and(|path| inner.paths.contains(path)) {
             return Ok(());
@@ -259,7 +260,7 @@ impl Registry {
                 },
             ));
         }
-        // Two plugins may share an option, if they mean the same by it.
+        // Two plugins may share an option, if their schemas are equal.
         let unshared = |schema: &&Schema| match inner.config.get(&schema.key) {
             Ok(known) => known.schema != **schema,
             Err(_) => true,
@@ -283,7 +284,7 @@ impl Registry {
         Ok(())
     }
 
-    /// Forgets a plugin's passes, config, instruments and ops. Its library stays loaded.
+    /// Removes a plugin's passes, config options, instruments and ops. Its library stays loaded.
     pub fn unregister_plugin(&self, name: &str) -> Result<(), PassError> {
         let mut inner = self.write();
         let names = inner.plugins.iter().map(|plugin| plugin.name());
@@ -300,7 +301,7 @@ impl Registry {
             .filter_map(|plugin| plugin.origin().path());
         inner.paths = left.map(Path::to_path_buf).collect();
         inner.config.remove_plugin(name);
-        // Options that it shared with others are theirs now.
+        // Options that the plugin shared with others stay registered.
         for plugin in inner.plugins.clone() {
             for config in &plugin.manifest().configs {
                 if inner.config.check_free(&config.key).is_ok() {
@@ -314,7 +315,7 @@ impl Registry {
         Ok(())
     }
 
-    /// The passes of each plugin that take the place of another plugin's, as was asked for.
+    /// The overriding passes of each plugin, by the plugin's name.
     pub fn overrides(&self) -> BTreeMap<String, Vec<String>> {
         let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (name, entry) in self.read().passes.iter() {
@@ -332,16 +333,16 @@ impl Registry {
         all
     }
 
-    /// The canonical name that a name stands for; itself if it is nobody's.
+    /// The canonical name that a name stands for; the name itself if it is unknown.
     pub fn canonical(&self, name: &str) -> String {
         let inner = self.read();
         let found = inner.known(name).map(|(name, _)| name);
-        // An alias may be there before its pass.
+        // An alias may be registered before its pass.
         let found = found.or_else(|| inner.aliases.get(name).map(String::as_str));
         found.unwrap_or(name).to_owned()
     }
 
-    /// Whether there is a pass of that name.
+    /// Whether a pass of this name is registered.
     pub fn contains(&self, name: &str) -> bool {
         self.read().entry(name).is_some()
     }
@@ -353,7 +354,7 @@ impl Registry {
         names
     }
 
-    /// What a pass works on; a Sequential works on the module.
+    /// The kind of a pass; a Sequential is a module pass.
     pub fn pass_kind(&self, name: &str) -> Option<PassKind> {
         match self.read().entry(name)? {
             Entry::Plugin { plugin, at, .. } => Some(plugin.manifest().passes[*at].kind),
@@ -365,7 +366,8 @@ impl Registry {
         }
     }
 
-    /// What a plugin's manifest says of a pass; `None` for a pass of the program itself.
+    /// The plugin and the manifest's description of a pass; `None` for a pass of the program
+    /// itself.
     pub fn pass_spec(&self, name: &str) -> Option<(Arc<Plugin>, PassSpec)> {
         match self.read().entry(name)? {
             Entry::Plugin { plugin, at, .. } => {
@@ -384,15 +386,16 @@ impl Registry {
             .collect()
     }
 
-    /// What a pass requires, by its canonical name; nothing if there is no such pass.
+    /// The names of the passes that a pass requires; empty if there is no such pass.
     pub fn required_of(&self, name: &str) -> Vec<String> {
         let inner = self.read();
         let entry = inner.entry(name);
         entry.map_or_else(Vec::new, |entry| entry.declaration().info.required.clone())
     }
 
-    /// The passes that ask for a phase, by name: those of the program itself and of the plugins
-    /// that the user pointed at. The standard plugins' stay where a pipeline lists them.
+    /// The passes that ask for a phase, by name: those of the program itself and of the plugins in
+    /// directories that the user named. Those of the standard plugins run only where a pipeline
+    /// lists them.
     pub fn phased(&self) -> BTreeMap<String, passdock_loader::Phase> {
         let inner = self.read();
         let passes = inner.passes.iter();
@@ -401,12 +404,12 @@ impl Registry {
             .collect()
     }
 
-    /// The plugins, in the order in which they were taken in.
+    /// The registered plugins, in the order of their registration.
     pub fn plugins(&self) -> Vec<Arc<Plugin>> {
         self.read().plugins.clone()
     }
 
-    /// Files that look like plugins and can't be used.
+    /// The files that look like plugins and can't be used.
     pub fn unreadable(&self) -> Vec<PluginError> {
         self.read().unreadable.clone()
     }
@@ -425,7 +428,7 @@ impl Registry {
         self.read().config.list()
     }
 
-    /// What a config option holds.
+    /// The schema of a config option.
     pub fn config_schema(&self, key: &str) -> Result<Schema, ConfigError> {
         self.read()
             .config
@@ -433,7 +436,7 @@ impl Registry {
             .map(|entry| entry.schema.clone())
     }
 
-    /// The defaults of all config options.
+    /// The default values of all config options.
     pub(crate) fn config_defaults(&self) -> BTreeMap<String, ConfigValue> {
         let inner = self.read();
         let schemas = inner.config.list().into_iter().map(|info| info.schema);
@@ -465,8 +468,8 @@ impl Inner {
         self.known(name).map(|(_, entry)| entry)
     }
 
-    /// A name as it is, or an alias; otherwise one that is short for `transform.N` in one of the
-    /// namespaces, in this order.
+    /// The canonical name and the entry that a name stands for: the name of a pass, an alias, or a
+    /// short name for `transform.N` in one of the namespaces, in this order.
     fn known(&self, name: &str) -> Option<(&str, &Entry)> {
         let canonical = self.aliases.get(name).map_or(name, String::as_str);
         let exact = self.passes.get_key_value(canonical);
@@ -480,7 +483,7 @@ impl Inner {
         found.map(|(name, entry)| (name.as_str(), entry))
     }
 
-    /// Refuses a name that is taken; an entry that `overrides` takes the place of one that doesn't.
+    /// Refuses a name that is taken. An entry that `overrides` takes the place of one that doesn't.
     fn check_free(&self, name: &str, overrides: bool) -> Result<(), PassError> {
         let message = match self.passes.in_the_way(name, overrides) {
             Some(entry) if overrides => format!(
@@ -528,7 +531,7 @@ impl Inner {
         error
     }
 
-    /// Why files can't be used that may hold what is missed.
+    /// The errors about unusable files, which may hold a missing pass.
     fn unusable(&self) -> Vec<String> {
         let errors = self.unreadable.iter().chain(&self.passed_over);
         errors.map(ToString::to_string).collect()

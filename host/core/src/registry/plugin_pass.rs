@@ -1,4 +1,4 @@
-//! A plugin's pass with its options.
+//! The passes of plugins, with their options.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -11,13 +11,13 @@ use crate::config::{ConfigValue, Field, FieldValue, GivenConfig, OptionSource, S
 use crate::error::{ErrorKind, PassError, Provider};
 use crate::pass::{Pass, Work};
 
-/// A pass as a pipeline names it: which one, with which options.
+/// A plugin's pass as a pipeline names it, with the options that are given.
 pub(super) struct PluginPass {
     provider: Provider,
     plugin: Arc<Plugin>,
     at: usize,
     schema: Schema,
-    /// Those that are given.
+    /// The values of the options that are given.
     options: ConfigValue,
 }
 
@@ -39,7 +39,7 @@ impl PluginPass {
         })
     }
 
-    /// An error about an option that has no default and that nobody sets.
+    /// The error about an option that has no default and that nobody sets.
     fn lacks(&self, option: &Field) -> PassError {
         let name = self.spec().name();
         let message = format!(
@@ -89,7 +89,7 @@ impl Pass for PluginPass {
         Ok(values.collect())
     }
 
-    /// Defaults, then what the context's config sets, then what the pipeline gives.
+    /// The layers of options: defaults, then the context's config, then the pipeline's entry.
     fn option_sources(&self, config: &GivenConfig) -> BTreeMap<String, (FieldValue, OptionSource)> {
         let defaults = self.schema.defaults().into_iter();
         let default = |(name, value)| (name, (value, OptionSource::Default));
@@ -108,7 +108,7 @@ impl Pass for PluginPass {
     }
 }
 
-/// Puts a layer's value over those before it.
+/// Overlays an option's value with that of a later layer.
 fn overlay(
     options: &mut BTreeMap<String, (FieldValue, OptionSource)>,
     name: &str,

@@ -1,4 +1,5 @@
-//! Passes of the host's own: on some of the functions, for fewer functions, and one that prints.
+//! Passes of the host itself: one that applies another to some functions, one that filters functions,
+//! and one that prints.
 
 use std::sync::Arc;
 
@@ -26,8 +27,8 @@ where
 /// match a regular expression, from their first letter on, may change.
 ///
 /// The other functions are there for the inner pass, but as external ones: they have the attribute
-/// `Extern`, so function passes leave them out, and whatever becomes of them, they come back as they
-/// were. For that their ops are copied, their weights aren't. If no function matches, nothing runs;
+/// `Extern`, so function passes leave them out. They are restored afterwards, whatever the inner pass
+/// did to them; for that their ops are copied, not their weights. If no function matches, nothing runs;
 /// with `error_if_no_function_matches_regex` that is an error.
 ///
 /// What the inner pass establishes isn't true of the whole module, so this one doesn't claim it.
@@ -101,8 +102,8 @@ fn no_match(regex: &str, module: &Module) -> PassError {
     PassError::new(ErrorKind::Failed, message)
 }
 
-/// A module pass named `Filter` that keeps the functions which satisfy a predicate. One that a kept
-/// function calls has to be kept too.
+/// A module pass named `Filter` that keeps the functions which satisfy a predicate. Functions that a
+/// kept one calls must be kept, too.
 pub fn filter(keep: impl Fn(&Function) -> bool + Send + Sync + 'static) -> PassRef {
     create_host_pass(PassInfo::new("Filter"), move |module, _| {
         let dropped = |f: &&Arc<Function>| !keep(f);

@@ -1,4 +1,4 @@
-//! Calling a pass that isn't a Sequential: on the module, or on each of its functions.
+//! The call of a pass that isn't a Sequential: on the module, or on each of its functions.
 //!
 //! All functions are computed from the module as it was and then stored together. Where a pass
 //! declares that it may, it runs on several functions at once; functions are gathered in module
@@ -25,15 +25,15 @@ use crate::error::{ErrorKind, PassError, Provider, capitalized};
 use crate::pass::{Pass, Work};
 use crate::{util, verify};
 
-/// Fewer ops in all than this aren't worth waking other threads for.
+/// The least number of ops in all functions for which several threads are used.
 const PARALLEL_OPS: usize = 4096;
 
-/// How many passes may run inside each other. A thread of the program has stack for them, as far as
-/// their own code goes easy on it.
+/// The largest number of passes that run inside each other. A thread's stack has room for them,
+/// unless their own code uses much of it.
 const MAX_NESTED: usize = 64;
 
-/// Runs a pass's work; the module comes back the same if nothing changed. What the pass said is
-/// shown when it has returned, also if it failed.
+/// Runs a pass's work; returns the same module if nothing changed. The pass's diagnostics are shown
+/// when it has returned, also if it failed.
 pub(super) fn call(
     pass: &dyn Pass,
     options: &ConfigValue,
@@ -55,14 +55,14 @@ pub(super) fn call(
         call.run(work, module)
     };
     let after = call.show(result).map_err(|error| error.run_by(name))?;
-    // What it did without the definition isn't what the user asked for.
+    // Without the definition the result may not be what the user asked for.
     match call.frame.missing_definition() {
         None => Ok(after),
         Some(error) => Err(error.into()),
     }
 }
 
-/// Whether functions are worth more than one thread.
+/// Whether there are enough functions and ops for more than one thread.
 fn are_many<'s>(slots: impl Iterator<Item = &'s FunctionSlot>) -> bool {
     let (mut functions, mut ops) = (0, 0);
     for slot in slots {
@@ -75,7 +75,7 @@ fn are_many<'s>(slots: impl Iterator<Item = &'s FunctionSlot>) -> bool {
     false
 }
 
-/// Refuses a pass that is run by one that is run by one, and so on for ever.
+/// Refuses a pass that is nested too deeply in passes that run each other.
 fn check_depth(name: &str, cx: &PassContext) -> Result<(), PassError> {
     let around = cx.diag_ctx().map_or(0, |outer| outer.run_by().len() + 1);
     if around < MAX_NESTED {
@@ -90,7 +90,7 @@ fn check_depth(name: &str, cx: &PassContext) -> Result<(), PassError> {
 struct LeafCall<'c> {
     pass: &'c dyn Pass,
     options: &'c ConfigValue,
-    /// With the diagnostics of this pass.
+    /// The frame, with the diagnostics of this pass.
     frame: ContextFrame<'c>,
 }
 impl LeafCall<'_> {
@@ -179,7 +179,7 @@ impl LeafCall<'_> {
         let mut after = module.clone();
         for function in changed {
             after.replace(function).map_err(|error| {
-                let message = format!("What the pass made can't be stored: {error}");
+                let message = format!("The function that the pass made can't be stored: {error}");
                 PassError::new(ErrorKind::Failed, message)
             })?;
         }
@@ -211,7 +211,8 @@ impl LeafCall<'_> {
         pieces.flatten_iter().collect()
     }
 
-    /// Keeps what a pass said of the module or of one function; answers the first error of it.
+    /// Keeps the diagnostics of a pass on the module or on one function; returns the message of the
+    /// first error.
     fn collect(&self, said: Vec<Diagnostic>) -> Option<Box<str>> {
         let mut failures = said.iter().filter(|one| one.severity.is_failure());
         let first = failures.next().map(|first| first.message.as_str().into());
@@ -220,7 +221,7 @@ impl LeafCall<'_> {
         first
     }
 
-    /// Shows what the pass said, in order. If an error was among it, the pass failed.
+    /// Shows the diagnostics of the pass, in order. If an error is among them, the pass failed.
     fn show(&self, result: Result<Module, PassError>) -> Result<Module, PassError> {
         let Some(collected) = self.frame.context().diag_ctx() else {
             return result;
@@ -290,7 +291,7 @@ impl SkipAttrs {
         SkipAttrs(names.iter().filter_map(|name| symbols.find(name)).collect())
     }
 
-    /// Whether one is set, and not to 0.
+    /// Whether one of them is set, and not to 0.
     fn applies(&self, function: &Function) -> bool {
         let mut set = self
             .0

@@ -1,10 +1,10 @@
-//! The run loop: what happens around each pass, and in which order.
+//! The run loop: the steps around each pass, and their order.
 //!
 //! enabled? → required → should_run → before → call → verify what changed → after, or failed.
 //!
 //! [`crate::plan`] has decided the first two before anything runs; `leaf` calls the pass;
-//! [`crate::verify`] looks at what it changed. Nothing here keeps a module but the one that is worked
-//! on and the one before it, so a pass that fails leaves the module as it was.
+//! [`crate::verify`] checks what it changed. The loop keeps only the current module and the one
+//! before it, so a pass that fails leaves the module as it was.
 
 mod host_passes;
 mod leaf;
@@ -30,8 +30,8 @@ use crate::verify::{self, Input, Verify};
 
 impl dyn Pass + '_ {
     /// Runs the pass under this thread's current context: whatever its level, and without the
-    /// passes that it requires, which are a [`Sequential`]'s business. What comes back shares with
-    /// clones of the module what didn't change.
+    /// passes that it requires, which only a [`Sequential`] runs. The result shares the unchanged
+    /// parts with clones of the module.
     pub fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
         self.call_in(module, &PassContext::current())
     }
@@ -76,7 +76,7 @@ pub fn call(
     call_planned(pass, plan.as_ref(), module, cx, watched)
 }
 
-/// Runs a pass; a Sequential by its plan, for which everything is loaded.
+/// Runs a pass. A Sequential runs by its plan, whose plugins are loaded.
 fn call_planned(
     pass: &dyn Pass,
     plan: Option<&Plan>,
@@ -109,8 +109,9 @@ fn call_planned(
     }
 }
 
-/// Finds out whether a Sequential can run: resolves it, loads the plugins that it and the context's
-/// instruments need, and makes those. States that the module has to bring along are left.
+/// Checks that a Sequential can run, and returns its plan: loads the plugins that it and the
+/// context's instruments need, and makes the instruments. States that the module must be in aren't
+/// checked.
 pub fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let plan = plan::resolve(sequential, cx)?;
     plan.load()?;
@@ -128,7 +129,7 @@ fn run_registered(
     let pass = cx.registry().get_pass(name);
     let ran = pass.and_then(|pass| call(&*pass, module, cx, watched));
     ran.map_err(|mut error| {
-        // What can't be run isn't what the user asked for: the pass has failed that asks for it.
+        // Not a wrong request of the user's: the pass that asked for the other one has failed.
         if error.kind.exit_status() == 2 {
             error.kind = ErrorKind::Failed;
         }
@@ -141,17 +142,17 @@ fn run_registered(
 struct Job<'a> {
     pass: &'a dyn Pass,
     options: &'a ConfigValue,
-    /// Of a Sequential.
+    /// The plan of the pass, if it is a Sequential.
     plan: Option<&'a Plan>,
-    /// Whether instruments can't veto it.
+    /// Whether instruments can't veto the pass.
     forced: bool,
 }
 
 /// The outcome of a pass that didn't fail.
 enum Outcome {
-    /// It ran.
+    /// The pass ran and made this module.
     Ran(Module),
-    /// Instruments kept it from running; why, for reports.
+    /// Instruments vetoed the pass, for this reason.
     Vetoed(String),
 }
 
@@ -160,12 +161,13 @@ struct Run<'c> {
     cx: &'c PassContext,
     /// Whether instruments are called.
     watched: bool,
-    /// Counts the states of the module.
+    /// The number of the module's current state, which each change increments.
     state: u64,
-    /// The passes that ran: their options, and the state that each left behind when it last did.
+    /// The passes that ran, with their options and the number of the state that each left when it
+    /// last ran.
     ran: HashMap<String, (Arc<ConfigValue>, u64)>,
     held: Held,
-    /// The Sequentials around, the outermost left out.
+    /// The names of the Sequentials around the pass, without the outermost.
     parents: Vec<String>,
     depth: u32,
 }
@@ -183,27 +185,27 @@ impl<'c> Run<'c> {
         }
     }
 
-    /// Takes what the first pass requires for done: the module is as it was right before that pass.
+    /// Remembers the passes that the first pass requires as done: the module is the one from right
+    /// before that pass.
     fn resume(&mut self, plan: &Plan) {
         if let Some(first) = plan.children.iter().find(|child| child.skipped.is_none()) {
             first.required.iter().for_each(|step| self.remember(step));
         }
     }
 
-    /// Keeps that a pass ran, and left the module in the state that it is in.
+    /// Remembers that a pass ran, and left the module in its current state.
     fn remember(&mut self, step: &Step) {
         let name = step.pass.info().name.clone();
         self.ran.insert(name, (step.options.clone(), self.state));
     }
 
-    /// Whether a pass that is required ran, with the options that it would run with, and nothing
-    /// changed since.
+    /// Whether a required pass ran with the same options, and nothing changed since.
     fn is_done(&self, step: &Step) -> bool {
         let last = self.ran.get(&step.pass.info().name);
         last.is_some_and(|(options, state)| *state == self.state && *options == step.options)
     }
 
-    /// The children of a Sequential, each after what it requires.
+    /// Runs the children of a Sequential, each after the passes that it requires.
     fn sequence(&mut self, plan: &Plan, module: &Module) -> Result<Module, PassError> {
         let mut module = module.clone();
         for (at, child) in plan.children.iter().enumerate() {
@@ -243,7 +245,7 @@ impl<'c> Run<'c> {
         Ok(())
     }
 
-    /// One pass, from `should_run` on.
+    /// Runs one pass, from `should_run` on.
     fn pass(&mut self, job: Job<'_>, module: &Module) -> Result<Outcome, PassError> {
         let Job { pass, plan, .. } = job;
         let info = pass.info();
@@ -300,7 +302,7 @@ impl<'c> Run<'c> {
         result
     }
 
-    /// A pass that isn't a Sequential: the call itself, and the verifier.
+    /// Runs a pass that isn't a Sequential, and verifies its result.
     fn leaf(&mut self, job: Job<'_>, module: &Module) -> Result<Module, PassError> {
         let Job { pass, options, .. } = job;
         let mut after = {
@@ -322,8 +324,8 @@ impl<'c> Run<'c> {
     }
 }
 
-/// Frees what the pass erased of the functions that it changed, where that is most of one; where it
-/// brought regions up, says how deep they are now.
+/// Compacts each changed function whose records are mostly dead, and settles the depths of one
+/// whose regions were inlined.
 fn compact(before: &Module, after: &mut Module) {
     let is_new = |function: &&Arc<Function>| {
         let known = before.function(function.name());

@@ -1,5 +1,5 @@
-//! What it takes to run into a failure again, as it is known where the failure happens: pointers
-//! that are copied when it happens, and nothing before.
+//! Failure sites: the context, module and passes that are needed to repeat a failure. Only pointers
+//! are copied, and only when a failure happens.
 
 use std::fmt;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use crate::error::PassError;
 use crate::pass::{PassRef, Sequential};
 use crate::plan::{Child, Step};
 
-/// The place where a pass failed: the module before it, and what was still to run.
+/// The place where a pass failed: the module before it, and the passes that were still to run.
 #[derive(Clone)]
 pub struct FailureSite {
-    /// What the passes ran under.
+    /// The context that the passes ran under.
     pub context: PassContext,
     /// The module before the pass.
     pub before: Module,
-    /// The pass that failed, then those that would have followed. What the first one requires has
-    /// run.
+    /// The pass that failed, then those that would have followed. The passes that the first one
+    /// requires have run.
     pub passes: Vec<PassRef>,
 }
 
@@ -30,18 +30,19 @@ impl fmt::Debug for FailureSite {
 }
 
 impl PassError {
-    /// What it takes to run into it again, if a pass of a Sequential failed.
+    /// The site of the failure, if a pass of a Sequential failed.
     pub fn site(&self) -> Option<&FailureSite> {
         self.site.as_deref()?.downcast_ref()
     }
 
-    /// Keeps what it takes to run into it again.
+    /// Sets the site of the failure.
     pub fn set_site(&mut self, site: FailureSite) {
         self.site = Some(Arc::new(site));
     }
 }
 
-/// Keeps where an error happened. A Sequential's is that of the pass inside.
+/// Adds the site of a failed pass to an error. The site of a failed Sequential is that of the pass
+/// inside.
 pub(super) fn at(
     mut error: PassError,
     step: &Step,
@@ -59,7 +60,7 @@ pub(super) fn at(
     error
 }
 
-/// Adds what would have run behind the pass that failed.
+/// Adds the passes that would have run after the failed one.
 pub(super) fn followed_by(mut error: PassError, children: &[Child]) -> PassError {
     if let Some(site) = error.site() {
         let mut site = site.clone();
@@ -71,7 +72,8 @@ pub(super) fn followed_by(mut error: PassError, children: &[Child]) -> PassError
     error
 }
 
-/// Of a failure that isn't a child's (an instrument's, before the first one), all is still to run.
+/// Adds a site with all passes of a Sequential to an error that isn't a child's: an instrument's,
+/// before the first pass.
 pub(super) fn around(
     mut error: PassError,
     sequential: Option<&Sequential>,

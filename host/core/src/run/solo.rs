@@ -1,4 +1,4 @@
-//! One thread at a time: for the passes of plugins that don't say that they are thread-safe.
+//! The lock for passes of plugins that aren't declared thread-safe: one thread at a time runs them.
 //!
 //! There is one lock for all of them, whatever their plugin and their registry. A pass may run
 //! others, so with a lock for each plugin two threads could wait for each other; and a library is
@@ -9,14 +9,14 @@ use std::thread::{self, ThreadId};
 
 use crate::util;
 
-/// Who is in, and how many times: the thread that is may come again.
+/// The thread that holds the lock, and how many times: it may enter again.
 static OWNER: Mutex<Option<(ThreadId, u32)>> = Mutex::new(None);
 static LEFT: Condvar = Condvar::new();
 
-/// Inside until it is dropped.
+/// A guard that holds the lock until it is dropped.
 pub(super) struct Alone(());
 
-/// Waits until no other thread is in.
+/// Takes the lock, and waits until no other thread holds it.
 pub(super) fn enter() -> Alone {
     let me = thread::current().id();
     let mut owner = util::lock(&OWNER);
@@ -33,7 +33,7 @@ pub(super) fn enter() -> Alone {
     }
 }
 
-/// Whether this thread is in: then no other one may be needed to go on.
+/// Whether this thread holds the lock: then it must not wait for another one.
 pub(super) fn is_inside() -> bool {
     let owner = util::lock(&OWNER);
     owner.is_some_and(|(thread, _)| thread == thread::current().id())

@@ -1,18 +1,18 @@
-//! What a function's callers rely on: what it takes and gives, and which versions of operators it
-//! asks a runtime for. A pass that changes it has to say so.
+//! Interfaces of functions: the parameters, results and opsets that callers rely on. A pass that
+//! changes them has to declare so.
 
 use passdock_abi::{SymbolId, TypeId};
 use passdock_ir::{Function, Module};
 
 use crate::error::{ErrorKind, PassError};
 
-/// The function that a model's users call.
+/// The name of the function that a model's users call.
 const MAIN: &str = "main";
 
-/// A parameter, a result or an opset: what it is called and what is said of it.
+/// A parameter, a result or an opset: its name and its description.
 type Entry<'f> = (&'f str, String);
 
-/// Whether two states of a function take and give the same: names and types of parameters and
+/// Whether two states of a function have the same interface: names and types of parameters and
 /// results.
 pub fn same_interface(a: &Function, b: &Function) -> bool {
     a.kind() == b.kind() && params(a) == params(b) && results(a) == results(b)
@@ -29,7 +29,7 @@ pub(crate) fn kept(before: &Function, after: &Function) -> Result<(), PassError>
         .help("Declare `changes_interface` in the pass's `plugin!` entry."))
 }
 
-/// An error if a pass changed the interface of a module, which is its `@main`'s.
+/// An error if a pass changed the interface of a module, which is that of `@main`.
 pub(crate) fn kept_main(before: &Module, after: &Module) -> Result<(), PassError> {
     let Some(old) = before.function_named(MAIN) else {
         return Ok(());
@@ -73,8 +73,8 @@ fn difference(before: &Function, after: &Function) -> Option<String> {
         .or_else(|| opset(before, after))
 }
 
-/// A version that changed. A domain that is new, or that no op needs any more, is no change of what
-/// was there.
+/// A version of an opset that changed, in words. A new domain, or one that no op needs any more,
+/// isn't a change.
 fn opset(before: &Function, after: &Function) -> Option<String> {
     before.opsets().iter().find_map(|opset| {
         let domain = before.text(opset.domain);
@@ -113,7 +113,8 @@ fn name(f: &Function, name: SymbolId) -> &str {
     name.option().map_or("", |name| f.text(name))
 }
 
-/// A type's text: ids of two states of a function needn't mean the same type.
+/// A type's text. Types are compared by text: in two states of a function the same id may mean
+/// different types.
 fn type_text(f: &Function, ty: TypeId) -> String {
     match ty.is_none() {
         true => "of unknown type".to_owned(),

@@ -1,4 +1,4 @@
-//! Verifying what a pass made, and only that.
+//! The verification of the functions that a pass changed.
 
 mod interface;
 
@@ -16,24 +16,24 @@ use serde::{Deserialize, Serialize};
 use crate::error::{ErrorKind, PassError};
 use crate::util::panic_text;
 
-/// How many violations an error tells of.
+/// The most violations that an error lists.
 const SHOWN: usize = 5;
 
-/// The part of the IR that is verified.
+/// The functions that are verified.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verify {
-    /// After each pass, the functions that it changed.
+    /// The functions that a pass changed, after each pass.
     #[default]
     Changed,
-    /// After each pass, all functions.
+    /// All functions, after each pass.
     All,
-    /// None.
+    /// No functions: verification is off.
     Off,
 }
 
-/// The module that a pass is given, printed before it runs: under `testing.immutable_module` only,
-/// since that costs a print of it around each pass.
+/// The module that a pass is given, printed before the pass runs: only under
+/// `testing.immutable_module`, since that prints the module twice for each pass.
 pub(crate) struct Input(Option<String>);
 
 impl Input {
@@ -42,7 +42,7 @@ impl Input {
         Input(is_watched.then(|| text::print(module)))
     }
 
-    /// An error if it isn't any more as it was: the pass `name` wrote where it may only read.
+    /// An error if the module isn't as it was: the pass `name` wrote where it may only read.
     #[inline]
     pub(crate) fn check(self, module: &Module, name: &str) -> Result<(), PassError> {
         match self.0 {
@@ -56,7 +56,7 @@ impl Input {
     }
 }
 
-/// Verifies what is new in `after`, or all of it.
+/// Verifies the functions that are new in `after`, or all of it.
 ///
 /// A function that didn't change is looked at too if what it calls may be another one now.
 pub(crate) fn changed(before: &Module, after: &Module, when: Verify) -> Result<(), PassError> {
@@ -85,7 +85,7 @@ fn look_at_changes(before: &Module, after: &Module, when: Verify) -> Result<(), 
     Ok(())
 }
 
-/// Verifies a module that a pass didn't change, if all is to be verified.
+/// Verifies a module that a pass didn't change, if all functions are to be verified.
 pub(crate) fn unchanged(module: &Module, when: Verify) -> Result<(), PassError> {
     match when {
         Verify::All => all(module),
@@ -93,7 +93,7 @@ pub(crate) fn unchanged(module: &Module, when: Verify) -> Result<(), PassError> 
     }
 }
 
-/// Verifies a module.
+/// Verifies all functions of a module.
 pub fn all(module: &Module) -> Result<(), PassError> {
     let mut functions = module.names().zip(module.functions());
     functions.try_for_each(|(name, function)| one(module, name, function))
@@ -107,7 +107,7 @@ fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassE
     };
     let mut error = PassError::new(ErrorKind::Verify, &first.message);
     let text = module.text_source().map(Arc::as_ref);
-    // To show a line of what is broken may fail, too.
+    // Printing a line of broken IR may fail, too.
     let shown = guarded(Some(function), || {
         let seen = RefCell::default();
         Ok(excerpt::excerpt(
@@ -135,15 +135,15 @@ fn one(module: &Module, name: SymbolId, function: &Function) -> Result<(), PassE
     Err(error)
 }
 
-/// Looks at what may be broken in ways that no edit allows: a plugin that writes into a view can do
-/// anything to it.
+/// Runs `look` on IR that may be broken in ways that no edit allows, and turns a panic into an
+/// error: a plugin that writes into a view can do anything to it.
 fn guarded<T>(
     function: Option<&Function>,
     look: impl FnOnce() -> Result<T, PassError>,
 ) -> Result<T, PassError> {
     catch_unwind(AssertUnwindSafe(look)).unwrap_or_else(|payload| {
         let message = format!(
-            "What the pass left can't be looked at: {}.",
+            "The IR that the pass left can't be verified: {}.",
             panic_text(&*payload)
         );
         let mut error = PassError::new(ErrorKind::Verify, message)

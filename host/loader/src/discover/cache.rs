@@ -1,12 +1,13 @@
-//! Manifests that are kept between runs, so that a start doesn't read and check every plugin file.
+//! The manifest cache: manifests kept between runs, so that a start doesn't read and check every
+//! plugin file.
 //!
-//! In a directory of the user's there is a file for each directory of plugins. It says of each plugin
-//! which state its file was in when it was checked (device, inode, length, times of change), and what
-//! its manifest said. Of a file in that very state it is known without opening it, also that the
-//! system's loader may have it: loading looks at the state once more.
+//! A directory of the user's has one cache file for each directory of plugins. The file lists each
+//! plugin with its manifest and the state that its file was in when it was checked (device, inode,
+//! length, times of change). A plugin file in that very state isn't opened: its manifest is known,
+//! and so is that the system's loader may have it. Loading compares the state once more.
 //!
-//! Nothing depends on what is kept. A file that is somebody else's, was spoilt, or was written by
-//! another passdock is as good as none, and one that can't be written isn't.
+//! The cache is never needed. A cache file of another user, a damaged one, and one of another
+//! passdock are ignored; failures to write one are, too.
 
 use std::collections::HashMap;
 use std::fs;
@@ -23,11 +24,11 @@ use crate::file::{self, Identity};
 use crate::library::Plugin;
 use crate::manifest::Manifest;
 
-/// Longer files are neither written nor read.
+/// The longest cache file that is written or read, in bytes.
 const MAX_LEN: u64 = 16 << 20;
-/// So many files are kept, for so many directories of plugins.
+/// The most cache files in a directory: one for each directory of plugins.
 const MAX_FILES: usize = 64;
-/// What the files are called after their number.
+/// The extension of cache files.
 const ENDING: &str = "manifests";
 
 /// A directory in which manifests are kept between runs.
@@ -36,33 +37,34 @@ pub struct ManifestCache {
     dir: PathBuf,
 }
 
-/// What is kept of a directory of plugins.
+/// The cached manifests of a directory of plugins.
 pub(super) struct Kept {
-    /// Where it is kept.
+    /// The cache file's path.
     path: PathBuf,
-    /// As the file says, or nothing.
+    /// The cache file's contents after its header; empty without a valid file.
     bytes: Vec<u8>,
-    /// By the file's name: where in `bytes`.
+    /// The cached plugins by their file names.
     entries: HashMap<Vec<u8>, Entry>,
-    /// When it was read. Files that changed shortly before may change again without a trace.
+    /// The time at which the cache was read. Files that changed shortly before may change again
+    /// without a trace.
     at: SystemTime,
 }
 
-/// A plugin file as it was.
+/// A cached plugin file, in the state that it was in when it was checked.
 struct Entry {
     identity: Identity,
     needs_path: bool,
-    /// Where its manifest begins in the bytes.
+    /// The offset of its manifest in the cache's bytes.
     manifest: usize,
 }
 
 impl ManifestCache {
-    /// Manifests are kept in `dir`, which is made when it is needed.
+    /// A cache in the directory `dir`, which is made when it is needed.
     pub fn new(dir: impl Into<PathBuf>) -> ManifestCache {
         ManifestCache { dir: dir.into() }
     }
 
-    /// What is kept of the plugins in a directory.
+    /// The cached manifests of the plugins in a directory.
     pub(super) fn of(&self, plugins: &Path) -> Kept {
         let plugins = std::path::absolute(plugins).unwrap_or_else(|_| plugins.to_path_buf());
         let number = blake3::hash(plugins.as_os_str().as_encoded_bytes()).to_hex();
@@ -80,7 +82,7 @@ impl ManifestCache {
 }
 
 impl Kept {
-    /// The plugin in a file, if the file is in the state that it was in.
+    /// The plugin in a file, if the file is in the state that the cache knows.
     pub(super) fn plugin(&self, path: &Path) -> Option<Plugin> {
         let entry = self.entries.get(name(path)?)?;
         let identity = Identity::of(&fs::metadata(path).ok()?);
@@ -89,8 +91,8 @@ impl Kept {
         Some(Plugin::known(path, manifest, identity, entry.needs_path))
     }
 
-    /// Keeps the plugins that were found, if they aren't what is kept already. It is no matter if
-    /// that fails.
+    /// Writes the plugins that were found to the cache, unless it has the same ones. A failure is
+    /// ignored.
     pub(super) fn keep(self, found: &[Arc<Plugin>]) {
         let plugins = found.iter().filter_map(|plugin| {
             let (identity, needs_path) = plugin.file()?;
@@ -126,12 +128,13 @@ impl Kept {
     }
 }
 
-/// The name of a file in its directory.
+/// The name of a file in its directory, as bytes.
 fn name(path: &Path) -> Option<&[u8]> {
     Some(path.file_name()?.as_encoded_bytes())
 }
 
-/// How each file begins: whoever checks otherwise, or writes otherwise, reads nothing of it.
+/// The first line of a cache file: a host that checks or writes manifests in another way has
+/// another one, and ignores the file.
 fn header() -> String {
     format!(
         "passdock {} manifests, {}-{}, abi {}.{} {:08x}, ir {}.{}, checks {CHECKS:016x}\n",
@@ -163,7 +166,7 @@ const CHECKS: u64 = fingerprint(&[
     include_bytes!("../file/reader.rs"),
 ]);
 
-/// FNV-1a.
+/// The FNV-1a hash of some texts.
 const fn fingerprint(texts: &[&[u8]]) -> u64 {
     let mut hash = 0xcbf2_9ce4_8422_2325;
     let mut text = 0;
@@ -178,14 +181,14 @@ const fn fingerprint(texts: &[&[u8]]) -> u64 {
     hash
 }
 
-/// Whether bytes are those that were written.
+/// A checksum of the cache's bytes, to notice damage.
 fn checksum(body: &[u8]) -> u64 {
     let mut hasher = rustc_hash::FxHasher::default();
     hasher.write(body);
     hasher.finish()
 }
 
-/// What a file keeps, if it is ours and whole.
+/// The bytes of a cache file, if it is this user's, has this host's header and is undamaged.
 fn read(path: &Path) -> Option<Vec<u8>> {
     let (file, identity) = file::open(path).ok()?;
     let meta = file.metadata().ok()?;
@@ -200,7 +203,7 @@ fn read(path: &Path) -> Option<Vec<u8>> {
     (sum == checksum(rest)).then(|| bytes.split_off(start))
 }
 
-/// Where in the bytes each plugin file stands.
+/// The cached plugin files, with the places of their manifests in the bytes.
 fn entries(bytes: &[u8]) -> Option<HashMap<Vec<u8>, Entry>> {
     let mut entries = HashMap::new();
     let mut rest = bytes;
@@ -221,7 +224,7 @@ fn entries(bytes: &[u8]) -> Option<HashMap<Vec<u8>, Entry>> {
     Some(entries)
 }
 
-/// Writes a file as a whole: whoever reads it meanwhile reads the one before.
+/// Writes a cache file atomically: a reader meanwhile gets the old one.
 fn write(path: &Path, body: &[u8]) -> io::Result<()> {
     let Some(dir) = path.parent() else {
         return Ok(());
@@ -237,7 +240,7 @@ fn write(path: &Path, body: &[u8]) -> io::Result<()> {
     if !path.exists() {
         make_room(dir)?;
     }
-    // One that a killed process leaves goes with the oldest.
+    // The temporary file of a killed process is removed with the oldest cache files.
     let mut file = tempfile::Builder::new();
     let mut file = file.suffix(&format!(".{ENDING}")).tempfile_in(dir)?;
     file.write_all(header.as_bytes())?;
@@ -283,14 +286,15 @@ fn is_ours(meta: &fs::Metadata) -> bool {
     meta.uid() == rustix::process::geteuid().as_raw()
 }
 
-/// Whether others may write to a file.
+/// Whether other users may write to a file.
 #[cfg(unix)]
 fn is_open(meta: &fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     meta.mode() & 0o022 != 0
 }
 
-/// Nothing is kept where files have no state that can be told: see [`Identity::is_settled`].
+/// Whether a file is this user's: never, so that nothing is cached on systems whose files have no
+/// identity. See [`Identity::is_settled`].
 #[cfg(not(unix))]
 fn is_ours(_meta: &fs::Metadata) -> bool {
     false
@@ -301,6 +305,6 @@ fn is_open(_meta: &fs::Metadata) -> bool {
     true
 }
 
-// Elsewhere nothing is kept.
+// Other systems cache nothing.
 #[cfg(all(test, unix))]
 mod tests;

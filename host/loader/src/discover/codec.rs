@@ -1,7 +1,7 @@
-//! A manifest as bytes: fields one after the other, lengths before what they count.
+//! The binary form of a manifest: fields one after the other, lengths before what they count.
 //!
-//! Only what this very program wrote is read, so nothing here says what it is; but a file may have
-//! been spoilt, so everything is checked against its end.
+//! Only bytes that this very program wrote are read, so they carry no types. A file may be damaged,
+//! so every length is checked against the end of the bytes.
 
 use std::collections::BTreeMap;
 
@@ -12,15 +12,15 @@ use crate::manifest::{
     PassInfo, PassKind, PassSpec, Phase, PluginSpec, Schema, State, States, toml_text,
 };
 
-/// Something that is written and read back.
+/// A value that can be written to bytes and read back.
 pub(super) trait Coded: Sized {
-    /// Appends it.
+    /// Appends the value to the bytes.
     fn put(&self, out: &mut Vec<u8>);
-    /// Takes it from the front; `None` if it isn't there.
+    /// Takes a value from the front of the bytes; `None` if they don't hold one.
     fn get(from: &mut &[u8]) -> Option<Self>;
 }
 
-/// Takes so many bytes from the front.
+/// Takes `count` bytes from the front.
 pub(super) fn take<'b>(from: &mut &'b [u8], count: usize) -> Option<&'b [u8]> {
     let (taken, rest) = from.split_at_checked(count)?;
     *from = rest;
@@ -44,7 +44,7 @@ macro_rules! numbers {
 
 numbers!(u8, u32, u64, i64, i128, f64);
 
-/// A struct, field by field: one that isn't named here doesn't compile.
+/// Codes a struct field by field: a field that isn't named here doesn't compile.
 macro_rules! records {
     ($($record:ident { $($field:ident),* $(,)? })*) => {$(
         impl Coded for $record {
@@ -75,7 +75,7 @@ records! {
     Identity { len, modified, changed, device, inode }
 }
 
-/// A choice, by its place in the list: one that isn't named here doesn't compile.
+/// Codes an enum by the number of its variant: a variant that isn't named here doesn't compile.
 macro_rules! choices {
     ($($choice:ident { $($variant:ident),* })*) => {$(
         impl Coded for $choice {
@@ -132,7 +132,7 @@ impl<T: Coded> Coded for Vec<T> {
 
     fn get(from: &mut &[u8]) -> Option<Self> {
         let count = u32::get(from)? as usize;
-        // No room is made for more than is likely to be there.
+        // Damaged bytes may claim any count, so the capacity is limited.
         let mut list = Vec::with_capacity(count.min(256));
         for _ in 0..count {
             list.push(T::get(from)?);
@@ -219,7 +219,7 @@ impl Coded for FieldValue {
     }
 }
 
-/// As TOML, which its reader limits in depth: such values are rare.
+/// A TOML value, coded as TOML text, whose nesting the reader limits: such values are rare.
 impl Coded for toml::Value {
     fn put(&self, out: &mut Vec<u8>) {
         toml_text(self).put(out);

@@ -1,9 +1,10 @@
 //! Finding plugins in directories.
 //!
-//! Directories in the order in which the user named them, not their subdirectories, files by the
-//! system's ending for libraries, in the order of their names. A file that can't be used is kept as
-//! a warning: it only matters when something that it might have given is missed. So is a library of
-//! another system, unless one of the same name for this system is beside it.
+//! The directories are searched in the order in which the user named them, without their
+//! subdirectories; in each the files with the system's extension for libraries, in the order of
+//! their names. A file that can't be used is kept as a warning: it only matters when a pass that it
+//! may define is missing. So is a library of another system, unless one of the same name for this
+//! system is beside it.
 
 mod cache;
 mod codec;
@@ -21,40 +22,41 @@ use crate::file::{EXPECTED, EXTENSION, Identity};
 use crate::library::Plugin;
 pub use cache::ManifestCache;
 
-/// A directory to look in.
+/// A directory that is searched for plugins.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchDir {
-    /// The directory.
+    /// The directory's path.
     pub path: PathBuf,
-    /// Whether the user named it, so that it has to be there.
+    /// Whether the user named the directory, so that it has to exist.
     pub required: bool,
 }
 
-/// What was found in the directories.
+/// The plugins and the unusable files found in the directories.
 #[derive(Debug, Default)]
 pub struct Discovered {
     /// The plugins, in search order. None is loaded.
     pub plugins: Vec<Arc<Plugin>>,
-    /// Files that look like plugins and can't be used.
+    /// The files that look like plugins and can't be used.
     pub unreadable: Vec<PluginError>,
-    /// Libraries of other systems, by their endings, among others of this one.
+    /// Libraries of other systems, by their extensions, in directories that have some for this one.
     pub passed_over: Vec<PluginError>,
 }
 
 /// The libraries in a directory.
 #[derive(Default)]
 struct Listing {
-    /// By the ending that this system's have.
+    /// The files with this system's extension.
     own: Vec<PathBuf>,
-    /// By the ending of another system's.
+    /// The files with another system's extension, and that system.
     foreign: Vec<(PathBuf, &'static str)>,
 }
 
-/// So many files of a directory are looked at on all cores: for fewer, threads aren't worth it.
+/// The least number of files in a directory that are opened on all cores: for fewer, threads cost
+/// more than they save.
 const MANY: usize = 32;
 
-/// Looks for plugins. A library that is reached by two ways counts once. Manifests that `cache` has
-/// aren't read again.
+/// Finds the plugins in directories. A library that is reached by two paths counts once. Manifests
+/// in the `cache` aren't read again.
 pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Discovered, DirError> {
     let mut found = Discovered::default();
     let mut searched = HashSet::new();
@@ -99,8 +101,8 @@ pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Dis
     Ok(found)
 }
 
-/// Refuses a plugin that defines an op which another defines since the same version: nothing tells
-/// which is meant.
+/// Refuses a plugin that defines an op which another one defines since the same version: the two
+/// would be ambiguous.
 pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(), PluginError> {
     let ops = &plugin.manifest().ops;
     let own: HashSet<(&str, u32)> = ops.iter().map(|op| (op.name.as_str(), op.since)).collect();
@@ -123,13 +125,14 @@ pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(),
 }
 
 impl Discovered {
-    /// Keeps a warning for each library of another system that isn't there for this one, too.
+    /// Adds an error for each library of another system that has no counterpart for this one.
     fn tell_foreign(&mut self, listing: &Listing) {
         if listing.foreign.is_empty() {
             return;
         }
         let known: HashSet<&str> = listing.own.iter().filter_map(|own| name(own)).collect();
-        // Where nothing is of this system, somebody mistook the file; elsewhere it may just be there.
+        // Alone, libraries of other systems are probably a mistake; beside this system's they may be
+        // meant.
         let errors = match listing.own.is_empty() {
             true => &mut self.unreadable,
             false => &mut self.passed_over,
@@ -147,7 +150,7 @@ impl Discovered {
     }
 }
 
-/// What a library is called on any system: `acme` of `libacme.so` and of `acme.dll`.
+/// The name of a library on any system: `acme` of `libacme.so` and of `acme.dll`.
 fn name(path: &Path) -> Option<&str> {
     let stem = path.file_stem()?.to_str()?;
     Some(stem.strip_prefix("lib").unwrap_or(stem))
@@ -157,7 +160,7 @@ fn text(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
-/// The systems whose libraries have an ending of their own.
+/// The systems whose libraries have an extension of their own.
 const SYSTEMS: [(&str, &str); 3] = [("so", "Linux"), ("dylib", "macOS"), ("dll", "Windows")];
 
 fn libraries_in(dir: &Path) -> io::Result<Listing> {
@@ -179,7 +182,7 @@ fn libraries_in(dir: &Path) -> io::Result<Listing> {
             listing.foreign.push((path, system));
         }
     }
-    // As text: all begin with the same directory, and comparing paths takes them apart each time.
+    // Compared as bytes: comparing paths would split them into components each time.
     listing.own.sort_unstable_by(|a, b| text(a).cmp(text(b)));
     listing.foreign.sort();
     Ok(listing)

@@ -1,8 +1,9 @@
 //! ELF libraries, as the dynamic linker will see them.
 //!
-//! Only what the loader itself uses is believed: program headers and the dynamic section. Section
-//! headers may be stripped; they are only asked whether the file was cut off. The two symbols are
-//! found through the hash table, as `dlsym` finds them, so that a broken table is found out here.
+//! The check reads only what the loader itself uses: program headers and the dynamic section.
+//! Section headers may be stripped; they only show whether the file was cut off. The two symbols
+//! are found through the hash table, as `dlsym` finds them, so that a broken table is an error
+//! here.
 
 use object::elf;
 use object::read::ReadRef;
@@ -14,9 +15,9 @@ use super::{Found, check_target, not_a_library};
 use crate::error::PluginErrorKind as Kind;
 use crate::manifest;
 
-/// More segments than any linker makes.
+/// The most segments a library may have: more than any linker makes.
 const MAX_SEGMENTS: usize = 256;
-/// More entries than any linker makes.
+/// The most entries its dynamic section may have: more than any linker makes.
 const MAX_DYNAMIC: u64 = 64 << 10;
 
 pub(super) fn check<'d, Elf, R>(data: R, len: u64) -> Result<Found<'d>, Kind>
@@ -106,7 +107,7 @@ fn check_machine<Elf: FileHeader<Endian = Endianness>>(
     check_target(BinaryFormat::Elf, arch, detail)
 }
 
-/// The loadable image, looked at through the file.
+/// The loadable image of a library, read through its file.
 struct Image<'d, Elf: FileHeader, R: ReadRef<'d>> {
     data: R,
     endian: Elf::Endian,
@@ -114,7 +115,7 @@ struct Image<'d, Elf: FileHeader, R: ReadRef<'d>> {
     len: u64,
 }
 
-/// What is used of the dynamic section.
+/// The entries of the dynamic section that a check uses.
 #[derive(Default)]
 struct Dynamic {
     flags_1: u64,
@@ -123,7 +124,7 @@ struct Dynamic {
     strings_len: u64,
     hash: Option<u64>,
     gnu_hash: Option<u64>,
-    /// Offsets in the strings.
+    /// The library paths, as offsets in the strings: `DT_RPATH`, `DT_RUNPATH`.
     run_paths: [Option<u64>; 2],
 }
 
@@ -159,7 +160,7 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
         Ok(image)
     }
 
-    /// Segments that the loader can map: in the file, ascending, apart, aligned.
+    /// Checks that the loader can map the segments: in the file, ascending, apart, aligned.
     fn check_segments(&self) -> Result<(), Kind> {
         let mut end_of_last = 0u64;
         let mut loads = 0;
@@ -290,7 +291,7 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
         Ok(())
     }
 
-    /// Where `len` bytes at an address stand in the file.
+    /// The offset in the file of `len` bytes at an address.
     fn offset(&self, address: u64, len: u64) -> Option<u64> {
         let end = address.checked_add(len)?;
         self.segments
@@ -446,7 +447,7 @@ impl<'d, Elf: FileHeader<Endian = Endianness>, R: ReadRef<'d>> Image<'d, Elf, R>
             .ok_or_else(|| damaged("its manifest isn't in the file"))
     }
 
-    /// Whether it looks for the libraries it needs in a place relative to itself.
+    /// Whether the library looks for the libraries it needs in a place relative to itself.
     fn looks_beside_itself(&self, dynamic: &Dynamic) -> Result<bool, Kind> {
         for at in dynamic.run_paths.into_iter().flatten() {
             if at >= dynamic.strings_len {

@@ -1,6 +1,7 @@
 //! Mach-O and Windows libraries, through `object`'s common view of them.
 //!
-//! Shallower than what is done for ELF: kind, machine, sections within the file, the two symbols.
+//! The checks are shallower than those of ELF: kind, machine, sections within the file, the two
+//! symbols.
 
 use object::read::macho::{FatArch, MachOFatFile32, MachOFatFile64};
 use object::read::{ExportTarget, File, NameOrOrdinal, Object, ObjectSection, ReadRef};
@@ -62,7 +63,7 @@ pub(super) fn check<'d, R: ReadRef<'d>>(data: R) -> Result<Found<'d>, Kind> {
     Err(Kind::Damaged("its manifest lies in no section".to_owned()))
 }
 
-/// A Mach-O file with libraries for several machines.
+/// Checks a Mach-O file that holds libraries for several machines.
 pub(super) fn check_fat<'d, R: ReadRef<'d>>(data: R, kind: FileKind) -> Result<Found<'d>, Kind> {
     fn pick<'d, R: ReadRef<'d>, A: FatArch>(
         data: R,

@@ -1,9 +1,9 @@
 //! A library file, checked before the system's loader sees it.
 //!
 //! The loader trusts what it maps: a library that was cut off kills the process inside `dlopen`
-//! (SIGBUS), and so does a bad segment. Here the file is read with plain reads, never mapped: what
-//! it is, for which machine, whether its segments lie within it, whether its dynamic tables make
-//! sense, whether it exports the two symbols of the contract. Nothing of it runs.
+//! (SIGBUS), and so does a bad segment. Here the file is read with plain reads, never mapped.
+//! Checked are the kind of file, the machine, the segments and dynamic tables, and that it exports
+//! the two symbols of the contract. None of its code runs.
 
 mod elf;
 mod foreign;
@@ -23,13 +23,14 @@ pub(super) use reader::open;
 /// A library file that may be handed to the system's loader.
 #[derive(Debug)]
 pub struct Checked {
-    /// What it says about itself.
+    /// The manifest in the file.
     pub manifest: Manifest,
-    /// Which file it was, to notice that it changed since.
+    /// The file's identity when it was checked, to notice later changes.
     pub identity: Identity,
-    /// Whether it looks for libraries beside itself, so that the loader must know its path.
+    /// Whether the library looks for others in its own directory, so that the loader must know its
+    /// path.
     pub needs_path: bool,
-    /// The descriptor that was checked.
+    /// The file descriptor that was checked.
     pub file: File,
 }
 
@@ -38,19 +39,19 @@ pub fn check(path: &Path) -> Result<Checked, PluginError> {
     check_kind(path).map_err(|kind| PluginError::file(path, kind))
 }
 
-/// The ending of a library's name on this system, without the dot.
+/// The extension of a library's file name on this system, without the dot.
 pub const EXTENSION: &str = std::env::consts::DLL_EXTENSION;
 
-/// A library of this system, as messages call it.
+/// The kind of library that this system has, as messages name it.
 pub const EXPECTED: &str = match HOST_FORMAT {
     BinaryFormat::MachO => "a `.dylib`",
     BinaryFormat::Pe => "a `.dll`",
     _ => "a `.so`",
 };
 
-/// What a check finds in the file's bytes.
+/// The parts of a checked library that the host uses.
 struct Found<'d> {
-    /// The exported manifest; its first NUL ends it.
+    /// The bytes of the exported manifest; the first NUL ends the text.
     manifest: &'d [u8],
     needs_path: bool,
 }
@@ -69,7 +70,7 @@ fn check_kind(path: &Path) -> Result<Checked, Kind> {
     })
 }
 
-/// The text of a library file's manifest, which may be wrong.
+/// The text of a library file's manifest, unchecked.
 pub(super) fn manifest_text(path: &Path) -> Result<String, Kind> {
     let (file, identity) = reader::open(path)?;
     let cache = ReadCache::new(reader::Reader::new(&file, identity.len()));
@@ -110,7 +111,7 @@ fn not_a_library(found: &str) -> Kind {
     }
 }
 
-/// Refuses a library for another kind of machine.
+/// Refuses a library for another machine or system.
 fn check_target(format: BinaryFormat, arch: Architecture, detail: &str) -> Result<(), Kind> {
     if format == HOST_FORMAT && arch == HOST_ARCH && detail.is_empty() {
         return Ok(());

@@ -1,4 +1,4 @@
-//! Plain reads of a library file, and which file it was.
+//! Plain reads of a library file, and the file's identity.
 //!
 //! Reading at an offset, with the first pages read once, keeps a check at three or four system
 //! calls: header, segments and symbol tables stand at the front of nearly every library.
@@ -11,10 +11,10 @@ use object::read::ReadCacheOps;
 
 use crate::error::PluginErrorKind as Kind;
 
-/// How much of the file is read at once first.
+/// The number of bytes that the first read takes from the front of the file.
 const FRONT: u64 = 16 << 10;
 
-/// What tells one state of a file from another.
+/// The identity of one state of a file: its length, times, device and inode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
     pub(crate) len: u64,
@@ -27,7 +27,7 @@ pub struct Identity {
 const SECOND: i128 = 1_000_000_000;
 
 impl Identity {
-    /// Of an open file.
+    /// The identity of an open file.
     #[cfg(unix)]
     pub(crate) fn of(meta: &Metadata) -> Identity {
         use std::os::unix::fs::MetadataExt;
@@ -41,7 +41,7 @@ impl Identity {
         }
     }
 
-    /// Of an open file.
+    /// The identity of an open file.
     #[cfg(not(unix))]
     pub(crate) fn of(meta: &Metadata) -> Identity {
         let modified = meta
@@ -58,22 +58,23 @@ impl Identity {
         }
     }
 
-    /// Whether a change after `now` would make another state of it. Clocks of file systems are
-    /// coarse: what changed in the last two seconds may change again within the same tick. A time
-    /// without a fraction is of a clock of whole seconds, or was made up for an image.
+    /// Whether any change after `now` would give the file another identity. Clocks of file systems
+    /// are coarse: a file that changed in the last two seconds may change again within the same
+    /// tick. A time without a fraction comes from a clock of whole seconds, or was made up for an
+    /// image.
     pub(crate) fn is_settled(&self, now: SystemTime) -> bool {
         let now = now.duration_since(UNIX_EPOCH);
         let now = now.map_or(0, |since| since.as_nanos() as i128);
         self.changed % SECOND != 0 && self.changed + 2 * SECOND <= now
     }
 
-    /// Its length in bytes.
+    /// The file's length in bytes.
     pub(crate) fn len(&self) -> u64 {
         self.len
     }
 }
 
-/// Opens a file that is meant to be a library.
+/// Opens a library file, and refuses anything but a regular file.
 pub(crate) fn open(path: &Path) -> Result<(File, Identity), Kind> {
     let file = open_file(path).map_err(Kind::Io)?;
     let meta = file.metadata().map_err(Kind::Io)?;
@@ -83,7 +84,7 @@ pub(crate) fn open(path: &Path) -> Result<(File, Identity), Kind> {
     Ok((file, Identity::of(&meta)))
 }
 
-/// A pipe in the directory must not make the host wait for a writer.
+/// Opens a file without blocking: a pipe in the directory must not make the host wait for a writer.
 #[cfg(target_os = "linux")]
 fn open_file(path: &Path) -> std::io::Result<File> {
     use std::os::unix::fs::OpenOptionsExt;

@@ -10,14 +10,14 @@ use super::op_info::OpInfo;
 use super::{HostTable, LoadedOp, Plugin};
 use crate::error::{Origin, PluginError};
 
-/// What the plugins say about ops; none of them anything, by default.
+/// The op definitions of all plugins; empty by default.
 #[derive(Default)]
 pub struct OpDefs {
-    /// Tells one set of definitions from another in caches; 0 has none.
+    /// The number of this set of definitions, for caches; 0 if it is empty.
     id: u64,
-    /// Definitions of a name, by the first version that they are for, ascending.
+    /// The definitions of each name, ascending by the first version that they are for.
     by_name: HashMap<String, Vec<Definition>>,
-    /// The table that plugins are loaded with; none where nothing is defined.
+    /// The host table that plugins are loaded with; `None` if nothing is defined.
     host: Option<HostTable>,
     failures: Mutex<Vec<PluginError>>,
 }
@@ -26,12 +26,12 @@ pub struct OpDefs {
 struct Definition {
     since: u32,
     plugin: Arc<Plugin>,
-    /// Which op of the plugin's.
+    /// The index of the op in the plugin's manifest.
     at: usize,
 }
 
 impl OpDefs {
-    /// The definitions of these plugins. None is loaded for it.
+    /// The definitions of these plugins. None of them is loaded yet.
     pub fn new<'p>(plugins: impl IntoIterator<Item = &'p Arc<Plugin>>, host: HostTable) -> OpDefs {
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let mut by_name: HashMap<String, Vec<Definition>> = HashMap::new();
@@ -61,8 +61,8 @@ impl OpDefs {
         }
     }
 
-    /// How an op of this canonical name is defined in a version of its domain (`None`: the newest).
-    /// A plugin that can't be loaded defines nothing; [`OpDefs::failures`] tells of it.
+    /// The definition of an op by its canonical name, in a version of its domain (`None`: the
+    /// newest). A plugin that can't be loaded defines nothing; [`OpDefs::failures`] lists it.
     pub fn find(&self, name: &str, version: Option<i64>) -> Option<LoadedOp> {
         let definition = self.definition(name, version)?;
         match definition.plugin.load(self.host?) {
@@ -77,7 +77,7 @@ impl OpDefs {
         }
     }
 
-    /// Where the definition of an op of this name comes from.
+    /// The origin of the plugin that defines an op of this name.
     pub fn provider(&self, name: &str, version: Option<i64>) -> Option<&Origin> {
         let definition = self.definition(name, version)?;
         Some(definition.plugin.origin())
@@ -88,28 +88,29 @@ impl OpDefs {
         self.by_name.get(name)?.iter().rev().find(fits)
     }
 
-    /// Whether an op of this name is defined in a version of its domain, by what the manifests say.
+    /// Whether an op of this name is defined in a version of its domain, according to the
+    /// manifests.
     pub fn knows(&self, name: &str, version: Option<i64>) -> bool {
         let fits = |since: u32| version.is_none_or(|version| i64::from(since) <= version);
         self.first_version(name).is_some_and(fits)
     }
 
-    /// The first version of its domain that a name is defined in.
+    /// The first version of its domain in which an op of this name is defined.
     pub fn first_version(&self, name: &str) -> Option<u32> {
         Some(self.by_name.get(name)?.first()?.since)
     }
 
-    /// Whether nothing is defined.
+    /// Whether no plugin defines an op.
     pub fn is_empty(&self) -> bool {
         self.by_name.is_empty()
     }
 
-    /// The plugins whose definitions were asked for and that couldn't be loaded.
+    /// The plugins that couldn't be loaded when a definition of theirs was asked for.
     pub fn failures(&self) -> Vec<PluginError> {
         self.lock().clone()
     }
 
-    /// Every defined op: its name, the version since which, its plugin. In no order.
+    /// All defined ops, unordered: the name, the first version, the plugin.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u32, &Arc<Plugin>)> + '_ {
         self.by_name.iter().flat_map(|(name, definitions)| {
             definitions
@@ -118,8 +119,8 @@ impl OpDefs {
         })
     }
 
-    /// What is said of every defined op, by name and version. The plugins are loaded for it; those
-    /// that can't be are in the second list.
+    /// The descriptions of all defined ops, sorted by name and version. Loads the plugins; the
+    /// second list has the errors of those that can't be.
     pub fn describe(&self) -> (Vec<OpInfo>, Vec<PluginError>) {
         let (mut ops, mut failures) = (Vec::new(), Vec::<PluginError>::new());
         let Some(host) = self.host else {
@@ -140,12 +141,12 @@ impl OpDefs {
         (ops, failures)
     }
 
-    /// The name of a defined op that is nearest to this one, if one is near.
+    /// The name of a defined op that is most like this one, if one is similar enough.
     pub fn nearest(&self, name: &str) -> Option<&str> {
         suggest::nearest(name, self.by_name.keys().map(String::as_str))
     }
 
-    /// The number that tells this set of definitions from others; 0 has none.
+    /// The number of this set of definitions; 0 if it is empty.
     pub fn id(&self) -> u64 {
         self.id
     }

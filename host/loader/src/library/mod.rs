@@ -1,7 +1,7 @@
 //! Loading a plugin: the system's loader, the entry, the table that it answers.
 //!
-//! Static plugins go the same way from the entry on. A loaded library stays for good (code and
-//! data of it may be referred to from anywhere), so nothing here keeps its handle.
+//! Static plugins are loaded in the same way from the entry on. A loaded library is never unloaded
+//! (its code and data may be referred to from anywhere), so nothing here keeps its handle.
 
 mod defs;
 mod op_info;
@@ -32,7 +32,7 @@ use table::Table;
 /// Nanoseconds that this process has spent on loading plugins.
 static LOADING: AtomicU64 = AtomicU64::new(0);
 
-/// How long this process has been loading plugins: no pass is charged for it.
+/// The time that this process has spent on loading plugins, which isn't charged to any pass.
 pub fn loading_time() -> Duration {
     Duration::from_nanos(LOADING.load(Ordering::Relaxed))
 }
@@ -69,7 +69,7 @@ pub struct LoadedPass {
     manifest: Arc<Manifest>,
     origin: Origin,
     at: usize,
-    /// The pass's entry of the table.
+    /// The pass's entry in the plugin's table.
     pub entry: abi::PassEntry,
 }
 
@@ -82,7 +82,7 @@ unsafe impl Sync for LoadedPass {}
 /// An op definition of a loaded plugin.
 #[derive(Clone, Copy)]
 pub struct LoadedOp {
-    /// The definition's entry of the table.
+    /// The definition's entry in the plugin's table.
     pub entry: abi::OpEntry,
 }
 
@@ -95,7 +95,7 @@ unsafe impl Sync for LoadedOp {}
 /// An instrument of a loaded plugin.
 #[derive(Clone, Copy)]
 pub struct LoadedInstrument {
-    /// The instrument's entry of the table.
+    /// The instrument's entry in the plugin's table.
     pub entry: abi::InstrumentEntry,
     /// The function that makes an instance.
     pub create: abi::CreateInstrument,
@@ -108,7 +108,7 @@ unsafe impl Send for LoadedInstrument {}
 unsafe impl Sync for LoadedInstrument {}
 
 impl LoadedOp {
-    /// The attributes that it lists, if it does.
+    /// The attributes that the definition lists, if it does.
     pub fn attributes(&self) -> Option<AttrList> {
         AttrList::new(&self.entry)
     }
@@ -134,7 +134,7 @@ impl std::fmt::Debug for LoadedInstrument {
 }
 
 impl Plugin {
-    /// Reads a plugin file's manifest. Nothing of it runs.
+    /// Reads the manifest of a plugin file. None of its code runs.
     pub fn open(path: &Path) -> Result<Plugin, PluginError> {
         let checked = file::check(path)?;
         Ok(Plugin::known(
@@ -145,7 +145,7 @@ impl Plugin {
         ))
     }
 
-    /// A plugin file whose check is known, in the state that it was in.
+    /// A plugin file that was checked before, in the state that it was in then.
     pub(super) fn known(
         path: &Path,
         manifest: Manifest,
@@ -176,28 +176,28 @@ impl Plugin {
         })
     }
 
-    /// Where it comes from.
+    /// The place that the plugin comes from.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
 
-    /// Its short name.
+    /// The plugin's short name.
     pub fn name(&self) -> &str {
         &self.manifest.plugin.name
     }
 
-    /// What it says about itself.
+    /// The plugin's manifest.
     pub fn manifest(&self) -> &Arc<Manifest> {
         &self.manifest
     }
 
-    /// Whether its code is in this process.
+    /// Whether the plugin's code is in this process.
     pub fn is_loaded(&self) -> bool {
         matches!(self.loaded.get(), Some(Ok(_)))
     }
 
-    /// Which state of which file it is, and whether the loader must know its path; a static plugin
-    /// has no file.
+    /// The identity of the plugin's file when it was checked, and whether the loader must know its
+    /// path; `None` for a static plugin.
     pub(super) fn file(&self) -> Option<(&Identity, bool)> {
         match &self.source {
             Source::File {
@@ -208,8 +208,8 @@ impl Plugin {
         }
     }
 
-    /// Loads its code, the first time, with the table of the host that it is to use; later calls
-    /// answer the same.
+    /// Loads the plugin's code with the table of the host that it is to use. Later calls return the
+    /// same result.
     pub fn load(&self, host: HostTable) -> Result<&LoadedPlugin, PluginError> {
         let loaded = self.loaded.get_or_init(|| {
             let start = Instant::now();
@@ -239,13 +239,13 @@ impl Plugin {
         LoadedPlugin::new(&self.manifest, &self.origin, table)
     }
 
-    /// The file again: what was checked is what is loaded.
+    /// Opens the file again, and makes sure that it is the one that was checked.
     fn reopen(&self, path: &Path, identity: &Identity) -> Result<File, Kind> {
         let (file, now) = file::open(path)?;
         if now == *identity {
             return Ok(file);
         }
-        // Copied again, or built again: fine if it still says the same of itself.
+        // Copied again, or built again: fine if its manifest is still the same.
         let checked = file::check(path).map_err(|_| Kind::Changed)?;
         match checked.manifest == *self.manifest {
             true => Ok(checked.file),
@@ -255,27 +255,27 @@ impl Plugin {
 }
 
 impl LoadedPlugin {
-    /// Its passes, in the manifest's order.
+    /// The plugin's passes, in the manifest's order.
     pub fn passes(&self) -> &[LoadedPass] {
         &self.passes
     }
 
-    /// A pass of it.
+    /// The plugin's pass of this name.
     pub fn pass(&self, name: &str) -> Option<&LoadedPass> {
         self.passes.iter().find(|p| p.spec().name() == name)
     }
 
-    /// Its op definitions, in the manifest's order.
+    /// The plugin's op definitions, in the manifest's order.
     pub fn ops(&self) -> &[LoadedOp] {
         &self.ops
     }
 
-    /// Its instruments, in the manifest's order.
+    /// The plugin's instruments, in the manifest's order.
     pub fn instruments(&self) -> &[LoadedInstrument] {
         &self.instruments
     }
 
-    /// Puts a manifest and a table together.
+    /// Pairs the entries of a table with a manifest, and refuses a table that disagrees with it.
     fn new(manifest: &Arc<Manifest>, origin: &Origin, table: Table) -> Result<LoadedPlugin, Kind> {
         let Table {
             passes,
@@ -352,17 +352,17 @@ fn loaded_instruments(
 }
 
 impl LoadedPass {
-    /// What the manifest says about it.
+    /// The pass's description in the manifest.
     pub fn spec(&self) -> &PassSpec {
         &self.manifest.passes[self.at]
     }
 
-    /// Its plugin's name.
+    /// The name of the pass's plugin.
     pub fn plugin(&self) -> &str {
         &self.manifest.plugin.name
     }
 
-    /// Where its plugin comes from.
+    /// The place that the pass's plugin comes from.
     pub fn origin(&self) -> &Origin {
         &self.origin
     }
@@ -393,9 +393,9 @@ fn load_entry(path: &Path, file: File, needs_path: bool) -> Result<abi::Entry, K
     let opened = if needs_path {
         open_library(path)
     } else {
-        // The descriptor that was checked, not what stands at the path by now. The loader takes a
-        // library of a name that it knows for the one it has, and descriptors' numbers come again,
-        // so that each load spells the path in a way of its own.
+        // The descriptor that was checked, not the file that is at the path by now. The loader takes
+        // a library whose path it knows for the loaded one, and descriptors' numbers are reused, so
+        // each load spells the path in another way.
         static LOADS: AtomicU32 = AtomicU32::new(0);
         let load = LOADS.fetch_add(1, Ordering::Relaxed);
         let mut spelt = String::from("/proc/self/fd");
@@ -422,8 +422,8 @@ fn load_entry(path: &Path, file: File, _needs_path: bool) -> Result<abi::Entry, 
     find_entry(opened.map_err(Kind::Refused)?)
 }
 
-/// Keeps the first descriptors open, so that the loader's name for a library goes on leading to
-/// its file (backtraces read it); not all of a thousand, since a process has only so many.
+/// Keeps the first descriptors open, so that the loader's name for a library goes on leading to its
+/// file (backtraces read it). Not all of a thousand: a process has only so many.
 #[cfg(target_os = "linux")]
 fn keep(file: File) {
     static KEPT: AtomicU32 = AtomicU32::new(0);
@@ -450,7 +450,7 @@ fn open_library(path: &Path) -> Result<libloading::Library, String> {
     opened.map_err(|e| message(&e))
 }
 
-/// What the system says, without libloading's own frame around it.
+/// The system's message, without the text that libloading adds.
 fn message(error: &libloading::Error) -> String {
     use std::error::Error;
     let text = match error.source() {

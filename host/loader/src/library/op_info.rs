@@ -1,4 +1,4 @@
-//! What the plugins say of operators, for people: `passdock list ops`.
+//! Operators as the plugins define them, described for people: `passdock list ops`.
 
 use std::fmt;
 
@@ -9,48 +9,48 @@ use serde::Serialize;
 use super::{HostTable, LoadedOp, Plugin, table};
 use crate::error::PluginError;
 
-/// An operator from one version of its domain on.
+/// The description of an operator from one version of its domain on.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct OpInfo {
     /// The canonical name, domain included.
     pub name: String,
     /// The first version of its domain with this meaning.
     pub since: u32,
-    /// Fewest operands.
+    /// The least number of operands.
     pub min_operands: u32,
-    /// Most operands; `None`: any number.
+    /// The largest number of operands; `None`: any number.
     pub max_operands: Option<u32>,
-    /// What is always true of it, in words.
+    /// The traits of the operator, in words.
     pub traits: Vec<&'static str>,
-    /// Whether its results' types are inferred.
+    /// Whether the types of its results are inferred.
     pub types: bool,
-    /// Whether it is evaluated when its operands are constant.
+    /// Whether an op of it is evaluated when its operands are constant.
     pub evaluation: bool,
-    /// Whether it is known what it is made of.
+    /// Whether it can be decomposed into other ops.
     pub decomposition: bool,
-    /// All attributes it may have; `None`: not said.
+    /// All attributes that it may have; `None`: the definition lists none.
     pub attributes: Option<Vec<AttrInfo>>,
-    /// The plugin that says so.
+    /// The plugin that defines it.
     pub plugin: String,
 }
 
 /// An attribute of an operator.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct AttrInfo {
-    /// Its name.
+    /// The attribute's name.
     pub name: &'static str,
-    /// What its value is: `int`, `floats`, …
+    /// The kind of the attribute's value: `int`, `floats`, …
     #[serde(rename = "type")]
     pub kind: &'static str,
-    /// Whether an op without it is wrong.
+    /// Whether an op without the attribute is invalid.
     pub required: bool,
-    /// What an op without it means.
+    /// The value that an op without the attribute has.
     pub default: Option<AttrValue>,
-    /// What it means.
+    /// The attribute's documentation.
     pub doc: &'static str,
 }
 
-/// A default.
+/// The default value of an attribute.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(untagged)]
 #[allow(missing_docs, reason = "the names are the documentation")]
@@ -76,7 +76,8 @@ impl fmt::Display for AttrValue {
     }
 }
 
-/// Traits in words; what follows from the rest of a definition isn't among them.
+/// The traits that a definition declares, in words. Traits that follow from its functions aren't
+/// among them.
 const TRAITS: &[(u64, &str)] = &[
     (OpEntry::PURE, "pure"),
     (OpEntry::RANDOM, "random"),
@@ -108,7 +109,7 @@ const KINDS: &[(AttrKind, &str)] = &[
     (AttrKind::OPAQUE, "opaque"),
 ];
 
-/// The name of a kind of attributes; `?`: one that this host doesn't know.
+/// The name of a kind of attributes; `?` for one that this host doesn't know.
 pub fn kind_name(kind: AttrKind) -> &'static str {
     let known = KINDS.iter().find(|(known, _)| *known == kind);
     known.map_or("?", |(_, name)| name)

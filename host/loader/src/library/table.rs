@@ -1,4 +1,4 @@
-//! The table that a plugin's entry answers, read as far as both sides know it, and doubted.
+//! The table that a plugin's entry returns: read as far as both sides know it, and checked.
 
 use std::ffi::c_void;
 use std::mem::{MaybeUninit, offset_of};
@@ -10,12 +10,12 @@ use super::op_info::AttrValue;
 use crate::error::PluginErrorKind as Kind;
 use crate::names;
 
-/// More passes or ops than a plugin has.
+/// The most passes or ops that a plugin may have.
 const MAX_ENTRIES: u32 = 1 << 16;
-/// More bytes than a struct of the contract has.
+/// The largest size of a struct of the contract, in bytes.
 const MAX_STRUCT: u32 = 1 << 16;
-/// The sizes of the contract's first version: no plugin has shorter ones. When a field is appended,
-/// these stay, and what a plugin doesn't have is filled with zeroes.
+/// The struct sizes of the contract's first version: no plugin has smaller ones. When a field is
+/// appended, these stay, and fields that a plugin doesn't have are zero.
 const MIN_TABLE: u32 = offset_of!(abi::Plugin, instruments) as u32;
 const MIN_PASS: u32 = size_of::<abi::PassEntry>() as u32;
 const MIN_OP: u32 = offset_of!(abi::OpEntry, attrs) as u32;
@@ -33,7 +33,7 @@ unsafe impl Send for HostTable {}
 unsafe impl Sync for HostTable {}
 
 impl HostTable {
-    /// A host's table.
+    /// Wraps a host's table.
     ///
     /// # Safety
     /// The table, and all that it points to, never changes and is as the contract says.
@@ -41,20 +41,20 @@ impl HostTable {
         HostTable(table)
     }
 
-    /// The table itself.
+    /// The wrapped table.
     pub fn get(self) -> &'static abi::Host {
         self.0
     }
 }
 
-/// What a plugin offers, by name, copied out of its table.
+/// The passes, ops and instruments of a plugin's table, by name, copied out of it.
 pub(super) struct Table {
     pub(super) passes: Vec<(&'static str, abi::PassEntry)>,
     pub(super) ops: Vec<(&'static str, abi::OpEntry)>,
     pub(super) instruments: Vec<(&'static str, abi::InstrumentEntry)>,
 }
 
-/// Calls an entry and reads what it answers.
+/// Calls a plugin's entry and reads the table that it returns.
 pub(super) fn call(entry: abi::Entry, host: HostTable) -> Result<Table, Kind> {
     // SAFETY: `entry` has the contract's type, and the host's table lives for good.
     let plugin = unsafe { entry(host.get()) };
@@ -97,17 +97,17 @@ pub(super) fn call(entry: abi::Entry, host: HostTable) -> Result<Table, Kind> {
     })
 }
 
-/// An attribute of an operator, looked at.
+/// An attribute of an operator, checked.
 pub(super) struct Attribute {
     pub name: &'static str,
     pub doc: &'static str,
     pub kind: abi::AttrKind,
-    /// `AttrEntry::*`.
+    /// The flags: `AttrEntry::*`.
     pub flags: u32,
     pub(super) default: Option<AttrValue>,
 }
 
-/// The attributes that a definition lists; `None`: it lists none, not even that there are none.
+/// The attributes that a definition lists; `None` if it has no list.
 pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<Attribute>>, Kind> {
     if op.attrs.is_null() {
         return Ok(None);
@@ -127,7 +127,7 @@ pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<Attribute>>, Ki
     read.collect::<Result<_, Kind>>().map(Some)
 }
 
-/// The attributes that a definition lists, read in place; [`attributes`] looked at them when the
+/// The attributes that a definition lists, read in place: `attributes` checked the list when the
 /// plugin was loaded.
 #[derive(Clone)]
 pub struct AttrList {
@@ -136,11 +136,11 @@ pub struct AttrList {
     stride: u32,
 }
 
-/// An attribute in such a list.
+/// An attribute in an [`AttrList`].
 pub struct Listed {
     pub name: &'static str,
     pub kind: abi::AttrKind,
-    /// `AttrEntry::*`.
+    /// The flags: `AttrEntry::*`.
     pub flags: u32,
 }
 
@@ -201,7 +201,7 @@ fn list<T>(data: *const T, count: usize) -> Result<&'static [T], Kind> {
     }
     if data.is_null() || !data.is_aligned() || count > MAX_ENTRIES as usize {
         return Err(Kind::Table(
-            "a list in it is at an impossible address".to_owned(),
+            "a list in it is at an invalid address".to_owned(),
         ));
     }
     // SAFETY: the contract says that a list in the table is as long as it says and lives as long as
@@ -209,7 +209,7 @@ fn list<T>(data: *const T, count: usize) -> Result<&'static [T], Kind> {
     Ok(unsafe { std::slice::from_raw_parts(data, count) })
 }
 
-/// As much of a table as the plugin has and this host knows, the rest zero.
+/// A copy of the part of a table that the plugin has and this host knows, the rest zero.
 ///
 /// # Safety
 /// `size` bytes stand there.
@@ -223,7 +223,7 @@ unsafe fn prefix(plugin: *const abi::Plugin, size: u32) -> abi::Plugin {
     }
 }
 
-/// Entries with their names, looked at.
+/// Entries with their names, which are checked.
 fn named<T>(entries: Vec<T>, of: fn(&T) -> abi::Str) -> Result<Vec<(&'static str, T)>, Kind> {
     let named = entries
         .into_iter()
@@ -247,10 +247,10 @@ fn entries<T: Copy>(
         return wrong(format!("it has {count} {what}, the limit is {MAX_ENTRIES}"));
     }
     if stride < min || stride > MAX_STRUCT || !(stride as usize).is_multiple_of(align_of::<T>()) {
-        return wrong(format!("its {what} are said to be {stride} bytes apart"));
+        return wrong(format!("the stride of its {what} is {stride} bytes"));
     }
     if base.is_null() || !base.cast::<T>().is_aligned() {
-        return wrong(format!("its {what} stand at an impossible address"));
+        return wrong(format!("its {what} are at an invalid address"));
     }
     let known = (stride as usize).min(size_of::<T>());
     let read = |at: u32| {
@@ -267,7 +267,7 @@ fn entries<T: Copy>(
     Ok((0..count).map(read).collect())
 }
 
-/// A name in a table.
+/// A name in a table, checked.
 fn name(given: abi::Str) -> Result<&'static str, Kind> {
     if given.ptr.is_null() || given.len == 0 || given.len > names::MAX_LEN {
         return Err(Kind::Table("a name in it is null or overlong".to_owned()));

@@ -1,5 +1,5 @@
-//! Keys of a manifest that this host doesn't know: it ignores them, so that newer plugins can say more,
-//! but of one that isn't newer they are mistakes, which its author wants to hear of.
+//! Unknown keys of a manifest. The host ignores them, so that newer plugins can say more; in a
+//! plugin that isn't newer they are mistakes, and warnings for its author.
 
 use passdock_abi as abi;
 use serde::de::{Deserialize, Deserializer, Error as _, Visitor, value};
@@ -14,13 +14,13 @@ use crate::file;
 use crate::manifest::raw;
 
 impl Plugin {
-    /// A warning for each key of its manifest that this host doesn't know; none if the plugin was built
-    /// against a newer contract, or is a part of this program. Reads the file again.
+    /// Warnings, one for each key of the manifest that this host doesn't know. None if the plugin
+    /// was built against a newer contract, or is a part of this program. Reads the file again.
     pub fn unknown_keys(&self) -> Vec<Diagnostic> {
         let own = self.manifest().plugin.abi;
         let host = Ver::from(abi::ABI);
         let path = self.origin().path().filter(|_| own.minor <= host.minor);
-        // What can't be read any more is said when it is needed.
+        // A file that can't be read any more is an error only when the plugin is needed.
         let Some(text) = path.and_then(|path| file::manifest_text(path).ok()) else {
             return Vec::new();
         };
@@ -35,7 +35,7 @@ impl Plugin {
     }
 }
 
-/// What there is to say of each unknown key of a manifest, and what was meant perhaps.
+/// The message for each unknown key of a manifest, and a suggestion.
 fn unknown(text: &str) -> Vec<(String, Option<String>)> {
     let mut found = Found(Vec::new());
     let root: Table = text.parse().unwrap_or_default();
@@ -95,7 +95,7 @@ fn place(key: &str, table: &Table) -> String {
     }
 }
 
-/// The keys that a struct is read from: its derived code says them before it reads.
+/// The keys of a struct's fields. The derived code passes them to the deserializer before it reads.
 fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     struct Asked(&'static [&'static str]);
 
@@ -123,7 +123,7 @@ fn keys_of<'de, T: Deserialize<'de>>() -> &'static [&'static str] {
     }
 
     let mut asked = Asked(&[]);
-    // There is nothing to read.
+    // Always an error: only the fields are asked for.
     let _ = T::deserialize(&mut asked);
     asked.0
 }

@@ -1,4 +1,4 @@
-//! What is known about a pass without running it.
+//! The declaration of a pass: what is known about it without running it.
 
 use std::fmt;
 
@@ -14,12 +14,12 @@ pub struct PassInfo {
     pub name: String,
     /// The lowest `PassContext.opt_level` at which a pipeline runs it.
     pub opt_level: u32,
-    /// Registered names of the passes that must have run before it.
+    /// The registered names of the passes that must have run before it.
     pub required: Vec<String>,
 }
 
 impl PassInfo {
-    /// A pass of level 0 that requires nothing.
+    /// The info of a pass of level 0 that requires nothing.
     pub fn new(name: impl Into<String>) -> PassInfo {
         PassInfo {
             name: name.into(),
@@ -27,7 +27,7 @@ impl PassInfo {
         }
     }
 
-    /// Sets the level.
+    /// Sets the opt level of the pass.
     pub fn opt_level(mut self, opt_level: u32) -> PassInfo {
         self.opt_level = opt_level;
         self
@@ -40,27 +40,28 @@ impl PassInfo {
     }
 }
 
-/// Everything that a pass says about itself: its info, and what few passes have to say.
+/// The declaration of a pass: its info, its states, phase and permissions.
 ///
 /// It comes from a [`PassInfo`], and is asked for where a pass is made:
 /// `create_function_pass(PassInfo::new("a.transform.B").needs(["no-control-flow"]), …)`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PassDeclaration {
-    /// Name, level and requirements.
+    /// The name, level and requirements.
     #[serde(flatten)]
     pub info: PassInfo,
-    /// The states of the module that it needs, establishes and breaks.
+    /// The states of the module that the pass needs, establishes and breaks.
     #[serde(flatten)]
     pub states: States,
-    /// Where pipelines with places for phases run it.
+    /// The phase of a pipeline in which the pass asks to run.
     pub phase: Option<Phase>,
-    /// Whether it may run on several functions at once.
+    /// Whether the pass is thread-safe: it may run on several functions at once.
     pub thread_safe: bool,
-    /// Whether it may change parameters and results of a function.
+    /// Whether the pass may change parameters and results of a function.
     pub changes_interface: bool,
 }
 
-/// A pass of the program itself is trusted: thread-safe, and free to change interfaces.
+/// The declaration of a pass of the program itself, which is trusted: thread-safe, and free to
+/// change interfaces.
 impl From<PassInfo> for PassDeclaration {
     fn from(info: PassInfo) -> PassDeclaration {
         PassDeclaration {
@@ -73,14 +74,14 @@ impl From<PassInfo> for PassDeclaration {
     }
 }
 
-/// Shorthands for [`PassDeclaration`]'s own.
+/// Shorthands for the methods of [`PassDeclaration`].
 impl PassInfo {
-    /// States that have to hold before it runs.
+    /// Sets the states that have to hold before the pass runs.
     pub fn needs<S: AsRef<str>>(self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
         PassDeclaration::from(self).needs(states)
     }
 
-    /// States that hold after it ran.
+    /// Sets the states that hold after the pass ran.
     pub fn establishes<S: AsRef<str>>(
         self,
         states: impl IntoIterator<Item = S>,
@@ -88,35 +89,35 @@ impl PassInfo {
         PassDeclaration::from(self).establishes(states)
     }
 
-    /// States that may not hold any more after it ran.
+    /// Sets the states that may not hold any more after the pass ran.
     pub fn breaks<S: AsRef<str>>(self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
         PassDeclaration::from(self).breaks(states)
     }
 
-    /// The phase in which pipelines with a place for it run it.
+    /// Sets the phase of a pipeline in which the pass asks to run.
     pub fn phase(self, phase: Phase) -> PassDeclaration {
         PassDeclaration::from(self).phase(phase)
     }
 
-    /// Whether it may run on several functions at once.
+    /// Sets whether the pass is thread-safe: it may run on several functions at once.
     pub fn thread_safe(self, thread_safe: bool) -> PassDeclaration {
         PassDeclaration::from(self).thread_safe(thread_safe)
     }
 
-    /// Whether it may change parameters and results.
+    /// Sets whether the pass may change parameters and results.
     pub fn changes_interface(self, changes_interface: bool) -> PassDeclaration {
         PassDeclaration::from(self).changes_interface(changes_interface)
     }
 }
 
 impl PassDeclaration {
-    /// States that have to hold before it runs: `types-inferred`, `opset >= 13`.
+    /// Sets the states that have to hold before the pass runs: `types-inferred`, `opset >= 13`.
     pub fn needs<S: AsRef<str>>(mut self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
         self.states.needs = named(states);
         self
     }
 
-    /// States that hold after it ran.
+    /// Sets the states that hold after the pass ran.
     pub fn establishes<S: AsRef<str>>(
         mut self,
         states: impl IntoIterator<Item = S>,
@@ -125,25 +126,26 @@ impl PassDeclaration {
         self
     }
 
-    /// States that may not hold any more after it ran. Those that it doesn't mention it keeps.
+    /// Sets the states that may not hold any more after the pass ran. The pass keeps all others.
     pub fn breaks<S: AsRef<str>>(mut self, states: impl IntoIterator<Item = S>) -> PassDeclaration {
         self.states.breaks = named(states);
         self
     }
 
-    /// The phase in which pipelines with a place for it run it.
+    /// Sets the phase of a pipeline in which the pass asks to run.
     pub fn phase(mut self, phase: Phase) -> PassDeclaration {
         self.phase = Some(phase);
         self
     }
 
-    /// Whether it may run on several functions at once.
+    /// Sets whether the pass is thread-safe: it may run on several functions at once.
     pub fn thread_safe(mut self, thread_safe: bool) -> PassDeclaration {
         self.thread_safe = thread_safe;
         self
     }
 
-    /// Whether it may change parameters and results. One that may not, and does, fails.
+    /// Sets whether the pass may change parameters and results. A pass that may not, and does,
+    /// fails.
     pub fn changes_interface(mut self, changes_interface: bool) -> PassDeclaration {
         self.changes_interface = changes_interface;
         self

@@ -1,10 +1,10 @@
-//! What options and config fields hold: types, values, and values out of TOML.
+//! Types and values of options and config fields, and their conversion from TOML.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-/// What a field holds.
+/// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names are the documentation")]
@@ -19,7 +19,7 @@ pub enum FieldType {
 }
 
 impl FieldType {
-    /// As messages name it.
+    /// The type's name in messages.
     pub fn name(self) -> &'static str {
         match self {
             FieldType::Bool => "a bool",
@@ -32,12 +32,12 @@ impl FieldType {
         }
     }
 
-    /// Whether it is a table, whose entries the user names.
+    /// Whether the type is a table, whose entries the user names.
     pub fn is_table(self) -> bool {
         matches!(self, FieldType::Ints | FieldType::Values)
     }
 
-    /// What holds where a manifest gives no default.
+    /// The default value of a field whose manifest gives none.
     pub fn zero(self) -> FieldValue {
         match self {
             FieldType::Bool => FieldValue::Bool(false),
@@ -50,7 +50,7 @@ impl FieldType {
         }
     }
 
-    /// The TOML value as one of this type: an integer is a float too. `None` if it isn't one.
+    /// The TOML value as a value of this type, if it is one: an integer is a float, too.
     pub fn accept(self, value: &toml::Value) -> Option<FieldValue> {
         match (self, value) {
             (FieldType::Bool, toml::Value::Boolean(b)) => Some(FieldValue::Bool(*b)),
@@ -59,7 +59,7 @@ impl FieldType {
             (FieldType::Float, toml::Value::Integer(i)) => Some(FieldValue::Float(*i as f64)),
             (FieldType::String, toml::Value::String(s)) => Some(FieldValue::String(s.clone())),
             (FieldType::Strings, toml::Value::Array(items)) => {
-                // NULs end them where they cross to C.
+                // A NUL would end a string where it crosses to C.
                 let strings = items.iter().map(|item| {
                     let text = item.as_str().filter(|text| !text.contains('\0'));
                     text.map(str::to_owned)
@@ -104,17 +104,17 @@ pub fn toml_text(value: &toml::Value) -> String {
     }
 }
 
-/// The name of a table's entry: NULs end them where they cross to C.
+/// The name of a table's entry, unless it has a NUL, which would end it where it crosses to C.
 fn name(key: &str) -> Option<String> {
     (!key.contains('\0')).then(|| key.to_owned())
 }
 
-/// Whether a value is a bool, a number, a string, or a list of such or of lists.
+/// Whether a value is a bool, a number, a string, or a list of these or of such lists.
 fn is_plain(value: &toml::Value) -> bool {
     match value {
         toml::Value::Boolean(_) | toml::Value::Integer(_) | toml::Value::Float(_) => true,
         toml::Value::String(text) => !text.contains('\0'),
-        // The reader of TOML limits how deep they nest.
+        // The TOML parser limits how deep arrays nest.
         toml::Value::Array(items) => items.iter().all(is_plain),
         toml::Value::Table(_) | toml::Value::Datetime(_) => false,
     }
@@ -135,7 +135,7 @@ pub enum FieldValue {
 }
 
 impl FieldValue {
-    /// Its type.
+    /// The type of the value.
     pub fn ty(&self) -> FieldType {
         match self {
             FieldValue::Bool(_) => FieldType::Bool,
@@ -148,7 +148,7 @@ impl FieldValue {
         }
     }
 
-    /// Lets a later layer win over this one: entry by entry in a table, else as a whole.
+    /// Overlays the value with a later layer's: entry by entry in a table, else as a whole.
     pub fn overlay(&mut self, later: FieldValue) {
         match (self, later) {
             (FieldValue::Ints(table), FieldValue::Ints(later)) => table.extend(later),

@@ -1,6 +1,6 @@
-//! The manifest: what a plugin says about itself, read without running any of its code.
+//! The manifest: a plugin's description of itself, read without running any of its code.
 //!
-//! It is TOML text from a file that nobody checked before, so everything in it is doubted: length,
+//! A manifest is TOML text from an untrusted file, so everything in it is checked: length,
 //! encoding, syntax, names, numbers, types of defaults. Keys that this host doesn't know are
 //! ignored, so that newer plugins can say more.
 
@@ -25,75 +25,75 @@ pub use states::{State, States};
 /// The longest manifest, its NUL included.
 pub const MAX_LEN: u64 = 1 << 20;
 
-/// What a plugin says about itself.
+/// A plugin's description of itself.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Manifest {
     /// The plugin as a whole.
     pub plugin: PluginSpec,
-    /// Its passes, in its order.
+    /// The plugin's passes, in its order.
     #[serde(rename = "pass")]
     pub passes: Vec<PassSpec>,
-    /// The config keys that it registers.
+    /// The config keys that the plugin registers.
     #[serde(rename = "config")]
     pub configs: Vec<Schema>,
-    /// The ops that it defines.
+    /// The ops that the plugin defines.
     #[serde(rename = "op")]
     pub ops: Vec<OpSpec>,
-    /// The instruments that it offers, in its order.
+    /// The instruments that the plugin offers, in its order.
     #[serde(rename = "instrument")]
     pub instruments: Vec<InstrumentSpec>,
 }
 
-/// The plugin as a whole.
+/// The plugin as a whole: its name, versions and build.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PluginSpec {
-    /// Its short name.
+    /// The plugin's short name.
     pub name: String,
-    /// Its own version, free text.
+    /// The plugin's own version, free text.
     pub version: String,
-    /// The layout it was built against.
+    /// The version of the ABI that it was built against: the layout of records.
     #[serde(serialize_with = "ver")]
     pub abi: Ver,
-    /// The oldest layout that has all it uses.
+    /// The oldest version of the ABI that has all it uses.
     #[serde(serialize_with = "ver")]
     pub min_host: Ver,
-    /// The meaning it was built against.
+    /// The version of the IR that it was built against: the meaning of records.
     #[serde(serialize_with = "ver")]
     pub ir: Ver,
-    /// What a panic in it does.
+    /// The effect of a panic in the plugin.
     pub panic: PanicStrategy,
-    /// A fingerprint of the records it was built with.
+    /// A fingerprint of the records' layout that it was built with.
     pub layout: Option<String>,
-    /// What built it.
+    /// The compiler that built it.
     pub compiler: Option<String>,
 }
 
-/// What a panic in a plugin does.
+/// The effect of a panic in a plugin.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum PanicStrategy {
-    /// Its gate catches it.
+    /// The plugin catches it at its boundary.
     Unwind,
-    /// It ends the process.
+    /// The process ends.
     Abort,
-    /// It has none (C).
+    /// Panics don't exist (C).
     None,
 }
 
-/// What a pass works on.
+/// The part of a module that a pass works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PassKind {
-    /// Each graph function.
+    /// Each graph function by itself.
     Function,
-    /// Each prim function.
+    /// Each prim function by itself.
     PrimFunction,
-    /// The module.
+    /// The whole module.
     Module,
 }
 
 impl PassKind {
-    /// The contract's number for it.
+    /// The number of this kind in the contract.
     pub fn abi(self) -> abi::PassKind {
         match self {
             PassKind::Function => abi::PassKind::FUNCTION,
@@ -103,7 +103,7 @@ impl PassKind {
     }
 }
 
-/// Where a pass asks to stand in a pipeline that has places for phases.
+/// The phase of a pipeline in which a pass asks to run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 #[allow(missing_docs, reason = "the names are the documentation")]
@@ -115,10 +115,10 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// All, in their usual order.
+    /// All phases, in their usual order.
     pub const ALL: [Phase; 4] = [Phase::Early, Phase::Simplify, Phase::Late, Phase::Lower];
 
-    /// As manifests and pipelines write it.
+    /// The phase's name in manifests and pipelines.
     pub fn name(self) -> &'static str {
         match self {
             Phase::Early => "early",
@@ -128,7 +128,7 @@ impl Phase {
         }
     }
 
-    /// The phase of a name.
+    /// The phase of this name.
     pub fn named(name: &str) -> Option<Phase> {
         Phase::ALL.into_iter().find(|phase| phase.name() == name)
     }
@@ -137,22 +137,22 @@ impl Phase {
 /// A pass as the manifest describes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PassSpec {
-    /// What every pass says about itself.
+    /// The declaration, which every pass has.
     #[serde(flatten)]
     pub declaration: PassDeclaration,
-    /// The part of a module that it works on.
+    /// The part of a module that the pass works on.
     pub kind: PassKind,
-    /// What it does, in a sentence or two.
+    /// The summary of what the pass does, in a sentence or two.
     pub summary: String,
     /// The config key whose struct is the second layer of its options.
     pub config: Option<String>,
-    /// Its options.
+    /// The options that the pass takes.
     #[serde(rename = "option")]
     pub options: Vec<Field>,
 }
 
 impl PassSpec {
-    /// The registered name.
+    /// The pass's registered name.
     pub fn name(&self) -> &str {
         &self.declaration.info.name
     }
@@ -161,7 +161,7 @@ impl PassSpec {
 /// An op that the plugin defines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct OpSpec {
-    /// Its canonical name, domain included.
+    /// The op's canonical name, domain included.
     pub name: String,
     /// The first version of its domain with this meaning.
     pub since: u32,
@@ -170,11 +170,11 @@ pub struct OpSpec {
 /// An instrument as the manifest describes it.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct InstrumentSpec {
-    /// Its registered name.
+    /// The instrument's registered name.
     pub name: String,
-    /// What it is for, in a sentence or two.
+    /// The summary of what the instrument does, in a sentence or two.
     pub summary: String,
-    /// Its options.
+    /// The options that the instrument takes.
     #[serde(rename = "option")]
     pub options: Vec<Field>,
 }
@@ -182,14 +182,15 @@ pub struct InstrumentSpec {
 /// The versions that host and plugin use with each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Negotiated {
-    /// The layout.
+    /// The version of the ABI: the layout of records.
     pub abi: Ver,
-    /// The meaning.
+    /// The version of the IR: the meaning of records.
     pub ir: Ver,
 }
 
 impl Manifest {
-    /// Reads the bytes of the exported symbol: TOML text, a NUL, and nothing of interest after it.
+    /// Reads a manifest from the bytes of the exported symbol: TOML text and a NUL. Bytes after the
+    /// NUL are ignored.
     pub fn from_symbol(bytes: &[u8]) -> Result<Manifest, Kind> {
         // The symbol may be padded, so the first NUL ends the text.
         let Some(len) = bytes.iter().position(|&b| b == 0) else {
@@ -213,8 +214,8 @@ impl Manifest {
         Manifest::parse(text)
     }
 
-    /// Reads a manifest's text. Versions are looked at first: a plugin of another major may write
-    /// the rest in another way.
+    /// Reads a manifest from its text. Versions are checked first: a plugin of another major
+    /// version may write the rest in another way.
     pub fn parse(text: &str) -> Result<Manifest, Kind> {
         if text.trim().is_empty() {
             return Err(Kind::ManifestSyntax {
@@ -294,7 +295,7 @@ impl Manifest {
     }
 }
 
-/// Refuses a second place for options that aren't declared.
+/// Refuses a second option that takes undeclared ones.
 fn one_rest(owner: &str, fields: &[Field]) -> Result<(), Kind> {
     match fields.iter().filter(|field| field.rest).nth(1) {
         None => Ok(()),
@@ -327,8 +328,8 @@ impl PluginSpec {
                 host: host_abi,
             });
         }
-        // Of another minor, records may be longer; of the same they are the same, or one side was
-        // built from another draft of the contract.
+        // Records of another minor version may be longer. Those of the same version are the same, or
+        // one side was built from another draft of the contract.
         let layout = format!("{:08x}", abi::LAYOUT);
         if let Some(got) = self.layout.as_ref().filter(|_| self.abi == host_abi)
             && *got != layout
@@ -375,7 +376,7 @@ fn unique<'a>(what: &'static str, names: impl Iterator<Item = &'a str>) -> Resul
     Ok(())
 }
 
-/// The parser's message with the line and column it is about, on one line.
+/// The parser's message with its line and column, on one line.
 fn located(text: &str, error: &toml::de::Error) -> String {
     let message = names::shown(&error.message().replace('\n', ", "));
     match error.span() {

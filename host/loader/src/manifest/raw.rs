@@ -25,7 +25,7 @@ pub(crate) struct RawManifest {
     pub(crate) instrument: Vec<RawInstrument>,
 }
 
-/// All that is read of a manifest whose rest can't be understood.
+/// The part of a manifest that is read when the rest can't be understood.
 #[derive(Deserialize)]
 pub(crate) struct OnlyPlugin {
     pub(crate) plugin: RawPlugin,
@@ -260,10 +260,10 @@ impl RawField {
             && (self.choices.is_empty() || self.ty == FieldType::String);
         if !fits || !is_limited {
             return Err(Kind::ManifestValue {
-                what: format!("what `{name}` of `{owner}` may be"),
-                got: format!("the default {default}"),
-                rule: "`min` and `max` are for integers, `choices` for strings, and the default is \
-                       one of them",
+                what: format!("the default of `{name}` of `{owner}`"),
+                got: default.to_string(),
+                rule: "`min` and `max` are for integers, `choices` for strings, and the default must \
+                       be within them",
             });
         }
         if self.rest && !self.ty.is_table() {

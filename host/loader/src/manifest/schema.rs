@@ -1,4 +1,4 @@
-//! What an option holds, and whether a value is one.
+//! The schema of options: their fields, and the check of values against them.
 
 use std::fmt;
 
@@ -10,12 +10,12 @@ use passdock_diagnostic::suggest;
 
 use super::field::{FieldType, FieldValue};
 
-/// The fields of a config option, or the options of a pass.
+/// The fields of a config option, or the options of a pass or an instrument.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Schema {
-    /// The config key, or the pass's name.
+    /// The config key, or the name of the pass or instrument.
     pub key: String,
-    /// Its fields; a single one of empty name makes it a scalar.
+    /// The fields; a single one with an empty name makes the option a scalar.
     pub fields: Vec<Field>,
 }
 
@@ -25,50 +25,50 @@ pub type ConfigValue = BTreeMap<String, FieldValue>;
 /// An option of a pass or of an instrument, or a field of a config key.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Field {
-    /// Its name.
+    /// The field's name.
     pub name: String,
-    /// What it holds.
+    /// The field's type.
     #[serde(rename = "type")]
     pub ty: FieldType,
-    /// What holds if nobody sets it.
+    /// The value if nobody sets the field.
     pub default: FieldValue,
-    /// Whether somebody has to set it: then the default means nothing.
+    /// Whether the field must be set, so that its default is ignored.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub mandatory: bool,
-    /// What it is for.
+    /// The field's documentation.
     pub doc: String,
-    /// The smallest and the largest integer that it takes.
+    /// The smallest and the largest integer that the field takes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub range: Option<(i64, i64)>,
-    /// The strings that it takes; empty: any.
+    /// The strings that the field takes; empty: any.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub choices: Vec<String>,
-    /// Of a table: whether fields that aren't declared are its entries.
+    /// Whether fields that aren't declared become entries of this table.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub rest: bool,
 }
 
-/// A key, field or value that isn't right.
+/// An error about a config key, a field or a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ConfigError {
-    /// The option or pass.
+    /// The config key, or the name of the pass or instrument.
     pub key: String,
-    /// The field, if it is about one.
+    /// The field, if the error is about one.
     pub field: Option<String>,
-    /// What is wrong.
+    /// The part that is wrong.
     pub wrong: Wrong,
-    /// A whole sentence.
+    /// The message: a whole sentence.
     pub message: String,
-    /// What would be right.
+    /// The advice on what would be right.
     pub help: Option<String>,
 }
 
-/// What is wrong: tells a reader of files which part to underline.
+/// The part that is wrong, which a reader of files underlines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// The key isn't registered, or is registered already.
     Key,
-    /// There is no such field.
+    /// The field doesn't exist.
     Field,
     /// The value has another type, or is out of range.
     Value,
@@ -81,12 +81,12 @@ impl Schema {
         Schema { key, fields }
     }
 
-    /// Whether it is one value and not a struct.
+    /// Whether the option is one value and not a struct.
     pub fn is_scalar(&self) -> bool {
         matches!(self.fields.as_slice(), [field] if field.name.is_empty())
     }
 
-    /// Its type as messages name it.
+    /// The option's type as messages name it.
     pub fn type_name(&self) -> String {
         match self.fields.as_slice() {
             [field] if field.name.is_empty() => field.ty.name().to_owned(),
@@ -97,25 +97,25 @@ impl Schema {
         }
     }
 
-    /// What holds if nobody sets anything.
+    /// The value of the option if nobody sets any field.
     pub fn defaults(&self) -> ConfigValue {
         let pair = |field: &Field| (field.name.clone(), field.default.clone());
         let fields = self.fields.iter().filter(|field| !field.mandatory);
         fields.map(pair).collect()
     }
 
-    /// The first field that has to be set and isn't.
+    /// The first mandatory field that isn't set.
     pub fn missing(&self, is_set: impl Fn(&str) -> bool) -> Option<&Field> {
         let mut mandatory = self.fields.iter().filter(|field| field.mandatory);
         mandatory.find(|field| !is_set(&field.name))
     }
 
-    /// The table that takes what isn't declared.
+    /// The table that takes undeclared fields.
     fn rest(&self) -> Option<&Field> {
         self.fields.iter().find(|field| field.rest)
     }
 
-    /// The field that a name sets: its own, or the table that takes the rest.
+    /// The field that a name sets: the field of that name, or the table that takes undeclared ones.
     pub fn settable(&self, name: &str) -> Result<&Field, ConfigError> {
         match (self.field(name), self.rest()) {
             (Err(_), Some(rest)) => Ok(rest),
@@ -123,7 +123,7 @@ impl Schema {
         }
     }
 
-    /// A field by its name.
+    /// The field of this name.
     pub fn field(&self, name: &str) -> Result<&Field, ConfigError> {
         let found = self.fields.iter().find(|field| field.name == name);
         found.ok_or_else(|| {
@@ -143,7 +143,7 @@ impl Schema {
         })
     }
 
-    /// The whole value, with defaults for what is left out.
+    /// The checked value, with defaults for the fields that are left out.
     pub fn accept(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
         let mut accepted = self.defaults();
         for (name, value) in self.accept_part(value)? {
@@ -155,7 +155,8 @@ impl Schema {
         Ok(accepted)
     }
 
-    /// Only the fields that are given. What isn't declared goes to the table that takes the rest.
+    /// The checked value, with only the fields that are given. Undeclared ones become entries of
+    /// the table that takes them.
     pub fn accept_part(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
         if self.is_scalar() {
             let value = self.fields[0].accept(value, &self.key)?;
@@ -176,7 +177,7 @@ impl Schema {
             });
         };
         let mut accepted = ConfigValue::new();
-        // Declared ones first: of what is given in both ways, the table's own name says it.
+        // Declared fields first: an entry that is given in both ways is an error about its own name.
         let is_declared = |name: &String| self.fields.iter().any(|field| field.name == *name);
         let (declared, rest): (Vec<_>, Vec<_>) =
             table.iter().partition(|(name, _)| is_declared(name));
@@ -209,7 +210,7 @@ impl Schema {
 }
 
 impl Field {
-    /// What it takes, as lists show it: its type, its range, what to choose from.
+    /// The values that the field takes, as lists show them: its type, its range or its choices.
     pub fn takes(&self) -> String {
         if self.rest {
             return format!("NAME = {}", self.entry_rule());
@@ -224,7 +225,7 @@ impl Field {
         }
     }
 
-    /// What each entry of a table is.
+    /// The values that an entry of the table takes, as messages name them.
     fn entry_rule(&self) -> String {
         match (self.ty, self.range) {
             (FieldType::Ints, Some(range)) => {
@@ -235,7 +236,7 @@ impl Field {
         }
     }
 
-    /// A table of one entry; `key` is for the message.
+    /// The checked value of one entry, as a table with it; `key` is for the message.
     fn accept_entry(
         &self,
         name: &str,
@@ -273,12 +274,12 @@ impl Field {
         }
     }
 
-    /// A value of this field; `key` is for the message.
+    /// The checked value of this field; `key` is for the message.
     pub fn accept(&self, value: &toml::Value, key: &str) -> Result<FieldValue, ConfigError> {
         if self.ty.is_table()
             && let Some(table) = value.as_table()
         {
-            // Each by itself, for the message.
+            // Each entry by itself, so that the message names it.
             let mut accepted = self.ty.zero();
             for (name, value) in table {
                 accepted.overlay(self.accept_entry(name, value, key)?);
@@ -298,7 +299,7 @@ impl Field {
                 (format!("one of {}", suggest::listed(choices())), help)
             }
             (Some(value), _) => return Ok(value),
-            // A string is no list of its letters.
+            // A string isn't taken for a list of one.
             (None, _) if self.ty == FieldType::Strings && value.is_str() => {
                 let help = format!("Did you mean `[{value}]`?");
                 (self.ty.name().to_owned(), Some(help))
@@ -334,7 +335,7 @@ fn has_entry(table: &FieldValue, name: &str) -> bool {
     }
 }
 
-/// The integers between two, both included, as messages say it.
+/// The range of integers from a minimum to a maximum, as messages write it.
 fn range_text(range: (i64, i64)) -> String {
     match range {
         (min, i64::MAX) => format!("≥ {min}"),
@@ -343,7 +344,7 @@ fn range_text(range: (i64, i64)) -> String {
     }
 }
 
-/// A value with its type, short.
+/// A value with its type, as messages show it.
 pub(super) fn shown(value: &toml::Value) -> String {
     match value {
         toml::Value::String(s) => format!("the string {s:?}"),

@@ -1,20 +1,20 @@
 //! Named states of a module: what passes need, establish and break.
 //!
-//! A state is something true of a whole module that passes rely on: `types-inferred`,
-//! `opset >= 13`. A pass says which states it needs before it runs, which it establishes, and which
-//! it breaks; a pass that doesn't mention a state keeps it. So a pipeline can be checked before it
-//! runs: what a pass needs has to be established before it, and not broken since.
+//! A state is something true of a whole module that passes rely on: `types-inferred`, `opset >=
+//! 13`. A pass declares the states that it needs before it runs, those that it establishes, and
+//! those that it breaks; it keeps all others. So a pipeline can be checked before it runs: a state
+//! that a pass needs must be established before the pass, and not broken since.
 //!
 //! [`KNOWN`] lists the names that have a meaning here. Any other name is a vendor's own, and true
 //! only after a pass that establishes it. Some states are facts that can be read off the module: if
-//! no pass establishes such a state before the first one that needs it, the model itself has to
-//! have it, and is looked at before anything runs.
+//! no pass establishes such a state before the first one that needs it, the model itself must
+//! be in it, which is checked before anything runs.
 
 use std::fmt;
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// States that have a meaning, and that meaning.
+/// The states that have a meaning, and that meaning.
 pub const KNOWN: &[(&str, &str)] = &[
     (
         "opset >= N",
@@ -31,22 +31,22 @@ pub const KNOWN: &[(&str, &str)] = &[
     ("no-tuples", "there is no tuple and no tuple_get"),
     (
         "a-normal-form",
-        "each operand is a value with a name of its own, which holds in this IR always",
+        "each operand is a value with a name of its own, which this IR guarantees",
     ),
     (
         "constants-folded",
-        "what depends on constants only was evaluated, as far as that is worth it",
+        "constant expressions are folded, as far as that is worth it",
     ),
 ];
 
-/// What a pass says about states.
+/// The states that a pass names in its declaration.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct States {
-    /// They hold before it runs, or it can't.
+    /// The states that must hold before the pass runs.
     pub needs: Vec<State>,
-    /// They hold after it ran.
+    /// The states that hold after the pass ran.
     pub establishes: Vec<State>,
-    /// They may not hold any more after it ran, unless it establishes them.
+    /// The states that may not hold any more after the pass ran, unless it establishes them.
     pub breaks: Vec<State>,
 }
 
@@ -55,7 +55,7 @@ pub struct States {
 pub enum State {
     /// `opset >= N`: the version of ONNX's own operators.
     Opset(u32),
-    /// Any other.
+    /// A state of any other name.
     Named(String),
 }
 
@@ -67,19 +67,19 @@ impl States {
         breaks: Vec::new(),
     };
 
-    /// The first name that is no state's.
+    /// The first state whose name isn't valid.
     pub fn invalid(&self) -> Option<&State> {
         let all = [&self.needs, &self.establishes, &self.breaks];
         all.into_iter().flatten().find(|state| !state.is_valid())
     }
 }
 
-/// What the name of a state is.
+/// The rule for the name of a state, as a sentence.
 pub const RULE: &str =
     "a state is `opset >= N`, or words of lower-case letters, digits, `-`, `_` and dots";
 
 impl State {
-    /// A state as a pass writes it. What isn't one is found by [`States::invalid`].
+    /// A state as a pass writes it. [`States::invalid`] finds an invalid one.
     pub fn new(text: &str) -> State {
         let version = text
             .strip_prefix("opset")
@@ -91,7 +91,7 @@ impl State {
         }
     }
 
-    /// Whether the name is one that a state may have.
+    /// Whether the state's name is valid.
     pub fn is_valid(&self) -> bool {
         match self {
             State::Opset(_) => true,
@@ -99,7 +99,7 @@ impl State {
         }
     }
 
-    /// What it is about: states of one subject are more and less of the same.
+    /// The subject of the state. States of one subject differ in degree only.
     pub fn subject(&self) -> &str {
         match self {
             State::Opset(_) => "opset",
@@ -107,7 +107,7 @@ impl State {
         }
     }
 
-    /// How much of it: a state implies one that is less.
+    /// The degree of the state: a state implies those of its subject that have a lower one.
     pub fn degree(&self) -> u32 {
         match self {
             State::Opset(version) => *version,
@@ -115,7 +115,7 @@ impl State {
         }
     }
 
-    /// Whether a module that is in this state is in the other one too.
+    /// Whether a module that is in this state is also in the other one.
     pub fn implies(&self, other: &State) -> bool {
         self.subject() == other.subject() && self.degree() >= other.degree()
     }

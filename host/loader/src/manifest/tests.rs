@@ -1,4 +1,4 @@
-//! What is read of a manifest, and what is said about wrong ones.
+//! Manifests that are read, and the errors about wrong ones.
 
 use expect_test::{Expect, expect};
 
@@ -316,7 +316,7 @@ fn versions_are_negotiated() {
     expect!["it needs plugin ABI 0.4, this host has 0.3; update passdock, or build the plugin without the newer features"].assert_eq(&with("0.7", "0.4", "0.1"));
     expect!["it was built for plugin ABI 3.0, this host supports 0.x; build it against passdock-plugin-api for ABI 0, or use a passdock of ABI 3"].assert_eq(&with("3.0", "3.0", "0.1"));
     expect!["it says that it needs ABI 0.3 of a host but was built against 0.2; `min_host` can't be newer than `abi`"].assert_eq(&with("0.2", "0.3", "0.1"));
-    expect!["it means IR 1.0, this host means 0.x; build it against a passdock-plugin-api of IR 0"]
+    expect!["it was built for IR 1.0, this host supports 0.x; build it against a passdock-plugin-api of IR 0"]
         .assert_eq(&with("0.1", "0.1", "1.0"));
     expect!["in its manifest `abi` is `0.1.2`; a version is written `major.minor`"]
         .assert_eq(&with("0.1.2", "0.1", "0.1"));
@@ -330,7 +330,7 @@ fn records_of_another_draft_are_refused() {
     let error = Manifest::parse(&format!("{plugin}layout = \"00000000\"\n"));
     let text = error.expect_err("another draft").to_string();
     let host = format!("{:08x}", abi::LAYOUT);
-    expect!["its records are laid out otherwise (fingerprint 00000000, this host's is HOST), though both say ABI 0.3; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
+    expect!["its records have another layout (fingerprint 00000000, this host's is HOST), though both say ABI 0.3; build it against the passdock-plugin-api of this host"].assert_eq(&text.replace(&host, "HOST"));
     let same = format!("{plugin}layout = \"{host}\"\n");
     assert!(Manifest::parse(&same).is_ok());
 }
@@ -391,7 +391,7 @@ fn one_table_takes_what_is_not_declared() {
     check_error(
         &format!("{config}{}{range}", option("dims", "ints")),
         expect![[
-            r#"in its manifest what `dims` of `acme.Bind` may be is `the default { "n" = 0 }`; `min` and `max` are for integers, `choices` for strings, and the default is one of them"#
+            r#"in its manifest the default of `dims` of `acme.Bind` is `{ "n" = 0 }`; `min` and `max` are for integers, `choices` for strings, and the default must be within them"#
         ]],
     );
     check_error(

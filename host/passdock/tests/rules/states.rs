@@ -233,7 +233,7 @@ fn what_is_no_state_is_refused() {
     let registry = Registry::new();
     let log = Log::new();
     let odd = log.pass(info("acme.transform.Odd").needs(["Types inferred"]));
-    expect!["`Types inferred`, of the states of `acme.transform.Odd`, isn't one: a state is `opset >= N`, or words of lower-case letters, digits, `-`, `_` and dots."].assert_eq(&error(registry.register(odd)));
+    expect!["The pass `acme.transform.Odd` names the invalid state `Types inferred`: a state is `opset >= N`, or words of lower-case letters, digits, `-`, `_` and dots."].assert_eq(&error(registry.register(odd)));
 }
 
 /// Vetoes passes.
@@ -278,9 +278,9 @@ fn what_a_veto_keeps_from_being_established_doesnt_hold() {
     }
     log.check(expect![[r#"
         run acme.transform.Break
-        Error in pass acme.transform.UseTiles: The pass needs the state `acme.tiled`, which `acme.transform.Tile` would have established; that was vetoed by the instrument `vetoes`. Veto this pass too, or require `acme.transform.Tile`.
+        Error in pass acme.transform.UseTiles: The pass needs the state `acme.tiled`, which `acme.transform.Tile` establishes, but the instrument `vetoes` vetoed that pass. Veto this pass too, or require `acme.transform.Tile`.
         run acme.transform.Break
-        Error in pass acme.transform.UseTiles: The pass needs the state `acme.tiled`, which `acme.transform.Tile` would have established; that was vetoed by the instrument `vetoes`. Veto this pass too, or require `acme.transform.Tile`.
+        Error in pass acme.transform.UseTiles: The pass needs the state `acme.tiled`, which `acme.transform.Tile` establishes, but the instrument `vetoes` vetoed that pass. Veto this pass too, or require `acme.transform.Tile`.
         run acme.transform.Break
         done"#]]);
     // It holds: the model has it, or another pass established it.

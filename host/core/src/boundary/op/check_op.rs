@@ -1,4 +1,4 @@
-//! Whether an op has as many operands as its definition says, and the attributes that it lists.
+//! The check of an op against its definition: the number of operands, and the listed attributes.
 
 use passdock_abi as abi;
 use passdock_abi::{Attr, AttrEntry, AttrKind, OpEntry, OpId, Status};
@@ -88,7 +88,7 @@ fn check_attributes(f: &Function, op: OpId, listed: AttrList, wrong: &mut Vec<St
     }
 }
 
-/// The kind of an attribute's value; a reference says in its flags for which kind it stands.
+/// The kind of an attribute's value. A reference has the kind that it stands for in its flags.
 fn kind(attr: &Attr) -> AttrKind {
     match attr.kind {
         AttrKind::REFERENCE => AttrKind(attr.flags >> 16),
@@ -96,7 +96,7 @@ fn kind(attr: &Attr) -> AttrKind {
     }
 }
 
-/// What only the importer understands, and what nothing is known of, may be anything.
+/// Whether an attribute fits the listed kind. Opaque values and references without a kind fit any.
 fn fits(attr: &Attr, listed: AttrKind) -> bool {
     let kind = kind(attr);
     kind == listed || matches!(kind, AttrKind::NONE | AttrKind::OPAQUE)

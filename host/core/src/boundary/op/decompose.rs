@@ -8,7 +8,7 @@ use super::{OpCall, answer, ask, definitions, describe_op, wrong};
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::input;
 
-/// More bytes than the body of an op has.
+/// The longest body of an op, in bytes.
 const MAX_BODY: usize = 1 << 24;
 
 // SAFETY of both calls is the contract's: handles are those that the host handed out and that
@@ -91,7 +91,7 @@ pub(in crate::boundary) fn check_results(
     })
 }
 
-/// Reads a body and copies its ops before the op; what stands for the op's results comes back.
+/// Reads a body and copies its ops before the op; returns the values that replace the op's results.
 fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>> {
     let body = text::parse_body(text, function.symbols().clone()).map_err(|error| {
         let name = function.describe_op(op);
@@ -114,8 +114,8 @@ fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>
     let results: Vec<ValueId> = function.results(op).collect();
     values.truncate(results.len());
     for (&result, &value) in results.iter().zip(&values) {
-        // What was known of a result is known of what stands for it, unless they contradict each
-        // other, which is found when one replaces the other.
+        // The known type of a result is merged into that of the value which replaces it. A
+        // contradiction is found when the value replaces the result.
         if value.is_none() || args.contains(&value) {
             continue;
         }
@@ -127,7 +127,8 @@ fn copy_body(function: &mut Function, op: OpId, text: &str) -> Edit<Vec<ValueId>
     Ok(values)
 }
 
-/// A body speaks of operators: where the module has a function of such a name, the op would call it.
+/// Refuses a body with an operator whose name is that of a function of the module: its op would call
+/// the function.
 fn refuse_captured(function: &Function, op: OpId, body: &Function) -> Edit {
     let mut names = body.walk(body.body()).map(|made| body.op(made).name);
     match names.find(|&name| body.symbols().names_function(name)) {
@@ -143,7 +144,7 @@ fn refuse_captured(function: &Function, op: OpId, body: &Function) -> Edit {
     }
 }
 
-/// What stands for the parameters, if the body is one that the op can have.
+/// The values that replace the body's parameters, if the body fits the op.
 fn check_body(function: &Function, op: OpId, body: &Function) -> Result<Vec<ValueId>, String> {
     let args: Vec<ValueId> = function
         .operands(op)
@@ -201,7 +202,7 @@ fn check_body(function: &Function, op: OpId, body: &Function) -> Result<Vec<Valu
     Ok(args)
 }
 
-/// The copies stand where the op stood: messages about them name its place.
+/// Gives the copies the location of the op that they replace, for messages about them.
 fn name_place(function: &mut Function, before: OpId, op: OpId) -> Edit {
     let loc = function.op(op).loc;
     let region = function.op(op).parent;

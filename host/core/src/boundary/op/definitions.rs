@@ -8,7 +8,7 @@ use crate::analyses::{definition, definition_traits};
 use crate::boundary::session::context::{self, ContextSession};
 use crate::boundary::session::function::FunctionSession;
 
-/// The traits of an op in a function; 0 if nobody defines it.
+/// The traits of an op in a function; 0 if no plugin defines it.
 pub(in crate::boundary) fn traits(session: &FunctionSession, name: SymbolId) -> u64 {
     context::with_op_defs(|defs| {
         let found = session.with(|state| Ok(definition_traits(defs, state.function(), name)));

@@ -1,5 +1,5 @@
-//! `OpApi::evaluate` and `evaluate_with`: what an op's results are when its operands are constant.
-//! `OpApi::infer_with`: whether it could be right with them.
+//! `OpApi::evaluate` and `evaluate_with`: the results of an op whose operands are constant.
+//! `OpApi::infer_with`: whether an op would be valid with other operands.
 
 use std::sync::Arc;
 
@@ -108,10 +108,10 @@ pub(in crate::boundary) unsafe extern "C" fn infer_with(
     }
 }
 
-/// A result's type and bytes.
+/// The type and the bytes of a result.
 pub(in crate::boundary) type Made = (TypeId, Box<[u8]>);
 
-/// Other operands in an op's slots, until this is dropped.
+/// A guard that keeps other operands in an op's slots until it is dropped.
 struct Shown<'s> {
     session: &'s FunctionSession,
     op: OpId,
@@ -143,7 +143,7 @@ impl<'s> Shown<'s> {
 
 impl Drop for Shown<'_> {
     fn drop(&mut self) {
-        // What could be shown can be taken back.
+        // An error is impossible: operands that could be replaced can be restored.
         let _ = self.change(Function::take_back_operands);
     }
 }
@@ -157,7 +157,7 @@ unsafe fn answer(values: &[ValueId], out: *mut ValueId) {
     }
 }
 
-/// What an op's results are, or why nobody can say.
+/// The results of an op, or the reason why they can't be evaluated.
 fn results_of(
     context: &ContextSession<'_>,
     session: &FunctionSession,
@@ -174,7 +174,7 @@ fn results_of(
     let Some(function) = definition.entry.evaluate else {
         return Ok(Err("its definition has no evaluation".to_owned()));
     };
-    // What only looks at types doesn't need its operands' elements.
+    // An evaluation that reads only types doesn't need the operands' elements.
     if definition.entry.traits & abi::OpEntry::SHAPE_ONLY == 0 {
         let why = session.with(|state| Ok(unusable_operands(state.read()?, op, max_bytes)))?;
         if let Some(why) = why {
@@ -219,8 +219,8 @@ fn results_of(
     Ok(Ok(made.collect()))
 }
 
-/// Why operands can't be evaluated with: they aren't constant, or are splats that would have to be made
-/// larger than this, or than what results may take.
+/// The reason why an op's operands can't be used for evaluation, if they can't: one isn't constant,
+/// or the splats among them would expand to more bytes than this limit and that of the results.
 fn unusable_operands(function: &Function, op: OpId, max_bytes: u64) -> Option<String> {
     const MAX_SPLATS: u64 = 64 << 20;
     let mut splats = 0_u64;
@@ -239,7 +239,8 @@ fn unusable_operands(function: &Function, op: OpId, max_bytes: u64) -> Option<St
     (splats > max_bytes.max(MAX_SPLATS)).then(|| format!("its operands would take {splats} bytes"))
 }
 
-/// Makes a constant of each type and bytes. It has no name: it gets that of what it replaces.
+/// Makes a constant of each type and bytes. The constants have no names: they get those of the
+/// values that they replace.
 fn make_constants(function: &mut Function, made: Vec<Made>) -> Edit<Vec<ValueId>> {
     let constant = |(ty, bytes): Made| {
         let data: Arc<ConstantData> = ConstantData::inline(bytes);
@@ -248,7 +249,7 @@ fn make_constants(function: &mut Function, made: Vec<Made>) -> Edit<Vec<ValueId>
     made.into_iter().map(constant).collect()
 }
 
-/// Inference knows the elements of small results from now on, though they aren't constant yet.
+/// Remembers the elements of small results for inference, though the results aren't constants yet.
 fn remember(state: &mut crate::boundary::session::function::State, op: OpId, values: &[ValueId]) {
     let results: Vec<ValueId> = state.function().results(op).collect();
     for (result, &value) in results.into_iter().zip(values) {

@@ -9,8 +9,8 @@ use super::evaluate::Made;
 use crate::boundary::session::function::FunctionSession;
 use crate::boundary::session::{gate, input};
 
-/// An op's results, if inference found all their elements to be known numbers, whatever the operands
-/// are: the second dim of `[n, 3]` is 3.
+/// The results of an op, if inference found all their elements to be known numbers, whatever the
+/// operands are: the second dim of `[n, 3]` is 3.
 pub(in crate::boundary) fn known_results(
     session: &FunctionSession,
     op: OpId,
@@ -44,7 +44,7 @@ pub(in crate::boundary) fn known_results(
     })
 }
 
-/// Numbers as the bytes of a tensor; `None` if they don't fit its element type.
+/// Integers as the bytes of a tensor; `None` if they don't fit its element type.
 fn integer_bytes(dtype: abi::DType, numbers: &[i64]) -> Option<Box<[u8]>> {
     match dtype {
         abi::DType::I64 => Some(numbers.iter().flat_map(|n| n.to_le_bytes()).collect()),
@@ -83,7 +83,7 @@ pub(in crate::boundary) fn constant_dims(f: &Function, value: ValueId) -> Option
     Some(dims.collect())
 }
 
-/// `OpApi::known_dims`.
+/// Implements `OpApi::known_dims`.
 ///
 /// # Safety
 /// The contract's.

@@ -47,25 +47,25 @@ pub(in crate::boundary) static TABLE: abi::OpApi = abi::OpApi {
     infer_with: Some(evaluate::infer_with),
 };
 
-/// More elements than shape data is kept of.
+/// The most elements of a tensor whose shape data is kept.
 pub(in crate::boundary) const MAX_SHAPE_DATA: usize = 256;
 
-/// More expressions than bringing one into canonical form makes.
+/// The most expressions that bringing one into canonical form may make.
 const MAX_NEW_EXPRS: usize = 1024;
 
-/// What a `*mut abi::OpCall` points to: one call into a definition, and what it answered.
+/// The object behind a `*mut abi::OpCall`: one call into a definition, with its answers.
 pub(in crate::boundary) struct OpCall<'c> {
     pub(in crate::boundary) session: &'c FunctionSession,
     pub(in crate::boundary) op: OpId,
-    /// Bytes that an evaluation may still take.
+    /// The bytes that an evaluation may still take.
     budget: u64,
     evaluating: bool,
     types: Vec<(u32, TypeId)>,
     dims: Vec<(u32, Box<[Dim]>)>,
-    /// Made for `operand_dims`, alive until the call ends.
+    /// The dims made for `operand_dims`, which live until the call ends.
     asked: Vec<Box<[Dim]>>,
-    /// What pools left behind when types and expressions were added: the definition may still
-    /// hold slices of them.
+    /// The old pools that were outgrown when types and expressions were added: the definition may
+    /// still hold slices of them.
     left: Vec<OutgrownPools>,
     pub(in crate::boundary) results: Vec<(u32, TypeId, Box<[u8]>)>,
     pub(in crate::boundary) decomposing: bool,
@@ -183,7 +183,7 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
         ask(cx, f, |context, session| {
             let found = session.with(|state| {
                 let name = state.read()?.live_op(op)?.name;
-                // What was known of its results' elements was known of an op that may have changed.
+                // The op may have changed since the elements of its results were inferred.
                 if state.has_extras() {
                     let results: Vec<ValueId> = state.function().results(op).collect();
                     let dims = &mut state.extras().dims;
@@ -202,7 +202,7 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
             match (status, call.refusal.take()) {
                 (Status::OK, None) => keep_inferred(call),
                 (Status::NOT_FOUND, _) => Ok(()),
-                // What it said before is so all the same; a contradiction has been told already.
+                // The types inferred before the refusal are valid; contradictions are reported.
                 (Status::REFUSED, Some(why)) => {
                     let _ = keep_inferred(call);
                     Err(wrong(context, session, op, status, Some(why)))
@@ -213,7 +213,7 @@ unsafe extern "C" fn infer(cx: *mut abi::Context, f: *mut abi::Function, op: OpI
     }
 }
 
-/// Puts what was inferred into the function.
+/// Puts the inferred types and dims into the function.
 fn keep_inferred(call: OpCall<'_>) -> Edit {
     let (op, types, dims) = (call.op, call.types, call.dims);
     call.session.with(|state| {
@@ -223,7 +223,7 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
             let Some(&value) = results.get(index as usize) else {
                 continue;
             };
-            // One that contradicts what is known doesn't keep the others from being known.
+            // A type that contradicts the known one doesn't keep the others from being set.
             if let Err(error) = state.edit()?.set_type(value, ty) {
                 refused.get_or_insert(error);
             }
@@ -237,7 +237,8 @@ fn keep_inferred(call: OpCall<'_>) -> Edit {
     })
 }
 
-/// What a definition failed of, which is its plugin's mistake, or what it says is wrong with an op.
+/// The error about a definition that failed, which is its plugin's mistake, or about an op that the
+/// definition calls invalid.
 pub(in crate::boundary) fn wrong(
     context: &ContextSession<'_>,
     session: &FunctionSession,
@@ -264,7 +265,7 @@ pub(in crate::boundary) fn describe_op(session: &FunctionSession, op: OpId) -> S
         .unwrap_or_else(|_| op.to_string())
 }
 
-/// A question about an op: handles looked at, panics kept, the error's sentence kept.
+/// Runs a query about an op: checks the handles, catches panics and keeps the error's message.
 ///
 /// # Safety
 /// The contract's.
@@ -443,7 +444,7 @@ unsafe extern "C" fn allocate_result(
     })
 }
 
-/// Refuses room that isn't as long as the type's elements.
+/// Refuses a length that isn't the number of the type's elements.
 fn check_len(f: &Function, ty: TypeId, len: usize) -> Edit {
     let dtype = f.ty(ty).dtype;
     let Some(shape) = f.static_shape(ty) else {
@@ -479,7 +480,7 @@ unsafe extern "C" fn last_error(call: *const Handle) -> Str {
     })
 }
 
-/// A call of a definition: handle looked at, panics kept, the sentence of an error kept.
+/// Runs a call of a definition: checks the handle, catches panics and keeps the error's message.
 pub(in crate::boundary) fn answer(
     handle: *mut Handle,
     body: impl FnOnce(&mut OpCall<'_>) -> Edit,

@@ -1,4 +1,4 @@
-//! `ContextApi`: what a running pass may ask of its surroundings, and what it says.
+//! `ContextApi`: a running pass's access to its options, config, diagnostics and other passes.
 
 use std::cell::{Cell, OnceCell, RefCell};
 use std::mem::offset_of;
@@ -31,32 +31,33 @@ pub(in crate::boundary) static TABLE: abi::ContextApi = abi::ContextApi {
     last_error: Some(last_error),
 };
 
-/// Why a pass failed.
+/// The failure of a pass or of an instrument's callback.
 #[derive(Clone, Debug, Default)]
 pub struct Failure {
-    /// Whether it panicked.
+    /// Whether it was a panic.
     pub panicked: bool,
-    /// Whether it didn't say why: its diagnostics may.
+    /// Whether the pass gave no reason: its diagnostics may have one.
     pub silent: bool,
-    /// A sentence, or the panic's message.
+    /// The message: a sentence, or the panic's message.
     pub message: String,
-    /// The function it failed on, where one is known.
+    /// The function that the pass failed on, if it is known.
     pub function: Option<String>,
-    /// The op it failed on.
+    /// The op that the pass failed on.
     pub op: Option<String>,
-    /// Where that op stands.
+    /// The op's location.
     pub location: Option<String>,
     /// The op's line of text.
     pub snippet: Option<Snippet>,
     /// The other places that the op came from.
     pub labels: Vec<Label>,
-    /// Where in the plugin's source it panicked: `file:line:column`.
+    /// The place of the panic in the plugin's source: `file:line:column`.
     pub panic_at: Option<String>,
-    /// The failure of the pass that it ran last, if that failed, and what it was told of it.
+    /// The failure of the pass that this one ran last, if that failed, and the message that this
+    /// one got.
     pub nested: Option<(PassError, String)>,
 }
 
-/// What a `*mut abi::Context` points to.
+/// The object behind a `*mut abi::Context`.
 pub(in crate::boundary) struct ContextSession<'a> {
     frame: &'a dyn Frame,
     /// The options of the pass or the instrument, all layers applied.
@@ -65,16 +66,16 @@ pub(in crate::boundary) struct ContextSession<'a> {
     function: Cell<*const FunctionSession>,
     /// The module of the pass.
     module: Cell<*const ModuleSession<'static>>,
-    /// What a pass that says nothing and asks for little doesn't pay for.
+    /// Rarely used state, allocated when it is first needed.
     extras: OnceCell<Box<Extras>>,
 }
 
-/// What is kept beside the context.
+/// The rarely used state of a context.
 #[derive(Default)]
 struct Extras {
     diagnostics: RefCell<Vec<Diagnostic>>,
     failure: RefCell<Option<Failure>>,
-    /// Lists of strings as they were handed out: they live as long as the session.
+    /// Lists of strings that were handed out, which live as long as the session.
     lists: RefCell<Vec<String>>,
     nested: RefCell<Option<(PassError, String)>>,
     numbering: RefCell<Numbering>,
@@ -124,8 +125,8 @@ impl<'a> ContextSession<'a> {
         self.frame
     }
 
-    /// Makes this the context of this thread, and `function` in `module` what it speaks of, until
-    /// the answer is dropped.
+    /// Makes this the context of the thread, and `function` in `module` the ones that its messages
+    /// are about, until the returned guard is dropped.
     #[inline]
     pub(in crate::boundary) fn enter(
         &self,
@@ -140,7 +141,7 @@ impl<'a> ContextSession<'a> {
         }
     }
 
-    /// Keeps why a pass fails.
+    /// Keeps the failure of the pass.
     pub(in crate::boundary) fn fail(
         &self,
         op: OpId,
@@ -197,7 +198,7 @@ impl<'a> ContextSession<'a> {
                 let joined: String = list.iter().flat_map(|item| [item.as_str(), "\0"]).collect();
                 setting.int = list.len() as i64;
                 (setting.kind, setting.string) = (SettingKind::STRINGS, Str::new(&joined));
-                // What the string points to doesn't move with it.
+                // Moving the string doesn't move its bytes, to which the setting points.
                 self.extras().lists.borrow_mut().push(joined);
             }
             FieldValue::Ints(table) => {
@@ -214,7 +215,7 @@ impl<'a> ContextSession<'a> {
         Ok(())
     }
 
-    /// Hands out a table: of each entry its name and its value as TOML, each ended by a NUL.
+    /// Hands out a table: the name of each entry and its value as TOML, each ended by a NUL.
     fn set_table<'v>(
         &self,
         entries: impl ExactSizeIterator<Item = (&'v String, String)>,
@@ -226,18 +227,18 @@ impl<'a> ContextSession<'a> {
             joined.extend([name, "\0", &value, "\0"]);
         }
         (setting.kind, setting.string) = (SettingKind::TABLE, Str::new(&joined));
-        // What the string points to doesn't move with it.
+        // Moving the string doesn't move its bytes, to which the setting points.
         self.extras().lists.borrow_mut().push(joined);
     }
 
-    /// Keeps why a pass that this one ran failed; answers what to tell this one.
+    /// Keeps the failure of a pass that this one ran; returns the message for this one.
     pub(in crate::boundary) fn nested_failed(&self, error: PassError) -> String {
         let message = error.to_string();
         self.extras().nested.replace(Some((error, message.clone())));
         message
     }
 
-    /// Whether nothing was ever said: there are neither diagnostics nor a failure to take.
+    /// Whether there are neither diagnostics nor a failure to take.
     #[inline]
     pub(in crate::boundary) fn is_silent(&self) -> bool {
         self.extras.get().is_none()
@@ -251,12 +252,12 @@ impl<'a> ContextSession<'a> {
         }
     }
 
-    /// What was said with `fail`.
+    /// The failure that the pass reported with `fail`.
     pub(in crate::boundary) fn take_failure(&self) -> Option<Failure> {
         self.extras.get()?.failure.take()
     }
 
-    /// What a pass that answered `status` failed of.
+    /// The failure of a pass that returned `status`.
     #[cold]
     pub(in crate::boundary) fn failure(&self, status: Status) -> Failure {
         let said = self.take_failure();
@@ -274,7 +275,8 @@ impl<'a> ContextSession<'a> {
         failure
     }
 
-    /// Shows an op of the function that the pass works on, or of another one of the module.
+    /// An excerpt with an op of the function that the pass works on, or of another one of the
+    /// module.
     fn excerpt(&self, op: OpId, function: SymbolId, part: Part<'_>) -> Excerpt {
         let show = |f: &Function| {
             let text = self.frame.text_source();
@@ -312,7 +314,7 @@ pub(in crate::boundary) fn with_op_defs<T>(then: impl FnOnce(&OpDefs) -> T) -> O
     Some(then(session.frame.op_defs()))
 }
 
-/// A pass runs on this thread until this is dropped.
+/// A guard for a pass that runs on this thread, until it is dropped.
 pub(in crate::boundary) struct CurrentPass<'c> {
     function: &'c Cell<*const FunctionSession>,
     outer: *mut abi::Context,
@@ -375,7 +377,7 @@ unsafe extern "C" fn emit(cx: *mut abi::Context, diagnostic: *const abi::Diagnos
     })
 }
 
-/// What the first version of a diagnostic had, and of a failure.
+/// The sizes of a diagnostic and of a failure in the contract's first version.
 const DIAGNOSTIC_V0: usize = offset_of!(abi::Diagnostic, function);
 const FAILURE_V0: usize = offset_of!(abi::Failure, function);
 
@@ -475,7 +477,7 @@ unsafe extern "C" fn last_error(cx: *const abi::Context) -> Str {
     })
 }
 
-/// A call on a context: handle looked at, panics kept, the sentence of an error kept.
+/// Runs a call on a context: checks the handle, catches panics and keeps the error's message.
 fn asked(cx: *const abi::Context, body: impl FnOnce(&ContextSession<'_>) -> Edit) -> Status {
     answer(|| {
         // SAFETY: see above.
@@ -489,7 +491,7 @@ fn asked(cx: *const abi::Context, body: impl FnOnce(&ContextSession<'_>) -> Edit
     })
 }
 
-/// The status of a call that has no sentence to keep.
+/// The status of a call that keeps no error message.
 pub(in crate::boundary) fn answer(body: impl FnOnce() -> Edit) -> Status {
     gate::guard(Status::UNSUPPORTED, || match body() {
         Ok(()) => Status::OK,

@@ -1,4 +1,4 @@
-//! The frame of a call: what a pass or an instrument may ask of the run around it.
+//! The frame of a call: the information that a pass or an instrument may ask of the run around it.
 
 use passdock_diagnostic::Diagnostic;
 use passdock_ir::Module;
@@ -8,12 +8,11 @@ use passdock_loader::{OpDefs, PassKind, PluginError};
 use crate::config::FieldValue;
 use crate::error::PassError;
 
-/// The run around a call of a pass or of an instrument. What it hands out lives as long as it does.
+/// The run around a call of a pass or of an instrument. Borrowed results live as long as the frame.
 pub trait Frame: Sync {
-    /// The level of the run.
+    /// The opt level of the run.
     fn opt_level(&self) -> u32;
-    /// A registered config value; `field` is empty for a value that is no struct. The error is a
-    /// whole sentence.
+    /// A registered config value; `field` is empty for a scalar. The error is a whole sentence.
     fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String>;
     /// The kind of a registered pass.
     fn pass_kind(&self, name: &str) -> Option<PassKind>;
@@ -21,10 +20,10 @@ pub trait Frame: Sync {
     fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError>;
     /// The op definitions of all plugins.
     fn op_defs(&self) -> &OpDefs;
-    /// The plugin of a definition that was asked for and couldn't be loaded.
+    /// The error of a plugin whose definition was asked for and that couldn't be loaded.
     fn missing_definition(&self) -> Option<PluginError>;
     /// The text that the module was read from.
     fn text_source(&self) -> Option<&TextSource>;
-    /// Shows diagnostics at once: those of an instrument are none of the pass that may be running.
+    /// Shows an instrument's diagnostics at once: they don't belong to a running pass.
     fn show(&self, diagnostics: &[Diagnostic]);
 }

@@ -1,4 +1,5 @@
-//! A function in a plugin's hands: the view that it reads and the function behind it.
+//! Function sessions: a function as a plugin holds it, the view that it reads and the function
+//! behind it.
 //!
 //! The function is copied when it is first edited, not before: a pass that changes nothing costs
 //! the view's header and the call. The header stays where it is and is written again after each
@@ -13,7 +14,7 @@ use passdock_abi::{FunctionKind, Status, ValueId};
 use passdock_ir::{Edit, EditError, Function};
 use rustc_hash::FxHashMap;
 
-/// What a `*mut abi::Function` points to.
+/// The object behind a `*mut abi::Function`.
 ///
 /// Plugins read the view through raw pointers while the host is called, so everything here is
 /// behind cells and the host only ever holds a `&FunctionSession`.
@@ -25,7 +26,7 @@ pub(in crate::boundary) struct FunctionSession {
     busy: Cell<bool>,
 }
 
-/// A function that passes run on one after the other, with the header of its view: written when the
+/// A function that several passes run on, with the header of its view, which is written when the
 /// function changes, not for each pass.
 pub struct FunctionSlot {
     function: Arc<Function>,
@@ -41,7 +42,7 @@ unsafe impl Send for FunctionSlot {}
 unsafe impl Sync for FunctionSlot {}
 
 impl FunctionSlot {
-    /// A slot of its own.
+    /// A slot with a function.
     pub fn new(function: Arc<Function>) -> FunctionSlot {
         FunctionSlot {
             view: function.view(),
@@ -50,7 +51,7 @@ impl FunctionSlot {
         }
     }
 
-    /// The function.
+    /// The function in the slot.
     pub fn function(&self) -> &Arc<Function> {
         &self.function
     }
@@ -61,43 +62,43 @@ impl FunctionSlot {
     }
 }
 
-/// What stands behind the view.
+/// The function behind the view, and the access to it.
 pub(in crate::boundary) struct State {
     shared: Shared,
     /// The copy that is edited.
     own: Option<Box<Function>>,
     access: Access,
-    /// What a pass that edits nothing and asks nothing doesn't pay for.
+    /// Rarely used state, allocated when it is first needed.
     extras: Option<Box<Extras>>,
 }
 
-/// What is kept beside the function.
+/// The rarely used state of a function session.
 #[derive(Default)]
 pub(in crate::boundary) struct Extras {
     last_error: String,
-    /// What is known of the elements of small integer tensors.
+    /// The known elements of small integer tensors, as dims.
     pub(in crate::boundary) dims: FxHashMap<ValueId, Box<[abi::Dim]>>,
 }
 
 /// The function as it was handed out.
 enum Shared {
-    /// None yet.
+    /// No function yet.
     Nothing,
     /// A slot's, which outlives the pass.
     Slot(NonNull<FunctionSlot>),
     Held(Arc<Function>),
 }
 
-/// What may be done with a session.
+/// The access that a session allows.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(in crate::boundary) enum Access {
-    /// Reads and edits.
+    /// Reading and editing.
     Edit,
-    /// Reads: a snapshot, or a definition's look at an op.
+    /// Reading only: a snapshot, or a definition's look at an op.
     Read,
-    /// Nothing any more: the function is gone, or another pass ran.
+    /// No access: the function is gone, or another pass ran.
     Ended,
-    /// Nothing any more: the host failed in the middle of an edit.
+    /// No access: the host failed in the middle of an edit.
     Broken,
 }
 
@@ -226,8 +227,8 @@ impl FunctionSession {
         Ok(unsafe { &*session })
     }
 
-    /// Runs `body` on what stands behind the view. A second borrow inside the first, which only a
-    /// plugin that hands a definition's handle around could ask for, is refused.
+    /// Runs `body` on the state behind the view. Refuses a second borrow inside the first, which
+    /// only a plugin that passes on a definition's handle could ask for.
     pub(in crate::boundary) fn with<T>(&self, body: impl FnOnce(&mut State) -> Edit<T>) -> Edit<T> {
         if self.busy.replace(true) {
             return Err(EditError::refused("The function is being edited already."));
@@ -247,7 +248,7 @@ impl FunctionSession {
         });
     }
 
-    /// Keeps an error's sentence for `last_error`.
+    /// Keeps an error's message for `last_error`.
     pub(in crate::boundary) fn fail(&self, error: EditError) -> Status {
         let status = error.status;
         let _ = self.with(|state| {
@@ -257,13 +258,13 @@ impl FunctionSession {
         status
     }
 
-    /// The sentence of the last error; alive until the next call.
+    /// The message of the last error; valid until the next call.
     pub(in crate::boundary) fn last_error(&self) -> abi::Str {
         self.with(|state| Ok(abi::Str::new(&state.extras().last_error)))
             .unwrap_or(abi::Str::EMPTY)
     }
 
-    /// Ends the session for the plugin; its view still lies where it lay.
+    /// Ends the session for the plugin. The view stays where it is.
     pub(in crate::boundary) fn end(&self) {
         let _ = self.with(|state| {
             state.access = Access::Ended;
@@ -271,7 +272,7 @@ impl FunctionSession {
         });
     }
 
-    /// The pass is over: what it didn't preserve of the analyses goes.
+    /// Removes the analyses that the pass, which has ended, didn't preserve.
     pub(in crate::boundary) fn forget_stale(&self) {
         let _ = self.with(|state| {
             if let Some(own) = &mut state.own {
@@ -308,7 +309,7 @@ impl State {
         }
     }
 
-    /// The function, to read, if the session is still good for it.
+    /// The function, to read, if the session allows it.
     pub(in crate::boundary) fn read(&self) -> Edit<&Function> {
         match self.access {
             Access::Ended => Err(ended()),
@@ -317,7 +318,7 @@ impl State {
         }
     }
 
-    /// The function, to edit: copied when this is first asked for.
+    /// The function, to edit: copied when it is first edited.
     pub(in crate::boundary) fn edit(&mut self) -> Edit<&mut Function> {
         match self.access {
             Access::Edit => {}
@@ -331,11 +332,11 @@ impl State {
         Ok(self.own())
     }
 
-    /// The copy that is edited, made now if it isn't there yet; whatever may be done with it.
+    /// The copy that is edited, made now if there is none; regardless of the access.
     pub(in crate::boundary) fn own(&mut self) -> &mut Function {
         self.own.get_or_insert_with(|| {
             let mut own = Box::new(self.shared.function().clone());
-            // What an earlier pass didn't preserve isn't this one's to preserve.
+            // Analyses that an earlier pass didn't preserve can't be preserved by this one.
             own.forget_all_stale();
             own
         })
@@ -346,35 +347,35 @@ impl State {
         self.own.as_deref_mut()
     }
 
-    /// Whether anything is kept beside the function.
+    /// Whether the rarely used state exists.
     pub(in crate::boundary) fn has_extras(&self) -> bool {
         self.extras.is_some()
     }
 
-    /// What is kept beside the function.
+    /// The rarely used state, made now if there is none.
     pub(in crate::boundary) fn extras(&mut self) -> &mut Extras {
         self.extras.get_or_insert_default()
     }
 
-    /// What is known of the elements of a small tensor.
+    /// The known elements of a small tensor, as dims.
     pub(in crate::boundary) fn known_dims(&self, value: ValueId) -> Option<&[abi::Dim]> {
         let dims = self.extras.as_ref()?.dims.get(&value)?;
         Some(dims)
     }
 
-    /// Forgets what is known of the elements of small tensors.
+    /// Removes the known elements of small tensors.
     pub(in crate::boundary) fn forget_known_dims(&mut self) {
         if let Some(extras) = &mut self.extras {
             extras.dims.clear();
         }
     }
 
-    /// Says that the host itself failed inside an edit: the copy can't be trusted any more.
+    /// Records that the host failed inside an edit: the copy can't be trusted any more.
     pub(in crate::boundary) fn break_off(&mut self) {
         self.access = Access::Broken;
     }
 
-    /// Sets what may be done, and answers what could be done before.
+    /// Sets the access, and returns the one before.
     pub(in crate::boundary) fn set_access(&mut self, access: Access) -> Access {
         std::mem::replace(&mut self.access, access)
     }

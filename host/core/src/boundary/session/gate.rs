@@ -1,5 +1,5 @@
-//! The gate through which every call of a plugin's comes in: handle looked at, panics kept, errors
-//! turned into a status and a sentence, the view written again.
+//! The gate that all calls of plugins pass through: it checks handles, catches panics, turns errors
+//! into a status and a message, and rewrites the view.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -9,7 +9,7 @@ use passdock_ir::{Edit, EditError};
 
 use super::function::{FunctionSession, State};
 
-/// An edit of a function.
+/// Runs an edit of a function.
 ///
 /// # Safety
 /// As [`FunctionSession::of`].
@@ -27,7 +27,7 @@ pub(in crate::boundary) unsafe fn edit(
     status
 }
 
-/// A question about a function.
+/// Runs a query about a function.
 ///
 /// # Safety
 /// As [`FunctionSession::of`].
@@ -53,7 +53,7 @@ pub(in crate::boundary) unsafe fn read(
     }
 }
 
-/// Any other call: nothing unwinds out of it.
+/// Runs any other call, and catches panics.
 pub(in crate::boundary) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T {
     catch_unwind(AssertUnwindSafe(body)).unwrap_or_else(|payload| {
         let _ = host_failed(payload);
@@ -61,7 +61,7 @@ pub(in crate::boundary) fn guard<T>(otherwise: T, body: impl FnOnce() -> T) -> T
     })
 }
 
-/// The error for a panic of the host's own.
+/// The error for a panic of the host itself.
 pub(in crate::boundary) fn host_failed(payload: Box<dyn std::any::Any + Send>) -> EditError {
     let text = panic_text(payload);
     EditError::refused(format!(
@@ -69,7 +69,7 @@ pub(in crate::boundary) fn host_failed(payload: Box<dyn std::any::Any + Send>) -
     ))
 }
 
-/// What a panic says. Dropping what it carries can panic again, so that is let go.
+/// The message of a panic. Dropping the payload can panic again, which is ignored.
 pub(in crate::boundary) fn panic_text(payload: Box<dyn std::any::Any + Send>) -> String {
     let text = match (
         payload.downcast_ref::<&str>(),

@@ -1,5 +1,4 @@
-//! What a plugin hands over, looked at before it is used: pointers, lengths, text, versions of
-//! structs.
+//! The checks of a plugin's arguments: pointers, lengths, texts, versions of structs.
 //!
 //! A pointer that is neither null nor misaligned is believed, since nothing can tell; everything
 //! else that a plugin could get wrong is an error with a sentence.
@@ -10,18 +9,18 @@ use passdock_abi as abi;
 use passdock_ir::symbols::MAX_SYMBOL_BYTES;
 use passdock_ir::{Edit, EditError};
 
-/// More elements than any list of the contract has.
+/// The most elements of a list: more than any list of the contract has.
 const MAX_COUNT: usize = 1 << 30;
 
-/// More places than one message has.
+/// The most places of one message.
 const MAX_LABELS: usize = 1 << 16;
 
-/// A struct of the contract that is passed by pointer and says its own size first.
+/// A struct of the contract that is passed by pointer and starts with its own size.
 ///
 /// # Safety
 /// `repr(C)`, and the first field is `struct_size: u32`.
 pub(in crate::boundary) unsafe trait Sized: Copy {
-    /// What messages call it.
+    /// The struct's name in messages.
     const NAME: &'static str;
 }
 
@@ -45,7 +44,7 @@ described!(
     Failure
 );
 
-/// A described struct.
+/// A checked struct that starts with its size.
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to as many bytes as its first field says.
@@ -66,7 +65,8 @@ pub(in crate::boundary) unsafe fn described<'a, T: Sized>(at: *const T) -> Edit<
     Ok(unsafe { &*at })
 }
 
-/// A described struct as far as the other side has it, the rest 0; `least` bytes are there.
+/// A copy of the part of such a struct that the plugin has, the rest 0; at least `least` bytes must
+/// be there.
 ///
 /// # Safety
 /// As [`described`]; and all zeros is a `T`.
@@ -115,7 +115,7 @@ pub(in crate::boundary) unsafe fn strided<T: Copy>(
     Ok((0..count).map(element).collect())
 }
 
-/// A plain struct.
+/// A checked struct without a size.
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to a `T`.
@@ -125,7 +125,7 @@ pub(in crate::boundary) unsafe fn plain<'a, T: Copy>(at: *const T, what: &str) -
     Ok(unsafe { &*at })
 }
 
-/// A list.
+/// A checked list of elements.
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to `count` elements.
@@ -146,7 +146,7 @@ pub(in crate::boundary) unsafe fn list<'a, T>(
     Ok(unsafe { std::slice::from_raw_parts(at, count) })
 }
 
-/// Text.
+/// A checked text, not longer than a symbol.
 ///
 /// # Safety
 /// A pointer that is not null points to as many bytes as the length says.
@@ -155,7 +155,7 @@ pub(in crate::boundary) unsafe fn text<'a>(text: abi::Str, what: &str) -> Edit<&
     unsafe { long_text(text, what, MAX_SYMBOL_BYTES) }
 }
 
-/// Text of a length that isn't a symbol's.
+/// A checked text of at most `limit` bytes.
 ///
 /// # Safety
 /// As [`text`].
@@ -173,7 +173,7 @@ pub(in crate::boundary) unsafe fn long_text<'a>(
     std::str::from_utf8(bytes).map_err(|_| EditError::invalid(format!("The {what} isn't UTF-8.")))
 }
 
-/// Writes an answer.
+/// Writes a result to the plugin's memory.
 ///
 /// # Safety
 /// A pointer that is not null and aligned points to room for a `T`.
@@ -182,7 +182,7 @@ pub(in crate::boundary) unsafe fn answer<T>(out: *mut T, value: T) {
     unsafe { out.write(value) }
 }
 
-/// Refuses a place for an answer that can't be written to.
+/// Refuses a pointer that no result can be written to.
 pub(in crate::boundary) fn check_out<T>(out: *mut T) -> Edit {
     check_pointer(out, "place for the answer")
 }

@@ -1,4 +1,5 @@
-//! Handles that plugins hold while the host calls them, and the gate that their calls come in by.
+//! Sessions: the objects behind the handles that plugins hold while the host calls them, and the
+//! gate that their calls pass through.
 
 pub(super) mod context;
 pub(super) mod frame;

@@ -38,7 +38,7 @@ pub struct ModuleInput<'m> {
     op_ids: usize,
 }
 
-/// What is kept beside a state of a module.
+/// The entries and slots kept for the next pass on the same state of a module.
 struct Kept {
     entries: Vec<FunctionEntry>,
     /// How many ids of ops the functions have.
@@ -47,7 +47,7 @@ struct Kept {
 }
 
 impl<'m> ModuleInput<'m> {
-    /// Lists the module's functions.
+    /// The input for a module, with a list of its functions.
     pub fn new(module: &'m Module) -> ModuleInput<'m> {
         ModuleInput {
             module,
@@ -56,8 +56,9 @@ impl<'m> ModuleInput<'m> {
         }
     }
 
-    /// Lists the module's functions, and makes a slot of each for function passes to run on. What an
-    /// earlier pass on the same state of the module kept is used again.
+    /// The input for a module, with a list of its functions, and a slot of each for function
+    /// passes. Entries and slots that an earlier pass on the same state of the module kept are used
+    /// again.
     pub fn with_slots(module: &'m Module) -> (ModuleInput<'m>, Vec<FunctionSlot>) {
         let kept = module.take_kept().and_then(|kept| kept.downcast().ok());
         let Kept {
@@ -94,7 +95,7 @@ impl<'m> ModuleInput<'m> {
         self.op_ids
     }
 
-    /// The module.
+    /// The module that the passes read.
     pub fn module(&self) -> &'m Module {
         self.module
     }
@@ -113,20 +114,21 @@ pub(in crate::boundary) struct ModuleSession<'a> {
 
 struct State<'a> {
     module: Held<'a>,
-    /// What a plugin that only looks at the view doesn't pay for.
+    /// Rarely used state, allocated when it is first needed.
     extras: Option<Box<Extras>>,
 }
 
-/// What is kept beside the module.
+/// The rarely used state of a module session.
 #[derive(Default)]
 struct Extras {
-    /// Of the module that is edited; what was removed leaves an entry without a name.
+    /// The functions of the edited module; a removed one leaves an entry without a name.
     entries: Vec<FunctionEntry>,
-    /// Where they are, by name, and how many have none, once something was removed.
+    /// The indices of entries by name, and the number of entries without one; made when the first
+    /// function is removed.
     places: Option<(FxHashMap<SymbolId, u32>, usize)>,
-    /// The handles to edit that are good.
+    /// The valid handles for editing.
     edits: FxHashMap<SymbolId, Box<FunctionSession>>,
-    /// The snapshots that weren't given back.
+    /// The snapshots that weren't released.
     snapshots: FxHashMap<*mut abi::Function, Box<FunctionSession>>,
     /// The handles that have ended.
     #[expect(clippy::vec_box, reason = "handles are the addresses of the boxes")]
@@ -135,20 +137,21 @@ struct Extras {
 }
 
 enum Held<'a> {
-    /// The input of a function pass, or what an instrument looks at.
+    /// The input of a function pass, or the module that an instrument reads.
     Read(&'a Module),
-    /// What a module pass works on.
+    /// The copy that a module pass edits.
     Edit(Module),
 }
 
 impl<'a> ModuleSession<'a> {
-    /// The module that a function pass may read.
+    /// A session on the module that a function pass may read.
     #[inline]
     pub(in crate::boundary) fn read(input: &'a ModuleInput<'_>) -> ModuleSession<'a> {
         ModuleSession::new(Held::Read(input.module), column(&input.entries))
     }
 
-    /// A module that an instrument may read; its functions are listed in room that is used again.
+    /// A session on the module that an instrument may read. The functions are listed in `room`,
+    /// whose allocation is used again.
     #[inline]
     pub(in crate::boundary) fn watch(
         module: &'a Module,
@@ -159,7 +162,7 @@ impl<'a> ModuleSession<'a> {
         ModuleSession::new(Held::Read(module), column(room))
     }
 
-    /// A module to edit.
+    /// A session on a module to edit.
     pub(in crate::boundary) fn edit(module: &Module) -> ModuleSession<'static> {
         let session = ModuleSession::new(Held::Edit(module.clone()), column(&[]));
         session.refresh(0);
@@ -185,7 +188,7 @@ impl<'a> ModuleSession<'a> {
         }
     }
 
-    /// What a plugin gets. Good while the session stays where it is.
+    /// The reference that a plugin gets. Valid while the session isn't moved.
     #[inline]
     pub(in crate::boundary) fn reference(&self) -> abi::ModuleRef {
         abi::ModuleRef {
@@ -194,7 +197,7 @@ impl<'a> ModuleSession<'a> {
         }
     }
 
-    /// Looks at a function as it is now.
+    /// Calls `look` with a function as it is now.
     pub(in crate::boundary) fn look_at<T>(
         &self,
         name: SymbolId,
@@ -207,7 +210,7 @@ impl<'a> ModuleSession<'a> {
         found.ok().flatten()
     }
 
-    /// What became of the module: `None` if it is as it was.
+    /// The edited module; `None` if it is as it was.
     pub(in crate::boundary) fn finish(self, input: &Module) -> Edit<Option<Module>> {
         self.with(|state| state.flush())?;
         match self.state.into_inner().module {
@@ -243,7 +246,7 @@ impl<'a> ModuleSession<'a> {
         self.list(step, |state| state.relist());
     }
 
-    /// Tells the plugin of a change of the list.
+    /// Changes the list of functions, and updates the plugin's view of it.
     fn list(&self, step: u64, change: impl FnOnce(&mut State<'_>)) {
         let listed = self.with(|state| {
             change(state);
@@ -265,7 +268,7 @@ impl State<'_> {
         self.extras.get_or_insert_default()
     }
 
-    /// Lists all functions.
+    /// Lists all functions of the edited module anew.
     fn relist(&mut self) {
         if let Held::Edit(module) = &self.module {
             let entries = entries(module);
@@ -274,7 +277,7 @@ impl State<'_> {
         }
     }
 
-    /// Lists a function more, the last one.
+    /// Appends a new function to the list.
     fn list_new(&mut self, name: SymbolId) {
         let Some(new) = self.module.get().function(name).map(entry) else {
             return;
@@ -287,8 +290,8 @@ impl State<'_> {
         }
     }
 
-    /// Takes a function from the list. Moving all that stand behind it would make removing n functions
-    /// take n^2 steps.
+    /// Removes a function from the list. Moving all entries behind it would make removing n
+    /// functions take n^2 steps.
     fn unlist(&mut self, name: SymbolId) {
         let extras = self.extras();
         let (places, gaps) = extras.places.get_or_insert_with(|| {
@@ -304,7 +307,7 @@ impl State<'_> {
         }
     }
 
-    /// The session of a function that was handed out to be edited.
+    /// The session of a function that was handed out for editing.
     fn edited(&self, name: SymbolId) -> Option<&FunctionSession> {
         let extras = self.extras.as_ref()?;
         extras.edits.get(&name).map(Box::as_ref)
@@ -336,7 +339,7 @@ impl State<'_> {
             .ok_or_else(|| missing(module, name))
     }
 
-    /// The domains of a function. It may be half edited, and goes on being so without a copy.
+    /// The opsets of a function. A half-edited function isn't copied for that.
     fn opsets_of(&self, name: SymbolId) -> Edit<Vec<Opset>> {
         if let Some(session) = self.edited(name) {
             return session.with(|state| Ok(state.read()?.opsets().to_vec()));
@@ -344,7 +347,7 @@ impl State<'_> {
         Ok(self.now(name)?.opsets().to_vec())
     }
 
-    /// Puts what was edited into the module.
+    /// Puts the edited functions into the module.
     fn flush(&mut self) -> Edit {
         for name in self.edited_names() {
             if let Some(session) = self.edited(name) {
@@ -361,7 +364,7 @@ impl State<'_> {
         Ok(())
     }
 
-    /// Ends a handle.
+    /// Ends the handle for editing a function.
     fn retire(&mut self, name: SymbolId) {
         let extras = self.extras();
         if let Some(session) = extras.edits.remove(&name) {
@@ -433,7 +436,7 @@ fn missing(module: &Module, name: SymbolId) -> EditError {
     }
 }
 
-/// A call on a module: handle looked at, panics kept, the sentence of an error kept.
+/// Runs a call on a module: checks the handle, catches panics and keeps the error's message.
 ///
 /// # Safety
 /// As [`ModuleSession::of`].
@@ -592,7 +595,7 @@ unsafe extern "C" fn run_pass(m: *mut abi::Module, cx: *mut abi::Context, name: 
                 state.flush()?;
                 Ok(state.editable()?.clone())
             })?;
-            // Not under the borrow: the pass may be one of the same plugin, which asks again.
+            // Not under the borrow: the pass may use the session again.
             let result = context.frame().run_pass(&module, name);
             let module = result.map_err(|error| EditError {
                 status: Status::FAILED,

@@ -1,4 +1,5 @@
-//! `AnalysisApi`: the host's analyses as columns, and what plugins keep beside a function.
+//! `AnalysisApi`: the host's analyses as columns, and the analyses that plugins keep beside a
+//! function.
 //!
 //! Both lie in the function itself, so they are found by every pass that gets this version of it.
 //! While a pass edits its copy, what the copy has for earlier versions stays until it is worked out
@@ -26,11 +27,11 @@ pub(in crate::boundary) static TABLE: abi::AnalysisApi = abi::AnalysisApi {
     preserve: Some(preserve),
 };
 
-/// How many analyses of plugins a function may have. What is worked out for each op is one analysis,
-/// not as many as there are ops.
+/// The most analyses of plugins that a function may have. A result for each op counts as one
+/// analysis.
 const MAX_KEPT: usize = 4096;
 
-/// What a plugin left with the host.
+/// The result of a plugin's analysis.
 struct Foreign {
     data: *mut c_void,
     drop: Option<DropAnalysis>,
@@ -98,7 +99,7 @@ fn not_found(message: String) -> EditError {
     }
 }
 
-/// A plugin's key. Whether it is text, nobody has to know to compare it.
+/// The key of a plugin's analysis: bytes, which needn't be text.
 ///
 /// # Safety
 /// As [`input::list`].
@@ -113,7 +114,7 @@ unsafe fn key<'a>(owner: *const c_void, key: Str) -> Edit<KeptKey<'a>> {
     Ok(KeptKey::new(owner.addr(), stamp, name))
 }
 
-/// What is kept there, if a plugin put it there.
+/// The data of a kept result, if a plugin put it there.
 fn data(kept: &(dyn Any + Send + Sync)) -> Edit<*mut c_void> {
     match kept.downcast_ref::<Foreign>() {
         Some(foreign) => Ok(foreign.data),
@@ -169,7 +170,7 @@ unsafe extern "C" fn put(
                 function.kept_count() >= MAX_KEPT && function.kept(&key).is_none()
             };
             if is_full(state.read()?) {
-                // What was kept for an earlier version takes room and is of no use.
+                // Results for earlier versions only take room.
                 if let Some(function) = state.edited() {
                     function.forget_all_stale();
                 }

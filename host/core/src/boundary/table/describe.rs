@@ -1,4 +1,4 @@
-//! From the contract's descriptions to the IR's: checked, borrowed, nothing copied that needn't be.
+//! The conversion of the contract's descriptions to the IR's: checked, and borrowed where possible.
 
 use passdock_abi as abi;
 use passdock_abi::{AttrKind, DimKind, SymbolId, TypeId, TypeKind};
@@ -9,14 +9,14 @@ use passdock_ir::{
 
 use crate::boundary::session::input;
 
-/// Lists that a description needs and the contract holds in another form.
+/// Lists that the IR needs in another form than the contract has.
 #[derive(Default)]
 pub(in crate::boundary) struct Scratch<'a> {
     strings: Vec<Vec<&'a [u8]>>,
     ports: Vec<Vec<NewPort<'a>>>,
 }
 
-/// An op's description, taken apart.
+/// The parts of an op's description.
 pub(in crate::boundary) struct OpParts<'a> {
     desc: &'a abi::OpDesc,
     attrs: &'a [abi::AttrDesc],
@@ -51,7 +51,7 @@ impl<'a> OpParts<'a> {
         })
     }
 
-    /// Hands the op as the IR takes it to `then`.
+    /// Calls `then` with the op in the IR's form.
     ///
     /// # Safety
     /// As for `new`.
@@ -148,7 +148,7 @@ pub(in crate::boundary) unsafe fn new_ports<'a>(
     Ok(scratch.ports.pop().unwrap_or_default())
 }
 
-/// A port.
+/// A port with its name checked.
 ///
 /// # Safety
 /// As [`input::text`].
@@ -160,7 +160,7 @@ pub(in crate::boundary) unsafe fn new_port<'a>(port: &abi::PortDesc) -> Edit<New
     })
 }
 
-/// Hands an attribute as the IR takes it to `then`.
+/// Calls `then` with the attribute in the IR's form.
 ///
 /// # Safety
 /// As [`input::described`], for the description and all that it points to.
@@ -232,7 +232,7 @@ unsafe fn new_attr<'a>(
     })
 }
 
-/// A place for an op.
+/// The position for a new op, which is checked.
 ///
 /// # Safety
 /// As [`input::plain`].
@@ -242,7 +242,7 @@ pub(in crate::boundary) unsafe fn position(at: *const abi::Position) -> Edit<Pos
     Ok(place(at))
 }
 
-/// A place for an op.
+/// The position for a new op.
 pub(in crate::boundary) fn place(at: &abi::Position) -> Position {
     Position {
         region: at.region,
@@ -335,7 +335,7 @@ pub(in crate::boundary) unsafe fn add_type(
     })
 }
 
-/// Refuses dims that mean nothing in a function.
+/// Refuses dims that are invalid in a function.
 pub(in crate::boundary) fn check_dims(f: &Function, dims: &[abi::Dim]) -> Edit {
     let exprs = f.view().exprs.len;
     for dim in dims {

@@ -270,7 +270,7 @@ unsafe extern "C" fn add_expr(
     }
 }
 
-/// Interns a dim expression whose parts are looked at first.
+/// Interns a dim expression after checking its parts.
 pub(in crate::boundary) fn checked_expr(
     f: &mut Function,
     kind: ExprKind,
@@ -371,7 +371,7 @@ unsafe extern "C" fn clone_region(f: *mut abi::Function, desc: *const CloneDesc)
     }
 }
 
-/// Refuses a place for the results that doesn't have room for exactly them.
+/// Refuses an array for the results that hasn't exactly their number of elements.
 fn check_room(source: &Function, desc: &CloneDesc) -> Edit {
     source.live_region(desc.region)?;
     let terminator = source.terminator(desc.region);
@@ -498,7 +498,7 @@ unsafe extern "C" fn set_loc(f: *mut abi::Function, op: OpId, loc: LocId) -> Sta
     }
 }
 
-/// Refuses locations that aren't there; NONE is one.
+/// Refuses locations that don't exist; NONE is allowed.
 fn check_locs(f: &Function, locs: &[LocId]) -> Edit {
     let is_missing = |id: &&LocId| id.is_some() && f.loc(**id).is_none();
     match locs.iter().find(is_missing) {
@@ -538,7 +538,7 @@ unsafe extern "C" fn replace_symbols(
             describe::check_dims(function, dims)?;
             let pairs: Vec<_> = symbols.iter().copied().zip(dims.iter().copied()).collect();
             function.replace_symbols(&pairs)?;
-            // What was inferred speaks of the old symbols.
+            // The inferred dims refer to the old symbols.
             state.forget_known_dims();
             Ok(())
         })

@@ -1,5 +1,5 @@
-//! Lets only the first passes run, to find the one that breaks something: as LLVM's
-//! `-opt-bisect-limit`.
+//! The bisecting instrument, which lets only the first passes run, to find the one that breaks
+//! something: as LLVM's `-opt-bisect-limit`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ use crate::instrument::{
 crate::config_struct! {
     /// The options of `bisect`.
     struct Options {
-        /// How many passes run; -1 stands for all.
+        /// The number of passes that run; -1: all.
         limit: i64 = -1, in -1..=9_223_372_036_854_775_807;
     }
 }
@@ -26,7 +26,7 @@ pub(super) fn spec() -> InstrumentSpec {
     })
 }
 
-/// Numbers the runs of passes from 1 and vetoes those after `limit`.
+/// An instrument that numbers the runs of passes from 1 and vetoes those after `limit`.
 ///
 /// A pass that the context requires can't be vetoed, and has no number.
 pub struct Bisect {
@@ -38,7 +38,8 @@ pub struct Bisect {
 }
 
 impl Bisect {
-    /// Lets `limit` passes run, or all if it is negative, and says of each whether it runs.
+    /// An instrument that lets `limit` passes run, or all if it is negative, and prints for each
+    /// whether it runs.
     pub fn new(limit: i64, sink: Sink) -> Bisect {
         Bisect {
             limit,
@@ -49,13 +50,13 @@ impl Bisect {
         }
     }
 
-    /// Passes that always run and have no number: Sequentials, whose passes have their own.
+    /// Adds passes that always run and have no number: Sequentials, whose passes have their own.
     pub fn uncounted<N: Into<String>>(mut self, names: impl IntoIterator<Item = N>) -> Bisect {
         self.uncounted.extend(names.into_iter().map(Into::into));
         self
     }
 
-    /// How many passes were asked for since the context was entered.
+    /// The number of passes that were asked for since the context was entered.
     pub fn count(&self) -> i64 {
         self.count.load(Ordering::Relaxed)
     }

@@ -1,4 +1,4 @@
-//! The module as a file after each pass.
+//! The dumping instrument, which writes the module to a file after each pass.
 
 use std::fs;
 use std::io::{self, BufWriter, Write};
@@ -42,10 +42,10 @@ pub(super) fn spec() -> InstrumentSpec {
     spec.mandatory("dir")
 }
 
-/// Writes `NNN_pass.ir` after each pass.
+/// An instrument that writes `NNN_pass.ir` after each pass.
 pub struct DumpIr {
     dir: PathBuf,
-    /// Whether files of an earlier run are removed first.
+    /// Whether the files of an earlier run are removed first.
     refresh: bool,
     warn: Sink,
     count: AtomicU32,
@@ -53,7 +53,7 @@ pub struct DumpIr {
 }
 
 impl DumpIr {
-    /// Writes to a directory, which is made if it isn't there.
+    /// An instrument that writes to a directory, which is made if it doesn't exist.
     pub fn new(dir: impl Into<PathBuf>) -> DumpIr {
         DumpIr {
             dir: dir.into(),
@@ -64,21 +64,21 @@ impl DumpIr {
         }
     }
 
-    /// Removes the dumps of an earlier run first. A directory that holds anything else is left as
+    /// Removes the dumps of an earlier run first. A directory that holds any other file is left as
     /// it is, with a warning.
     pub fn refresh(mut self) -> DumpIr {
         self.refresh = true;
         self
     }
 
-    /// Where warnings go instead of standard error.
+    /// Sets the sink for warnings, in place of standard error.
     pub fn warn(mut self, sink: Sink) -> DumpIr {
         self.warn = sink;
         self
     }
 
     fn write(&self, path: &Path, module: &Module) -> io::Result<()> {
-        // Data in files is named from here, so that a dump can be read where it is.
+        // Paths of data files are relative to the directory, so that a dump can be read there.
         let options = text::PrintOptions {
             directory: Some(&self.dir),
             ..text::PrintOptions::default()
@@ -90,7 +90,7 @@ impl DumpIr {
         })
     }
 
-    /// Makes the directory, and removes what an earlier run left there.
+    /// Makes the directory, and removes the dumps of an earlier run.
     fn begin(&self) -> io::Result<()> {
         self.count.store(0, Ordering::Relaxed);
         fs::create_dir_all(&self.dir)?;
@@ -151,7 +151,8 @@ impl PassInstrument for DumpIr {
     }
 }
 
-/// Removes earlier dumps if the directory holds nothing else; otherwise answers what else.
+/// Removes the dumps of an earlier run if the directory holds nothing else; otherwise returns the
+/// name of another file.
 fn remove_dumps(dir: &Path) -> io::Result<Option<String>> {
     let mut dumps = Vec::new();
     for entry in fs::read_dir(dir)? {

@@ -1,9 +1,9 @@
-//! How much memory each pass takes, as far as the system tells.
+//! The memory instrument, which measures the memory of each pass as far as the system tells.
 //!
-//! Linux tells how much of the process is resident, and its peak, which can be set back before each
-//! pass. Other systems aren't asked: the report says "not measured". The size of the module's arenas
-//! is known everywhere. All of it is the process's: of passes that run at once nobody can say which
-//! took what.
+//! Linux reports the resident memory of the process, and its peak, which can be reset before each
+//! pass. On other systems the report says "not measured". The size of the module's arenas is known
+//! everywhere. The numbers are those of the whole process: passes that run at once can't be told
+//! apart.
 
 use std::sync::{Arc, Mutex};
 
@@ -23,16 +23,16 @@ pub(super) fn spec() -> InstrumentSpec {
     InstrumentSpec::watching("memory", summary, |(), _| Ok(Arc::new(PassMemory::new())))
 }
 
-/// Measures memory around each pass.
+/// An instrument that measures memory around each pass.
 #[derive(Default)]
 pub struct PassMemory {
     passes: Mutex<Vec<Measured>>,
-    /// Those that run, by their places in `passes`.
+    /// The running passes, by their indices in `passes`.
     running: Running<usize>,
     entries: Entries,
 }
 
-/// One run of a pass. Bytes; `None`: not measured.
+/// The measurement of one run of a pass, in bytes; `None`: not measured.
 struct Measured {
     name: String,
     depth: usize,
@@ -41,13 +41,13 @@ struct Measured {
     peak: Option<u64>,
     module_before: u64,
     module_after: u64,
-    /// Whether it hasn't returned.
+    /// Whether the pass is still running.
     running: bool,
     failed: bool,
 }
 
 impl PassMemory {
-    /// Nothing measured yet.
+    /// An instrument with no measurements yet.
     pub fn new() -> PassMemory {
         PassMemory::default()
     }
@@ -59,7 +59,7 @@ impl PassMemory {
         };
         let mut passes = util::lock(&self.passes);
         raise_peaks(&mut passes, &now);
-        // The context may have been left meanwhile, and all be forgotten.
+        // The measurements are gone if the context was entered anew meanwhile.
         if let Some(pass) = passes.get_mut(at) {
             pass.after = now.resident;
             pass.module_after = module.arena_bytes();
@@ -69,7 +69,7 @@ impl PassMemory {
     }
 }
 
-/// The peak since the last pass began counts for all passes that run.
+/// Raises the peaks of all running passes to the process's peak since the last pass began.
 fn raise_peaks(passes: &mut [Measured], now: &Process) {
     for pass in passes.iter_mut().filter(|pass| pass.running) {
         pass.peak = pass.peak.zip(now.peak).map(|(old, new)| old.max(new));
@@ -198,7 +198,7 @@ impl Process {
         Process::parse("")
     }
 
-    /// Makes what is resident now the peak; whether that could be done.
+    /// Resets the peak to the resident memory; whether the system could do that.
     #[cfg(target_os = "linux")]
     fn reset_peak() -> bool {
         // proc(5): 5 resets "the peak resident set size to the current one".
@@ -210,7 +210,7 @@ impl Process {
         false
     }
 
-    /// Reads `/proc/self/status`, whose "kB" are 1024 bytes.
+    /// The values in `/proc/self/status`, whose "kB" are 1024 bytes.
     fn parse(status: &str) -> Process {
         let field = |name: &str| {
             let line = status.lines().find_map(|line| line.strip_prefix(name))?;
@@ -237,7 +237,7 @@ mod tests {
     /// The peak is the process's: one test at a time.
     static ALONE: Mutex<()> = Mutex::new(());
 
-    /// What stands for numbers: whether there is one, and of peaks whether they make sense.
+    /// The report with words for its numbers: whether there is one, and whether a peak makes sense.
     fn shape(memory: &PassMemory) -> String {
         let passes = util::lock(&memory.passes);
         let lines = passes.iter().map(|pass| {
@@ -277,7 +277,8 @@ mod tests {
         });
     }
 
-    /// What a pass frees again before it returns is in its peak, and in that of the pass around.
+    /// The peak of a pass, and of the pass around it, includes memory that is freed again before it
+    /// returns.
     #[test]
     fn the_peak_is_that_of_the_pass() {
         const SIZE: usize = 64 << 20;
@@ -303,7 +304,7 @@ mod tests {
                     .zip(pass.before)
                     .map(|(peak, before)| peak.saturating_sub(before))
             };
-            // Where it can't be measured there is nothing to say.
+            // Nothing can be checked where memory can't be measured.
             if let Some(hungry) = grew("hungry") {
                 assert!(hungry >= SIZE as u64 / 2, "{hungry}");
                 assert!(grew("outer").unwrap() >= SIZE as u64 / 2);

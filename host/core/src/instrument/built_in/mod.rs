@@ -1,5 +1,5 @@
-//! The instruments that come with the host, one file each: what it does, the options that a pipeline
-//! may give it, and the name that it is registered by.
+//! The instruments that come with the host, one file each: the instrument, its options in
+//! pipelines, and its registered name.
 
 mod bisect;
 mod dump;
@@ -44,7 +44,7 @@ pub(crate) fn specs() -> Vec<InstrumentSpec> {
     ]
 }
 
-/// An error with the file that it is about.
+/// An error with the name of the file that it is about.
 fn in_file(path: &Path, error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("`{}`: {error}", path.display()))
 }

@@ -1,8 +1,8 @@
-//! How many ops of which kind came and went in each pass.
+//! The counting instrument, which reports the ops that each pass added and removed, by kind.
 //!
-//! The numbers are those that a pass leaves: one that replaces three `onnx.Add` by three others
-//! changed nothing here. A pass that runs others counts only what it changed beside them, so the
-//! last line, which sums all up, counts nothing twice.
+//! The numbers are differences of counts: a pass that replaces three `onnx.Add` by three others
+//! changes none. A pass that runs others counts only its own changes, so the last line, the sum of
+//! all, counts nothing twice.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -20,31 +20,31 @@ use crate::instrument::{
 use crate::util;
 
 pub(super) fn spec() -> InstrumentSpec {
-    let summary = "How many ops of which kind came and went in each pass.";
+    let summary = "Counts the ops that each pass added and removed, by kind.";
     InstrumentSpec::watching("op-count", summary, |(), _| Ok(Arc::new(OpCount::new())))
 }
 
-/// Counts ops around each pass.
+/// An instrument that counts ops around each pass.
 #[derive(Default)]
 pub struct OpCount {
     passes: Mutex<Vec<Counted>>,
-    /// The module before each pass that is running, or after the last one in it.
+    /// The module before each running pass, or after the last pass inside it.
     running: Running<Module>,
     entries: Entries,
 }
 
-/// All runs of a pass.
+/// The counts of all runs of a pass.
 struct Counted {
     name: String,
     runs: u32,
     ops: Changes,
 }
 
-/// How many more there are, by kind; never 0.
+/// The differences of op counts, by kind; never 0.
 type Changes = BTreeMap<String, i64>;
 
 impl OpCount {
-    /// Nothing counted yet.
+    /// An instrument with no counts yet.
     pub fn new() -> OpCount {
         OpCount::default()
     }
@@ -122,7 +122,7 @@ impl PassInstrument for OpCount {
     }
 }
 
-/// What differs in the functions that aren't the same.
+/// The differences of op counts in the functions that changed.
 fn changes(before: &Module, after: &Module) -> Changes {
     let mut changes = Changes::new();
     for (module, other, sign) in [(before, after, -1), (after, before, 1)] {
@@ -136,7 +136,7 @@ fn changes(before: &Module, after: &Module) -> Changes {
                 *counts.entry(op.name).or_default() += sign;
             }
         }
-        // By text: a host's pass may answer a module that shares nothing with the one before.
+        // By text: a host's pass may return a module that shares no symbols with the one before.
         let named = |(name, count)| (module.symbols().text(name).to_owned(), count);
         add(&mut changes, &counts.into_iter().map(named).collect());
     }
@@ -150,7 +150,8 @@ fn add(to: &mut Changes, more: &Changes) {
     to.retain(|_, count| *count != 0);
 }
 
-/// `+3 onnx.Gemm -3 onnx.Add -3 onnx.MatMul`: what came, then what went, the most first.
+/// The differences as text, `+3 onnx.Gemm -3 onnx.Add -3 onnx.MatMul`: added ops, then removed
+/// ones, the largest counts first.
 fn listed(ops: &Changes) -> String {
     let mut ops: Vec<(&String, &i64)> = ops.iter().collect();
     ops.sort_by_key(|(name, count)| (**count < 0, -count.abs(), *name));

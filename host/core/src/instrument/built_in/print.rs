@@ -1,5 +1,5 @@
-//! The module as text, before and after passes: as `.ir` files have it, documentation and metadata
-//! included, but without the bytes of large constants.
+//! The printing instruments, which print the module before or after passes: as `.ir` files have it,
+//! documentation and metadata included, but without the bytes of large constants.
 
 use std::sync::Arc;
 
@@ -35,7 +35,7 @@ pub(super) fn spec_after() -> InstrumentSpec {
     })
 }
 
-/// Prints the module before and after passes.
+/// An instrument that prints the module before and after passes.
 pub struct PrintIr {
     before: PassFilter,
     after: PassFilter,
@@ -43,7 +43,7 @@ pub struct PrintIr {
 }
 
 impl PrintIr {
-    /// Prints before these and after those.
+    /// An instrument that prints before the passes of one filter and after those of another.
     pub fn new(before: PassFilter, after: PassFilter, sink: Sink) -> PrintIr {
         PrintIr {
             before,
@@ -91,7 +91,7 @@ impl PassInstrument for PrintIr {
     }
 }
 
-/// A module as people look at it: a large constant's bytes are left out.
+/// The module's text for people, without the bytes of large constants.
 pub(crate) fn shown(module: &Module) -> String {
     let options = text::PrintOptions {
         constants: text::Constants::Elide,

@@ -1,7 +1,7 @@
-//! What each pass changed, as a diff of the metadata and the functions that it changed: as `.ir`
-//! files have them, but without the bytes of large constants.
+//! The instrument that prints what each pass changed, as a diff of the metadata and the changed
+//! functions: as `.ir` files have them, but without the bytes of large constants.
 //!
-//! A pass that runs others shows only what it changed beside them.
+//! For a pass that runs others only its own changes are shown.
 
 use std::sync::Arc;
 
@@ -25,16 +25,16 @@ pub(super) fn spec() -> InstrumentSpec {
     })
 }
 
-/// Prints what each pass changed.
+/// An instrument that prints what each pass changed.
 pub struct PrintChanged {
     sink: Sink,
     color: bool,
-    /// The module before each pass that is running, or after the last one in it.
+    /// The module before each running pass, or after the last pass inside it.
     running: Running<Module>,
 }
 
 impl PrintChanged {
-    /// Prints to `sink`.
+    /// An instrument that prints to `sink`.
     pub fn new(sink: Sink) -> PrintChanged {
         PrintChanged {
             sink,
@@ -43,7 +43,7 @@ impl PrintChanged {
         }
     }
 
-    /// In the colours of a diff, for terminals.
+    /// Prints in the colours of a diff, for terminals.
     pub fn color(mut self) -> PrintChanged {
         self.color = true;
         self
@@ -64,7 +64,7 @@ impl PassInstrument for PrintChanged {
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let PassCall { module, info, .. } = *call;
         if let Some(before) = self.running.pop() {
-            // What is shown here isn't shown again for the pass around.
+            // The changes aren't shown again for the pass around this one.
             self.running.update(|outer| outer.clone_from(module));
             let text = unified(&before, module);
             if !text.is_empty() {

@@ -1,8 +1,8 @@
-//! Tables as reports show them.
+//! Tables in reports.
 
 use std::time::Duration;
 
-/// Columns of text: the first is left-aligned, those after it right-aligned.
+/// A table of text: the first column is left-aligned, the others right-aligned.
 pub(super) struct Table {
     last_is_left: bool,
     rows: Vec<Vec<String>>,
@@ -17,7 +17,7 @@ impl Table {
         }
     }
 
-    /// Aligns the last column left too: it holds text.
+    /// Aligns the last column left, since it holds text.
     pub(super) fn left_last(mut self) -> Table {
         self.last_is_left = true;
         self
@@ -27,7 +27,7 @@ impl Table {
         self.rows.push(cells.into_iter().collect());
     }
 
-    /// The lines, two spaces between columns.
+    /// The table's lines, with two spaces between columns.
     pub(super) fn render(&self) -> String {
         let mut widths: Vec<usize> = Vec::new();
         for row in &self.rows {
@@ -58,7 +58,7 @@ impl Table {
     }
 }
 
-/// A time as people read it.
+/// A duration as people read it.
 pub(super) fn time(time: Duration) -> String {
     match time.as_secs_f64() {
         s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
@@ -67,11 +67,11 @@ pub(super) fn time(time: Duration) -> String {
     }
 }
 
-/// Bytes as people read them; units are powers of 1000.
+/// A number of bytes as people read it; units are powers of 1000.
 pub(super) fn bytes(bytes: u64) -> String {
     let (mut value, mut unit) = (bytes as f64, "B");
     for larger in ["kB", "MB", "GB", "TB"] {
-        // What would be rounded to 1000.0 has the next unit.
+        // A value that would be rounded to 1000.0 gets the next unit.
         if value < 999.95 {
             break;
         }

@@ -1,4 +1,4 @@
-//! A module, passes that change it, and what instruments say of them.
+//! A module, passes that change it, and the reports of instruments, for tests.
 
 use std::sync::{Arc, Mutex};
 
@@ -10,7 +10,7 @@ use crate::instrument::{InstrumentRef, Sink};
 use crate::pass::{ModuleRef, PassInfo, PassRef, Sequential, create_function_pass};
 use crate::run::create_host_pass;
 
-/// Two Relus, one after the other, and a function that calls.
+/// The text of a module with two Relus, one after the other, and a second function.
 pub(super) const TEXT: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %0 = onnx.Relu(%x) : f32[2]
@@ -34,7 +34,7 @@ pub(super) fn parse(source: &str) -> ModuleRef {
     text::parse(source).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
-/// `Relu(Relu(x))` is `Relu(x)`.
+/// A pass that replaces `Relu(Relu(x))` by `Relu(x)`.
 pub(super) fn fuse() -> PassRef {
     create_function_pass(PassInfo::new("demo.transform.Fuse"), |f, _| {
         for op in f.ops_named("onnx.Relu") {
@@ -47,7 +47,7 @@ pub(super) fn fuse() -> PassRef {
     })
 }
 
-/// Makes each `Abs` a `Neg`.
+/// A pass that replaces each `Abs` by a `Neg`.
 pub(super) fn negate() -> PassRef {
     create_function_pass(PassInfo::new("demo.transform.Negate"), |f, _| {
         for op in f.ops_named("onnx.Abs") {
@@ -61,24 +61,24 @@ pub(super) fn negate() -> PassRef {
     })
 }
 
-/// Changes nothing.
+/// A pass that changes nothing.
 pub(super) fn keep(name: &str) -> PassRef {
     create_host_pass(PassInfo::new(name), |module, _| Ok(module.clone()))
 }
 
-/// Fails.
+/// A pass that fails.
 pub(super) fn fail(name: &str) -> PassRef {
     create_host_pass(PassInfo::new(name), |_, _| {
         Err(PassError::new(ErrorKind::Failed, "It is broken."))
     })
 }
 
-/// Passes in a Sequential.
+/// A Sequential of some passes.
 pub(super) fn all(name: &str, passes: impl IntoIterator<Item = PassRef>) -> PassRef {
     Sequential::new(passes).name(name).into_pass()
 }
 
-/// Text that instruments print.
+/// The text that instruments print.
 #[derive(Clone, Default)]
 pub(super) struct Printed(Arc<Mutex<String>>);
 
@@ -93,13 +93,13 @@ impl Printed {
     }
 }
 
-/// Runs a pass under an instrument; answers what it reports, or the error.
+/// Runs a pass under an instrument; returns its report, or the error.
 pub(super) fn watched(instrument: InstrumentRef, pass: &PassRef, on: ModuleRef) -> String {
     let context = PassContext::builder().shared_instrument(instrument);
     reported(context, pass, on).unwrap_or_else(|error| error.to_string())
 }
 
-/// Runs a pass, which may fail, under a context; answers what its instruments report.
+/// Runs a pass, which may fail, under a context; returns the reports of its instruments.
 pub(super) fn reported(
     context: ContextBuilder,
     pass: &PassRef,
@@ -117,7 +117,7 @@ pub(super) fn reported(
     result.map(|_| text)
 }
 
-/// The text with every number replaced, and blanks that depend on how long they were.
+/// The text with each number replaced, and with blanks collapsed whose count depends on numbers.
 pub(super) fn numberless(text: &str) -> String {
     let mut out = String::new();
     for c in text.chars() {

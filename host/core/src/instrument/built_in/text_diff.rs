@@ -1,4 +1,4 @@
-//! The difference of two texts, as people know it from `diff -u`.
+//! Unified diffs of modules, as `diff -u` prints them.
 
 use std::sync::Arc;
 
@@ -6,11 +6,12 @@ use passdock_diagnostic::terminal;
 use passdock_ir::{Function, Module, text};
 use similar::TextDiff;
 
-/// Longer texts, in lines, are shown by their sizes: finding their difference takes too long.
+/// The most lines of a text that is compared: a diff of longer texts takes too long, so only their
+/// sizes are shown.
 const MAX_LINES: usize = 20_000;
 
 /// A unified diff of two modules' IR texts, function by function; empty if they are equal. Large
-/// constants are left out, so what differs in them doesn't show.
+/// constants are left out, so differences in them aren't shown.
 pub fn unified(a: &Module, b: &Module) -> String {
     let options = text::PrintOptions {
         constants: text::Constants::Elide,
@@ -59,7 +60,7 @@ fn unified_function(
     difference(&format!("@{name}"), &print(old), &print(new))
 }
 
-/// A diff's lines in the colours that people know, for terminals: what steers them is escaped.
+/// The diff with colours for terminals; control characters are escaped.
 pub fn colored(diff: &str) -> String {
     let diff = terminal::safe(diff);
     let color = |line: &str| match line.trim_start().as_bytes().first() {

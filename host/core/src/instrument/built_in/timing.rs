@@ -1,5 +1,5 @@
-//! How long each pass takes: a tree, in which a pass that runs others stands above them; a table of
-//! the passes by name; and a trace file.
+//! The timing instrument, which reports the time of each pass: a tree, in which a pass that runs
+//! others stands above them; a table of the passes by name; and a trace file.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -24,7 +24,7 @@ crate::config_struct! {
     struct Options {
         /// Also writes a trace to this file: for ui.perfetto.dev, or chrome://tracing.
         trace: String = "";
-        /// Shows nothing: the trace is all.
+        /// Reports nothing: only the trace is written.
         quiet: bool = false;
     }
 }
@@ -44,86 +44,87 @@ pub(super) fn spec() -> InstrumentSpec {
     })
 }
 
-/// Times each pass, the loading of plugins left out; instruments behind it in the list are left in.
-/// Ask for the result before the context is left: leaving it forgets.
+/// An instrument that times each pass, without the loading of plugins, but with the instruments
+/// behind this one in the list. Ask for the results before the context is left: leaving it forgets
+/// them.
 #[derive(Default)]
 pub struct PassTimingInstrument {
     state: Mutex<State>,
-    /// The file of the trace.
+    /// The path of the trace file.
     trace: Option<PathBuf>,
     quiet: bool,
 }
 
 #[derive(Default)]
 struct State {
-    /// How many times the context was entered and not yet left.
+    /// The number of times that the context was entered and not yet left.
     entered: u32,
-    /// When it was first entered.
+    /// The time at which the context was first entered.
     start: Option<Instant>,
-    /// The trace's file, there from the beginning so that a wrong path is an error before any work.
+    /// The trace file, created from the beginning so that a wrong path is an error before any work.
     file: Option<Target>,
-    /// The passes' names, one after the other: no allocation for each.
+    /// The names of the passes, one after the other, so that a pass needs no allocation.
     names: String,
-    /// In the order in which they started.
+    /// The times of the passes, in the order in which they started.
     passes: Vec<Timed>,
-    /// With a trace, what it says of each pass beside its time.
+    /// The details of each pass for the trace, if there is one.
     traced: Vec<Traced>,
-    /// The pass that runs on each thread.
+    /// The pass that runs on each thread: the thread's number, and the pass's index.
     running: Vec<(u32, usize)>,
 }
 
 struct Traced {
     plugin: Option<String>,
-    /// The module's ops before and after the pass.
+    /// The numbers of ops in the module before and after the pass.
     ops: (usize, usize),
 }
 
 struct Timed {
-    /// In `names`.
+    /// The name's place in `names`.
     name: Range<usize>,
     parent: Option<usize>,
     depth: u32,
     thread: u32,
     start: Instant,
-    /// Without the loading of plugins.
+    /// The time of the pass, without the loading of plugins.
     total: Duration,
-    /// How long plugins were loaded meanwhile; while it runs, before it.
+    /// The time spent loading plugins during the pass; before it, while it runs.
     loading: Duration,
     /// The part of `total` that passes inside it took.
     inside: Duration,
     failed: bool,
 }
 
-/// All runs of a pass.
+/// The times of all runs of a pass.
 struct ByName<'s> {
     name: &'s str,
     calls: u32,
-    /// Runs inside a run of the same pass are part of that.
+    /// The total time. Runs inside a run of the same pass aren't added to it.
     total: Duration,
     own: Duration,
 }
 
 impl PassTimingInstrument {
-    /// Nothing timed yet.
+    /// An instrument with no times yet.
     pub fn new() -> PassTimingInstrument {
         PassTimingInstrument::default()
     }
 
-    /// Also writes a trace to a file when the context is left, in the format that Chrome and
+    /// Sets a trace file, which is written when the context is left, in the format that Chrome and
     /// Perfetto read.
     pub fn trace(mut self, path: impl Into<PathBuf>) -> PassTimingInstrument {
         self.trace = Some(path.into());
         self
     }
 
-    /// Reports nothing: the trace is all.
+    /// Reports nothing: only the trace is written.
     pub fn quiet(mut self) -> PassTimingInstrument {
         self.quiet = true;
         self
     }
 
-    /// One line a pass, indented by tabs: `name: TOTALus [SELFus] (P% of all; P% of parent)`. Empty
-    /// if nothing was timed since the context was entered.
+    /// The times as a tree, one line for each pass, indented by tabs: `name: TOTALus [SELFus] (P%
+    /// of all; P% of parent)`. Empty if no pass was timed since the context was entered.
     pub fn render(&self) -> String {
         let state = util::lock(&self.state);
         let all = state.all();
@@ -146,8 +147,9 @@ impl PassTimingInstrument {
         text
     }
 
-    /// One line a name: how many calls, their time with and without that of passes inside, the mean
-    /// of a call, and the share of all time. The most expensive come first.
+    /// The times by name, one line for each: the number of calls, their time with and without
+    /// passes inside, the mean time of a call, and the share of all time. The most expensive come
+    /// first.
     pub fn render_by_name(&self) -> String {
         let state = util::lock(&self.state);
         let all = state.all();
@@ -191,7 +193,7 @@ impl PassTimingInstrument {
         }
     }
 
-    /// Writes the trace and puts it in its place.
+    /// Writes the trace file and puts it in its place.
     fn write_trace(&self, state: &mut State) -> std::io::Result<()> {
         let (Some(target), Some(start)) = (state.file.take(), state.start) else {
             return Ok(());
@@ -204,7 +206,7 @@ impl PassTimingInstrument {
                 Event {
                     name: &state.names[pass.name.clone()],
                     start: pass.start.duration_since(start),
-                    // Events nest by their times, so this is all of it.
+                    // Events nest by their times, so this is the whole time.
                     duration: pass.total + pass.loading,
                     thread: pass.thread,
                     plugin: traced.plugin.as_deref(),
@@ -218,7 +220,7 @@ impl PassTimingInstrument {
 }
 
 impl State {
-    /// Forgets, and keeps the room.
+    /// Removes all times, and keeps the allocations.
     fn clear(&mut self) {
         self.file = None;
         self.names.clear();

@@ -1,4 +1,4 @@
-//! Passes as a trace file: the JSON of Chrome's trace events, which Perfetto reads too.
+//! Trace files: the JSON of Chrome's trace events, which Perfetto reads too.
 //!
 //! The format: "Trace Event Format" of the Chromium project; here one complete event (`ph: "X"`) a
 //! pass. Events of a thread nest by their times, so no parent is written.
@@ -9,10 +9,10 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// One run of a pass.
+/// The trace event of one run of a pass.
 pub(super) struct Event<'e> {
     pub(super) name: &'e str,
-    /// Since the context was entered.
+    /// The time since the context was entered.
     pub(super) start: Duration,
     pub(super) duration: Duration,
     pub(super) thread: u32,
@@ -22,7 +22,7 @@ pub(super) struct Event<'e> {
     pub(super) failed: bool,
 }
 
-/// Writes all events, one a line.
+/// Writes all events, one for each line.
 pub(super) fn write<'e>(to: impl Write, events: impl Iterator<Item = Event<'e>>) -> io::Result<()> {
     let mut out = BufWriter::new(to);
     let process = std::process::id();
@@ -68,7 +68,7 @@ fn write_value(out: &mut impl Write, value: &Value) -> io::Result<()> {
     serde_json::to_writer(out, value).map_err(io::Error::from)
 }
 
-/// The format counts in microseconds; the part behind the point is nanoseconds.
+/// The time in microseconds, the format's unit, with nanoseconds as decimals.
 fn micros(time: Duration) -> f64 {
     time.as_nanos() as f64 / 1e3
 }

@@ -1,4 +1,4 @@
-//! The verifier as an instrument: the module before and after each pass.
+//! The verifying instrument, which verifies the module before and after each pass.
 
 use std::sync::{Arc, Mutex};
 
@@ -16,7 +16,7 @@ crate::config_struct! {
     struct Options {
         /// Verifies before each pass too: finds what broke between passes.
         before: bool = true;
-        /// Passes around which nothing is verified: those that make a broken module whole.
+        /// The passes around which nothing is verified: those that repair a broken module.
         exempt: Vec<String> = Vec::<String>::new();
     }
 }
@@ -34,8 +34,8 @@ pub(super) fn spec() -> InstrumentSpec {
     })
 }
 
-/// Verifies the module around each pass, and says which pass broke what. What was verified and
-/// didn't change since isn't verified again.
+/// An instrument that verifies the module around each pass, and says which pass broke what.
+/// Functions that didn't change since they were verified aren't verified again.
 pub struct WellFormed {
     before: bool,
     exempt: PassFilter,
@@ -44,14 +44,14 @@ pub struct WellFormed {
 
 #[derive(Default)]
 struct State {
-    /// The last module that was found to be right.
+    /// The last module that was found valid.
     right: Option<Module>,
-    /// Exempt passes that ran since.
+    /// The names of the exempt passes that ran since.
     since: Vec<String>,
 }
 
 impl WellFormed {
-    /// Verifies before and after each pass.
+    /// An instrument that verifies before and after each pass.
     pub fn new() -> WellFormed {
         WellFormed {
             before: true,
@@ -60,7 +60,7 @@ impl WellFormed {
         }
     }
 
-    /// Verifies only after each pass.
+    /// An instrument that verifies only after each pass.
     pub fn after_only() -> WellFormed {
         WellFormed {
             before: false,
@@ -68,7 +68,7 @@ impl WellFormed {
         }
     }
 
-    /// Verifies nothing before and after these.
+    /// Sets the passes before and after which nothing is verified.
     pub fn exempt(mut self, passes: PassFilter) -> WellFormed {
         self.exempt = passes;
         self

@@ -1,4 +1,4 @@
-//! What is kept is found again for the very same file, and whatever is wrong with it, it is nothing.
+//! Cached manifests are found again for unchanged files, and damaged cache files are ignored.
 
 use std::collections::HashSet;
 use std::time::Duration;
