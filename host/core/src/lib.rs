@@ -32,8 +32,8 @@ pub use instrument::{
     PassCall, PassFilter, PassInstrument, Sink,
 };
 pub use pass::{
-    HostWork, ModuleRef, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work,
-    create_function_pass, create_module_pass, create_prim_func_pass,
+    FunctionPass, HostWork, ModulePass, ModuleRef, Pass, PassDeclaration, PassInfo, PassRef,
+    Sequential, Work, create_function_pass, create_module_pass, create_prim_func_pass,
 };
 pub use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet, suggest, terminal};
 pub use passdock_loader::{
@@ -42,7 +42,9 @@ pub use passdock_loader::{
 };
 pub use registry::{LoadOptions, Registry};
 pub use run::site::FailureSite;
-pub use run::{apply_pass_to_function, create_host_pass, filter, print_ir};
+pub use run::{
+    apply_pass_to_function, build_module, create_host_pass, edit_module, filter, print_ir,
+};
 #[doc(hidden)]
 pub use toml;
 pub use verify::{Verify, same_interface};

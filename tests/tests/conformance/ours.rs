@@ -386,7 +386,7 @@ impl System for Passdock {
         Ok(cx.enter()?)
     }
 
-    fn exit(&self, entered: passdock::Entered) -> Done<Self> {
+    fn exit(&self, mut entered: passdock::Entered) -> Done<Self> {
         Ok(entered.exit()?)
     }
 

@@ -38,7 +38,8 @@ pub use modules::ModuleInput;
 use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{
-    FunctionClosure, FunctionPass, FunctionRunner, ModuleClosure, ModulePass, run_module_pass,
+    FunctionClosure, FunctionCode, FunctionRunner, ModuleClosure, ModuleCode, edit_module,
+    run_module_pass,
 };
 pub use session::FunctionSlot;
 

@@ -25,18 +25,18 @@ pub type FunctionClosure =
 pub type ModuleClosure =
     dyn for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult + Send + Sync;
 
-/// A pass on one function.
+/// The code of a pass on one function.
 #[derive(Clone, Copy)]
-pub enum FunctionPass<'p> {
+pub enum FunctionCode<'p> {
     /// Of a plugin.
     Loaded(&'p LoadedPass),
     /// The embedder's own.
     Closure(&'p FunctionClosure),
 }
 
-/// A pass on the module.
+/// The code of a pass on the module.
 #[derive(Clone, Copy)]
-pub enum ModulePass<'p> {
+pub enum ModuleCode<'p> {
     /// Of a plugin.
     Loaded(&'p LoadedPass),
     /// The embedder's own.
@@ -68,7 +68,7 @@ impl<'a> FunctionRunner<'a> {
     /// Runs a pass on a function of the module; `None` if it changed nothing.
     pub fn run(
         &mut self,
-        pass: FunctionPass<'_>,
+        pass: FunctionCode<'_>,
         function: &Arc<Function>,
     ) -> Result<Option<Arc<Function>>, Box<Failure>> {
         self.run_in(pass, &mut FunctionSlot::new(function.clone()))
@@ -78,7 +78,7 @@ impl<'a> FunctionRunner<'a> {
     #[inline]
     pub fn run_in(
         &mut self,
-        pass: FunctionPass<'_>,
+        pass: FunctionCode<'_>,
         slot: &mut FunctionSlot,
     ) -> Result<Option<Arc<Function>>, Box<Failure>> {
         // SAFETY: the slot is this call's alone, and `finish` stands below; a pass doesn't unwind,
@@ -112,11 +112,11 @@ impl<'a> FunctionRunner<'a> {
     }
 
     #[inline]
-    fn call(&self, pass: FunctionPass<'_>) -> Status {
+    fn call(&self, pass: FunctionCode<'_>) -> Status {
         let function = self.function.reference();
         let module = self.module.reference();
         match pass {
-            FunctionPass::Loaded(pass) => match pass.entry.run_function {
+            FunctionCode::Loaded(pass) => match pass.entry.run_function {
                 // SAFETY: the function and its state come from the table of a plugin that stays
                 // loaded; the handles live until it returns.
                 Some(run) => unsafe {
@@ -124,7 +124,7 @@ impl<'a> FunctionRunner<'a> {
                 },
                 None => Status::UNSUPPORTED,
             },
-            FunctionPass::Closure(run) => gated(&self.context, |tables| {
+            FunctionCode::Closure(run) => gated(&self.context, |tables| {
                 // SAFETY: the handles live until the closure returns, and nobody else edits.
                 let mut function = unsafe { sdk::Function::from_raw(tables, function) };
                 // SAFETY: as above.
@@ -139,16 +139,42 @@ impl<'a> FunctionRunner<'a> {
 
 /// Runs a module pass; `None` if it changed nothing. The diagnostics come back either way.
 pub fn run_module_pass(
-    pass: ModulePass<'_>,
+    pass: ModuleCode<'_>,
     module: &Module,
     frame: &dyn Frame,
     options: &ConfigValue,
+) -> (Result<Option<Module>, Box<Failure>>, Vec<Diagnostic>) {
+    with_module(module, frame, options, |session, context| {
+        call_module(pass, session, context)
+    })
+}
+
+/// Edits a module as a module pass does; `None` if nothing changed.
+pub fn edit_module(
+    module: &Module,
+    frame: &dyn Frame,
+    body: impl FnOnce(&mut sdk::Module<'_>) -> sdk::PassResult,
+) -> Result<Option<Module>, Box<Failure>> {
+    let (result, _) = with_module(module, frame, &ConfigValue::new(), |session, context| {
+        gated(context, |tables| {
+            // SAFETY: the handle lives until the closure returns, and nobody else edits.
+            body(&mut unsafe { sdk::Module::from_raw(tables, session.reference()) })
+        })
+    });
+    result
+}
+
+fn with_module(
+    module: &Module,
+    frame: &dyn Frame,
+    options: &ConfigValue,
+    run: impl FnOnce(&ModuleSession<'_>, &ContextSession<'_>) -> Status,
 ) -> (Result<Option<Module>, Box<Failure>>, Vec<Diagnostic>) {
     let context = ContextSession::new(frame, options);
     let session = ModuleSession::edit(module);
     let status = {
         let _entered = context.enter(std::ptr::null(), &session);
-        call_module(pass, &session, &context)
+        run(&session, &context)
     };
     let result = match status {
         Status::OK => session.finish(module).map_err(|error| {
@@ -163,19 +189,19 @@ pub fn run_module_pass(
 }
 
 fn call_module(
-    pass: ModulePass<'_>,
+    pass: ModuleCode<'_>,
     session: &ModuleSession<'_>,
     context: &ContextSession<'_>,
 ) -> Status {
     let module = session.reference();
     match pass {
-        ModulePass::Loaded(pass) => match pass.entry.run_module {
+        ModuleCode::Loaded(pass) => match pass.entry.run_module {
             // SAFETY: the function and its state come from the table of a plugin that stays loaded;
             // the handles live until it returns.
             Some(run) => unsafe { run(pass.entry.state, context.handle(), &module) },
             None => Status::UNSUPPORTED,
         },
-        ModulePass::Closure(run) => gated(context, |tables| {
+        ModuleCode::Closure(run) => gated(context, |tables| {
             // SAFETY: the handles live until the closure returns, and nobody else edits.
             let mut module = unsafe { sdk::Module::from_raw(tables, module) };
             // SAFETY: as above.

@@ -30,7 +30,7 @@ pub use scope::Entered;
 pub use settings::ContextSettings;
 
 use crate::analyses::{self, Analysis};
-use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, GivenConfig, Wrong};
+use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, GivenConfig, Schema, Wrong};
 use crate::error::PassError;
 use crate::instrument::{Frame, InstrumentRef, InstrumentReport, PassInstrument, calls};
 use crate::pass::PassInfo;
@@ -132,22 +132,31 @@ impl PassContext {
 
     /// A config value, or `None` if this context doesn't set it.
     ///
-    /// An error if the key isn't registered, or registered with another type.
+    /// # Errors
+    /// If the key isn't registered, or registered with another type.
     pub fn get_config<T: ConfigOption>(&self, key: &str) -> Result<Option<T>, ConfigError> {
+        self.typed_schema::<T>(key)?;
+        Ok(self.0.config.get(key).and_then(T::from_config))
+    }
+
+    /// A config value, or the default that the key is registered with if this context doesn't set it.
+    ///
+    /// # Errors
+    /// As [`PassContext::get_config`].
+    pub fn config_or_default<T: ConfigOption>(&self, key: &str) -> Result<T, ConfigError> {
+        let schema = self.typed_schema::<T>(key)?;
+        let set = self.0.config.get(key).and_then(T::from_config);
+        set.or_else(|| T::from_config(&schema.defaults()))
+            .ok_or_else(|| wrong_type(key, &schema))
+    }
+
+    /// What a config option holds, which has to be a `T`.
+    fn typed_schema<T: ConfigOption>(&self, key: &str) -> Result<Schema, ConfigError> {
         let schema = self.0.registry.config_schema(key)?;
         if !same_fields(&schema.fields, &T::fields()) {
-            return Err(ConfigError {
-                key: key.to_owned(),
-                field: None,
-                wrong: Wrong::Value,
-                message: format!(
-                    "The config option `{key}` is {}, which isn't the type that is asked for.",
-                    schema.type_name()
-                ),
-                help: None,
-            });
+            return Err(wrong_type(key, &schema));
         }
-        Ok(self.0.config.get(key).and_then(T::from_config))
+        Ok(schema)
     }
 
     /// A config value as it is kept.
@@ -296,6 +305,20 @@ impl PassContext {
 
     pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {
         util::lock(&self.0.instruments).list.clone()
+    }
+}
+
+fn wrong_type(key: &str, schema: &Schema) -> ConfigError {
+    let message = format!(
+        "The config option `{key}` is {}, which isn't the type that is asked for.",
+        schema.type_name()
+    );
+    ConfigError {
+        key: key.to_owned(),
+        field: None,
+        wrong: Wrong::Value,
+        message,
+        help: None,
     }
 }
 

@@ -4,6 +4,7 @@
 mod closure;
 mod names;
 mod sequential;
+mod structs;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -19,8 +20,9 @@ use passdock_loader::States;
 pub use passdock_loader::{PassDeclaration, PassInfo};
 pub(crate) use sequential::MAX_DEPTH;
 pub use sequential::Sequential;
+pub use structs::{FunctionPass, ModulePass};
 
-use crate::boundary::{FunctionPass, ModulePass};
+use crate::boundary::{FunctionCode, ModuleCode};
 use crate::config::{ConfigValue, FieldValue, GivenConfig, OptionSource};
 use crate::error::{PassError, Provider};
 
@@ -75,9 +77,9 @@ pub trait Pass: Send + Sync {
 /// What there is to do for a pass.
 pub enum Work<'p> {
     /// On the module.
-    Module(ModulePass<'p>),
+    Module(ModuleCode<'p>),
     /// On each function of a kind that isn't left out.
-    Functions(FunctionKind, FunctionPass<'p>),
+    Functions(FunctionKind, FunctionCode<'p>),
     /// On the module, by the host's own code.
     Host(&'p HostWork),
     /// The passes of a Sequential.

@@ -6,6 +6,7 @@
 //! [`crate::verify`] looks at what it changed. Nothing here keeps a module but the one that is worked
 //! on and the one before it, so a pass that fails leaves the module as it was.
 
+mod edit;
 mod host_passes;
 mod leaf;
 mod record;
@@ -15,6 +16,7 @@ mod solo;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir};
 use passdock_abi::SymbolId;
 use passdock_diagnostic::suggest;
@@ -46,6 +48,14 @@ impl Sequential {
     /// Runs its enabled passes under this thread's current context, with what they require.
     pub fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
         (self as &dyn Pass).call(module)
+    }
+
+    /// Runs its enabled passes under a given context, with what they require.
+    ///
+    /// # Errors
+    /// As [`Sequential::call`].
+    pub fn call_in(&self, module: ModuleRef, cx: &PassContext) -> Result<ModuleRef, PassError> {
+        (self as &dyn Pass).call_in(module, cx)
     }
 }
 
