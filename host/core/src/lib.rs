@@ -32,8 +32,8 @@ pub use instrument::{
     PassCall, PassFilter, PassInstrument, Sink,
 };
 pub use pass::{
-    FunctionPass, HostWork, ModulePass, ModuleRef, Pass, PassDeclaration, PassInfo, PassRef,
-    Sequential, Work, create_function_pass, create_module_pass, create_prim_func_pass,
+    FunctionPass, HostWork, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work,
+    create_function_pass, create_module_pass, create_prim_func_pass,
 };
 pub use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet, suggest, terminal};
 pub use passdock_loader::{

@@ -34,7 +34,7 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// use std::sync::{Arc, Mutex};
 ///
 /// use passdock_core::{
-///     InstrumentResult, ModuleRef, PassCall, PassContext, PassInfo, PassInstrument,
+///     InstrumentResult, PassCall, PassContext, PassInfo, PassInstrument,
 ///     create_host_pass,
 /// };
 ///
@@ -58,7 +58,7 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// let counter = Arc::new(OpCounter::default());
 /// let cx = PassContext::builder().shared_instrument(counter.clone()).build()?;
 /// let pass = create_host_pass(PassInfo::new("nothing"), |module, _| Ok(module.clone()));
-/// cx.scope(|_| pass.call(ModuleRef::new()))?;
+/// cx.scope(|_| pass.call(Module::new()))?;
 /// assert_eq!(*counter.0.lock().unwrap(), [("nothing".to_owned(), 0)]);
 /// # Ok(())
 /// # }

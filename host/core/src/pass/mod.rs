@@ -15,7 +15,6 @@ pub(crate) use closure::create_unscoped_pass;
 pub use closure::{create_function_pass, create_module_pass, create_prim_func_pass};
 pub(crate) use names::{check_info, check_name, check_states};
 use passdock_abi::FunctionKind;
-use passdock_ir::Module;
 use passdock_loader::States;
 pub use passdock_loader::{PassDeclaration, PassInfo};
 pub(crate) use sequential::MAX_DEPTH;
@@ -25,10 +24,6 @@ pub use structs::{FunctionPass, ModulePass};
 use crate::boundary::{FunctionCode, ModuleCode};
 use crate::config::{ConfigValue, FieldValue, GivenConfig, OptionSource};
 use crate::error::{PassError, Provider};
-
-/// A module that is handed around: its clone is a clone of pointers, and what two of them have in
-/// common is there once.
-pub type ModuleRef = Module;
 
 /// A pass that several may hold.
 pub type PassRef = Arc<dyn Pass>;

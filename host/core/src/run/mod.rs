@@ -26,7 +26,7 @@ use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, PassCall, calls};
-use crate::pass::{ModuleRef, Pass, Sequential, check_info};
+use crate::pass::{Pass, Sequential, check_info};
 use crate::plan::{self, Held, Plan, Step};
 use crate::verify::{self, Input, Verify};
 
@@ -34,19 +34,19 @@ impl dyn Pass + '_ {
     /// Runs the pass under this thread's current context: whatever its level, and without the
     /// passes that it requires, which are a [`Sequential`]'s business. What comes back shares with
     /// clones of the module what didn't change.
-    pub fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+    pub fn call(&self, module: Module) -> Result<Module, PassError> {
         self.call_in(module, &PassContext::current())
     }
 
     /// Runs the pass under a given context.
-    pub fn call_in(&self, module: ModuleRef, cx: &PassContext) -> Result<ModuleRef, PassError> {
+    pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
         call(self, &module, cx, !calls::in_callback())
     }
 }
 
 impl Sequential {
     /// Runs its enabled passes under this thread's current context, with what they require.
-    pub fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+    pub fn call(&self, module: Module) -> Result<Module, PassError> {
         (self as &dyn Pass).call(module)
     }
 
@@ -54,7 +54,7 @@ impl Sequential {
     ///
     /// # Errors
     /// As [`Sequential::call`].
-    pub fn call_in(&self, module: ModuleRef, cx: &PassContext) -> Result<ModuleRef, PassError> {
+    pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
         (self as &dyn Pass).call_in(module, cx)
     }
 }

@@ -18,7 +18,7 @@ use passdock_core::Recorder;
 use passdock_core::Sink;
 use passdock_core::plan;
 use passdock_core::plan::Plan;
-use passdock_core::{Diagnostic, ModuleRef, PassContext, PassError, Registry, Sequential};
+use passdock_core::{Diagnostic, PassContext, PassError, Registry, Sequential};
 use passdock_ir::Module;
 
 use crate::pipeline_file::PipelineFile;
@@ -119,7 +119,7 @@ impl Prepared {
     ///
     /// # Errors
     /// The first failure of a pass, or of an instrument.
-    pub fn run(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+    pub fn run(&self, module: Module) -> Result<Module, PassError> {
         self.context.scope(|_| self.sequential.call(module))
     }
 }
