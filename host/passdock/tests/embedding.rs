@@ -12,8 +12,8 @@ use passdock::{
 const TEXT: &str = r#"module {
   fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
     %0 = onnx.Relu(%x)
-    %y = onnx.Relu(%0)
-    return %y
+    %1 = onnx.Relu(%0)
+    return %1
   }
 }
 "#;
@@ -28,9 +28,8 @@ fn built() -> Result<Module, PassError> {
         let x = body.param("x", pair)?;
         let once = body.value("onnx.Relu", [x])?;
         let y = body.value("onnx.Relu", [once])?;
-        body.finish(&[y])?;
-        main.set_name(y, "y")?;
-        Ok(main.set_result_types(&[pair])?)
+        let region = main.body();
+        Ok(main.set_named_results(region, &[("y", pair, y)])?)
     })
 }
 
@@ -185,7 +184,7 @@ fn passes_run_as_a_sequential_and_are_watched() {
         cx.scope(|_| Ok(sequential.call(built()?)?))
     };
     let after = run().unwrap();
-    assert!(after.to_string().contains("%y = acme.Relu(%x)"), "{after}");
+    assert!(after.to_string().contains("%0 = acme.Relu(%x)"), "{after}");
     assert_eq!(*functions.lock().unwrap(), 1);
     assert_eq!(
         *names.0.lock().unwrap(),
