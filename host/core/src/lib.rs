@@ -50,6 +50,9 @@ pub use toml;
 pub use verify::{Verify, same_interface};
 
 /// Registers an option of the process-wide registry.
+///
+/// # Errors
+/// If the key is registered already.
 pub fn register_config_option<T: ConfigOption>(key: &str) -> Result<(), ConfigError> {
     Registry::global().register_config_option::<T>(key)
 }

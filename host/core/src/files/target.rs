@@ -20,6 +20,9 @@ impl Target {
     /// file is an error before any work.
     ///
     /// What dead runs have left in its directory goes: `used` as for [`leftovers::remove`].
+    ///
+    /// # Errors
+    /// If no file can be made there.
     pub fn new(path: &Path, used: Option<Used>) -> io::Result<Target> {
         // A pass may change the current directory.
         let whole = std::path::absolute(path)?;
@@ -43,6 +46,9 @@ impl Target {
     }
 
     /// Writes the file, and puts it in its place when it is whole; `durable`: when it is on the disk.
+    ///
+    /// # Errors
+    /// What `fill` answers, and what the system says.
     pub fn write(
         self,
         durable: bool,
@@ -63,11 +69,17 @@ impl Target {
 }
 
 /// Opens a pipe or device to write to.
+///
+/// # Errors
+/// What the system says.
 pub fn open_special(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
 /// Where links lead that lead to nothing yet.
+///
+/// # Errors
+/// If a link leads to itself.
 pub fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     /// As many as the system follows.
     const MOST: usize = 40;

@@ -31,6 +31,9 @@ impl TemporaryDirectory {
     }
 
     /// A new directory in another, which may stay there under another name.
+    ///
+    /// # Errors
+    /// What the system says.
     pub fn beside(place: &Path) -> io::Result<TemporaryDirectory> {
         super::leftovers::remove(place, None);
         let mut builder = tempfile::Builder::new();
@@ -68,6 +71,9 @@ impl TemporaryDirectory {
     }
 
     /// Makes it stay, under another name in the same directory, where nothing is.
+    ///
+    /// # Errors
+    /// What the system says.
     pub fn rename(self, to: &Path) -> io::Result<()> {
         let _placing = placing();
         self.put(to)
@@ -86,6 +92,9 @@ impl TemporaryDirectory {
     }
 
     /// Makes it stay in place of a directory, which goes away.
+    ///
+    /// # Errors
+    /// What the system says; the other directory is where it was then.
     pub fn exchange(self, with: &Path) -> io::Result<()> {
         let _placing = placing();
         #[cfg(target_os = "linux")]

@@ -73,36 +73,54 @@ pub trait PassInstrument: Send + Sync {
     }
 
     /// Makes ready what it needs, so that it fails before anything runs if it must.
+    ///
+    /// # Errors
+    /// What is missing; the run ends before its first pass.
     fn prepare(&self, frame: &dyn Frame) -> Result<(), PassError> {
         let _ = frame;
         Ok(())
     }
 
     /// The context is about to be entered.
+    ///
+    /// # Errors
+    /// Why the context can't be entered. It goes on without instruments.
     fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
         let _ = frame;
         Ok(())
     }
 
     /// The context was left.
+    ///
+    /// # Errors
+    /// What to tell whoever leaves the context.
     fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
         let _ = frame;
         Ok(())
     }
 
     /// Whether the pass may run. Not asked for passes that the context requires.
+    ///
+    /// # Errors
+    /// Why the run fails, as does the pass.
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
         let _ = call;
         Ok(true)
     }
 
     /// The pass is about to run.
+    ///
+    /// # Errors
+    /// Why the run fails, as does the pass.
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let _ = call;
         Ok(())
     }
 
     /// The pass ran; the call's module is the one that it made.
+    ///
+    /// # Errors
+    /// Why the run fails, as does the pass: the module is the one from before.
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let _ = call;
         Ok(())
@@ -110,6 +128,9 @@ pub trait PassInstrument: Send + Sync {
 
     /// The pass, or an instrument around it, failed after `run_before_pass`; `run_after_pass` won't
     /// be called. The call's module is the one from before, and it is so again.
+    ///
+    /// # Errors
+    /// What is a note of the pass's own error.
     fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
         let _ = (call, error);
         Ok(())
@@ -122,6 +143,9 @@ pub trait PassInstrument: Send + Sync {
     }
 
     /// The report of an instrument that asks the run for it, or that may fail over it.
+    ///
+    /// # Errors
+    /// Why there is no report.
     fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
         let _ = frame;
         Ok(self.report())

@@ -201,6 +201,9 @@ impl InstrumentSpec {
     }
 
     /// Makes one with options, which are checked.
+    ///
+    /// # Errors
+    /// If an option is unknown, of a wrong value or missing; and what making it fails with.
     pub fn make(
         &self,
         options: &toml::Table,
@@ -296,6 +299,9 @@ impl<'a> InstrumentSetup<'a> {
     }
 
     /// As [`InstrumentSetup::new_file`], of a path that a flag says.
+    ///
+    /// # Errors
+    /// If the path names a file of the run, or no file can be made there.
     pub fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
         let (kind, message) = match (self.taken)(path) {
             Some(what) => (ErrorKind::Usage, format!("it is {what}")),
@@ -310,6 +316,9 @@ impl<'a> InstrumentSetup<'a> {
 
     /// The passes that the field `field` of `instrument` names; `all` is all of them, and an alias
     /// stands for its pass.
+    ///
+    /// # Errors
+    /// If one of the names is no pass of the registry and no Sequential of the run.
     pub fn passes(
         &self,
         instrument: &str,

@@ -34,6 +34,9 @@ pub trait Pass: Send + Sync {
     fn declaration(&self) -> &PassDeclaration;
 
     /// What there is to do. For a plugin's pass this loads the plugin.
+    ///
+    /// # Errors
+    /// If the plugin can't be loaded, or a Sequential is nested too deeply.
     fn work(&self) -> Result<Work<'_>, PassError>;
 
     /// The plugin that gives it.
@@ -42,6 +45,9 @@ pub trait Pass: Send + Sync {
     }
 
     /// The values of its options under a context's config.
+    ///
+    /// # Errors
+    /// If a value that the context gives is none of them.
     fn options(&self, config: &GivenConfig) -> Result<ConfigValue, PassError> {
         let _ = config;
         Ok(ConfigValue::new())

@@ -56,6 +56,10 @@ pub struct Step {
 }
 
 /// Decides what of a Sequential runs, and in which order.
+///
+/// # Errors
+/// A name that no pass bears, a cycle, a pass that is required and disabled, a state that a pass
+/// needs and nothing establishes.
 pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let mut resolver = Resolver {
         cx,
@@ -75,6 +79,10 @@ struct Resolver<'c> {
 impl Sequential {
     /// The passes that would run under a context, in order, and nothing runs: what each requires
     /// before it, and those of a nested Sequential after it.
+    ///
+    /// # Errors
+    /// If a name stands for no pass, passes require each other, one is required and disabled, or
+    /// needs a state that nothing establishes.
     pub fn resolve_dependency(&self, cx: &PassContext) -> Result<Vec<PassRef>, PassError> {
         Ok(resolve(self, cx)?.order())
     }
@@ -251,6 +259,9 @@ impl Child {
 impl Plan {
     /// Makes everything ready that will run: a plugin that can't be loaded is found before the
     /// first pass runs.
+    ///
+    /// # Errors
+    /// The first plugin that can't be loaded.
     pub fn load(&self) -> Result<(), PassError> {
         self.order().iter().try_for_each(|pass| {
             let loaded = pass.work().map(drop);

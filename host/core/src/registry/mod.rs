@@ -75,11 +75,17 @@ impl Registry {
     }
 
     /// The pass of a name, with its options at their defaults.
+    ///
+    /// # Errors
+    /// If there is no such pass; the error names the nearest.
     pub fn get_pass(&self, name: &str) -> Result<PassRef, PassError> {
         self.get_pass_with_options(name, &toml::Table::new())
     }
 
     /// The pass of a name with options, which are checked.
+    ///
+    /// # Errors
+    /// If there is no such pass, or it has no such option or not of such a value.
     pub fn get_pass_with_options(
         &self,
         name: &str,
@@ -101,6 +107,9 @@ impl Registry {
     }
 
     /// The options that a pass takes.
+    ///
+    /// # Errors
+    /// If there is no such pass.
     pub fn option_schema(&self, name: &str) -> Result<Schema, PassError> {
         let inner = self.read();
         match inner.entry(name) {
@@ -114,6 +123,9 @@ impl Registry {
     }
 
     /// Registers a pass of the program itself.
+    ///
+    /// # Errors
+    /// If the name is taken, or none that a pass can have, or a state is none.
     pub fn register(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
         let pass = pass.into();
         check_info(pass.info())?;
@@ -126,6 +138,9 @@ impl Registry {
     }
 
     /// Lets `alias` stand for a canonical name wherever a name is given.
+    ///
+    /// # Errors
+    /// If the name is taken, or none that a pass can have.
     pub fn register_alias(&self, alias: &str, name: &str) -> Result<(), PassError> {
         check_name(alias)?;
         let mut inner = self.write();
@@ -144,6 +159,9 @@ impl Registry {
     }
 
     /// Looks for plugins in directories, in their order.
+    ///
+    /// # Errors
+    /// If a directory that has to be there can't be read.
     pub fn discover(&self, dirs: &[SearchDir]) -> Result<Discovered, PassError> {
         let cache = self.read().manifests.clone();
         discover(dirs, cache.as_ref()).map_err(|error| {
@@ -153,17 +171,27 @@ impl Registry {
     }
 
     /// Takes in a plugin file. Its code isn't loaded before a pass of it runs.
+    ///
+    /// # Errors
+    /// If the file isn't a plugin that this host can load, or a name of it is taken; nothing of it
+    /// is taken in then.
     pub fn load_plugin(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
         self.add_plugin(Plugin::open(path)?, options)
     }
 
     /// Takes in a plugin that is linked into this program.
+    ///
+    /// # Errors
+    /// If a name of it is taken, or its manifest is none; nothing of it is taken in then.
     pub fn load_static(&self, plugin: StaticPlugin) -> Result<(), PassError> {
         self.add_plugin(Plugin::from_static(plugin)?, &LoadOptions::default())
     }
 
     /// Takes in the plugins of a directory, which must be there. A file that can't be used is kept
     /// as a warning.
+    ///
+    /// # Errors
+    /// If the directory can't be read, or plugins contradict each other or what is registered.
     pub fn load_dir(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
         let dir = SearchDir {
             path: path.to_path_buf(),
@@ -185,6 +213,9 @@ impl Registry {
 
     /// As [`Registry::load_dirs`]; `refused` decides what becomes of a plugin that others leave no place
     /// for.
+    ///
+    /// # Errors
+    /// If a directory that has to be there can't be read; and what `refused` answers.
     pub fn load_dirs_with(
         &self,
         dirs: &[SearchDir],
@@ -284,6 +315,9 @@ impl Registry {
     }
 
     /// Forgets a plugin's passes, config, instruments and ops. Its library stays loaded.
+    ///
+    /// # Errors
+    /// If there is no such plugin.
     pub fn unregister_plugin(&self, name: &str) -> Result<(), PassError> {
         let mut inner = self.write();
         let names = inner.plugins.iter().map(|plugin| plugin.name());
@@ -412,6 +446,9 @@ impl Registry {
     }
 
     /// Registers a config option of the program itself.
+    ///
+    /// # Errors
+    /// If the key is registered already.
     pub fn register_config_option<T: ConfigOption>(&self, key: &str) -> Result<(), ConfigError> {
         let schema = Schema {
             key: key.to_owned(),
@@ -426,6 +463,9 @@ impl Registry {
     }
 
     /// What a config option holds.
+    ///
+    /// # Errors
+    /// If the key isn't registered; the error names the nearest.
     pub fn config_schema(&self, key: &str) -> Result<Schema, ConfigError> {
         self.read()
             .config

@@ -34,11 +34,17 @@ impl dyn Pass + '_ {
     /// Runs the pass under this thread's current context: whatever its level, and without the
     /// passes that it requires, which are a [`Sequential`]'s business. What comes back shares with
     /// clones of the module what didn't change.
+    ///
+    /// # Errors
+    /// The pass's, an instrument's, or the verifier's of what the pass made.
     pub fn call(&self, module: Module) -> Result<Module, PassError> {
         self.call_in(module, &PassContext::current())
     }
 
     /// Runs the pass under a given context.
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
     pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
         call(self, &module, cx, !calls::in_callback())
     }
@@ -46,6 +52,10 @@ impl dyn Pass + '_ {
 
 impl Sequential {
     /// Runs its enabled passes under this thread's current context, with what they require.
+    ///
+    /// # Errors
+    /// What can't be resolved, before anything runs; then the first failure of a pass or of an
+    /// instrument.
     pub fn call(&self, module: Module) -> Result<Module, PassError> {
         (self as &dyn Pass).call(module)
     }
@@ -61,6 +71,9 @@ impl Sequential {
 
 /// Runs a pass from outside: whatever its level, without what it requires. Instruments are called
 /// if it is `watched`.
+///
+/// # Errors
+/// What can't be resolved; then the first failure of a pass or of an instrument.
 pub fn call(
     pass: &dyn Pass,
     module: &Module,
@@ -98,6 +111,9 @@ pub fn call(
 
 /// Finds out whether a Sequential can run: resolves it, loads the plugins that it and the context's
 /// instruments need, and makes those. States that the module has to bring along are left.
+///
+/// # Errors
+/// What can't be resolved or loaded.
 pub fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let plan = plan::resolve(sequential, cx)?;
     plan.load()?;

@@ -14,11 +14,17 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// Reads a pipeline. Directories in it are relative to the current one.
+    ///
+    /// # Errors
+    /// If it isn't TOML, or not a pipeline; the error shows the line.
     pub fn from_toml(text: &str) -> Result<Pipeline, PassError> {
         Pipeline::new("pipeline.toml".as_ref(), text.to_owned())
     }
 
     /// Reads a pipeline's file. Directories in it are relative to the file.
+    ///
+    /// # Errors
+    /// If the file can't be read; otherwise as [`Pipeline::from_toml`].
     pub fn from_file(path: &Path) -> Result<Pipeline, PassError> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             let message = format!("The pipeline `{}` can't be read: {error}.", path.display());
@@ -38,6 +44,9 @@ impl Pipeline {
     }
 
     /// Looks up everything that it names. The plugins of its directories come to the registry.
+    ///
+    /// # Errors
+    /// If a directory isn't there, or a pass, option, instrument or config key isn't known.
     pub fn resolve(&self, registry: &Registry) -> Result<Prepared, PassError> {
         Prepared::new(registry, &self.request, Watched::default())
     }

@@ -34,6 +34,9 @@ pub struct CloneRegion<'a> {
 impl Function {
     /// Copies a region's ops to a place. The answer is the values that stand for the operands of
     /// its terminator.
+    ///
+    /// # Errors
+    /// If the place, the arguments or what stands for captured values aren't right.
     pub fn clone_region(&mut self, clone: &CloneRegion<'_>) -> Edit<Vec<ValueId>> {
         let (region, before) = self.resolve(clone.at)?;
         let map = self.check_clone(clone, region, before)?;

@@ -55,6 +55,9 @@ const MANY: usize = 32;
 
 /// Looks for plugins. A library that is reached by two ways counts once. Manifests that `cache` has
 /// aren't read again.
+///
+/// # Errors
+/// If a directory that has to be there can't be read.
 pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Discovered, DirError> {
     let mut found = Discovered::default();
     let mut searched = HashSet::new();
@@ -101,6 +104,9 @@ pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Dis
 
 /// Refuses a plugin that defines an op which another defines since the same version: nothing tells
 /// which is meant.
+///
+/// # Errors
+/// If one of the others defines the same op.
 pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(), PluginError> {
     let ops = &plugin.manifest().ops;
     let own: HashSet<(&str, u32)> = ops.iter().map(|op| (op.name.as_str(), op.since)).collect();

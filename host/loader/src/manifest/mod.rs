@@ -190,6 +190,9 @@ pub struct Negotiated {
 
 impl Manifest {
     /// Reads the bytes of the exported symbol: TOML text, a NUL, and nothing of interest after it.
+    ///
+    /// # Errors
+    /// If the bytes aren't a manifest, or one for another host.
     pub fn from_symbol(bytes: &[u8]) -> Result<Manifest, Kind> {
         // The symbol may be padded, so the first NUL ends the text.
         let Some(len) = bytes.iter().position(|&b| b == 0) else {
@@ -215,6 +218,9 @@ impl Manifest {
 
     /// Reads a manifest's text. Versions are looked at first: a plugin of another major may write
     /// the rest in another way.
+    ///
+    /// # Errors
+    /// If the text isn't a manifest, or one for another host.
     pub fn parse(text: &str) -> Result<Manifest, Kind> {
         if text.trim().is_empty() {
             return Err(Kind::ManifestSyntax {
@@ -249,6 +255,9 @@ impl Manifest {
     }
 
     /// The versions that this host and the plugin use with each other.
+    ///
+    /// # Errors
+    /// If this host and the plugin have no version in common.
     pub fn negotiate(&self) -> Result<Negotiated, Kind> {
         self.plugin.negotiate()
     }

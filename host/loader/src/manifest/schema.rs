@@ -116,6 +116,9 @@ impl Schema {
     }
 
     /// The field that a name sets: its own, or the table that takes the rest.
+    ///
+    /// # Errors
+    /// If there is no such field; the error names the nearest.
     pub fn settable(&self, name: &str) -> Result<&Field, ConfigError> {
         match (self.field(name), self.rest()) {
             (Err(_), Some(rest)) => Ok(rest),
@@ -124,6 +127,9 @@ impl Schema {
     }
 
     /// A field by its name.
+    ///
+    /// # Errors
+    /// If there is no such field; the error names the nearest.
     pub fn field(&self, name: &str) -> Result<&Field, ConfigError> {
         let found = self.fields.iter().find(|field| field.name == name);
         found.ok_or_else(|| {
@@ -144,6 +150,9 @@ impl Schema {
     }
 
     /// The whole value, with defaults for what is left out.
+    ///
+    /// # Errors
+    /// If a field isn't known, or a value isn't of its type, in its range or among its choices.
     pub fn accept(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
         let mut accepted = self.defaults();
         for (name, value) in self.accept_part(value)? {
@@ -156,6 +165,9 @@ impl Schema {
     }
 
     /// Only the fields that are given. What isn't declared goes to the table that takes the rest.
+    ///
+    /// # Errors
+    /// As [`Schema::accept`].
     pub fn accept_part(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
         if self.is_scalar() {
             let value = self.fields[0].accept(value, &self.key)?;
@@ -274,6 +286,9 @@ impl Field {
     }
 
     /// A value of this field; `key` is for the message.
+    ///
+    /// # Errors
+    /// If it isn't of the field's type, in its range or among its choices.
     pub fn accept(&self, value: &toml::Value, key: &str) -> Result<FieldValue, ConfigError> {
         if self.ty.is_table()
             && let Some(table) = value.as_table()
