@@ -29,7 +29,23 @@ impl Severity {
     }
 }
 
-/// One thing that is said.
+/// A message about a run: how grave, what, where, what to do.
+///
+/// ```
+/// # extern crate passdock_diagnostic as passdock;
+/// use passdock::{Diagnostic, Severity};
+///
+/// let mut said = Diagnostic::new(Severity::Warning, "unused", "The weight `w` has no use.");
+/// said.function = Some("main".to_owned());
+/// said.help = Some("Run DeadCodeElimination.".to_owned());
+/// assert_eq!(
+///     said.render(false),
+///     "warning[unused]: The weight `w` has no use.
+///  |
+///  = in function @main
+///  = help: Run DeadCodeElimination."
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// How grave.

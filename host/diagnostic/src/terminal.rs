@@ -18,7 +18,7 @@ pub use passdock_ir::text::is_hidden;
 /// written as `\u{1b}`.
 ///
 /// ```
-/// assert_eq!(passdock_core::terminal::safe("a\n\u{1b}[31mb"), "a\n\\u{1b}[31mb");
+/// assert_eq!(passdock_diagnostic::terminal::safe("a\n\u{1b}[31mb"), "a\n\\u{1b}[31mb");
 /// ```
 pub fn safe(text: &str) -> Cow<'_, str> {
     escaped(text, |c| is_hidden(c) && !matches!(c, '\n' | '\t'))

@@ -38,8 +38,28 @@ use crate::registry::Registry;
 use crate::util;
 use crate::verify::Verify;
 
-/// What passes run under. Its clone is the same context; what a pass is given is the same one too,
-/// with the pass's [`PassContext::diag_ctx`].
+/// The settings that passes run under: level, names, config, instruments. Its clone is the same
+/// context; what a pass is given is the same one too, with the pass's [`PassContext::diag_ctx`].
+///
+/// ```
+/// # extern crate passdock_core as passdock;
+/// use passdock::{PassContext, Registry};
+///
+/// let registry = Registry::new();
+/// registry.register_config_option::<i64>("demo.limit")?;
+/// let cx = PassContext::builder()
+///     .registry(&registry)
+///     .opt_level(3)
+///     .config("demo.limit", 8)
+///     .build()?;
+/// assert_eq!(PassContext::current().opt_level(), 2, "the thread's own");
+/// let level = cx.scope(|cx| {
+///     assert_eq!(cx.get_config::<i64>("demo.limit")?, Some(8));
+///     Ok::<u32, passdock::PassError>(PassContext::current().opt_level())
+/// })?;
+/// assert_eq!(level, 3);
+/// # Ok::<(), passdock::PassError>(())
+/// ```
 #[derive(Clone)]
 pub struct PassContext(Arc<Inner>, Option<DiagnosticContext>);
 

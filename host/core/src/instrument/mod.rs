@@ -31,11 +31,11 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// The module is read-only, and while a callback runs, passes that it runs itself aren't watched.
 ///
 /// ```
+/// # extern crate passdock_core as passdock;
 /// use std::sync::{Arc, Mutex};
 ///
-/// use passdock_core::{
-///     InstrumentResult, PassCall, PassContext, PassInfo, PassInstrument,
-///     create_host_pass,
+/// use passdock::{
+///     InstrumentResult, PassCall, PassContext, PassInfo, PassInstrument, create_host_pass,
 /// };
 ///
 /// /// Counts the ops after each pass.
@@ -54,11 +54,11 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 ///     }
 /// }
 ///
-/// # fn main() -> Result<(), passdock_core::PassError> {
+/// # fn main() -> Result<(), passdock::PassError> {
 /// let counter = Arc::new(OpCounter::default());
 /// let cx = PassContext::builder().shared_instrument(counter.clone()).build()?;
 /// let pass = create_host_pass(PassInfo::new("nothing"), |module, _| Ok(module.clone()));
-/// cx.scope(|_| pass.call(Module::new()))?;
+/// cx.scope(|_| pass.call(passdock::build_module(|_m| Ok(()))?))?;
 /// assert_eq!(*counter.0.lock().unwrap(), [("nothing".to_owned(), 0)]);
 /// # Ok(())
 /// # }

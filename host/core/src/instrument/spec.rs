@@ -18,7 +18,8 @@ use crate::files::Target;
 type Make =
     dyn Fn(&ConfigValue, &InstrumentSetup<'_>) -> Result<InstrumentRef, PassError> + Send + Sync;
 
-/// An instrument that pipelines may name.
+/// An instrument that pipelines may name: its options, and what makes one.
+/// [`InstrumentSpec::judging`] has an example.
 #[derive(Clone, Serialize)]
 pub struct InstrumentSpec {
     /// Its name.
@@ -74,11 +75,14 @@ impl InstrumentSpec {
     /// [`config_struct!`](crate::config_struct).
     ///
     /// ```
+    /// # extern crate passdock_core as passdock;
     /// use std::sync::Arc;
     ///
-    /// use passdock_core::{InstrumentSetup, InstrumentSpec, PassInstrument, Registry};
+    /// use passdock::{
+    ///     InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument, Registry,
+    /// };
     ///
-    /// passdock_core::config_struct! {
+    /// passdock::config_struct! {
     ///     /// The options of `limit`.
     ///     pub struct Limit {
     ///         /// How many ops a module may have for passes to run on it.
@@ -91,10 +95,7 @@ impl InstrumentSpec {
     ///         "limit"
     ///     }
     ///
-    ///     fn should_run(
-    ///         &self,
-    ///         call: &passdock_core::PassCall<'_>,
-    ///     ) -> passdock_core::InstrumentResult<bool> {
+    ///     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
     ///         Ok(call.module.op_count() as i64 <= self.ops)
     ///     }
     /// }
@@ -165,7 +166,7 @@ impl InstrumentSpec {
         }
     }
 
-    /// PassFilter the plugin that gives it.
+    /// Names the plugin that gives it.
     pub fn of_plugin(mut self, plugin: &str) -> InstrumentSpec {
         self.plugin = Some(plugin.to_owned());
         self

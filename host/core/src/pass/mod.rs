@@ -28,12 +28,16 @@ use crate::error::{PassError, Provider};
 /// A pass that several may hold.
 pub type PassRef = Arc<dyn Pass>;
 
-/// Maps a module to a module. Run one with its method `call`.
+/// A map from modules to modules. A [`PassRef`] and a [`Sequential`] have the methods `call` and
+/// `call_in`, which run it.
+///
+/// Programs make passes with [`create_function_pass`] and its like, or of a [`FunctionPass`] or a
+/// [`ModulePass`].
 pub trait Pass: Send + Sync {
-    /// Everything that it says about itself.
+    /// What the pass says about itself.
     fn declaration(&self) -> &PassDeclaration;
 
-    /// What there is to do. For a plugin's pass this loads the plugin.
+    /// The work of the pass, for the run loop. For a plugin's pass this loads the plugin.
     ///
     /// # Errors
     /// If the plugin can't be loaded, or a Sequential is nested too deeply.

@@ -10,9 +10,11 @@ use super::{
 /// A pass on each function as a type of its own, whose fields are its options.
 ///
 /// ```
-/// # extern crate passdock_core as passdock;
-/// use passdock::{FunctionPass, PassDeclaration, PassInfo, Registry};
-/// use passdock_plugin_api as sdk;
+/// # mod passdock {
+/// #     pub use passdock_core::*;
+/// #     pub use passdock_plugin_api as sdk;
+/// # }
+/// use passdock::{FunctionPass, PassDeclaration, PassInfo, Registry, sdk};
 ///
 /// /// Renames ops.
 /// struct Rename {

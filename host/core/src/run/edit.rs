@@ -12,8 +12,11 @@ use crate::verify;
 /// A new module, built by a closure with the SDK.
 ///
 /// ```
-/// # extern crate passdock_core as passdock;
-/// use passdock_plugin_api::{DType, FunctionBuilder, FunctionKind, TypeSpec};
+/// # mod passdock {
+/// #     pub use passdock_core::*;
+/// #     pub use passdock_plugin_api as sdk;
+/// # }
+/// use passdock::sdk::{DType, FunctionBuilder, FunctionKind, TypeSpec};
 ///
 /// let module = passdock::build_module(|m| {
 ///     let mut function = m.create("main", FunctionKind::GRAPH, None)?;

@@ -7,6 +7,36 @@ use passdock_core::{ErrorKind, PassError, Registry};
 use crate::prepare::{PipelineText, Prepared, Request, Watched};
 
 /// A pipeline as its text says it.
+///
+/// ```
+/// # mod passdock {
+/// #     pub use passdock_core::{PassError, PassInfo, Registry, create_function_pass};
+/// #     pub use passdock_driver::{model_file as ir, pipeline};
+/// # }
+/// use passdock::{PassInfo, Registry, create_function_pass, ir, pipeline::Pipeline};
+///
+/// # fn main() -> Result<(), passdock::PassError> {
+/// let registry = Registry::new();
+/// let info = PassInfo::new("demo.transform.Stamp");
+/// registry.register(create_function_pass(info, |f, _cx| {
+///     Ok(f.set_function_attr("stamp", 1)?)
+/// }))?;
+///
+/// let text = "
+///     [context]
+///     opt_level = 3
+///     [[passes]]
+///     name = 'demo.transform.Stamp'
+/// ";
+/// let pipeline = Pipeline::from_toml(text)?.resolve(&registry)?;
+/// let module = ir::parse_text("a.ir", "module { fn @main(%x: f32[2]) -> (%y) { return %x } }")?;
+/// assert!(pipeline.run(module)?.to_string().contains("{stamp = 1}"));
+///
+/// let error = Pipeline::from_toml("[context]\nopt_lvl = 3").unwrap_err();
+/// assert_eq!(error.help.as_deref(), Some("Did you mean `opt_level`?"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     request: Request,
