@@ -73,9 +73,8 @@
 //!
 //! # Versions
 //!
-//! The contract between host and plugin only grows: a plugin built today loads in every later host
-//! of the same major version. The plugin's manifest says what it needs; it is written by
-//! [`plugin!`], never by hand.
+//! The project's README says what is promised of the contract between host and plugin, now and from
+//! 1.0 on. The plugin's manifest says what it needs; it is written by [`plugin!`], never by hand.
 #![deny(missing_docs)]
 #![deny(unsafe_code)]
 #![warn(unsafe_op_in_unsafe_fn)]

@@ -152,8 +152,8 @@ pub fn r084_a_function_pass_returns_no_function() {}
 /// TVM: a TypeError that names neither pass nor function.
 ///
 /// ```compile_fail,E0308
-/// # use passdock::{ModuleRef, PassInfo, create_function_pass};
-/// create_function_pass(PassInfo::new("a"), |_, _| Ok(ModuleRef::new()));
+/// # use passdock::{Module, PassInfo, create_function_pass};
+/// create_function_pass(PassInfo::new("a"), |_, _| Ok(Module::new()));
 /// ```
 pub fn r085_a_function_pass_returns_nothing_else() {}
 

@@ -10,8 +10,8 @@ use passdock::Frame;
 use passdock::PassCall;
 use passdock::plugin::Origin;
 use passdock::{
-    InstrumentRef, InstrumentResult, InstrumentSetup, LoadOptions, ModuleRef, PassContext,
-    PassError, PassInfo, PassInstrument, PassRef, Registry, Sequential, create_module_pass,
+    InstrumentRef, InstrumentResult, InstrumentSetup, LoadOptions, Module, PassContext, PassError,
+    PassInfo, PassInstrument, PassRef, Registry, Sequential, create_module_pass,
 };
 use passdock_ir::text;
 
@@ -23,7 +23,7 @@ const TEXT: &str = r#"module {
 }
 "#;
 
-fn module() -> ModuleRef {
+fn module() -> Module {
     text::parse(TEXT).unwrap_or_else(|error| panic!("{error:?}"))
 }
 

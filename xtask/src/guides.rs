@@ -1,4 +1,4 @@
-//! The guides of `docs/guides`, done as a reader would: each file they show is written, each command
+//! The README and the guides of `docs/guides`, done as a reader would: each file they show is written, each command
 //! typed, and what it prints compared with what the guide says.
 //!
 //! - A block ```` ```toml pipeline.toml ```` is a file of that name.
@@ -38,6 +38,7 @@ pub(crate) fn guides(project: &Project) -> Result<()> {
     if guides.is_empty() {
         bail!("there are no guides in docs/guides");
     }
+    guides.insert(0, project.root.join("README.md"));
     let mut wrong = 0;
     for guide in guides {
         let name = guide.file_stem().context("a file has a name")?;

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use passdock::files::TemporaryDirectory;
 use passdock::judge::Verdict;
 use passdock::model_file::{self, Format, WriteOptions};
-use passdock::{ErrorKind, ModuleRef, PassError};
+use passdock::{ErrorKind, Module, PassError};
 
 use crate::args::CheckCommandArgs;
 
@@ -58,11 +58,7 @@ impl CheckCommand {
 
     /// The command's verdict on a model; `input` stands for `{in}`. A model that can't be written
     /// can't be judged.
-    pub(crate) fn check(
-        &mut self,
-        module: &ModuleRef,
-        input: &ModuleRef,
-    ) -> Result<Verdict, PassError> {
+    pub(crate) fn check(&mut self, module: &Module, input: &Module) -> Result<Verdict, PassError> {
         let place = self.dir.path().join("candidate");
         let verdict = self.check_in(&place, module, input);
         // It may be that a command still writes there; the next one will see.
@@ -73,8 +69,8 @@ impl CheckCommand {
     fn check_in(
         &mut self,
         place: &Path,
-        module: &ModuleRef,
-        input: &ModuleRef,
+        module: &Module,
+        input: &Module,
     ) -> Result<Verdict, PassError> {
         let mut command = self.command.clone();
         for (mark, name, module) in [("{in}", "in", input), ("{}", "model", module)] {

@@ -17,6 +17,24 @@ pub type Cause = Arc<dyn Error + Send + Sync>;
 /// unchanged.
 ///
 /// One pointer, so that a result is small; its parts are read and set as fields.
+///
+/// ```
+/// # extern crate passdock_core as passdock;
+/// use passdock::{ErrorKind, PassError, PassInfo, create_module_pass};
+///
+/// let pass = create_module_pass(PassInfo::new("demo.transform.Fails"), |m, _cx| {
+///     Ok(m.remove("helper")?)
+/// });
+/// let error = pass.call(passdock::build_module(|_m| Ok(()))?).unwrap_err();
+/// assert_eq!(error.kind, ErrorKind::Failed);
+/// assert_eq!(error.pass.as_deref(), Some("demo.transform.Fails"));
+/// assert_eq!(
+///     error.to_string(),
+///     "Error in pass demo.transform.Fails: the module has no function called `helper`"
+/// );
+/// println!("{}", error.to_diagnostic().render(false));
+/// # Ok::<(), PassError>(())
+/// ```
 #[derive(Clone)]
 pub struct PassError(Box<ErrorParts>);
 

@@ -32,7 +32,7 @@ pub use instrument::{
     PassCall, PassFilter, PassInstrument, Sink,
 };
 pub use pass::{
-    HostWork, ModuleRef, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work,
+    FunctionPass, HostWork, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Sequential, Work,
     create_function_pass, create_module_pass, create_prim_func_pass,
 };
 pub use passdock_diagnostic::{Diagnostic, Label, Severity, Snippet, suggest, terminal};
@@ -42,12 +42,17 @@ pub use passdock_loader::{
 };
 pub use registry::{LoadOptions, Registry};
 pub use run::site::FailureSite;
-pub use run::{apply_pass_to_function, create_host_pass, filter, print_ir};
+pub use run::{
+    apply_pass_to_function, build_module, create_host_pass, edit_module, filter, print_ir,
+};
 #[doc(hidden)]
 pub use toml;
 pub use verify::{Verify, same_interface};
 
 /// Registers a config option in the process-wide registry.
+///
+/// # Errors
+/// If the key is registered already.
 pub fn register_config_option<T: ConfigOption>(key: &str) -> Result<(), ConfigError> {
     Registry::global().register_config_option::<T>(key)
 }

@@ -30,6 +30,22 @@ impl Severity {
 }
 
 /// A message of a pass, a plugin or the host.
+///
+/// ```
+/// # extern crate passdock_diagnostic as passdock;
+/// use passdock::{Diagnostic, Severity};
+///
+/// let mut said = Diagnostic::new(Severity::Warning, "unused", "The weight `w` has no use.");
+/// said.function = Some("main".to_owned());
+/// said.help = Some("Run DeadCodeElimination.".to_owned());
+/// assert_eq!(
+///     said.render(false),
+///     "warning[unused]: The weight `w` has no use.
+///  |
+///  = in function @main
+///  = help: Run DeadCodeElimination."
+/// );
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Diagnostic {
     /// The severity.

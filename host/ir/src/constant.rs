@@ -28,6 +28,9 @@ pub trait ByteSource: Send + Sync {
     fn size(&self) -> Result<u64, String>;
 
     /// Appends `len` bytes from `offset` to a file; a source that is a file lets the system copy.
+    ///
+    /// # Errors
+    /// What the source or the file says.
     fn copy_to(&self, offset: u64, len: u64, to: &mut File) -> io::Result<()> {
         to.write_all(self.read(offset, len).map_err(io::Error::other)?)
     }
@@ -182,6 +185,9 @@ impl ConstantData {
 
     /// A hash of the bytes. Of many only the first, some in the middle and the last are read, and a
     /// splat isn't spread for it.
+    ///
+    /// # Errors
+    /// If the bytes can't be made or read; a whole sentence.
     pub fn hash(&self) -> Result<u64, String> {
         let len = self.len();
         let mut hasher = DefaultHasher::new();
@@ -221,6 +227,9 @@ impl ConstantData {
     }
 
     /// Whether both hold the same bytes. Cheap where they share them, and for splats.
+    ///
+    /// # Errors
+    /// If the bytes can't be made or read; a whole sentence.
     pub fn same(&self, other: &ConstantData) -> Result<bool, String> {
         if std::ptr::eq(self, other) {
             return Ok(true);

@@ -1,13 +1,13 @@
 //! The pass host: what a program embeds to run compiler passes that ship as files.
 //!
 //! A pass maps a module to a module. Passes come from plugins, which a [`Registry`] knows by their
-//! manifests and loads when they are needed, or from closures of the program itself. A
-//! [`Sequential`] runs passes in order, what they require first, under a [`PassContext`], which
-//! says up to which level, which passes not, with which options, and which [`PassInstrument`]s
-//! watch.
+//! manifests and loads when they are needed, or from the program itself: closures, or structs that
+//! are a [`FunctionPass`] or a [`ModulePass`]. A [`Sequential`] runs passes in order, what they
+//! require first, under a [`PassContext`], which says up to which level, which passes not, with
+//! which options, and which [`PassInstrument`]s watch.
 //!
 //! ```
-//! use passdock::{PassContext, PassInfo, Registry, Sequential, create_function_pass};
+//! use passdock::{PassContext, PassInfo, Registry, Sequential, create_function_pass, ir};
 //!
 //! # fn main() -> Result<(), passdock::PassError> {
 //! // A pass of the program's own; a plugin's is written the same way.
@@ -27,7 +27,7 @@
 //! registry.register(fuse)?;
 //! // registry.load_dir("plugins".as_ref(), &Default::default())?;
 //!
-//! let module = passdock::model_file::parse_text(
+//! let module = ir::parse_text(
 //!     "demo.ir",
 //!     "module {
 //!        fn @main(%x: f32[2]) -> (%y: f32[2]) {
@@ -41,45 +41,120 @@
 //! let cx = PassContext::builder().registry(&registry).opt_level(3).build()?;
 //! let after = cx.scope(|_| cleanup.call(module.clone()))?;
 //!
-//! assert_eq!(after.op_count(), 1);
 //! assert_eq!(module.op_count(), 2, "the caller's module is as it was");
-//!
-//! // The same as a pipeline's text.
-//! let text = "
-//!     [context]
-//!     opt_level = 3
-//!     [[passes]]
-//!     name = 'demo.transform.FuseDoubleRelu'
-//! ";
-//! let pipeline = passdock::pipeline::Pipeline::from_toml(text)?.resolve(&registry)?;
-//! assert_eq!(pipeline.run(module)?.op_count(), 1);
+//! assert_eq!(
+//!     after.to_string(),
+//!     "module {
+//!   fn @main(%x: f32[2]) -> (%y: f32[2]) {
+//!     %0 = onnx.Relu(%x) : f32[2]
+//!     return %0
+//!   }
+//! }
+//! "
+//! );
 //! # Ok(())
 //! # }
 //! ```
 //!
+//! # Where things are
 //!
-//! Reading order: [`PassInfo`] and [`Pass`]; [`Registry`] and [`plugin`]; [`PassContext`] and
-//! [`config`]; [`Sequential`]; [`PassInstrument`] and [`instruments`]; [`diagnostic`] and
-//! [`PassError`]; [`pipeline`], which is what the command runs; [`analyses`]; [`model_file`]. When
-//! something fails: [`reproducer`] and [`replay`].
+//! - Passes: [`PassInfo`], [`create_function_pass`] and its like, [`FunctionPass`], [`ModulePass`],
+//!   [`Pass`], [`Sequential`]. What their bodies are given is [`sdk`], the same as in a plugin:
+//!   [`sdk::Function`], [`sdk::Module`], and [`sdk::PassContext`] and [`sdk::PassError`], the pass's
+//!   side of [`PassContext`] and [`PassError`].
+//! - Modules: [`Module`], and [`ir`] to build, edit, parse and print them; [`model_file`] for ONNX
+//!   and text files; [`analyses`].
+//! - Where passes come from: [`Registry`], [`plugin`], [`states`].
+//! - The run: [`PassContext`], [`config`]; [`PassInstrument`], [`instruments`]; [`PassError`],
+//!   [`Diagnostic`], [`diagnostic`].
+//! - Pipelines in TOML, which is what the command runs: [`pipeline`]; when something fails:
+//!   [`reproducer`], [`replay`], [`judge`].
+//! - Tests of passes on IR text: [`testing`].
 //!
 //! **Invariant:** a pass that fails changes nothing, and nothing depends on how many threads run.
 
+// Passes.
 pub use passdock_core::{
-    Cause, ContextBuilder, DeviceType, Diagnostic, DiagnosticContext, Entered, ErrorKind,
-    ErrorParts, FailureSite, InstrumentRef, InstrumentReport, InstrumentResult, InstrumentSetup,
-    InstrumentSpec, LoadOptions, ModuleRef, Pass, PassCall, PassContext, PassDeclaration,
-    PassError, PassInfo, PassInstrument, PassRecord, PassRef, PassRun, PassStatus, Provider,
-    Registry, Renderer, Sequential, Severity, Verify, Work, apply_pass_to_function, config_struct,
-    create_function_pass, create_host_pass, create_module_pass, create_prim_func_pass, filter,
-    get_renderer, list_configs, override_renderer, register_config_option, same_interface,
+    FunctionPass, ModulePass, Pass, PassDeclaration, PassInfo, PassRef, Phase, Sequential,
+    apply_pass_to_function, create_function_pass, create_host_pass, create_module_pass,
+    create_prim_func_pass, filter,
 };
-pub use passdock_core::{analyses, config, files, run};
+#[doc(inline)]
+pub use passdock_ir::Module;
+
+// Where passes come from.
+pub use passdock_core::{LoadOptions, Provider, Registry};
+
+// The run.
+pub use passdock_core::{
+    ContextBuilder, ContextSettings, DeviceType, Enabled, Entered, PassContext, Verify,
+    same_interface,
+};
+pub use passdock_core::{OnPass, PassRecord, PassRun, PassStatus, Recorder};
+pub use passdock_core::{config_struct, list_configs, register_config_option, toml};
+
+// What watches it.
+pub use passdock_core::{
+    Frame, InstrumentRef, InstrumentReport, InstrumentResult, InstrumentSetup, InstrumentSpec,
+    PassCall, PassInstrument,
+};
+
+// What goes wrong.
+pub use passdock_core::{
+    Cause, Diagnostic, ErrorKind, ErrorParts, FailureSite, PassError, Severity,
+};
+
+pub use passdock_core::{analyses, config, files};
+pub use passdock_diagnostic::terminal;
 pub use passdock_driver::{judge, model_file, pipeline, replay, reproducer, testing};
 
-pub use passdock_core::Frame;
-#[doc(hidden)]
-pub use passdock_core::toml;
+/// What passes are written with, in closures, in structs and in plugins: the whole SDK.
+///
+/// Its `PassContext` and `PassError` are the pass's side: what a pass may ask of the run around it, and
+/// what it answers. The program's side are [`PassContext`] and [`PassError`] of this crate.
+pub mod sdk {
+    pub use passdock_plugin_api::*;
+}
+
+/// The IR on the program's side: what a [`Module`] is made of, and how it is built, edited, parsed
+/// and printed.
+///
+/// A [`Module`] is read through its [`Function`](ir::Function)s, and printed by `to_string`.
+/// [`build_module`](ir::build_module) and [`edit_module`](ir::edit_module) run a closure with what
+/// passes are written with; [`Module::insert_copy`] takes a function of another module.
+///
+/// ```
+/// use passdock::ir;
+/// use passdock::sdk::{DType, FunctionBuilder, FunctionKind, TypeSpec};
+///
+/// let module = ir::build_module(|m| {
+///     let mut function = m.create("main", FunctionKind::GRAPH, None)?;
+///     function.set_opset("", 17)?;
+///     let pair = function.add_type(&TypeSpec::shaped(DType::F32, &[2]))?;
+///     let mut body = FunctionBuilder::new(&mut function);
+///     let x = body.param("x", pair)?;
+///     let y = body.value("onnx.Relu", [x])?;
+///     Ok(body.finish(&[y])?)
+/// })?;
+/// let main = module.function_named("main").expect("it was built");
+/// assert!(main.ops().all(|(_, op)| main.text(op.name) == "onnx.Relu"));
+///
+/// let text = module.to_string();
+/// let mut read = ir::parse_text("main.ir", &text)?;
+/// assert_eq!(read.to_string(), text);
+///
+/// let helper = "module { fn @helper(%x: f32[n]) -> (%y) { %0 = onnx.Abs(%x) return %0 } }";
+/// let other = ir::parse_text("helper.ir", helper)?;
+/// read.insert_copy(other.function_named("helper").expect("it was read"))?;
+/// assert_eq!(read.len(), 2);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub mod ir {
+    pub use passdock_core::{build_module, edit_module};
+    pub use passdock_driver::model_file::parse_text;
+    pub use passdock_ir::text::{Constants, PrintOptions, print_function, print_with};
+    pub use passdock_ir::{EditError, Function};
+}
 
 /// Diagnostics: what a pass, a plugin or the host has to say, as data and as text.
 pub mod diagnostic {
@@ -106,5 +181,3 @@ pub mod states {
     pub use passdock_core::plan::ModelNeed;
     pub use passdock_loader::manifest::states::*;
 }
-
-pub use passdock_diagnostic::terminal;

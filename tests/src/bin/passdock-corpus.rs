@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::{env, fs, thread};
 
 use passdock::{
-    ModuleRef, PassContext, PassInfo, PassRef, Registry, Sequential, Verify, create_function_pass,
+    Module, PassContext, PassInfo, PassRef, Registry, Sequential, Verify, create_function_pass,
     model_file,
 };
 use passdock_onnx::WriteOptions;
@@ -33,7 +33,7 @@ const KINDS: [(&str, Make); 7] = [
 /// A file more would only be waited for.
 const THREADS: usize = 2;
 
-type Make = fn(&Work, &ModuleRef, &Path) -> Result<(), String>;
+type Make = fn(&Work, &Module, &Path) -> Result<(), String>;
 /// What failed, by kind.
 type Findings = BTreeMap<&'static str, Option<String>>;
 
@@ -125,7 +125,7 @@ impl Work {
         findings
     }
 
-    fn same(&self, module: &ModuleRef, path: &Path) -> Result<(), String> {
+    fn same(&self, module: &Module, path: &Path) -> Result<(), String> {
         let given = fs::read(path).map_err(|error| error.to_string())?;
         let mut passes = vec![create_function_pass(
             PassInfo::new("tests.transform.LookAround"),
@@ -156,7 +156,7 @@ impl Work {
         self.registry.get_pass(name).map_err(whole)
     }
 
-    fn run(&self, passes: Vec<PassRef>, module: &ModuleRef) -> Result<ModuleRef, String> {
+    fn run(&self, passes: Vec<PassRef>, module: &Module) -> Result<Module, String> {
         let sequential = Sequential::new(passes).into_pass();
         sequential
             .call_in(module.clone(), &self.context)
@@ -166,7 +166,7 @@ impl Work {
     /// Changes the op in the middle of the main graph, or of the first function that has ops.
     fn edit(
         &self,
-        module: &ModuleRef,
+        module: &Module,
         out: &Path,
         edit: impl Fn(&mut Function, OpId) -> Result<(), EditError> + Send + Sync + 'static,
     ) -> Result<(), String> {
@@ -184,7 +184,7 @@ impl Work {
 }
 
 /// The op that edits change; nodes only, which the `Constant` of a sparse initializer isn't.
-fn middle(module: &ModuleRef) -> Option<(String, OpId)> {
+fn middle(module: &Module) -> Option<(String, OpId)> {
     module.functions().find_map(|function| {
         let ops: Vec<OpId> = function
             .walk(function.body())
@@ -198,11 +198,11 @@ fn middle(module: &ModuleRef) -> Option<(String, OpId)> {
     })
 }
 
-fn fresh(_: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
+fn fresh(_: &Work, module: &Module, out: &Path) -> Result<(), String> {
     save(module, out, true)
 }
 
-fn as_text(_: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
+fn as_text(_: &Work, module: &Module, out: &Path) -> Result<(), String> {
     let (text, second) = (out.with_extension("ir"), out.with_extension("2.ir"));
     save(module, &text, false)?;
     let again = model_file::read(&text).map_err(whole)?;
@@ -215,7 +215,7 @@ fn as_text(_: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
 }
 
 /// Nothing but the name of a node: the smallest change there is.
-fn renamed(_: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
+fn renamed(_: &Work, module: &Module, out: &Path) -> Result<(), String> {
     let mut module = module.clone();
     let Some((name, op)) = middle(&module) else {
         return Ok(());
@@ -230,12 +230,12 @@ fn renamed(_: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
     save(&module, out, false)
 }
 
-fn with_attribute(work: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
+fn with_attribute(work: &Work, module: &Module, out: &Path) -> Result<(), String> {
     work.edit(module, out, |f, op| f.set_attr(op, "passdock_corpus", 1))
 }
 
 /// Another name for a value, wherever it is used.
-fn with_renamed_value(work: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
+fn with_renamed_value(work: &Work, module: &Module, out: &Path) -> Result<(), String> {
     work.edit(module, out, |f, op| match f.result(op, 0).option() {
         Some(value) => f.set_value_name(value, "passdock/value"),
         None => Ok(()),
@@ -243,7 +243,7 @@ fn with_renamed_value(work: &Work, module: &ModuleRef, out: &Path) -> Result<(),
 }
 
 /// An op by a new one that says the same.
-fn replaced(work: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
+fn replaced(work: &Work, module: &Module, out: &Path) -> Result<(), String> {
     work.edit(module, out, |f, op| {
         let operands: Vec<_> = f.operands(op).collect();
         let new = OpBuilder::new(f.symbol(op))
@@ -254,12 +254,12 @@ fn replaced(work: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
     })
 }
 
-fn optimised(work: &Work, module: &ModuleRef, out: &Path) -> Result<(), String> {
+fn optimised(work: &Work, module: &Module, out: &Path) -> Result<(), String> {
     let passes: Result<Vec<PassRef>, String> = PASSES.iter().map(|name| work.pass(name)).collect();
     save(&work.run(passes?, module)?, out, false)
 }
 
-fn save(module: &ModuleRef, path: &Path, drop_spans: bool) -> Result<(), String> {
+fn save(module: &Module, path: &Path, drop_spans: bool) -> Result<(), String> {
     let options = model_file::WriteOptions {
         drop_spans,
         temporary: true,

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use expect_test::expect;
 use passdock::{
-    LoadOptions, ModuleRef, PassInfo, PassRef, apply_pass_to_function, create_host_pass,
+    LoadOptions, Module, PassInfo, PassRef, apply_pass_to_function, create_host_pass,
     create_module_pass, filter,
 };
 use passdock_plugin_api::FunctionKind;
@@ -393,7 +393,7 @@ fn r096_apply_pass_to_function() {
 }
 
 /// Which functions of a module are marked.
-fn marked(ours: &Passdock, module: &ModuleRef) -> Vec<String> {
+fn marked(ours: &Passdock, module: &Module) -> Vec<String> {
     let mut names = ours.functions(module);
     names.retain(|name| ours.attr(module, name, "mark").is_some());
     names

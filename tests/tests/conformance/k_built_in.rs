@@ -8,7 +8,7 @@ use passdock::instruments::{
     DumpIr, PassFilter, PassMemory, PassTimingInstrument, PrintIr, Sink, WellFormed, print_ir,
 };
 use passdock::{
-    ContextBuilder, ModuleRef, PassContext, PassInfo, PassInstrument, Verify, create_module_pass,
+    ContextBuilder, Module, PassContext, PassInfo, PassInstrument, Verify, create_module_pass,
 };
 use passdock_ir::text;
 use passdock_plugin_api::FunctionKind;
@@ -270,7 +270,7 @@ fn without_modules(said: &str) -> String {
     let ours = Passdock::new(&Log::default(), Way::Host);
     let changes = ours.pass(changes()).expect("a pass");
     let changed = ours.call(&changes, ours.module()).expect("it works");
-    let text = |module: &ModuleRef| text::print(module).trim_end().to_owned();
+    let text = |module: &Module| text::print(module).trim_end().to_owned();
     said.replace(&text(&ours.module()), "MODULE")
         .replace(&text(&changed), "MODULE with count = 1")
 }

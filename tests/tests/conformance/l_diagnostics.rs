@@ -3,10 +3,8 @@
 use expect_test::expect;
 use std::sync::Arc;
 
-use passdock::diagnostic::{get_renderer, override_renderer};
-use passdock::{
-    Diagnostic, ModuleRef, PassContext, PassInfo, Renderer, Severity, create_function_pass,
-};
+use passdock::diagnostic::{Renderer, get_renderer, override_renderer};
+use passdock::{Diagnostic, Module, PassContext, PassInfo, Severity, create_function_pass};
 use passdock_plugin_api as sdk;
 
 use crate::ours::{Passdock, Way};
@@ -237,12 +235,12 @@ fn r151_fatal_diagnostics_end_the_pass() {
 }
 
 /// What a warning about the first op of `main` looks like.
-fn shown(ours: &Passdock, module: ModuleRef) -> String {
+fn shown(ours: &Passdock, module: Module) -> String {
     rendered(ours, module, false)
 }
 
 /// The same, with colours or without.
-fn rendered(ours: &Passdock, module: ModuleRef, color: bool) -> String {
+fn rendered(ours: &Passdock, module: Module, color: bool) -> String {
     let said = Log::default();
     let out = said.clone();
     let cx = PassContext::builder().registry(&ours.registry);

@@ -13,7 +13,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use passdock::{
-    ContextBuilder, Diagnostic, ErrorKind, InstrumentRef, LoadOptions, ModuleRef, PassContext,
+    ContextBuilder, Diagnostic, ErrorKind, InstrumentRef, LoadOptions, Module, PassContext,
     PassError, PassInfo, PassRef, Registry, Sequential, Severity, create_function_pass,
     create_host_pass, create_module_pass, create_prim_func_pass,
 };
@@ -240,7 +240,7 @@ pub(crate) fn library() -> PathBuf {
 }
 
 impl System for Passdock {
-    type Module = ModuleRef;
+    type Module = Module;
     type Pass = PassRef;
     type Context = PassContext;
     type Entered = passdock::Entered;
@@ -250,35 +250,35 @@ impl System for Passdock {
         &self.log
     }
 
-    fn module(&self) -> ModuleRef {
+    fn module(&self) -> Module {
         passdock::model_file::parse_text("test.ir", TEXT).expect("the test's own text")
     }
 
-    fn same(&self, a: &ModuleRef, b: &ModuleRef) -> bool {
+    fn same(&self, a: &Module, b: &Module) -> bool {
         a.is_same(b)
     }
 
-    fn shares(&self, a: &ModuleRef, b: &ModuleRef, function: &str) -> bool {
+    fn shares(&self, a: &Module, b: &Module, function: &str) -> bool {
         match (a.function_named(function), b.function_named(function)) {
             (Some(a), Some(b)) => Arc::ptr_eq(a, b),
             _ => false,
         }
     }
 
-    fn functions(&self, module: &ModuleRef) -> Vec<String> {
+    fn functions(&self, module: &Module) -> Vec<String> {
         let names = module.names();
         names
             .map(|name| module.symbols().text(name).to_owned())
             .collect()
     }
 
-    fn attr(&self, module: &ModuleRef, function: &str, attr: &str) -> Option<i64> {
+    fn attr(&self, module: &Module, function: &str, attr: &str) -> Option<i64> {
         let name = module.symbols().find(attr)?;
         let attr = module.function_named(function)?.attr(OpId::NONE, name)?;
         Some(attr.bits as i64)
     }
 
-    fn with_attr(&self, module: ModuleRef, function: &str, attr: &str, value: i64) -> ModuleRef {
+    fn with_attr(&self, module: Module, function: &str, attr: &str, value: i64) -> Module {
         let (function, attr) = (function.to_owned(), attr.to_owned());
         let set = create_module_pass(PassInfo::new("set"), move |m, _| {
             m.set_in(&function, &attr, value)
@@ -354,7 +354,7 @@ impl System for Passdock {
         (set.len() == 1) && a.info() == b.info()
     }
 
-    fn call(&self, pass: &PassRef, module: ModuleRef) -> Result<ModuleRef, Failure> {
+    fn call(&self, pass: &PassRef, module: Module) -> Result<Module, Failure> {
         Ok(pass.call(module)?)
     }
 
@@ -386,7 +386,7 @@ impl System for Passdock {
         Ok(cx.enter()?)
     }
 
-    fn exit(&self, entered: passdock::Entered) -> Done<Self> {
+    fn exit(&self, mut entered: passdock::Entered) -> Done<Self> {
         Ok(entered.exit()?)
     }
 

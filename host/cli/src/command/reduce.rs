@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use passdock::judge::{Judge, Verdict};
 use passdock::model_file::{Format, Output, WriteOptions, is_standard};
-use passdock::{ErrorKind, ModuleRef, PassError};
+use passdock::{ErrorKind, Module, PassError};
 use passdock_tools::reduce::{self, ReduceOptions, ReduceStep, Reduction};
 use serde::Serialize;
 
@@ -79,7 +79,7 @@ fn shrink(args: ReduceArgs) -> Result<Reduction, PassError> {
         max_time: args.max_time.map(Duration::from_secs_f64),
     };
     let check = command.as_mut().map(|command| {
-        let check = |before: &ModuleRef, after: &ModuleRef| -> Result<Verdict, PassError> {
+        let check = |before: &Module, after: &Module| -> Result<Verdict, PassError> {
             command.check(after, before)
         };
         Box::new(check) as Box<Judge<'_>>

@@ -3,7 +3,7 @@
 use passdock::judge::Verdict;
 use passdock::pipeline::Request;
 use passdock::replay::{Outcome, Replay, Reproducer};
-use passdock::{ModuleRef, PassError};
+use passdock::{Module, PassError};
 
 use crate::args::{CheckCommandArgs, ReplayArgs};
 use crate::check_command::CheckCommand;
@@ -21,7 +21,7 @@ pub(crate) fn replay(args: ReplayArgs) -> Result<u8, PassError> {
         let model = reproducer.model().unwrap_or("before.ir");
         command = Some(CheckCommand::new(&check, model.as_ref())?);
     }
-    let mut judge = |before: &ModuleRef, after: &ModuleRef| match &mut command {
+    let mut judge = |before: &Module, after: &Module| match &mut command {
         Some(command) => command.check(after, before),
         None => Ok(Verdict::Unknown),
     };

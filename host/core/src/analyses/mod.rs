@@ -7,8 +7,9 @@
 //! through the contract; an embedder may have analyses of its own by implementing [`Analysis`].
 //!
 //! ```
-//! use passdock_core::PassContext;
-//! use passdock_core::analyses::Liveness;
+//! # extern crate passdock_core as passdock;
+//! use passdock::PassContext;
+//! use passdock::analyses::Liveness;
 //!
 //! let module = passdock_ir::text::parse(
 //!     "module {

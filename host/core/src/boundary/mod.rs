@@ -22,7 +22,8 @@ pub use instrument::{Answer, Instance, PassCall, Said};
 use passdock_abi as abi;
 use passdock_loader::HostTable;
 pub use run::{
-    FunctionClosure, FunctionPass, FunctionRunner, Made, ModuleClosure, ModulePass, run_module_pass,
+    FunctionClosure, FunctionCode, FunctionRunner, Made, ModuleClosure, ModuleCode, edit_module,
+    run_module_pass,
 };
 pub use session::context::Failure;
 pub use session::frame::Frame;

@@ -27,18 +27,18 @@ pub type FunctionClosure =
 pub type ModuleClosure =
     dyn for<'h> Fn(&mut sdk::Module<'h>, &sdk::PassContext) -> sdk::PassResult + Send + Sync;
 
-/// A pass on one function.
+/// The code of a pass on one function.
 #[derive(Clone, Copy)]
-pub enum FunctionPass<'p> {
+pub enum FunctionCode<'p> {
     /// The code of a plugin's pass.
     Loaded(&'p LoadedPass),
     /// A closure of the embedding program.
     Closure(&'p FunctionClosure),
 }
 
-/// A pass on the module.
+/// The code of a pass on the module.
 #[derive(Clone, Copy)]
-pub enum ModulePass<'p> {
+pub enum ModuleCode<'p> {
     /// The code of a plugin's pass.
     Loaded(&'p LoadedPass),
     /// A closure of the embedding program.
@@ -68,12 +68,12 @@ impl<'a> FunctionRunner<'a> {
     }
 
     /// Runs a pass on a function of the module.
-    pub fn run(&mut self, pass: FunctionPass<'_>, function: &Arc<Function>) -> Made {
+    pub fn run(&mut self, pass: FunctionCode<'_>, function: &Arc<Function>) -> Made {
         self.run_in(pass, &mut FunctionSlot::new(function.clone()))
     }
 
     /// Runs a pass on the function of a slot.
-    pub fn run_in(&mut self, pass: FunctionPass<'_>, slot: &mut FunctionSlot) -> Made {
+    pub fn run_in(&mut self, pass: FunctionCode<'_>, slot: &mut FunctionSlot) -> Made {
         let mut all = (Ok(None), Vec::new());
         let Ok(()) = self.run_each(pass, [slot], &mut |_, made| -> Result<(), Infallible> {
             all = made;
@@ -86,14 +86,14 @@ impl<'a> FunctionRunner<'a> {
     /// or said something about; an error of it ends the run.
     pub fn run_each<'s, E>(
         &mut self,
-        pass: FunctionPass<'_>,
+        pass: FunctionCode<'_>,
         slots: impl IntoIterator<Item = &'s mut FunctionSlot>,
         made: &mut dyn FnMut(&FunctionSlot, Made) -> Result<(), E>,
     ) -> Result<(), E> {
         let module = self.module.reference();
         let context = self.context.handle();
         match pass {
-            FunctionPass::Loaded(pass) => match pass.entry.run_function {
+            FunctionCode::Loaded(pass) => match pass.entry.run_function {
                 Some(run) => self.each(slots, made, |function| {
                     // SAFETY: the function and its state come from the table of a plugin that stays
                     // loaded; the handles live until it returns.
@@ -101,7 +101,7 @@ impl<'a> FunctionRunner<'a> {
                 }),
                 None => self.each(slots, made, |_| Status::UNSUPPORTED),
             },
-            FunctionPass::Closure(run) => self.each(slots, made, |function| {
+            FunctionCode::Closure(run) => self.each(slots, made, |function| {
                 gated(&self.context, |tables| {
                     // SAFETY: the handles live until the closure returns, and nobody else edits.
                     let mut function = unsafe { sdk::Function::from_raw(tables, *function) };
@@ -170,16 +170,42 @@ impl Drop for Vacate<'_> {
 
 /// Runs a module pass; `None` if it changed nothing. The diagnostics come back either way.
 pub fn run_module_pass(
-    pass: ModulePass<'_>,
+    pass: ModuleCode<'_>,
     module: &Module,
     frame: &dyn Frame,
     options: &ConfigValue,
+) -> (Result<Option<Module>, Box<Failure>>, Vec<Diagnostic>) {
+    with_module(module, frame, options, |session, context| {
+        call_module(pass, session, context)
+    })
+}
+
+/// Edits a module as a module pass does; `None` if nothing changed.
+pub fn edit_module(
+    module: &Module,
+    frame: &dyn Frame,
+    body: impl FnOnce(&mut sdk::Module<'_>) -> sdk::PassResult,
+) -> Result<Option<Module>, Box<Failure>> {
+    let (result, _) = with_module(module, frame, &ConfigValue::new(), |session, context| {
+        gated(context, |tables| {
+            // SAFETY: the handle lives until the closure returns, and nobody else edits.
+            body(&mut unsafe { sdk::Module::from_raw(tables, session.reference()) })
+        })
+    });
+    result
+}
+
+fn with_module(
+    module: &Module,
+    frame: &dyn Frame,
+    options: &ConfigValue,
+    run: impl FnOnce(&ModuleSession<'_>, &ContextSession<'_>) -> Status,
 ) -> (Result<Option<Module>, Box<Failure>>, Vec<Diagnostic>) {
     let context = ContextSession::new(frame, options);
     let session = ModuleSession::edit(module);
     let status = {
         let _entered = context.enter(std::ptr::null(), &session);
-        call_module(pass, &session, &context)
+        run(&session, &context)
     };
     let result = match status {
         Status::OK => session.finish(module).map_err(|error| {
@@ -194,19 +220,19 @@ pub fn run_module_pass(
 }
 
 fn call_module(
-    pass: ModulePass<'_>,
+    pass: ModuleCode<'_>,
     session: &ModuleSession<'_>,
     context: &ContextSession<'_>,
 ) -> Status {
     let module = session.reference();
     match pass {
-        ModulePass::Loaded(pass) => match pass.entry.run_module {
+        ModuleCode::Loaded(pass) => match pass.entry.run_module {
             // SAFETY: the function and its state come from the table of a plugin that stays loaded;
             // the handles live until it returns.
             Some(run) => unsafe { run(pass.entry.state, context.handle(), &module) },
             None => Status::UNSUPPORTED,
         },
-        ModulePass::Closure(run) => gated(context, |tables| {
+        ModuleCode::Closure(run) => gated(context, |tables| {
             // SAFETY: the handles live until the closure returns, and nobody else edits.
             let mut module = unsafe { sdk::Module::from_raw(tables, module) };
             // SAFETY: as above.

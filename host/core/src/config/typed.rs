@@ -86,7 +86,8 @@ impl ConfigOption for () {
 /// choices for strings: `mode: String = "fast", of ["fast", "small"];`.
 ///
 /// ```
-/// passdock_core::config_struct! {
+/// # extern crate passdock_core as passdock;
+/// passdock::config_struct! {
 ///     /// How loops are unrolled.
 ///     pub struct UnrollLoop {
 ///         /// Loops of up to this many steps are unrolled.
@@ -95,8 +96,8 @@ impl ConfigOption for () {
 ///         pub explicit_unroll: bool = true;
 ///     }
 /// }
-/// passdock_core::register_config_option::<UnrollLoop>("doc.UnrollLoop").unwrap();
-/// let cx = passdock_core::PassContext::builder()
+/// passdock::register_config_option::<UnrollLoop>("doc.UnrollLoop").unwrap();
+/// let cx = passdock::PassContext::builder()
 ///     .config("doc.UnrollLoop", UnrollLoop { auto_max_step: 16, ..UnrollLoop::default() })
 ///     .build()
 ///     .unwrap();

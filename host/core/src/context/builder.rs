@@ -137,6 +137,10 @@ impl ContextBuilder {
     }
 
     /// The context, if all settings are valid.
+    ///
+    /// # Errors
+    /// What is wrong with the settings: a name that no pass can have, a config key or value, more
+    /// threads than the system gives.
     pub fn build(self) -> Result<PassContext, PassError> {
         let registry = self.registry.unwrap_or_else(|| Registry::global().clone());
         let settings = self.settings;

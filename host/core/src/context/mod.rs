@@ -30,7 +30,7 @@ pub use scope::Entered;
 pub use settings::ContextSettings;
 
 use crate::analyses::{self, Analysis};
-use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, GivenConfig, Wrong};
+use crate::config::{ConfigError, ConfigOption, ConfigValue, Field, GivenConfig, Schema, Wrong};
 use crate::error::PassError;
 use crate::instrument::{Frame, InstrumentRef, InstrumentReport, PassInstrument, calls};
 use crate::pass::PassInfo;
@@ -41,6 +41,26 @@ use crate::verify::Verify;
 /// The context that passes run under: the level, names, config, instruments and diagnostics. A
 /// clone is the same context. The one that a pass is given has the pass's own
 /// [`PassContext::diag_ctx`].
+///
+/// ```
+/// # extern crate passdock_core as passdock;
+/// use passdock::{PassContext, Registry};
+///
+/// let registry = Registry::new();
+/// registry.register_config_option::<i64>("demo.limit")?;
+/// let cx = PassContext::builder()
+///     .registry(&registry)
+///     .opt_level(3)
+///     .config("demo.limit", 8)
+///     .build()?;
+/// assert_eq!(PassContext::current().opt_level(), 2, "the thread's own");
+/// let level = cx.scope(|cx| {
+///     assert_eq!(cx.get_config::<i64>("demo.limit")?, Some(8));
+///     Ok::<u32, passdock::PassError>(PassContext::current().opt_level())
+/// })?;
+/// assert_eq!(level, 3);
+/// # Ok::<(), passdock::PassError>(())
+/// ```
 #[derive(Clone)]
 pub struct PassContext(Arc<Inner>, Option<DiagnosticContext>);
 
@@ -133,22 +153,31 @@ impl PassContext {
 
     /// The value of a config option, or `None` if this context doesn't set it.
     ///
-    /// An error if the key isn't registered, or registered with another type.
+    /// # Errors
+    /// If the key isn't registered, or registered with another type.
     pub fn get_config<T: ConfigOption>(&self, key: &str) -> Result<Option<T>, ConfigError> {
+        self.typed_schema::<T>(key)?;
+        Ok(self.0.config.get(key).and_then(T::from_config))
+    }
+
+    /// A config value, or the default that the key is registered with if this context doesn't set it.
+    ///
+    /// # Errors
+    /// As [`PassContext::get_config`].
+    pub fn config_or_default<T: ConfigOption>(&self, key: &str) -> Result<T, ConfigError> {
+        let schema = self.typed_schema::<T>(key)?;
+        let set = self.0.config.get(key).and_then(T::from_config);
+        set.or_else(|| T::from_config(&schema.defaults()))
+            .ok_or_else(|| wrong_type(key, &schema))
+    }
+
+    /// What a config option holds, which has to be a `T`.
+    fn typed_schema<T: ConfigOption>(&self, key: &str) -> Result<Schema, ConfigError> {
         let schema = self.0.registry.config_schema(key)?;
         if !same_fields(&schema.fields, &T::fields()) {
-            return Err(ConfigError {
-                key: key.to_owned(),
-                field: None,
-                wrong: Wrong::Value,
-                message: format!(
-                    "The config option `{key}` is {}, which isn't the type that is asked for.",
-                    schema.type_name()
-                ),
-                help: None,
-            });
+            return Err(wrong_type(key, &schema));
         }
-        Ok(self.0.config.get(key).and_then(T::from_config))
+        Ok(schema)
     }
 
     /// The value of a config option as the context holds it, if the context sets it.
@@ -298,6 +327,20 @@ impl PassContext {
 
     pub(crate) fn instrument_list(&self) -> Arc<[InstrumentRef]> {
         util::lock(&self.0.instruments).list.clone()
+    }
+}
+
+fn wrong_type(key: &str, schema: &Schema) -> ConfigError {
+    let message = format!(
+        "The config option `{key}` is {}, which isn't the type that is asked for.",
+        schema.type_name()
+    );
+    ConfigError {
+        key: key.to_owned(),
+        field: None,
+        wrong: Wrong::Value,
+        message,
+        help: None,
     }
 }
 

@@ -290,7 +290,7 @@ mod tests {
         let all = Sequential::new([inner]);
         let ran = context.build().unwrap().scope(|_| {
             all.call(Module::new())?;
-            Ok(timing.report_data().unwrap())
+            Ok::<_, crate::PassError>(timing.report_data().unwrap())
         });
         let timed = ran.unwrap();
         assert!(start.elapsed() >= LONG * 3);

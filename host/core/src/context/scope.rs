@@ -3,6 +3,8 @@
 //! Enter callbacks run before the context is on the stack and exit callbacks after it is off, so
 //! that inside both `PassContext::current()` is the outer one.
 
+use std::any::Any;
+use std::marker::PhantomData;
 use std::sync::Arc;
 
 use passdock_diagnostic::{Diagnostic, Severity};
@@ -14,30 +16,75 @@ use crate::util;
 
 /// An entered context. Leave it with [`Entered::exit`]. If it is dropped it is left, too, and an
 /// error of that becomes a diagnostic.
+///
+/// ```
+/// # extern crate passdock_core as passdock;
+/// use passdock::PassContext;
+///
+/// let outer = PassContext::builder().opt_level(1).build()?;
+/// let inner = PassContext::builder().opt_level(3).build()?;
+/// let (mut first, mut second) = (outer.enter()?, inner.enter()?);
+/// assert!(first.exit().is_err(), "the inner one comes first");
+/// second.exit()?;
+/// first.exit()?;
+/// # Ok::<(), passdock::PassError>(())
+/// ```
+///
+/// ```compile_fail,E0277
+/// # extern crate passdock_core as passdock;
+/// fn sent(_: impl Send) {}
+/// sent(passdock::PassContext::current().enter());
+/// ```
 #[must_use = "the context is left when this is dropped"]
 pub struct Entered {
-    context: Option<PassContext>,
+    context: PassContext,
+    state: Stay,
+    /// The stack is the thread's.
+    on_thread: PhantomData<*const ()>,
+}
+
+/// Where a guard stands with its context.
+#[derive(PartialEq, Eq)]
+enum Stay {
+    Inside,
+    /// Leaving was refused, and the caller knows.
+    Refused,
+    Left,
 }
 
 impl PassContext {
     /// Runs `body` with this context entered, and leaves it.
     ///
-    /// If both fail, the body's error goes out with the other's message as a note.
-    pub fn scope<T>(
+    /// # Errors
+    /// The body's; an instrument's that fails when the context is entered or left; and that of a
+    /// name in `required_pass` or `disabled_pass` that no pass bears. If the body fails, another
+    /// error's message is a note of a [`PassError`], and a diagnostic beside any other error.
+    pub fn scope<T, E: From<PassError> + 'static>(
         &self,
-        body: impl FnOnce(&PassContext) -> Result<T, PassError>,
-    ) -> Result<T, PassError> {
-        let entered = self.enter()?;
+        body: impl FnOnce(&PassContext) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut entered = self.enter()?;
         match body(self) {
-            Ok(value) => entered.exit().map(|()| value),
-            Err(error) => Err(match entered.leave(true) {
-                Ok(()) => error,
-                Err(exit) => error.note(&exit.message),
-            }),
+            Ok(value) => {
+                entered.exit()?;
+                Ok(value)
+            }
+            Err(mut error) => {
+                if let Err(exit) = entered.leave(true) {
+                    match (&mut error as &mut dyn Any).downcast_mut::<PassError>() {
+                        Some(error) => error.notes.push(exit.message.clone()),
+                        None => self.emit(exit.to_diagnostic()),
+                    }
+                }
+                Err(error)
+            }
         }
     }
 
     /// Enters this context until the returned value is left or dropped.
+    ///
+    /// # Errors
+    /// An instrument's that fails over it; the context is not entered then.
     pub fn enter(&self) -> Result<Entered, PassError> {
         let (list, before) = {
             let now = util::lock(&self.0.instruments);
@@ -50,12 +97,18 @@ impl PassContext {
         util::lock(&self.0.instruments).entered += 1;
         stack::push(self.clone());
         Ok(Entered {
-            context: Some(self.clone()),
+            context: self.clone(),
+            state: Stay::Inside,
+            on_thread: PhantomData,
         })
     }
 
     /// Replaces the instruments of a context, which may be entered: the old ones are exited, the
     /// new ones entered. A pass that is running keeps the instruments that it started with.
+    ///
+    /// # Errors
+    /// An instrument's that fails over it, and the context has none then; or that of a call from
+    /// inside an instrument's callback.
     pub fn override_instruments(&self, new: Vec<InstrumentRef>) -> Result<(), PassError> {
         if calls::in_callback() {
             return Err(PassError::new(
@@ -94,23 +147,32 @@ impl PassContext {
 impl Entered {
     /// The context that was entered.
     pub fn context(&self) -> &PassContext {
-        self.context.as_ref().expect("taken only when it is left")
+        &self.context
     }
 
-    /// Leaves the context, which must be the innermost one.
-    pub fn exit(self) -> Result<(), PassError> {
+    /// Leaves the context; once it is left, this does nothing.
+    ///
+    /// # Errors
+    /// If the context isn't the innermost one: it stays entered, and can be left later. Also an
+    /// instrument's that fails over it, and that of a name in `required_pass` or `disabled_pass`
+    /// that no pass bears; the context is left then.
+    pub fn exit(&mut self) -> Result<(), PassError> {
         self.leave(false)
     }
 
-    fn leave(mut self, in_flight: bool) -> Result<(), PassError> {
-        match self.context.take() {
-            Some(context) => leave(&context, in_flight),
-            None => Ok(()),
+    fn leave(&mut self, in_flight: bool) -> Result<(), PassError> {
+        if self.state == Stay::Left {
+            return Ok(());
         }
+        self.state = Stay::Refused;
+        take_off(&self.context)?;
+        self.state = Stay::Left;
+        leave(&self.context, in_flight)
     }
 }
 
-fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
+/// Takes a context off the stack, which it must be on top of.
+fn take_off(context: &PassContext) -> Result<(), PassError> {
     if let Err(top) = stack::pop(context) {
         let instead = match top {
             Some(top) => format!("the innermost one has opt_level {}", top.opt_level()),
@@ -123,6 +185,11 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
         return Err(PassError::new(ErrorKind::Context, message)
             .help("Leave contexts in the reverse order of entering them."));
     }
+    Ok(())
+}
+
+/// Calls the instruments of a context that is off the stack, and checks its names.
+fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
     let (list, is_last) = {
         let mut instruments = util::lock(&context.0.instruments);
         instruments.entered = instruments.entered.saturating_sub(1);
@@ -141,10 +208,11 @@ fn leave(context: &PassContext, in_flight: bool) -> Result<(), PassError> {
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        if let Some(context) = self.context.take()
-            && let Err(error) = leave(&context, std::thread::panicking())
+        let is_known = self.state == Stay::Refused;
+        if let Err(error) = self.leave(std::thread::panicking())
+            && !(is_known && self.state == Stay::Refused)
         {
-            context.emit(error.to_diagnostic());
+            self.context.emit(error.to_diagnostic());
         }
     }
 }

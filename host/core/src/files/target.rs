@@ -20,6 +20,9 @@ impl Target {
     /// an error before any work.
     ///
     /// Leftovers of dead runs in its directory are removed: `used` as for [`leftovers::remove`].
+    ///
+    /// # Errors
+    /// If no file can be made there.
     pub fn new(path: &Path, used: Option<Used>) -> io::Result<Target> {
         // A pass may change the current directory.
         let whole = std::path::absolute(path)?;
@@ -44,6 +47,9 @@ impl Target {
 
     /// Writes the file, and puts it in its place when it is complete; `durable`: when it is on the
     /// disk.
+    ///
+    /// # Errors
+    /// What `fill` answers, and what the system says.
     pub fn write(
         self,
         durable: bool,
@@ -64,11 +70,17 @@ impl Target {
 }
 
 /// Opens a pipe or device for writing.
+///
+/// # Errors
+/// What the system says.
 pub fn open_special(path: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).open(path)
 }
 
 /// The end of a chain of links that leads to no file yet.
+///
+/// # Errors
+/// If a link leads to itself.
 pub fn end_of_links(path: &Path) -> io::Result<PathBuf> {
     /// The most links that are followed: as many as the system follows.
     const MOST: usize = 40;

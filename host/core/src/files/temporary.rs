@@ -31,6 +31,9 @@ impl TemporaryDirectory {
     }
 
     /// A new directory in another one, which may stay there under another name.
+    ///
+    /// # Errors
+    /// What the system says.
     pub fn beside(place: &Path) -> io::Result<TemporaryDirectory> {
         super::leftovers::remove(place, None);
         let mut builder = tempfile::Builder::new();
@@ -68,6 +71,9 @@ impl TemporaryDirectory {
     }
 
     /// Keeps the directory, under another name in the same directory, where nothing is.
+    ///
+    /// # Errors
+    /// What the system says.
     pub fn rename(self, to: &Path) -> io::Result<()> {
         let _placing = placing();
         self.put(to)
@@ -86,6 +92,9 @@ impl TemporaryDirectory {
     }
 
     /// Keeps the directory in place of another one, which is removed.
+    ///
+    /// # Errors
+    /// What the system says; the other directory is where it was then.
     pub fn exchange(self, with: &Path) -> io::Result<()> {
         let _placing = placing();
         #[cfg(target_os = "linux")]

@@ -122,6 +122,9 @@ pub(crate) fn forget(path: &Path) {
 
 impl Unfinished {
     /// A new file that will be put in a directory, or below it. The directory must exist.
+    ///
+    /// # Errors
+    /// What the system says.
     pub fn in_dir(dir: &Path) -> io::Result<Unfinished> {
         let dir = dir.to_path_buf();
         if let Some(file) = nameless(&dir) {

@@ -31,11 +31,11 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 /// The module is read-only, and while a callback runs, passes that it runs itself aren't watched.
 ///
 /// ```
+/// # extern crate passdock_core as passdock;
 /// use std::sync::{Arc, Mutex};
 ///
-/// use passdock_core::{
-///     InstrumentResult, ModuleRef, PassCall, PassContext, PassInfo, PassInstrument,
-///     create_host_pass,
+/// use passdock::{
+///     InstrumentResult, PassCall, PassContext, PassInfo, PassInstrument, create_host_pass,
 /// };
 ///
 /// /// Counts the ops after each pass.
@@ -54,11 +54,11 @@ pub type InstrumentRef = Arc<dyn PassInstrument>;
 ///     }
 /// }
 ///
-/// # fn main() -> Result<(), passdock_core::PassError> {
+/// # fn main() -> Result<(), passdock::PassError> {
 /// let counter = Arc::new(OpCounter::default());
 /// let cx = PassContext::builder().shared_instrument(counter.clone()).build()?;
 /// let pass = create_host_pass(PassInfo::new("nothing"), |module, _| Ok(module.clone()));
-/// cx.scope(|_| pass.call(ModuleRef::new()))?;
+/// cx.scope(|_| pass.call(passdock::build_module(|_m| Ok(()))?))?;
 /// assert_eq!(*counter.0.lock().unwrap(), [("nothing".to_owned(), 0)]);
 /// # Ok(())
 /// # }
@@ -73,36 +73,54 @@ pub trait PassInstrument: Send + Sync {
     }
 
     /// Prepares the instrument, so that it fails before anything runs if it can't work.
+    ///
+    /// # Errors
+    /// What is missing; the run ends before its first pass.
     fn prepare(&self, frame: &dyn Frame) -> Result<(), PassError> {
         let _ = frame;
         Ok(())
     }
 
     /// Called before the context is entered.
+    ///
+    /// # Errors
+    /// Why the context can't be entered. It goes on without instruments.
     fn enter_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
         let _ = frame;
         Ok(())
     }
 
     /// Called after the context was left.
+    ///
+    /// # Errors
+    /// What to tell whoever leaves the context.
     fn exit_pass_ctx(&self, frame: &dyn Frame) -> InstrumentResult {
         let _ = frame;
         Ok(())
     }
 
     /// Whether the pass may run. Not called for passes that the context requires.
+    ///
+    /// # Errors
+    /// Why the run fails, as does the pass.
     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
         let _ = call;
         Ok(true)
     }
 
     /// Called before the pass runs.
+    ///
+    /// # Errors
+    /// Why the run fails, as does the pass.
     fn run_before_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let _ = call;
         Ok(())
     }
 
     /// Called after the pass ran, with the module that it made.
+    ///
+    /// # Errors
+    /// Why the run fails, as does the pass: the module is the one from before.
     fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
         let _ = call;
         Ok(())
@@ -110,6 +128,9 @@ pub trait PassInstrument: Send + Sync {
 
     /// Called in place of `run_after_pass` if the pass, or an instrument around it, failed after
     /// `run_before_pass`. The call's module is the one from before the pass, which is restored.
+    ///
+    /// # Errors
+    /// What is a note of the pass's own error.
     fn pass_failed(&self, call: &PassCall<'_>, error: &PassError) -> InstrumentResult {
         let _ = (call, error);
         Ok(())
@@ -121,6 +142,9 @@ pub trait PassInstrument: Send + Sync {
     }
 
     /// The report of an instrument that needs the frame for it, or that may fail over it.
+    ///
+    /// # Errors
+    /// Why there is no report.
     fn report_in(&self, frame: &dyn Frame) -> InstrumentResult<Option<String>> {
         let _ = frame;
         Ok(self.report())

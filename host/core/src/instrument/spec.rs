@@ -77,11 +77,14 @@ impl InstrumentSpec {
     /// [`config_struct!`](crate::config_struct).
     ///
     /// ```
+    /// # extern crate passdock_core as passdock;
     /// use std::sync::Arc;
     ///
-    /// use passdock_core::{InstrumentSetup, InstrumentSpec, PassInstrument, Registry};
+    /// use passdock::{
+    ///     InstrumentResult, InstrumentSetup, InstrumentSpec, PassCall, PassInstrument, Registry,
+    /// };
     ///
-    /// passdock_core::config_struct! {
+    /// passdock::config_struct! {
     ///     /// The options of `limit`.
     ///     pub struct Limit {
     ///         /// How many ops a module may have for passes to run on it.
@@ -94,10 +97,7 @@ impl InstrumentSpec {
     ///         "limit"
     ///     }
     ///
-    ///     fn should_run(
-    ///         &self,
-    ///         call: &passdock_core::PassCall<'_>,
-    ///     ) -> passdock_core::InstrumentResult<bool> {
+    ///     fn should_run(&self, call: &PassCall<'_>) -> InstrumentResult<bool> {
     ///         Ok(call.module.op_count() as i64 <= self.ops)
     ///     }
     /// }
@@ -206,6 +206,9 @@ impl InstrumentSpec {
     }
 
     /// Makes the instrument with some options, which are checked.
+    ///
+    /// # Errors
+    /// If an option is unknown, of a wrong value or missing; and what making it fails with.
     pub fn make(
         &self,
         options: &toml::Table,
@@ -301,6 +304,9 @@ impl<'a> InstrumentSetup<'a> {
     }
 
     /// Checks the path of a new file that a flag gives, as [`InstrumentSetup::new_file`] does.
+    ///
+    /// # Errors
+    /// If the path names a file of the run, or no file can be made there.
     pub fn check_new_file(&self, path: &Path) -> Result<(), PassError> {
         let (kind, message) = match (self.taken)(path) {
             Some(what) => (ErrorKind::Usage, format!("it is {what}")),
@@ -315,6 +321,9 @@ impl<'a> InstrumentSetup<'a> {
 
     /// The passes that the field `field` of `instrument` names. `all` stands for all of them, and
     /// an alias for its pass.
+    ///
+    /// # Errors
+    /// If one of the names is no pass of the registry and no Sequential of the run.
     pub fn passes(
         &self,
         instrument: &str,

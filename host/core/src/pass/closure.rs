@@ -7,7 +7,7 @@ use passdock_ir::Module;
 use passdock_plugin_api as sdk;
 
 use super::{Pass, PassDeclaration, PassRef, Work};
-use crate::boundary::{FunctionClosure, FunctionPass, ModuleClosure, ModulePass};
+use crate::boundary::{FunctionClosure, FunctionCode, ModuleClosure, ModuleCode};
 use crate::error::PassError;
 
 /// A pass of the host's own code: it gets the module and returns the one to go on with.
@@ -75,8 +75,8 @@ impl Pass for ClosurePass {
 
     fn work(&self) -> Result<Work<'_>, PassError> {
         Ok(match &self.body {
-            Body::Module(body) => Work::Module(ModulePass::Closure(body)),
-            Body::Function(kind, body) => Work::Functions(*kind, FunctionPass::Closure(body)),
+            Body::Module(body) => Work::Module(ModuleCode::Closure(body)),
+            Body::Function(kind, body) => Work::Functions(*kind, FunctionCode::Closure(body)),
             Body::Host(body) => Work::Host(body),
         })
     }

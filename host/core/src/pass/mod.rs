@@ -3,6 +3,7 @@
 mod closure;
 mod names;
 mod sequential;
+mod structs;
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -13,28 +14,32 @@ pub(crate) use closure::create_unscoped_pass;
 pub use closure::{create_function_pass, create_module_pass, create_prim_func_pass};
 pub(crate) use names::{check_info, check_name, check_states};
 use passdock_abi::FunctionKind;
-use passdock_ir::Module;
 use passdock_loader::States;
 pub use passdock_loader::{PassDeclaration, PassInfo};
 pub(crate) use sequential::MAX_DEPTH;
 pub use sequential::Sequential;
+pub use structs::{FunctionPass, ModulePass};
 
-use crate::boundary::{FunctionPass, ModulePass};
+use crate::boundary::{FunctionCode, ModuleCode};
 use crate::config::{ConfigValue, FieldValue, GivenConfig, OptionSource};
 use crate::error::{PassError, Provider};
 
-/// A module that is passed around. Its clone is a clone of pointers: equal parts are shared.
-pub type ModuleRef = Module;
-
-/// A pass with shared ownership.
+/// A pass that several may hold.
 pub type PassRef = Arc<dyn Pass>;
 
-/// A map from modules to modules. Run one with its method `call`.
+/// A map from modules to modules. A [`PassRef`] and a [`Sequential`] have the methods `call` and
+/// `call_in`, which run it.
+///
+/// Programs make passes with [`create_function_pass`] and its like, or of a [`FunctionPass`] or a
+/// [`ModulePass`].
 pub trait Pass: Send + Sync {
-    /// The pass's declaration.
+    /// What the pass says about itself.
     fn declaration(&self) -> &PassDeclaration;
 
-    /// The work that the pass does. For a plugin's pass this loads the plugin.
+    /// The work of the pass, for the run loop. For a plugin's pass this loads the plugin.
+    ///
+    /// # Errors
+    /// If the plugin can't be loaded, or a Sequential is nested too deeply.
     fn work(&self) -> Result<Work<'_>, PassError>;
 
     /// The plugin that provides the pass.
@@ -43,6 +48,9 @@ pub trait Pass: Send + Sync {
     }
 
     /// The values of the pass's options under a context's config.
+    ///
+    /// # Errors
+    /// If a value that the context gives is none of them.
     fn options(&self, config: &GivenConfig) -> Result<ConfigValue, PassError> {
         let _ = config;
         Ok(ConfigValue::new())
@@ -73,11 +81,11 @@ pub trait Pass: Send + Sync {
 
 /// The work that a pass does.
 pub enum Work<'p> {
-    /// Work on the module.
-    Module(ModulePass<'p>),
-    /// Work on each function of a kind, except those that are left out.
-    Functions(FunctionKind, FunctionPass<'p>),
-    /// Work on the module, by the host's own code.
+    /// On the module.
+    Module(ModuleCode<'p>),
+    /// On each function of a kind that isn't left out.
+    Functions(FunctionKind, FunctionCode<'p>),
+    /// On the module, by the host's own code.
     Host(&'p HostWork),
     /// The run of a Sequential's passes.
     Sequence(&'p Sequential),

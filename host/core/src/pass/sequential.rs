@@ -12,6 +12,29 @@ pub(crate) const MAX_DEPTH: u32 = 256;
 
 /// Passes in order, as one pass. Its direct children obey the enable rule, and the passes that they
 /// require run before them.
+///
+/// ```
+/// # extern crate passdock_core as passdock;
+/// use passdock::{PassContext, PassInfo, Registry, Sequential, create_function_pass};
+///
+/// let pass = |info| create_function_pass(info, |_f, _cx| Ok(()));
+/// let registry = Registry::new();
+/// registry.register(pass(PassInfo::new("demo.transform.Types")))?;
+/// let cleanup = Sequential::new([
+///     pass(PassInfo::new("demo.transform.Fold").required(["demo.transform.Types"])),
+///     pass(PassInfo::new("demo.transform.Fancy").opt_level(4)),
+/// ])
+/// .name("cleanup");
+///
+/// let cx = PassContext::builder().registry(&registry).opt_level(3).build()?;
+/// let order = cleanup.resolve_dependency(&cx)?;
+/// let names: Vec<&str> = order.iter().map(|pass| pass.info().name.as_str()).collect();
+/// assert_eq!(names, ["demo.transform.Types", "demo.transform.Fold"]);
+/// # let module = passdock::build_module(|_| Ok(()))?;
+/// let after = cx.scope(|_| cleanup.call(module))?;
+/// # assert!(after.is_empty());
+/// # Ok::<(), passdock::PassError>(())
+/// ```
 pub struct Sequential {
     declared: PassDeclaration,
     passes: Vec<PassRef>,

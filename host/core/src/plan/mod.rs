@@ -58,6 +58,10 @@ pub struct Step {
 }
 
 /// The plan of a Sequential under a context.
+///
+/// # Errors
+/// A name that no pass bears, a cycle, a pass that is required and disabled, a state that a pass
+/// needs and nothing establishes.
 pub fn resolve(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let mut resolver = Resolver {
         cx,
@@ -77,6 +81,10 @@ struct Resolver<'c> {
 impl Sequential {
     /// The passes that would run under a context, in order, without running any. The passes that a
     /// pass requires come before it, those of a nested Sequential after it.
+    ///
+    /// # Errors
+    /// If a name stands for no pass, passes require each other, one is required and disabled, or
+    /// needs a state that nothing establishes.
     pub fn resolve_dependency(&self, cx: &PassContext) -> Result<Vec<PassRef>, PassError> {
         Ok(resolve(self, cx)?.order())
     }
@@ -255,6 +263,9 @@ impl Child {
 impl Plan {
     /// Loads the plugins of all passes that will run: a plugin that can't be loaded is found before
     /// the first pass runs.
+    ///
+    /// # Errors
+    /// The first plugin that can't be loaded.
     pub fn load(&self) -> Result<(), PassError> {
         self.order().iter().try_for_each(|pass| {
             let loaded = pass.work().map(drop);

@@ -80,6 +80,9 @@ impl InstrumentTable {
 
 impl Registry {
     /// Registers an instrument.
+    ///
+    /// # Errors
+    /// If the name is taken, or none that an instrument can have.
     pub fn register_instrument(&self, spec: InstrumentSpec) -> Result<(), PassError> {
         self.write().instruments.register(spec)
     }
@@ -90,6 +93,9 @@ impl Registry {
     }
 
     /// An instrument by its name.
+    ///
+    /// # Errors
+    /// If there is no such instrument; the error names the nearest.
     pub fn instrument_spec(&self, name: &str) -> Result<InstrumentSpec, PassError> {
         let inner = self.read();
         let found = inner.instruments.get(name).cloned();
@@ -100,6 +106,10 @@ impl Registry {
     }
 
     /// Makes the instrument of a name with options, which are checked.
+    ///
+    /// # Errors
+    /// If there is no such instrument, or an option is wrong or missing; and what making it fails
+    /// with.
     pub fn get_instrument(
         &self,
         name: &str,

@@ -31,6 +31,20 @@ use crate::pass::{PassRef, Work, check_info, check_name, check_states};
 
 /// The registered passes, config options, instruments and ops, by name. A clone is the same
 /// registry.
+///
+/// ```
+/// # extern crate passdock_core as passdock;
+/// use passdock::{PassInfo, Registry, create_function_pass};
+///
+/// let registry = Registry::new();
+/// let info = PassInfo::new("demo.transform.Nothing");
+/// registry.register(create_function_pass(info, |_f, _cx| Ok(())))?;
+/// registry.register_alias("Idle", "demo.transform.Nothing")?;
+/// assert_eq!(registry.get_pass("Idle")?.info().name, "demo.transform.Nothing");
+/// let error = registry.get_pass("demo.transform.Noting").unwrap_err();
+/// assert_eq!(error.help.as_deref(), Some("Did you mean `demo.transform.Nothing`?"));
+/// # Ok::<(), passdock::PassError>(())
+/// ```
 #[derive(Clone, Default)]
 pub struct Registry(Arc<RwLock<Inner>>);
 
@@ -76,11 +90,17 @@ impl Registry {
     }
 
     /// The pass of this name, with default options.
+    ///
+    /// # Errors
+    /// If there is no such pass; the error names the nearest.
     pub fn get_pass(&self, name: &str) -> Result<PassRef, PassError> {
         self.get_pass_with_options(name, &toml::Table::new())
     }
 
     /// The pass of this name with some options, which are checked.
+    ///
+    /// # Errors
+    /// If there is no such pass, or it has no such option or not of such a value.
     pub fn get_pass_with_options(
         &self,
         name: &str,
@@ -102,6 +122,9 @@ impl Registry {
     }
 
     /// The schema of the options that a pass takes.
+    ///
+    /// # Errors
+    /// If there is no such pass.
     pub fn option_schema(&self, name: &str) -> Result<Schema, PassError> {
         let inner = self.read();
         match inner.entry(name) {
@@ -115,6 +138,9 @@ impl Registry {
     }
 
     /// Registers a pass of the program itself.
+    ///
+    /// # Errors
+    /// If the name is taken, or none that a pass can have, or a state is none.
     pub fn register(&self, pass: impl Into<PassRef>) -> Result<(), PassError> {
         let pass = pass.into();
         check_info(pass.info())?;
@@ -127,6 +153,9 @@ impl Registry {
     }
 
     /// Registers an alias, which stands for a canonical name wherever a name is given.
+    ///
+    /// # Errors
+    /// If the name is taken, or none that a pass can have.
     pub fn register_alias(&self, alias: &str, name: &str) -> Result<(), PassError> {
         check_name(alias)?;
         let mut inner = self.write();
@@ -145,6 +174,9 @@ impl Registry {
     }
 
     /// The plugins in directories, in the order of the directories. None of them is registered.
+    ///
+    /// # Errors
+    /// If a directory that has to be there can't be read.
     pub fn discover(&self, dirs: &[SearchDir]) -> Result<Discovered, PassError> {
         let cache = self.read().manifests.clone();
         discover(dirs, cache.as_ref()).map_err(|error| {
@@ -154,17 +186,27 @@ impl Registry {
     }
 
     /// Registers a plugin file. Its code isn't loaded before one of its passes runs.
+    ///
+    /// # Errors
+    /// If the file isn't a plugin that this host can load, or a name of it is taken; nothing of it
+    /// is taken in then.
     pub fn load_plugin(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
         self.add_plugin(Plugin::open(path)?, options)
     }
 
     /// Registers a plugin that is linked into this program.
+    ///
+    /// # Errors
+    /// If a name of it is taken, or its manifest is none; nothing of it is taken in then.
     pub fn load_static(&self, plugin: StaticPlugin) -> Result<(), PassError> {
         self.add_plugin(Plugin::from_static(plugin)?, &LoadOptions::default())
     }
 
     /// Registers the plugins of a directory, which must exist. A file that can't be used is kept as
     /// a warning.
+    ///
+    /// # Errors
+    /// If the directory can't be read, or plugins contradict each other or what is registered.
     pub fn load_dir(&self, path: &Path, options: &LoadOptions) -> Result<(), PassError> {
         let dir = SearchDir {
             path: path.to_path_buf(),
@@ -186,6 +228,9 @@ impl Registry {
     /// Registers the plugins of directories, in their order. `options` are by plugin name, `None`
     /// for all others. `refused` is called with the error of each plugin that conflicts with
     /// others; if it returns an error, that ends the call.
+    ///
+    /// # Errors
+    /// If a directory that has to be there can't be read; and what `refused` answers.
     pub fn load_dirs_with(
         &self,
         dirs: &[SearchDir],
@@ -285,6 +330,9 @@ impl Registry {
     }
 
     /// Removes a plugin's passes, config options, instruments and ops. Its library stays loaded.
+    ///
+    /// # Errors
+    /// If there is no such plugin.
     pub fn unregister_plugin(&self, name: &str) -> Result<(), PassError> {
         let mut inner = self.write();
         let names = inner.plugins.iter().map(|plugin| plugin.name());
@@ -415,6 +463,9 @@ impl Registry {
     }
 
     /// Registers a config option of the program itself.
+    ///
+    /// # Errors
+    /// If the key is registered already.
     pub fn register_config_option<T: ConfigOption>(&self, key: &str) -> Result<(), ConfigError> {
         let schema = Schema {
             key: key.to_owned(),
@@ -429,6 +480,9 @@ impl Registry {
     }
 
     /// The schema of a config option.
+    ///
+    /// # Errors
+    /// If the key isn't registered; the error names the nearest.
     pub fn config_schema(&self, key: &str) -> Result<Schema, ConfigError> {
         self.read()
             .config

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use passdock_abi::FunctionKind;
 use passdock_loader::{PassDeclaration, PassKind, PassSpec, Plugin};
 
-use crate::boundary::{FunctionPass, ModulePass, host};
+use crate::boundary::{FunctionCode, ModuleCode, host};
 use crate::config::{ConfigValue, Field, FieldValue, GivenConfig, OptionSource, Schema};
 use crate::error::{ErrorKind, PassError, Provider};
 use crate::pass::{Pass, Work};
@@ -68,9 +68,9 @@ impl Pass for PluginPass {
 
     fn work(&self) -> Result<Work<'_>, PassError> {
         let loaded = &self.plugin.load(host())?.passes()[self.at];
-        let function = FunctionPass::Loaded(loaded);
+        let function = FunctionCode::Loaded(loaded);
         Ok(match self.spec().kind {
-            PassKind::Module => Work::Module(ModulePass::Loaded(loaded)),
+            PassKind::Module => Work::Module(ModuleCode::Loaded(loaded)),
             PassKind::Function => Work::Functions(FunctionKind::GRAPH, function),
             PassKind::PrimFunction => Work::Functions(FunctionKind::PRIM, function),
         })

@@ -32,6 +32,9 @@ where
 /// with `error_if_no_function_matches_regex` that is an error.
 ///
 /// What the inner pass establishes isn't true of the whole module, so this one doesn't claim it.
+///
+/// # Errors
+/// If `regex` isn't a regular expression.
 pub fn apply_pass_to_function(
     pass: impl Into<PassRef>,
     regex: &str,

@@ -16,7 +16,7 @@ use rayon::prelude::*;
 
 use super::solo;
 use crate::boundary::{
-    Failure, Frame, FunctionPass, FunctionRunner, FunctionSlot, Made, ModuleInput, ModulePass,
+    Failure, Frame, FunctionCode, FunctionRunner, FunctionSlot, Made, ModuleCode, ModuleInput,
     run_module_pass,
 };
 use crate::config::ConfigValue;
@@ -104,10 +104,10 @@ impl LeafCall<'_> {
         }
     }
 
-    fn module(&self, pass: ModulePass<'_>, module: &Module) -> Result<Module, PassError> {
+    fn module(&self, pass: ModuleCode<'_>, module: &Module) -> Result<Module, PassError> {
         let (result, said) = run_module_pass(pass, module, &self.frame, self.options);
         let failed = self.collect(said);
-        let after = result.map_err(|failure| self.failed(*failure, failed.as_deref()))?;
+        let after = result.map_err(|failure| failure_error(*failure, failed.as_deref()))?;
         let changes_interface = self.pass.declaration().changes_interface;
         if let (Some(after), false, None) = (&after, changes_interface, failed) {
             verify::kept_main(module, after)?;
@@ -118,7 +118,7 @@ impl LeafCall<'_> {
     fn functions(
         &self,
         kind: FunctionKind,
-        pass: FunctionPass<'_>,
+        pass: FunctionCode<'_>,
         module: &Module,
     ) -> Result<Module, PassError> {
         let declared = self.pass.declaration();
@@ -137,8 +137,8 @@ impl LeafCall<'_> {
                 }
                 error
             };
-            let after =
-                result.map_err(|failure| in_function(self.failed(*failure, failed.as_deref())))?;
+            let after = result
+                .map_err(|failure| in_function(failure_error(*failure, failed.as_deref())))?;
             if failed.is_some() {
                 // The pass goes on: what it says of the other functions is worth as much.
                 said_error.get_or_insert_with(|| in_function(PassError::diagnostics()));
@@ -190,7 +190,7 @@ impl LeafCall<'_> {
     /// threads of the pool that this is called in.
     fn parallel(
         &self,
-        pass: FunctionPass<'_>,
+        pass: FunctionCode<'_>,
         slots: &mut [&mut FunctionSlot],
         input: &ModuleInput<'_>,
     ) -> Vec<(Arc<Function>, Made)> {
@@ -251,34 +251,34 @@ impl LeafCall<'_> {
             }
         }
     }
+}
 
-    /// A pass's failure as an error of the run; `said`: the first error that it emitted.
-    fn failed(&self, failure: Failure, said: Option<&str>) -> PassError {
-        if let Some(first) = said
-            && !failure.panicked
-            && (failure.silent || failure.message == first)
-        {
-            return PassError::diagnostics();
-        }
-        let nested = match failure.nested {
-            // It only handed on what it was told.
-            Some((error, told)) if told == failure.message => return error,
-            Some((error, _)) => Some(error),
-            None => None,
-        };
-        let mut error = match failure.panicked {
-            true => panicked(&failure.message, failure.panic_at.as_deref()),
-            false => PassError::new(ErrorKind::Failed, failure.message),
-        };
-        error.function = failure.function;
-        error.op = failure.op;
-        error.location = failure.location;
-        error.snippet = failure.snippet.map(Box::new);
-        error.labels = failure.labels;
-        match nested {
-            Some(nested) => error.caused_by(Arc::new(nested)),
-            None => error,
-        }
+/// A pass's failure as an error of the run; `said`: the first error that it emitted.
+pub(super) fn failure_error(failure: Failure, said: Option<&str>) -> PassError {
+    if let Some(first) = said
+        && !failure.panicked
+        && (failure.silent || failure.message == first)
+    {
+        return PassError::diagnostics();
+    }
+    let nested = match failure.nested {
+        // It only handed on what it was told.
+        Some((error, told)) if told == failure.message => return error,
+        Some((error, _)) => Some(error),
+        None => None,
+    };
+    let mut error = match failure.panicked {
+        true => panicked(&failure.message, failure.panic_at.as_deref()),
+        false => PassError::new(ErrorKind::Failed, failure.message),
+    };
+    error.function = failure.function;
+    error.op = failure.op;
+    error.location = failure.location;
+    error.snippet = failure.snippet.map(Box::new);
+    error.labels = failure.labels;
+    match nested {
+        Some(nested) => error.caused_by(Arc::new(nested)),
+        None => error,
     }
 }
 

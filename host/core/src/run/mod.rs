@@ -6,6 +6,7 @@
 //! [`crate::verify`] checks what it changed. The loop keeps only the current module and the one
 //! before it, so a pass that fails leaves the module as it was.
 
+mod edit;
 mod host_passes;
 mod leaf;
 mod record;
@@ -15,6 +16,7 @@ mod solo;
 use std::collections::HashMap;
 use std::sync::Arc;
 
+pub use edit::{build_module, edit_module};
 pub use host_passes::{apply_pass_to_function, create_host_pass, filter, print_ir};
 use passdock_abi::SymbolId;
 use passdock_diagnostic::suggest;
@@ -24,43 +26,67 @@ use crate::config::ConfigValue;
 use crate::context::{ContextFrame, PassContext};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, PassCall, calls};
-use crate::pass::{ModuleRef, Pass, Sequential, check_info};
+use crate::pass::{Pass, Sequential, check_info};
 use crate::plan::{self, Held, Plan, Step};
 use crate::verify::{self, Input, Verify};
 
 impl dyn Pass + '_ {
     /// Runs the pass under this thread's current context: whatever its level, and without the
-    /// passes that it requires, which only a [`Sequential`] runs. The result shares the unchanged
-    /// parts with clones of the module.
-    pub fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+    /// passes that it requires, which are a [`Sequential`]'s business. What comes back shares with
+    /// clones of the module what didn't change.
+    ///
+    /// # Errors
+    /// The pass's, an instrument's, or the verifier's of what the pass made.
+    pub fn call(&self, module: Module) -> Result<Module, PassError> {
         self.call_in(module, &PassContext::current())
     }
 
     /// Runs the pass under a given context.
-    pub fn call_in(&self, module: ModuleRef, cx: &PassContext) -> Result<ModuleRef, PassError> {
+    ///
+    /// # Errors
+    /// As [`call`](Self::call).
+    pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
         call(self, &module, cx, !calls::in_callback())
     }
 }
 
 impl Sequential {
     /// Runs its enabled passes under this thread's current context, with what they require.
-    pub fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+    ///
+    /// # Errors
+    /// What can't be resolved, before anything runs; then the first failure of a pass or of an
+    /// instrument.
+    pub fn call(&self, module: Module) -> Result<Module, PassError> {
         (self as &dyn Pass).call(module)
     }
 
+    /// Runs its enabled passes under a given context, with what they require.
+    ///
+    /// # Errors
+    /// As [`Sequential::call`].
+    pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
+        (self as &dyn Pass).call_in(module, cx)
+    }
+
     /// Runs its passes by a plan that [`prepare`] made of it under the same context.
+    ///
+    /// # Errors
+    /// The first failure of a pass or of an instrument.
     pub fn call_planned(
         &self,
         plan: &Plan,
-        module: ModuleRef,
+        module: Module,
         cx: &PassContext,
-    ) -> Result<ModuleRef, PassError> {
+    ) -> Result<Module, PassError> {
         call_planned(self, Some(plan), &module, cx, !calls::in_callback())
     }
 }
 
 /// Runs a pass from outside: whatever its level, without what it requires. Instruments are called
 /// if it is `watched`.
+///
+/// # Errors
+/// What can't be resolved; then the first failure of a pass or of an instrument.
 pub fn call(
     pass: &dyn Pass,
     module: &Module,
@@ -112,6 +138,9 @@ fn call_planned(
 /// Checks that a Sequential can run, and returns its plan: loads the plugins that it and the
 /// context's instruments need, and makes the instruments. States that the module must be in aren't
 /// checked.
+///
+/// # Errors
+/// What can't be resolved or loaded.
 pub fn prepare(sequential: &Sequential, cx: &PassContext) -> Result<Plan, PassError> {
     let plan = plan::resolve(sequential, cx)?;
     plan.load()?;

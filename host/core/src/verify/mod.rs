@@ -94,6 +94,9 @@ pub(crate) fn unchanged(module: &Module, when: Verify) -> Result<(), PassError> 
 }
 
 /// Verifies all functions of a module.
+///
+/// # Errors
+/// The first invariant that doesn't hold.
 pub fn all(module: &Module) -> Result<(), PassError> {
     let mut functions = module.names().zip(module.functions());
     functions.try_for_each(|(name, function)| one(module, name, function))

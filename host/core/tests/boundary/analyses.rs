@@ -578,7 +578,7 @@ fn functions_on_several_threads_have_their_own() {
                 let mut runner =
                     passdock_core::boundary::FunctionRunner::new(input, around, &around.options);
                 for function in module.functions().skip(half).step_by(2) {
-                    let work = passdock_core::boundary::FunctionPass::Closure(&pass);
+                    let work = passdock_core::boundary::FunctionCode::Closure(&pass);
                     let (result, _) = runner.run(work, function);
                     result.expect("works").expect("changed");
                 }

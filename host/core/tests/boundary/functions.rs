@@ -3,7 +3,7 @@
 use expect_test::expect;
 use passdock_abi as abi;
 use passdock_abi::TypeId;
-use passdock_core::boundary::{FunctionPass, FunctionRunner, ModuleInput};
+use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput};
 use passdock_core::same_interface;
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::{PassContext, PassResult};
@@ -154,7 +154,7 @@ fn a_pass_may_ask_its_surroundings_and_speak() {
         Ok(())
     };
     let function = module.function_named("main").expect("is there");
-    let (changed, said) = runner.run(FunctionPass::Closure(&pass), function);
+    let (changed, said) = runner.run(FunctionCode::Closure(&pass), function);
     assert!(changed.expect("works").is_none());
     expect![[r#"
         warning[t::odd]: The op is odd.
@@ -189,10 +189,10 @@ fn slots_are_kept_while_the_module_stays_the_same() {
         let (input, mut slots) = ModuleInput::with_slots(&module);
         let mut runner = FunctionRunner::new(&input, &around, &around.options);
         for slot in &mut slots {
-            let (changed, _) = runner.run_in(FunctionPass::Closure(&cut), slot);
+            let (changed, _) = runner.run_in(FunctionCode::Closure(&cut), slot);
             let changed = changed.expect("works").expect("changed");
             assert_eq!(ops(&changed), ["t.A", "return"]);
-            let (changed, _) = runner.run_in(FunctionPass::Closure(&look), slot);
+            let (changed, _) = runner.run_in(FunctionCode::Closure(&look), slot);
             assert!(changed.expect("works").is_none());
         }
         input.keep(slots);

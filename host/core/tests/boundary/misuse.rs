@@ -5,7 +5,7 @@ use std::mem::offset_of;
 use expect_test::{Expect, expect};
 use passdock_abi as abi;
 use passdock_abi::{ConstId, DType, Dim, OpId, RegionId, Status, SymbolId, TypeId, ValueId};
-use passdock_core::boundary::{FunctionPass, FunctionRunner, ModuleInput, host};
+use passdock_core::boundary::{FunctionCode, FunctionRunner, ModuleInput, host};
 use passdock_plugin_api as sdk;
 use passdock_plugin_api::PassContext;
 
@@ -411,7 +411,7 @@ fn diagnostics_of_any_size_are_read_as_far_as_they_go() {
         }
     };
     let function = module.function_named("main").expect("is there");
-    let (failed, said) = runner.run(FunctionPass::Closure(&pass), function);
+    let (failed, said) = runner.run(FunctionCode::Closure(&pass), function);
     expect!["The list of labels has 1 elements of 4 bytes."]
         .assert_eq(&failed.expect_err("it says so").message);
     let said: Vec<String> = said.iter().map(|said| said.render(false)).collect();

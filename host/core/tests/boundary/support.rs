@@ -5,7 +5,7 @@ use std::sync::Arc;
 use passdock_abi as abi;
 use passdock_abi::{DType, Dim, FunctionKind, TypeId};
 use passdock_core::boundary::{
-    Frame, FunctionPass, FunctionRunner, ModuleInput, ModulePass, host, run_module_pass,
+    Frame, FunctionCode, FunctionRunner, ModuleCode, ModuleInput, host, run_module_pass,
 };
 use passdock_core::{
     ConfigValue, Diagnostic, ErrorKind, FieldValue, OpDefs, PassError, PassKind, Plugin,
@@ -127,7 +127,7 @@ pub(crate) fn run(
     let input = ModuleInput::new(module);
     let mut runner = FunctionRunner::new(&input, around, &around.options);
     let function = module.function_named("main").expect("is there");
-    let (result, _) = runner.run(FunctionPass::Closure(&pass), function);
+    let (result, _) = runner.run(FunctionCode::Closure(&pass), function);
     result.map_err(|failure| {
         let place = [&failure.function, &failure.op, &failure.location];
         let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
@@ -145,7 +145,7 @@ pub(crate) fn run_module(
     pass: impl for<'h> Fn(&mut sdk::Module<'h>, &PassContext) -> PassResult + Send + Sync + 'static,
 ) -> Result<Option<ir::Module>, String> {
     let around = Around::new();
-    let (result, _) = run_module_pass(ModulePass::Closure(&pass), module, &around, &around.options);
+    let (result, _) = run_module_pass(ModuleCode::Closure(&pass), module, &around, &around.options);
     result.map_err(|failure| failure.message)
 }
 

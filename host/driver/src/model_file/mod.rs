@@ -85,6 +85,9 @@ pub enum Format {
 
 impl Format {
     /// The format that a file's extension names; `-` is text.
+    ///
+    /// # Errors
+    /// If it is neither `.onnx` nor `.ir`, and not `-`.
     pub fn of(path: impl AsRef<Path>) -> Result<Format, PassError> {
         let path = path.as_ref();
         let extension = path.extension().and_then(|e| e.to_str());
@@ -108,11 +111,17 @@ pub fn is_standard(path: impl AsRef<Path>) -> bool {
 }
 
 /// Reads a model whose data is in its directory.
+///
+/// # Errors
+/// If the file can't be read, or holds no model; an error about text shows its line.
 pub fn read(path: impl AsRef<Path>) -> Result<Module, PassError> {
     read_with(path, ReadOptions::default())
 }
 
 /// Reads a model with options.
+///
+/// # Errors
+/// As [`read`].
 pub fn read_with(path: impl AsRef<Path>, options: ReadOptions) -> Result<Module, PassError> {
     let (path, reach) = (path.as_ref(), options.reach());
     match Format::of(path)? {
@@ -138,6 +147,9 @@ fn read_text(path: &Path, reach: Reach) -> Result<Module, PassError> {
 }
 
 /// Reads IR text; the files that its constants are in lie beside the file `name`.
+///
+/// # Errors
+/// If the text isn't a module; the error shows the line.
 pub fn parse_text(name: &str, source: &str) -> Result<Module, PassError> {
     parse_within(Path::new(name), source, Reach::Beside)
 }

@@ -7,6 +7,36 @@ use passdock_core::{ErrorKind, PassError, Registry};
 use crate::prepare::{PipelineText, Prepared, Request, Watched};
 
 /// A pipeline as its text says it.
+///
+/// ```
+/// # mod passdock {
+/// #     pub use passdock_core::{PassError, PassInfo, Registry, create_function_pass};
+/// #     pub use passdock_driver::{model_file as ir, pipeline};
+/// # }
+/// use passdock::{PassInfo, Registry, create_function_pass, ir, pipeline::Pipeline};
+///
+/// # fn main() -> Result<(), passdock::PassError> {
+/// let registry = Registry::new();
+/// let info = PassInfo::new("demo.transform.Stamp");
+/// registry.register(create_function_pass(info, |f, _cx| {
+///     Ok(f.set_function_attr("stamp", 1)?)
+/// }))?;
+///
+/// let text = "
+///     [context]
+///     opt_level = 3
+///     [[passes]]
+///     name = 'demo.transform.Stamp'
+/// ";
+/// let pipeline = Pipeline::from_toml(text)?.resolve(&registry)?;
+/// let module = ir::parse_text("a.ir", "module { fn @main(%x: f32[2]) -> (%y) { return %x } }")?;
+/// assert!(pipeline.run(module)?.to_string().contains("{stamp = 1}"));
+///
+/// let error = Pipeline::from_toml("[context]\nopt_lvl = 3").unwrap_err();
+/// assert_eq!(error.help.as_deref(), Some("Did you mean `opt_level`?"));
+/// # Ok(())
+/// # }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pipeline {
     request: Request,
@@ -14,11 +44,17 @@ pub struct Pipeline {
 
 impl Pipeline {
     /// Reads a pipeline. Directories in it are relative to the current one.
+    ///
+    /// # Errors
+    /// If it isn't TOML, or not a pipeline; the error shows the line.
     pub fn from_toml(text: &str) -> Result<Pipeline, PassError> {
         Pipeline::new("pipeline.toml".as_ref(), text.to_owned())
     }
 
     /// Reads a pipeline's file. Directories in it are relative to the file.
+    ///
+    /// # Errors
+    /// If the file can't be read; otherwise as [`Pipeline::from_toml`].
     pub fn from_file(path: &Path) -> Result<Pipeline, PassError> {
         let text = std::fs::read_to_string(path).map_err(|error| {
             let message = format!("The pipeline `{}` can't be read: {error}.", path.display());
@@ -38,6 +74,9 @@ impl Pipeline {
     }
 
     /// Looks up everything that it names. The plugins of its directories come to the registry.
+    ///
+    /// # Errors
+    /// If a directory isn't there, or a pass, option, instrument or config key isn't known.
     pub fn resolve(&self, registry: &Registry) -> Result<Prepared, PassError> {
         Prepared::new(registry, &self.request, Watched::default())
     }

@@ -94,6 +94,9 @@ pub struct Place {
 
 /// Explains what a request would run. No model is read; plugins that would be needed are loaded only by
 /// [`check`](super::check).
+///
+/// # Errors
+/// The first mistake in the request.
 pub fn explain(registry: &Registry, request: &Request) -> Result<Explanation, PassError> {
     let prepared = Prepared::new(registry, request, Watched::default())?;
     let mut explanation = prepared.explain()?;

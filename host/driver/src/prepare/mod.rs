@@ -15,9 +15,7 @@ mod taken;
 use std::sync::Arc;
 
 use passdock_core::plan::{self, Plan};
-use passdock_core::{
-    Diagnostic, ModuleRef, PassContext, PassError, Recorder, Registry, Sequential, Sink,
-};
+use passdock_core::{Diagnostic, PassContext, PassError, Recorder, Registry, Sequential, Sink};
 use passdock_ir::Module;
 
 use crate::pipeline_file::PipelineFile;
@@ -122,12 +120,12 @@ impl Prepared {
     ///
     /// # Errors
     /// The first failure of a pass, or of an instrument.
-    pub fn run(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+    pub fn run(&self, module: Module) -> Result<Module, PassError> {
         self.context.scope(|_| self.call(module))
     }
 
     /// Runs the passes on a module; the context was entered.
-    pub(crate) fn call(&self, module: ModuleRef) -> Result<ModuleRef, PassError> {
+    pub(crate) fn call(&self, module: Module) -> Result<Module, PassError> {
         match &self.plan {
             Some(plan) => self.sequential.call_planned(plan, module, &self.context),
             None => self.sequential.call(module),

@@ -11,6 +11,9 @@ use crate::pipeline_file::{Located, PipelineFile};
 
 /// Takes the plugins in all directories of a request into the registry; answers why plugins were
 /// left out that contradict others.
+///
+/// # Errors
+/// If a directory that has to be there can't be read.
 pub fn load_plugins(registry: &Registry, request: &Request) -> Result<Vec<PassError>, PassError> {
     let mut conflicts = Vec::new();
     load(registry, request, &PipelineFile::default(), &mut |error| {

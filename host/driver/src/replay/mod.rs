@@ -50,6 +50,9 @@ pub struct Replay {
 
 impl Reproducer {
     /// Reads the reproducer in a directory.
+    ///
+    /// # Errors
+    /// If it isn't a reproducer, or can't be read.
     pub fn open(dir: &Path) -> Result<Reproducer, PassError> {
         let shown = dir.display();
         let wrong = |message: String| PassError::new(ErrorKind::Usage, message);

@@ -74,6 +74,9 @@ impl<'a> NewAttr<'a> {
 
 impl Function {
     /// Sets an attribute of an op; of NONE, of the function.
+    ///
+    /// # Errors
+    /// If the op is gone, the name is no symbol, or the value none that an attribute can have.
     pub fn set_attr(&mut self, op: OpId, new: &NewAttr<'_>) -> Edit {
         if op.is_some() {
             self.live_op(op)?;
@@ -103,6 +106,9 @@ impl Function {
     }
 
     /// Removes an attribute of an op; of NONE, of the function.
+    ///
+    /// # Errors
+    /// If the op is gone, has no such attribute, or the attribute is a region.
     pub fn remove_attr(&mut self, op: OpId, name: SymbolId) -> Edit {
         if op.is_some() {
             self.live_op(op)?;

@@ -1,4 +1,5 @@
-//! Copying a region's ops to a place, for inlining, fusing and unrolling.
+//! Copying a region's ops to a place, for inlining, fusing and unrolling; and whole functions to
+//! another module.
 
 use std::sync::Arc;
 
@@ -9,9 +10,10 @@ use super::{NewOp, NewPort, NewRegion, Position};
 use crate::error::{Edit, EditError};
 use crate::function::transfer::Transfer;
 use crate::function::{Function, MAX_DEPTH};
+use crate::module::Module;
 use crate::origin::Entity;
 use crate::pool::push_range;
-use crate::symbols::is_terminator;
+use crate::symbols::{Symbols, is_terminator};
 
 /// A region to copy, without its terminator.
 #[derive(Clone, Copy, Debug)]
@@ -32,6 +34,9 @@ pub struct CloneRegion<'a> {
 impl Function {
     /// Copies a region's ops to a place. The answer is the values that stand for the operands of
     /// its terminator.
+    ///
+    /// # Errors
+    /// If the place, the arguments or what stands for captured values aren't right.
     pub fn clone_region(&mut self, clone: &CloneRegion<'_>) -> Edit<Vec<ValueId>> {
         let (region, before) = self.resolve(clone.at)?;
         let map = self.check_clone(clone, region, before)?;
@@ -104,6 +109,27 @@ impl Function {
         Ok(map)
     }
 
+    /// A copy for a module with these symbols.
+    fn copied_to(&self, symbols: &Arc<Symbols>) -> Function {
+        let name = symbols.intern(self.text(self.name));
+        let mut made = Function::new(symbols.clone(), self.kind, name);
+        let (from, to) = (self.body, made.body);
+        for opset in &self.opsets {
+            made.set_opset(symbols.intern(self.text(opset.domain)), opset.version);
+        }
+        let mut copy = Copy {
+            transfer: Transfer::new(Some(self), &mut made),
+            root: from,
+            map: FxHashMap::default(),
+        };
+        copy.function_header(self);
+        copy.ops(to, OpId::NONE);
+        if let Some(terminator) = self.terminator(from) {
+            copy.terminator(terminator, from, to);
+        }
+        made
+    }
+
     /// The region a value is defined in.
     pub fn home(&self, value: ValueId) -> RegionId {
         let record = self.value(value);
@@ -126,6 +152,19 @@ impl Function {
         }
         let inside = self.outermost_inside(region, outer);
         self.op(self.region(inside).parent).parent == outer
+    }
+}
+
+impl Module {
+    /// Adds a copy of another module's function at the end. The bytes of its constants are shared;
+    /// constants that nobody uses stay behind, and so does what only the file said that the function
+    /// was read from. Functions that it calls are found by their names.
+    ///
+    /// # Errors
+    /// If the module has a function of that name already.
+    pub fn insert_copy(&mut self, function: &Function) -> Edit {
+        let copy = function.copied_to(self.symbols());
+        self.insert(copy)
     }
 }
 
@@ -167,6 +206,34 @@ impl Copy<'_> {
         }
     }
 
+    /// Copies what a function has besides its ops: parameters with their defaults, attributes,
+    /// documentation.
+    fn function_header(&mut self, source: &Function) {
+        let (from, to) = (source.body, self.transfer.into.body);
+        self.args(from, to);
+        for arg in source.args(from) {
+            let (record, copy) = (source.value(arg), self.map[&arg]);
+            let is_declared = record.flags & Value::DECLARED;
+            self.transfer.into.values[copy.index()].flags |= is_declared;
+            if let Some(default) = record.constant.option() {
+                let ty = self.transfer.ty(source.constant(default).ty);
+                let data = source.constant_data(default).clone();
+                let id = self.transfer.into.insert_tensor(ty, data, to);
+                self.transfer.into.constants[id.index()].value = copy;
+                self.transfer.into.values[copy.index()].constant = id;
+            }
+        }
+        let mut attrs = source.attrs(OpId::NONE).to_vec();
+        for attr in &mut attrs {
+            *attr = self.transfer.attr(attr);
+            attr.name = self.transfer.symbol(attr.name);
+        }
+        self.transfer.into.function_attrs = push_range(&mut self.transfer.into.attrs, attrs);
+        self.transfer.into.regions[to.index()].loc = self.transfer.loc(source.region(from).loc);
+        self.carry(Entity::Function, Entity::Function);
+        self.carry(Entity::Region(from), Entity::Region(to));
+    }
+
     fn op(&mut self, op: OpId, record: &Op, region: RegionId, before: OpId) -> OpId {
         let operands = self.values(op);
         let results: Vec<ValueId> = self.transfer.source().results(op).collect();
@@ -202,6 +269,12 @@ impl Copy<'_> {
             .insert_region(op, &NewRegion { name, args: &[] });
         self.transfer.into.regions[to.index()].loc = self.transfer.loc(record.loc);
         self.carry(Entity::Region(from), Entity::Region(to));
+        self.args(from, to);
+        to
+    }
+
+    /// Gives a copied region the arguments of its source.
+    fn args(&mut self, from: RegionId, to: RegionId) {
         let args: Vec<ValueId> = self.transfer.source().args(from).collect();
         for arg in args {
             let ty = self.transfer.ty(self.transfer.source().value(arg).ty);
@@ -210,7 +283,6 @@ impl Copy<'_> {
             self.carry(Entity::Value(arg), Entity::Value(copy));
             self.map.insert(arg, copy);
         }
-        to
     }
 
     /// Gives a copied region the terminator of its source.
@@ -311,5 +383,54 @@ impl Copy<'_> {
             let symbols = self.transfer.source().symbols().clone();
             self.transfer.into.give_name(to, symbols.text(name));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Module, text, verify};
+
+    const TWO: &str = r#"module {
+  fn @main(%x: !f32[n,2], %scale: f32[] = const f32[] 2.0) -> (%y: f32[n,2]) opset("" = 17, "acme" = 1) loc("graph") doc("what it does") attributes {kind = "encoder", mean = tensor f32[2] [0.0, 1.0]} {
+    %unused = const f32[] 1.0
+    %half = const f32[2] [0.5, 0.5]
+    %c = acme.IsLarge(%x)
+    %y = onnx.If(%c) {then_branch = region, else_branch = region} : f32[n,2]
+      region then_branch {
+        %a = onnx.Mul(%x, %half) : f32[n,2]
+        yield %a
+      }
+      region else_branch -> (%b) {
+        %0 = call @other(%x, %scale) : f32[n,2]
+        yield %0
+      }
+    return %y
+  }
+}
+"#;
+
+    #[test]
+    fn a_function_comes_to_another_module_as_it_is() {
+        let source = text::parse(TWO).unwrap();
+        let other = "module {\n  fn @other(%x, %scale) -> (%r) {\n    return %x\n  }\n}\n";
+        let mut module = text::parse(other).unwrap();
+        let main = source.function_named("main").unwrap();
+        module.insert_copy(main).unwrap();
+        verify::verify_module(&module).unwrap();
+        let copied = module.function_named("main").unwrap().clone();
+        let options = text::PrintOptions::default();
+        let expected = text::print_function(main, &options);
+        assert_eq!(
+            text::print_function(&copied, &options),
+            expected.replace("  %unused = const f32[] 1.0\n", ""),
+        );
+        let again = module.insert_copy(main).unwrap_err();
+        assert_eq!(
+            again.to_string(),
+            "The module has a function @main already."
+        );
+        let mut empty = Module::new();
+        empty.insert_copy(&copied).unwrap();
+        assert_eq!(empty.op_count(), main.op_count());
     }
 }

@@ -12,6 +12,9 @@ use crate::function::Function;
 
 impl Function {
     /// Makes a constant that is a value, visible in `region` (NONE: in the whole function).
+    ///
+    /// # Errors
+    /// If the data isn't what the type takes, or the region is gone.
     pub fn add_constant(
         &mut self,
         ty: TypeId,
@@ -60,6 +63,9 @@ impl Function {
     }
 
     /// Makes a constant that isn't a value: an attribute's tensor.
+    ///
+    /// # Errors
+    /// If the data isn't what the type takes, or the region is gone.
     pub fn add_tensor(
         &mut self,
         ty: TypeId,
@@ -119,6 +125,9 @@ impl Function {
     }
 
     /// Gives a parameter a default: the importer's overridable initializer.
+    ///
+    /// # Errors
+    /// If the value isn't a parameter, or the data isn't what the type takes.
     pub fn set_default(
         &mut self,
         param: ValueId,
@@ -139,6 +148,9 @@ impl Function {
 
     /// Moves the data of a constant to another place. The bytes have to be the same, so nothing of
     /// the function changes.
+    ///
+    /// # Errors
+    /// If the constant is gone, or the data has another size.
     pub fn relocate_constant(&mut self, id: ConstId, data: Arc<ConstantData>) -> Edit {
         let record = *self.live_constant(id)?;
         if data.len() != record.byte_len {
@@ -155,6 +167,9 @@ impl Function {
     }
 
     /// Removes a constant without uses. A tensor goes with the attribute that holds it.
+    ///
+    /// # Errors
+    /// If the constant is gone, used, a parameter's default or an attribute's tensor.
     pub fn erase_constant(&mut self, id: ConstId) -> Edit {
         let record = *self.live_constant(id)?;
         let Some(value) = record.value.option() else {
@@ -213,6 +228,9 @@ impl Function {
     }
 
     /// The number of elements of a constant of a type; `None` if no constant has such a type.
+    ///
+    /// # Errors
+    /// If the type is none of this function, or its shape is negative or too large.
     pub fn constant_elements(&self, ty: TypeId) -> Edit<Option<u64>> {
         let record = self.live_type(ty)?;
         let shape = match record.kind {

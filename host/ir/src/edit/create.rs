@@ -93,6 +93,10 @@ impl<'a> NewOp<'a> {
 
 impl Function {
     /// Makes an op.
+    ///
+    /// # Errors
+    /// If the place is none, an operand isn't visible there, or a name, type or attribute isn't
+    /// right.
     pub fn create_op(&mut self, new: &NewOp<'_>, at: Position) -> Edit<OpId> {
         let (region, before) = self.resolve(at)?;
         self.check_new(new, region, before)?;

@@ -8,6 +8,9 @@ use crate::symbols::is_terminator;
 
 impl Function {
     /// Erases an op whose results have no uses, with its regions.
+    ///
+    /// # Errors
+    /// If the op is gone, ends a region, or has results that are used.
     pub fn erase_op(&mut self, op: OpId) -> Edit {
         let record = *self.live_op(op)?;
         if is_terminator(record.name) {

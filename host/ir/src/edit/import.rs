@@ -41,6 +41,9 @@ impl Function {
     }
 
     /// Sets an op's location.
+    ///
+    /// # Errors
+    /// If the op is gone.
     pub fn set_loc(&mut self, op: OpId, loc: LocId) -> Edit {
         self.live_op(op)?;
         self.ops[op.index()].loc = loc;
@@ -49,6 +52,9 @@ impl Function {
     }
 
     /// Sets a region's location: a graph's name.
+    ///
+    /// # Errors
+    /// If the region is gone.
     pub fn set_region_loc(&mut self, region: RegionId, loc: LocId) -> Edit {
         self.live_region(region)?;
         self.regions[region.index()].loc = loc;

@@ -12,6 +12,10 @@ impl Function {
     /// its terminator only.
     ///
     /// Takes as long as the region has ops: what is nested in them comes along as it is.
+    ///
+    /// # Errors
+    /// If the region is gone, has no op around it, or the arguments aren't as many as it takes or
+    /// not visible.
     pub fn inline_region(&mut self, region: RegionId, args: &[ValueId]) -> Edit {
         let holder = self.live_region(region)?.parent;
         self.check_inline(region, holder, args)?;

@@ -8,6 +8,9 @@ use crate::symbols::is_terminator;
 
 impl Function {
     /// Sets an operand slot, or appends one at the next index; NONE leaves the operand out.
+    ///
+    /// # Errors
+    /// If the op is gone, has no such operand, or the value isn't visible to it.
     pub fn set_operand(&mut self, op: OpId, index: usize, value: ValueId) -> Edit {
         let record = *self.live_op(op)?;
         let len = record.operands.len as usize;

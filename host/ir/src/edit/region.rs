@@ -14,6 +14,9 @@ use crate::pool::push_range;
 
 impl Function {
     /// Gives an op another region.
+    ///
+    /// # Errors
+    /// If the op is gone, its regions nest too deep, or an argument's type is none of this function.
     pub fn add_region(&mut self, op: OpId, new: &NewRegion<'_>) -> Edit<RegionId> {
         let parent = self.live_op(op)?.parent;
         self.check_region(new, parent)?;
@@ -68,6 +71,9 @@ impl Function {
     }
 
     /// Appends an argument to a region; of the body, a parameter.
+    ///
+    /// # Errors
+    /// If the region is gone, or the type is none of this function.
     pub fn add_arg(&mut self, region: RegionId, new: &NewPort<'_>) -> Edit<ValueId> {
         self.live_region(region)?;
         if new.ty.is_some() {
@@ -80,6 +86,9 @@ impl Function {
 
     /// Removes arguments without uses, with their defaults; those behind them move up. All are
     /// removed, or none.
+    ///
+    /// # Errors
+    /// If one of them is gone, used, or not an argument.
     pub fn remove_args(&mut self, args: &[ValueId]) -> Edit {
         for &arg in args {
             let record = *self.live_value(arg)?;
@@ -113,6 +122,9 @@ impl Function {
 
     /// Makes parameters that have a default the constants that they default to: callers can't set
     /// them any more. The values stay, with their names and their uses. All change, or none.
+    ///
+    /// # Errors
+    /// If one of them isn't a parameter with a default.
     pub fn freeze_args(&mut self, args: &[ValueId]) -> Edit {
         for &arg in args {
             let record = *self.live_value(arg)?;
@@ -167,6 +179,9 @@ impl Function {
 
     /// Sets the operands and ports of a region's terminator, which is made if there is none. A name
     /// or type that a port leaves open stays what it was.
+    ///
+    /// # Errors
+    /// If the region is gone, or a value isn't visible at its end.
     pub fn set_results(
         &mut self,
         region: RegionId,

@@ -17,6 +17,10 @@ impl Function {
     /// The new results take the names of the old ones over, and their types where none is given. An
     /// op that keeps the old one's location, or whose location begins with it, is what the old one
     /// has become: it keeps its origin and its documentation and metadata too.
+    ///
+    /// # Errors
+    /// As [`Function::create_op`]; and if a result of the old op is used and has no counterpart of
+    /// a type that fits.
     pub fn replace_op(&mut self, old: OpId, new: &NewOp<'_>) -> Edit<OpId> {
         let record = *self.live_op(old)?;
         self.check_replaceable(old)?;
@@ -77,6 +81,10 @@ impl Function {
 
     /// Moves the uses of the old results to these values and erases `old`. A NONE stands for a
     /// result without uses.
+    ///
+    /// # Errors
+    /// If the op is gone, there are not as many values as it has results, or one can't stand where
+    /// a result is used.
     pub fn replace_op_with(&mut self, old: OpId, values: &[ValueId]) -> Edit {
         self.live_op(old)?;
         self.check_replaceable(old)?;
@@ -113,6 +121,9 @@ impl Function {
     }
 
     /// Moves all uses of a value to another.
+    ///
+    /// # Errors
+    /// If the new value isn't visible at every use, or its type contradicts.
     pub fn replace_uses(&mut self, from: ValueId, to: ValueId) -> Edit {
         self.live_value(from)?;
         if from == to {
@@ -124,6 +135,9 @@ impl Function {
     }
 
     /// Moves an op.
+    ///
+    /// # Errors
+    /// If the place is in another region, or an operand or a use would be on the wrong side.
     pub fn move_op(&mut self, op: OpId, at: Position) -> Edit {
         let record = *self.live_op(op)?;
         if is_terminator(record.name) {

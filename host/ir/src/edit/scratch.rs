@@ -10,6 +10,9 @@ use crate::function::Function;
 
 impl Function {
     /// Makes a constant that is no part of the function until an op uses it.
+    ///
+    /// # Errors
+    /// If the data isn't what the type takes.
     pub fn add_scratch(&mut self, ty: TypeId, data: Arc<ConstantData>) -> Edit<ValueId> {
         self.check_constant(ty, &data)?;
         let value = self.insert_constant_quietly(ty, data);
@@ -26,6 +29,9 @@ impl Function {
     /// Shows other operands in an op's slots, and hands back those that were there. The shown ones
     /// don't count as used: they have to be taken back before the function is used for anything but
     /// reading this op. Until then it is another version: results for it are good for no other.
+    ///
+    /// # Errors
+    /// If the op is gone, or there are not as many values as it has operands.
     pub fn show_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         self.swap_shown_operands(op, operands)?;
         self.begin_aside();
@@ -34,6 +40,9 @@ impl Function {
 
     /// Puts back the operands that were there before [`Function::show_operands`], the last shown
     /// first; the function is the version that it was.
+    ///
+    /// # Errors
+    /// As [`Function::show_operands`].
     pub fn take_back_operands(&mut self, op: OpId, operands: &mut [ValueId]) -> Edit {
         self.swap_shown_operands(op, operands)?;
         self.end_aside();

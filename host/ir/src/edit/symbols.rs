@@ -30,6 +30,10 @@ impl Function {
     /// Replaces symbols by dims, all at once, in all types of the function. Each type and
     /// expression is looked at once. Refused if a size would be negative, or if consistent types
     /// would contradict each other.
+    ///
+    /// # Errors
+    /// If a symbol is none or comes twice, a size would be negative, or consistent types would
+    /// contradict each other.
     pub fn replace_symbols(&mut self, replacements: &[(SymbolId, Dim)]) -> Edit {
         let mut dims = FxHashMap::default();
         for &(symbol, dim) in replacements {

@@ -8,6 +8,9 @@ use crate::function::Function;
 impl Function {
     /// Refines a value's type: known parts that `ty` leaves open stay. The unknown type forgets
     /// them, which is how a type is taken back.
+    ///
+    /// # Errors
+    /// If the value or the type is none of this function, or the type contradicts what is known.
     pub fn set_type(&mut self, value: ValueId, ty: TypeId) -> Edit {
         let old = self.live_value(value)?.ty;
         let forgets = self.live_type(ty)?.kind == TypeKind::UNKNOWN;
@@ -25,6 +28,9 @@ impl Function {
     }
 
     /// Names a value; a name that is taken gets a number.
+    ///
+    /// # Errors
+    /// If the value is gone.
     pub fn set_name(&mut self, value: ValueId, name: &str) -> Edit {
         let old = self.live_value(value)?.name;
         if old.is_some() && self.text(old) == name {

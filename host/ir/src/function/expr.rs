@@ -25,6 +25,9 @@ struct Sum {
 
 impl Function {
     /// Interns a dim expression in canonical form.
+    ///
+    /// # Errors
+    /// If a side isn't a dim of this function.
     pub fn add_expr(&mut self, kind: ExprKind, lhs: Dim, rhs: Dim) -> Edit<Dim> {
         for side in [lhs, rhs] {
             let known = match side.kind {

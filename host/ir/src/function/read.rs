@@ -55,6 +55,9 @@ impl Function {
     }
 
     /// An op, if it is alive.
+    ///
+    /// # Errors
+    /// If the op is gone, or none of this function.
     pub fn live_op(&self, id: OpId) -> Edit<&Op> {
         match self.ops.get(id.index()) {
             Some(op) if op.flags & Op::DEAD == 0 => Ok(op),
@@ -64,6 +67,9 @@ impl Function {
     }
 
     /// A value, if it is alive.
+    ///
+    /// # Errors
+    /// If the value is gone, or none of this function.
     pub fn live_value(&self, id: ValueId) -> Edit<&Value> {
         match self.values.get(id.index()) {
             Some(value) if value.flags & Value::DEAD == 0 => Ok(value),
@@ -73,6 +79,9 @@ impl Function {
     }
 
     /// A region, if it is alive.
+    ///
+    /// # Errors
+    /// If the region is gone, or none of this function.
     pub fn live_region(&self, id: RegionId) -> Edit<&Region> {
         match self.regions.get(id.index()) {
             Some(region) if region.flags & Region::DEAD == 0 => Ok(region),
@@ -82,6 +91,9 @@ impl Function {
     }
 
     /// A constant, if it is alive.
+    ///
+    /// # Errors
+    /// If the constant is gone, or none of this function.
     pub fn live_constant(&self, id: ConstId) -> Edit<&Constant> {
         match self.constants.get(id.index()) {
             Some(constant) if self.is_live_constant(constant) => Ok(constant),
@@ -91,6 +103,9 @@ impl Function {
     }
 
     /// A type id that is one of this function's.
+    ///
+    /// # Errors
+    /// If the type is none of this function.
     pub fn live_type(&self, id: TypeId) -> Edit<&Type> {
         self.types
             .get(id.index())

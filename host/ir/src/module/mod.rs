@@ -100,6 +100,9 @@ impl Module {
     }
 
     /// Adds a function at the end.
+    ///
+    /// # Errors
+    /// If the module has a function of that name, or the function's symbols aren't this module's.
     pub fn insert(&mut self, function: impl Into<Arc<Function>>) -> Edit {
         let function = function.into();
         self.check_symbols(&function)?;
@@ -115,6 +118,9 @@ impl Module {
     }
 
     /// Replaces the function that has the same name.
+    ///
+    /// # Errors
+    /// If the module has no function of that name, or the function's symbols aren't this module's.
     pub fn replace(&mut self, function: impl Into<Arc<Function>>) -> Edit {
         let function = function.into();
         self.check_symbols(&function)?;
@@ -129,6 +135,9 @@ impl Module {
     }
 
     /// Removes a function; the others keep their order.
+    ///
+    /// # Errors
+    /// If the module has no such function.
     pub fn remove(&mut self, name: SymbolId) -> Edit<Arc<Function>> {
         self.functions_mut()
             .remove(name)

@@ -57,6 +57,9 @@ const MANY: usize = 32;
 
 /// Finds the plugins in directories. A library that is reached by two paths counts once. Manifests
 /// in the `cache` aren't read again.
+///
+/// # Errors
+/// If a directory that has to be there can't be read.
 pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Discovered, DirError> {
     let mut found = Discovered::default();
     let mut searched = HashSet::new();
@@ -103,6 +106,9 @@ pub fn discover(dirs: &[SearchDir], cache: Option<&ManifestCache>) -> Result<Dis
 
 /// Refuses a plugin that defines an op which another one defines since the same version: the two
 /// would be ambiguous.
+///
+/// # Errors
+/// If one of the others defines the same op.
 pub fn check_op_conflicts(plugin: &Plugin, others: &[Arc<Plugin>]) -> Result<(), PluginError> {
     let ops = &plugin.manifest().ops;
     let own: HashSet<(&str, u32)> = ops.iter().map(|op| (op.name.as_str(), op.since)).collect();

@@ -35,6 +35,9 @@ pub struct Checked {
 }
 
 /// Checks a library file and reads its manifest, without running any of it.
+///
+/// # Errors
+/// If the file isn't a plugin that this host can load; the error says why.
 pub fn check(path: &Path) -> Result<Checked, PluginError> {
     check_kind(path).map_err(|kind| PluginError::file(path, kind))
 }

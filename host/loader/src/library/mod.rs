@@ -135,6 +135,9 @@ impl std::fmt::Debug for LoadedInstrument {
 
 impl Plugin {
     /// Reads the manifest of a plugin file. None of its code runs.
+    ///
+    /// # Errors
+    /// If the file isn't a plugin that this host can load; the error says why.
     pub fn open(path: &Path) -> Result<Plugin, PluginError> {
         let checked = file::check(path)?;
         Ok(Plugin::known(
@@ -164,6 +167,9 @@ impl Plugin {
     }
 
     /// A plugin that is linked into this program.
+    ///
+    /// # Errors
+    /// If its manifest can't be read.
     pub fn from_static(plugin: StaticPlugin) -> Result<Plugin, PluginError> {
         let unnamed = Origin::Static("?".to_owned());
         let manifest = Manifest::from_symbol(plugin.manifest)
@@ -210,6 +216,9 @@ impl Plugin {
 
     /// Loads the plugin's code with the table of the host that it is to use. Later calls return the
     /// same result.
+    ///
+    /// # Errors
+    /// If the file changed, the system doesn't load it, or its table isn't what its manifest says.
     pub fn load(&self, host: HostTable) -> Result<&LoadedPlugin, PluginError> {
         let loaded = self.loaded.get_or_init(|| {
             let start = Instant::now();

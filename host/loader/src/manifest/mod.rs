@@ -191,6 +191,9 @@ pub struct Negotiated {
 impl Manifest {
     /// Reads a manifest from the bytes of the exported symbol: TOML text and a NUL. Bytes after the
     /// NUL are ignored.
+    ///
+    /// # Errors
+    /// If the bytes aren't a manifest, or one for another host.
     pub fn from_symbol(bytes: &[u8]) -> Result<Manifest, Kind> {
         // The symbol may be padded, so the first NUL ends the text.
         let Some(len) = bytes.iter().position(|&b| b == 0) else {
@@ -216,6 +219,9 @@ impl Manifest {
 
     /// Reads a manifest from its text. Versions are checked first: a plugin of another major
     /// version may write the rest in another way.
+    ///
+    /// # Errors
+    /// If the text isn't a manifest, or one for another host.
     pub fn parse(text: &str) -> Result<Manifest, Kind> {
         if text.trim().is_empty() {
             return Err(Kind::ManifestSyntax {
@@ -250,6 +256,9 @@ impl Manifest {
     }
 
     /// The versions that this host and the plugin use with each other.
+    ///
+    /// # Errors
+    /// If this host and the plugin have no version in common.
     pub fn negotiate(&self) -> Result<Negotiated, Kind> {
         self.plugin.negotiate()
     }

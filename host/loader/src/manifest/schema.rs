@@ -116,6 +116,9 @@ impl Schema {
     }
 
     /// The field that a name sets: the field of that name, or the table that takes undeclared ones.
+    ///
+    /// # Errors
+    /// If there is no such field; the error names the nearest.
     pub fn settable(&self, name: &str) -> Result<&Field, ConfigError> {
         match (self.field(name), self.rest()) {
             (Err(_), Some(rest)) => Ok(rest),
@@ -124,6 +127,9 @@ impl Schema {
     }
 
     /// The field of this name.
+    ///
+    /// # Errors
+    /// If there is no such field; the error names the nearest.
     pub fn field(&self, name: &str) -> Result<&Field, ConfigError> {
         let found = self.fields.iter().find(|field| field.name == name);
         found.ok_or_else(|| {
@@ -144,6 +150,9 @@ impl Schema {
     }
 
     /// The checked value, with defaults for the fields that are left out.
+    ///
+    /// # Errors
+    /// If a field isn't known, or a value isn't of its type, in its range or among its choices.
     pub fn accept(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
         let mut accepted = self.defaults();
         for (name, value) in self.accept_part(value)? {
@@ -157,6 +166,9 @@ impl Schema {
 
     /// The checked value, with only the fields that are given. Undeclared ones become entries of
     /// the table that takes them.
+    ///
+    /// # Errors
+    /// As [`Schema::accept`].
     pub fn accept_part(&self, value: &toml::Value) -> Result<ConfigValue, ConfigError> {
         if self.is_scalar() {
             let value = self.fields[0].accept(value, &self.key)?;
@@ -275,6 +287,9 @@ impl Field {
     }
 
     /// The checked value of this field; `key` is for the message.
+    ///
+    /// # Errors
+    /// If it isn't of the field's type, in its range or among its choices.
     pub fn accept(&self, value: &toml::Value, key: &str) -> Result<FieldValue, ConfigError> {
         if self.ty.is_table()
             && let Some(table) = value.as_table()

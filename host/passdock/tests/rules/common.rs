@@ -7,7 +7,7 @@ use expect_test::Expect;
 use passdock::Frame;
 use passdock::PassCall;
 use passdock::{
-    ContextBuilder, InstrumentResult, ModuleRef, PassContext, PassDeclaration, PassError, PassInfo,
+    ContextBuilder, InstrumentResult, Module, PassContext, PassDeclaration, PassError, PassInfo,
     PassInstrument, PassRef, Registry, create_host_pass,
 };
 use passdock_ir::text;
@@ -30,11 +30,11 @@ pub(crate) const TEXT: &str = r#"module {
 }
 "#;
 
-pub(crate) fn module() -> ModuleRef {
+pub(crate) fn module() -> Module {
     parse(TEXT)
 }
 
-pub(crate) fn parse(source: &str) -> ModuleRef {
+pub(crate) fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error:?}"))
 }
 

@@ -53,7 +53,7 @@ fn a_renderer_gets_at_once_what_a_pass_said() {
     cx.scope(|cx| {
         let module = Sequential::new([outer, quiet]).call(module())?;
         assert!(cx.diag_ctx().is_none() && PassContext::current().diag_ctx().is_none());
-        Ok(module)
+        Ok::<_, PassError>(module)
     })
     .unwrap();
     // Nothing is rendered of a pass that said nothing.

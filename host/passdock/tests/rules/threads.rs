@@ -174,7 +174,7 @@ fn two_threads_make_one_instance_of_an_instrument() {
     let cx = context.shared_instrument(counter.unwrap()).build().unwrap();
     thread::scope(|scope| {
         for _ in 0..2 {
-            scope.spawn(|| cx.scope(|_| Ok(())).unwrap());
+            scope.spawn(|| cx.scope(|_| Ok::<(), passdock::PassError>(())).unwrap());
         }
     });
     assert_eq!(MADE.load(Ordering::Relaxed), 1);
@@ -208,7 +208,7 @@ fn instruments_go_on_when_their_context_is_entered_again() {
         for report in cx.instrument_reports() {
             log.add(report?.text);
         }
-        Ok(())
+        Ok::<(), passdock::PassError>(())
     })
     .unwrap();
     let files = std::fs::read_dir(dir.path()).unwrap().flatten();

@@ -2,7 +2,7 @@
 
 use passdock::Frame;
 use passdock::PassCall;
-use passdock::{InstrumentResult, ModuleRef, PassError, PassInstrument};
+use passdock::{InstrumentResult, Module, PassError, PassInstrument};
 
 use super::{Failure, Passdock};
 use crate::system::{Heard, Tap};
@@ -14,7 +14,7 @@ pub(super) struct Watches {
 }
 
 impl Watches {
-    fn hear(&self, callback: &str, about: Option<(&str, &ModuleRef)>) -> Heard {
+    fn hear(&self, callback: &str, about: Option<(&str, &Module)>) -> Heard {
         let heard = self.tap.hear(&self.s, callback, about);
         heard.map_err(|error| match error.downcast::<Failure>() {
             Ok(failure) => failure.0.into(),

@@ -13,10 +13,16 @@ pub trait Frame: Sync {
     /// The opt level of the run.
     fn opt_level(&self) -> u32;
     /// A registered config value; `field` is empty for a scalar. The error is a whole sentence.
+    ///
+    /// # Errors
+    /// If the key or the field is none.
     fn config(&self, key: &str, field: &str) -> Result<&FieldValue, String>;
     /// The kind of a registered pass.
     fn pass_kind(&self, name: &str) -> Option<PassKind>;
     /// Runs a registered pass, instruments included.
+    ///
+    /// # Errors
+    /// If there is no such pass, if it fails, and for an instrument, which runs none.
     fn run_pass(&self, module: &Module, name: &str) -> Result<Module, PassError>;
     /// The op definitions of all plugins.
     fn op_defs(&self) -> &OpDefs;

@@ -260,7 +260,7 @@ mod tests {
         let passes = all("outer", [keep("a"), all("inner", [keep("b")]), fail("c")]);
         let cx = PassContext::builder().shared_instrument(memory.clone());
         let cx = cx.build().unwrap();
-        let _ = cx.scope(|_| {
+        let _: Result<(), PassError> = cx.scope(|_| {
             passes.call(module()).unwrap_err();
             expect![[r#"
                 outer: true failed

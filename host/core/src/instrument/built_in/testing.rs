@@ -2,12 +2,12 @@
 
 use std::sync::{Arc, Mutex};
 
-use passdock_ir::text;
+use passdock_ir::{Module, text};
 
 use crate::context::{ContextBuilder, PassContext};
 use crate::error::{ErrorKind, PassError};
 use crate::instrument::{InstrumentRef, Sink};
-use crate::pass::{ModuleRef, PassInfo, PassRef, Sequential, create_function_pass};
+use crate::pass::{PassInfo, PassRef, Sequential, create_function_pass};
 use crate::run::create_host_pass;
 
 /// The text of a module with two Relus, one after the other, and a second function.
@@ -26,11 +26,11 @@ pub(super) const TEXT: &str = r#"module {
 }
 "#;
 
-pub(super) fn module() -> ModuleRef {
+pub(super) fn module() -> Module {
     parse(TEXT)
 }
 
-pub(super) fn parse(source: &str) -> ModuleRef {
+pub(super) fn parse(source: &str) -> Module {
     text::parse(source).unwrap_or_else(|error| panic!("{error:?}"))
 }
 
@@ -93,8 +93,8 @@ impl Printed {
     }
 }
 
-/// Runs a pass under an instrument; returns its report, or the error.
-pub(super) fn watched(instrument: InstrumentRef, pass: &PassRef, on: ModuleRef) -> String {
+/// Runs a pass under an instrument; answers what it reports, or the error.
+pub(super) fn watched(instrument: InstrumentRef, pass: &PassRef, on: Module) -> String {
     let context = PassContext::builder().shared_instrument(instrument);
     reported(context, pass, on).unwrap_or_else(|error| error.to_string())
 }
@@ -103,7 +103,7 @@ pub(super) fn watched(instrument: InstrumentRef, pass: &PassRef, on: ModuleRef) 
 pub(super) fn reported(
     context: ContextBuilder,
     pass: &PassRef,
-    on: ModuleRef,
+    on: Module,
 ) -> Result<String, PassError> {
     let context = context.build()?;
     let mut text = String::new();

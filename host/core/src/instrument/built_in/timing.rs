@@ -455,7 +455,7 @@ mod tests {
             keep("a").call(module())?;
             cx.scope(|_| keep("b").call(module()))?;
             assert_eq!(timing.render().lines().count(), 2);
-            Ok(())
+            Ok::<(), PassError>(())
         })
         .unwrap();
         assert_eq!(timing.render(), "");

@@ -23,6 +23,9 @@ struct Item {
 
 /// Gives a function an attribute with a value that stands alone, as
 /// [`attr_text`](crate::text::attr_text) writes it.
+///
+/// # Errors
+/// If the text isn't such a value.
 pub fn set_attr_text(f: &mut Function, name: SymbolId, text: &str) -> Parse<()> {
     let options = ParseOptions::default();
     let mut parser = Parser::new(text, &options, f.symbols().clone());

@@ -26,11 +26,17 @@ use options::ParseOptions;
 use parser::Parser;
 
 /// Reads a module.
+///
+/// # Errors
+/// The first place that isn't IR text, or says what no module may.
 pub fn parse(text: &str) -> Result<Module, ParseError> {
     parse_with(text, &ParseOptions::default())
 }
 
 /// Reads a module whose constants may be in other files.
+///
+/// # Errors
+/// As [`parse()`]; and a file's that can't be opened.
 pub fn parse_with(text: &str, options: &ParseOptions<'_>) -> Result<Module, ParseError> {
     let module = Module::new();
     let mut parser = Parser::new(text, options, module.symbols().clone());
@@ -39,6 +45,9 @@ pub fn parse_with(text: &str, options: &ParseOptions<'_>) -> Result<Module, Pars
 
 /// Reads one function that is to be copied into others: it stands alone, and its values forget
 /// their names, which are its own business.
+///
+/// # Errors
+/// As [`parse()`]; and if the function needs what is outside of it.
 pub fn parse_body(text: &str, symbols: Arc<Symbols>) -> Result<Function, ParseError> {
     let options = ParseOptions::default();
     let mut parser = Parser::new(text, &options, symbols);

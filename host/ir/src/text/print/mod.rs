@@ -13,7 +13,7 @@ mod out;
 pub(super) mod pieces;
 mod printer;
 
-use std::io;
+use std::{fmt, io};
 
 use crate::function::Function;
 use crate::module::Module;
@@ -25,6 +25,13 @@ use printer::Printer;
 /// A module as text that can be parsed.
 pub fn print(module: &Module) -> String {
     print_with(module, &PrintOptions::default())
+}
+
+/// The text that can be parsed: [`print`].
+impl fmt::Display for Module {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&print(self))
+    }
 }
 
 /// A module as text.

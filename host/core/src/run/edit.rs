@@ -1,0 +1,61 @@
+//! Modules edited outside of passes, with what passes are written with.
+
+use passdock_ir::Module;
+use passdock_plugin_api as sdk;
+
+use super::leaf;
+use crate::boundary;
+use crate::context::{ContextFrame, PassContext};
+use crate::error::PassError;
+use crate::verify;
+
+/// A new module, built by a closure with the SDK.
+///
+/// ```
+/// # mod passdock {
+/// #     pub use passdock_core::*;
+/// #     pub use passdock_plugin_api as sdk;
+/// # }
+/// use passdock::sdk::{DType, FunctionBuilder, FunctionKind, TypeSpec};
+///
+/// let module = passdock::build_module(|m| {
+///     let mut function = m.create("main", FunctionKind::GRAPH, None)?;
+///     function.set_opset("", 17)?;
+///     let pair = function.add_type(&TypeSpec::shaped(DType::F32, &[2]))?;
+///     let mut body = FunctionBuilder::new(&mut function);
+///     let x = body.param("x", pair)?;
+///     let y = body.value("onnx.Relu", [x])?;
+///     Ok(body.finish(&[y])?)
+/// })?;
+/// assert_eq!(module.op_count(), 1);
+/// # Ok::<(), passdock::PassError>(())
+/// ```
+///
+/// # Errors
+/// As [`edit_module`].
+pub fn build_module(
+    body: impl FnOnce(&mut sdk::Module<'_>) -> sdk::PassResult,
+) -> Result<Module, PassError> {
+    edit_module(&Module::new(), body)
+}
+
+/// A module as a closure edits it with the SDK, outside of any pass: what a module pass does, without
+/// a name and without instruments. The module that is given stays as it is.
+///
+/// # Errors
+/// The closure's, or its panic; and that of a module that isn't valid IR afterwards, if the current
+/// context verifies.
+pub fn edit_module(
+    module: &Module,
+    body: impl FnOnce(&mut sdk::Module<'_>) -> sdk::PassResult,
+) -> Result<Module, PassError> {
+    let cx = PassContext::current();
+    let edited = boundary::edit_module(module, &ContextFrame::watching(&cx), body);
+    match edited.map_err(|failure| leaf::failure_error(*failure, None))? {
+        Some(after) => {
+            verify::changed(module, &after, cx.verify())?;
+            Ok(after)
+        }
+        None => Ok(module.clone()),
+    }
+}

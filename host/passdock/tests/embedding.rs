@@ -1,0 +1,263 @@
+//! A program that embeds the host, with nothing but the crate `passdock`.
+
+use std::sync::{Arc, Mutex};
+
+use passdock::sdk::{self, DType, FunctionBuilder, FunctionKind, OpBuilder, TypeSpec};
+use passdock::{
+    FunctionPass, InstrumentResult, Module, ModulePass, PassCall, PassContext, PassDeclaration,
+    PassError, PassInfo, PassInstrument, PassRef, Registry, Sequential, create_function_pass, ir,
+    pipeline,
+};
+
+const TEXT: &str = r#"module {
+  fn @main(%x: f32[2]) -> (%y: f32[2]) opset("" = 17) {
+    %0 = onnx.Relu(%x)
+    %1 = onnx.Relu(%0)
+    return %1
+  }
+}
+"#;
+
+/// `TEXT`, built op by op.
+fn built() -> Result<Module, PassError> {
+    ir::build_module(|m| {
+        let mut main = m.create("main", FunctionKind::GRAPH, None)?;
+        main.set_opset("", 17)?;
+        let pair = main.add_type(&TypeSpec::shaped(DType::F32, &[2]))?;
+        let mut body = FunctionBuilder::new(&mut main);
+        let x = body.param("x", pair)?;
+        let once = body.value("onnx.Relu", [x])?;
+        let y = body.value("onnx.Relu", [once])?;
+        let region = main.body();
+        Ok(main.set_named_results(region, &[("y", pair, y)])?)
+    })
+}
+
+/// A pass as a closure.
+fn fuse_double_relu() -> PassRef {
+    let info = PassInfo::new("demo.transform.FuseDoubleRelu").opt_level(1);
+    create_function_pass(info, |f, _cx| {
+        for op in f.ops_named("onnx.Relu") {
+            let inner = f.operand(op, 0).and_then(|value| f.defining_op(value));
+            if let Some(inner) = inner.filter(|&inner| f.name(inner) == "onnx.Relu") {
+                f.replace_op_with(op, &[f.result(inner, 0)])?;
+            }
+        }
+        Ok(())
+    })
+}
+
+/// A pass as a struct: its fields are its options.
+struct Rename {
+    from: &'static str,
+    to: String,
+}
+
+impl FunctionPass for Rename {
+    fn declaration(&self) -> PassDeclaration {
+        let info = PassInfo::new("demo.transform.Rename").opt_level(1);
+        info.required(["demo.transform.FuseDoubleRelu"])
+            .thread_safe(true)
+    }
+
+    fn run(&self, f: &mut sdk::Function, _cx: &sdk::PassContext) -> sdk::PassResult {
+        for op in f.ops_named(self.from) {
+            let operands: Vec<_> = f.operands(op).collect();
+            f.replace_op(op, OpBuilder::new(&*self.to).operands(operands))?;
+        }
+        Ok(())
+    }
+}
+
+/// A module pass as a struct: says how many functions there are.
+struct Count(Arc<Mutex<usize>>);
+
+impl ModulePass for Count {
+    fn declaration(&self) -> PassDeclaration {
+        PassInfo::new("demo.transform.Count").into()
+    }
+
+    fn run(&self, m: &mut sdk::Module<'_>, _cx: &sdk::PassContext) -> sdk::PassResult {
+        *self
+            .0
+            .lock()
+            .map_err(|_| sdk::PassError::new("a thread panicked"))? = m.functions().len();
+        Ok(())
+    }
+}
+
+/// Writes down which passes ran.
+#[derive(Default)]
+struct Names(Mutex<Vec<String>>);
+
+impl PassInstrument for Names {
+    fn name(&self) -> &str {
+        "names"
+    }
+
+    fn run_after_pass(&self, call: &PassCall<'_>) -> InstrumentResult {
+        self.0
+            .lock()
+            .map_err(|_| "a thread panicked")?
+            .push(call.info.name.clone());
+        Ok(())
+    }
+}
+
+fn registry() -> Result<Registry, PassError> {
+    let registry = Registry::new();
+    registry.register(fuse_double_relu())?;
+    let to = "acme.Relu".to_owned();
+    registry.register(
+        Rename {
+            from: "onnx.Relu",
+            to,
+        }
+        .into_pass(),
+    )?;
+    Ok(registry)
+}
+
+#[test]
+fn a_module_is_built_printed_and_parsed() {
+    let built = built().unwrap();
+    assert_eq!(built.to_string(), TEXT);
+    let parsed = ir::parse_text("demo.ir", TEXT).unwrap();
+    assert_eq!(parsed.to_string(), TEXT);
+    let main = parsed.function_named("main").unwrap();
+    let names: Vec<&str> = main.ops().map(|(_, op)| main.text(op.name)).collect();
+    assert_eq!(names, ["onnx.Relu", "onnx.Relu"]);
+}
+
+#[test]
+fn an_edit_outside_of_a_pass_is_one_that_a_pass_may_make() {
+    let before = built().unwrap();
+    let after = ir::edit_module(&before, |m| {
+        m.edit("main")?.set_function_attr("kind", "encoder")?;
+        Ok(())
+    });
+    let attrs = " attributes {kind = \"encoder\"} {\n";
+    assert_eq!(
+        after.unwrap().to_string(),
+        TEXT.replace(" {\n    %0", &format!("{attrs}    %0"))
+    );
+    assert_eq!(before.to_string(), TEXT);
+    let refused = ir::edit_module(&before, |m| Ok(m.remove("other")?)).unwrap_err();
+    assert_eq!(refused.message, "the module has no function called `other`");
+    let unfinished = ir::build_module(|m| {
+        m.create("main", FunctionKind::GRAPH, None)?;
+        Ok(())
+    });
+    assert_eq!(unfinished.unwrap_err().kind, passdock::ErrorKind::Verify);
+    let panicked = ir::build_module(|_| panic!("ouch")).unwrap_err();
+    assert_eq!(panicked.kind, passdock::ErrorKind::Panicked);
+}
+
+#[test]
+fn a_function_of_another_module_is_put_in() {
+    let mut module = built().unwrap();
+    let text = "module { fn @helper(%x: f32[n]) -> (%y) { %0 = onnx.Abs(%x) return %0 } }";
+    let other = ir::parse_text("helper.ir", text).unwrap();
+    module
+        .insert_copy(other.function_named("helper").unwrap())
+        .unwrap();
+    let names: Vec<&str> = module.functions().map(|f| f.text(f.name())).collect();
+    assert_eq!(names, ["main", "helper"]);
+}
+
+#[test]
+fn passes_run_as_a_sequential_and_are_watched() {
+    let registry = registry().unwrap();
+    let functions = Arc::new(Mutex::new(0));
+    let sequential = Sequential::new([
+        registry.get_pass("demo.transform.Rename").unwrap(),
+        Count(functions.clone()).into_pass(),
+    ]);
+    let names = Arc::new(Names::default());
+    let cx = PassContext::builder()
+        .registry(&registry)
+        .shared_instrument(names.clone())
+        .build()
+        .unwrap();
+    // Of an error of the program's own.
+    let run = || -> Result<Module, Box<dyn std::error::Error>> {
+        cx.scope(|_| Ok(sequential.call(built()?)?))
+    };
+    let after = run().unwrap();
+    assert!(after.to_string().contains("%0 = acme.Relu(%x)"), "{after}");
+    assert_eq!(*functions.lock().unwrap(), 1);
+    assert_eq!(
+        *names.0.lock().unwrap(),
+        [
+            "demo.transform.FuseDoubleRelu",
+            "demo.transform.Rename",
+            "demo.transform.Count",
+            "sequential",
+        ]
+    );
+}
+
+#[test]
+fn one_pass_is_called_without_a_pipeline() {
+    let after = fuse_double_relu().call(built().unwrap()).unwrap();
+    assert_eq!(after.op_count(), 1);
+    let cx = PassContext::builder().opt_level(0).build().unwrap();
+    let after = Sequential::new([fuse_double_relu()]).call_in(built().unwrap(), &cx);
+    assert_eq!(
+        after.unwrap().op_count(),
+        2,
+        "its level is above the context's"
+    );
+}
+
+#[test]
+fn a_pipeline_runs() {
+    let text = "
+        [context]
+        opt_level = 3
+        [[passes]]
+        name = 'demo.transform.Rename'
+    ";
+    let pipeline = pipeline::Pipeline::from_toml(text).unwrap();
+    let prepared = pipeline.resolve(&registry().unwrap()).unwrap();
+    assert_eq!(prepared.run(built().unwrap()).unwrap().op_count(), 1);
+}
+
+#[test]
+fn a_config_value_that_is_not_set_has_its_default() {
+    passdock::config_struct! {
+        /// How loops are cut.
+        struct Tile {
+            /// Steps of the inner loop.
+            size: i64 = 16, in 1..=4096;
+        }
+    }
+    let registry = Registry::new();
+    registry
+        .register_config_option::<Tile>("acme.Tile")
+        .unwrap();
+    let builder = || PassContext::builder().registry(&registry);
+    let cx = builder().build().unwrap();
+    assert_eq!(cx.get_config::<Tile>("acme.Tile").unwrap(), None);
+    assert_eq!(cx.config_or_default::<Tile>("acme.Tile").unwrap().size, 16);
+    let cx = builder()
+        .config("acme.Tile", Tile { size: 8 })
+        .build()
+        .unwrap();
+    assert_eq!(cx.config_or_default::<Tile>("acme.Tile").unwrap().size, 8);
+    assert!(cx.config_or_default::<bool>("acme.Tile").is_err());
+    assert!(cx.config_or_default::<Tile>("acme.Tiles").is_err());
+}
+
+#[test]
+fn a_context_that_is_not_the_innermost_can_be_left_later() {
+    let context = |level| PassContext::builder().opt_level(level).build().unwrap();
+    let (outer, inner) = (context(1), context(3));
+    let (mut first, mut second) = (outer.enter().unwrap(), inner.enter().unwrap());
+    first.exit().unwrap_err();
+    assert!(PassContext::current().is(&inner));
+    second.exit().unwrap();
+    first.exit().unwrap();
+    first.exit().unwrap();
+    assert!(!PassContext::current().is(&outer));
+}
