@@ -28,7 +28,7 @@ pub use run::{
 pub use session::context::Failure;
 pub use session::frame::Frame;
 pub use session::function::FunctionSlot;
-pub use session::module::ModuleInput;
+pub use session::module_input::ModuleInput;
 use session::{context, gate, input, module};
 use table::{analysis, functions, symbols};
 

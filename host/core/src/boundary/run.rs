@@ -16,7 +16,8 @@ use super::host;
 use super::session::context::{ContextSession, Failure};
 use super::session::frame::Frame;
 use super::session::function::{FunctionSession, FunctionSlot};
-use super::session::module::{ModuleInput, ModuleSession};
+use super::session::module::ModuleSession;
+use super::session::module_input::ModuleInput;
 use crate::config::ConfigValue;
 
 /// A closure that is a function pass, or a prim-function pass.

@@ -10,6 +10,13 @@ use rustc_hash::FxHashMap;
 
 use crate::pass::PassRef;
 
+/// Options for the registration of a plugin.
+#[derive(Clone, Debug, Default)]
+pub struct LoadOptions {
+    /// The passes of this plugin that override those of the same name of other plugins.
+    pub overrides: Vec<String>,
+}
+
 /// The entry of a pass: the plugin or the program that provides it.
 #[derive(Clone)]
 pub(super) enum Entry {

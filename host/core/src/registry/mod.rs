@@ -11,6 +11,7 @@ use std::collections::{BTreeMap, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
+pub use entries::LoadOptions;
 use entries::{Entries, Entry};
 use instruments::InstrumentTable;
 use passdock_abi::FunctionKind;
@@ -69,13 +70,6 @@ struct Inner {
 
 /// The namespaces in which a name without `transform.` in it is looked up, in this order.
 const NAMESPACES: [&str; 4] = ["", "relay._", "relax.", "tir."];
-
-/// Options for the registration of a plugin.
-#[derive(Clone, Debug, Default)]
-pub struct LoadOptions {
-    /// The passes of this plugin that override those of the same name of other plugins.
-    pub overrides: Vec<String>,
-}
 
 impl Registry {
     /// An empty registry: the host's own options and instruments only.

@@ -7,3 +7,4 @@ pub(super) mod function;
 pub(super) mod gate;
 pub(super) mod input;
 pub(super) mod module;
+pub(super) mod module_input;
