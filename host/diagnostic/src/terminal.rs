@@ -1,12 +1,11 @@
 //! Text on a terminal: what may be shown of a text that came from a file or a plugin, and whether there
 //! may be colours.
 //!
-//! Everything that people are shown goes through here once. [`Diagnostic::render`] and
-//! [`diff::colored`] do it by themselves, for they add colours afterwards; IR text needs nothing, since
-//! it escapes in its strings what can't be seen.
+//! Everything that people are shown goes through here once. [`Diagnostic::render`] and the differences
+//! of IR text do it by themselves, for they add colours afterwards; IR text needs nothing, since it
+//! escapes in its strings what can't be seen.
 //!
 //! [`Diagnostic::render`]: crate::Diagnostic::render
-//! [`diff::colored`]: crate::unified::colored
 
 use std::borrow::Cow;
 use std::fmt::Write;

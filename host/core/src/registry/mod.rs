@@ -211,22 +211,12 @@ impl Registry {
             path: path.to_path_buf(),
             required: true,
         };
-        let overrides = BTreeMap::from([(None, options.clone())]);
-        self.load_dirs(&[dir], &overrides)
+        let options = BTreeMap::from([(None, options.clone())]);
+        self.load_dirs_with(&[dir], &options, &mut Err)
     }
 
-    /// Takes in the plugins of directories, in their order. `overrides` are by plugin name, `None`
-    /// for all others.
-    pub(crate) fn load_dirs(
-        &self,
-        dirs: &[SearchDir],
-        options: &BTreeMap<Option<String>, LoadOptions>,
-    ) -> Result<(), PassError> {
-        self.load_dirs_with(dirs, options, &mut Err)
-    }
-
-    /// As [`Registry::load_dirs`]; `refused` decides what becomes of a plugin that others leave no place
-    /// for.
+    /// Takes in the plugins of directories, in their order. `options` are by plugin name, `None` for
+    /// all others; `refused` decides what becomes of a plugin that others leave no place for.
     ///
     /// # Errors
     /// If a directory that has to be there can't be read; and what `refused` answers.

@@ -127,7 +127,7 @@ pub(super) fn attributes(op: &abi::OpEntry) -> Result<Option<Vec<Attribute>>, Ki
     read.collect::<Result<_, Kind>>().map(Some)
 }
 
-/// The attributes that a definition lists, read in place; [`attributes`] looked at them when the
+/// The attributes that a definition lists, read in place; `attributes` looked at them when the
 /// plugin was loaded.
 #[derive(Clone)]
 pub struct AttrList {
