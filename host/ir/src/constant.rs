@@ -154,7 +154,10 @@ impl ConstantData {
         }
     }
 
-    /// All bytes, made or mapped at the first call; an error is a whole sentence.
+    /// All bytes, made or mapped at the first call.
+    ///
+    /// # Errors
+    /// If the bytes can't be made or read; a whole sentence.
     pub fn bytes(&self) -> Result<&[u8], String> {
         let made = match &self.payload {
             Payload::Inline(bytes) => return Ok(bytes),

@@ -58,20 +58,21 @@ fn quotients() {
 #[test]
 fn choices() {
     check(expect![[r#"
-            min(n,min(m,n)) = min(m,n)
-            min(min(n,5),3) = min(n,3)
-            max(n,0) = n
-            min(n,0) = 0
-            max(n+1,n) = n+1
-            max(n-1,0) = max(n-1,0)
-            min(n,n+2) = n
-            max(max(n,2),7) = max(n,7)
-            broadcast(n,1) = n
-            broadcast(n,7) = 7
-            broadcast(n,broadcast(m,n)) = broadcast(m,n)
-            broadcast(n,min(n,512)) = n
-            broadcast(n,min(n,1)) = broadcast(min(n,1),n)
-        "#]]);
+        min(n,min(m,n)) = min(m,n)
+        min(min(0,n*-6),m) = min(n*-6,0)
+        min(min(n,5),3) = min(n,3)
+        max(n,0) = n
+        min(n,0) = 0
+        max(n+1,n) = n+1
+        max(n-1,0) = max(n-1,0)
+        min(n,n+2) = n
+        max(max(n,2),7) = max(n,7)
+        broadcast(n,1) = n
+        broadcast(n,7) = 7
+        broadcast(n,broadcast(m,n)) = broadcast(m,n)
+        broadcast(n,min(n,512)) = n
+        broadcast(n,min(n,1)) = broadcast(min(n,1),n)
+    "#]]);
 }
 
 /// A small generator of numbers that look random.

@@ -206,17 +206,8 @@ impl Registry {
             path: path.to_path_buf(),
             required: true,
         };
-        let overrides = BTreeMap::from([(None, options.clone())]);
-        self.load_dirs(&[dir], &overrides)
-    }
-
-    /// Registers the plugins of directories; the first conflict ends the call.
-    pub(crate) fn load_dirs(
-        &self,
-        dirs: &[SearchDir],
-        options: &BTreeMap<Option<String>, LoadOptions>,
-    ) -> Result<(), PassError> {
-        self.load_dirs_with(dirs, options, &mut Err)
+        let options = BTreeMap::from([(None, options.clone())]);
+        self.load_dirs_with(&[dir], &options, &mut Err)
     }
 
     /// Registers the plugins of directories, in their order. `options` are by plugin name, `None`

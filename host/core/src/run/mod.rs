@@ -44,7 +44,7 @@ impl dyn Pass + '_ {
     /// Runs the pass under a given context.
     ///
     /// # Errors
-    /// As [`call`](Self::call).
+    /// As `call`.
     pub fn call_in(&self, module: Module, cx: &PassContext) -> Result<Module, PassError> {
         call(self, &module, cx, !calls::in_callback())
     }

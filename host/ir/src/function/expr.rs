@@ -218,9 +218,7 @@ impl Function {
         sides.retain(|&side| !all.iter().any(|&other| self.covers(kind, other, side)));
         if let Some(limit) = limit {
             let limit = Dim::constant(limit);
-            if all.iter().any(|&side| self.covers(kind, limit, side)) && kind == ExprKind::MIN {
-                return Some(limit);
-            }
+            sides.retain(|&side| !self.covers(kind, limit, side));
             if !sides.iter().any(|&side| self.covers(kind, side, limit)) {
                 sides.push(limit);
             }

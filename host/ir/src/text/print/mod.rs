@@ -27,7 +27,7 @@ pub fn print(module: &Module) -> String {
     print_with(module, &PrintOptions::default())
 }
 
-/// The text that can be parsed: [`print`].
+/// The text that can be parsed: [`print()`].
 impl fmt::Display for Module {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&print(self))
