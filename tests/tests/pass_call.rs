@@ -2,7 +2,6 @@
 //! and of the SDK between `Sequential::call` and the pass are few, and none is entered twice.
 #![allow(missing_docs, reason = "a test crate has no readers of its API")]
 
-use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use passdock::{PassContext, Registry, Sequential, model_file};
@@ -37,9 +36,6 @@ fn backtrace() -> String {
 
 /// The function and the file of each frame that is written in this repository.
 fn frames(backtrace: &str) -> Vec<(String, String)> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    let root = root.canonicalize().expect("the repository");
-    let root = format!("{}/", root.display());
     let mut frames = Vec::new();
     let mut lines = backtrace.lines().map(str::trim).peekable();
     while let Some(line) = lines.next() {
@@ -49,11 +45,11 @@ fn frames(backtrace: &str) -> Vec<(String, String)> {
         let Some(place) = lines.peek().and_then(|next| next.strip_prefix("at ")) else {
             continue;
         };
-        // Places are relative to where the test runs, or absolute.
-        let place = match place.strip_prefix("./") {
-            Some(place) => place,
-            None => place.strip_prefix(&root).unwrap_or(place),
-        };
+        // The path from the repository's root on, wherever that was when the file was compiled.
+        let ours = ["host/", "plugin-api/"]
+            .iter()
+            .filter_map(|root| place.rfind(root));
+        let place = &place[ours.max().unwrap_or(0)..];
         let file = place.split(".rs:").next().unwrap_or(place);
         frames.push((function.to_owned(), format!("{file}.rs")));
     }
