@@ -26,7 +26,7 @@ pub(crate) fn bare_attr(name: SymbolId) -> Attr {
         bits: 0,
         list: Range::EMPTY,
         flags: 0,
-        reserved: 0,
+        stands_for: AttrKind::NONE,
     }
 }
 

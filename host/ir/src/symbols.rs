@@ -55,6 +55,7 @@ impl Symbols {
         for text in symbol::WELL_KNOWN {
             symbols.intern(text);
         }
+        symbols.lock().len = symbol::FIRST.0;
         Arc::new(symbols)
     }
 

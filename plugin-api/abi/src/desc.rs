@@ -86,6 +86,10 @@ pub struct AttrDesc {
     pub data: *const core::ffi::c_void,
     /// Elements of `data`.
     pub count: usize,
+    /// REFERENCE: the kind of value that it stands for, or NONE.
+    pub stands_for: AttrKind,
+    /// Reserved: 0.
+    pub reserved: u32,
 }
 
 /// A port to make: a result of a region, or a parameter of a function, at one position.

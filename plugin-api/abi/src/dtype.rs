@@ -1,6 +1,6 @@
 //! Element types.
 
-/// An element type. 1 to 28 are ONNX's `TensorProto.DataType`; a reader must expect others.
+/// An element type. Those below 0x8000 are ONNX's `TensorProto.DataType`; a reader must expect others.
 #[repr(transparent)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DType(pub u32);
@@ -72,7 +72,7 @@ dtypes! {
     I2 = 26 "i2" 2,
     F6E2M3 = 27 "f6e2m3" 6,
     F6E3M2 = 28 "f6e3m2" 6,
-    INDEX = 64 "index" 64,
+    INDEX = 0x8000 "index" 64,
 }
 
 impl DType {

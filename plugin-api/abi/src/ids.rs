@@ -86,7 +86,7 @@ pub mod symbol {
                 #[doc = concat!("`", $text, "`")]
                 pub const $name: SymbolId = SymbolId($id);
             )*
-            /// The well-known texts, in id order.
+            /// The well-known texts, in id order: from 0 on, without a gap.
             pub const WELL_KNOWN: &[&str] = &[$($text),*];
         };
     }
@@ -104,4 +104,8 @@ pub mod symbol {
         CALLEE = 9 "callee",
         INDEX = 10 "index",
     }
+
+    /// The first symbol that is a module's own. Those between the last well-known one and this are
+    /// reserved for well-known ones of later versions: no text has them.
+    pub const FIRST: SymbolId = SymbolId(256);
 }

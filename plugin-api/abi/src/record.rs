@@ -80,7 +80,7 @@ pub struct Value {
 
 impl Value {
     /// Mask of the kind.
-    pub const KIND: u32 = 3;
+    pub const KIND: u32 = 15;
     /// An op's result.
     pub const RESULT: u32 = 0;
     /// A region's argument.
@@ -88,16 +88,15 @@ impl Value {
     /// A constant.
     pub const CONST: u32 = 2;
     /// The value is gone.
-    pub const DEAD: u32 = 4;
+    pub const DEAD: u32 = 16;
     /// The value changed since it was imported.
-    pub const TOUCHED: u32 = 8;
+    pub const TOUCHED: u32 = 32;
     /// A result that its op leaves out.
-    pub const ABSENT: u32 = 16;
+    pub const ABSENT: u32 = 64;
     /// The type was declared in the imported file, so export declares it again.
-    pub const DECLARED: u32 = 32;
-    /// A constant that `evaluate_with` made and that nobody has used yet: no part of the function
-    /// (ABI 0.3).
-    pub const SCRATCH: u32 = 64;
+    pub const DECLARED: u32 = 128;
+    /// A constant that `evaluate_with` made and that nobody has used yet: no part of the function.
+    pub const SCRATCH: u32 = 256;
 }
 
 /// An operand slot.
@@ -213,10 +212,10 @@ pub struct Attr {
     pub bits: u64,
     /// The value, if it doesn't fit in `bits`.
     pub list: Range,
-    /// Flags: [`Attr::PARAM`]; for a reference, in the upper half, the kind it stands for.
+    /// Flags: [`Attr::PARAM`].
     pub flags: u32,
-    /// Reserved: 0.
-    pub reserved: u32,
+    /// The kind of value that a reference stands for, if it is known; else NONE.
+    pub stands_for: AttrKind,
 }
 
 impl Attr {

@@ -123,6 +123,8 @@ pub(super) fn attr_desc(
         bits,
         data,
         count,
+        stands_for: AttrKind::NONE,
+        reserved: 0,
     }
 }
 

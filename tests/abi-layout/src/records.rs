@@ -102,7 +102,7 @@ records! {
         bits,
         list,
         flags,
-        reserved,
+        stands_for,
     }
     Type "passdock_type" {
         kind,
@@ -235,6 +235,8 @@ records! {
         bits,
         data,
         count,
+        stands_for,
+        reserved,
     }
     PortDesc "passdock_port_desc" {
         name,

@@ -353,6 +353,8 @@ fn attr_desc() -> abi::AttrDesc {
         bits: 0,
         data: std::ptr::null(),
         count: 0,
+        stands_for: abi::AttrKind::NONE,
+        reserved: 0,
     }
 }
 

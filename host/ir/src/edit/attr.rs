@@ -247,16 +247,16 @@ impl Function {
                 (AttrKind::REGIONS, 0, list)
             }
         };
-        let referred = match new.value {
-            AttrValue::Reference(_, kind) => kind.0 << 16,
-            _ => 0,
+        let stands_for = match new.value {
+            AttrValue::Reference(_, kind) => kind,
+            _ => AttrKind::NONE,
         };
-        let param = if new.param { Attr::PARAM } else { 0 };
         Attr {
             kind,
             bits,
             list,
-            flags: param | referred,
+            flags: if new.param { Attr::PARAM } else { 0 },
+            stands_for,
             ..bare_attr(new.name)
         }
     }

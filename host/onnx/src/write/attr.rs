@@ -125,7 +125,7 @@ impl FunctionWriter<'_> {
 
     fn type_code(&self, attr: &Attr) -> Result<u32> {
         let kind = match attr.kind {
-            AttrKind::REFERENCE => AttrKind(attr.flags >> 16),
+            AttrKind::REFERENCE => attr.stands_for,
             kind => kind,
         };
         match of_kind(kind) {
@@ -265,7 +265,7 @@ impl FunctionWriter<'_> {
             AttrKind::OPAQUE => f.bytes_in(attr.list) == old.message.bytes,
             AttrKind::REFERENCE => {
                 f.text(SymbolId(attr.bits as u32)).as_bytes() == old.body().bytes
-                    && AttrKind(attr.flags >> 16) == old.referred
+                    && attr.stands_for == old.referred
             }
             AttrKind::INTS => {
                 let mut ints = Vec::new();

@@ -166,7 +166,7 @@ impl<'w> FunctionWriter<'w> {
                 bits: u64::from(region.0),
                 list: Range { start: 0, len: 0 },
                 flags: 0,
-                reserved: 0,
+                stands_for: AttrKind::NONE,
             });
         }
         if attrs.len() > MAX_ATTRS {

@@ -64,7 +64,8 @@ typedef uint32_t passdock_loc_id;
 typedef uint32_t passdock_use_id;
 typedef uint32_t passdock_symbol_id;
 
-/* Symbols that every module has. */
+/* Symbols that every module has. Those below PASSDOCK_SYMBOL_FIRST that aren't listed here are
+ * reserved: no text has them today. */
 #define PASSDOCK_SYMBOL_EMPTY 0u
 #define PASSDOCK_SYMBOL_RETURN 1u
 #define PASSDOCK_SYMBOL_YIELD 2u
@@ -76,6 +77,8 @@ typedef uint32_t passdock_symbol_id;
 #define PASSDOCK_SYMBOL_TUPLE_GET 8u
 #define PASSDOCK_SYMBOL_CALLEE 9u
 #define PASSDOCK_SYMBOL_INDEX 10u
+/* The first symbol that is a module's own. */
+#define PASSDOCK_SYMBOL_FIRST 256u
 
 /* ---- Records --------------------------------------------------------------------------------- */
 
@@ -112,15 +115,15 @@ typedef struct passdock_value {
     uint32_t use_count;
     passdock_const_id constant; /* the constant it is, or the default of a parameter */
 } passdock_value;
-#define PASSDOCK_VALUE_KIND 3u /* mask of the kind */
+#define PASSDOCK_VALUE_KIND 15u /* mask of the kind */
 #define PASSDOCK_VALUE_RESULT 0u
 #define PASSDOCK_VALUE_ARG 1u
 #define PASSDOCK_VALUE_CONST 2u
-#define PASSDOCK_VALUE_DEAD 4u
-#define PASSDOCK_VALUE_TOUCHED 8u
-#define PASSDOCK_VALUE_ABSENT 16u   /* a result that its op leaves out */
-#define PASSDOCK_VALUE_DECLARED 32u /* the type was declared in the imported file */
-#define PASSDOCK_VALUE_SCRATCH 64u  /* a constant of `evaluate_with` that nobody used (ABI 0.3) */
+#define PASSDOCK_VALUE_DEAD 16u
+#define PASSDOCK_VALUE_TOUCHED 32u
+#define PASSDOCK_VALUE_ABSENT 64u    /* a result that its op leaves out */
+#define PASSDOCK_VALUE_DECLARED 128u /* the type was declared in the imported file */
+#define PASSDOCK_VALUE_SCRATCH 256u  /* a constant of `evaluate_with` that nobody used */
 
 /* An operand slot, which is also a node of its value's use list. */
 typedef struct passdock_use {
@@ -176,12 +179,12 @@ typedef struct passdock_attr {
     passdock_attr_kind kind;
     uint64_t bits;       /* a value that fits */
     passdock_range list; /* a value that doesn't */
-    uint32_t flags;      /* of a reference, in the upper half, the kind it stands for */
-    uint32_t reserved;
+    uint32_t flags;
+    passdock_attr_kind stands_for; /* of a REFERENCE: the kind of value it stands for, or NONE */
 } passdock_attr;
 #define PASSDOCK_ATTR_PARAM 1u /* of a function: a parameter that callers may set */
 
-/* An element type: 1 to 28 are ONNX's TensorProto.DataType. */
+/* An element type: those below 0x8000 are ONNX's TensorProto.DataType. */
 typedef uint32_t passdock_dtype;
 #define PASSDOCK_DTYPE_NONE 0u
 #define PASSDOCK_F32 1u
@@ -212,7 +215,7 @@ typedef uint32_t passdock_dtype;
 #define PASSDOCK_I2 26u
 #define PASSDOCK_F6E2M3 27u
 #define PASSDOCK_F6E3M2 28u
-#define PASSDOCK_INDEX 64u
+#define PASSDOCK_INDEX 0x8000u /* the type of loop counters */
 
 typedef uint32_t passdock_type_kind;
 #define PASSDOCK_TYPE_UNKNOWN 0u

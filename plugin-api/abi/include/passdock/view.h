@@ -127,6 +127,8 @@ typedef struct passdock_attr_desc {
     const void *data; /* INTS: int64_t; FLOATS: float; STRING, OPAQUE: uint8_t;
                          STRINGS: passdock_bytes; TYPES, TENSORS: ids */
     size_t count;     /* elements of `data` */
+    passdock_attr_kind stands_for; /* REFERENCE: the kind of value it stands for, or NONE */
+    uint32_t reserved;
 } passdock_attr_desc;
 
 /* A port to make: what a region gives out, or takes, at one position. */

@@ -390,7 +390,7 @@ impl MockFunction {
             bits: desc.bits,
             list: Range::EMPTY,
             flags: 0,
-            reserved: 0,
+            stands_for: desc.stands_for,
         };
         // SAFETY: the contract: `data` is an array of what `kind` says.
         unsafe {

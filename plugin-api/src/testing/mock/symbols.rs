@@ -26,6 +26,9 @@ impl MockSymbols {
             symbols.intern(text);
         }
         symbols
+            .texts
+            .resize(abi::symbol::FIRST.index(), Box::default());
+        symbols
     }
 
     pub(super) fn intern(&mut self, text: &str) -> SymbolId {

@@ -88,10 +88,10 @@ fn check_attributes(f: &Function, op: OpId, listed: AttrList, wrong: &mut Vec<St
     }
 }
 
-/// The kind of an attribute's value. A reference has the kind that it stands for in its flags.
+/// The kind of an attribute's value. A reference has the kind that it stands for.
 fn kind(attr: &Attr) -> AttrKind {
     match attr.kind {
-        AttrKind::REFERENCE => AttrKind(attr.flags >> 16),
+        AttrKind::REFERENCE => attr.stands_for,
         kind => kind,
     }
 }

@@ -202,7 +202,7 @@ unsafe fn new_attr<'a>(
         AttrKind::FLOAT => AttrValue::Float(f32::from_bits(desc.bits as u32)),
         AttrKind::TENSOR => AttrValue::Tensor(abi::ConstId(id()?)),
         AttrKind::TYPE => AttrValue::Type(TypeId(id()?)),
-        AttrKind::REFERENCE => AttrValue::Reference(SymbolId(id()?), AttrKind(desc.flags >> 16)),
+        AttrKind::REFERENCE => AttrValue::Reference(SymbolId(id()?), desc.stands_for),
         // SAFETY: as above.
         AttrKind::STRING => AttrValue::String(unsafe { data(desc)? }),
         // SAFETY: as above.

@@ -149,7 +149,7 @@ impl<'t> Parser<'t, '_> {
         self.cur.expect(")", "after the kind")?;
         attr.kind = AttrKind::REFERENCE;
         attr.bits = u64::from(param.0);
-        attr.flags |= kind.0 << 16;
+        attr.stands_for = *kind;
         Ok(())
     }
 

@@ -67,8 +67,7 @@ impl Printer<'_, '_> {
             AttrKind::REFERENCE => {
                 self.out.text.push_str("ref(");
                 _ = write_name(&mut self.out.text, f.text(SymbolId(id)));
-                let code = attr.flags >> 16;
-                let kind = ATTR_KINDS.iter().find(|(kind, _)| kind.0 == code);
+                let kind = ATTR_KINDS.iter().find(|(kind, _)| *kind == attr.stands_for);
                 let kind = kind.map_or("unknown", |(_, name)| name);
                 _ = write!(self.out.text, ", {kind})");
             }
