@@ -104,7 +104,7 @@ fn against_layers(structure: &Structure, layers: &Layers<'_>) -> Vec<String> {
         {
             let example = structure.shown(arrows[0]);
             offences.push(format!(
-                "{name}: {from} must not use {to}, which isn't in a layer below it: {example}"
+                "{name}: {from} must not use {to}, which isn't in a layer below it (ARCHITECTURE.md, \"Layers\"): {example}"
             ));
         }
     }

@@ -144,10 +144,20 @@ impl ContextBuilder {
     pub fn build(self) -> Result<PassContext, PassError> {
         let registry = self.registry.unwrap_or_else(|| Registry::global().clone());
         let settings = self.settings;
-        let names = settings.required_pass.iter().chain(&settings.disabled_pass);
+        let ContextSettings {
+            required_pass,
+            disabled_pass,
+            config: values,
+            jobs,
+            // The run asks the context for these.
+            opt_level: _,
+            verify: _,
+            resumes: _,
+        } = &settings;
+        let names = required_pass.iter().chain(disabled_pass);
         names.into_iter().try_for_each(|name| check_name(name))?;
         let (mut config, mut given) = (BTreeMap::new(), BTreeMap::new());
-        for (key, value) in &settings.config {
+        for (key, value) in values {
             let schema = registry.config_schema(key)?;
             config.insert(key.clone(), schema.accept(value)?);
             given.insert(key.clone(), schema.accept_part(value)?);
@@ -155,15 +165,12 @@ impl ContextBuilder {
         let canonical = |names: &[String]| -> BTreeSet<String> {
             names.iter().map(|name| registry.canonical(name)).collect()
         };
-        let (mut required, mut disabled) = (
-            canonical(&settings.required_pass),
-            canonical(&settings.disabled_pass),
-        );
+        let (mut required, mut disabled) = (canonical(required_pass), canonical(disabled_pass));
         let both: Vec<String> = required.intersection(&disabled).cloned().collect();
         // A pass that isn't registered may have the short name of a registered one.
-        required.extend(settings.required_pass.iter().cloned());
-        disabled.extend(settings.disabled_pass.iter().cloned());
-        let pool = match settings.jobs {
+        required.extend(required_pass.iter().cloned());
+        disabled.extend(disabled_pass.iter().cloned());
+        let pool = match *jobs {
             0 | 1 => None,
             jobs => Some(thread_pool(jobs)?),
         };

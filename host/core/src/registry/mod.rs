@@ -562,7 +562,7 @@ impl Inner {
         error.help = match near {
             Some(near) => Some(format!("Did you mean `{near}`?")),
             None if self.passes.is_empty() => {
-                Some("No passes are registered; name a directory of plugins.".to_owned())
+                Some("This registry has no passes: load plugins into it, or give the context the registry that has (`ContextBuilder::registry`).".to_owned())
             }
             None => Some("`passdock list passes` shows what there is.".to_owned()),
         };
