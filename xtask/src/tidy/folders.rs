@@ -154,7 +154,7 @@ mod tests {
             [
                 "krate: folder src isn't in the table of layers",
                 "krate: the table of layers has d, which isn't a folder",
-                "krate: c must not use b, which isn't in a layer below it: krate/src/c/mod.rs:1 uses `crate::b::B`",
+                "krate: c must not use b, which isn't in a layer below it (ARCHITECTURE.md, \"Layers\"): krate/src/c/mod.rs:1 uses `crate::b::B`",
             ]
         );
         let other = page("| `other` | `a` |\n");
