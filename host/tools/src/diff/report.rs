@@ -15,7 +15,7 @@ pub struct Diff {
 }
 
 /// Whether something is only in the second module, only in the first, or in both and not the same.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Change {
     /// Something that is only in the second.
@@ -23,6 +23,7 @@ pub enum Change {
     /// Something that is only in the first.
     Removed,
     /// Something that is in both, and not the same.
+    #[default]
     Changed,
 }
 
@@ -38,7 +39,7 @@ pub struct Setting {
 }
 
 /// The differences of two functions of one name.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct FunctionDiff {
     /// The function's canonical name.
     pub name: String,
@@ -134,7 +135,7 @@ pub enum PortChange {
 }
 
 /// An op that was added, removed or changed.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct OpDiff {
     /// The kind of difference.
     pub change: Change,
@@ -228,7 +229,7 @@ pub enum OpChange {
 }
 
 /// A constant that was added, removed, or has other content or another type.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ConstantDiff {
     /// The kind of difference.
     pub change: Change,
