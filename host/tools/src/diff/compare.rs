@@ -54,7 +54,7 @@ impl<'f, 's, 'm> Comparison<'f, 's, 'm> {
         b: &'f Function,
         symbols: &'s mut SharedSymbols<'m>,
     ) -> Result<Comparison<'f, 's, 'm>, PassError> {
-        let mut types = SharedTypes::default();
+        let mut types = SharedTypes::new();
         let contents = Contents::new([a, b], &mut types)?;
         let graphs = [Graph::new(a, 0, symbols), Graph::new(b, 1, symbols)];
         let interface = Interface::new(graphs.each_ref(), symbols, &mut types);

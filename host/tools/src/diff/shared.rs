@@ -39,13 +39,20 @@ impl<'m> SharedSymbols<'m> {
 }
 
 /// Numbers of the types of two functions: equal numbers are equal texts.
-#[derive(Default)]
 pub(super) struct SharedTypes {
     numbers: FxHashMap<String, u32>,
     of: [Vec<u32>; 2],
 }
 
 impl SharedTypes {
+    pub(super) fn new() -> SharedTypes {
+        SharedTypes {
+            // A type that isn't known says no more than no type.
+            numbers: FxHashMap::from_iter([("?".to_owned(), super::NONE)]),
+            of: Default::default(),
+        }
+    }
+
     pub(super) fn of(&mut self, side: usize, f: &Function, id: TypeId) -> u32 {
         if id.is_none() {
             return super::NONE;
@@ -60,5 +67,25 @@ impl SharedTypes {
             known[id.index()] = *number;
         }
         known[id.index()]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use passdock_driver::model_file::parse_text;
+
+    use super::*;
+
+    #[test]
+    fn no_type_is_one_that_is_not_known() {
+        let text = "module { fn @main(%x: ?) -> (%y: f32) { return %x } }";
+        let module = parse_text("a.ir", text).unwrap();
+        let f = module.function_named("main").unwrap();
+        let x = f.args(f.body()).next().unwrap();
+        let (unknown, y) = (f.value(x).ty, f.ports(f.body())[0].ty);
+        let mut types = SharedTypes::new();
+        let none = types.of(0, f, TypeId::NONE);
+        assert!(unknown.is_some() && types.of(1, f, unknown) == none);
+        assert_ne!(types.of(1, f, y), none);
     }
 }
