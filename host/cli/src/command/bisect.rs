@@ -63,7 +63,7 @@ fn search(
     log: &mut Vec<Checked>,
 ) -> Result<(Bisection, Option<Kept>), PassError> {
     let json = args.search.json;
-    let request = request::of_search("bisect", &args.inputs, args.search)?;
+    let request = request::of_search("bisect", args.search)?;
     let mut command = CheckCommand::new(&args.check, &request.model)?;
     let progress = Progress::start(&format!("reading {}", request.model.display()));
     let module = request.read_model()?;
