@@ -344,20 +344,14 @@ impl FunctionDiff {
         sum.renamed += self.renamed.len();
         sum.relocated += self.relocated.len();
         sum.moved += if self.ordered { self.moved.len() } else { 0 };
-        for op in &self.ops {
-            *match op.change {
-                Change::Added => &mut sum.ops_added,
-                Change::Removed => &mut sum.ops_removed,
-                Change::Changed => &mut sum.ops_changed,
-            } += 1;
-        }
-        for constant in &self.constants {
-            *match constant.change {
-                Change::Added => &mut sum.constants_added,
-                Change::Removed => &mut sum.constants_removed,
-                Change::Changed => &mut sum.constants_changed,
-            } += 1;
-        }
+        let ops = |change| self.ops.iter().filter(|op| op.change == change).count();
+        sum.ops_added += ops(Change::Added);
+        sum.ops_removed += ops(Change::Removed);
+        sum.ops_changed += ops(Change::Changed);
+        let constants = |change| self.constants.iter().filter(|c| c.change == change).count();
+        sum.constants_added += constants(Change::Added);
+        sum.constants_removed += constants(Change::Removed);
+        sum.constants_changed += constants(Change::Changed);
     }
 
     pub(super) fn is_empty(&self) -> bool {
