@@ -29,10 +29,7 @@ impl ContextTable {
             opt_level: table.level(opt_level)?,
             required_pass: table.strings(required_pass)?,
             disabled_pass: table.strings(disabled_pass)?,
-            config: match table.table(config, "`[context.config]`")? {
-                Some(config) => config.entries()?,
-                None => Vec::new(),
-            },
+            config: table.entries_of(config, "`[context.config]`")?,
         };
         table.finish()?;
         Ok(context)

@@ -7,10 +7,10 @@
 
 use std::sync::{Arc, Mutex};
 
+use passdock_diagnostic::table::{Table, bytes};
 use passdock_ir::Module;
 use serde_json::{Value, json};
 
-use super::table::{Table, bytes};
 use crate::error::PassError;
 use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running,
@@ -133,7 +133,7 @@ impl PassInstrument for PassMemory {
             Some(count) => bytes(count),
             None => "not measured".to_owned(),
         };
-        let mut table = Table::new(&["pass", "before", "after", "change", "peak", "module"]);
+        let mut table = Table::new(["pass", ">before", ">after", ">change", ">peak", ">module"]);
         for pass in passes.iter() {
             let failed = if pass.failed { " failed" } else { "" };
             table.row([

@@ -8,11 +8,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
 use passdock_abi::SymbolId;
+use passdock_diagnostic::table::Table;
 use passdock_ir::{Function, Module};
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::table::Table;
 use crate::error::PassError;
 use crate::instrument::{
     Entries, Frame, InstrumentResult, InstrumentSpec, PassCall, PassInstrument, Running,
@@ -103,7 +103,7 @@ impl PassInstrument for OpCount {
 
     fn report(&self) -> Option<String> {
         let passes = util::lock(&self.passes);
-        let mut table = Table::new(&["pass", "runs", "ops"]).left_last();
+        let mut table = Table::new(["pass", ">runs", "ops"]);
         let mut all = Changes::new();
         for pass in passes.iter() {
             add(&mut all, &pass.ops);

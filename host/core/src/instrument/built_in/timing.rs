@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use passdock_diagnostic::table::Table;
 use passdock_ir::Module;
 use passdock_loader::loading_time;
 use rustc_hash::FxHashMap;
 use serde_json::{Value, json};
 
-use super::table::{Table, time};
 use super::trace::{self, Event};
 use crate::error::PassError;
 use crate::files::Target;
@@ -153,7 +153,7 @@ impl PassTimingInstrument {
     pub fn render_by_name(&self) -> String {
         let state = util::lock(&self.state);
         let all = state.all();
-        let mut table = Table::new(&["pass", "calls", "total", "self", "mean", "self %"]);
+        let mut table = Table::new(["pass", ">calls", ">total", ">self", ">mean", ">self %"]);
         for pass in state.by_name() {
             table.row([
                 pass.name.to_owned(),
@@ -392,6 +392,15 @@ impl PassInstrument for PassTimingInstrument {
             })
         });
         Some(json!({ "tree": tree.collect::<Vec<_>>(), "passes": passes.collect::<Vec<_>>() }))
+    }
+}
+
+/// A duration as people read it.
+fn time(time: Duration) -> String {
+    match time.as_secs_f64() {
+        s if s < 1e-3 => format!("{:.1} µs", s * 1e6),
+        s if s < 1.0 => format!("{:.2} ms", s * 1e3),
+        s => format!("{s:.3} s"),
     }
 }
 
