@@ -201,11 +201,7 @@ impl Function {
     /// Refuses data whose size isn't the type's.
     pub(crate) fn check_constant(&self, ty: TypeId, data: &ConstantData) -> Edit {
         let record = self.live_type(ty)?;
-        let Some(elements) = self.constant_elements(ty)? else {
-            let message =
-                "A constant's type has to be a scalar, or a tensor whose dims are all known.";
-            return Err(EditError::refused(message));
-        };
+        let elements = self.constant_len(ty)?;
         let (have, count, here) = match data.payload() {
             Payload::Splat { element, .. } => (element.len() as u64, 1, Some(element)),
             Payload::Inline(bytes) => (data.len(), elements, Some(bytes)),
@@ -225,6 +221,15 @@ impl Function {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// The number of elements of a constant of a type, refused if no constant has it.
+    pub(crate) fn constant_len(&self, ty: TypeId) -> Edit<u64> {
+        self.constant_elements(ty)?.ok_or_else(|| {
+            let message =
+                "A constant's type has to be a scalar, or a tensor whose dims are all known.";
+            EditError::refused(message)
+        })
     }
 
     /// The number of elements of a constant of a type; `None` if no constant has such a type.

@@ -135,12 +135,7 @@ impl Function {
                 return Err(EditError::invalid(message));
             }
         }
-        let used = self.uses.len().max(self.ids.len()).max(self.values.len());
-        let wanted = lists.iter().map(|(_, len)| len).sum::<usize>();
-        if used.saturating_add(wanted) > MAX_RECORDS {
-            let message = "The function is full: an arena holds at most 2^32 - 2 records.";
-            return Err(EditError::refused(message));
-        }
+        self.check_room(lists.iter().map(|(_, len)| len).sum())?;
         for (index, &value) in new.operands.iter().enumerate() {
             self.check_operand(value, region, before, index)?;
         }
@@ -152,6 +147,16 @@ impl Function {
         }
         for nested in new.regions {
             self.check_region(nested, region)?;
+        }
+        Ok(())
+    }
+
+    /// Refuses records for which the arenas may have no room.
+    pub(crate) fn check_room(&self, wanted: usize) -> Edit {
+        let used = self.uses.len().max(self.ids.len()).max(self.values.len());
+        if used.saturating_add(wanted) > MAX_RECORDS {
+            let message = "The function is full: an arena holds at most 2^32 - 2 records.";
+            return Err(EditError::refused(message));
         }
         Ok(())
     }
