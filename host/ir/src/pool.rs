@@ -2,10 +2,14 @@
 
 use passdock_abi::{Attr, AttrKind, Range, SymbolId};
 
+/// The places of a range.
+pub(crate) fn span(range: Range) -> std::ops::Range<usize> {
+    range.start as usize..range.start as usize + range.len as usize
+}
+
 /// Entries of a pool; empty if the range lies outside.
 pub(crate) fn slice<T>(pool: &[T], range: Range) -> &[T] {
-    let start = range.start as usize;
-    pool.get(start..start + range.len as usize).unwrap_or(&[])
+    pool.get(span(range)).unwrap_or(&[])
 }
 
 /// Appends to a pool.
@@ -53,10 +57,7 @@ impl AttrPools {
             }
             AttrKind::STRINGS => {
                 let texts = slice(&from.strings, list).iter();
-                let texts: Vec<Range> = texts
-                    .map(|&text| self.add_bytes(slice(&from.bytes, text)))
-                    .collect();
-                push_range(&mut self.strings, texts)
+                self.add_strings(texts.map(|&text| slice(&from.bytes, text)))
             }
             _ => list,
         };
@@ -65,5 +66,12 @@ impl AttrPools {
     /// Appends a string.
     pub(crate) fn add_bytes(&mut self, bytes: &[u8]) -> Range {
         push_range(&mut self.bytes, bytes.iter().copied())
+    }
+
+    /// Appends a list of strings.
+    pub(crate) fn add_strings<'s>(&mut self, texts: impl Iterator<Item = &'s [u8]>) -> Range {
+        let bytes = &mut self.bytes;
+        let texts = texts.map(|text| push_range(bytes, text.iter().copied()));
+        push_range(&mut self.strings, texts)
     }
 }

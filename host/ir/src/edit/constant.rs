@@ -22,10 +22,8 @@ impl Function {
         region: RegionId,
         name: &str,
     ) -> Edit<ValueId> {
-        self.check_constant(ty, &data)?;
-        let region = if region.is_none() { self.body } else { region };
-        self.live_region(region)?;
-        let value = self.insert_constant(ty, data, region);
+        let constant = self.add_tensor(ty, data, region)?;
+        let value = self.make_constant_value(constant, ty);
         if !name.is_empty() {
             self.give_name(value, name);
         }
@@ -73,7 +71,7 @@ impl Function {
         region: RegionId,
     ) -> Edit<ConstId> {
         self.check_constant(ty, &data)?;
-        let region = if region.is_none() { self.body } else { region };
+        let region = region.option().unwrap_or(self.body);
         self.live_region(region)?;
         Ok(self.insert_tensor(ty, data, region))
     }
@@ -90,16 +88,6 @@ impl Function {
         }
         self.touch_region(region);
         id
-    }
-
-    /// A copy of a tensor for an attribute: the tensor goes with its region or its value, which the
-    /// copy may outlive.
-    pub(crate) fn copy_tensor(&mut self, id: ConstId) -> ConstId {
-        let (ty, data) = (
-            self.constants[id.index()].ty,
-            self.constant_data(id).clone(),
-        );
-        self.insert_tensor(ty, data, self.body)
     }
 
     fn insert_tensor_quietly(

@@ -7,6 +7,7 @@ use passdock_abi::{
 use super::NewAttr;
 use crate::error::{Edit, EditError};
 use crate::function::{Function, MAX_LIST, MAX_RECORDS};
+use crate::pool::push_range;
 use crate::symbols::is_terminator;
 
 /// The place of a new or moved op.
@@ -136,12 +137,8 @@ impl Function {
             }
         }
         self.check_room(lists.iter().map(|(_, len)| len).sum())?;
-        for (index, &value) in new.operands.iter().enumerate() {
-            self.check_operand(value, region, before, index)?;
-        }
-        for &ty in new.result_types.iter().filter(|ty| ty.is_some()) {
-            self.live_type(ty)?;
-        }
+        self.check_operands(new.operands, region, before)?;
+        self.check_types(new.result_types.iter().copied())?;
         for attr in new.attrs {
             self.check_attr(attr)?;
         }
@@ -149,6 +146,12 @@ impl Function {
             self.check_region(nested, region)?;
         }
         Ok(())
+    }
+
+    /// Refuses types that aren't this function's; NONE is unknown.
+    pub(crate) fn check_types(&self, types: impl IntoIterator<Item = TypeId>) -> Edit {
+        let mut given = types.into_iter().filter(|ty| ty.is_some());
+        given.try_for_each(|ty| self.live_type(ty).map(drop))
     }
 
     /// Refuses records for which the arenas may have no room.
@@ -163,9 +166,28 @@ impl Function {
 
     /// Makes a checked op.
     pub(crate) fn insert_op(&mut self, new: &NewOp<'_>, region: RegionId, before: OpId) -> OpId {
+        let op = self.make_op(new.name, region, new.loc);
+        self.ops[op.index()].operands = self.make_slots(op, new.operands);
+        let first = self.values.len() as u32;
+        for (index, &ty) in new.result_types.iter().enumerate() {
+            self.make_value(Value::RESULT, op.0, index as u32, ty);
+        }
+        let results = first..self.values.len() as u32;
+        self.ops[op.index()].results = push_range(&mut self.ids, results);
+        self.link_op(op, region, before);
+        self.write_attrs(op, new.attrs);
+        for nested in new.regions {
+            self.insert_region(op, nested);
+        }
+        self.touch_op(op);
+        op
+    }
+
+    /// Makes an op that has nothing yet and that no list has.
+    pub(crate) fn make_op(&mut self, name: SymbolId, region: RegionId, loc: LocId) -> OpId {
         let op = OpId(self.ops.len() as u32);
         self.ops.push(Op {
-            name: new.name,
+            name,
             flags: 0,
             operands: Range::EMPTY,
             results: Range::EMPTY,
@@ -174,26 +196,10 @@ impl Function {
             parent: region,
             prev: OpId::NONE,
             next: OpId::NONE,
-            loc: new.loc,
+            loc,
             order: 0,
         });
         self.live_ops += 1;
-        self.ops[op.index()].operands = self.make_slots(op, new.operands);
-        let start = self.ids.len() as u32;
-        for (index, &ty) in new.result_types.iter().enumerate() {
-            let value = self.make_value(Value::RESULT, op.0, index as u32, ty);
-            self.ids.push(value.0);
-        }
-        self.ops[op.index()].results = Range {
-            start,
-            len: new.result_types.len() as u32,
-        };
-        self.link_op(op, region, before);
-        self.write_attrs(op, new.attrs);
-        for nested in new.regions {
-            self.insert_region(op, nested);
-        }
-        self.touch_op(op);
         op
     }
 

@@ -17,7 +17,7 @@ use super::locs::loc_range;
 use crate::constant::ConstantData;
 use crate::kept::Kept;
 use crate::origin::{Entity, Origin, Origins};
-use crate::pool::{AttrPools, push_range, slice};
+use crate::pool::{AttrPools, push_range, slice, span};
 
 /// Fewer dead records than this aren't worth the copy.
 const MIN_DEAD: usize = 64;
@@ -234,10 +234,6 @@ fn kept<'a, T: Copy>(records: &'a [T], map: &'a [u32]) -> impl Iterator<Item = (
     pairs
         .filter(|(_, (_, id))| **id != NONE)
         .map(|(place, (record, _))| (*record, place))
-}
-
-fn span(range: Range) -> std::ops::Range<usize> {
-    range.start as usize..range.start as usize + range.len as usize
 }
 
 fn at(map: &[u32], id: u32) -> u32 {

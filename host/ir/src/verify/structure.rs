@@ -1,6 +1,6 @@
 //! Regions and ops in order, and the values they define, met in one walk.
 
-use passdock_abi::{Constant, LocId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId, symbol};
+use passdock_abi::{Constant, LocId, Op, OpId, Region, RegionId, SymbolId, Value, ValueId};
 
 use super::tables::entries;
 use super::{Checker, Invariant, MAX_VIOLATIONS};
@@ -387,11 +387,7 @@ impl<'f> Checker<'f> {
             let message = format!("The last op of {region} is {last}, not {}.", record.last);
             self.report(Invariant::Order, last, message);
         }
-        let word = if region == f.body {
-            symbol::RETURN
-        } else {
-            symbol::YIELD
-        };
+        let word = f.terminator_name(region);
         let ended = f.ops.get(last.index()).filter(|op| op.name == word);
         let ports = record.ports.len;
         if ended.is_none_or(|op| op.operands.len != ports) {

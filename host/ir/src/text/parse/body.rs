@@ -68,7 +68,7 @@ impl<'t> Parser<'t, '_> {
             let prim = self.f.kind() == FunctionKind::PRIM;
             let ports = frame.ports.as_ref();
             if !prim || ports.is_some_and(|ports| !ports.records.is_empty()) {
-                let word = terminator_of(&frame, self.f.body());
+                let word = self.f.text(self.f.terminator_name(frame.region));
                 let message = format!("This region ends without a `{word}`.");
                 return self.fail_at(at..at + 1, message);
             }
@@ -174,14 +174,5 @@ impl<'t> Parser<'t, '_> {
 fn anchor(constants: &mut [Constant], waiting: &mut Vec<ConstId>, op: OpId) {
     for id in waiting.drain(..) {
         constants[id.index()].anchor = op;
-    }
-}
-
-/// The word that ends a region.
-pub(super) fn terminator_of(frame: &Frame<'_>, body: RegionId) -> &'static str {
-    if frame.region == body {
-        "return"
-    } else {
-        "yield"
     }
 }

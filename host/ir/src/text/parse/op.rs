@@ -8,7 +8,6 @@ use passdock_abi::{
 use super::super::syntax::LOOP_KINDS;
 use super::super::syntax::error::{ParseError, count, line_of, nearest};
 use super::super::syntax::lex::ValueName;
-use super::body::terminator_of;
 use super::function::spell;
 use super::parser::{Owner, Parse, Parser, ResultName};
 use super::scope::Key;
@@ -23,7 +22,7 @@ use crate::symbols::is_terminator;
 impl<'t> Parser<'t, '_> {
     pub(super) fn statement(&mut self) -> Parse<()> {
         if let Some(frame) = self.frames.last().filter(|frame| frame.ended) {
-            let word = terminator_of(frame, self.f.body());
+            let word = self.f.text(self.f.terminator_name(frame.region));
             let message = format!("`{word}` ends its region, so nothing may follow it.");
             return self.fail_here(message);
         }
@@ -132,16 +131,12 @@ impl<'t> Parser<'t, '_> {
         if !results.is_empty() {
             return self.fail(start, format!("A `{word}` has no results."));
         }
-        let body = self.f.body();
-        let Some(frame) = self.frames.last() else {
-            return Ok(());
-        };
-        let expected = terminator_of(frame, body);
+        let region = self.region();
+        let expected = self.f.text(self.f.terminator_name(region));
         if word != expected {
             let message = format!("This region ends with `{expected}`, not with `{word}`.");
             return self.fail(start, message);
         }
-        let region = frame.region;
         let mut values = Vec::new();
         // What comes next in any case is the region's end or a clause.
         if self.starts_operand() {
