@@ -138,7 +138,7 @@ fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> 
     let state = (f.name(), f.version());
     let known = numbering.last.take();
     let known = known.filter(|(name, version, _)| (*name, *version) == state);
-    let mut pieces = match known {
+    let pieces = match known {
         Some((_, _, naming)) => Pieces::named(f, naming),
         None => {
             let spent = numbering.spent.entry(f.name()).or_default();
@@ -150,9 +150,7 @@ fn printed(f: &Function, op: OpId, numbering: &mut Numbering) -> Option<String> 
         }
     };
     let line = pieces.op(op).trim_start().to_owned();
-    numbering.last = pieces
-        .into_naming()
-        .map(|naming| (state.0, state.1, naming));
+    numbering.last = Some((state.0, state.1, pieces.into_naming()));
     Some(line)
 }
 

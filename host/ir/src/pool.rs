@@ -1,6 +1,6 @@
 //! Pools: the vectors that hold the lists of many records, each a range of one.
 
-use passdock_abi::{Attr, AttrKind, Range, SymbolId};
+use passdock_abi::{Attr, AttrKind, Range, RegionId, SymbolId};
 
 /// The places of a range.
 pub(crate) fn span(range: Range) -> std::ops::Range<usize> {
@@ -10,6 +10,13 @@ pub(crate) fn span(range: Range) -> std::ops::Range<usize> {
 /// Entries of a pool; empty if the range lies outside.
 pub(crate) fn slice<T>(pool: &[T], range: Range) -> &[T] {
     pool.get(span(range)).unwrap_or(&[])
+}
+
+/// The entries of a region in a list that is sorted by region.
+pub(crate) fn of_region<T>(sorted: &[(RegionId, T)], region: RegionId) -> &[(RegionId, T)] {
+    let start = sorted.partition_point(|entry| entry.0 < region);
+    let len = sorted[start..].partition_point(|entry| entry.0 == region);
+    &sorted[start..start + len]
 }
 
 /// Appends to a pool.

@@ -27,13 +27,13 @@ impl Printer<'_, '_> {
                         self.region_header(region);
                     }
                     self.level += 1;
-                    for at in 0..self.names.top(region).len() {
-                        self.constant(self.names.top(region)[at].1);
+                    for &(_, id) in self.names.top(region) {
+                        self.constant(id);
                     }
                 }
                 Event::Op(op) => {
-                    for at in 0..self.names.before(op).len() {
-                        self.constant(self.names.before(op)[at]);
+                    for &id in self.names.before(op) {
+                        self.constant(id);
                     }
                     self.op(op);
                     self.level += self.region_indent(op);
@@ -72,11 +72,10 @@ impl Printer<'_, '_> {
         self.ports(body);
         if !f.opsets().is_empty() {
             self.out.text.push_str(" opset(");
-            for (at, opset) in f.opsets().iter().enumerate() {
-                self.out.text.push_str(if at > 0 { ", " } else { "" });
-                self.out.quoted(f.text(opset.domain));
-                _ = write!(self.out.text, " = {}", opset.version);
-            }
+            self.list(f.opsets(), |p, opset| {
+                p.out.quoted(f.text(opset.domain));
+                _ = write!(p.out.text, " = {}", opset.version);
+            });
             self.out.text.push(')');
         }
         self.loc(f.region(body).loc);
@@ -179,8 +178,7 @@ impl Printer<'_, '_> {
         if constant.flags & Constant::NODE != 0 {
             self.out.text.push_str(" node");
         }
-        let loc = self.f.live_constant(id).map_or(LocId::NONE, |c| c.loc);
-        self.loc(loc);
+        self.loc(constant.loc);
         self.line_extras(Entity::Constant(id));
         self.out.text.push('\n');
     }

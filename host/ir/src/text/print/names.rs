@@ -12,6 +12,7 @@ use super::super::syntax::element::literal;
 use super::super::syntax::walk::{Event, Events};
 use crate::function::Function;
 use crate::origin::Entity;
+use crate::pool::of_region;
 use crate::quote::write_name;
 
 const NO_NUMBER: u32 = u32::MAX;
@@ -63,9 +64,7 @@ impl ValueNames {
 
     /// The constants at the start of a region.
     pub(super) fn top(&self, region: RegionId) -> &[(RegionId, ConstId)] {
-        let start = self.top.partition_point(|entry| entry.0 < region);
-        let len = self.top[start..].partition_point(|entry| entry.0 == region);
-        &self.top[start..start + len]
+        of_region(&self.top, region)
     }
 
     /// The constants right before an op.
