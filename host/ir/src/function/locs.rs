@@ -25,6 +25,15 @@ impl Function {
         }
     }
 
+    /// The locations that one is made of: itself, unless it is fused.
+    pub fn single_locs(&self, id: LocId) -> impl Iterator<Item = &Loc> + '_ {
+        let loc = self.loc(id);
+        let parts = loc.map_or(&[][..], |loc| self.loc_parts(loc)).iter();
+        let parts = parts.filter_map(|&part| self.loc(LocId(part)));
+        let all = loc.into_iter().chain(parts);
+        all.filter(|loc| loc.kind != LocKind::FUSED)
+    }
+
     /// Interns a location.
     pub fn add_loc(&mut self, loc: Loc) -> LocId {
         let hash = FxBuildHasher.hash_one(loc);

@@ -65,10 +65,8 @@ impl<'f> Transfer<'f> {
         if loc.kind != LocKind::FUSED {
             return self.single_loc(loc);
         }
-        let parts = source.loc_parts(&loc).iter();
-        let parts = parts.filter_map(|&part| source.loc(LocId(part)).copied());
-        let parts = parts.filter(|part| part.kind != LocKind::FUSED);
-        let parts: Vec<LocId> = parts.map(|part| self.single_loc(part)).collect();
+        let parts = source.single_locs(id);
+        let parts: Vec<LocId> = parts.map(|&part| self.single_loc(part)).collect();
         self.into.fuse_locs(&parts)
     }
 

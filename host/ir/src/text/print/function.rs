@@ -221,38 +221,22 @@ impl Printer<'_, '_> {
 
     /// ` loc("conv1")`, ` loc("a", "b")` for "came from these".
     pub(super) fn loc(&mut self, id: LocId) {
-        let Some(loc) = self.f.loc(id).copied() else {
-            return;
-        };
-        let mut written = 0;
-        if loc.kind == LocKind::FUSED {
-            let f = self.f;
-            for &part in f.loc_parts(&loc) {
-                self.one_loc(LocId(part), &mut written);
+        let (f, text_locs) = (self.f, self.options.text_locs);
+        let mut between = " loc(";
+        for loc in f.single_locs(id) {
+            let in_text = loc.kind == LocKind::TEXT;
+            if !(loc.kind == LocKind::NAME || in_text && text_locs) {
+                continue;
             }
-        } else {
-            self.one_loc(id, &mut written);
+            self.out.text.push_str(between);
+            between = ", ";
+            self.out.quoted(f.text(loc.name));
+            if in_text {
+                _ = write!(self.out.text, ":{}:{}", loc.a, loc.b);
+            }
         }
-        if written > 0 {
+        if between == ", " {
             self.out.text.push(')');
-        }
-    }
-
-    fn one_loc(&mut self, id: LocId, written: &mut u32) {
-        let Some(loc) = self.f.loc(id).copied() else {
-            return;
-        };
-        let in_text = loc.kind == LocKind::TEXT;
-        if !(loc.kind == LocKind::NAME || in_text && self.options.text_locs) {
-            return;
-        }
-        self.out
-            .text
-            .push_str(if *written == 0 { " loc(" } else { ", " });
-        *written += 1;
-        self.out.quoted(self.f.text(loc.name));
-        if in_text {
-            _ = write!(self.out.text, ":{}:{}", loc.a, loc.b);
         }
     }
 
