@@ -1,6 +1,10 @@
 //! Pools: the vectors that hold the lists of many records, each a range of one.
 
+use std::hash::{BuildHasher, Hash};
+
+use hashbrown::HashTable;
 use passdock_abi::{Attr, AttrKind, Range, RegionId, SymbolId};
+use rustc_hash::FxBuildHasher;
 
 /// The places of a range.
 pub(crate) fn span(range: Range) -> std::ops::Range<usize> {
@@ -27,6 +31,22 @@ pub(crate) fn push_range<T>(pool: &mut Vec<T>, items: impl IntoIterator<Item = T
         start,
         len: pool.len() as u32 - start,
     }
+}
+
+/// The place of a record among others that all differ; added if it is new.
+pub(crate) fn intern_record<T: Copy + Eq + Hash>(
+    records: &mut Vec<T>,
+    index: &mut HashTable<u32>,
+    record: T,
+) -> u32 {
+    let hash = FxBuildHasher.hash_one(record);
+    if let Some(&known) = index.find(hash, |&id| records[id as usize] == record) {
+        return known;
+    }
+    let id = records.len() as u32;
+    records.push(record);
+    index.insert_unique(hash, id, |&id| FxBuildHasher.hash_one(records[id as usize]));
+    id
 }
 
 /// An attribute without a value.

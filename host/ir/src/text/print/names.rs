@@ -209,19 +209,16 @@ impl Binder<'_> {
             match event {
                 Event::Enter(region) => {
                     marks.push(self.log.len());
-                    self.f.args(region).for_each(|arg| {
-                        self.number(arg);
-                        self.bind(arg);
-                    });
+                    self.f.args(region).for_each(|arg| self.define(arg));
                     for at in 0..self.names.top(region).len() {
                         let id = self.names.top(region)[at].1;
-                        self.constant(id);
+                        self.define(self.f.constant(id).value);
                     }
                 }
                 Event::Op(op) => {
                     for at in 0..self.names.before(op).len() {
                         let id = self.names.before(op)[at];
-                        self.constant(id);
+                        self.define(self.f.constant(id).value);
                     }
                     let nested = self.f.op(op).regions.len > 0;
                     for result in self.f.results(op) {
@@ -242,8 +239,7 @@ impl Binder<'_> {
         }
     }
 
-    fn constant(&mut self, id: ConstId) {
-        let value = self.f.constant(id).value;
+    fn define(&mut self, value: ValueId) {
         self.number(value);
         self.bind(value);
     }
