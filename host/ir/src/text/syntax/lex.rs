@@ -495,13 +495,10 @@ impl<'t> Cursor<'t> {
             b'r' => (2, b'\r'),
             b't' => (2, b'\t'),
             byte @ (b'"' | b'\\') => (2, byte),
-            b'x' => {
-                let digit = |byte: u8| char::from(byte).to_digit(16);
-                match (digit(self.byte(2)), digit(self.byte(3))) {
-                    (Some(high), Some(low)) => (4, (high << 4 | low) as u8),
-                    _ => return Err(self.bad_escape(start)),
-                }
-            }
+            b'x' => match hex_byte(self.byte(2), self.byte(3)) {
+                Some(byte) => (4, byte),
+                None => return Err(self.bad_escape(start)),
+            },
             b'u' => {
                 let hex = self.rest().get(2..).and_then(|rest| rest.strip_prefix('{'));
                 let hex = hex
@@ -536,15 +533,20 @@ impl<'t> Cursor<'t> {
     pub(in crate::text) fn hex_string(&mut self) -> Lex<Vec<u8>> {
         let start = self.here();
         let text = self.string()?;
-        let digit = |byte: u8| char::from(byte).to_digit(16);
         let pairs = text.chunks(2).map(|pair| match *pair {
-            [high, low] => Some((digit(high)? << 4 | digit(low)?) as u8),
+            [high, low] => hex_byte(high, low),
             _ => None,
         });
         pairs
             .collect::<Option<Vec<u8>>>()
             .ok_or_else(|| self.error_since(start, "This isn't an even number of hex digits."))
     }
+}
+
+/// The byte that two hex digits are.
+fn hex_byte(high: u8, low: u8) -> Option<u8> {
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    Some((digit(high)? << 4 | digit(low)?) as u8)
 }
 
 fn is_word(byte: u8) -> bool {
