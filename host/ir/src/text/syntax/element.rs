@@ -78,7 +78,7 @@ pub(in crate::text) fn write_elements(
 /// type behind; `None` if it can't be told so.
 pub(in crate::text) fn literal(dtype: DType, bytes: &[u8]) -> Option<String> {
     // Elements of less than a byte, and those that are two numbers, have no such spelling.
-    let whole = dtype.bits() % 8 == 0 && numbers_of(dtype, 1) == 1;
+    let whole = dtype.bits().is_multiple_of(8) && numbers_of(dtype, 1) == 1;
     let mut text = String::new();
     if !whole || !write_elements(&mut text, dtype, bytes, 1) {
         return None;
